@@ -1,0 +1,21 @@
+"""The errors that a user can meet. Each message says what is wrong, where, and what to do."""
+
+
+class PocketMTError(Exception):
+    """Base of all errors that PocketMT raises on purpose."""
+
+
+class ConfigurationError(PocketMTError):
+    """A configuration file or option has an unknown key, a wrong type or a value out of range."""
+
+
+class DataError(PocketMTError):
+    """A text file, corpus or vocabulary cannot be used."""
+
+
+class ModelFileError(PocketMTError):
+    """A model file is broken, of another version, or not a model file."""
+
+
+class EngineError(PocketMTError):
+    """The engine cannot run here or cannot do what was asked."""

@@ -1,0 +1,1 @@
+"""Text in: corpora read line by line, cleaning, the SentencePiece vocabulary, batches."""

@@ -1,0 +1,48 @@
+"""Batches of similar lengths under a token budget."""
+
+import random
+from collections.abc import Sequence
+
+from pocketmt.errors import DataError
+
+
+def make_batches(lengths: Sequence[tuple[int, int]], token_budget: int, seed: int) -> list[list[int]]:
+    """Group sentence pairs into batches; every pair is in exactly one of them.
+
+    Pairs are sorted by length, so that little is padded, with ties in an order drawn from `seed`; the batches then come in an
+    order drawn from `seed`. A batch of n pairs costs n times its longest side in tokens, at most `token_budget`.
+
+    Args:
+        lengths: (source tokens, target tokens) of each pair.
+        token_budget: tokens of one batch, padding counted.
+        seed: of the order; the same seed gives the same batches.
+
+    Returns:
+        Lists of indices into `lengths`.
+
+    Raises:
+        DataError: where one pair alone is longer than the budget.
+    """
+    generator = random.Random(seed)
+    order = list(range(len(lengths)))
+    generator.shuffle(order)
+    order.sort(key=lambda index: (lengths[index][1], lengths[index][0]))
+    batches: list[list[int]] = []
+    current: list[int] = []
+    longest = 0
+    for index in order:
+        length = max(lengths[index])
+        if length > token_budget:
+            raise DataError(
+                f"sentence pair {index + 1} has {length} tokens, more than a batch may hold ({token_budget}): "
+                "raise batch_tokens or lower maximum_length"
+            )
+        if current and max(longest, length) * (len(current) + 1) > token_budget:
+            batches.append(current)
+            current, longest = [], 0
+        current.append(index)
+        longest = max(longest, length)
+    if current:
+        batches.append(current)
+    generator.shuffle(batches)
+    return batches

@@ -1,0 +1,54 @@
+"""Parallel corpora: two files, line by line parallel, UTF-8, plain or gzip."""
+
+import gzip
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from pocketmt.errors import DataError
+
+
+def read_lines(path: Path) -> Iterator[str]:
+    r"""Yield the lines of a UTF-8 file (gzip where its name ends in .gz) without their line ends.
+
+    A line ends at \n alone, one \r before it is dropped. Raises DataError naming file and line where it cannot be read.
+    """
+    number = 0
+    try:
+        with _open(path) as stream:
+            for raw in stream:
+                number += 1
+                yield raw.removesuffix(b"\n").removesuffix(b"\r").decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path}, line {number}: not UTF-8 ({error.reason}): convert the file to UTF-8 first") from error
+    except (EOFError, gzip.BadGzipFile) as error:
+        raise DataError(f"{path}, after line {number}: broken gzip file ({error}): fetch or compress it again") from error
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read ({error.strerror or error})") from error
+
+
+def read_pairs(source: Path, target: Path) -> Iterator[tuple[str, str]]:
+    """Yield (source line, target line) of two parallel files; DataError where they have unequal numbers of lines."""
+    source_lines, target_lines = read_lines(source), read_lines(target)
+    count = 0
+    for source_line in source_lines:
+        target_line = next(target_lines, None)
+        if target_line is None:
+            total = count + 1 + sum(1 for _ in source_lines)
+            raise _unequal(source, total, target, count)
+        count += 1
+        yield source_line, target_line
+    rest = sum(1 for _ in target_lines)
+    if rest:
+        raise _unequal(source, count, target, count + rest)
+
+
+def _open(path: Path) -> BinaryIO:
+    return cast(BinaryIO, gzip.open(path, "rb")) if path.suffix == ".gz" else path.open("rb")
+
+
+def _unequal(source: Path, source_lines: int, target: Path, target_lines: int) -> DataError:
+    return DataError(
+        f"{source} has {source_lines} lines but {target} has {target_lines}: the two files of a corpus must be parallel, "
+        "line by line; check that both come from the same corpus and none was cut short"
+    )

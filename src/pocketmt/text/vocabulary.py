@@ -1,0 +1,64 @@
+"""The joint SentencePiece vocabulary: text to piece ids and back. Needs SentencePiece alone."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import sentencepiece
+
+from pocketmt.errors import DataError
+from pocketmt.text.normalization import normalize
+
+PAD, BOS, EOS, UNK = 0, 1, 2, 3
+SPECIAL_PIECES = 4
+
+
+class Vocabulary:
+    """A SentencePiece model with PocketMT's special ids: pad 0, bos 1, eos 2, unk 3."""
+
+    def __init__(self, model: bytes) -> None:
+        """Load a serialized SentencePiece model; DataError where it is none or has other special ids."""
+        self._processor = sentencepiece.SentencePieceProcessor()
+        try:
+            self._processor.LoadFromSerializedProto(model)
+        except (RuntimeError, TypeError) as error:
+            raise DataError(f"not a SentencePiece model: {error}") from error
+        ids = (
+            self._processor.pad_id(),
+            self._processor.bos_id(),
+            self._processor.eos_id(),
+            self._processor.unk_id(),
+        )
+        if ids != (PAD, BOS, EOS, UNK):
+            raise DataError(
+                f"the vocabulary has pad, bos, eos, unk = {ids}, expected {(PAD, BOS, EOS, UNK)}: "
+                "train it with `pocketmt train`"
+            )
+        self.model = bytes(model)
+
+    @classmethod
+    def from_bytes(cls, model: bytes) -> "Vocabulary":
+        """Load a serialized SentencePiece model; raises DataError as the constructor does."""
+        return cls(model)
+
+    @classmethod
+    def from_file(cls, path: Path) -> "Vocabulary":
+        """Load a SentencePiece model from a file."""
+        return cls(path.read_bytes())
+
+    def __len__(self) -> int:
+        """Return the number of pieces, specials included."""
+        return int(self._processor.GetPieceSize())
+
+    def encode(self, line: str) -> list[int]:
+        """Return the piece ids of a line after normalization, without bos and eos."""
+        ids: list[int] = self._processor.EncodeAsIds(normalize(line))
+        return ids
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """Return the text of piece ids; special ids give no text."""
+        text: str = self._processor.DecodeIds([id for id in ids if id >= SPECIAL_PIECES])
+        return text
+
+    def pieces(self, ids: Sequence[int]) -> list[str]:
+        """Return each id's piece, as SentencePiece writes it ("▁" for a space)."""
+        return [self._processor.IdToPiece(id) for id in ids]

@@ -1,0 +1,50 @@
+"""Training a joint SentencePiece vocabulary on both sides of a corpus."""
+
+import io
+import re
+from collections.abc import Iterable
+
+import sentencepiece
+
+from pocketmt.errors import DataError
+from pocketmt.text.normalization import normalize
+from pocketmt.text.vocabulary import BOS, EOS, PAD, UNK, Vocabulary
+
+
+def train_vocabulary(lines: Iterable[str], size: int) -> Vocabulary:
+    """Return a byte-pair-encoding vocabulary of `size` pieces, specials included, learnt from `lines` of both languages.
+
+    The result depends on the lines alone: SentencePiece's BPE draws nothing at random. SentencePiece's own normalization is
+    switched off, because `normalize` does it. Raises DataError where the text is empty or too small for `size`.
+    """
+    buffer = io.BytesIO()
+    try:
+        sentencepiece.SentencePieceTrainer.train(
+            sentence_iterator=(text for text in map(normalize, lines) if text),
+            model_writer=buffer,
+            vocab_size=size,
+            model_type="bpe",
+            normalization_rule_name="identity",
+            character_coverage=1.0,
+            pad_id=PAD,
+            bos_id=BOS,
+            eos_id=EOS,
+            unk_id=UNK,
+            num_threads=1,
+            max_sentence_length=65536,
+            minloglevel=2,
+        )
+    except RuntimeError as error:
+        raise DataError(_explain(str(error), size)) from error
+    return Vocabulary(buffer.getvalue())
+
+
+def _explain(message: str, size: int) -> str:
+    limit = re.search(r"set it to a value <= (\d+)", message, re.IGNORECASE)
+    if limit:
+        return f"a vocabulary of {size} pieces is larger than the text allows: ask for at most {limit.group(1)}"
+    if "sentences_.empty()" in message:
+        return "there is no text to learn a vocabulary from: every line is empty"
+    if "required_chars" in message or "smaller than" in message:
+        return f"a vocabulary of {size} pieces is too small for the characters of this text: ask for more ({message.strip()})"
+    return f"SentencePiece could not learn {size} pieces from this text: {message.strip()}"
