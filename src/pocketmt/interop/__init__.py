@@ -1,0 +1,1 @@
+"""One file a foreign format: what other toolkits read and write."""
