@@ -15,7 +15,7 @@ from pocketmt.errors import ConfigurationError, DataError
 from pocketmt.model_file.architecture import Architecture
 from pocketmt.text.vocabulary import BOS, EOS, UNK, Vocabulary
 
-# Positions that get an encoding. CTranslate2 cuts sources at 1,024 tokens by default; it refuses positions beyond the table.
+# Positions that get an encoding: CTranslate2 cuts sources at 1,024 tokens by default and refuses any beyond these.
 POSITIONS = 1024
 
 Quantization = Literal["none", "int8"]
