@@ -1,0 +1,90 @@
+"""Multi-head attention, written so that every shape can be read off.
+
+Shapes: B sentences, Q query positions, K key positions, d model dimension, a attention dimension (heads x head size).
+"""
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+from pocketmt.models.dropout import Dropout
+
+KeyValue = tuple[Tensor, Tensor]
+
+
+def split_heads(x: Tensor, heads: int) -> Tensor:
+    """[B, positions, a] -> [B, heads, positions, a / heads]."""
+    batch, positions, dimension = x.shape
+    return x.view(batch, positions, heads, dimension // heads).transpose(1, 2)
+
+
+def attend(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, dropout: nn.Module) -> Tensor:
+    """Scaled dot-product attention (Vaswani et al. 2017, eq. 1).
+
+    Args:
+        query: [B, heads, Q, head size].
+        key: [B, heads, K, head size].
+        value: [B, heads, K, head size].
+        mask: added to the scores before the softmax, 0 or -inf, broadcast to [B, heads, Q, K]; None masks nothing.
+        dropout: applied to the attention weights.
+
+    Returns:
+        [B, Q, a], the heads side by side.
+    """
+    scores = (query * (1.0 / math.sqrt(query.shape[-1]))) @ key.transpose(-1, -2)  # [B, heads, Q, K]
+    if mask is not None:
+        scores = scores + mask
+    weights = dropout(torch.softmax(scores, dim=-1))
+    return (weights @ value).transpose(1, 2).flatten(2)
+
+
+class SelfAttention(nn.Module):
+    """Self-attention with one fused projection to queries, keys and values."""
+
+    def __init__(self, model_dimension: int, attention_dimension: int, heads: int, bias: bool, dropout: float) -> None:
+        super().__init__()
+        self.heads = heads
+        self.query_key_value = nn.Linear(model_dimension, 3 * attention_dimension, bias=bias)
+        self.output = nn.Linear(attention_dimension, model_dimension, bias=bias)
+        self.dropout = Dropout(dropout)
+
+    def forward(self, x: Tensor, mask: Tensor | None, cache: KeyValue | None = None) -> tuple[Tensor, KeyValue]:
+        """Attend from every position of `x` to those of `x` and of `cache`.
+
+        Args:
+            x: [B, Q, d].
+            mask: broadcast to [B, heads, Q, K], or None.
+            cache: keys and values of earlier positions, each [B, heads, K - Q, head size]; decoding one position at a time.
+
+        Returns:
+            [B, Q, d], and keys and values of all K positions.
+        """
+        query, key, value = (split_heads(part, self.heads) for part in self.query_key_value(x).chunk(3, dim=-1))
+        if cache is not None:
+            key = torch.cat([cache[0], key], dim=2)
+            value = torch.cat([cache[1], value], dim=2)
+        return self.output(attend(query, key, value, mask, self.dropout)), (key, value)
+
+
+class CrossAttention(nn.Module):
+    """Attention of the decoder to the encoder's output."""
+
+    def __init__(self, model_dimension: int, attention_dimension: int, heads: int, bias: bool, dropout: float) -> None:
+        super().__init__()
+        self.heads = heads
+        self.query = nn.Linear(model_dimension, attention_dimension, bias=bias)
+        self.key_value = nn.Linear(model_dimension, 2 * attention_dimension, bias=bias)
+        self.output = nn.Linear(attention_dimension, model_dimension, bias=bias)
+        self.dropout = Dropout(dropout)
+
+    def memory(self, encoded: Tensor) -> KeyValue:
+        """Keys and values of the encoder's output [B, K, d], each [B, heads, K, head size]: computed once a sentence."""
+        key, value = (split_heads(part, self.heads) for part in self.key_value(encoded).chunk(2, dim=-1))
+        return key, value
+
+    def forward(self, x: Tensor, memory: KeyValue, mask: Tensor | None) -> Tensor:
+        """Attend from x [B, Q, d] to the memory's K positions under mask [B, 1, 1, K]; returns [B, Q, d]."""
+        query = split_heads(self.query(x), self.heads)
+        attended: Tensor = self.output(attend(query, memory[0], memory[1], mask, self.dropout))
+        return attended

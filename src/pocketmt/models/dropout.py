@@ -1,0 +1,24 @@
+"""Dropout that draws one random byte an element."""
+
+import torch
+from torch import Tensor, nn
+
+
+class Dropout(nn.Module):
+    """Zeroes elements with a probability rounded to 1/256 and scales the others to keep the mean.
+
+    PyTorch's own draws a float an element, which is a tenth of the training time of a tiny Transformer on a CPU;
+    eight bytes come from one draw of an int64.
+    """
+
+    def __init__(self, probability: float) -> None:
+        super().__init__()
+        self.threshold = round(probability * 256)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Any shape -> the same shape; the identity outside training."""
+        if not self.training or self.threshold == 0:
+            return x
+        draws = torch.empty((x.numel() + 7) // 8, dtype=torch.int64, device=x.device).random_(-(2**63), None)
+        keep = draws.view(torch.uint8)[: x.numel()].view(x.shape) >= self.threshold
+        return x * (keep.to(x.dtype) * (256 / (256 - self.threshold)))

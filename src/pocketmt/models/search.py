@@ -1,0 +1,192 @@
+"""Reference search: what the engine must find. Greedy and beam, batched, with cached keys and values.
+
+Rules (the engine's native search keeps the same): at each step the (beam - finished) best continuations of a sentence's live
+hypotheses go on, by summed log-probability; those that end in eos are finished. The search of a sentence ends when `beam` hypotheses
+are finished or the length limit is reached. Hypotheses are ranked by log-probability / length ** length_penalty, eos counted.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
+
+from pocketmt.models.attention import KeyValue
+from pocketmt.models.transformer import LayerState, Transformer
+from pocketmt.text.vocabulary import BOS, EOS, PAD, UNK
+
+NEVER_GENERATED = (PAD, BOS, UNK)
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """A translation: piece ids without eos, and its score, a log-probability after the length penalty."""
+
+    ids: tuple[int, ...]
+    score: float
+
+
+def default_maximum_length(source_length: int) -> int:
+    """Most target tokens, eos included, for a source of so many tokens, eos not counted."""
+    return 2 * source_length + 20
+
+
+def pad(sequences: Sequence[Sequence[int]], device: torch.device | str = "cpu") -> Tensor:
+    """Sequences of ids -> [B, longest], padded behind."""
+    longest = max(map(len, sequences))
+    return torch.tensor([[*sequence, *[PAD] * (longest - len(sequence))] for sequence in sequences], device=device)
+
+
+def select(states: list[LayerState], rows: Tensor) -> list[LayerState]:
+    """Decoder states of the given rows [N]."""
+
+    def chosen(pair: KeyValue) -> KeyValue:
+        return pair[0].index_select(0, rows), pair[1].index_select(0, rows)
+
+    return [(None if cache is None else chosen(cache), chosen(memory)) for cache, memory in states]
+
+
+class _Decoding:
+    """The live rows of a batch: their decoder states, and one step of all of them."""
+
+    def __init__(self, model: Transformer, sources: Sequence[Sequence[int]]) -> None:
+        self.model = model
+        self.device = model.embedding.weight.device
+        encoded, self.mask = model.encode(pad([[*source, EOS] for source in sources], self.device))
+        self.states = model.start(encoded)
+        self.position = 0
+
+    def keep(self, rows: Sequence[int]) -> None:
+        """Go on with the given rows, in this order, repeated where named twice."""
+        index = torch.tensor(rows, device=self.device)
+        self.states = select(self.states, index)
+        if self.mask is not None:
+            self.mask = self.mask.index_select(0, index)
+
+    def step(self, tokens: Sequence[int]) -> Tensor:
+        """Feed one token a row; returns the next logits [rows, V], -inf for what is never generated."""
+        target = torch.tensor(tokens, device=self.device)[:, None]
+        decoded, self.states = self.model.decode(target, self.states, self.mask, self.position)
+        self.position += 1
+        logits = self.model.logits(decoded[:, 0]).float()
+        logits[:, NEVER_GENERATED] = -math.inf
+        return logits
+
+
+@torch.inference_mode()
+def greedy_search(
+    model: Transformer,
+    sources: Sequence[Sequence[int]],
+    maximum_length: Callable[[int], int] = default_maximum_length,
+) -> list[list[int]]:
+    """Most likely next piece, again and again, until eos or the limit; source ids without eos -> target ids without eos."""
+    decoding = _Decoding(model, sources)
+    outputs: list[list[int]] = [[] for _ in sources]
+    live = list(range(len(sources)))
+    tokens = [BOS] * len(live)
+    while live:
+        tokens = decoding.step(tokens).argmax(dim=-1).tolist()
+        rows = []
+        for row, (sentence, token) in enumerate(zip(live, tokens, strict=True)):
+            if token != EOS:
+                outputs[sentence].append(token)
+                if decoding.position < maximum_length(len(sources[sentence])):
+                    rows.append(row)
+        if len(rows) < len(live):
+            live, tokens = [live[row] for row in rows], [tokens[row] for row in rows]
+            if live:
+                decoding.keep(rows)
+    return outputs
+
+
+@dataclass
+class _Beam:
+    """One sentence's search: live hypotheses (best first) and finished ones."""
+
+    limit: int
+    live: list[tuple[float, tuple[int, ...]]] = field(default_factory=lambda: [(0.0, ())])
+    finished: list[Hypothesis] = field(default_factory=list)
+
+
+@torch.inference_mode()
+def beam_search(
+    model: Transformer,
+    sources: Sequence[Sequence[int]],
+    beam: int,
+    length_penalty: float = 1.0,
+    maximum_length: Callable[[int], int] = default_maximum_length,
+) -> list[list[Hypothesis]]:
+    """The best `beam` hypotheses of each sentence, best first; source ids without eos."""
+    decoding = _Decoding(model, sources)
+    beams = [_Beam(maximum_length(len(source))) for source in sources]
+    rows = [(sentence, 0) for sentence in range(len(sources))]  # (sentence, live hypothesis) of each decoder row
+    tokens = [BOS] * len(rows)
+    while rows:
+        logits = decoding.step(tokens)
+        values, indices = torch.log_softmax(logits, dim=-1).topk(min(beam, logits.shape[-1]), dim=-1)
+        candidates: dict[int, list[tuple[float, int, int]]] = {}
+        for row, (row_values, row_indices) in enumerate(zip(values.tolist(), indices.tolist(), strict=True)):
+            sentence, hypothesis = rows[row]
+            score = beams[sentence].live[hypothesis][0]
+            candidates.setdefault(sentence, []).extend(
+                (score + value, row, token) for value, token in zip(row_values, row_indices, strict=True)
+            )
+        kept: list[int] = []
+        rows, tokens = [], []
+        for sentence, continuations in candidates.items():
+            parents = _advance(beams[sentence], continuations, beam, length_penalty)
+            for hypothesis, (parent, token) in enumerate(parents):
+                kept.append(parent)
+                rows.append((sentence, hypothesis))
+                tokens.append(token)
+        if rows:
+            decoding.keep(kept)
+    return [sorted(state.finished, key=lambda hypothesis: -hypothesis.score) for state in beams]
+
+
+def _advance(
+    state: _Beam, continuations: list[tuple[float, int, int]], beam: int, length_penalty: float
+) -> list[tuple[int, int]]:
+    """Take one step of a sentence; returns (decoder row of the parent, token) of each hypothesis that lives on."""
+    first_row = min(row for _, row, _ in continuations)
+    continuations.sort(key=lambda candidate: (-candidate[0], candidate[1], candidate[2]))
+    live, parents = [], []
+    for score, row, token in continuations[: beam - len(state.finished)]:
+        ids = state.live[row - first_row][1]
+        if token == EOS:
+            state.finished.append(Hypothesis(ids, score / (len(ids) + 1) ** length_penalty))
+        elif len(ids) + 1 >= state.limit:
+            state.finished.append(Hypothesis((*ids, token), score / (len(ids) + 1) ** length_penalty))
+        else:
+            live.append((score, (*ids, token)))
+            parents.append((row, token))
+    state.live = live
+    return parents
+
+
+def translate(
+    model: Transformer,
+    sources: Sequence[Sequence[int]],
+    beam: int = 4,
+    length_penalty: float = 1.0,
+    batch_tokens: int = 4096,
+) -> list[list[int]]:
+    """Best translation of each source, batched by length; beam 1 is greedy. Ids without eos in and out."""
+    was_training = model.training
+    model.eval()
+    results: list[list[int]] = [[] for _ in sources]
+    order = sorted((index for index, source in enumerate(sources) if source), key=lambda index: len(sources[index]))
+    while order:
+        longest = len(sources[order[-1]]) + 1
+        count = max(1, batch_tokens // (longest * beam))
+        batch, order = order[-count:], order[:-count]
+        chosen = [sources[index] for index in batch]
+        if beam == 1:
+            outputs = greedy_search(model, chosen)
+        else:
+            outputs = [list(best[0].ids) for best in beam_search(model, chosen, beam, length_penalty)]
+        for index, output in zip(batch, outputs, strict=True):
+            results[index] = output
+    model.train(was_training)
+    return results

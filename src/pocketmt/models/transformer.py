@@ -1,0 +1,237 @@
+"""The Transformer (Vaswani et al. 2017) with one tied embedding, post-norm or pre-norm.
+
+Shapes: B sentences, S source positions, T target positions, d model dimension, V vocabulary size.
+"""
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+from pocketmt.model_file.architecture import Architecture
+from pocketmt.models.attention import CrossAttention, KeyValue, SelfAttention
+from pocketmt.models.dropout import Dropout
+from pocketmt.text.vocabulary import PAD
+
+# Keys and values of one decoder layer: (self-attention so far, cross-attention).
+LayerState = tuple[KeyValue | None, KeyValue]
+
+
+def position_encodings(positions: int, dimension: int) -> Tensor:
+    """Sinusoids PE(p, 2i) = sin(p / 10000^(2i/d)), PE(p, 2i+1) = cos of the same; float32 [positions, dimension]."""
+    position = torch.arange(positions, dtype=torch.float64)[:, None]
+    frequency = torch.pow(10000.0, -torch.arange(0, dimension, 2, dtype=torch.float64) / dimension)
+    angle = position * frequency
+    return torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(1)[:, :dimension].float()
+
+
+def padding_mask(tokens: Tensor) -> Tensor | None:
+    """Attention mask of token ids [B, S]: float [B, 1, 1, S], -inf at padding; None where nothing is padded."""
+    padding = tokens == PAD
+    if not bool(padding.any()):
+        return None
+    return torch.zeros(tokens.shape, device=tokens.device).masked_fill_(padding, -math.inf)[:, None, None, :]
+
+
+def causal_mask(positions: int, device: torch.device) -> Tensor:
+    """Attention mask [T, T]: a position sees itself and those before it."""
+    return torch.full((positions, positions), -math.inf, device=device).triu_(1)
+
+
+class FeedForward(nn.Module):
+    """outer(relu(inner(x))): [.., d] -> [.., d] by way of the feed-forward dimension."""
+
+    def __init__(self, model_dimension: int, feed_forward_dimension: int, dropout: float) -> None:
+        super().__init__()
+        self.inner = nn.Linear(model_dimension, feed_forward_dimension)
+        self.outer = nn.Linear(feed_forward_dimension, model_dimension)
+        self.dropout = Dropout(dropout)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """[.., d] -> [.., d]."""
+        outer: Tensor = self.outer(self.dropout(torch.relu(self.inner(x))))
+        return outer
+
+
+class Dropouts:
+    """The three dropout rates of a Transformer."""
+
+    def __init__(self, residual: float = 0.0, attention: float = 0.0, feed_forward: float = 0.0) -> None:
+        self.residual = residual
+        self.attention = attention
+        self.feed_forward = feed_forward
+
+
+class Layer(nn.Module):
+    """What encoder and decoder layers share: a sub-layer, its residual connection and its norm."""
+
+    def __init__(self, architecture: Architecture, dropouts: Dropouts) -> None:
+        super().__init__()
+        self.post_norm = architecture.norm == "post"
+        self.residual_dropout = Dropout(dropouts.residual)
+
+    def before(self, norm: nn.Module, x: Tensor) -> Tensor:
+        """What the sub-layer is given: x [.., d], normed first in a pre-norm network."""
+        return x if self.post_norm else norm(x)
+
+    def after(self, norm: nn.Module, x: Tensor, update: Tensor) -> Tensor:
+        """The residual connection: x + update [.., d], normed after it in a post-norm network."""
+        x = x + self.residual_dropout(update)
+        return norm(x) if self.post_norm else x
+
+
+def _attention_arguments(architecture: Architecture, dropouts: Dropouts) -> tuple[int, int, int, bool, float]:
+    return (
+        architecture.model_dimension,
+        architecture.attention_dimension,
+        architecture.attention_heads,
+        architecture.attention_bias,
+        dropouts.attention,
+    )
+
+
+class EncoderLayer(Layer):
+    """Self-attention, then feed-forward."""
+
+    def __init__(self, architecture: Architecture, dropouts: Dropouts) -> None:
+        super().__init__(architecture, dropouts)
+        dimension = architecture.model_dimension
+        self.self_attention = SelfAttention(*_attention_arguments(architecture, dropouts))
+        self.self_attention_norm = nn.LayerNorm(dimension)
+        self.feed_forward = FeedForward(dimension, architecture.feed_forward_dimension, dropouts.feed_forward)
+        self.feed_forward_norm = nn.LayerNorm(dimension)
+
+    def forward(self, x: Tensor, mask: Tensor | None) -> Tensor:
+        """X [B, S, d], mask [B, 1, 1, S] or None; returns [B, S, d]."""
+        update, _ = self.self_attention(self.before(self.self_attention_norm, x), mask)
+        x = self.after(self.self_attention_norm, x, update)
+        update = self.feed_forward(self.before(self.feed_forward_norm, x))
+        return self.after(self.feed_forward_norm, x, update)
+
+
+class DecoderLayer(Layer):
+    """Self-attention over what was written, cross-attention to the source, then feed-forward."""
+
+    def __init__(self, architecture: Architecture, dropouts: Dropouts) -> None:
+        super().__init__(architecture, dropouts)
+        dimension = architecture.model_dimension
+        self.self_attention = SelfAttention(*_attention_arguments(architecture, dropouts))
+        self.self_attention_norm = nn.LayerNorm(dimension)
+        self.cross_attention = CrossAttention(*_attention_arguments(architecture, dropouts))
+        self.cross_attention_norm = nn.LayerNorm(dimension)
+        self.feed_forward = FeedForward(dimension, architecture.feed_forward_dimension, dropouts.feed_forward)
+        self.feed_forward_norm = nn.LayerNorm(dimension)
+
+    def forward(
+        self, x: Tensor, state: LayerState, causal: Tensor | None, source_mask: Tensor | None
+    ) -> tuple[Tensor, LayerState]:
+        """X [B, T, d] -> ([B, T, d], state with x's keys and values appended)."""
+        cache, memory = state
+        update, cache = self.self_attention(self.before(self.self_attention_norm, x), causal, cache)
+        x = self.after(self.self_attention_norm, x, update)
+        update = self.cross_attention(self.before(self.cross_attention_norm, x), memory, source_mask)
+        x = self.after(self.cross_attention_norm, x, update)
+        update = self.feed_forward(self.before(self.feed_forward_norm, x))
+        return self.after(self.feed_forward_norm, x, update), (cache, memory)
+
+
+class Encoder(nn.Module):
+    """A stack of encoder layers, with a final norm in a pre-norm network."""
+
+    def __init__(self, architecture: Architecture, dropouts: Dropouts) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList(EncoderLayer(architecture, dropouts) for _ in range(architecture.encoder_layers))
+        if architecture.norm == "pre":
+            self.norm: nn.Module = nn.LayerNorm(architecture.model_dimension)
+        else:
+            self.norm = nn.Identity()
+
+    def forward(self, x: Tensor, mask: Tensor | None) -> Tensor:
+        """X [B, S, d] -> [B, S, d]."""
+        for layer in self.layers:
+            x = layer(x, mask)
+        normed: Tensor = self.norm(x)
+        return normed
+
+
+class Decoder(nn.Module):
+    """A stack of decoder layers, with a final norm in a pre-norm network."""
+
+    def __init__(self, architecture: Architecture, dropouts: Dropouts) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList(DecoderLayer(architecture, dropouts) for _ in range(architecture.decoder_layers))
+        if architecture.norm == "pre":
+            self.norm: nn.Module = nn.LayerNorm(architecture.model_dimension)
+        else:
+            self.norm = nn.Identity()
+
+    def forward(
+        self, x: Tensor, states: list[LayerState], causal: Tensor | None, source_mask: Tensor | None
+    ) -> tuple[Tensor, list[LayerState]]:
+        """X [B, T, d] and a state for each layer -> ([B, T, d], new states)."""
+        new_states = []
+        for layer, state in zip(self.layers, states, strict=True):
+            x, state = layer(x, state, causal, source_mask)
+            new_states.append(state)
+        return self.norm(x), new_states
+
+
+class Transformer(nn.Module):
+    """Encoder, decoder and one embedding for source, target and output."""
+
+    def __init__(self, architecture: Architecture, dropouts: Dropouts | None = None) -> None:
+        super().__init__()
+        dropouts = dropouts or Dropouts()
+        self.architecture = architecture
+        self.embedding = nn.Embedding(architecture.vocabulary_size, architecture.model_dimension)
+        self.embedding_dropout = Dropout(dropouts.residual)
+        self.encoder = Encoder(architecture, dropouts)
+        self.decoder = Decoder(architecture, dropouts)
+        self.register_buffer("positions", position_encodings(512, architecture.model_dimension), persistent=False)
+        self._initialize()
+
+    def _initialize(self) -> None:
+        """Glorot-uniform matrices, an embedding of unit variance after its scaling by sqrt(d), zero biases."""
+        for name, parameter in self.named_parameters():
+            if name == "embedding.weight":
+                nn.init.normal_(parameter, std=self.architecture.model_dimension**-0.5)
+            elif parameter.dim() == 2:
+                nn.init.xavier_uniform_(parameter)
+            elif name.endswith("bias"):
+                nn.init.zeros_(parameter)
+
+    def embed(self, tokens: Tensor, start: int = 0) -> Tensor:
+        """Token ids [B, T] at positions start, start + 1, ... -> [B, T, d]."""
+        end = start + tokens.shape[1]
+        if end > len(self.positions):
+            self.positions = position_encodings(2 * end, self.architecture.model_dimension).to(tokens.device)
+        x = self.embedding(tokens) * math.sqrt(self.architecture.model_dimension) + self.positions[start:end]
+        dropped: Tensor = self.embedding_dropout(x)
+        return dropped
+
+    def encode(self, source: Tensor) -> tuple[Tensor, Tensor | None]:
+        """Source ids [B, S], padded -> (encoder output [B, S, d], its attention mask)."""
+        mask = padding_mask(source)
+        return self.encoder(self.embed(source), mask), mask
+
+    def start(self, encoded: Tensor) -> list[LayerState]:
+        """Decoder states before the first target token, for an encoder output [B, S, d]."""
+        return [(None, layer.cross_attention.memory(encoded)) for layer in self.decoder.layers]  # type: ignore[union-attr, operator]
+
+    def decode(
+        self, target: Tensor, states: list[LayerState], source_mask: Tensor | None, position: int = 0
+    ) -> tuple[Tensor, list[LayerState]]:
+        """Target ids [B, T] from `position` on -> (decoder output [B, T, d], new states)."""
+        length = target.shape[1]
+        causal = causal_mask(length, target.device) if length > 1 else None
+        decoded: tuple[Tensor, list[LayerState]] = self.decoder(self.embed(target, position), states, causal, source_mask)
+        return decoded
+
+    def logits(self, decoded: Tensor) -> Tensor:
+        """Decoder output [.., d] -> logits [.., V] by the tied embedding."""
+        return nn.functional.linear(decoded, self.embedding.weight)
+
+    def forward(self, source: Tensor, target: Tensor) -> Tensor:
+        """Teacher-forced decoder output [B, T, d] for source [B, S] and target inputs [B, T] (bos first)."""
+        encoded, mask = self.encode(source)
+        return self.decode(target, self.start(encoded), mask)[0]

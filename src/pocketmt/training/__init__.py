@@ -1,0 +1,1 @@
+"""The training loop: configuration, data, objective, schedule, checkpoints, validation."""

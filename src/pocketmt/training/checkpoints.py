@@ -1,0 +1,93 @@
+"""Checkpoints that are whole or not there, snapshots of weights and their average."""
+
+import json
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import safe_open
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+from pocketmt.errors import DataError
+
+Weights = dict[str, Tensor]
+
+
+def write_whole(path: Path, write: Callable[[Path], None]) -> None:
+    """Let `write` fill a temporary file, then put it in the place of `path`; on failure or kill the old file stays as it was."""
+    temporary = path.with_name(path.name + ".temporary")
+    try:
+        write(temporary)
+        with temporary.open("rb") as stream:
+            os.fsync(stream.fileno())
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def save_checkpoint(path: Path, state: Mapping[str, Any]) -> None:
+    """Save everything that a run needs to go on."""
+    write_whole(path, lambda temporary: torch.save(dict(state), temporary))
+
+
+def load_checkpoint(path: Path) -> dict[str, Any]:
+    """Load what `save_checkpoint` saved; runs no code of the file."""
+    try:
+        state: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
+    except Exception as error:
+        raise DataError(f"{path}: not a checkpoint of PocketMT ({error}): remove it to start the run anew") from error
+    return state
+
+
+def save_weights(path: Path, weights: Weights, metadata: Mapping[str, Any]) -> None:
+    """Save weights as safetensors, metadata values as JSON."""
+    text = {name: json.dumps(value) for name, value in metadata.items()}
+    tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in weights.items()}
+    write_whole(path, lambda temporary: save_file(tensors, temporary, metadata=text))
+
+
+def load_weights(path: Path) -> tuple[Weights, dict[str, Any]]:
+    """Load what `save_weights` saved: (weights, metadata)."""
+    try:
+        with safe_open(path, framework="pt") as file:  # type: ignore[no-untyped-call]
+            metadata = {name: json.loads(value) for name, value in (file.metadata() or {}).items()}
+        return load_file(path), metadata
+    except FileNotFoundError as error:
+        raise DataError(f"{path}: no trained weights there: has `pocketmt train` reached its first validation?") from error
+    except Exception as error:
+        raise DataError(f"{path}: not a file of weights ({error})") from error
+
+
+class Snapshots:
+    """The weights of the last validations, in a folder of their own; their average is what is validated and kept."""
+
+    def __init__(self, folder: Path, keep: int) -> None:
+        """Use `folder`; the last `keep` snapshots are averaged, older ones removed."""
+        self.folder = folder
+        self.keep = keep
+        folder.mkdir(parents=True, exist_ok=True)
+
+    def add(self, update: int, weights: Weights) -> Weights:
+        """Save the weights of an update and return the average of the last ones."""
+        save_weights(self.folder / f"{update:08d}.safetensors", weights, {"update": update})
+        return self.average(update)
+
+    def average(self, until: int) -> Weights:
+        """Mean of the last snapshots up to an update (Vaswani et al. 2017, section 6.1), each tensor in its own dtype."""
+        paths = [path for path in sorted(self.folder.glob("*.safetensors")) if int(path.stem) <= until][-self.keep :]
+        total: Weights = {}
+        for path in paths:
+            for name, tensor in load_file(path).items():
+                total[name] = tensor.double() if name not in total else total[name] + tensor
+        return {name: (tensor / len(paths)).float() for name, tensor in total.items()}
+
+    def forget(self, update: int) -> None:
+        """Remove those that no average after `update` will need, and those later than it (of a run that was killed)."""
+        paths = sorted(self.folder.glob("*.safetensors"))
+        later = [path for path in paths if int(path.stem) > update]
+        old = [path for path in paths if int(path.stem) <= update][: -self.keep]
+        for path in [*later, *old]:
+            path.unlink()

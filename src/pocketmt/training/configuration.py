@@ -1,0 +1,79 @@
+"""What a training run is told, as typed structs read from TOML. The only place of training defaults."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta
+
+from pocketmt.errors import ConfigurationError
+from pocketmt.models.presets import PRESETS
+
+Positive = Annotated[int, Meta(ge=1)]
+Fraction = Annotated[float, Meta(ge=0, lt=1)]
+PositiveFloat = Annotated[float, Meta(gt=0)]
+
+
+class Data(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Parallel text, one sentence a line; a relative path starts at the configuration file's folder."""
+
+    source_language: str
+    target_language: str
+    training_source: str
+    training_target: str
+    validation_source: str
+    validation_target: str
+    vocabulary_size: Annotated[int, Meta(ge=8, le=1_000_000)] = 6000
+    maximum_length: Positive = 200  # pieces on either side; longer pairs are left out
+    maximum_ratio: Annotated[float, Meta(ge=1)] = 4.0  # of the two sides' pieces
+
+
+class Model(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The network's size and its dropout rates."""
+
+    preset: Literal["tiny", "small", "base", "big"] = "tiny"
+    norm: Literal["post", "pre"] = "post"
+    dropout: Fraction = 0.3
+    attention_dropout: Fraction = 0.0
+    feed_forward_dropout: Fraction = 0.0
+
+
+class Training(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Optimisation: Adam (0.9, 0.98), inverse-square-root schedule, label smoothing, early stopping, averaging."""
+
+    seed: int = 1
+    batch_tokens: Positive = 2048
+    learning_rate: PositiveFloat = 3e-3  # at the end of the warm-up
+    warmup_updates: Positive = 1000
+    label_smoothing: Fraction = 0.1
+    clip_norm: PositiveFloat = 1.0
+    maximum_updates: Positive = 20_000
+    validate_every: Positive = 500  # updates
+    checkpoint_every: Positive = 100  # updates, between validations
+    averaged_checkpoints: Positive = 8  # the last so many validations' weights
+    patience: Positive = 10  # validations without a better BLEU
+    threads: Annotated[int, Meta(ge=0)] = 0  # of PyTorch in each process; 0: as many as PyTorch chooses
+    devices: Positive = 1
+    accelerator: Literal["auto", "cpu", "gpu"] = "auto"
+
+
+class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A training run."""
+
+    data: Data
+    model: Model = Model()
+    training: Training = Training()
+
+
+def read_configuration(path: Path) -> Configuration:
+    """Read a TOML file, its data paths made absolute; ConfigurationError names file, key and what is allowed."""
+    try:
+        configuration = msgspec.toml.decode(path.read_bytes(), type=Configuration)
+    except OSError as error:
+        raise ConfigurationError(f"{path}: cannot be read ({error.strerror or error})") from error
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise ConfigurationError(f"{path}: {error}") from error
+    assert configuration.model.preset in PRESETS
+    names = ("training_source", "training_target", "validation_source", "validation_target")
+    absolute = {name: str(path.parent.resolve() / getattr(configuration.data, name)) for name in names}
+    return msgspec.structs.replace(configuration, data=msgspec.structs.replace(configuration.data, **absolute))

@@ -1,0 +1,104 @@
+"""A run's text as piece ids, and batches of it as tensors."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from torch import Tensor
+
+from pocketmt.errors import DataError
+from pocketmt.models.search import pad
+from pocketmt.text.batching import make_batches
+from pocketmt.text.corpus import read_pairs
+from pocketmt.text.vocabulary import BOS, EOS, Vocabulary
+from pocketmt.text.vocabulary_training import train_vocabulary
+from pocketmt.training.configuration import Data
+
+Pair = tuple[list[int], list[int]]
+
+
+@dataclass(frozen=True)
+class Batch:
+    """One batch on its device; padded behind with pad."""
+
+    source: Tensor  # [B, S] int64, pieces and eos
+    target_inputs: Tensor  # [B, T], bos and pieces
+    targets: Tensor  # [B, T], pieces and eos
+    target_tokens: int  # not counting padding
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """A run's whole text."""
+
+    vocabulary: Vocabulary
+    training: list[Pair]
+    validation_sources: list[list[int]]
+    validation_references: list[str]
+    validation: list[Pair]
+    left_out: dict[str, int]  # reason -> training pairs
+
+
+def load_corpus(data: Data, vocabulary_file: Path) -> Corpus:
+    """Read and encode a run's text; the vocabulary is learnt from the training text unless its file is there.
+
+    Raises DataError where a file cannot be read, the two sides are unequal, nothing is left, or the vocabulary cannot be learnt.
+    """
+    texts = list(read_pairs(Path(data.training_source), Path(data.training_target)))
+    if not texts:
+        raise DataError(f"{data.training_source} and {data.training_target} are empty: there is nothing to train on")
+    if not vocabulary_file.exists():
+        vocabulary = train_vocabulary((line for pair in texts for line in pair), data.vocabulary_size)
+        temporary = vocabulary_file.with_suffix(".temporary")
+        temporary.write_bytes(vocabulary.model)
+        temporary.replace(vocabulary_file)
+    vocabulary = Vocabulary.from_file(vocabulary_file)
+    training, left_out = _encode(texts, vocabulary, data)
+    if not training:
+        raise DataError(f"no pair of {data.training_source} is left after filtering ({left_out}): check the two files")
+    validation_texts = list(read_pairs(Path(data.validation_source), Path(data.validation_target)))
+    if not validation_texts:
+        raise DataError(f"{data.validation_source} is empty: training needs validation text to know when to stop")
+    validation = [(vocabulary.encode(source), vocabulary.encode(target)) for source, target in validation_texts]
+    return Corpus(
+        vocabulary=vocabulary,
+        training=training,
+        validation_sources=[source for source, _ in validation],
+        validation_references=[target for _, target in validation_texts],
+        validation=[pair for pair in validation if pair[0] and pair[1]],
+        left_out=left_out,
+    )
+
+
+def _encode(texts: Sequence[tuple[str, str]], vocabulary: Vocabulary, data: Data) -> tuple[list[Pair], dict[str, int]]:
+    pairs: list[Pair] = []
+    left_out = {"empty": 0, "too long": 0, "ratio": 0}
+    for source_text, target_text in texts:
+        source, target = vocabulary.encode(source_text), vocabulary.encode(target_text)
+        shorter, longer = sorted((len(source), len(target)))
+        if not shorter:
+            left_out["empty"] += 1
+        elif longer > data.maximum_length:
+            left_out["too long"] += 1
+        elif longer > data.maximum_ratio * shorter + 5:
+            left_out["ratio"] += 1
+        else:
+            pairs.append((source, target))
+    return pairs, left_out
+
+
+def batches(pairs: Sequence[Pair], token_budget: int, seed: int, device: str) -> Iterator[Batch]:
+    """Yield every pair once, in batches and an order drawn from `seed`."""
+    lengths = [(len(source) + 1, len(target) + 1) for source, target in pairs]
+    for indices in make_batches(lengths, token_budget, seed):
+        yield make_batch([pairs[index] for index in indices], device)
+
+
+def make_batch(pairs: Sequence[Pair], device: str) -> Batch:
+    """Pairs of piece ids -> one padded batch."""
+    return Batch(
+        source=pad([[*source, EOS] for source, _ in pairs], device),
+        target_inputs=pad([[BOS, *target] for _, target in pairs], device),
+        targets=pad([[*target, EOS] for _, target in pairs], device),
+        target_tokens=sum(len(target) + 1 for _, target in pairs),
+    )

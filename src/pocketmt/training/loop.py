@@ -1,0 +1,228 @@
+"""The one training loop, on Lightning Fabric: CPU or GPU, one process or several, by the same code."""
+
+import dataclasses
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import torch
+from lightning_fabric import Fabric
+
+from pocketmt.errors import ConfigurationError
+from pocketmt.models.presets import preset
+from pocketmt.models.transformer import Dropouts, Transformer
+from pocketmt.training.checkpoints import Snapshots, load_checkpoint, save_checkpoint, save_weights, write_whole
+from pocketmt.training.configuration import Configuration
+from pocketmt.training.data import Batch, Corpus, load_corpus, make_batch
+from pocketmt.training.objectives import drop_padding, output_cross_entropy
+from pocketmt.training.progress import Reporter
+from pocketmt.training.schedule import inverse_square_root
+from pocketmt.training.validation import validate
+from pocketmt.text.batching import make_batches
+
+LOG_EVERY = 50  # updates
+
+
+@dataclass
+class Position:
+    """Where a run is: all that changes besides weights and optimizer state."""
+
+    update: int = 0
+    epoch: int = 0
+    batch: int = 0  # batches of the epoch that are done, of all processes together
+    best_bleu: float = -1.0
+    best_update: int = 0
+    finished: bool = False
+
+
+def train(configuration: Configuration, folder: Path) -> Position:
+    """Train a model into `folder`, or go on where an earlier run of the same configuration stopped.
+
+    The folder then holds vocabulary.model, model.safetensors (averaged weights of the best validation), log.jsonl,
+    configuration.json, and what is needed to go on. Raises ConfigurationError where the folder holds another run.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    _claim(configuration, folder)
+    settings = configuration.training
+    fabric = Fabric(
+        accelerator=settings.accelerator,
+        devices=settings.devices,
+        strategy="ddp_spawn" if settings.devices > 1 else "auto",
+    )
+    position: Position = fabric.launch(_run, configuration, folder)
+    return position
+
+
+def _claim(configuration: Configuration, folder: Path) -> None:
+    """Write the resolved configuration into the folder, or check that it is the one there."""
+    file = folder / "configuration.json"
+    text = msgspec.json.format(msgspec.json.encode(configuration), indent=2)
+    if file.exists() and file.read_bytes() != text:
+        raise ConfigurationError(
+            f"{folder} holds a run with another configuration (see {file}): "
+            "choose another folder, or remove this one to start anew"
+        )
+    if not file.exists():
+        write_whole(file, lambda temporary: _write(temporary, text))
+
+
+def _write(path: Path, data: bytes) -> None:
+    path.write_bytes(data)
+
+
+def _run(fabric: Fabric, configuration: Configuration, folder: Path) -> Position:
+    """What every process does."""
+    if configuration.training.threads:
+        torch.set_num_threads(configuration.training.threads)
+    if fabric.global_rank == 0:
+        load_corpus(configuration.data, folder / "vocabulary.model")  # the others find the vocabulary made
+    fabric.barrier()
+    corpus = load_corpus(configuration.data, folder / "vocabulary.model")
+    run = Run(fabric, configuration, folder, corpus)
+    try:
+        run.go()
+    finally:
+        run.reporter.close()
+    return run.position
+
+
+class Run:
+    """One process's share of a training run."""
+
+    def __init__(self, fabric: Fabric, configuration: Configuration, folder: Path, corpus: Corpus) -> None:
+        """Build model and optimizer, and take up the folder's checkpoint where there is one."""
+        self.fabric = fabric
+        self.settings = configuration.training
+        self.folder = folder
+        self.corpus = corpus
+        self.languages = {"source": configuration.data.source_language, "target": configuration.data.target_language}
+        torch.manual_seed(self.settings.seed)
+        dropouts = Dropouts(
+            configuration.model.dropout, configuration.model.attention_dropout, configuration.model.feed_forward_dropout
+        )
+        architecture = preset(configuration.model.preset, len(corpus.vocabulary), configuration.model.norm)
+        self.network = Transformer(architecture, dropouts)
+        optimizer = torch.optim.Adam(self.network.parameters(), lr=0.0, betas=(0.9, 0.98), eps=1e-9, fused=True)
+        self.model, self.optimizer = fabric.setup(self.network, optimizer)
+        self.snapshots = Snapshots(folder / "snapshots", self.settings.averaged_checkpoints)
+        self.position = Position()
+        checkpoint = folder / "checkpoint.pt"
+        if checkpoint.exists():
+            state = load_checkpoint(checkpoint)
+            self.network.load_state_dict(state["weights"])
+            self.optimizer.load_state_dict(state["optimizer"])
+            self.position = Position(**state["position"])
+        fabric.barrier()
+        if fabric.is_global_zero:
+            self.snapshots.forget(self.position.update)
+        self.reporter = Reporter(
+            folder / "log.jsonl", self.settings.maximum_updates, self.position.update, fabric.is_global_zero
+        )
+
+    def go(self) -> None:
+        """Train until the run is finished."""
+        start: dict[str, Any] = {"pairs": len(self.corpus.training), "left_out": self.corpus.left_out}
+        if self.position.update == 0:
+            self.reporter.event("start", 0, vocabulary=len(self.corpus.vocabulary), **start)
+        while not self.position.finished:
+            for batch, total_tokens in self._epoch():
+                loss = self._update(batch, total_tokens)
+                self._after_update(loss)
+                if self.position.finished:
+                    break
+            else:
+                self.position.epoch += 1
+                self.position.batch = 0
+
+    def _epoch(self) -> Iterator[tuple[Batch, int]]:
+        """What is left of the epoch: this process's batch and the target tokens of all processes' batches together.
+
+        The order depends on seed and epoch alone. Where batches don't divide by the processes, the epoch's last few are left
+        to the next epochs, which draw others.
+        """
+        world = self.fabric.world_size
+        pairs = self.corpus.training
+        lengths = [(len(source) + 1, len(target) + 1) for source, target in pairs]
+        seed = self.settings.seed * 1_000_003 + self.position.epoch
+        plan = make_batches(lengths, self.settings.batch_tokens, seed)
+        world = min(world, len(plan))
+        for start in range(self.position.batch, len(plan) - world + 1, world):
+            group = plan[start : start + world]
+            total = sum(lengths[index][1] for indices in group for index in indices)
+            mine = group[self.fabric.global_rank % world]
+            self.position.batch = start + world
+            yield make_batch([pairs[index] for index in mine], str(self.fabric.device)), total
+
+    def _update(self, batch: Batch, total_tokens: int) -> float:
+        """One optimizer step; returns the smoothed loss in nats a token of this process's batch."""
+        self.position.update += 1
+        settings = self.settings
+        # A seed for each update: what dropout draws does not depend on whether the run was ever interrupted.
+        torch.manual_seed((settings.seed * 1_000_003 + self.position.update) * 1_009 + self.fabric.global_rank)
+        for group in self.optimizer.param_groups:
+            group["lr"] = inverse_square_root(self.position.update, settings.learning_rate, settings.warmup_updates)
+        decoded, targets = drop_padding(self.model(batch.source, batch.target_inputs), batch.targets)
+        loss = output_cross_entropy(decoded, self.network.embedding.weight, targets, settings.label_smoothing)
+        # Processes' gradients are averaged, so that the sum over processes is taken a token here.
+        self.fabric.backward(loss * (self.fabric.world_size / total_tokens))
+        self.fabric.clip_gradients(self.model, self.optimizer, max_norm=settings.clip_norm)
+        self.optimizer.step()
+        self.optimizer.zero_grad(set_to_none=True)
+        return loss.item() / batch.target_tokens
+
+    def _after_update(self, loss: float) -> None:
+        """Log, validate and save where it is time."""
+        update, settings = self.position.update, self.settings
+        last = update >= settings.maximum_updates
+        if update % LOG_EVERY == 0:
+            rate = inverse_square_root(update, settings.learning_rate, settings.warmup_updates)
+            self.reporter.event("train", update, epoch=self.position.epoch, loss=loss, learning_rate=rate)
+        self.reporter.advance(update, loss)
+        validating = update % settings.validate_every == 0 or last
+        if validating:
+            self._validate()
+        if last or self.position.best_update + settings.patience * settings.validate_every <= update:
+            self.position.finished = True
+        if validating or update % settings.checkpoint_every == 0:
+            self._save()
+
+    def _validate(self) -> None:
+        """Score the average of the last snapshots, and keep it where it is the best so far. The first process does it for all."""
+        best = [self.position.best_bleu, float(self.position.best_update)]
+        if self.fabric.is_global_zero:
+            update = self.position.update
+            average = self.snapshots.add(update, self.network.state_dict())
+            averaged = Transformer(self.network.architecture).to(self.fabric.device)
+            averaged.load_state_dict(average)
+            scores = validate(averaged, self.corpus, self.settings.batch_tokens * 4)
+            self.reporter.event("validation", update, epoch=self.position.epoch, loss=scores.loss, bleu=scores.bleu)
+            if scores.bleu > self.position.best_bleu:
+                best = [scores.bleu, float(update)]
+                metadata = {
+                    "architecture": dataclasses.asdict(self.network.architecture),
+                    "languages": self.languages,
+                    "training": {
+                        "update": update,
+                        "epoch": self.position.epoch,
+                        "seed": self.settings.seed,
+                        "validation_bleu": round(scores.bleu, 3),
+                        "validation_loss": round(scores.loss, 5),
+                    },
+                }
+                save_weights(self.folder / "model.safetensors", average, metadata)
+        best = self.fabric.broadcast(best)
+        self.position.best_bleu, self.position.best_update = best[0], int(best[1])
+
+    def _save(self) -> None:
+        """Save what is needed to go on from here."""
+        if self.fabric.is_global_zero:
+            state = {
+                "weights": self.network.state_dict(),
+                "optimizer": self.optimizer.state_dict(),
+                "position": dataclasses.asdict(self.position),
+            }
+            save_checkpoint(self.folder / "checkpoint.pt", state)
+            self.snapshots.forget(self.position.update)
+        self.fabric.barrier()

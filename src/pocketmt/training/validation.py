@@ -1,0 +1,36 @@
+"""How good a model is on the validation text, while it trains."""
+
+from dataclasses import dataclass
+
+import sacrebleu
+import torch
+
+from pocketmt.models.search import translate
+from pocketmt.models.transformer import Transformer
+from pocketmt.training.data import Corpus, batches
+from pocketmt.training.objectives import drop_padding, output_cross_entropy
+
+
+@dataclass(frozen=True)
+class Validation:
+    """Scores on the validation text."""
+
+    loss: float  # cross-entropy in nats a target token, eos counted, no smoothing
+    bleu: float  # sacreBLEU, cased, greedy search
+
+
+@torch.inference_mode()
+def validate(model: Transformer, corpus: Corpus, token_budget: int) -> Validation:
+    """Score `model` on the corpus's validation pairs."""
+    model.eval()
+    device = str(model.embedding.weight.device)
+    loss, tokens = 0.0, 0
+    for batch in batches(corpus.validation, token_budget, seed=0, device=device):
+        decoded, targets = drop_padding(model(batch.source, batch.target_inputs), batch.targets)
+        loss += float(output_cross_entropy(decoded, model.embedding.weight, targets, smoothing=0.0))
+        tokens += batch.target_tokens
+    outputs = translate(model, corpus.validation_sources, beam=1, batch_tokens=token_budget)
+    texts = [corpus.vocabulary.decode(output) for output in outputs]
+    bleu = sacrebleu.corpus_bleu(texts, [corpus.validation_references]).score
+    model.train()
+    return Validation(loss / max(tokens, 1), bleu)
