@@ -1,0 +1,143 @@
+"""The manifest: what a model file says about itself, checked member by member."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from pocketmt.errors import ConfigurationError, ModelFileError
+from pocketmt.model_file.architecture import Architecture, architecture_from_json, parameter_shapes
+from pocketmt.model_file.layout import RowGroup, StoredScheme, TensorForm, scheme_from_json
+
+FORMAT_VERSION: Final = 1
+VOCABULARY_TENSOR: Final = "vocabulary"
+MAXIMUM_VOCABULARY_BYTES: Final = 64 << 20
+MAXIMUM_ROW_GROUPS: Final = 256  # of one matrix
+_OBJECT: Final = "an object"
+_TEXT: Final = "a string"
+_MEMBERS: Final = {
+    "architecture": _OBJECT,
+    "languages": _OBJECT,
+    "vocabulary": _OBJECT,
+    "schemes": "a list",
+    "matrices": _OBJECT,
+    "recipe": _OBJECT,
+    "licence": _TEXT,
+    "producer": _TEXT,
+    "training": _OBJECT,
+    "description": _TEXT,
+}
+_TYPES: Final[dict[str, type]] = {_OBJECT: dict, _TEXT: str, "a list": list}
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """What a checked manifest promises: the network, its quantized matrices, and every tensor's dtype and shape."""
+
+    architecture: Architecture
+    vocabulary_bytes: int
+    matrices: dict[str, tuple[RowGroup, ...]]
+    tensors: dict[str, TensorForm]  # without the vocabulary, whose size the manifest does not fix
+
+
+def check_manifest(manifest: dict[str, object]) -> Contents:
+    """Check a manifest and derive what the file must hold; raises ModelFileError naming the member."""
+    version = manifest.get("format_version")
+    if type(version) is not int or version < 1:
+        raise ModelFileError(f"manifest: format_version is {version!r:.40}, expected a whole number of at least 1")
+    if version > FORMAT_VERSION:
+        raise ModelFileError(
+            f"manifest: format version {version} is newer than this PocketMT's {FORMAT_VERSION}: install a newer PocketMT"
+        )
+    _check_members(manifest, {"format_version": "", **_MEMBERS}, "manifest")
+    for name, kind in _MEMBERS.items():
+        if not isinstance(manifest[name], _TYPES[kind]):
+            raise ModelFileError(f"manifest: {name} is not {kind}")
+    _check_languages(manifest["languages"])
+    try:
+        architecture = architecture_from_json(manifest["architecture"])
+    except ConfigurationError as error:
+        raise ModelFileError(f"manifest: {error}") from error
+    schemes = manifest["schemes"]
+    assert isinstance(schemes, list)
+    stored = [scheme_from_json(entry, f"manifest: schemes[{index}]") for index, entry in enumerate(schemes)]
+    shapes = parameter_shapes(architecture)
+    matrices = _matrices(manifest["matrices"], shapes, stored)
+    tensors = _tensor_forms(shapes, matrices)
+    return Contents(architecture, _vocabulary_bytes(manifest["vocabulary"]), matrices, tensors)
+
+
+def _check_members(value: object, members: dict[str, str], where: str) -> None:
+    assert isinstance(value, dict)
+    for name in members:
+        if name not in value:
+            raise ModelFileError(f"{where}: {name} is missing")
+    for name in value:
+        if name not in members:
+            raise ModelFileError(f"{where}: unknown member {name!r:.80}: a newer PocketMT may have written it")
+
+
+def _check_languages(value: object) -> None:
+    members = {"source": _TEXT, "target": _TEXT}
+    _check_members(value, members, "manifest: languages")
+    assert isinstance(value, dict)
+    if not all(isinstance(value[name], str) for name in members):
+        raise ModelFileError("manifest: languages: source and target are not strings")
+
+
+def _vocabulary_bytes(value: object) -> int:
+    where = "manifest: vocabulary"
+    _check_members(value, {"encoding": "", "bytes": "", "normalization": ""}, where)
+    assert isinstance(value, dict)
+    if value["encoding"] != "xz":
+        raise ModelFileError(f"{where}: encoding is {value['encoding']!r:.40}, expected 'xz'")
+    if value["normalization"] != "nfkc":
+        raise ModelFileError(f"{where}: normalization is {value['normalization']!r:.40}, expected 'nfkc'")
+    size = value["bytes"]
+    if type(size) is not int or not 1 <= size <= MAXIMUM_VOCABULARY_BYTES:
+        raise ModelFileError(
+            f"{where}: bytes is {size!r:.40}, expected a whole number from 1 to {MAXIMUM_VOCABULARY_BYTES}"
+        )
+    return size
+
+
+def _matrices(
+    value: object, shapes: dict[str, tuple[int, ...]], schemes: list[StoredScheme]
+) -> dict[str, tuple[RowGroup, ...]]:
+    assert isinstance(value, dict)
+    matrices = {}
+    for name, groups in value.items():
+        where = f"manifest: matrices: {name!r:.120}"
+        shape = shapes.get(name, ())
+        if len(shape) != 2:
+            raise ModelFileError(f"{where} is not a matrix of this architecture")
+        if not isinstance(groups, list) or not 1 <= len(groups) <= MAXIMUM_ROW_GROUPS:
+            raise ModelFileError(f"{where}: expected a list of 1 to {MAXIMUM_ROW_GROUPS} row groups")
+        matrices[name] = tuple(_row_group(group, schemes, shape[1], where) for group in groups)
+        if (rows := sum(group.rows for group in matrices[name])) != shape[0]:
+            raise ModelFileError(f"{where}: its row groups have {rows} rows together, the matrix has {shape[0]}")
+    return matrices
+
+
+def _row_group(value: object, schemes: list[StoredScheme], columns: int, where: str) -> RowGroup:
+    if not isinstance(value, list) or len(value) != 2 or not all(type(member) is int for member in value):
+        raise ModelFileError(f"{where}: a row group is [scheme index, row count], not {value!r:.80}")
+    index, rows = value
+    if not 0 <= index < len(schemes):
+        raise ModelFileError(f"{where}: there is no scheme {index!r:.40}, the manifest has {len(schemes)}")
+    if rows < 1:
+        raise ModelFileError(f"{where}: a row group has {rows!r:.40} rows, expected at least 1")
+    scheme = schemes[index]
+    return RowGroup(scheme.name, scheme.bits, scheme.granularity, scheme.levels, rows, columns)
+
+
+def _tensor_forms(
+    shapes: dict[str, tuple[int, ...]], matrices: dict[str, tuple[RowGroup, ...]]
+) -> dict[str, TensorForm]:
+    forms: dict[str, TensorForm] = {}
+    for name, shape in shapes.items():
+        if name in matrices:
+            for index, group in enumerate(matrices[name]):
+                for suffix, form in group.tensors().items():
+                    forms[f"{name}.{index}.{suffix}"] = form
+        else:
+            forms[name] = ("F32", shape)
+    return forms

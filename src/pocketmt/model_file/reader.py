@@ -1,0 +1,177 @@
+"""Reading a model file: memory-mapped, every promise checked before use, nothing executed."""
+
+import hashlib
+import math
+import mmap
+import os
+import stat
+from collections.abc import Mapping
+from contextlib import suppress
+from types import MappingProxyType, TracebackType
+from typing import Final, Self
+
+from pocketmt.errors import ModelFileError
+from pocketmt.model_file.architecture import Architecture
+from pocketmt.model_file.container import Header, TensorEntry, header_bytes, parse_header
+from pocketmt.model_file.layout import RowGroup
+from pocketmt.model_file.manifest import VOCABULARY_TENSOR, Contents, check_manifest
+from pocketmt.model_file.strict_json import parse_object
+from pocketmt.model_file.vocabulary import decompress_vocabulary
+
+DIGEST_CHARACTERS: Final = 64
+HASHED_AT_ONCE: Final = 1 << 20  # bytes
+LARGEST_FINITE: Final = {"BF16": 0x7F7F, "F32": 0x7F7FFFFF}  # positive numbers have the order of their bit patterns
+
+
+class ModelFile:
+    """An open model file whose header, manifest, sizes and scales were checked.
+
+    Attributes:
+        architecture: of the network.
+        manifest: the whole manifest, as JSON values.
+        matrices: quantized matrix -> its row groups in row order; other matrices are plain F32 tensors.
+        tensors: name -> where it lies; padding is left out.
+        buffer: the whole file, read-only, mapped; it may be used until close.
+    """
+
+    def __init__(self, buffer: memoryview, header: Header, manifest: dict[str, object], contents: Contents) -> None:
+        self.architecture: Architecture = contents.architecture
+        self.manifest: dict[str, object] = manifest
+        self.matrices: dict[str, tuple[RowGroup, ...]] = contents.matrices
+        self.tensors: Mapping[str, TensorEntry] = MappingProxyType(header.tensors)
+        self.buffer: memoryview = buffer
+        self._vocabulary_bytes = contents.vocabulary_bytes
+
+    def data(self, name: str) -> memoryview:
+        """Return the bytes of a tensor, without copying."""
+        entry = self.tensors[name]
+        return self.buffer[entry.offset : entry.offset + entry.size]
+
+    def vocabulary(self) -> bytes:
+        """Return the serialized SentencePiece model; raises ModelFileError where it cannot be decompressed."""
+        return decompress_vocabulary(self.data(VOCABULARY_TENSOR), self._vocabulary_bytes)
+
+    def close(self) -> None:
+        """Let go of the file; the memory stays mapped while someone still holds a view of it."""
+        with suppress(BufferError):
+            self.buffer.release()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def open_model(path: str | os.PathLike[str], *, check_digest: bool = True) -> ModelFile:
+    """Open a model file and check all of it but the values of fp32 matrices and the vocabulary's stream.
+
+    Args:
+        path: of a regular file.
+        check_digest: hash the whole file and compare with its digest; without it damage to codes goes unseen.
+
+    Raises:
+        ModelFileError: saying what is wrong, where, and what to do.
+    """
+    buffer = _map(path)
+    try:
+        return _check(buffer, check_digest)
+    except ModelFileError as error:
+        buffer.release()
+        raise ModelFileError(f"{os.fspath(path)}: {error}. Copy or download the file again, or pack it anew") from error
+
+
+def _map(path: str | os.PathLike[str]) -> memoryview:
+    try:
+        # O_NONBLOCK: opening a FIFO must not wait for a writer.
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise ModelFileError(f"{path!s}: cannot be opened: {reason}. Check the path") from error
+    try:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise ModelFileError(f"{path!s}: not a regular file. Give the path of a *.pocketmt file")
+        if status.st_size == 0:
+            raise ModelFileError(f"{path!s}: empty. Copy or download the file again, or pack it anew")
+        return memoryview(mmap.mmap(descriptor, 0, access=mmap.ACCESS_READ))
+    except (OSError, ValueError) as error:
+        raise ModelFileError(f"{path!s}: cannot be mapped into memory: {error}. Check the disk") from error
+    finally:
+        os.close(descriptor)
+
+
+def _check(buffer: memoryview, check_digest: bool) -> ModelFile:
+    raw = header_bytes(buffer)
+    header = parse_header(raw, len(buffer))
+    if set(header.metadata) != {"pocketmt", "digest"}:
+        raise ModelFileError("__metadata__ must hold exactly 'pocketmt' and 'digest': not a model file")
+    if check_digest:
+        _check_digest(buffer, raw, header)
+    manifest = parse_object(header.metadata["pocketmt"], "the manifest")
+    contents = check_manifest(manifest)
+    _check_tensors(header, contents)
+    model = ModelFile(buffer, header, manifest, contents)
+    _check_values(model)
+    return model
+
+
+def _check_digest(buffer: memoryview, raw: memoryview, header: Header) -> None:
+    digest = header.metadata["digest"].encode()
+    text = bytes(raw)
+    if len(digest) != DIGEST_CHARACTERS or text.count(digest) != 1:
+        raise ModelFileError(f"the digest is not {DIGEST_CHARACTERS} characters that stand once in the header")
+    start = header.data_start - len(raw) + text.index(digest)
+    state = hashlib.sha256(buffer[:start])
+    state.update(b"0" * DIGEST_CHARACTERS)
+    for begin in range(start + DIGEST_CHARACTERS, len(buffer), HASHED_AT_ONCE):
+        state.update(buffer[begin : begin + HASHED_AT_ONCE])
+    if state.hexdigest().encode() != digest:
+        raise ModelFileError("the digest does not match: the file was damaged or changed after it was written")
+
+
+def _check_tensors(header: Header, contents: Contents) -> None:
+    """The tensors are exactly those that architecture and matrices ask for, in dtype and shape."""
+    for name, (dtype, shape) in contents.tensors.items():
+        entry = header.tensors.get(name)
+        if entry is None:
+            raise ModelFileError(f"tensor {name!r} is missing")
+        if (entry.dtype, entry.shape) != (dtype, shape):
+            raise ModelFileError(
+                f"tensor {name!r} is {entry.dtype} of shape {list(entry.shape)}, expected {dtype} of {list(shape)}"
+            )
+    vocabulary = header.tensors.get(VOCABULARY_TENSOR)
+    if vocabulary is None:
+        raise ModelFileError(f"tensor {VOCABULARY_TENSOR!r} is missing")
+    if vocabulary.dtype != "U8" or len(vocabulary.shape) != 1:
+        raise ModelFileError(f"tensor {VOCABULARY_TENSOR!r} is not a row of U8")
+    for name in header.tensors:
+        if name not in contents.tensors and name != VOCABULARY_TENSOR:
+            raise ModelFileError(f"tensor {name!r:.120} is not part of this architecture")
+
+
+def _check_values(model: ModelFile) -> None:
+    """Scales are finite and not negative, 8-bit codes not -128, biases and norms finite.
+
+    fp32 matrices are left to the engine, which looks at each weight once when it packs them.
+    """
+    for name, groups in model.matrices.items():
+        for index in range(len(groups)):
+            scale = model.tensors[f"{name}.{index}.scale"]
+            patterns = model.data(f"{name}.{index}.scale").cast("H" if scale.dtype == "BF16" else "I")
+            if max(patterns) > LARGEST_FINITE[scale.dtype]:
+                raise ModelFileError(f"tensor '{name}.{index}.scale' holds a scale that is negative or not finite")
+            codes = model.tensors[f"{name}.{index}.codes"]
+            if codes.dtype == "I8" and _find(model.buffer, b"\x80", codes) >= 0:
+                raise ModelFileError(f"tensor '{name}.{index}.codes' holds the code -128, outside [-127, 127]")
+    for name, entry in model.tensors.items():
+        if entry.dtype == "F32" and len(entry.shape) == 1 and not math.isfinite(sum(model.data(name).cast("f"))):
+            raise ModelFileError(f"tensor {name!r} holds a value that is not finite")
+
+
+def _find(buffer: memoryview, byte: bytes, entry: TensorEntry) -> int:
+    mapped = buffer.obj
+    assert isinstance(mapped, mmap.mmap)
+    return mapped.find(byte, entry.offset, entry.offset + entry.size)
