@@ -1,0 +1,223 @@
+// The native module: pocketmt.engine._native. Its signatures are in src/pocketmt/engine/_native.pyi.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/function.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/unordered_map.h>
+#include <nanobind/stl/vector.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "kernels/kernels.h"
+#include "model/error.h"
+#include "search/engine.h"
+
+namespace nb = nanobind;
+using namespace pocketmt;
+
+namespace {
+
+using Tokens = std::vector<uint32_t>;
+using Results = std::vector<std::vector<Translation>>;
+using PythonTensor = std::tuple<std::string, std::vector<uint64_t>, uint64_t, uint64_t>;
+using PythonGroup = std::tuple<std::string, unsigned, std::string, std::vector<int>, uint64_t>;
+
+constexpr InstructionSet instruction_sets[] = {InstructionSet::avx512_vnni, InstructionSet::avx2,
+                                               InstructionSet::portable};
+
+std::vector<std::string> supported_names() {
+    std::vector<std::string> names;
+    for (InstructionSet set : instruction_sets) {
+        if (supported(set)) names.emplace_back(kernels(set).name);
+    }
+    return names;
+}
+
+const Kernels& choose_kernels(const std::optional<std::string>& name) {
+    if (!name) return best_kernels();
+    std::string names;
+    for (InstructionSet set : instruction_sets) {
+        if (!supported(set)) continue;
+        if (kernels(set).name == *name) return kernels(set);
+        names += (names.empty() ? "" : ", ") + std::string(kernels(set).name);
+    }
+    throw Error("instruction set \"" + *name + "\" is unknown or this CPU lacks it; it has: " + names);
+}
+
+// The bytes of a Python object that offers a buffer, for as long as this lives.
+class BufferView {
+  public:
+    explicit BufferView(nb::handle object) {
+        if (PyObject_GetBuffer(object.ptr(), &view_, PyBUF_SIMPLE) != 0) throw nb::python_error();
+    }
+    ~BufferView() { PyBuffer_Release(&view_); }
+    BufferView(const BufferView&) = delete;
+    BufferView& operator=(const BufferView&) = delete;
+
+    std::span<const std::byte> bytes() const {
+        return {static_cast<const std::byte*>(view_.buf), static_cast<size_t>(view_.len)};
+    }
+
+  private:
+    Py_buffer view_;
+};
+
+Description describe(std::unordered_map<std::string, PythonTensor> tensors,
+                     std::unordered_map<std::string, std::vector<PythonGroup>> matrices) {
+    Description description;
+    for (auto& [name, tensor] : tensors) {
+        auto& [dtype, shape, offset, size] = tensor;
+        description.tensors.emplace(name, TensorDescription{std::move(dtype), std::move(shape), offset, size});
+    }
+    for (auto& [name, groups] : matrices) {
+        std::vector<GroupDescription>& target = description.matrices[name];
+        for (auto& [scheme, bits, granularity, levels, rows] : groups) {
+            target.push_back({std::move(scheme), bits, std::move(granularity), std::move(levels), rows});
+        }
+    }
+    return description;
+}
+
+std::shared_ptr<Engine> load(nb::handle buffer, const Architecture& architecture,
+                             std::unordered_map<std::string, PythonTensor> tensors,
+                             std::unordered_map<std::string, std::vector<PythonGroup>> matrices,
+                             std::optional<nb::callable> release, const std::optional<std::string>& instruction_set,
+                             size_t workers) {
+    BufferView file(buffer);
+    TensorSource::Release release_range;
+    if (release) {
+        release_range = [&release](uint64_t offset, uint64_t size) {
+            nb::gil_scoped_acquire python;
+            (*release)(offset, size);
+        };
+    }
+    TensorSource source(file.bytes(), describe(std::move(tensors), std::move(matrices)), std::move(release_range));
+    nb::gil_scoped_release no_python;
+    const Kernels* table = nullptr;
+    try {
+        table = &choose_kernels(instruction_set);
+        check_kernels(*table);
+    } catch (const std::runtime_error& error) {
+        throw Error(error.what());
+    }
+    return std::make_shared<Engine>(*table, architecture, source, workers);
+}
+
+// Runs Python's signal handlers in the main thread, so that Ctrl-C ends a long translation.
+void poll_signals() {
+    nb::gil_scoped_acquire python;
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+}
+
+nb::list to_python(const Results& results) {
+    nb::list sentences;
+    for (const std::vector<Translation>& translations : results) {
+        nb::list hypotheses;
+        for (const Translation& translation : translations) {
+            hypotheses.append(nb::make_tuple(nb::cast(translation.tokens), translation.score));
+        }
+        sentences.append(std::move(hypotheses));
+    }
+    return sentences;
+}
+
+// A translation under way; given up when nothing refers to it any more.
+class Pending {
+  public:
+    Pending(std::shared_ptr<Engine> engine, std::vector<Tokens> sources, const SearchOptions& options)
+        : engine_(std::move(engine)), job_(engine_->submit(std::move(sources), options)) {}
+    ~Pending() {
+        if (job_) job_->cancel();
+    }
+    Pending(const Pending&) = delete;
+    Pending& operator=(const Pending&) = delete;
+
+    nb::list result() {
+        std::shared_ptr<Job> job = std::exchange(job_, nullptr);
+        if (!job) throw Error("the result of this translation has already been taken");
+        Results results;
+        {
+            nb::gil_scoped_release no_python;
+            results = engine_->finish(*job, poll_signals);
+        }
+        return to_python(results);
+    }
+
+  private:
+    std::shared_ptr<Engine> engine_;
+    std::shared_ptr<Job> job_;
+};
+
+nb::bytes logits(Engine& engine, const Tokens& source, const Tokens& target) {
+    std::vector<float> values;
+    {
+        nb::gil_scoped_release no_python;
+        values = engine.logits(source, target, poll_signals);
+    }
+    return nb::bytes(values.data(), values.size() * sizeof(float));
+}
+
+void translate_error(const std::exception_ptr& pointer, void*) {
+    try {
+        std::rethrow_exception(pointer);
+    } catch (const Error& error) {
+        nb::object type = nb::module_::import_("pocketmt.errors").attr("EngineError");
+        PyErr_SetString(type.ptr(), error.what());
+    }
+}
+
+Architecture make_architecture(size_t encoder_layers, size_t decoder_layers, size_t model_dimension,
+                               size_t feed_forward_dimension, size_t attention_heads, size_t attention_dimension,
+                               const std::string& norm, bool attention_bias, size_t vocabulary_size) {
+    if (norm != "post" && norm != "pre") throw Error("architecture: norm is \"" + norm + "\", it must be post or pre");
+    NormPlace place = norm == "pre" ? NormPlace::pre : NormPlace::post;
+    return {encoder_layers,      decoder_layers, model_dimension, feed_forward_dimension, attention_heads,
+            attention_dimension, place,          attention_bias,  vocabulary_size};
+}
+
+void bind_values(nb::module_& module) {
+    nb::class_<Architecture>(module, "Architecture")
+        .def(nb::new_(&make_architecture), nb::kw_only(), nb::arg("encoder_layers"), nb::arg("decoder_layers"),
+             nb::arg("model_dimension"), nb::arg("feed_forward_dimension"), nb::arg("attention_heads"),
+             nb::arg("attention_dimension"), nb::arg("norm"), nb::arg("attention_bias"), nb::arg("vocabulary_size"));
+    nb::class_<SearchOptions>(module, "SearchOptions")
+        .def(nb::new_([](size_t beam_size, size_t n_best, double length_penalty, std::optional<size_t> max_length,
+                         size_t min_length, bool scores) {
+                 return SearchOptions{beam_size, n_best, length_penalty, max_length, min_length, scores};
+             }),
+             nb::kw_only(), nb::arg("beam_size"), nb::arg("n_best"), nb::arg("length_penalty"),
+             nb::arg("max_length").none(), nb::arg("min_length"), nb::arg("scores"));
+}
+
+}  // namespace
+
+NB_MODULE(_native, module) {
+    nb::register_exception_translator(translate_error);
+    module.def("instruction_sets", &supported_names);
+    bind_values(module);
+    nb::class_<Pending>(module, "Pending").def("result", &Pending::result);
+    nb::class_<Engine>(module, "Model")
+        .def(nb::new_(&load), nb::kw_only(), nb::arg("buffer"), nb::arg("architecture"), nb::arg("tensors"),
+             nb::arg("matrices"), nb::arg("release").none(), nb::arg("instruction_set").none(), nb::arg("workers"))
+        .def_prop_ro("instruction_set", [](const Engine& engine) { return engine.network().kernels.name; })
+        .def(
+            "submit",
+            [](std::shared_ptr<Engine> engine, std::vector<Tokens> sources, const SearchOptions& options) {
+                return new Pending(std::move(engine), std::move(sources), options);
+            },
+            nb::arg("sources"), nb::arg("options"))
+        .def(
+            "translate",
+            [](std::shared_ptr<Engine> engine, std::vector<Tokens> sources, const SearchOptions& options) {
+                return Pending(std::move(engine), std::move(sources), options).result();
+            },
+            nb::arg("sources"), nb::arg("options"))
+        .def("logits", &logits, nb::arg("source"), nb::arg("target"));
+}

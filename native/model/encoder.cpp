@@ -1,0 +1,151 @@
+#include "model/encoder.h"
+
+#include <algorithm>
+
+#include "model/layers.h"
+
+namespace pocketmt {
+
+namespace {
+
+constexpr size_t position_padding = 16;
+// Tokens encoded at a time: enough to use each weight often, few enough that activations stay in the caches.
+constexpr size_t group_tokens = 512;
+// Queries attended between two looks at the monitor.
+constexpr size_t attention_queries = 128;
+
+// Some sentences, encoded together.
+class Group {
+  public:
+    Group(const Network& network, Workspace& workspace, std::span<const std::span<const uint32_t>> sources,
+          std::span<const Memory> memories, Monitor& monitor)
+        : network_(network), workspace_(workspace), sources_(sources), memories_(memories), monitor_(monitor) {
+        for (const Memory& memory : memories) tokens_ += memory.positions;
+    }
+
+    void run() {
+        ResidualStream stream(network_, workspace_, network_.weights.encoder_norms, tokens_);
+        embed_sources(stream.x());
+        stream.start();
+        for (const EncoderLayer& layer : network_.weights.encoder_layers) {
+            add_self_attention(layer.self_attention, stream);
+            add_feed_forward(network_, workspace_, layer.feed_forward, stream, tokens_);
+            monitor_.check();
+        }
+        Activations encoded = stream.activations();
+        for (size_t layer = 0; layer < network_.weights.decoder_layers.size(); ++layer) {
+            remember(layer, encoded);
+            monitor_.check();
+        }
+    }
+
+  private:
+    void embed_sources(float* x) {
+        size_t dimension = network_.architecture.model_dimension;
+        for (std::span<const uint32_t> source : sources_) {
+            const float* positions = workspace_.positions.rows(source.size() + 1);
+            for (size_t i = 0; i <= source.size(); ++i, x += dimension) {
+                embed(network_, i < source.size() ? source[i] : uint32_t{eos_token}, positions + i * dimension, x);
+            }
+        }
+    }
+
+    void add_self_attention(const SelfAttention& layer, ResidualStream& stream) {
+        size_t a = network_.architecture.attention_dimension;
+        float* projected = workspace_.projected.ensure(tokens_ * 3 * a);
+        float* attended = workspace_.attended.ensure(tokens_ * a);
+        float* update = workspace_.update.ensure(tokens_ * network_.architecture.model_dimension);
+        Activations input = stream.activations();
+        layer.query_key_value.multiply(input, projected);
+        for (size_t sentence = 0, first = 0; sentence < memories_.size(); ++sentence) {
+            attend(projected + first * 3 * a, memories_[sentence], attended + first * a);
+            first += memories_[sentence].positions;
+        }
+        layer.output.multiply(Activations(network_.kernels, workspace_.quantization, attended, tokens_, a), update);
+        stream.add(update);
+    }
+
+    // Self-attention of one sentence, projected [positions, 3a] -> out [positions, a].
+    void attend(const float* projected, const Memory& sentence, float* out) {
+        size_t heads = network_.architecture.attention_heads, head_size = network_.architecture.head_size();
+        size_t a = heads * head_size, stride = 3 * a, padded = sentence.padded_positions;
+        float* keys = workspace_.keys.ensure(padded * a);
+        float* scores = workspace_.scores.ensure(heads * padded);
+        network_.kernels.vector.transpose_keys(projected + a, stride, sentence.positions, heads, head_size, padded,
+                                               keys);
+        AttentionMemory memory{keys, projected + 2 * a, stride, sentence.positions, padded};
+        for (size_t first = 0; first < sentence.positions; first += attention_queries) {
+            size_t count = std::min(attention_queries, sentence.positions - first);
+            network_.kernels.vector.attend_memory(projected + first * stride, stride, count, memory, heads, head_size,
+                                                  scores, out + first * a, a);
+            monitor_.check();
+        }
+    }
+
+    // Keys and values of the encoder's output for one decoder layer.
+    void remember(size_t layer, Activations& encoded) {
+        size_t heads = network_.architecture.attention_heads, head_size = network_.architecture.head_size();
+        size_t a = heads * head_size;
+        float* projected = workspace_.projected.ensure(tokens_ * 3 * a);
+        network_.weights.decoder_layers[layer].cross_attention.key_value.multiply(encoded, projected);
+        for (const Memory& memory : memories_) {
+            size_t padded = memory.padded_positions;
+            float* keys = memory.data + layer * Memory::layer_size(memory.positions, a);
+            network_.kernels.vector.transpose_keys(projected, 2 * a, memory.positions, heads, head_size, padded, keys);
+            float* values = keys + padded * a;
+            for (size_t i = 0; i < memory.positions; ++i) {
+                std::copy_n(projected + i * 2 * a + a, a, values + i * a);
+            }
+            projected += memory.positions * 2 * a;
+        }
+    }
+
+    const Network& network_;
+    Workspace& workspace_;
+    std::span<const std::span<const uint32_t>> sources_;
+    std::span<const Memory> memories_;
+    Monitor& monitor_;
+    size_t tokens_ = 0;
+};
+
+}  // namespace
+
+AttentionMemory Memory::layer(size_t index, size_t attention_dimension) const {
+    const float* keys = data + index * layer_size(positions, attention_dimension);
+    return {keys, keys + padded_positions * attention_dimension, attention_dimension, positions, padded_positions};
+}
+
+size_t Memory::layer_size(size_t positions, size_t attention_dimension) {
+    return (round_up(positions, position_padding) + positions) * attention_dimension;
+}
+
+std::vector<Memory> encode(const Network& network, Workspace& workspace,
+                           std::span<const std::span<const uint32_t>> sources, Monitor& monitor) {
+    size_t a = network.architecture.attention_dimension, layers = network.architecture.decoder_layers;
+    // Sentences start on a cache line.
+    auto sentence_size = [&](size_t positions) {
+        return round_up(layers * Memory::layer_size(positions, a), buffer_alignment / sizeof(float));
+    };
+    size_t size = 0;
+    for (std::span<const uint32_t> source : sources) size += sentence_size(source.size() + 1);
+    float* data = workspace.memory.ensure(size);
+    std::vector<Memory> memories;
+    for (std::span<const uint32_t> source : sources) {
+        size_t positions = source.size() + 1;
+        memories.push_back({data, positions, round_up(positions, position_padding)});
+        data += sentence_size(positions);
+    }
+    for (size_t first = 0; first < sources.size();) {
+        size_t end = first, tokens = 0;
+        while (end < sources.size() && (end == first || tokens + memories[end].positions <= group_tokens)) {
+            tokens += memories[end++].positions;
+        }
+        Group(network, workspace, sources.subspan(first, end - first), std::span(memories).subspan(first, end - first),
+              monitor)
+            .run();
+        first = end;
+    }
+    return memories;
+}
+
+}  // namespace pocketmt

@@ -1,0 +1,46 @@
+// What encoder and decoder share: the residual stream, the embedding and the feed-forward sub-layer.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "model/monitor.h"
+#include "model/network.h"
+#include "model/workspace.h"
+
+namespace pocketmt {
+
+// x of a stack of sub-layers, [count, d] in the workspace, and what the next sub-layer reads of it: x itself in a
+// post-norm network, x normed in a pre-norm one.
+class ResidualStream {
+  public:
+    ResidualStream(const Network& network, Workspace& workspace, const std::vector<Norm>& norms, size_t count);
+
+    float* x() { return x_; }
+    // To be called once x is filled.
+    void start();
+    // x += update, with the norm that comes before or after it.
+    void add(const float* update);
+    // [count, d]; after the last sub-layer: the stack's output.
+    const float* input() const { return input_; }
+    Activations activations() const;
+
+  private:
+    const Network& network_;
+    Workspace& workspace_;
+    const Norm* norm_;
+    size_t count_;
+    float* x_;
+    float* normed_;
+    const float* input_;
+};
+
+// out [d] = embedding of `token` * sqrt(d) + `position` [d].
+void embed(const Network& network, uint32_t token, const float* position, float* out);
+
+// The feed-forward sub-layer of every row of the stream.
+void add_feed_forward(const Network& network, Workspace& workspace, const FeedForward& layer, ResidualStream& stream,
+                      size_t count);
+
+}  // namespace pocketmt

@@ -1,0 +1,20 @@
+// A network ready to run: immutable, shared by all workers.
+#pragma once
+
+#include "kernels/kernels.h"
+#include "model/architecture.h"
+#include "model/tensor_source.h"
+#include "model/weights.h"
+
+namespace pocketmt {
+
+struct Network {
+    Network(const Kernels& table, const Architecture& shape, const TensorSource& source)
+        : kernels(table), architecture((check(shape), shape)), weights(table, shape, source) {}
+
+    const Kernels& kernels;
+    const Architecture architecture;
+    const Weights weights;
+};
+
+}  // namespace pocketmt

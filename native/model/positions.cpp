@@ -1,0 +1,31 @@
+#include "model/positions.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace pocketmt {
+
+Positions::Positions(size_t dimension) : dimension_(dimension) {
+    for (size_t column = 0; column < dimension; column += 2) {
+        frequencies_.push_back(std::pow(10000.0, -static_cast<double>(column) / static_cast<double>(dimension)));
+    }
+}
+
+const float* Positions::rows(size_t end) {
+    size_t position = table_.size() / dimension_;
+    if (position < end) table_.resize(std::max(end, position + position / 2) * dimension_);
+    for (; position * dimension_ < table_.size(); ++position) {
+        float* row = table_.data() + position * dimension_;
+        for (size_t column = 0; column < dimension_; ++column) {
+            double angle = static_cast<double>(position) * frequencies_[column / 2];
+            row[column] = static_cast<float>(column % 2 == 0 ? std::sin(angle) : std::cos(angle));
+        }
+    }
+    return table_.data();
+}
+
+void Positions::trim(size_t bytes) {
+    if (table_.capacity() * sizeof(float) > bytes) table_ = {};
+}
+
+}  // namespace pocketmt

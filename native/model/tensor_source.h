@@ -1,0 +1,65 @@
+// Tensors in the bytes of a model file. Nothing here trusts the description: each access is checked against the bytes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace pocketmt {
+
+struct TensorDescription {
+    std::string dtype;  // "F32", "BF16", "I8" or "U8"
+    std::vector<uint64_t> shape;
+    uint64_t offset = 0;  // bytes from the start of the file
+    uint64_t size = 0;    // bytes
+};
+
+// Consecutive rows of a matrix held in one scheme.
+struct GroupDescription {
+    std::string scheme;
+    unsigned bits = 0;
+    std::string granularity;
+    std::vector<int> levels;  // of a level table, else empty
+    uint64_t rows = 0;
+};
+
+struct Description {
+    std::unordered_map<std::string, TensorDescription> tensors;
+    std::unordered_map<std::string, std::vector<GroupDescription>> matrices;
+};
+
+class TensorSource {
+  public:
+    // Told of each range of the file (offset, size) whose bytes are needed no more.
+    using Release = std::function<void(uint64_t offset, uint64_t size)>;
+
+    TensorSource(std::span<const std::byte> file, Description description, Release release);
+
+    bool holds(const std::string& name) const { return description_.tensors.contains(name); }
+    // The row groups of a matrix; null where it is a plain tensor.
+    const std::vector<GroupDescription>* groups(const std::string& matrix) const;
+
+    // The elements of a tensor that must be of this shape. Throw Error naming the tensor.
+    const float* floats(const std::string& name, const std::vector<uint64_t>& shape) const;          // F32, all finite
+    const int8_t* signed_codes(const std::string& name, const std::vector<uint64_t>& shape) const;   // I8, none -128
+    const uint8_t* packed_codes(const std::string& name, const std::vector<uint64_t>& shape) const;  // U8
+    std::vector<float> scales(const std::string& name,
+                              const std::vector<uint64_t>& shape) const;  // BF16 or F32, finite
+
+    void release(const std::string& name) const;
+
+  private:
+    const TensorDescription& find(const std::string& name) const;
+    const void* elements(const std::string& name, const char* dtype, size_t element_bytes,
+                         const std::vector<uint64_t>& shape) const;
+
+    std::span<const std::byte> file_;
+    Description description_;
+    Release release_;
+};
+
+}  // namespace pocketmt

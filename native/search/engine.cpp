@@ -1,0 +1,149 @@
+#include "search/engine.h"
+
+#include <chrono>
+#include <csignal>
+#include <string>
+#include <utility>
+
+#include "model/error.h"
+
+namespace pocketmt {
+
+namespace {
+
+constexpr size_t max_workers = 1024;
+
+size_t checked_workers(size_t workers) {
+    if (workers < 1 || workers > max_workers) {
+        throw Error("workers is " + std::to_string(workers) + ", it must be 1 to " + std::to_string(max_workers));
+    }
+    return workers;
+}
+
+// Signals are for the thread that waits, which runs Python's handlers.
+class BlockedSignals {
+  public:
+    BlockedSignals() {
+        sigset_t all;
+        sigfillset(&all);
+        pthread_sigmask(SIG_SETMASK, &all, &before_);
+    }
+    ~BlockedSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+  private:
+    sigset_t before_;
+};
+
+}  // namespace
+
+// A workspace for as long as a thread computes; empty where none was idle within 50 ms.
+class Engine::Lease {
+  public:
+    explicit Lease(Engine& engine) : engine_(engine) {
+        std::unique_lock lock(engine.mutex_);
+        auto idle = [&] { return !engine.idle_workspaces_.empty(); };
+        if (engine.changed_.wait_for(lock, std::chrono::milliseconds(50), idle)) {
+            workspace_ = std::move(engine.idle_workspaces_.back());
+            engine.idle_workspaces_.pop_back();
+        }
+    }
+    ~Lease() {
+        if (!workspace_) return;
+        workspace_->reset();
+        std::lock_guard lock(engine_.mutex_);
+        engine_.idle_workspaces_.push_back(std::move(workspace_));
+        engine_.changed_.notify_all();
+    }
+    Lease(const Lease&) = delete;
+    Lease& operator=(const Lease&) = delete;
+
+    Workspace* get() { return workspace_.get(); }
+
+  private:
+    Engine& engine_;
+    std::unique_ptr<Workspace> workspace_;
+};
+
+Engine::Engine(const Kernels& kernels, const Architecture& architecture, const TensorSource& source, size_t workers)
+    : network_(kernels, architecture, source), workers_(checked_workers(workers)) {
+    for (size_t i = 0; i < workers_; ++i) {
+        idle_workspaces_.push_back(std::make_unique<Workspace>(network_.architecture));
+    }
+}
+
+Engine::~Engine() {
+    {
+        std::lock_guard lock(mutex_);
+        stopping_ = true;
+        for (const std::shared_ptr<Job>& job : jobs_) job->cancel();
+        changed_.notify_all();
+    }
+    for (std::thread& helper : helpers_) helper.join();
+}
+
+std::shared_ptr<Job> Engine::submit(std::vector<std::vector<uint32_t>> sources, const SearchOptions& options) {
+    auto job = std::make_shared<Job>(network_.architecture, std::move(sources), options, workers_);
+    if (workers_ == 1) return job;
+    std::lock_guard lock(mutex_);
+    BlockedSignals blocked;
+    while (helpers_.size() + 1 < workers_) helpers_.emplace_back([this] { help(); });
+    jobs_.push_back(job);
+    changed_.notify_all();
+    return job;
+}
+
+std::vector<std::vector<Translation>> Engine::finish(Job& job, const std::function<void()>& poll) {
+    try {
+        while (!job.all_taken()) {
+            Lease lease(*this);
+            if (lease.get() == nullptr) {
+                poll();
+                continue;
+            }
+            while (job.run_next(network_, *lease.get(), poll)) {
+            }
+        }
+        while (!job.wait()) poll();
+    } catch (...) {
+        job.cancel();
+        throw;
+    }
+    return job.take_results();
+}
+
+std::vector<float> Engine::logits(const std::vector<uint32_t>& source, const std::vector<uint32_t>& target,
+                                  const std::function<void()>& poll) {
+    check_tokens(source, network_.architecture.vocabulary_size);
+    check_tokens(target, network_.architecture.vocabulary_size);
+    std::atomic<bool> cancelled = false;
+    while (true) {
+        Lease lease(*this);
+        if (lease.get() != nullptr) {
+            Monitor monitor(cancelled, poll);
+            return forced_logits(network_, *lease.get(), source, target, monitor);
+        }
+        poll();
+    }
+}
+
+void Engine::help() {
+    while (true) {
+        std::shared_ptr<Job> job;
+        {
+            std::unique_lock lock(mutex_);
+            changed_.wait(lock, [&] { return stopping_ || !jobs_.empty(); });
+            if (stopping_) return;
+            if (jobs_.front()->all_taken()) {
+                jobs_.pop_front();
+                continue;
+            }
+            job = jobs_.front();
+        }
+        Lease lease(*this);
+        if (lease.get() == nullptr) continue;
+        while (job->run_next(network_, *lease.get(), {})) {
+        }
+    }
+}
+
+}  // namespace pocketmt

@@ -1,0 +1,51 @@
+// A network and the workers that run it. Threads that wait for a job work on it themselves, so that one worker needs no
+// thread of its own; `workers` - 1 helpers take batches beside them, and no more than `workers` compute at once.
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "model/network.h"
+#include "search/job.h"
+
+namespace pocketmt {
+
+class Engine {
+  public:
+    Engine(const Kernels& kernels, const Architecture& architecture, const TensorSource& source, size_t workers);
+    ~Engine();
+    Engine(const Engine&) = delete;
+    Engine& operator=(const Engine&) = delete;
+
+    const Network& network() const { return network_; }
+
+    // Starts a job; helpers begin at once.
+    std::shared_ptr<Job> submit(std::vector<std::vector<uint32_t>> sources, const SearchOptions& options);
+    // Works on a job until it is done. `poll` is called every 50 ms or so; what it throws ends the job.
+    std::vector<std::vector<Translation>> finish(Job& job, const std::function<void()>& poll);
+    // See forced_logits in batch.h; throws Error where a token id is out of range.
+    std::vector<float> logits(const std::vector<uint32_t>& source, const std::vector<uint32_t>& target,
+                              const std::function<void()>& poll);
+
+  private:
+    class Lease;
+
+    void help();
+
+    const Network network_;
+    const size_t workers_;
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::vector<std::unique_ptr<Workspace>> idle_workspaces_;
+    std::deque<std::shared_ptr<Job>> jobs_;  // with batches that helpers may take
+    bool stopping_ = false;
+    std::vector<std::thread> helpers_;
+};
+
+}  // namespace pocketmt

@@ -1,0 +1,101 @@
+#include "search/job.h"
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <numeric>
+#include <string>
+#include <utility>
+
+#include "model/error.h"
+
+namespace pocketmt {
+
+namespace {
+
+// Decoder rows of a batch, and bytes of keys and values that they hold: beyond these a larger batch is hardly faster.
+constexpr size_t max_rows = 256;
+constexpr size_t max_state_bytes = size_t{24} << 20;
+
+}  // namespace
+
+void check_tokens(std::span<const uint32_t> source, size_t vocabulary_size) {
+    for (uint32_t token : source) {
+        if (token >= vocabulary_size) {
+            throw Error("token id " + std::to_string(token) + " is not in the vocabulary of " +
+                        std::to_string(vocabulary_size) + " pieces");
+        }
+    }
+}
+
+Job::Job(const Architecture& architecture, std::vector<std::vector<uint32_t>> sources, const SearchOptions& options,
+         size_t workers)
+    : sources_(std::move(sources)), options_(options), results_(sources_.size()) {
+    check(options_, architecture.vocabulary_size);
+    for (const std::vector<uint32_t>& source : sources_) check_tokens(source, architecture.vocabulary_size);
+    order_and_cut(architecture, workers);
+    batches_left_ = batch_ends_.size();
+}
+
+void Job::order_and_cut(const Architecture& architecture, size_t workers) {
+    order_.resize(sources_.size());
+    std::iota(order_.begin(), order_.end(), 0u);
+    std::stable_sort(order_.begin(), order_.end(),
+                     [&](uint32_t left, uint32_t right) { return sources_[left].size() > sources_[right].size(); });
+    size_t total = 0;
+    for (const auto& source : sources_) total += state_bytes(architecture, source.size(), options_.beam_size);
+    // Every worker gets its share of a small job.
+    size_t most_bytes = std::min(max_state_bytes, total / workers + 1);
+    size_t most_sentences = std::max<size_t>(1, max_rows / options_.beam_size);
+    size_t bytes = 0, sentences = 0;
+    for (size_t i = 0; i < order_.size(); ++i) {
+        size_t needed = state_bytes(architecture, sources_[order_[i]].size(), options_.beam_size);
+        if (sentences > 0 && (sentences == most_sentences || bytes + needed > most_bytes)) {
+            batch_ends_.push_back(i);
+            bytes = sentences = 0;
+        }
+        bytes += needed;
+        ++sentences;
+    }
+    if (sentences > 0) batch_ends_.push_back(order_.size());
+}
+
+bool Job::run_next(const Network& network, Workspace& workspace, const std::function<void()>& poll) {
+    size_t batch = next_batch_.fetch_add(1);
+    if (batch >= batch_ends_.size()) return false;
+    std::exception_ptr error;
+    try {
+        translate(network, workspace, poll, batch);
+    } catch (...) {
+        error = std::current_exception();
+        cancel();
+    }
+    workspace.reset();
+    std::lock_guard lock(mutex_);
+    if (error && !error_) error_ = error;
+    if (--batches_left_ == 0) done_.notify_all();
+    return true;
+}
+
+void Job::translate(const Network& network, Workspace& workspace, const std::function<void()>& poll, size_t batch) {
+    Monitor monitor(cancelled_, poll);
+    monitor.check();
+    size_t first = batch == 0 ? 0 : batch_ends_[batch - 1];
+    std::span<const uint32_t> sentences = std::span(order_).subspan(first, batch_ends_[batch] - first);
+    std::vector<std::span<const uint32_t>> sources;
+    for (uint32_t sentence : sentences) sources.emplace_back(sources_[sentence]);
+    auto translations = translate_batch(network, workspace, sources, options_, monitor);
+    for (size_t i = 0; i < sentences.size(); ++i) results_[sentences[i]] = std::move(translations[i]);
+}
+
+bool Job::wait() {
+    std::unique_lock lock(mutex_);
+    return done_.wait_for(lock, std::chrono::milliseconds(50), [&] { return batches_left_ == 0; });
+}
+
+std::vector<std::vector<Translation>> Job::take_results() {
+    if (error_) std::rethrow_exception(error_);
+    return std::move(results_);
+}
+
+}  // namespace pocketmt

@@ -1,0 +1,54 @@
+// Sentences to translate, cut into batches that any worker may take.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "search/batch.h"
+
+namespace pocketmt {
+
+// Throws Error where a token id is out of range.
+void check_tokens(std::span<const uint32_t> tokens, size_t vocabulary_size);
+
+class Job {
+  public:
+    // Throws Error where an option or a token id is out of range.
+    Job(const Architecture& architecture, std::vector<std::vector<uint32_t>> sources, const SearchOptions& options,
+        size_t workers);
+
+    // Translates the next batch that no worker has taken; false where none is left.
+    bool run_next(const Network& network, Workspace& workspace, const std::function<void()>& poll);
+    bool all_taken() const { return next_batch_.load() >= batch_ends_.size(); }
+    void cancel() { cancelled_ = true; }
+
+    // Waits for batches that other workers have taken, 50 ms at most; true once all are done.
+    bool wait();
+    // Of a job that is done: the translations of each sentence, or the first error that a batch met, thrown.
+    std::vector<std::vector<Translation>> take_results();
+
+  private:
+    void order_and_cut(const Architecture& architecture, size_t workers);
+    void translate(const Network& network, Workspace& workspace, const std::function<void()>& poll, size_t batch);
+
+    std::vector<std::vector<uint32_t>> sources_;
+    SearchOptions options_;
+    std::vector<uint32_t> order_;     // sentences, longest first
+    std::vector<size_t> batch_ends_;  // in order_
+    std::vector<std::vector<Translation>> results_;
+    std::atomic<size_t> next_batch_ = 0;
+    std::atomic<bool> cancelled_ = false;
+    std::mutex mutex_;
+    std::condition_variable done_;
+    size_t batches_left_ = 0;
+    std::exception_ptr error_;
+};
+
+}  // namespace pocketmt
