@@ -1,0 +1,115 @@
+# What can be made from nothing but Python 3.11, a C++ compiler, make and the package registries:
+#
+#   make demo        the main job on the built-in corpus: train, pack, score, time, translate (about ten minutes on two cores)
+#   make test        every check: format, lint, types, floors, tests, a fresh install
+#   make sanitize    the engine's tests and the hostile model files under AddressSanitizer and UBSan
+#   make benchmark   the measurements of benchmarks/, side by side with CTranslate2
+#   make format      puts Python and C++ in the one format that `make test` checks
+#   make lock        pins the newest versions of what developing needs in requirements.lock
+#   make clean       removes all that was made, the virtual environment too
+#
+# Each makes first what it needs: the virtual environment, the pinned packages, the native engine (cmake and ninja are packages).
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+# A shell's own settings for Python must not reach what is made and checked here.
+unexport PYTHONPATH PYTHONHOME
+
+PYTHON ?= python3.11
+VENV := .venv
+BIN := $(VENV)/bin
+PACKAGES := $(VENV)/.packages
+ENGINE := $(VENV)/.engine
+PEER := $(VENV)/.peer
+SANITIZED := build/sanitize
+NATIVE_SOURCES := $(shell find native -type f 2>/dev/null)
+CPP_SOURCES := $(filter %.h %.cpp %.inl,$(NATIVE_SOURCES))
+PYTHON_FOLDERS := src tests tools benchmarks
+
+# The builds of PyTorch without CUDA are not on PyPI. One retry only: elsewhere (a mirror, a folder of wheels) pip finds it too.
+TORCH_INDEX := https://download.pytorch.org/whl/cpu
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+
+.PHONY: help demo test check sanitize benchmark format lock clean engine
+
+help:
+	@sed -n 's/^#   make/make/p' Makefile
+
+demo: $(ENGINE)
+	$(BIN)/python -m benchmarks.demo
+
+test: check
+	$(BIN)/python -m pytest
+	$(BIN)/python tools/check_install.py --output build/install.json
+
+# All that needs no run of the program.
+check: $(ENGINE)
+	$(BIN)/ruff check $(PYTHON_FOLDERS)
+	$(BIN)/ruff format --check --quiet $(PYTHON_FOLDERS)
+	$(BIN)/clang-format --dry-run -Werror $(CPP_SOURCES)
+	$(BIN)/mypy $(PYTHON_FOLDERS)
+	$(BIN)/lint-imports
+	$(BIN)/python tools/check_lengths.py
+	$(BIN)/python tools/render_records.py --check
+
+benchmark: $(ENGINE) $(PEER)
+	$(BIN)/python -m benchmarks.run
+
+format: $(PACKAGES)
+	$(BIN)/ruff check --fix $(PYTHON_FOLDERS)
+	$(BIN)/ruff format $(PYTHON_FOLDERS)
+	$(BIN)/clang-format -i $(CPP_SOURCES)
+
+engine: $(ENGINE)
+
+$(PACKAGES): requirements.lock | tools-are-here
+	$(PYTHON) -m venv $(VENV)
+	echo "Installing the pinned packages into $(VENV) (a minute or two, about 1 GB) ..."
+	$(PIP) install --no-deps --retries 1 --extra-index-url $(TORCH_INDEX) "$$(grep '^torch==' requirements.lock)"
+	$(PIP) install -r requirements.lock
+	touch $@
+
+$(ENGINE): $(PACKAGES) pyproject.toml $(NATIVE_SOURCES) | tools-are-here
+	echo "Building the native engine ..."
+	$(PIP) install --no-build-isolation --no-deps --editable .
+	touch $@
+
+$(PEER): $(PACKAGES) benchmarks/requirements.lock
+	$(PIP) install -r benchmarks/requirements.lock
+	touch $@
+
+# A second environment whose pocketmt is compiled with the sanitizers; every other package is that of the first.
+sanitize: $(ENGINE)
+	$(BIN)/python -m venv --without-pip $(SANITIZED)/venv
+	realpath $(VENV)/lib/python3.11/site-packages > $(SANITIZED)/venv/lib/python3.11/site-packages/development.pth
+	CC=$(CC) CXX=$(CXX) $(BIN)/python -m pip --python $(SANITIZED)/venv/bin/python install --quiet --no-build-isolation --no-deps \
+	    --force-reinstall . -C build-dir=$(SANITIZED)/cmake -C install.strip=false \
+	    -C cmake.define.POCKETMT_SANITIZE=ON -C cmake.define.POCKETMT_TESTING=ON
+	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libubsan.so)" \
+	    ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
+	    $(SANITIZED)/venv/bin/python -m pytest tests/engine tests/model_file -m "not slow"
+
+lock: | tools-are-here
+	$(PYTHON) tools/lock.py $(TORCH_INDEX)
+
+clean:
+	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	find $(PYTHON_FOLDERS) -name __pycache__ -type d -prune -exec rm -rf {} +
+
+.PHONY: tools-are-here
+.SILENT: tools-are-here $(PACKAGES) $(ENGINE)
+tools-are-here:
+	command -v $(PYTHON) > /dev/null || { \
+	    echo "error: $(PYTHON) was not found. Install Python 3.11, or name it: make PYTHON=/path/to/python3.11" >&2; exit 1; }
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || { \
+	    echo "error: $(PYTHON) is not Python 3.11 (the pinned packages are for it): make PYTHON=/path/to/python3.11" >&2; exit 1; }
+	$(PYTHON) -c 'import ensurepip' 2> /dev/null || { \
+	    echo "error: $(PYTHON) cannot make virtual environments; on Debian and Ubuntu: apt install python3.11-venv" >&2; exit 1; }
+	test -e "$$($(PYTHON) -c 'import sysconfig; print(sysconfig.get_path("include"))')/Python.h" || { \
+	    echo "error: Python.h of $(PYTHON) was not found; on Debian and Ubuntu: apt install python3.11-dev" >&2; exit 1; }
+	command -v $(CXX) > /dev/null || { \
+	    echo "error: no C++ compiler ($(CXX)) was found. Install one (Debian, Ubuntu: apt install g++), or name it: make CXX=g++-12" >&2; exit 1; }
+	echo 'static_assert(__cplusplus > 201703L); int main() { return 0; }' | $(CXX) -std=c++20 -x c++ -fsyntax-only - || { \
+	    echo "error: $(CXX) does not know C++20; install GCC 11 or newer, or name it: make CXX=g++-12" >&2; exit 1; }

@@ -1,0 +1,1 @@
+"""What is published: quality (sacreBLEU), speed, memory; the records that say how they were made, and their tables."""

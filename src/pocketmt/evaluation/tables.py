@@ -1,0 +1,95 @@
+"""Tables of recorded results, as plain text for a terminal and as Markdown for the documentation."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pocketmt.errors import ConfigurationError
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column: where its values are (`key`, dots lead inwards), how they are written, what stands above them."""
+
+    key: str
+    heading: str
+    format: str = ""  # a format of Python, ".1f"; empty: chosen by size
+
+    @classmethod
+    def parse(cls, text: str) -> "Column":
+        """Read `key`, `key:format`, `key=Heading` or `key:format=Heading`."""
+        reference, equals, heading = text.partition("=")
+        key, _, format = reference.strip().partition(":")
+        return cls(key, heading.strip() if equals else key.rpartition(".")[2].replace("_", " "), format)
+
+
+def plain_table(rows: Sequence[Mapping[str, Any]], columns: Sequence[Column]) -> str:
+    """Return the rows as aligned text, numbers to the right, two spaces between the columns."""
+    cells, numeric = _cells(rows, columns)
+    widths = [max(len(row[index]) for row in cells) for index in range(len(columns))]
+    lines = []
+    for row in cells:
+        padded = (
+            cell.rjust(width) if right else cell.ljust(width)
+            for cell, width, right in zip(row, widths, numeric, strict=True)
+        )
+        lines.append("  ".join(padded).rstrip())
+    lines.insert(1, "  ".join("-" * width for width in widths))
+    return "\n".join(lines)
+
+
+def markdown_table(rows: Sequence[Mapping[str, Any]], columns: Sequence[Column]) -> str:
+    """Return the rows as a Markdown table, numbers to the right."""
+    cells, numeric = _cells(rows, columns)
+    lines = ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in cells]
+    lines.insert(1, "| " + " | ".join("---:" if right else "---" for right in numeric) + " |")
+    return "\n".join(lines)
+
+
+def columns_of(rows: Sequence[Mapping[str, Any]]) -> list[Column]:
+    """Return one column for each plain value of the first row, in its order."""
+    if not rows:
+        raise ConfigurationError("a table needs at least one row")
+    return [Column.parse(key) for key, value in rows[0].items() if not isinstance(value, Mapping | list | tuple)]
+
+
+def look_up(record: Mapping[str, Any], key: str) -> Any:
+    """Return the value at a dotted key ("runtime.total_bytes"); ConfigurationError naming what is there instead."""
+    value: Any = record
+    for name in key.split("."):
+        if not isinstance(value, Mapping) or name not in value:
+            there = ", ".join(value) if isinstance(value, Mapping) else type(value).__name__
+            raise ConfigurationError(f"the record has no {key!r}: {name!r} is not among {there}")
+        value = value[name]
+    return value
+
+
+def write_value(value: Any, format: str = "") -> str:
+    """Return a value as a reader wants it: three digits or more of a number, thousands apart, a dash for nothing."""
+    if value is None:
+        return "-"
+    if format:
+        return f"{value:{format}}"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, float):
+        size = abs(value)
+        return f"{value:,.0f}" if size >= 1000 else f"{value:.1f}" if size >= 10 else f"{value:.3g}"
+    if isinstance(value, list | tuple):
+        return ", ".join(write_value(each) for each in value)
+    return str(value)
+
+
+def _cells(rows: Sequence[Mapping[str, Any]], columns: Sequence[Column]) -> tuple[list[list[str]], list[bool]]:
+    """Return the cells, headings first, and which columns hold numbers."""
+    values = [[look_up(row, column.key) for column in columns] for row in rows]
+    numeric = [
+        all(isinstance(row[index], int | float | None) for row in values) and bool(values)
+        for index in range(len(columns))
+    ]
+    cells = [[column.heading for column in columns]]
+    for row in values:
+        cells.append([write_value(value, column.format) for value, column in zip(row, columns, strict=True)])
+    return cells, numeric

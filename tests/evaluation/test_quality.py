@@ -1,0 +1,76 @@
+import pytest
+
+from pocketmt.errors import DataError
+from pocketmt.evaluation.quality import compare, score
+
+REFERENCES = [
+    "Ein Mann fährt mit dem Fahrrad.",
+    "Zwei Hunde spielen im Schnee.",
+    "Eine Frau liest ein Buch auf einer Bank.",
+] * 10
+
+
+def test_the_reference_itself_scores_a_hundred() -> None:
+    quality = score(REFERENCES, REFERENCES)
+    assert quality.lines == 30
+    assert quality.bleu.value == pytest.approx(100)
+    assert quality.bleu_lowercased.value == pytest.approx(100)
+    assert quality.chrf.value == pytest.approx(100)
+
+
+def test_only_the_lowercased_score_ignores_case() -> None:
+    quality = score([line.upper() for line in REFERENCES], REFERENCES)
+    assert quality.bleu_lowercased.value == pytest.approx(100)
+    assert quality.bleu.value < 20
+    assert quality.chrf.value < 50
+
+
+def test_a_score_says_how_it_was_counted() -> None:
+    quality = score(REFERENCES, REFERENCES)
+    assert "case:mixed" in quality.bleu.signature
+    assert "tok:13a" in quality.bleu.signature
+    assert "case:lc" in quality.bleu_lowercased.signature
+    assert "nc:6|nw:0" in quality.chrf.signature
+
+
+def test_a_known_score() -> None:
+    # Counted by hand: 4 words and a full stop against 5 and a full stop, of them 1-grams 5/5, 2-grams 3/4, 3-grams 1/3,
+    # no 4-gram of 2 (smoothed to 1/4: half of 1/2), brevity exp(1 - 6/5).
+    by_hand = 100 * 2.718281828459045 ** (1 - 6 / 5) * (1 * 3 / 4 * 1 / 3 * 1 / 4) ** 0.25
+    assert score(["a man a bike."], ["a man rides a bike."]).bleu.value == pytest.approx(by_hand, abs=1e-6)
+
+
+@pytest.mark.parametrize("translations", [[], REFERENCES[:-1], [*REFERENCES, "Noch eine."]])
+def test_unequal_numbers_of_lines_are_refused(translations: list[str]) -> None:
+    with pytest.raises(DataError, match=f"{len(translations)} translations but 30 references"):
+        score(translations, REFERENCES)
+
+
+def test_an_empty_corpus_is_refused() -> None:
+    with pytest.raises(DataError, match="no lines"):
+        score([], [])
+
+
+def test_a_clearly_better_system_is_significant() -> None:
+    worse = [line.replace("ein", "kein").replace("im", "an") for line in REFERENCES]
+    bleu, chrf = compare(worse, REFERENCES, REFERENCES, samples=200)
+    assert (bleu.name, chrf.name) == ("BLEU", "chrF")
+    assert bleu.gain > 5
+    assert chrf.gain > 5
+    assert bleu.p_value < 0.05
+    assert "bs:200" in bleu.signature
+
+
+def test_equal_systems_are_not_significant_and_the_test_repeats() -> None:
+    first_half_worse = ["Ein Mann." if index < 15 else line for index, line in enumerate(REFERENCES)]
+    second_half_worse = ["Ein Mann." if index >= 15 else line for index, line in enumerate(REFERENCES)]
+    first = compare(first_half_worse, second_half_worse, REFERENCES, samples=200)
+    assert all(difference.p_value > 0.2 for difference in first)
+    assert first == compare(first_half_worse, second_half_worse, REFERENCES, samples=200)
+
+
+def test_both_systems_must_be_parallel_to_the_references() -> None:
+    with pytest.raises(DataError, match="29 translations of the baseline"):
+        compare(REFERENCES[1:], REFERENCES, REFERENCES)
+    with pytest.raises(DataError, match="29 translations of the system"):
+        compare(REFERENCES, REFERENCES[1:], REFERENCES)

@@ -1,0 +1,228 @@
+"""Installs PocketMT as a user does, in a fresh environment, and measures what came: bytes, import time, a translation.
+
+    python tools/check_install.py [--output RECORD.json]
+
+Builds a wheel, installs it with its runtime dependencies alone, and fails where another package came along, where a
+size or time is far beyond its goal, or where the bundled model does not translate. The size of the `train` extra is that
+of the same packages in the environment that runs this program. 1 MB is 10^6 bytes; .pyc files, which Python writes for
+itself, are counted apart.
+"""
+
+import argparse
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from importlib.metadata import Distribution, distribution, distributions
+from pathlib import Path
+
+from pocketmt.evaluation.records import Provenance, provenance, to_json, write_record
+
+ROOT = Path(__file__).resolve().parent.parent
+RUNTIME = {"pocketmt", "sentencepiece", "click"}
+# What every virtual environment holds before anything is installed.
+INSTALLERS = {"pip", "setuptools"}
+SIZE_GOAL_BYTES, SIZE_LIMIT_BYTES = 10_000_000, 15_000_000
+# The limit is generous because a busy machine makes every clock slow; the goal is what the record is held against.
+IMPORT_GOAL_MILLISECONDS, IMPORT_LIMIT_MILLISECONDS = 100, 1000
+IMPORT_REPEATS = 9
+SENTENCE = "A man rides a bike."
+
+
+@dataclass(frozen=True)
+class Package:
+    """One installed distribution."""
+
+    name: str
+    version: str
+    bytes: int
+    bytecode_bytes: int  # .pyc, not in `bytes`
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """A set of installed distributions."""
+
+    packages: list[Package]
+    total_bytes: int
+    total_megabytes: float
+    bytecode_megabytes: float
+
+    @classmethod
+    def of(cls, packages: list[Package]) -> "Sizes":
+        """Add the packages up."""
+        total = sum(package.bytes for package in packages)
+        bytecode = sum(package.bytecode_bytes for package in packages)
+        return cls(packages, total, total / 1e6, bytecode / 1e6)
+
+
+@dataclass(frozen=True)
+class ImportTime:
+    """Milliseconds of one import statement in fresh processes, files in the page cache."""
+
+    module: str
+    median_milliseconds: float
+    fastest_milliseconds: float
+    slowest_milliseconds: float
+    repeats: int
+
+
+@dataclass(frozen=True)
+class InstallRecord:
+    """All that is measured here."""
+
+    wheel_bytes: int
+    bundled_models_bytes: int  # in the wheel, and in the runtime's size
+    runtime: Sizes
+    train: Sizes
+    imports: list[ImportTime]
+    import_engine_milliseconds: float
+    translation: str | None  # of SENTENCE by the default model; None: there is no bundled model
+    size_goal_megabytes: float
+    import_goal_milliseconds: float
+    provenance: Provenance
+
+
+def build_wheel(folder: Path) -> Path:
+    """Build the wheel with the packages of this environment; build/wheel keeps what was compiled for the next time."""
+    command: list[str | Path] = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
+    subprocess.run([*command, "-C", "build-dir=build/wheel", "--wheel-dir", folder, ROOT], check=True)
+    (wheel,) = folder.glob("pocketmt-*.whl")
+    return wheel
+
+
+def install(wheel: Path, folder: Path) -> Path:
+    """Install the wheel and what it asks for into a fresh virtual environment; return its Python."""
+    subprocess.run([sys.executable, "-m", "venv", folder], check=True)
+    python = folder / "bin" / "python"
+    # The pinned versions, so that what is measured today is what is measured tomorrow.
+    command: list[str | Path] = [python, "-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
+    subprocess.run([*command, "--constraint", ROOT / "requirements.lock", wheel], check=True)
+    return python
+
+
+def measure_package(installed: Distribution) -> Package:
+    """Add up the files of one distribution, by its own list of them."""
+    sizes = {Path(str(file)).suffix == ".pyc": 0 for file in installed.files or []} | {True: 0, False: 0}
+    for file in installed.files or []:
+        path = Path(str(installed.locate_file(file)))
+        if path.is_file():
+            sizes[path.suffix == ".pyc"] += path.stat().st_size
+    return Package(installed.metadata["Name"], installed.version, sizes[False], sizes[True])
+
+
+def packages_in(python: Path) -> list[Package]:
+    """Return the distributions of a fresh environment, without those that every environment holds."""
+    (folder,) = (python.parent.parent / "lib").glob("python3.*/site-packages")
+    found = [measure_package(each) for each in distributions(path=[str(folder)])]
+    return sorted((package for package in found if package.name.lower() not in INSTALLERS), key=lambda each: each.name)
+
+
+def packages_for(extra: str, runtime: list[Package]) -> list[Package]:
+    """Return the runtime and every distribution of this environment that the extra needs, directly or not."""
+    found: dict[str, Package] = {}
+    waiting = [name for name in _required("pocketmt", extra) if name not in RUNTIME]
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found[name] = measure_package(distribution(name))
+            waiting += [each for each in _required(name, None) if each not in RUNTIME]
+    return [*runtime, *sorted(found.values(), key=lambda each: each.name.lower())]
+
+
+def _required(name: str, extra: str | None) -> list[str]:
+    from packaging.requirements import Requirement
+
+    needed = []
+    for text in distribution(name).requires or []:
+        requirement = Requirement(text)
+        if requirement.marker is None or any(
+            requirement.marker.evaluate({"extra": each}) for each in ("", *([extra] if extra else []))
+        ):
+            needed.append(re.sub(r"[-_.]+", "-", requirement.name).lower())
+    return needed
+
+
+def time_import(python: Path, module: str) -> ImportTime:
+    """Time `import module` in fresh processes; the first, which reads the files from disk, is not counted."""
+    program = f"import time; start = time.perf_counter(); import {module}; print(time.perf_counter() - start)"
+    times = []
+    for _ in range(IMPORT_REPEATS + 1):
+        answer = subprocess.run([python, "-I", "-c", program], check=True, capture_output=True, text=True)
+        times.append(1000 * float(answer.stdout))
+    counted = times[1:]
+    return ImportTime(module, statistics.median(counted), min(counted), max(counted), len(counted))
+
+
+def translate(python: Path) -> str:
+    """Translate one sentence by the installed command."""
+    command = [str(python.parent / "pocketmt"), "translate"]
+    answer = subprocess.run(command, input=SENTENCE + "\n", check=True, capture_output=True, text=True)
+    return answer.stdout.removesuffix("\n")
+
+
+def check(record: InstallRecord) -> list[str]:
+    """Return what is wrong with a fresh install, in words."""
+    wrong = []
+    names = {package.name for package in record.runtime.packages}
+    if names != RUNTIME:
+        wrong.append(f"the runtime install holds {sorted(names)}, it should hold {sorted(RUNTIME)}")
+    if record.runtime.total_bytes > SIZE_LIMIT_BYTES:
+        wrong.append(f"the runtime install is {record.runtime.total_bytes} bytes, the limit is {SIZE_LIMIT_BYTES}")
+    for each in record.imports:
+        if each.median_milliseconds > IMPORT_LIMIT_MILLISECONDS:
+            wrong.append(f"import {each.module} takes {each.median_milliseconds:.0f} ms")
+    if record.translation is not None and (not record.translation or "\n" in record.translation):
+        wrong.append(f"{SENTENCE!r} was translated to {record.translation!r}, one line of text was expected")
+    return wrong
+
+
+def measure() -> InstallRecord:
+    """Build, install and measure."""
+    models = sorted((ROOT / "src" / "pocketmt" / "bundled").glob("*.pocketmt"))
+    with tempfile.TemporaryDirectory() as folder:
+        wheel = build_wheel(Path(folder))
+        python = install(wheel, Path(folder) / "environment")
+        runtime = packages_in(python)
+        imports = [time_import(python, module) for module in ("pocketmt", "pocketmt.engine")]
+        return InstallRecord(
+            wheel_bytes=wheel.stat().st_size,
+            bundled_models_bytes=sum(model.stat().st_size for model in models),
+            runtime=Sizes.of(runtime),
+            train=Sizes.of(packages_for("train", runtime)),
+            imports=imports,
+            import_engine_milliseconds=imports[-1].median_milliseconds,
+            translation=translate(python) if models else None,
+            size_goal_megabytes=SIZE_GOAL_BYTES / 1e6,
+            import_goal_milliseconds=IMPORT_GOAL_MILLISECONDS,
+            provenance=provenance("python tools/check_install.py"),
+        )
+
+
+def main() -> int:
+    """Measure, write the record, say what is wrong."""
+    parser = argparse.ArgumentParser(description="Install PocketMT in a fresh environment and measure what came.")
+    parser.add_argument("--output", type=Path, help="where the record goes (default: stdout)")
+    output: Path | None = parser.parse_args().output
+    record = measure()
+    if output is None:
+        print(to_json(record))
+    else:
+        write_record(record, output)
+    wrong = check(record)
+    for message in wrong:
+        print(f"error: {message}", file=sys.stderr)
+    print(
+        f"runtime install: {record.runtime.total_megabytes:.1f} MB (goal {record.size_goal_megabytes:.0f}); "
+        f"with [train]: {record.train.total_megabytes:.0f} MB; import pocketmt.engine: "
+        f"{record.import_engine_milliseconds:.0f} ms (goal {record.import_goal_milliseconds:.0f}); "
+        f"translation: {record.translation or 'none, there is no bundled model'}",
+        file=sys.stderr,
+    )
+    return int(bool(wrong))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,103 @@
+"""Fills the blocks of README.md and docs/ from the records in benchmarks/records/: no number is typed by hand.
+
+    python tools/render_records.py           rewrites the pages
+    python tools/render_records.py --check   changes nothing; exits with 1 where a page is not what its records say
+
+A block stands between two comments that Markdown does not show; the first says what the block shows:
+
+    <!-- record:install.runtime.total_megabytes:.1f -->…<!-- /record -->    one value, with a format of Python
+    <!-- record:quality.rows | model | bleu:.2f=BLEU -->…<!-- /record -->   a table: key, format and heading
+    <!-- record:quality.rows -->…<!-- /record -->                           a table of all plain values
+    <!-- record:quality.provenance -->…<!-- /record -->                     machine, commit and command, in a sentence
+
+The first name is the file (quality.json), the dotted rest is where in it.
+"""
+
+import argparse
+import re
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pocketmt.errors import ConfigurationError, PocketMTError
+from pocketmt.evaluation.records import read_record
+from pocketmt.evaluation.tables import Column, columns_of, look_up, markdown_table, write_value
+
+ROOT = Path(__file__).resolve().parent.parent
+BLOCK = re.compile(r"(<!-- record:(?P<what>[^\n]*?) -->)(?P<content>.*?)(<!-- /record -->)", re.DOTALL)
+OPENING = "<!-- record:"
+
+
+def render_page(text: str, records: Path) -> str:
+    """Return the page with every block filled from the records of a folder.
+
+    Raises ConfigurationError where a block is not closed, or asks for what its record does not hold, and DataError
+    where there is no such record.
+    """
+    if any(OPENING in block["content"] for block in BLOCK.finditer(text)) or text.count(OPENING) != len(
+        BLOCK.findall(text)
+    ):
+        raise ConfigurationError("a record block is not closed by <!-- /record -->")
+    return BLOCK.sub(lambda block: block[1] + render_block(block["what"], records) + block[4], text)
+
+
+def render_block(what: str, records: Path) -> str:
+    """Return the content of one block: ` | ` parts the columns of a table from where its rows are."""
+    reference, *column_texts = (part.strip() for part in what.split("|"))
+    reference, _, format = reference.partition(":")
+    name, _, key = reference.partition(".")
+    record = read_record(records / f"{name}.json")
+    value = look_up(record, key) if key else record
+    if isinstance(value, Mapping) and "machine" in value:
+        return provenance_sentence(value)
+    if isinstance(value, list) and all(isinstance(row, Mapping) for row in value):
+        columns = [Column.parse(column) for column in column_texts] or columns_of(value)
+        return "\n" + markdown_table(value, columns) + "\n"
+    if isinstance(value, Mapping | list) or column_texts:
+        raise ConfigurationError(f"record:{what}: a block shows one value, a list of rows, or a provenance")
+    return write_value(value, format)
+
+
+def provenance_sentence(provenance: Mapping[str, Any]) -> str:
+    """Return machine, commit and command of a record, as one sentence of Markdown."""
+    cores = look_up(provenance, "machine.cores")
+    return (
+        f"Measured on {look_up(provenance, 'machine.processor')}, {cores} core{'' if cores == 1 else 's'}, "
+        f"at commit {look_up(provenance, 'commit')}, by `{look_up(provenance, 'command')}`."
+    )
+
+
+def pages(root: Path) -> list[Path]:
+    """Return README.md and every page of docs/."""
+    return [root / "README.md", *sorted((root / "docs").rglob("*.md"))]
+
+
+def main(arguments: list[str]) -> int:
+    """Rewrite or check the pages; return 1 where a page is not, or cannot be made, what its records say."""
+    parser = argparse.ArgumentParser(description="Fill README.md and docs/ from benchmarks/records/.")
+    parser.add_argument("--check", action="store_true", help="change nothing, fail where a page would change")
+    parser.add_argument("--root", type=Path, default=ROOT, help="the repository (default: this one)")
+    options = parser.parse_args(arguments)
+    failed = False
+    for page in pages(options.root):
+        text = page.read_text(encoding="utf-8")
+        try:
+            rendered = render_page(text, options.root / "benchmarks" / "records")
+        except PocketMTError as error:
+            print(f"error: {page}: {error}", file=sys.stderr)
+            failed = True
+            continue
+        if rendered == text:
+            continue
+        if options.check:
+            print(f"error: {page} is not what its records say: run `python tools/render_records.py`", file=sys.stderr)
+            failed = True
+        else:
+            page.write_text(rendered, encoding="utf-8")
+            print(f"rewrote {page}", file=sys.stderr)
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
