@@ -1,0 +1,184 @@
+"""Training end to end: it learns, it resumes after SIGKILL to the same result, it refuses what it must."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import torch
+
+from pocketmt.errors import ConfigurationError, DataError
+from pocketmt.training.checkpoints import Snapshots, load_checkpoint, load_weights, save_weights, write_whole
+from pocketmt.training.configuration import read_configuration
+from pocketmt.training.loop import train
+
+PROGRAM = """
+import sys
+from pathlib import Path
+from pocketmt.training.configuration import read_configuration
+from pocketmt.training.loop import train
+train(read_configuration(Path(sys.argv[1])), Path(sys.argv[2]))
+"""
+
+
+def write_corpus(folder: Path, pairs: int = 200) -> None:
+    """A language that is learnt in seconds: the words of the source in capital letters, in reverse order."""
+    generator = random.Random(1)
+    words = ["red", "blue", "green", "cat", "dog", "bird", "house", "tree"]
+    for name, count in (("train", pairs), ("dev", 20)):
+        lines = [[generator.choice(words) for _ in range(generator.randint(2, 6))] for _ in range(count)]
+        (folder / f"{name}.en").write_text("".join(" ".join(line) + "\n" for line in lines))
+        (folder / f"{name}.up").write_text("".join(" ".join(line[::-1]).upper() + "\n" for line in lines))
+
+
+def write_configuration(folder: Path, **training: object) -> Path:
+    settings = {
+        "threads": 1,
+        "batch_tokens": 256,
+        "maximum_updates": 30,
+        "warmup_updates": 10,
+        "validate_every": 10,
+        "checkpoint_every": 3,
+        "averaged_checkpoints": 2,
+        "accelerator": '"cpu"',
+        **training,
+    }
+    path = folder / "configuration.toml"
+    path.write_text(
+        '[data]\nsource_language = "en"\ntarget_language = "up"\ntraining_source = "train.en"\n'
+        'training_target = "train.up"\nvalidation_source = "dev.en"\nvalidation_target = "dev.up"\nvocabulary_size = 64\n'
+        "[training]\n" + "".join(f"{name} = {value}\n" for name, value in settings.items())
+    )
+    return path
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    write_corpus(tmp_path)
+    return tmp_path
+
+
+def test_killed_at_any_moment_it_resumes_to_the_same_result(corpus: Path) -> None:
+    configuration = write_configuration(corpus)
+    train(read_configuration(configuration), corpus / "whole")
+    generator = random.Random(7)
+    command = [sys.executable, "-c", PROGRAM, str(configuration), str(corpus / "killed")]
+    kills = 0
+    for _ in range(20):
+        process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+        waited = time.monotonic() + 3.0 + generator.random() * 2  # importing PyTorch takes most of the first three seconds
+        while process.poll() is None and time.monotonic() < waited:
+            time.sleep(0.05)
+        if process.poll() is not None:
+            assert process.returncode == 0
+            break
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+        kills += 1
+        if (corpus / "killed" / "checkpoint.pt").exists():
+            load_checkpoint(corpus / "killed" / "checkpoint.pt")
+    else:
+        train(read_configuration(configuration), corpus / "killed")
+    assert kills > 0
+    whole, killed = (load_weights(corpus / name / "model.safetensors") for name in ("whole", "killed"))
+    assert whole[1] == killed[1]
+    for name, tensor in whole[0].items():
+        assert torch.equal(tensor, killed[0][name]), name
+    logs = [
+        [
+            {key: value for key, value in json.loads(line).items() if key != "seconds"}
+            for line in (corpus / name / "log.jsonl").read_text().splitlines()
+        ]
+        for name in ("whole", "killed")
+    ]
+    assert logs[0] == logs[1]
+
+
+def test_a_finished_run_is_left_as_it_is(corpus: Path) -> None:
+    configuration = read_configuration(write_configuration(corpus, maximum_updates=3))
+    train(configuration, corpus / "run")
+    before = (corpus / "run" / "model.safetensors").read_bytes()
+    assert train(configuration, corpus / "run").update == 3
+    assert (corpus / "run" / "model.safetensors").read_bytes() == before
+
+
+def test_two_processes_learn_by_the_same_code(corpus: Path) -> None:
+    configuration = read_configuration(write_configuration(corpus, devices=2, maximum_updates=10))
+    train(configuration, corpus / "run")
+    events = [json.loads(line) for line in (corpus / "run" / "log.jsonl").read_text().splitlines()]
+    assert [event["event"] for event in events] == ["start", "validation"]
+    weights, _ = load_weights(corpus / "run" / "model.safetensors")
+    assert all(bool(tensor.isfinite().all()) for tensor in weights.values())
+
+
+def test_another_configuration_does_not_touch_a_run(corpus: Path) -> None:
+    train(read_configuration(write_configuration(corpus, maximum_updates=3)), corpus / "run")
+    other = read_configuration(write_configuration(corpus, maximum_updates=4))
+    with pytest.raises(ConfigurationError, match="another configuration"):
+        train(other, corpus / "run")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("[training]\nlerning_rate = 1.0\n", "lerning_rate"),
+        ("[training]\nbatch_tokens = 0\n", "batch_tokens"),
+        ('[model]\npreset = "huge"\n', "huge"),
+        ("[training\n", "configuration.toml"),
+        ('[model]\ndropout = "high"\n', "dropout"),
+    ],
+)
+def test_a_wrong_configuration_is_refused_by_name(corpus: Path, change: str, message: str) -> None:
+    path = write_configuration(corpus)
+    path.write_text(path.read_text().split("[training]")[0] + change)
+    with pytest.raises(ConfigurationError, match=message):
+        read_configuration(path)
+
+
+def test_unusable_text_is_refused(corpus: Path) -> None:
+    configuration = read_configuration(write_configuration(corpus))
+    (corpus / "train.up").write_text("ONE\n")
+    with pytest.raises(DataError, match=r"train\.en has 200 lines but .*train\.up has 1"):
+        train(configuration, corpus / "unequal")
+    for name in ("train.en", "train.up"):
+        (corpus / name).write_text("")
+    with pytest.raises(DataError, match="empty"):
+        train(configuration, corpus / "empty")
+    (corpus / "train.en").unlink()
+    with pytest.raises(DataError, match=r"train\.en"):
+        train(configuration, corpus / "missing")
+
+
+def test_a_vocabulary_larger_than_the_text_allows_is_refused(corpus: Path) -> None:
+    path = write_configuration(corpus)
+    path.write_text(path.read_text().replace("vocabulary_size = 64", "vocabulary_size = 5000"))
+    with pytest.raises(DataError, match="larger than the text allows: ask for at most"):
+        train(read_configuration(path), corpus / "run")
+
+
+def test_average_of_snapshots(tmp_path: Path) -> None:
+    snapshots = Snapshots(tmp_path / "snapshots", keep=2)
+    for update, value in ((10, 1.0), (20, 2.0), (30, 6.0)):
+        average = snapshots.add(update, {"weight": torch.full((2,), value)})
+    assert average["weight"].tolist() == [4.0, 4.0]
+    snapshots.forget(20)
+    assert sorted(path.stem for path in (tmp_path / "snapshots").iterdir()) == ["00000010", "00000020"]
+
+
+def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
+    path = tmp_path / "weights.safetensors"
+    save_weights(path, {"weight": torch.ones(2)}, {"update": 1})
+
+    def fail(temporary: Path) -> None:
+        temporary.write_bytes(b"half")
+        raise OSError(28, "No space left on device")
+
+    with pytest.raises(OSError, match="No space"):
+        write_whole(path, fail)
+    assert load_weights(path)[0]["weight"].tolist() == [1.0, 1.0]
+    assert [file.name for file in tmp_path.iterdir()] == ["weights.safetensors"]

@@ -1,0 +1,45 @@
+"""The loss against PyTorch's own, and the schedule by hand."""
+
+import pytest
+import torch
+
+from pocketmt.training.objectives import drop_padding, output_cross_entropy
+from pocketmt.training.schedule import inverse_square_root
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+@pytest.mark.parametrize("rows", [1, 255, 256, 700])
+def test_loss_and_gradients_equal_pytorchs(smoothing: float, rows: int) -> None:
+    torch.manual_seed(rows)
+    decoded = torch.randn(rows, 16, requires_grad=True)
+    weight = torch.randn(50, 16, requires_grad=True)
+    targets = torch.randint(0, 50, (rows,))
+    loss = output_cross_entropy(decoded, weight, targets, smoothing)
+    expected = torch.nn.functional.cross_entropy(
+        decoded @ weight.t(), targets, label_smoothing=smoothing, reduction="sum"
+    )
+    torch.testing.assert_close(loss, expected)
+    for ours, theirs in zip(
+        torch.autograd.grad(loss * 0.5, [decoded, weight]),
+        torch.autograd.grad(expected * 0.5, [decoded, weight]),
+        strict=True,
+    ):
+        torch.testing.assert_close(ours, theirs, atol=1e-4, rtol=1e-4)
+
+
+def test_loss_of_large_logits_is_finite() -> None:
+    decoded = torch.tensor([[1000.0, -1000.0]])
+    assert output_cross_entropy(decoded, torch.eye(2), torch.tensor([0]), 0.0).item() == pytest.approx(0.0)
+
+
+def test_padding_is_dropped() -> None:
+    decoded = torch.arange(12.0).view(2, 3, 2)
+    rows, targets = drop_padding(decoded, torch.tensor([[7, 2, 0], [2, 0, 0]]))
+    assert targets.tolist() == [7, 2, 2]
+    assert rows.tolist() == [[0.0, 1.0], [2.0, 3.0], [6.0, 7.0]]
+
+
+def test_schedule_by_hand() -> None:
+    assert inverse_square_root(1, 0.002, 100) == pytest.approx(0.00002)
+    assert inverse_square_root(100, 0.002, 100) == pytest.approx(0.002)
+    assert inverse_square_root(400, 0.002, 100) == pytest.approx(0.001)
