@@ -95,7 +95,7 @@ def test_positions_beyond_the_table_are_computed() -> None:
 
 def test_presets_have_the_sizes_of_their_papers() -> None:
     base = Transformer(preset("base", 37000))
-    # Vaswani et al. 2017, table 3: 65 million parameters with its 37,000-piece vocabulary (biases of attention not counted).
+    # Vaswani et al. 2017, table 3: 65 million parameters with its 37,000-piece vocabulary.
     assert round(sum(parameter.numel() for parameter in base.parameters()) / 1e6) == 63
 
 

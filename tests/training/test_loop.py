@@ -51,7 +51,8 @@ def write_configuration(folder: Path, **training: object) -> Path:
     path = folder / "configuration.toml"
     path.write_text(
         '[data]\nsource_language = "en"\ntarget_language = "up"\ntraining_source = "train.en"\n'
-        'training_target = "train.up"\nvalidation_source = "dev.en"\nvalidation_target = "dev.up"\nvocabulary_size = 64\n'
+        'training_target = "train.up"\nvalidation_source = "dev.en"\nvalidation_target = "dev.up"\n'
+        "vocabulary_size = 64\n"
         "[training]\n" + "".join(f"{name} = {value}\n" for name, value in settings.items())
     )
     return path
@@ -71,7 +72,8 @@ def test_killed_at_any_moment_it_resumes_to_the_same_result(corpus: Path) -> Non
     kills = 0
     for _ in range(20):
         process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
-        waited = time.monotonic() + 3.0 + generator.random() * 2  # importing PyTorch takes most of the first three seconds
+        # Importing PyTorch takes most of the first three seconds.
+        waited = time.monotonic() + 3.0 + generator.random() * 2
         while process.poll() is None and time.monotonic() < waited:
             time.sleep(0.05)
         if process.poll() is not None:

@@ -36,7 +36,8 @@ def attend(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, dropo
     if mask is not None:
         scores = scores + mask
     weights = dropout(torch.softmax(scores, dim=-1))
-    return (weights @ value).transpose(1, 2).flatten(2)
+    attended: Tensor = (weights @ value).transpose(1, 2).flatten(2)
+    return attended
 
 
 class SelfAttention(nn.Module):
@@ -55,7 +56,7 @@ class SelfAttention(nn.Module):
         Args:
             x: [B, Q, d].
             mask: broadcast to [B, heads, Q, K], or None.
-            cache: keys and values of earlier positions, each [B, heads, K - Q, head size]; decoding one position at a time.
+            cache: keys and values of earlier positions, each [B, heads, K - Q, head size]; for decoding step by step.
 
         Returns:
             [B, Q, d], and keys and values of all K positions.
@@ -79,7 +80,7 @@ class CrossAttention(nn.Module):
         self.dropout = Dropout(dropout)
 
     def memory(self, encoded: Tensor) -> KeyValue:
-        """Keys and values of the encoder's output [B, K, d], each [B, heads, K, head size]: computed once a sentence."""
+        """Keys and values of the encoder's output [B, K, d], each [B, heads, K, head size]: once a sentence."""
         key, value = (split_heads(part, self.heads) for part in self.key_value(encoded).chunk(2, dim=-1))
         return key, value
 

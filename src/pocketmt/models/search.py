@@ -1,8 +1,9 @@
 """Reference search: what the engine must find. Greedy and beam, batched, with cached keys and values.
 
-Rules (the engine's native search keeps the same): at each step the (beam - finished) best continuations of a sentence's live
-hypotheses go on, by summed log-probability; those that end in eos are finished. The search of a sentence ends when `beam` hypotheses
-are finished or the length limit is reached. Hypotheses are ranked by log-probability / length ** length_penalty, eos counted.
+Rules (the engine's native search keeps the same): at each step the (beam - finished) best continuations of a sentence's
+live hypotheses go on, by summed log-probability; those that end in eos are finished. The search of a sentence ends when
+`beam` hypotheses are finished or the length limit is reached. Hypotheses are ranked by
+log-probability / length ** length_penalty, eos counted.
 """
 
 import math
@@ -80,7 +81,7 @@ def greedy_search(
     sources: Sequence[Sequence[int]],
     maximum_length: Callable[[int], int] = default_maximum_length,
 ) -> list[list[int]]:
-    """Most likely next piece, again and again, until eos or the limit; source ids without eos -> target ids without eos."""
+    """Take the likeliest next piece until eos or the limit; source ids without eos -> target ids without eos."""
     decoding = _Decoding(model, sources)
     outputs: list[list[int]] = [[] for _ in sources]
     live = list(range(len(sources)))

@@ -179,6 +179,8 @@ class Decoder(nn.Module):
 class Transformer(nn.Module):
     """Encoder, decoder and one embedding for source, target and output."""
 
+    positions: Tensor  # [positions, d], grows where a text is longer
+
     def __init__(self, architecture: Architecture, dropouts: Dropouts | None = None) -> None:
         super().__init__()
         dropouts = dropouts or Dropouts()
@@ -224,7 +226,8 @@ class Transformer(nn.Module):
         """Target ids [B, T] from `position` on -> (decoder output [B, T, d], new states)."""
         length = target.shape[1]
         causal = causal_mask(length, target.device) if length > 1 else None
-        decoded: tuple[Tensor, list[LayerState]] = self.decoder(self.embed(target, position), states, causal, source_mask)
+        x = self.embed(target, position)
+        decoded: tuple[Tensor, list[LayerState]] = self.decoder(x, states, causal, source_mask)
         return decoded
 
     def logits(self, decoded: Tensor) -> Tensor:

@@ -9,8 +9,8 @@ from pocketmt.errors import DataError
 def make_batches(lengths: Sequence[tuple[int, int]], token_budget: int, seed: int) -> list[list[int]]:
     """Group sentence pairs into batches; every pair is in exactly one of them.
 
-    Pairs are sorted by length, so that little is padded, with ties in an order drawn from `seed`; the batches then come in an
-    order drawn from `seed`. A batch of n pairs costs n times its longest side in tokens, at most `token_budget`.
+    Pairs are sorted by length, so that little is padded, with ties in an order drawn from `seed`; the batches then come
+    in an order drawn from `seed`. A batch of n pairs costs n times its longest side in tokens, at most `token_budget`.
 
     Args:
         lengths: (source tokens, target tokens) of each pair.

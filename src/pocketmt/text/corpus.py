@@ -20,9 +20,9 @@ def read_lines(path: Path) -> Iterator[str]:
                 number += 1
                 yield raw.removesuffix(b"\n").removesuffix(b"\r").decode("utf-8")
     except UnicodeDecodeError as error:
-        raise DataError(f"{path}, line {number}: not UTF-8 ({error.reason}): convert the file to UTF-8 first") from error
+        raise DataError(f"{path}, line {number}: not UTF-8 ({error.reason}): convert the file first") from error
     except (EOFError, gzip.BadGzipFile) as error:
-        raise DataError(f"{path}, after line {number}: broken gzip file ({error}): fetch or compress it again") from error
+        raise DataError(f"{path}, after line {number}: broken gzip ({error}): fetch or compress it again") from error
     except OSError as error:
         raise DataError(f"{path}: cannot be read ({error.strerror or error})") from error
 
@@ -49,6 +49,6 @@ def _open(path: Path) -> BinaryIO:
 
 def _unequal(source: Path, source_lines: int, target: Path, target_lines: int) -> DataError:
     return DataError(
-        f"{source} has {source_lines} lines but {target} has {target_lines}: the two files of a corpus must be parallel, "
-        "line by line; check that both come from the same corpus and none was cut short"
+        f"{source} has {source_lines} lines but {target} has {target_lines}: the two files of a corpus must be "
+        "parallel, line by line; check that both come from the same corpus and that none was cut short"
     )

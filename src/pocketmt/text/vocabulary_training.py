@@ -12,10 +12,10 @@ from pocketmt.text.vocabulary import BOS, EOS, PAD, UNK, Vocabulary
 
 
 def train_vocabulary(lines: Iterable[str], size: int) -> Vocabulary:
-    """Return a byte-pair-encoding vocabulary of `size` pieces, specials included, learnt from `lines` of both languages.
+    """Return a byte-pair-encoding vocabulary of `size` pieces, specials included, learnt from both languages' lines.
 
-    The result depends on the lines alone: SentencePiece's BPE draws nothing at random. SentencePiece's own normalization is
-    switched off, because `normalize` does it. Raises DataError where the text is empty or too small for `size`.
+    The result depends on the lines alone: SentencePiece's BPE draws nothing at random. Its own normalization is
+    switched off, as `normalize` does it. Raises DataError where the text is empty or too small for `size`.
     """
     buffer = io.BytesIO()
     try:
@@ -46,5 +46,5 @@ def _explain(message: str, size: int) -> str:
     if "sentences_.empty()" in message:
         return "there is no text to learn a vocabulary from: every line is empty"
     if "required_chars" in message or "smaller than" in message:
-        return f"a vocabulary of {size} pieces is too small for the characters of this text: ask for more ({message.strip()})"
+        return f"a vocabulary of {size} pieces is too small for this text's characters: ask for more ({message})"
     return f"SentencePiece could not learn {size} pieces from this text: {message.strip()}"

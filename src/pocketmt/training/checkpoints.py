@@ -17,7 +17,7 @@ Weights = dict[str, Tensor]
 
 
 def write_whole(path: Path, write: Callable[[Path], None]) -> None:
-    """Let `write` fill a temporary file, then put it in the place of `path`; on failure or kill the old file stays as it was."""
+    """Let `write` fill a temporary file, then put it in the place of `path`; on failure or kill the old file stays."""
     temporary = path.with_name(path.name + ".temporary")
     try:
         write(temporary)
@@ -52,11 +52,11 @@ def save_weights(path: Path, weights: Weights, metadata: Mapping[str, Any]) -> N
 def load_weights(path: Path) -> tuple[Weights, dict[str, Any]]:
     """Load what `save_weights` saved: (weights, metadata)."""
     try:
-        with safe_open(path, framework="pt") as file:  # type: ignore[no-untyped-call]
+        with safe_open(path, framework="pt") as file:
             metadata = {name: json.loads(value) for name, value in (file.metadata() or {}).items()}
         return load_file(path), metadata
     except FileNotFoundError as error:
-        raise DataError(f"{path}: no trained weights there: has `pocketmt train` reached its first validation?") from error
+        raise DataError(f"{path}: no such file: has `pocketmt train` reached its first validation?") from error
     except Exception as error:
         raise DataError(f"{path}: not a file of weights ({error})") from error
 
@@ -76,7 +76,7 @@ class Snapshots:
         return self.average(update)
 
     def average(self, until: int) -> Weights:
-        """Mean of the last snapshots up to an update (Vaswani et al. 2017, section 6.1), each tensor in its own dtype."""
+        """Mean of the last snapshots up to an update (Vaswani et al. 2017, section 6.1)."""
         paths = [path for path in sorted(self.folder.glob("*.safetensors")) if int(path.stem) <= until][-self.keep :]
         total: Weights = {}
         for path in paths:

@@ -42,7 +42,8 @@ class Corpus:
 def load_corpus(data: Data, vocabulary_file: Path) -> Corpus:
     """Read and encode a run's text; the vocabulary is learnt from the training text unless its file is there.
 
-    Raises DataError where a file cannot be read, the two sides are unequal, nothing is left, or the vocabulary cannot be learnt.
+    Raises DataError where a file cannot be read, the sides are unequal, nothing is left, or no vocabulary can
+    be learnt.
     """
     texts = list(read_pairs(Path(data.training_source), Path(data.training_target)))
     if not texts:

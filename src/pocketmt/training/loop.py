@@ -13,6 +13,7 @@ from lightning_fabric import Fabric
 from pocketmt.errors import ConfigurationError
 from pocketmt.models.presets import preset
 from pocketmt.models.transformer import Dropouts, Transformer
+from pocketmt.text.batching import make_batches
 from pocketmt.training.checkpoints import Snapshots, load_checkpoint, save_checkpoint, save_weights, write_whole
 from pocketmt.training.configuration import Configuration
 from pocketmt.training.data import Batch, Corpus, load_corpus, make_batch
@@ -20,7 +21,6 @@ from pocketmt.training.objectives import drop_padding, output_cross_entropy
 from pocketmt.training.progress import Reporter
 from pocketmt.training.schedule import inverse_square_root
 from pocketmt.training.validation import validate
-from pocketmt.text.batching import make_batches
 
 LOG_EVERY = 50  # updates
 
@@ -51,7 +51,7 @@ def train(configuration: Configuration, folder: Path) -> Position:
         devices=settings.devices,
         strategy="ddp_spawn" if settings.devices > 1 else "auto",
     )
-    position: Position = fabric.launch(_run, configuration, folder)
+    position: Position = fabric.launch(_run, configuration, folder)  # type: ignore[arg-type]
     return position
 
 
@@ -127,20 +127,23 @@ class Run:
         if self.position.update == 0:
             self.reporter.event("start", 0, vocabulary=len(self.corpus.vocabulary), **start)
         while not self.position.finished:
-            for batch, total_tokens in self._epoch():
-                loss = self._update(batch, total_tokens)
-                self._after_update(loss)
-                if self.position.finished:
-                    break
-            else:
-                self.position.epoch += 1
-                self.position.batch = 0
+            self._train_epoch()
 
-    def _epoch(self) -> Iterator[tuple[Batch, int]]:
+    def _train_epoch(self) -> None:
+        """Train on what is left of the epoch, or until the run is finished."""
+        for batch, total_tokens in self._batches():
+            loss = self._update(batch, total_tokens)
+            self._after_update(loss)
+            if self.position.finished:
+                return
+        self.position.epoch += 1
+        self.position.batch = 0
+
+    def _batches(self) -> Iterator[tuple[Batch, int]]:
         """What is left of the epoch: this process's batch and the target tokens of all processes' batches together.
 
-        The order depends on seed and epoch alone. Where batches don't divide by the processes, the epoch's last few are left
-        to the next epochs, which draw others.
+        The order depends on seed and epoch alone. Where batches don't divide by the processes, the epoch's last few are
+        left to the next epochs, which draw others.
         """
         world = self.fabric.world_size
         pairs = self.corpus.training
@@ -189,7 +192,7 @@ class Run:
             self._save()
 
     def _validate(self) -> None:
-        """Score the average of the last snapshots, and keep it where it is the best so far. The first process does it for all."""
+        """Score the average of the last snapshots, and keep it where it is the best so far; one process for all."""
         best = [self.position.best_bleu, float(self.position.best_update)]
         if self.fabric.is_global_zero:
             update = self.position.update

@@ -11,7 +11,7 @@ ROWS_AT_ONCE = 256
 
 
 class _OutputCrossEntropy(torch.autograd.Function):
-    """Output projection and summed label-smoothed cross-entropy in one; gradients are made with the loss, chunk by chunk."""
+    """Output projection and summed label-smoothed cross-entropy in one; gradients are made with the loss."""
 
     @staticmethod
     def forward(context: FunctionCtx, decoded: Tensor, weight: Tensor, targets: Tensor, smoothing: float) -> Tensor:
@@ -34,7 +34,7 @@ class _OutputCrossEntropy(torch.autograd.Function):
                 torch.mm(gradient, weight, out=decoded_gradient[start : start + ROWS_AT_ONCE])
             if weight_gradient is not None:
                 weight_gradient.addmm_(gradient.t(), rows)
-        context.save_for_backward(decoded_gradient, weight_gradient)  # type: ignore[attr-defined]
+        context.save_for_backward(decoded_gradient, weight_gradient)  # type: ignore[arg-type]
         return loss
 
     @staticmethod
@@ -50,7 +50,9 @@ class _OutputCrossEntropy(torch.autograd.Function):
 
 
 def output_cross_entropy(decoded: Tensor, weight: Tensor, targets: Tensor, smoothing: float) -> Tensor:
-    """Summed cross-entropy of softmax(decoded @ weight^T) against (1 - smoothing) on the target, the rest spread evenly.
+    """Summed cross-entropy of softmax(decoded @ weight^T) with label smoothing.
+
+    The target has 1 - smoothing, and smoothing is spread evenly over the vocabulary.
 
     Args:
         decoded: decoder output [N, d], float32.

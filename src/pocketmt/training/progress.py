@@ -42,8 +42,8 @@ class Reporter:
         seconds = round(time.monotonic() - self._started, 2)
         self._log.write(json.dumps({"event": kind, "update": update, "seconds": seconds, **values}) + "\n")
         self._log.flush()
-        shown = " ".join(f"{name}={value:.4g}" if isinstance(value, float) else f"{name}={value}" for name, value in values.items())
         if kind != "train":
+            shown = " ".join(f"{name}={_shown(value)}" for name, value in values.items())
             self._bar.console.print(f"{kind} update={update} {shown}", highlight=False, soft_wrap=True)
 
     def advance(self, update: int, loss: float) -> None:
@@ -56,6 +56,10 @@ class Reporter:
         if self.enabled:
             self._bar.stop()
             self._log.close()
+
+
+def _shown(value: object) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def _lines(log: Path) -> list[str]:
