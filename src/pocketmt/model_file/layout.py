@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from pocketmt.errors import ModelFileError
+from pocketmt.model_file.newer import NewerFileError
 
 TensorForm = tuple[str, tuple[int, ...]]  # dtype and shape
 LEVELS: Final = 16
@@ -62,9 +63,8 @@ def scheme_from_json(value: object, where: str) -> StoredScheme:
     key = (value.get("name"), value.get("bits"), value.get("granularity"))
     if not all(isinstance(part, str | int) and not isinstance(part, bool) for part in key) or key not in _LAYOUTS:
         known = "; ".join(f"{name} of {bits} bits per {granularity}" for name, bits, granularity in _LAYOUTS)
-        raise ModelFileError(
-            f"{where}: {key[0]!r:.40} of {key[1]!r:.40} bits per {key[2]!r:.40} is unknown here "
-            f"(known: {known}): a newer PocketMT may have written it"
+        raise NewerFileError(
+            f"{where}: {key[0]!r:.40} of {key[1]!r:.40} bits per {key[2]!r:.40} is unknown here (known: {known})"
         )
     name, bits, granularity = key
     return StoredScheme(str(name), int(str(bits)), str(granularity), _levels(value, str(name), where))

@@ -6,6 +6,7 @@ from typing import Final
 from pocketmt.errors import ConfigurationError, ModelFileError
 from pocketmt.model_file.architecture import Architecture, architecture_from_json, parameter_shapes
 from pocketmt.model_file.layout import RowGroup, StoredScheme, TensorForm, scheme_from_json
+from pocketmt.model_file.newer import NewerFileError
 
 FORMAT_VERSION: Final = 1
 VOCABULARY_TENSOR: Final = "vocabulary"
@@ -44,9 +45,7 @@ def check_manifest(manifest: dict[str, object]) -> Contents:
     if type(version) is not int or version < 1:
         raise ModelFileError(f"manifest: format_version is {version!r:.40}, expected a whole number of at least 1")
     if version > FORMAT_VERSION:
-        raise ModelFileError(
-            f"manifest: format version {version} is newer than this PocketMT's {FORMAT_VERSION}: install a newer PocketMT"
-        )
+        raise NewerFileError(f"manifest: format version {version}, this PocketMT reads up to {FORMAT_VERSION}")
     _check_members(manifest, {"format_version": "", **_MEMBERS}, "manifest")
     for name, kind in _MEMBERS.items():
         if not isinstance(manifest[name], _TYPES[kind]):
@@ -72,7 +71,7 @@ def _check_members(value: object, members: dict[str, str], where: str) -> None:
             raise ModelFileError(f"{where}: {name} is missing")
     for name in value:
         if name not in members:
-            raise ModelFileError(f"{where}: unknown member {name!r:.80}: a newer PocketMT may have written it")
+            raise NewerFileError(f"{where}: unknown member {name!r:.80}")
 
 
 def _check_languages(value: object) -> None:

@@ -15,9 +15,11 @@ from pocketmt.model_file.architecture import Architecture
 from pocketmt.model_file.container import Header, TensorEntry, header_bytes, parse_header
 from pocketmt.model_file.layout import RowGroup
 from pocketmt.model_file.manifest import VOCABULARY_TENSOR, Contents, check_manifest
+from pocketmt.model_file.newer import NewerFileError
 from pocketmt.model_file.strict_json import parse_object
 from pocketmt.model_file.vocabulary import decompress_vocabulary
 
+DAMAGED: Final = "Copy or download the file again, or pack it anew"
 DIGEST_CHARACTERS: Final = 64
 HASHED_AT_ONCE: Final = 1 << 20  # bytes
 LARGEST_FINITE: Final = {"BF16": 0x7F7F, "F32": 0x7F7FFFFF}  # positive numbers have the order of their bit patterns
@@ -80,7 +82,8 @@ def open_model(path: str | os.PathLike[str], *, check_digest: bool = True) -> Mo
         return _check(buffer, check_digest)
     except ModelFileError as error:
         buffer.release()
-        raise ModelFileError(f"{os.fspath(path)}: {error}. Copy or download the file again, or pack it anew") from error
+        remedy = "Install a newer PocketMT" if isinstance(error, NewerFileError) else DAMAGED
+        raise ModelFileError(f"{path!s}: {error}. {remedy}") from error
 
 
 def _map(path: str | os.PathLike[str]) -> memoryview:
@@ -95,7 +98,7 @@ def _map(path: str | os.PathLike[str]) -> memoryview:
         if not stat.S_ISREG(status.st_mode):
             raise ModelFileError(f"{path!s}: not a regular file. Give the path of a *.pocketmt file")
         if status.st_size == 0:
-            raise ModelFileError(f"{path!s}: empty. Copy or download the file again, or pack it anew")
+            raise ModelFileError(f"{path!s}: empty. {DAMAGED}")
         return memoryview(mmap.mmap(descriptor, 0, access=mmap.ACCESS_READ))
     except (OSError, ValueError) as error:
         raise ModelFileError(f"{path!s}: cannot be mapped into memory: {error}. Check the disk") from error

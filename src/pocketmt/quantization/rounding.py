@@ -1,0 +1,19 @@
+"""Scales rounded to what the model file stores."""
+
+import torch
+from torch import Tensor
+
+_LOW_HALF = 0xFFFF  # the bits of a float32 that bfloat16 drops
+
+
+def bfloat16_at_least(scale: Tensor) -> Tensor:
+    """Round non-negative float64 scales up to bfloat16, returned as float32 of the same shape."""
+    single = scale.to(torch.float32)
+    single = torch.where(single.double() < scale, torch.nextafter(single, torch.full_like(single, torch.inf)), single)
+    bits = single.view(torch.int32)
+    return ((bits + _LOW_HALF) & ~_LOW_HALF).view(torch.float32)
+
+
+def bfloat16_nearest(scale: Tensor) -> Tensor:
+    """Round scales to the nearest bfloat16, returned as float32 of the same shape."""
+    return scale.to(torch.bfloat16).to(torch.float32)
