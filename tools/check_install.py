@@ -3,9 +3,9 @@
     python tools/check_install.py [--output RECORD.json]
 
 Builds a wheel, installs it with its runtime dependencies alone, and fails where another package came along, where a
-size or time is far beyond its goal, or where the bundled model does not translate. The size of the `train` extra is that
-of the same packages in the environment that runs this program. 1 MB is 10^6 bytes; .pyc files, which Python writes for
-itself, are counted apart.
+size or time is far beyond its goal, or where the bundled model does not translate. The size of the `train` extra is
+that of the same packages in the environment that runs this program. 1 MB is 10^6 bytes; .pyc files, which Python
+writes for itself, are counted apart.
 """
 
 import argparse

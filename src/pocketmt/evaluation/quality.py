@@ -55,7 +55,7 @@ class Difference:
 def score(translations: Sequence[str], references: Sequence[str]) -> Quality:
     """Score translations against one reference a line; DataError where there are none or their numbers differ."""
     _check(translations, references, "translations")
-    scores = {name: _corpus_score(metric, translations, references) for name, metric in _metrics().items()}
+    scores = {name: _corpus_score(metric, translations, references) for name, metric in metrics().items()}
     return Quality(
         lines=len(references),
         bleu=Score("BLEU", *scores["BLEU"]),
@@ -74,15 +74,15 @@ def compare(
     """
     _check(baseline, references, "translations of the baseline")
     _check(system, references, "translations of the system")
-    metrics = {name: metric for name, metric in _metrics().items() if name in ("BLEU", "chrF")}
-    # _metrics() has shown that sacreBLEU is here.
+    compared = {name: metric for name, metric in metrics().items() if name in ("BLEU", "chrF")}
+    # metrics() has shown that sacreBLEU is here.
     from sacrebleu.significance import PairedTest, Result
 
     systems = [("baseline", baseline), ("system", system)]
-    signatures, results = PairedTest(systems, metrics, [references], test_type="bs", n_samples=samples)()
+    signatures, results = PairedTest(systems, compared, [references], test_type="bs", n_samples=samples)()
     differences = []
     # The results stand under the metrics' own names ("chrF2"), in our order, after the column of the systems' names.
-    for name, key in zip(metrics, (key for key in results if key != "System"), strict=True):
+    for name, key in zip(compared, (key for key in results if key != "System"), strict=True):
         of_baseline, of_system = results[key]
         if not isinstance(of_baseline, Result) or not isinstance(of_system, Result) or of_system.p_value is None:
             raise DataError(f"sacreBLEU gave no p-value of {name}")
@@ -98,8 +98,8 @@ def compare(
     return differences
 
 
-def _metrics() -> dict[str, "Metric"]:
-    """Return the metrics by the names of this module; they keep no state but the signature."""
+def metrics() -> dict[str, "Metric"]:
+    """Return the metrics by the names of this module; ConfigurationError where sacreBLEU is not installed."""
     try:
         from sacrebleu.metrics.bleu import BLEU
         from sacrebleu.metrics.chrf import CHRF

@@ -1,0 +1,81 @@
+"""The command `pocketmt` itself: its commands, and what a user sees when something goes wrong."""
+
+import errno
+import sys
+
+import click
+
+import pocketmt
+from pocketmt.cli.benchmark import benchmark
+from pocketmt.cli.evaluate import evaluate
+from pocketmt.cli.inspect import inspect
+from pocketmt.cli.pack import pack
+from pocketmt.cli.train import train
+from pocketmt.cli.translate import translate
+from pocketmt.errors import PocketMTError
+
+FAILED = 1
+INTERRUPTED = 130  # 128 + SIGINT, as shells count it
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(pocketmt.__version__, prog_name="pocketmt")
+def pocketmt_command() -> None:
+    """Make translation models small, and run them fast on an ordinary CPU.
+
+    \b
+    A first try, with the model that comes along:
+      echo "A man rides a bike." | pocketmt translate
+    """
+
+
+for _command in (translate, inspect, train, pack, evaluate, benchmark):
+    pocketmt_command.add_command(_command)
+
+
+def main() -> None:
+    """Run the command line of this process and exit: 0, 1 after an error, 2 after wrong usage, 130 after Ctrl-C."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: list[str]) -> int:
+    """Run a command line; say on stderr what went wrong, and return the exit status."""
+    try:
+        return _invoke(arguments)
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except (KeyboardInterrupt, click.Abort):
+        print("interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except PocketMTError as error:
+        return _fail(str(error))
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] == "pocketmt":
+            raise  # a broken installation, not a missing extra
+        return _fail(f"this command needs the package {error.name}: pip install 'pocketmt[train]'")
+    except MemoryError:
+        return _fail("out of memory: translate with fewer workers, or train with fewer tokens in a batch")
+    except OSError as error:
+        return _fail(_explain(error))
+
+
+def _invoke(arguments: list[str]) -> int:
+    # click exits by itself, quietly, where the reader of our output has gone.
+    result = pocketmt_command.main(arguments, prog_name="pocketmt", standalone_mode=False)
+    return result if isinstance(result, int) else 0
+
+
+def _explain(error: OSError) -> str:
+    where = f"{error.filename}: " if error.filename is not None else ""
+    what = error.strerror or str(error)
+    if error.errno == errno.ENOSPC:
+        return f"{where}the disk is full ({what}): free some space, or write elsewhere"
+    if error.errno == errno.EDQUOT:
+        return f"{where}the disk quota is used up ({what}): free some space, or write elsewhere"
+    return f"{where}{what}"
+
+
+def _fail(message: str) -> int:
+    print(f"error: {message}", file=sys.stderr)
+    return FAILED

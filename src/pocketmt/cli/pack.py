@@ -1,0 +1,36 @@
+"""pocketmt pack: a trained model becomes one file."""
+
+from pathlib import Path
+
+import click
+
+from pocketmt.cli.options import FILE
+
+
+@click.command(short_help="Pack a trained model into one file.")
+@click.argument("run", type=FILE)
+@click.option(
+    "--scheme",
+    "-s",
+    type=click.Choice(["float32", "uniform8", "logarithmic4"]),
+    default="uniform8",
+    show_default=True,
+    help="How weights are stored: as they are, in 8 bits, or in 4 bits on a logarithmic scale.",
+)
+@click.option("--output", "-o", type=FILE, required=True, help="The model file to write (*.pocketmt).")
+@click.option("--licence", default="", help="The terms of the model, kept in the file.")
+@click.option("--description", default="", help="What the model is, kept in the file.")
+def pack(run: Path, scheme: str, output: Path, licence: str, description: str) -> None:
+    """Pack the model of RUN, a folder that `pocketmt train` wrote, into a file that `pocketmt translate` runs.
+
+    Needs pip install 'pocketmt[train]'.
+
+    \b
+    Examples:
+      pocketmt pack runs/captions --output captions.pocketmt
+      pocketmt pack runs/captions --scheme logarithmic4 --output captions4.pocketmt --licence "research use only"
+    """
+    from pocketmt.recipes.run_folder import pack_run
+
+    size = pack_run(run, scheme, output, licence=licence, description=description)
+    click.echo(f"{output}: {size:,} bytes", err=True)

@@ -1,0 +1,95 @@
+"""pocketmt translate: text in, its translation out, one line for each line."""
+
+import json
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from pocketmt.cli.options import DEFAULT_MODEL, FILE, beam_size_option, instruction_set_option, workers_option
+from pocketmt.cli.streams import open_input, open_output, read_lines, write_lines
+
+if TYPE_CHECKING:
+    from pocketmt.engine import Hypothesis, Translator
+
+LINES_AT_ONCE = 512
+
+
+@click.command(short_help="Translate text, line by line.")
+@click.option(
+    "--model",
+    "-m",
+    default=DEFAULT_MODEL,
+    show_default=True,
+    help="A model file (*.pocketmt), or the name of a model that came with the package.",
+)
+@click.option("--input", "-i", "input_path", type=FILE, help="Text to translate (default: stdin).")
+@click.option("--output", "-o", "output_path", type=FILE, help="Where the translation goes (default: stdout).")
+@beam_size_option
+@click.option(
+    "--n-best",
+    "-n",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    help="Translations of a line (at most the beam size), best first: in one line, a tab between them.",
+)
+@click.option("--scores", is_flag=True, help="Write each translation's score, and a tab, before it.")
+@click.option("--json", "as_json", is_flag=True, help="Write each line as a JSON object: its translations and scores.")
+@workers_option
+@instruction_set_option
+def translate(
+    model: str,
+    input_path: Path | None,
+    output_path: Path | None,
+    beam_size: int,
+    n_best: int,
+    scores: bool,
+    as_json: bool,
+    workers: int,
+    instruction_set: str | None,
+) -> None:
+    """Translate UTF-8 text, a sentence a line; one line is written for each line read, whatever it holds.
+
+    A score is a log-probability divided by the length: at most 0, and the nearer to 0 the surer the model is.
+
+    \b
+    Examples:
+      echo "A man rides a bike." | pocketmt translate
+      pocketmt translate --input captions.en --output captions.de --workers 2
+      pocketmt translate --beam-size 8 --n-best 3 --scores < captions.en
+      pocketmt translate --model my.pocketmt --json < captions.en
+    """
+    from pocketmt.engine import Translator
+
+    if n_best > beam_size:
+        raise click.UsageError(f"--n-best {n_best} needs a beam of at least that size: --beam-size {n_best}")
+    translator = Translator(model, workers=workers, instruction_set=instruction_set)
+    with open_input(input_path) as source, open_output(output_path) as target:
+        # Who types the lines waits for each answer.
+        interactive = source.isatty()
+        at_once = 1 if interactive else LINES_AT_ONCE
+        lines = read_lines(source, str(input_path or "stdin"))
+        if n_best > 1 or scores or as_json:
+            hypotheses = _n_best(translator, lines, at_once, beam_size, n_best)
+            translations = (_write_hypotheses(each, scores, as_json) for each in hypotheses)
+        else:
+            translations = translator.translate_stream(lines, read_ahead=at_once, beam_size=beam_size)
+        write_lines(translations, target, flush_each=interactive)
+
+
+def _n_best(
+    translator: "Translator", lines: Iterable[str], at_once: int, beam_size: int, n_best: int
+) -> Iterator[list["Hypothesis"]]:
+    remaining = iter(lines)
+    while chunk := list(islice(remaining, at_once)):
+        yield from translator.translate_n_best(chunk, n_best, beam_size=beam_size)
+
+
+def _write_hypotheses(hypotheses: list["Hypothesis"], scores: bool, as_json: bool) -> str:
+    if as_json:
+        translations = [{"text": each.text, "score": round(each.score, 6)} for each in hypotheses]
+        return json.dumps({"translations": translations}, ensure_ascii=False)
+    return "\t".join(f"{each.score:.6f}\t{each.text}" if scores else each.text for each in hypotheses)

@@ -1,0 +1,107 @@
+"""Quality and speed of a model file, measured through the engine and recorded."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pocketmt.engine import Translator
+from pocketmt.errors import DataError
+from pocketmt.evaluation.quality import Difference, Quality, compare, metrics, score
+from pocketmt.evaluation.records import Provenance, memory_bytes, peak_memory_bytes, provenance
+from pocketmt.evaluation.speed import SpeedRecord, measure
+from pocketmt.text.corpus import read_lines, read_pairs
+
+
+@dataclass(frozen=True)
+class QualityRecord:
+    """The quality of one model file on one parallel text, as it is written to disk."""
+
+    model: str
+    source: str
+    reference: str
+    beam_size: int
+    instruction_set: str
+    quality: Quality
+    baseline: str | None  # another model file, translated likewise
+    differences: list[Difference]  # this model against the baseline; empty without one
+    provenance: Provenance
+
+
+def evaluate_model(
+    model: str,
+    source: Path,
+    reference: Path,
+    *,
+    beam_size: int,
+    baseline: str | None = None,
+    workers: int = 1,
+) -> QualityRecord:
+    """Translate `source` by a model file and score it against `reference`, against a baseline model too where given.
+
+    DataError where the files cannot be read, are not parallel or have no lines; ModelFileError for a broken model file.
+    """
+    metrics()  # what they need is missed before the long part, not after it
+    pairs = list(read_pairs(source, reference))
+    if not pairs:
+        raise DataError(f"{source} and {reference} have no lines: there is nothing to score")
+    references = [target for _, target in pairs]
+    sources = [line for line, _ in pairs]
+    translator = Translator(model, workers=workers)
+    translations = translator.translate(sources, beam_size=beam_size)
+    differences = []
+    if baseline is not None:
+        others = Translator(baseline, workers=workers).translate(sources, beam_size=beam_size)
+        differences = compare(others, translations, references)
+    return QualityRecord(
+        model=model,
+        source=str(source),
+        reference=str(reference),
+        beam_size=beam_size,
+        instruction_set=translator.instruction_set,
+        quality=score(translations, references),
+        baseline=baseline,
+        differences=differences,
+        provenance=provenance(),
+    )
+
+
+def measure_speed(
+    model: Path,
+    text: Path,
+    *,
+    beam_size: int,
+    batch_size: int,
+    repeats: int,
+    workers: int = 1,
+    instruction_set: str | None = None,
+) -> SpeedRecord:
+    """Time a model file on a text, `batch_size` sentences at once; the same text is translated `repeats` times.
+
+    DataError where the text cannot be read or has no lines; ModelFileError for a broken model file.
+    """
+    lines = list(read_lines(text))
+    if not lines:
+        raise DataError(f"{text} has no lines: there is nothing to time")
+    before = memory_bytes()
+    start = time.perf_counter()
+    translator = Translator(model, workers=workers, instruction_set=instruction_set)
+    load_seconds = time.perf_counter() - start
+
+    def translate(batch: Sequence[str]) -> None:
+        translator.translate(batch, beam_size=beam_size)
+
+    timing = measure(translate, lines, batch_size, repeats)
+    return SpeedRecord(
+        model=str(model),
+        model_bytes=model.stat().st_size,
+        text=str(text),
+        instruction_set=translator.instruction_set,
+        workers=workers,
+        beam_size=beam_size,
+        timing=timing,
+        load_seconds=load_seconds,
+        memory_before_load_bytes=before,
+        peak_memory_bytes=peak_memory_bytes(),
+        provenance=provenance(),
+    )
