@@ -72,7 +72,7 @@ class Step {
             const Memory* memory = rows_[first].memory;
             size_t end = first + 1;
             while (end < rows_.size() && rows_[end].memory == memory) ++end;
-            float* scores = workspace_.scores.ensure(heads * memory->padded_positions);
+            float* scores = workspace_.scores.ensure(attention_rows * memory->padded_positions);
             network_.kernels.vector.attend_memory(projected_ + first * a_, a_, end - first, memory->layer(layer, a_),
                                                   heads, head_size, scores, attended_ + first * a_, a_);
             first = end;

@@ -70,7 +70,7 @@ class Group {
         size_t heads = network_.architecture.attention_heads, head_size = network_.architecture.head_size();
         size_t a = heads * head_size, stride = 3 * a, padded = sentence.padded_positions;
         float* keys = workspace_.keys.ensure(padded * a);
-        float* scores = workspace_.scores.ensure(heads * padded);
+        float* scores = workspace_.scores.ensure(attention_rows * padded);
         network_.kernels.vector.transpose_keys(projected + a, stride, sentence.positions, heads, head_size, padded,
                                                keys);
         AttentionMemory memory{keys, projected + 2 * a, stride, sentence.positions, padded};

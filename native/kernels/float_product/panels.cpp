@@ -1,0 +1,33 @@
+#include "float_product/panels.h"
+
+#include "shapes.h"
+
+namespace pocketmt {
+
+template <size_t width>
+size_t FloatPanels<width>::packed_bytes(size_t rows, size_t columns) {
+    return round_up(rows, width) * columns * sizeof(float);
+}
+
+template <size_t width>
+void FloatPanels<width>::pack(const float* weight, size_t rows, size_t columns, void* packed) {
+    float* panel = static_cast<float*>(packed);
+    for (size_t first = 0; first < rows; first += width, panel += columns * width) {
+        for (size_t lane = 0; lane < width; ++lane) {
+            const float* row = first + lane < rows ? weight + (first + lane) * columns : nullptr;
+            for (size_t column = 0; column < columns; ++column) panel[column * width + lane] = row ? row[column] : 0.0f;
+        }
+    }
+}
+
+template <size_t width>
+void FloatPanels<width>::unpack_row(const void* packed, size_t, size_t columns, size_t row, float* out) {
+    const float* panel = static_cast<const float*>(packed) + row / width * width * columns;
+    for (size_t column = 0; column < columns; ++column) out[column] = panel[column * width + row % width];
+}
+
+template struct FloatPanels<16>;
+template struct FloatPanels<32>;
+template struct FloatPanels<64>;
+
+}  // namespace pocketmt

@@ -1,0 +1,68 @@
+#include "integer_product/panels.h"
+
+#include <stdexcept>
+#include <string>
+
+#include "kernels.h"
+
+namespace pocketmt {
+
+namespace {
+
+size_t weight_bytes(size_t rows, size_t columns) {
+    return panel_count(rows) * step_count(columns) * 2 * group_bytes;
+}
+
+// Where the weight of `output` and `input` lies in its panel.
+size_t place(size_t output, size_t input) {
+    return input / group_inputs * group_bytes + output * group_inputs + input % group_inputs;
+}
+
+}  // namespace
+
+void require_integer_columns(size_t columns) {
+    if (columns > largest_integer_columns) {
+        throw std::invalid_argument(
+            "a matrix of " + std::to_string(columns) + " columns cannot be multiplied in integers: at most " +
+            std::to_string(largest_integer_columns) + " fit 32-bit sums; keep this matrix in fp32");
+    }
+}
+
+template <uint8_t offset>
+size_t BytePanels<offset>::packed_bytes(size_t rows, size_t columns) {
+    return weight_bytes(rows, columns) + panel_count(rows) * panel_outputs * sizeof(float);
+}
+
+template <uint8_t offset>
+void BytePanels<offset>::pack(const int8_t* codes, const float* scales, size_t rows, size_t columns, void* packed) {
+    require_integer_columns(columns);
+    uint8_t* panel = static_cast<uint8_t*>(packed);
+    float* packed_scales = reinterpret_cast<float*>(panel + weight_bytes(rows, columns));
+    const size_t padded_columns = step_count(columns) * step_inputs;
+    for (size_t first = 0; first < rows; first += panel_outputs, panel += padded_columns * panel_outputs) {
+        for (size_t output = 0; output < panel_outputs; ++output) {
+            const size_t row = first + output;
+            const size_t given = row < rows ? columns : 0;
+            for (size_t input = 0; input < given; ++input) {
+                panel[place(output, input)] = static_cast<uint8_t>(codes[row * columns + input] + offset);
+            }
+            for (size_t input = given; input < padded_columns; ++input) panel[place(output, input)] = offset;
+            packed_scales[row] = row < rows ? scales[row] : 0.0f;
+        }
+    }
+}
+
+template <uint8_t offset>
+void BytePanels<offset>::unpack_row(const void* packed, size_t rows, size_t columns, size_t row, float* out) {
+    const uint8_t* bytes = static_cast<const uint8_t*>(packed);
+    const float scale = reinterpret_cast<const float*>(bytes + weight_bytes(rows, columns))[row];
+    const uint8_t* panel = bytes + row / panel_outputs * panel_outputs * step_count(columns) * step_inputs;
+    for (size_t input = 0; input < columns; ++input) {
+        out[input] = static_cast<float>(static_cast<int8_t>(panel[place(row % panel_outputs, input)] - offset)) * scale;
+    }
+}
+
+template struct BytePanels<0>;
+template struct BytePanels<128>;
+
+}  // namespace pocketmt

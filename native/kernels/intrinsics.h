@@ -1,0 +1,12 @@
+// The compiler's intrinsics; GCC 12 warns about "undefined" registers that its own headers leave undefined on purpose.
+#pragma once
+
+#if defined(__AVX2__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#if !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
+#include <immintrin.h>
+#pragma GCC diagnostic pop
+#endif

@@ -1,0 +1,125 @@
+// The kernels of one instruction set, as a table of functions.
+//
+// Shapes: a weight matrix has `rows` outputs and `columns` inputs; activations are `count` rows of `columns` floats,
+// row-major; products are `count` rows of `rows` floats. Leading dimensions are explicit strides in elements. Every
+// output element depends on its own activation row and weight row alone, summed in an order that does not depend on
+// `count`: a sentence's translation never depends on its neighbours (design, contract 3).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace pocketmt {
+
+enum class InstructionSet { portable, avx2, avx512_vnni };
+
+// What is fused into a product: out = relu(product + bias). A null bias adds nothing.
+struct Epilogue {
+    const float* bias = nullptr;  // [rows]
+    bool relu = false;
+};
+
+// Activations quantized per row ([E6], dynamic): codes in [-127, 127], value = code * scale.
+struct QuantizedActivations {
+    const int8_t* codes;  // [count, stride], padded with zeros up to `stride`
+    const float* scales;  // [count]
+    size_t stride;        // columns rounded up to activation_alignment
+};
+constexpr size_t activation_alignment = 64;
+// More columns than this could overflow the 32-bit sums of integer products: packing throws std::invalid_argument.
+constexpr size_t largest_integer_columns = 65536;
+
+// One family of packed weights: pack once at load, multiply many times. A packed block is allocated by the caller,
+// 64-byte aligned, `packed_bytes` long, and can be read by the table that packed it alone. Arrays that the caller
+// passes are never read or written outside the shapes given here; `out` must not overlap the inputs.
+struct FloatProduct {
+    size_t (*packed_bytes)(size_t rows, size_t columns);
+    void (*pack)(const float* weight, size_t rows, size_t columns, void* packed);
+    void (*unpack_row)(const void* packed, size_t rows, size_t columns, size_t row, float* out);
+    void (*multiply)(const void* packed, size_t rows, size_t columns, const float* activations,
+                     size_t activation_stride, size_t count, const Epilogue& epilogue, float* out, size_t out_stride);
+};
+
+struct IntegerProduct {  // 8-bit weights, one scale a row
+    size_t (*packed_bytes)(size_t rows, size_t columns);
+    void (*pack)(const int8_t* codes, const float* scales, size_t rows, size_t columns, void* packed);
+    void (*unpack_row)(const void* packed, size_t rows, size_t columns, size_t row, float* out);  // code * scale
+    void (*multiply)(const void* packed, size_t rows, size_t columns, const QuantizedActivations& activations,
+                     size_t count, const Epilogue& epilogue, float* out, size_t out_stride);
+};
+
+struct LevelTableProduct {  // 4-bit codes, weight = levels[code] * scale(row); executed from the packed codes
+    size_t (*packed_bytes)(size_t rows, size_t columns);
+    // codes: [rows, (columns + 1) / 2], low nibble = even column; scales: [rows]; levels: 16 values in [-127, 127]
+    void (*pack)(const uint8_t* codes, const float* scales, const int8_t* levels, size_t rows, size_t columns,
+                 void* packed);
+    void (*unpack_row)(const void* packed, size_t rows, size_t columns, size_t row,
+                       float* out);  // levels[code] * scale
+    void (*multiply)(const void* packed, size_t rows, size_t columns, const QuantizedActivations& activations,
+                     size_t count, const Epilogue& epilogue, float* out, size_t out_stride);
+};
+
+// Keys and values of one sentence and layer for attention over a fixed set of positions (encoder self-attention,
+// cross-attention). keys are transposed per head: [heads, head_size, padded_positions], values: [positions,
+// value_stride]; padded = up to multiple of 16.
+struct AttentionMemory {
+    const float* keys;
+    const float* values;
+    size_t value_stride;
+    size_t positions;
+    size_t padded_positions;
+};
+// How many queries attend_memory treats at once; each has a row of scratch.
+constexpr size_t attention_rows = 4;
+
+struct VectorFunctions {
+    // codes: [count, stride]; columns beyond `columns` are zeroed.
+    void (*quantize_rows)(const float* x, size_t x_stride, size_t count, size_t columns, int8_t* codes, float* scales,
+                          size_t stride);
+    // out = LN(x + residual) * gamma + beta; residual may be null; sum_out (x + residual) may be null. Rows are
+    // contiguous. out and sum_out may each be x or residual, but not one another. Variance is biased, epsilon 1e-5.
+    void (*layer_norm)(const float* x, const float* residual, const float* gamma, const float* beta, size_t count,
+                       size_t columns, float* sum_out, float* out);
+    // y += x, elementwise
+    void (*add)(const float* x, size_t size, float* y);
+    // out = x * factor + y, elementwise (embedding * sqrt(d) + position)
+    void (*scale_add)(const float* x, float factor, const float* y, size_t size, float* out);
+    // [positions, key_stride] -> [heads, head_size, padded_positions], zero padded
+    void (*transpose_keys)(const float* keys, size_t key_stride, size_t positions, size_t heads, size_t head_size,
+                           size_t padded_positions, float* out);
+    // queries [count, query_stride], each attending to every position of memory; out [count, out_stride];
+    // scores: scratch [attention_rows, padded_positions]. Scores are scaled by 1 / sqrt(head_size), a multiple of 4.
+    void (*attend_memory)(const float* queries, size_t query_stride, size_t count, const AttentionMemory& memory,
+                          size_t heads, size_t head_size, float* scores, float* out, size_t out_stride);
+    // One query [heads * head_size] over positions whose key and value rows are given by pointers (decoder cache; beams
+    // share rows). scores: scratch [heads, positions rounded up to 16]
+    void (*attend_cache)(const float* query, const float* const* keys, const float* const* values, size_t positions,
+                         size_t heads, size_t head_size, float* scores, float* out);
+    size_t (*argmax)(const float* x, size_t size);      // ties: lowest index; no NaN expected
+    float (*log_sum_exp)(const float* x, size_t size);  // -inf entries contribute nothing
+    // indices and values of the k largest, best first, ties: lower index first
+    // 1 <= k <= size
+    void (*top_k)(const float* x, size_t size, size_t k, uint32_t* indices, float* values);
+};
+
+struct Kernels {
+    InstructionSet instruction_set;
+    const char* name;  // "portable", "avx2", "avx512_vnni"
+    FloatProduct float_product;
+    IntegerProduct integer_product;
+    LevelTableProduct level_table_product;
+    VectorFunctions vector;
+};
+
+// Whether this CPU and operating system can run it.
+bool supported(InstructionSet instruction_set);
+// The table of an instruction set; throws std::runtime_error naming it where the CPU lacks it.
+const Kernels& kernels(InstructionSet instruction_set);
+// The best supported one, or the one that the environment variable POCKETMT_INSTRUCTION_SET names (throws where unknown
+// or unsupported).
+const Kernels& best_kernels();
+// Multiplies one small block with every product of `table` and compares with the plain reference; throws
+// std::runtime_error naming the kernel that disagrees (integer: bit for bit). Run once at load.
+void check_kernels(const Kernels& table);
+
+}  // namespace pocketmt

@@ -1,0 +1,55 @@
+#include "level_table_product/panels.h"
+
+#include <cstring>
+
+namespace pocketmt {
+
+namespace {
+
+// The byte of a panel that holds `input` of `output`, and how far its nibble is shifted.
+size_t place(size_t output, size_t input) {
+    return input / step_inputs * group_bytes + output * group_inputs + input % group_inputs;
+}
+unsigned nibble_shift(size_t input) {
+    return input % step_inputs < group_inputs ? 0 : 4;
+}
+
+}  // namespace
+
+size_t LevelPanels::packed_bytes(size_t rows, size_t columns) {
+    return level_panel_parts(rows, columns).scales + panel_count(rows) * panel_outputs * sizeof(float);
+}
+
+void LevelPanels::pack(const uint8_t* codes, const float* scales, const int8_t* levels, size_t rows, size_t columns,
+                       void* packed) {
+    require_integer_columns(columns);
+    const LevelPanelParts parts = level_panel_parts(rows, columns);
+    uint8_t* bytes = static_cast<uint8_t*>(packed);
+    for (size_t copy = 0; copy < level_bytes; copy += 16) std::memcpy(bytes + copy, levels, 16);
+    std::memset(bytes + parts.codes, 0, parts.scales - parts.codes);
+    for (size_t row = 0; row < rows; ++row) {
+        const uint8_t* row_codes = codes + row * ceil_divide(columns, 2);
+        uint8_t* panel = bytes + parts.codes + row / panel_outputs * parts.panel_bytes;
+        for (size_t input = 0; input < columns; ++input) {
+            const unsigned code = (row_codes[input / 2] >> (input % 2 * 4)) & 15u;
+            panel[place(row % panel_outputs, input)] |= static_cast<uint8_t>(code << nibble_shift(input));
+        }
+    }
+    float* packed_scales = reinterpret_cast<float*>(bytes + parts.scales);
+    for (size_t row = 0; row < panel_count(rows) * panel_outputs; ++row)
+        packed_scales[row] = row < rows ? scales[row] : 0.0f;
+}
+
+void LevelPanels::unpack_row(const void* packed, size_t rows, size_t columns, size_t row, float* out) {
+    const LevelPanelParts parts = level_panel_parts(rows, columns);
+    const uint8_t* bytes = static_cast<const uint8_t*>(packed);
+    const int8_t* levels = reinterpret_cast<const int8_t*>(bytes);
+    const uint8_t* panel = bytes + parts.codes + row / panel_outputs * parts.panel_bytes;
+    const float scale = reinterpret_cast<const float*>(bytes + parts.scales)[row];
+    for (size_t input = 0; input < columns; ++input) {
+        const unsigned code = (panel[place(row % panel_outputs, input)] >> nibble_shift(input)) & 15u;
+        out[input] = static_cast<float>(levels[code]) * scale;
+    }
+}
+
+}  // namespace pocketmt

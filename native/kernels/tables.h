@@ -1,0 +1,25 @@
+// Where each kernel family of each instruction set is defined: one file a pair.
+#pragma once
+
+#include "kernels.h"
+
+namespace pocketmt::portable {
+extern const FloatProduct float_product;
+extern const IntegerProduct integer_product;
+extern const LevelTableProduct level_table_product;
+extern const VectorFunctions vector_functions;
+}  // namespace pocketmt::portable
+
+namespace pocketmt::avx2 {
+extern const FloatProduct float_product;
+extern const IntegerProduct integer_product;
+extern const LevelTableProduct level_table_product;
+extern const VectorFunctions vector_functions;
+}  // namespace pocketmt::avx2
+
+namespace pocketmt::avx512_vnni {
+extern const FloatProduct float_product;
+extern const IntegerProduct integer_product;
+extern const LevelTableProduct level_table_product;
+extern const VectorFunctions vector_functions;
+}  // namespace pocketmt::avx512_vnni

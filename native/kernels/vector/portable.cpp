@@ -1,0 +1,12 @@
+#include "tables.h"
+#include "vector/attention.h"
+#include "vector/cache_attention.h"
+#include "vector/elementwise.h"
+#include "vector/search.h"
+
+namespace pocketmt::portable {
+
+const VectorFunctions vector_functions = {quantize_rows, layer_norm,   add,    scale_add,   transpose_keys,
+                                          attend_memory, attend_cache, argmax, log_sum_exp, top_k};
+
+}  // namespace pocketmt::portable
