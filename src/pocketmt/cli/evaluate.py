@@ -39,9 +39,9 @@ def evaluate(
         return
     quality = record.quality
     scores = [asdict(score) for score in (quality.bleu, quality.bleu_lowercased, quality.chrf)]
-    columns = ("name=score", "value:.2f", "signature")
-    click.echo(plain_table(scores, [Column.parse(column) for column in columns]))
+    columns = [Column.parse(column) for column in ("name=score", "value:.2f", "signature")]
+    click.echo(plain_table(scores, columns))
     if record.differences:
         differences = [{**asdict(each), "gain": each.gain} for each in record.differences]
-        columns = ("name=score", "baseline:.2f", "system:.2f=this model", "gain:+.2f=difference", "p_value:.4f=p")
-        click.echo("\n" + plain_table(differences, [Column.parse(column) for column in columns]))
+        compared = ("name=score", "baseline:.2f", "system:.2f=this model", "gain:+.2f=difference", "p_value:.4f=p")
+        click.echo("\n" + plain_table(differences, [Column.parse(column) for column in compared]))

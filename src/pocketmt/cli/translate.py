@@ -74,7 +74,7 @@ def translate(
         lines = read_lines(source, str(input_path or "stdin"))
         if n_best > 1 or scores or as_json:
             hypotheses = _n_best(translator, lines, at_once, beam_size, n_best)
-            translations = (_write_hypotheses(each, scores, as_json) for each in hypotheses)
+            translations: Iterator[str] = (_write_hypotheses(each, scores, as_json) for each in hypotheses)
         else:
             translations = translator.translate_stream(lines, read_ahead=at_once, beam_size=beam_size)
         write_lines(translations, target, flush_each=interactive)
