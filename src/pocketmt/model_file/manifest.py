@@ -1,5 +1,6 @@
 """The manifest: what a model file says about itself, checked member by member."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final
 
@@ -34,6 +35,7 @@ class Contents:
     """What a checked manifest promises: the network, its quantized matrices, and every tensor's dtype and shape."""
 
     architecture: Architecture
+    languages: tuple[str, str]  # source, target
     vocabulary_bytes: int
     matrices: dict[str, tuple[RowGroup, ...]]
     tensors: dict[str, TensorForm]  # without the vocabulary, whose size the manifest does not fix
@@ -46,11 +48,11 @@ def check_manifest(manifest: dict[str, object]) -> Contents:
         raise ModelFileError(f"manifest: format_version is {version!r:.40}, expected a whole number of at least 1")
     if version > FORMAT_VERSION:
         raise NewerFileError(f"manifest: format version {version}, this PocketMT reads up to {FORMAT_VERSION}")
-    _check_members(manifest, {"format_version": "", **_MEMBERS}, "manifest")
+    _check_members(manifest, ("format_version", *_MEMBERS), "manifest")
     for name, kind in _MEMBERS.items():
         if not isinstance(manifest[name], _TYPES[kind]):
             raise ModelFileError(f"manifest: {name} is not {kind}")
-    _check_languages(manifest["languages"])
+    languages = _languages(manifest["languages"])
     try:
         architecture = architecture_from_json(manifest["architecture"])
     except ConfigurationError as error:
@@ -61,10 +63,10 @@ def check_manifest(manifest: dict[str, object]) -> Contents:
     shapes = parameter_shapes(architecture)
     matrices = _matrices(manifest["matrices"], shapes, stored)
     tensors = _tensor_forms(shapes, matrices)
-    return Contents(architecture, _vocabulary_bytes(manifest["vocabulary"]), matrices, tensors)
+    return Contents(architecture, languages, _vocabulary_bytes(manifest["vocabulary"]), matrices, tensors)
 
 
-def _check_members(value: object, members: dict[str, str], where: str) -> None:
+def _check_members(value: object, members: Collection[str], where: str) -> None:
     assert isinstance(value, dict)
     for name in members:
         if name not in value:
@@ -74,17 +76,18 @@ def _check_members(value: object, members: dict[str, str], where: str) -> None:
             raise NewerFileError(f"{where}: unknown member {name!r:.80}")
 
 
-def _check_languages(value: object) -> None:
-    members = {"source": _TEXT, "target": _TEXT}
-    _check_members(value, members, "manifest: languages")
+def _languages(value: object) -> tuple[str, str]:
+    _check_members(value, ("source", "target"), "manifest: languages")
     assert isinstance(value, dict)
-    if not all(isinstance(value[name], str) for name in members):
+    source, target = value["source"], value["target"]
+    if not isinstance(source, str) or not isinstance(target, str):
         raise ModelFileError("manifest: languages: source and target are not strings")
+    return source, target
 
 
 def _vocabulary_bytes(value: object) -> int:
     where = "manifest: vocabulary"
-    _check_members(value, {"encoding": "", "bytes": "", "normalization": ""}, where)
+    _check_members(value, ("encoding", "bytes", "normalization"), where)
     assert isinstance(value, dict)
     if value["encoding"] != "xz":
         raise ModelFileError(f"{where}: encoding is {value['encoding']!r:.40}, expected 'xz'")

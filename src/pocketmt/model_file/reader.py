@@ -30,6 +30,7 @@ class ModelFile:
 
     Attributes:
         architecture: of the network.
+        source_language, target_language: as the manifest names them, e.g. "en" and "de".
         manifest: the whole manifest, as JSON values.
         matrices: quantized matrix -> its row groups in row order; other matrices are plain F32 tensors.
         tensors: name -> where it lies; padding is left out.
@@ -38,6 +39,7 @@ class ModelFile:
 
     def __init__(self, buffer: memoryview, header: Header, manifest: dict[str, object], contents: Contents) -> None:
         self.architecture: Architecture = contents.architecture
+        self.source_language, self.target_language = contents.languages
         self.manifest: dict[str, object] = manifest
         self.matrices: dict[str, tuple[RowGroup, ...]] = contents.matrices
         self.tensors: Mapping[str, TensorEntry] = MappingProxyType(header.tensors)

@@ -13,7 +13,8 @@ SMALLEST_WINDOW: Final = 1 << 12
 def compress_vocabulary(model: bytes) -> bytes:
     """Compress a serialized SentencePiece model; the same bytes give the same result."""
     window = min(max(SMALLEST_WINDOW, 1 << (len(model) - 1).bit_length()), 64 << 20)
-    filters = [{"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, "dict_size": window}]
+    # pb 0: pieces and their scores are text and unaligned bytes
+    filters = [{"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, "dict_size": window, "pb": 0}]
     return lzma.compress(model, format=lzma.FORMAT_XZ, check=lzma.CHECK_CRC32, filters=filters)
 
 

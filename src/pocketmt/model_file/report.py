@@ -1,0 +1,181 @@
+"""What `pocketmt inspect` shows: each matrix's shape, scheme, bits and bytes, and totals against fp32."""
+
+import json
+import math
+import os
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+from pocketmt.model_file.architecture import Architecture, parameter_shapes
+from pocketmt.model_file.layout import RowGroup
+from pocketmt.model_file.manifest import VOCABULARY_TENSOR
+from pocketmt.model_file.reader import ModelFile, open_model
+
+FLOAT32_BYTES = 4
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixReport:
+    """One matrix: shape [outputs, inputs], scheme in words, bits of a weight and bytes, both with scales."""
+
+    name: str
+    shape: tuple[int, ...]
+    scheme: str
+    bits: float
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class ModelReport:
+    """A model file in numbers; all sizes in bytes, and every byte of the file in one of them.
+
+    Attributes:
+        matrices: in the order of the network.
+        vector_bytes: biases and norms, in fp32.
+        vocabulary_bytes: the compressed SentencePiece model.
+        container_bytes: header, manifest and padding.
+        file_bytes: the sum of all.
+        parameters: their count.
+        float32_bytes: what the parameters alone would take in fp32.
+    """
+
+    path: str
+    architecture: Architecture
+    source_language: str
+    target_language: str
+    description: str
+    licence: str
+    producer: str
+    matrices: tuple[MatrixReport, ...]
+    vector_bytes: int
+    vocabulary_bytes: int
+    container_bytes: int
+    file_bytes: int
+    parameters: int
+    float32_bytes: int
+
+    @property
+    def matrix_bytes(self) -> int:
+        """Bytes of all matrices, codes and scales."""
+        return sum(matrix.bytes for matrix in self.matrices)
+
+    @property
+    def parameter_bytes(self) -> int:
+        """Bytes of all parameters: matrices, biases and norms."""
+        return self.matrix_bytes + self.vector_bytes
+
+    @property
+    def float32_file_bytes(self) -> int:
+        """Bytes of the same file, had it fp32 parameters."""
+        return self.file_bytes - self.parameter_bytes + self.float32_bytes
+
+    def to_json(self) -> str:
+        """Return the report as one JSON object."""
+        totals = {
+            "matrix_bytes": self.matrix_bytes,
+            "parameter_bytes": self.parameter_bytes,
+            "float32_file_bytes": self.float32_file_bytes,
+        }
+        return json.dumps(asdict(self) | totals, indent=2)
+
+    def to_text(self) -> str:
+        """Return the report as plain text, a line a matrix."""
+        return "\n".join([*self._heading(), "", *self._matrix_table(), "", *self._totals()])
+
+    def _heading(self) -> list[str]:
+        sizes = asdict(self.architecture)
+        facts = [
+            ("file", self.path),
+            ("languages", f"{self.source_language} to {self.target_language}"),
+            ("description", self.description),
+            ("licence", self.licence),
+            ("producer", self.producer),
+            ("architecture", ", ".join(f"{name} {value}" for name, value in sizes.items() if name != "type")),
+        ]
+        return [f"{name + ':':<14}{printable(text)}" for name, text in facts if text]
+
+    def _matrix_table(self) -> list[str]:
+        rows = [("matrix", "shape", "scheme", "bits", "bytes")]
+        for matrix in self.matrices:
+            shape = " x ".join(map(str, matrix.shape))
+            rows.append((matrix.name, shape, matrix.scheme, f"{matrix.bits:.2f}", f"{matrix.bytes:,}"))
+        return _aligned(rows, "<><>>")
+
+    def _totals(self) -> list[str]:
+        count = sum(math.prod(matrix.shape) for matrix in self.matrices)
+        rows = [("", "bytes", "in fp32", "smaller")]
+        for name, stored, single in (
+            ("matrices", self.matrix_bytes, FLOAT32_BYTES * count),
+            ("biases and norms", self.vector_bytes, self.vector_bytes),
+            ("vocabulary", self.vocabulary_bytes, self.vocabulary_bytes),
+            ("header and padding", self.container_bytes, self.container_bytes),
+            ("file", self.file_bytes, self.float32_file_bytes),
+        ):
+            rows.append((name, f"{stored:,}", f"{single:,}", f"{single / stored:.2f}x"))
+        return [*_aligned(rows, "<>>>"), f"{self.parameters:,} parameters"]
+
+
+def inspect_model(path: str | os.PathLike[str]) -> ModelReport:
+    """Open a model file, with all checks, and report on it; raises ModelFileError as `open_model` does."""
+    with open_model(path) as file:
+        return _report(str(os.fspath(path)), file)
+
+
+def printable(text: str) -> str:
+    """Escape what could move a terminal's cursor; a file's own words are shown, never obeyed."""
+    return "".join(
+        character if character.isprintable() else character.encode("unicode_escape").decode() for character in text
+    )
+
+
+def _report(path: str, file: ModelFile) -> ModelReport:
+    shapes = parameter_shapes(file.architecture)
+    matrices = tuple(_matrix(file, name, shape) for name, shape in shapes.items() if len(shape) == 2)
+    parameters = sum(math.prod(shape) for shape in shapes.values())
+    vocabulary_bytes = file.tensors[VOCABULARY_TENSOR].size
+    vector_bytes = sum(file.tensors[name].size for name, shape in shapes.items() if len(shape) == 1)
+    stored = sum(entry.size for entry in file.tensors.values())
+    return ModelReport(
+        path=path,
+        architecture=file.architecture,
+        source_language=file.source_language,
+        target_language=file.target_language,
+        description=str(file.manifest["description"]),
+        licence=str(file.manifest["licence"]),
+        producer=str(file.manifest["producer"]),
+        matrices=matrices,
+        vector_bytes=vector_bytes,
+        vocabulary_bytes=vocabulary_bytes,
+        container_bytes=len(file.buffer) - stored,
+        file_bytes=len(file.buffer),
+        parameters=parameters,
+        float32_bytes=FLOAT32_BYTES * parameters,
+    )
+
+
+def _matrix(file: ModelFile, name: str, shape: tuple[int, ...]) -> MatrixReport:
+    groups = file.matrices.get(name)
+    if groups is None:
+        scheme, size = "float32", file.tensors[name].size
+    else:
+        scheme = " + ".join(_scheme(group, len(groups)) for group in groups)
+        size = sum(
+            file.tensors[f"{name}.{index}.{suffix}"].size
+            for index, group in enumerate(groups)
+            for suffix in group.tensors()
+        )
+    return MatrixReport(name, shape, scheme, 8 * size / math.prod(shape), size)
+
+
+def _scheme(group: RowGroup, groups: int) -> str:
+    rows = f"{group.rows} rows of " if groups > 1 else ""
+    return f"{rows}{group.scheme} {group.bits} bit per {group.granularity}"
+
+
+def _aligned(rows: Sequence[tuple[str, ...]], alignments: str) -> list[str]:
+    """Lay rows out in columns; an alignment a column, "<" or ">"."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(f"{cell:{side}{width}}" for cell, side, width in zip(row, alignments, widths, strict=True)).rstrip()
+        for row in rows
+    ]
