@@ -55,7 +55,7 @@ def write_model(
     try:
         _write_whole(temporary, _pieces(manifest, stored))
         size = temporary.stat().st_size
-        open_model(temporary).close()  # what is written can be read
+        _check_readable(temporary, target)
         os.replace(temporary, target)
         _synchronize_folder(target.parent)
     except OSError as error:
@@ -67,6 +67,13 @@ def write_model(
         with suppress(OSError):
             temporary.unlink()
     return size
+
+
+def _check_readable(temporary: Path, target: Path) -> None:
+    try:
+        open_model(temporary).close()
+    except ModelFileError as error:
+        raise ModelFileError(f"{target}: not written, since no reader would take it: {error.__cause__}") from error
 
 
 def _pieces(manifest: Mapping[str, object], tensors: Mapping[str, StoredTensor]) -> list[bytes]:

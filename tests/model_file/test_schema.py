@@ -1,0 +1,45 @@
+"""The published schema describes what is written, and refuses what the reader refuses."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema  # type: ignore[import-untyped]
+import pytest
+
+from pocketmt.errors import ModelFileError
+from pocketmt.model_file.manifest import check_manifest
+from tests.model_file import sample
+
+SCHEMA: dict[str, Any] = json.loads((Path(__file__).parents[2] / "docs" / "model-file.schema.json").read_text())
+HEADER_SCHEMA = jsonschema.Draft202012Validator(SCHEMA)
+MANIFEST_SCHEMA = jsonschema.Draft202012Validator({"$ref": "#/$defs/manifest", "$defs": SCHEMA["$defs"]})
+
+
+def test_the_schema_is_one() -> None:
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+
+
+def test_a_written_file_satisfies_it(tmp_path: Path) -> None:
+    header, _ = sample.split(sample.write_sample(tmp_path / "model.pocketmt"))
+    HEADER_SCHEMA.validate(header)
+    MANIFEST_SCHEMA.validate(sample.manifest_of(header))
+
+
+@pytest.mark.parametrize("name", sample.MANIFEST)
+def test_it_asks_for_the_members_that_the_reader_asks_for(name: str) -> None:
+    about = sample.manifest()
+    del about[name]
+    with pytest.raises(ModelFileError, match=name):
+        check_manifest(about)
+    assert not MANIFEST_SCHEMA.is_valid(about)
+
+
+@pytest.mark.parametrize("name", ["", "architecture", "languages", "vocabulary"])
+def test_neither_takes_members_that_it_does_not_know(name: str) -> None:
+    about = sample.manifest()
+    place: Any = about[name] if name else about
+    place["surprise"] = 1
+    with pytest.raises(ModelFileError, match="surprise"):
+        check_manifest(about)
+    assert not MANIFEST_SCHEMA.is_valid(about)
