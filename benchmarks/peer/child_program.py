@@ -1,0 +1,80 @@
+"""What runs inside a child process: one engine, told by JSON lines what to translate, answering how long it took."""
+
+import gc
+import json
+import os
+import sys
+import time
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from pocketmt.evaluation.records import memory_bytes, peak_memory_bytes
+
+
+class Engine(Protocol):
+    """One of the two sides; `sources` are what its `prepare` made of token ids."""
+
+    def load(self, model: str, options: dict[str, Any]) -> dict[str, Any]:
+        """Load the model; returns what is worth recording about how it runs."""
+
+    def prepare(self, sources: Sequence[Sequence[int]]) -> list[Any]:
+        """Return sentences in the form that this engine takes, outside the time."""
+
+    def translate(self, sources: Sequence[Any], options: dict[str, Any]) -> list[Any]:
+        """Return the best translation of each source: of one sentence, or of as many as there are."""
+
+    def token_ids(self, outputs: Sequence[Any]) -> list[list[int]]:
+        """Return translations as ids without eos, outside the time."""
+
+
+class Program:
+    """The answers to the driver's orders: load, prepare, run, outputs."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._sources: list[Any] = []
+        self._outputs: list[Any] = []
+
+    def load(self, order: dict[str, Any]) -> dict[str, Any]:
+        """Load a model; answers the memory before it and the engine's own description."""
+        before = memory_bytes()
+        started = time.perf_counter()
+        description = self._engine.load(order["model"], order["options"])
+        seconds = time.perf_counter() - started
+        return {"memory_before_load_bytes": before, "load_seconds": seconds, "description": description}
+
+    def prepare(self, order: dict[str, Any]) -> dict[str, Any]:
+        """Take the sentences of all following runs."""
+        self._sources = self._engine.prepare(order["sources"])
+        return {}
+
+    def run(self, order: dict[str, Any]) -> dict[str, Any]:
+        """Translate all sentences once, one by one or in batches; answers wall-clock and processor seconds."""
+        sources, options, translate = self._sources, order["options"], self._engine.translate
+        gc.collect()
+        gc.disable()
+        processor, wall = time.process_time(), time.perf_counter()
+        if order["one_by_one"]:
+            outputs = [translate([source], options)[0] for source in sources]
+        else:
+            outputs = translate(sources, options)
+        wall, processor = time.perf_counter() - wall, time.process_time() - processor
+        gc.enable()
+        self._outputs = outputs
+        return {"seconds": wall, "processor_seconds": processor}
+
+    def outputs(self, order: dict[str, Any]) -> dict[str, Any]:
+        """Answer the translations of the last run, and the most memory that this process ever held."""
+        return {"outputs": self._engine.token_ids(self._outputs), "peak_memory_bytes": peak_memory_bytes()}
+
+
+def serve(engine: Engine) -> None:
+    """Answer orders, one JSON object a line, until stdin ends."""
+    # What a library prints to stdout goes to stderr, not among the answers.
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    program = Program(engine)
+    orders = {"load": program.load, "prepare": program.prepare, "run": program.run, "outputs": program.outputs}
+    for line in sys.stdin:
+        order = json.loads(line)
+        print(json.dumps(orders[order["order"]](order)), file=answers, flush=True)

@@ -1,0 +1,190 @@
+"""Choosing each side's fastest setting, then timing all sides of a case in turn."""
+
+import statistics
+import sys
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from benchmarks.peer.child_process import Child
+from benchmarks.peer.models import TimedModel
+from benchmarks.peer.sides import ONE_BY_ONE, Batching, Setting, Side
+
+from pocketmt.errors import EngineError
+
+# A setting that takes so many times as long for its first sentence as the fastest is not tried further.
+HOPELESS = 4.0
+# While settings are compared, a run is repeated until it has taken so long, at most three times; the fastest counts.
+ENOUGH_SECONDS = 1.5
+
+
+@dataclass(frozen=True)
+class Case:
+    """What is translated how."""
+
+    one_by_one: bool
+    beam: int
+
+    @property
+    def name(self) -> str:
+        """What the tables say."""
+        return (
+            f"{'one by one' if self.one_by_one else 'batches'}, {'greedy' if self.beam == 1 else f'beam {self.beam}'}"
+        )
+
+
+CASES = tuple(Case(one_by_one, beam) for one_by_one in (True, False) for beam in (1, 4))
+
+
+@dataclass(frozen=True)
+class Amount:
+    """How much is measured."""
+
+    one_by_one: int  # sentences of a run
+    batches: int  # the same
+    rounds: int
+
+    def sentences(self, case: Case, model: TimedModel) -> Sequence[Sequence[int]]:
+        """Return the sentences of a run of this case."""
+        return model.sentences[: self.one_by_one if case.one_by_one else self.batches]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A side's setting and batching for one case."""
+
+    setting: Setting
+    batching: Batching
+
+    @property
+    def name(self) -> str:
+        """What the tables say."""
+        return self.setting.name if self.batching == ONE_BY_ONE else f"{self.setting.name}, {self.batching.name}"
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The fastest choice of each case, and all that was tried: rows of case, choice and seconds (None: hopeless)."""
+
+    best: dict[Case, Choice]
+    tried: list[dict[str, Any]]
+
+
+def select(side: Side, model: TimedModel, cases: Sequence[Case], amount: Amount) -> Selection:
+    """Try every setting and batching of a side, each setting in a child process of its own."""
+    tried: list[dict[str, Any]] = []
+    best: dict[Case, tuple[float, Choice]] = {}
+    fastest_probe = float("inf")
+    for setting in side.settings:
+        with _child(side, setting) as child:
+            probe = _probe(child, model)
+            if probe > HOPELESS * fastest_probe:
+                tried.append({"setting": setting.name, "probe_seconds": probe, "seconds": None})
+                continue
+            fastest_probe = min(probe, fastest_probe)
+            for case in cases:
+                child.ask("prepare", sources=amount.sentences(case, model))
+                for batching in (ONE_BY_ONE,) if case.one_by_one else side.batchings:
+                    choice = Choice(setting, batching)
+                    seconds = _fastest_run(child, case, choice, model)
+                    tried.append({"case": case.name, "choice": choice.name, "seconds": seconds})
+                    best[case] = min(best.get(case, (seconds, choice)), (seconds, choice), key=lambda each: each[0])
+    return Selection({case: choice for case, (_, choice) in best.items()}, tried)
+
+
+def _child(side: Side, setting: Setting) -> Child:
+    child = Child(side.module, setting.environment, side.python)
+    try:
+        child.load(side.model, side.load_options)
+    except EngineError:
+        child.close()
+        raise
+    return child
+
+
+def _probe(child: Child, model: TimedModel) -> float:
+    """Return the seconds of one sentence, greedy, the faster of two."""
+    child.ask("prepare", sources=model.sentences[:1])
+    order = _order(Case(True, 1), ONE_BY_ONE, model)
+    return min(float(child.ask("run", **order)["seconds"]) for _ in range(2))
+
+
+def _fastest_run(child: Child, case: Case, choice: Choice, model: TimedModel) -> float:
+    times: list[float] = []
+    while len(times) < 3 and sum(times) < ENOUGH_SECONDS:
+        times.append(float(child.ask("run", **_order(case, choice.batching, model))["seconds"]))
+    return min(times)
+
+
+def _order(case: Case, batching: Batching, model: TimedModel) -> dict[str, Any]:
+    options = {
+        "beam": case.beam,
+        "length": model.forced_length,
+        "batch_size": batching.size,
+        "batch_type": batching.type,
+    }
+    return {"one_by_one": case.one_by_one, "options": options}
+
+
+def compare(
+    sides: Sequence[Side], choices: Sequence[Choice], model: TimedModel, case: Case, amount: Amount
+) -> list[dict[str, Any]]:
+    """Time the sides in turn, A B A B ..., each in a fresh child process; returns one measurement a side.
+
+    Only one child computes at a time, and all are on one core: what disturbs the machine meanwhile disturbs all alike.
+    """
+    with ExitStack() as stack:
+        children = [
+            stack.enter_context(_child(side, choice.setting)) for side, choice in zip(sides, choices, strict=True)
+        ]
+        orders = [_order(case, choice.batching, model) for choice in choices]
+        sentences = amount.sentences(case, model)
+        for child, order in zip(children, orders, strict=True):
+            child.ask("prepare", sources=sentences)
+            child.ask("run", **order)  # warms up caches and memory pools
+        runs: list[list[dict[str, Any]]] = [[] for _ in children]
+        for _ in range(amount.rounds):
+            for times, child, order in zip(runs, children, orders, strict=True):
+                times.append(child.ask("run", **order))
+        results = [child.ask("outputs") for child in children]
+    print(
+        f"  {model.name}: {case.name} ({', '.join(f'{side.name} {side.weights}' for side in sides)})", file=sys.stderr
+    )
+    return [
+        _measurement(side, choice, child.loaded, times, result, len(sentences))
+        for side, choice, child, times, result in zip(sides, choices, children, runs, results, strict=True)
+    ]
+
+
+def _measurement(
+    side: Side,
+    choice: Choice,
+    loaded: dict[str, Any],
+    runs: Sequence[dict[str, Any]],
+    result: dict[str, Any],
+    sentences: int,
+) -> dict[str, Any]:
+    """Return one side's part of a case: raw seconds of each round, their summary, memory, and the outputs."""
+    seconds = [run["seconds"] for run in runs]
+    median = statistics.median(seconds)
+    return {
+        "side": side.name,
+        "weights": side.weights,
+        "choice": choice.name,
+        "environment": dict(choice.setting.environment),
+        "batching": asdict(choice.batching),
+        "engine": loaded["description"],
+        "load_seconds": loaded["load_seconds"],
+        "sentences": sentences,
+        "seconds": seconds,
+        "processor_seconds": [run["processor_seconds"] for run in runs],
+        "milliseconds_per_sentence": 1000 * median / sentences,
+        "fastest_milliseconds": 1000 * min(seconds) / sentences,
+        "slowest_milliseconds": 1000 * max(seconds) / sentences,
+        "sentences_per_second": sentences / median,
+        "memory_before_load_bytes": loaded["memory_before_load_bytes"],
+        "peak_memory_bytes": result["peak_memory_bytes"],
+        "target_tokens": sum(map(len, result["outputs"])),
+        "outputs": result["outputs"],
+    }

@@ -1,0 +1,68 @@
+"""The child process of CTranslate2; with the arguments `export WEIGHTS.npz FOLDER` it writes its models instead."""
+
+import importlib
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy
+from benchmarks.peer.child_program import serve
+
+from pocketmt.interop.ctranslate2 import export
+from pocketmt.model_file.architecture import Architecture
+
+# By its name, because the checks run where this benchmark-only dependency is not installed.
+ctranslate2: Any = importlib.import_module("ctranslate2")
+
+
+class CTranslate2:
+    """CTranslate2 with one thread. Its sentences are lists of pieces: it takes no ids."""
+
+    def load(self, model: str, options: dict[str, Any]) -> dict[str, Any]:
+        """Load a CTranslate2 folder with the compute type of the options."""
+        self._translator = ctranslate2.Translator(
+            model, compute_type=options["compute_type"], inter_threads=1, intra_threads=1
+        )
+        self._pieces: list[str] = json.loads((Path(model) / "shared_vocabulary.json").read_text(encoding="utf-8"))
+        self._ids = {piece: index for index, piece in enumerate(self._pieces)}
+        return {"compute_type": self._translator.compute_type, "version": ctranslate2.__version__}
+
+    def prepare(self, sources: Sequence[Sequence[int]]) -> list[list[str]]:
+        """Return pieces of ids."""
+        return [[self._pieces[index] for index in source] for source in sources]
+
+    def translate(self, sources: Sequence[list[str]], options: dict[str, Any]) -> list[list[str]]:
+        """Translate pieces to pieces."""
+        length = options["length"]
+        forced = {} if length is None else {"min_decoding_length": length, "max_decoding_length": length}
+        results = self._translator.translate_batch(
+            sources,
+            beam_size=options["beam"],
+            max_batch_size=options["batch_size"],
+            batch_type=options["batch_type"],
+            **forced,
+        )
+        return [result.hypotheses[0] for result in results]
+
+    def token_ids(self, outputs: Sequence[list[str]]) -> list[list[int]]:
+        """Return ids of pieces."""
+        return [[self._ids[piece] for piece in output] for output in outputs]
+
+
+def export_weights(weights: Path, folder: Path) -> None:
+    """Write CTranslate2 folders `folder`/float32 and `folder`/int8 of a file that `models.py` wrote."""
+    with numpy.load(weights) as arrays:
+        tensors = {name: arrays[name] for name in arrays.files if name not in ("architecture", "vocabulary")}
+        architecture = Architecture(**json.loads(arrays["architecture"].item()))
+        vocabulary = arrays["vocabulary"].tobytes()
+    export(tensors, architecture, vocabulary, folder / "float32")
+    export(tensors, architecture, vocabulary, folder / "int8", "int8")
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["export"]:
+        export_weights(Path(sys.argv[2]), Path(sys.argv[3]))
+    else:
+        serve(CTranslate2())

@@ -1,0 +1,43 @@
+"""The child process of PocketMT."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from benchmarks.peer.child_program import serve
+
+from pocketmt import __version__
+from pocketmt.engine import Translator
+
+
+class PocketMT:
+    """PocketMT's engine with one worker. Its sentences are piece ids."""
+
+    def load(self, model: str, options: dict[str, Any]) -> dict[str, Any]:
+        """Load a model file; there are no options."""
+        self._translator = Translator(model, **options)
+        return {"instruction_set": self._translator.instruction_set, "version": __version__}
+
+    def prepare(self, sources: Sequence[Sequence[int]]) -> list[Sequence[int]]:
+        """Return the ids as they are."""
+        return list(sources)
+
+    def translate(self, sources: Sequence[Sequence[int]], options: dict[str, Any]) -> list[list[int]]:
+        """Translate ids to ids, `batch_size` sentences a call (0: all in one)."""
+        length, beam = options["length"], options["beam"]
+        size = options["batch_size"] or len(sources)
+        outputs: list[list[int]] = []
+        for start in range(0, len(sources), size):
+            batch = sources[start : start + size]
+            if length is None:
+                outputs += self._translator.translate_ids(batch, beam_size=beam)
+            else:
+                outputs += self._translator.translate_ids(batch, beam_size=beam, min_length=length, max_length=length)
+        return outputs
+
+    def token_ids(self, outputs: Sequence[list[int]]) -> list[list[int]]:
+        """Return the ids as they are."""
+        return list(outputs)
+
+
+if __name__ == "__main__":
+    serve(PocketMT())
