@@ -164,19 +164,26 @@ nb::bytes logits(Engine& engine, const Tokens& source, const Tokens& target) {
     return nb::bytes(values.data(), values.size() * sizeof(float));
 }
 
+void set_error(const char* type, const std::exception& error) {
+    nb::object errors = nb::module_::import_("pocketmt.errors");
+    PyErr_SetString(nb::object(errors.attr(type)).ptr(), error.what());
+}
+
 void translate_error(const std::exception_ptr& pointer, void*) {
     try {
         std::rethrow_exception(pointer);
     } catch (const Error& error) {
-        nb::object type = nb::module_::import_("pocketmt.errors").attr("EngineError");
-        PyErr_SetString(type.ptr(), error.what());
+        set_error("EngineError", error);
+    } catch (const ModelError& error) {
+        set_error("ModelFileError", error);
     }
 }
 
 Architecture make_architecture(size_t encoder_layers, size_t decoder_layers, size_t model_dimension,
                                size_t feed_forward_dimension, size_t attention_heads, size_t attention_dimension,
                                const std::string& norm, bool attention_bias, size_t vocabulary_size) {
-    if (norm != "post" && norm != "pre") throw Error("architecture: norm is \"" + norm + "\", it must be post or pre");
+    if (norm != "post" && norm != "pre")
+        throw ModelError("architecture: norm is \"" + norm + "\", it must be post or pre");
     NormPlace place = norm == "pre" ? NormPlace::pre : NormPlace::post;
     return {encoder_layers,      decoder_layers, model_dimension, feed_forward_dimension, attention_heads,
             attention_dimension, place,          attention_bias,  vocabulary_size};

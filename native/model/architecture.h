@@ -24,7 +24,7 @@ struct Architecture {
 // Token ids with a meaning of their own.
 enum SpecialToken : unsigned { pad_token = 0, bos_token = 1, eos_token = 2, unk_token = 3, special_tokens = 4 };
 
-// Throws Error naming the field that is out of range.
+// Throws ModelError naming the field that is out of range.
 void check(const Architecture& architecture);
 
 }  // namespace pocketmt

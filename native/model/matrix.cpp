@@ -11,10 +11,10 @@ namespace {
 constexpr size_t level_count = 16;
 
 std::array<int8_t, level_count> checked_levels(const std::string& prefix, const std::vector<int>& levels) {
-    if (levels.size() != level_count) throw Error("matrix " + prefix + ": a level table must have 16 levels");
+    if (levels.size() != level_count) throw ModelError("matrix " + prefix + ": a level table must have 16 levels");
     std::array<int8_t, level_count> result;
     for (size_t i = 0; i < level_count; ++i) {
-        if (levels[i] < -127 || levels[i] > 127) throw Error("matrix " + prefix + ": levels must be -127 to 127");
+        if (levels[i] < -127 || levels[i] > 127) throw ModelError("matrix " + prefix + ": levels must be -127 to 127");
         result[i] = static_cast<int8_t>(levels[i]);
     }
     return result;
@@ -25,7 +25,7 @@ std::vector<float> row_scales(const TensorSource& source, const std::string& pre
                               size_t rows) {
     if (granularity == "row") return source.scales(prefix + ".scale", {rows});
     if (granularity == "matrix") return std::vector<float>(rows, source.scales(prefix + ".scale", {1})[0]);
-    throw Error("matrix " + prefix + ": unknown granularity \"" + granularity + "\"");
+    throw ModelError("matrix " + prefix + ": unknown granularity \"" + granularity + "\"");
 }
 
 }  // namespace
@@ -37,13 +37,13 @@ Matrix::Matrix(const Kernels& kernels, const TensorSource& source, const std::st
         pack_plain(source, name);
         return;
     }
-    if (groups->size() > rows) throw Error("matrix " + name + ": has more row groups than rows");
+    if (groups->size() > rows) throw ModelError("matrix " + name + ": has more row groups than rows");
     groups_.reserve(groups->size());
     for (const GroupDescription& description : *groups) pack_group(source, name, description);
     size_t packed_rows = groups_.empty() ? 0 : groups_.back().first_row + groups_.back().rows;
     if (packed_rows != rows_) {
-        throw Error("matrix " + name + ": its row groups hold " + std::to_string(packed_rows) + " rows, expected " +
-                    std::to_string(rows_));
+        throw ModelError("matrix " + name + ": its row groups hold " + std::to_string(packed_rows) +
+                         " rows, expected " + std::to_string(rows_));
     }
 }
 
@@ -58,7 +58,8 @@ void Matrix::pack_plain(const TensorSource& source, const std::string& name) {
 void Matrix::pack_group(const TensorSource& source, const std::string& name, const GroupDescription& description) {
     size_t first_row = groups_.empty() ? 0 : groups_.back().first_row + groups_.back().rows;
     if (description.rows == 0 || description.rows > rows_ - first_row) {
-        throw Error("matrix " + name + ": a row group of " + std::to_string(description.rows) + " rows does not fit");
+        throw ModelError("matrix " + name + ": a row group of " + std::to_string(description.rows) +
+                         " rows does not fit");
     }
     std::string prefix = name + "." + std::to_string(groups_.size());
     Group& group = groups_.emplace_back(Group{Family::plain, first_row, description.rows, {}});
@@ -67,8 +68,8 @@ void Matrix::pack_group(const TensorSource& source, const std::string& name, con
     } else if (description.scheme == "uniform" && description.bits == 8 && description.granularity == "row") {
         pack_integer(source, prefix, group);
     } else {
-        throw Error("matrix " + prefix + ": this engine has no kernel for the scheme \"" + description.scheme +
-                    "\" of " + std::to_string(description.bits) + " bits by " + description.granularity);
+        throw ModelError("matrix " + prefix + ": this engine has no kernel for the scheme \"" + description.scheme +
+                         "\" of " + std::to_string(description.bits) + " bits by " + description.granularity);
     }
     source.release(prefix + ".codes");
 }

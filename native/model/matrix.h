@@ -14,7 +14,8 @@ namespace pocketmt {
 
 class Matrix {
   public:
-    // Packs `name` [rows, columns] for `kernels` and releases its bytes of the file. Throws Error naming what is wrong.
+    // Packs `name` [rows, columns] for `kernels` and releases its bytes of the file. Throws ModelError naming what is
+    // wrong.
     Matrix(const Kernels& kernels, const TensorSource& source, const std::string& name, size_t rows, size_t columns);
 
     // out [count, rows] (rows `out_stride` apart) = activations [count, columns] times this matrix transposed.

@@ -20,7 +20,7 @@ std::string text(const std::vector<uint64_t>& shape) {
 }
 
 [[noreturn]] void refuse(const std::string& name, const std::string& what) {
-    throw Error("tensor " + name + ": " + what);
+    throw ModelError("tensor " + name + ": " + what);
 }
 
 void check_finite(const std::string& name, const float* values, size_t size) {

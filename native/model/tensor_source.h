@@ -43,7 +43,7 @@ class TensorSource {
     // The row groups of a matrix; null where it is a plain tensor.
     const std::vector<GroupDescription>* groups(const std::string& matrix) const;
 
-    // The elements of a tensor that must be of this shape. Throw Error naming the tensor.
+    // The elements of a tensor that must be of this shape. Throw ModelError naming the tensor.
     const float* floats(const std::string& name, const std::vector<uint64_t>& shape) const;          // F32, all finite
     const int8_t* signed_codes(const std::string& name, const std::vector<uint64_t>& shape) const;   // I8, none -128
     const uint8_t* packed_codes(const std::string& name, const std::vector<uint64_t>& shape) const;  // U8

@@ -56,7 +56,7 @@ struct DecoderLayer {
 };
 
 struct Weights {
-    // Reads every tensor that `architecture` calls for; throws Error naming the first that is missing or wrong.
+    // Reads every tensor that `architecture` calls for; throws ModelError naming the first that is missing or wrong.
     Weights(const Kernels& kernels, const Architecture& architecture, const TensorSource& source);
 
     Matrix embedding;  // [V, d]: look-up and output

@@ -1,0 +1,6 @@
+"""Translation with a model file: the Python face of the native engine. Needs SentencePiece alone."""
+
+from pocketmt.engine.bundled import bundled_models
+from pocketmt.engine.translator import Hypothesis, Translator
+
+__all__ = ["Hypothesis", "Translator", "bundled_models"]

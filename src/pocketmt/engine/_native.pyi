@@ -1,0 +1,86 @@
+"""The native engine (native/bindings.cpp). Sources and targets are piece ids without bos and eos."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from typing_extensions import Buffer
+
+Translations = list[tuple[list[int], float]]
+
+def instruction_sets() -> list[str]:
+    """Names of the instruction sets that this CPU can run, fastest first."""
+
+class Architecture:
+    """Sizes of a network; fields as in pocketmt.model_file.Architecture."""
+
+    def __init__(
+        self,
+        *,
+        encoder_layers: int,
+        decoder_layers: int,
+        model_dimension: int,
+        feed_forward_dimension: int,
+        attention_heads: int,
+        attention_dimension: int,
+        norm: str,
+        attention_bias: bool,
+        vocabulary_size: int,
+    ) -> None: ...
+
+class SearchOptions:
+    """How to search; `scores=False` lets beam size 1 skip the softmax: scores are 0 then."""
+
+    def __init__(
+        self,
+        *,
+        beam_size: int,
+        n_best: int,
+        length_penalty: float,
+        max_length: int | None,
+        min_length: int,
+        scores: bool,
+    ) -> None: ...
+
+class Pending:
+    """A translation under way; given up when it is deleted."""
+
+    def result(self) -> list[Translations]:
+        """Work on it until it is done: each source's (ids, score), best first. May be called once."""
+
+class Model:
+    """A network packed for one instruction set; immutable, may be used from several threads at once.
+
+    Args:
+        buffer: the bytes of a model file, needed only while this is made.
+        architecture: of the network.
+        tensors: name -> (dtype, shape, offset, size in bytes).
+        matrices: quantized matrix -> its row groups, each (scheme, bits, granularity, levels, rows).
+        release: told (offset, size) of bytes that are needed no more.
+        instruction_set: its name; None takes the best that this CPU has.
+        workers: how many threads compute at once.
+
+    Raises ModelFileError naming the tensor that does not fit, EngineError where the instruction set is not to be had.
+    """
+
+    def __init__(
+        self,
+        *,
+        buffer: Buffer,
+        architecture: Architecture,
+        tensors: Mapping[str, tuple[str, Sequence[int], int, int]],
+        matrices: Mapping[str, Sequence[tuple[str, int, str, Sequence[int], int]]],
+        release: Callable[[int, int], None] | None,
+        instruction_set: str | None,
+        workers: int,
+    ) -> None: ...
+    @property
+    def instruction_set(self) -> str:
+        """Name of the instruction set in use."""
+
+    def submit(self, sources: Sequence[Sequence[int]], options: SearchOptions) -> Pending:
+        """Start a translation; raises EngineError where an option or id is out of range."""
+
+    def translate(self, sources: Sequence[Sequence[int]], options: SearchOptions) -> list[Translations]:
+        """Each source's (ids, score), best first."""
+
+    def logits(self, source: Sequence[int], target: Sequence[int]) -> bytes:
+        """Teacher-forced logits after bos and each id of `target`: float32 [len(target) + 1, vocabulary size]."""

@@ -1,0 +1,31 @@
+"""The models that are installed with the package, by name."""
+
+import os
+from pathlib import Path
+from typing import Final
+
+from pocketmt.errors import ModelFileError
+
+FOLDER: Final = Path(__file__).resolve().parent.parent / "bundled"
+SUFFIX: Final = ".pocketmt"
+
+
+def bundled_models() -> dict[str, Path]:
+    """Return name -> path of each bundled model."""
+    return {path.name.removesuffix(SUFFIX): path for path in sorted(FOLDER.glob(f"*{SUFFIX}"))}
+
+
+def resolve_model(model: str | os.PathLike[str]) -> Path:
+    """Return the path of a model given by its path or by a bundled model's name; a file of that path comes first.
+
+    Raises:
+        ModelFileError: where it is neither.
+    """
+    path = Path(model)
+    if path.exists():
+        return path
+    bundled = bundled_models()
+    if str(model) in bundled:
+        return bundled[str(model)]
+    names = ", ".join(bundled) or "none"
+    raise ModelFileError(f"{path}: no such file, and no bundled model of this name (bundled: {names}). Check the path")

@@ -1,0 +1,83 @@
+"""From a model file to a native model and its vocabulary."""
+
+import mmap
+import os
+from collections.abc import Callable
+
+from pocketmt.engine import _native
+from pocketmt.errors import DataError, ModelFileError
+from pocketmt.model_file import Architecture, ModelFile, open_model
+from pocketmt.text.vocabulary import Vocabulary
+
+
+def load_model(
+    path: str | os.PathLike[str], workers: int, instruction_set: str | None
+) -> tuple[_native.Model, Vocabulary, dict[str, object]]:
+    """Open a model file and pack its weights; returns the model, its vocabulary and the manifest.
+
+    Raises:
+        ModelFileError: where the file is broken.
+        EngineError: where the CPU lacks the instruction set, or a kernel fails its self-check.
+    """
+    with open_model(path) as file:
+        try:
+            vocabulary = Vocabulary.from_bytes(file.vocabulary())
+            _check_size(vocabulary, file.architecture)
+            model = native_model(file, workers, instruction_set)
+        except (DataError, ModelFileError) as error:
+            raise ModelFileError(
+                f"{os.fspath(path)}: {error}. Copy or download the file again, or pack it anew"
+            ) from error
+        return model, vocabulary, file.manifest
+
+
+def native_model(file: ModelFile, workers: int = 1, instruction_set: str | None = None) -> _native.Model:
+    """Pack the weights of an open model file; raises ModelFileError and EngineError."""
+    return _native.Model(
+        buffer=file.buffer,
+        architecture=_native_architecture(file.architecture),
+        tensors={name: (entry.dtype, entry.shape, entry.offset, entry.size) for name, entry in file.tensors.items()},
+        matrices={
+            name: [(group.scheme, group.bits, group.granularity, group.levels or (), group.rows) for group in groups]
+            for name, groups in file.matrices.items()
+        },
+        release=_page_release(file.buffer),
+        instruction_set=instruction_set,
+        workers=workers,
+    )
+
+
+def _native_architecture(architecture: Architecture) -> _native.Architecture:
+    return _native.Architecture(
+        encoder_layers=architecture.encoder_layers,
+        decoder_layers=architecture.decoder_layers,
+        model_dimension=architecture.model_dimension,
+        feed_forward_dimension=architecture.feed_forward_dimension,
+        attention_heads=architecture.attention_heads,
+        attention_dimension=architecture.attention_dimension,
+        norm=architecture.norm,
+        attention_bias=architecture.attention_bias,
+        vocabulary_size=architecture.vocabulary_size,
+    )
+
+
+def _check_size(vocabulary: Vocabulary, architecture: Architecture) -> None:
+    if len(vocabulary) != architecture.vocabulary_size:
+        raise ModelFileError(
+            f"the vocabulary has {len(vocabulary)} pieces, the embedding {architecture.vocabulary_size} rows"
+        )
+
+
+def _page_release(buffer: memoryview) -> Callable[[int, int], None] | None:
+    """A function that lets go of the mapped pages within (offset, size): while packing, a matrix is in memory once."""
+    mapped = buffer.obj
+    if not isinstance(mapped, mmap.mmap) or not hasattr(mmap, "MADV_DONTNEED"):
+        return None
+
+    def release(offset: int, size: int) -> None:
+        start = -(-offset // mmap.PAGESIZE) * mmap.PAGESIZE
+        end = (offset + size) // mmap.PAGESIZE * mmap.PAGESIZE
+        if end > start:
+            mapped.madvise(mmap.MADV_DONTNEED, start, end - start)
+
+    return release

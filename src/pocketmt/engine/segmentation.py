@@ -1,0 +1,71 @@
+"""Lines that are longer than what a model was trained on are translated in segments; nothing is dropped."""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from pocketmt.text.normalization import normalize
+from pocketmt.text.vocabulary import Vocabulary
+
+SENTENCE_END: Final = (".", "!", "?", "…")
+CLOSING: Final = "\"'”’»)]"
+# Ideographic full stops end a sentence without white space. Each character is looked at once, however long the line.
+UNSPACED: Final = re.compile(r"[^。]+。*|。+")
+
+
+def encode_line(vocabulary: Vocabulary, line: str, limit: int) -> list[list[int]]:
+    """Return the piece ids of a line's segments, at most `limit` each; none for a line without text.
+
+    A line within the limit is one segment. A longer one is cut at ends of sentences, as few times as need be; a longer
+    sentence is cut between words, a longer word between pieces. Lone surrogates become U+FFFD.
+    """
+    line = _encodable(line)
+    ids = vocabulary.encode(line)
+    if len(ids) <= limit:
+        return [ids] if ids else []
+    segments: list[list[int]] = []
+    for text in _pack(vocabulary, _sentences(normalize(line)), limit):
+        ids = vocabulary.encode(text)
+        segments.extend(ids[start : start + limit] for start in range(0, len(ids), limit))
+    return segments
+
+
+def _encodable(line: str) -> str:
+    try:
+        line.encode()
+    except UnicodeEncodeError:
+        return line.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return line
+
+
+def _sentences(text: str) -> Iterator[list[str]]:
+    """The sentences of a normalized text, each a list of words with the space that follows."""
+    words: list[str] = []
+    for spaced in text.split(" "):
+        parts = UNSPACED.findall(spaced)
+        parts[-1] += " "
+        for part in parts:
+            words.append(part)
+            if part.endswith("。") or part[:-1].rstrip(CLOSING).endswith(SENTENCE_END):
+                yield words
+                words = []
+    if words:
+        yield words
+
+
+def _pack(vocabulary: Vocabulary, sentences: Iterator[list[str]], limit: int) -> Iterator[str]:
+    """Join sentences, and the words of a sentence that is too long, to texts of at most `limit` pieces."""
+    text, size = "", 0
+    for words in sentences:
+        sentence = "".join(words)
+        pieces = len(vocabulary.encode(sentence))
+        units = [(sentence, pieces)]
+        if pieces > limit:
+            units = [(word, len(vocabulary.encode(word))) for word in words]
+        for unit, pieces in units:
+            if text and size + pieces > limit:
+                yield text
+                text, size = "", 0
+            text += unit
+            size += pieces
+    yield text

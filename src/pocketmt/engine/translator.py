@@ -1,0 +1,185 @@
+"""Translator: text in, text out."""
+
+import os
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final, TypedDict, Unpack
+
+from pocketmt.engine import _native
+from pocketmt.engine.bundled import resolve_model
+from pocketmt.engine.loading import load_model
+from pocketmt.engine.segmentation import encode_line
+from pocketmt.errors import EngineError
+
+DEFAULT_BEAM_SIZE: Final = 4
+CHUNKS_READ_AHEAD: Final = 2
+HIGHEST_NUMBER: Final = (1 << 31) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Hypothesis:
+    """A translation and its score: its log-probability / length ** length_penalty."""
+
+    text: str
+    score: float
+
+
+class SearchOptions(TypedDict, total=False):
+    """How translations are searched for.
+
+    Attributes:
+        beam_size: hypotheses kept at each step (default 4); 1 is greedy search.
+        length_penalty: exponent of the length by which log-probabilities are divided (default 1.0).
+        max_length: most target pieces, eos counted (default: 2 x source pieces + 20).
+        min_length: eos is not generated before this many pieces (default 0).
+    """
+
+    beam_size: int
+    length_penalty: float
+    max_length: int | None
+    min_length: int
+
+
+class Translator:
+    """A model ready to translate. May be used from several threads at once.
+
+    Args:
+        model: path of a model file, or the name of a bundled model.
+        workers: how many threads compute at once, over one copy of the weights.
+        instruction_set: "avx512_vnni", "avx2" or "portable"; None takes the best that this CPU has.
+        longest_segment: in pieces; a longer line is translated in segments, joined by a space (see `encode_line`).
+
+    Raises:
+        ModelFileError: where there is no such model or the file is broken.
+        EngineError: where an argument is out of range or the CPU lacks the instruction set.
+    """
+
+    def __init__(
+        self,
+        model: str | os.PathLike[str],
+        *,
+        workers: int = 1,
+        instruction_set: str | None = None,
+        longest_segment: int = 200,
+    ) -> None:
+        if workers < 1:
+            raise EngineError(f"workers is {workers}, it must be at least 1")
+        if longest_segment < 1:
+            raise EngineError(f"longest_segment is {longest_segment}, it must be at least 1")
+        self._model, self._vocabulary, self.manifest = load_model(resolve_model(model), workers, instruction_set)
+        self._longest_segment = longest_segment
+        self.workers = workers
+
+    @property
+    def instruction_set(self) -> str:
+        """Name of the instruction set whose kernels run."""
+        return self._model.instruction_set
+
+    def translate(self, lines: Sequence[str], **options: Unpack[SearchOptions]) -> list[str]:
+        """Return the translation of each line; a line without text gives an empty one.
+
+        Raises EngineError where an option is out of range.
+        """
+        return self._submit(lines, _native_options(options)).texts()
+
+    def translate_n_best(
+        self, lines: Sequence[str], n_best: int, **options: Unpack[SearchOptions]
+    ) -> list[list[Hypothesis]]:
+        """Return up to `n_best` (at most the beam size) translations of each line with scores, best first.
+
+        The i-th one of a line translated in segments joins the i-th of each segment and has their mean score; a line
+        without text has one empty translation of score 0. Raises EngineError where an option is out of range.
+        """
+        return self._submit(lines, _native_options(options, n_best, scores=True)).hypotheses()
+
+    def translate_stream(
+        self, lines: Iterable[str], *, read_ahead: int = 512, **options: Unpack[SearchOptions]
+    ) -> Iterator[str]:
+        """Yield the translation of each line, in order, while reading at most `read_ahead` lines ahead.
+
+        What is read ahead is translated together, so more is faster; 1 answers each line before the next is read.
+        """
+        if read_ahead < 1:
+            raise EngineError(f"read_ahead is {read_ahead}, it must be at least 1")
+        return self._stream(iter(lines), read_ahead, _native_options(options))
+
+    def translate_ids(self, sources: Sequence[Sequence[int]], **options: Unpack[SearchOptions]) -> list[list[int]]:
+        """Return the best translation of each source, as piece ids without bos and eos; sources are not cut.
+
+        Raises EngineError where an id or option is out of range.
+        """
+        return [hypotheses[0][0] for hypotheses in self._model.translate(sources, _native_options(options))]
+
+    def _stream(self, lines: Iterator[str], read_ahead: int, options: _native.SearchOptions) -> Iterator[str]:
+        chunk_size = -(-read_ahead // CHUNKS_READ_AHEAD)
+        chunks = CHUNKS_READ_AHEAD if read_ahead > 1 else 1
+        pending: deque[_PendingLines] = deque()
+        while chunk := list(islice(lines, chunk_size)):
+            pending.append(self._submit(chunk, options))
+            if len(pending) == chunks:
+                yield from pending.popleft().texts()
+        while pending:
+            yield from pending.popleft().texts()
+
+    def _submit(self, lines: Sequence[str], options: _native.SearchOptions) -> "_PendingLines":
+        segments = [encode_line(self._vocabulary, line, self._longest_segment) for line in lines]
+        return _PendingLines(self, segments, options)
+
+    def _text(self, ids: Sequence[int]) -> str:
+        # A vocabulary of bytes could spell a line break; one line out for each line in.
+        return " ".join(self._vocabulary.decode(ids).splitlines())
+
+
+class _PendingLines:
+    """Lines whose segments are being translated."""
+
+    def __init__(self, translator: Translator, lines: list[list[list[int]]], options: _native.SearchOptions) -> None:
+        self._translator = translator
+        self._segments = [len(segments) for segments in lines]
+        self._pending = translator._model.submit([ids for segments in lines for ids in segments], options)
+
+    def texts(self) -> list[str]:
+        """The best translation of each line."""
+        return [
+            " ".join(self._translator._text(hypotheses[0][0]) for hypotheses in segments) for segments in self._lines()
+        ]
+
+    def hypotheses(self) -> list[list[Hypothesis]]:
+        """The translations of each line, best first."""
+        return [self._joined(segments) if segments else [Hypothesis("", 0.0)] for segments in self._lines()]
+
+    def _joined(self, segments: list[list[tuple[list[int], float]]]) -> list[Hypothesis]:
+        joined = []
+        for parts in zip(*segments, strict=False):  # a segment may have fewer translations than were asked for
+            text = " ".join(self._translator._text(ids) for ids, _ in parts)
+            joined.append(Hypothesis(text, sum(score for _, score in parts) / len(parts)))
+        return joined
+
+    def _lines(self) -> Iterator[list[list[tuple[list[int], float]]]]:
+        results = iter(self._pending.result())
+        for count in self._segments:
+            yield list(islice(results, count))
+
+
+def _native_options(options: SearchOptions, n_best: int = 1, *, scores: bool = False) -> _native.SearchOptions:
+    known = SearchOptions.__annotations__
+    unknown = sorted(set(options) - set(known))
+    if unknown:
+        raise TypeError(f"unknown search option {unknown[0]!r}; known: {', '.join(known)}")
+    max_length = options.get("max_length")
+    return _native.SearchOptions(
+        beam_size=_bounded("beam_size", options.get("beam_size", DEFAULT_BEAM_SIZE), 1),
+        n_best=_bounded("n_best", n_best, 1),
+        length_penalty=float(options.get("length_penalty", 1.0)),
+        max_length=None if max_length is None else _bounded("max_length", max_length, 1),
+        min_length=_bounded("min_length", options.get("min_length", 0), 0),
+        scores=scores,
+    )
+
+
+def _bounded(name: str, value: int, lowest: int) -> int:
+    if not lowest <= value <= HIGHEST_NUMBER:
+        raise EngineError(f"{name} is {value}, it must be {lowest} to {HIGHEST_NUMBER}")
+    return value

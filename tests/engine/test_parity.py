@@ -1,0 +1,105 @@
+"""The engine computes what PyTorch defines."""
+
+import numpy as np
+import pytest
+
+from pocketmt.models.search import beam_search, greedy_search
+
+from tests.engine.conftest import Loader, search_options, sentences
+from tests.engine.reference import GROUPINGS, architecture, reference_logits
+
+SHAPES = {
+    "post-norm": {},
+    "pre-norm": {"norm": "pre"},
+    "attention biases": {"attention_bias": True},
+    "pre-norm, biases, narrow attention, odd sizes": {
+        "norm": "pre",
+        "attention_bias": True,
+        "model_dimension": 38,
+        "feed_forward_dimension": 51,
+        "attention_heads": 3,
+        "attention_dimension": 12,
+        "encoder_layers": 3,
+        "decoder_layers": 1,
+    },
+    "one head, wide attention": {"attention_heads": 1, "attention_dimension": 68},
+}
+
+
+def native_logits(model: object, source: list[int], target: list[int]) -> np.ndarray:
+    values = np.frombuffer(model.logits(source, target), dtype=np.float32)  # type: ignore[attr-defined]
+    return values.reshape(len(target) + 1, -1)
+
+
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES.keys())
+def test_fp32_logits(load: Loader, shape: dict[str, object]) -> None:
+    model, reference = load(architecture(**shape))
+    for source, target in zip(sentences(6), sentences(6, seed=1), strict=True):
+        expected = reference_logits(reference, source, target)
+        np.testing.assert_allclose(native_logits(model, source, target), expected, atol=1e-3, rtol=0)
+
+
+def test_a_sentence_longer_than_any_block(load: Loader) -> None:
+    model, reference = load()
+    source, target = sentences(1, longest=1)[0] * 700, sentences(1, seed=3, longest=1)[0] * 300
+    expected = reference_logits(reference, source, target)
+    np.testing.assert_allclose(native_logits(model, source, target), expected, atol=1e-3, rtol=0)
+
+
+@pytest.mark.parametrize("grouping", GROUPINGS)
+@pytest.mark.parametrize("shape", [*list(SHAPES)[:2], list(SHAPES)[3]])
+def test_quantized_logits(load: Loader, grouping: str, shape: str) -> None:
+    # A float that differs in its last bit may round to the neighbouring activation code, a step of 1/127 of its row's
+    # largest. That is rare, so that most logits agree as closely as floats do, and none is off by more than a few steps.
+    model, reference = load(architecture(**SHAPES[shape]), GROUPINGS[grouping])
+    errors = []
+    for source, target in zip(sentences(6), sentences(6, seed=1), strict=True):
+        expected = reference_logits(reference, source, target)
+        scale = np.sqrt(np.mean(expected**2))
+        errors.append(np.abs(native_logits(model, source, target) - expected).ravel() / scale)
+    assert np.median(np.concatenate(errors)) < 1e-5
+    assert np.max(np.concatenate(errors)) < 10 / 127
+
+
+@pytest.mark.parametrize("grouping", [None, *GROUPINGS])
+def test_greedy_search(load: Loader, grouping: str | None) -> None:
+    model, reference = load(grouping=GROUPINGS[grouping]) if grouping else load()
+    sources = sentences(30)
+    found = model.translate(sources, search_options(beam_size=1, scores=False))
+    expected = greedy_search(reference, sources)
+    equal = sum(hypotheses[0][0] == ids for hypotheses, ids in zip(found, expected, strict=True))
+    assert equal >= (30 if grouping is None else 27)
+
+
+@pytest.mark.parametrize("beam_size", [2, 4, 7])
+@pytest.mark.parametrize("length_penalty", [0.0, 1.0])
+def test_beam_search(load: Loader, beam_size: int, length_penalty: float) -> None:
+    model, reference = load(architecture(norm="pre"))
+    sources = sentences(12)
+    options = search_options(beam_size=beam_size, n_best=beam_size, length_penalty=length_penalty)
+    found = model.translate(sources, options)
+    expected = beam_search(reference, sources, beam_size, length_penalty)
+    for ours, theirs in zip(found, expected, strict=True):
+        assert [ids for ids, _ in ours] == [list(hypothesis.ids) for hypothesis in theirs]
+        np.testing.assert_allclose([score for _, score in ours], [h.score for h in theirs], atol=1e-3)
+
+
+def test_greedy_scores_are_log_probabilities(load: Loader) -> None:
+    model, reference = load()
+    sources = sentences(5)
+    for source, [(ids, score)] in zip(sources, model.translate(sources, search_options(beam_size=1)), strict=True):
+        logits = reference_logits(reference, source, ids).astype(np.float64)
+        logits[:, [0, 1, 3]] = -np.inf
+        limit = 2 * len(source) + 20
+        chosen = [*ids, 2] if len(ids) < limit else ids
+        log_probabilities = logits - np.log(np.exp(logits).sum(axis=1, keepdims=True))
+        assert score == pytest.approx(log_probabilities[range(len(chosen)), chosen].mean(), abs=1e-3)
+
+
+@pytest.mark.parametrize("beam_size", [1, 4])
+def test_forced_length(load: Loader, beam_size: int) -> None:
+    model, _ = load()
+    options = search_options(beam_size=beam_size, n_best=beam_size, min_length=17, max_length=17)
+    for hypotheses in model.translate(sentences(8), options):
+        assert {len(ids) for ids, _ in hypotheses} <= {16, 17}  # eos may be the last token
+        assert all(2 not in ids for ids, _ in hypotheses)
