@@ -1,0 +1,119 @@
+"""The built-in corpus: distinct sentence pairs of all constructions, in a training and two held-out parts."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from pocketmt.errors import ConfigurationError
+from pocketmt.text.synthetic.draw import Draw
+from pocketmt.text.synthetic.sentences import (
+    descriptions,
+    journeys,
+    questions,
+    situations,
+    statements,
+    subordinate,
+    surroundings,
+)
+
+Construction = Callable[[Draw], tuple[str, str]]
+
+# Name, maker, and its share of the corpus.
+CONSTRUCTIONS: tuple[tuple[str, Construction, int], ...] = (
+    *statements.CONSTRUCTIONS,
+    *questions.CONSTRUCTIONS,
+    *subordinate.CONSTRUCTIONS,
+    *descriptions.CONSTRUCTIONS,
+    *situations.CONSTRUCTIONS,
+    *journeys.CONSTRUCTIONS,
+    *surroundings.CONSTRUCTIONS,
+)
+LARGEST = 1_000_000
+_ATTEMPTS = 50
+
+
+@dataclass(frozen=True)
+class SentencePair:
+    """An English sentence, its German translation, and the construction that it was made by."""
+
+    english: str
+    german: str
+    construction: str
+
+
+@dataclass(frozen=True)
+class SyntheticCorpus:
+    """Three parts; no sentence, English or German, stands twice in them."""
+
+    seed: int
+    training: tuple[SentencePair, ...]
+    development: tuple[SentencePair, ...]
+    test: tuple[SentencePair, ...]
+
+    def write(self, folder: Path) -> None:
+        """Write train.en, train.de, dev.en, ..., test.de (UTF-8, one sentence a line) and a README into `folder`.
+
+        The folder is made where it is missing; files of these names are replaced.
+        """
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, pairs in (("train", self.training), ("dev", self.development), ("test", self.test)):
+            _write_lines(folder / f"{name}.en", [pair.english for pair in pairs])
+            _write_lines(folder / f"{name}.de", [pair.german for pair in pairs])
+        sizes = f"train {len(self.training)}, dev {len(self.development)}, test {len(self.test)}"
+        readme = _README.format(sizes=sizes, seed=self.seed, constructions=len(CONSTRUCTIONS))
+        _write_lines(folder / "README.md", [readme])
+
+
+def generate(seed: int = 1, training: int = 20_000, development: int = 500, test: int = 500) -> SyntheticCorpus:
+    """Return a corpus with so many sentence pairs in its parts; seed and sizes alone decide which.
+
+    The held-out parts do not depend on the size of the training part. Raises ConfigurationError where a size is negative,
+    or where all three together are more than a million: from there on, new sentences become rare.
+    """
+    sizes = (training, development, test)
+    if min(sizes) < 0 or sum(sizes) > LARGEST:
+        raise ConfigurationError(
+            f"a synthetic corpus of {training} + {development} + {test} sentence pairs cannot be made: "
+            f"ask for no negative number, and for at most {LARGEST} pairs in all"
+        )
+    pairs = _distinct_pairs(seed, sum(sizes))
+    held_out = development + test
+    return SyntheticCorpus(seed, pairs[held_out:], pairs[:development], pairs[development:held_out])
+
+
+def _distinct_pairs(seed: int, count: int) -> tuple[SentencePair, ...]:
+    """Return pairs in a random order of constructions; each has its share as long as it finds new sentences."""
+    draw = Draw(seed)
+    options = [((name, make), share) for name, make, share in CONSTRUCTIONS]
+    english_seen: set[str] = set()
+    german_seen: set[str] = set()
+    pairs: list[SentencePair] = []
+    while len(pairs) < count:
+        name, make = draw.weighted(options)
+        for _ in range(_ATTEMPTS):
+            english, german = make(draw)
+            if english not in english_seen and german not in german_seen:
+                english_seen.add(english)
+                german_seen.add(german)
+                pairs.append(SentencePair(english, german, name))
+                break
+    return tuple(pairs)
+
+
+def _write_lines(path: Path, lines: list[str]) -> None:
+    with path.open("w", encoding="utf-8", newline="\n") as stream:
+        stream.writelines(f"{line}\n" for line in lines)
+
+
+_README = """# A synthetic English-German corpus
+
+Every sentence here was made by a program: PocketMT's built-in grammar of both languages ({constructions} constructions,
+several hundred words), seed {seed}. Nobody said or wrote these sentences. Line n of a `.en` file is translated by line n
+of the `.de` file.
+
+Sentence pairs: {sizes}. No sentence, English or German, stands in two places.
+
+It is good for trying out PocketMT in minutes, and for tests. It is good for nothing else: a model trained on it knows
+these words and constructions alone, its scores say nothing about real text, and they cannot be compared with published
+ones. "You" is always the polite "Sie"; each English sentence has one translation here, where a translator would know
+many."""

@@ -1,0 +1,1 @@
+"""The grammar of both languages, without any words of the open classes."""

@@ -1,0 +1,1 @@
+"""The words of the open classes, with what their inflection needs and what they go with."""
