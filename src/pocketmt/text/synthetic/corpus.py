@@ -67,8 +67,8 @@ class SyntheticCorpus:
 def generate(seed: int = 1, training: int = 20_000, development: int = 500, test: int = 500) -> SyntheticCorpus:
     """Return a corpus with so many sentence pairs in its parts; seed and sizes alone decide which.
 
-    The held-out parts do not depend on the size of the training part. Raises ConfigurationError where a size is negative,
-    or where all three together are more than a million: from there on, new sentences become rare.
+    The held-out parts do not depend on the size of the training part. Raises ConfigurationError where a size is
+    negative, or where all three together are more than a million: from there on, new sentences become rare.
     """
     sizes = (training, development, test)
     if min(sizes) < 0 or sum(sizes) > LARGEST:
@@ -108,8 +108,8 @@ def _write_lines(path: Path, lines: list[str]) -> None:
 _README = """# A synthetic English-German corpus
 
 Every sentence here was made by a program: PocketMT's built-in grammar of both languages ({constructions} constructions,
-several hundred words), seed {seed}. Nobody said or wrote these sentences. Line n of a `.en` file is translated by line n
-of the `.de` file.
+several hundred words), seed {seed}. Nobody said or wrote these sentences. Line n of a `.en` file is translated by
+line n of the `.de` file.
 
 Sentence pairs: {sizes}. No sentence, English or German, stands in two places.
 

@@ -10,8 +10,8 @@ T = TypeVar("T")
 class Draw:
     """A stream of choices.
 
-    It is built on `random.Random(seed).random()` alone, the one sequence that the standard library promises to keep: what
-    `choice` and `shuffle` make of it may change between versions.
+    It is built on `random.Random(seed).random()` alone, the one sequence that the standard library promises to keep:
+    what `choice` and `shuffle` make of it may change between versions.
     """
 
     def __init__(self, seed: int) -> None:

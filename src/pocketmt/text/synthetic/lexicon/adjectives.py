@@ -51,9 +51,9 @@ healthy healthier healthiest | gesund gesünder gesündest | state
 busy busier busiest | beschäftigt | state
 nervous | nervös | state
 angry angrier angriest | wütend | state
-red | rot | colour clothing clothing-plural vehicle thing furniture luggage gift-plural
+red | rot | colour coloured-fruit clothing clothing-plural vehicle thing furniture luggage gift-plural
 blue | blau | colour clothing clothing-plural vehicle thing furniture luggage
-green | grün | colour clothing clothing-plural vehicle thing furniture luggage
+green | grün | colour coloured-fruit clothing clothing-plural vehicle thing furniture luggage
 yellow | gelb | colour clothing clothing-plural vehicle thing furniture gift-plural
 black | schwarz | colour clothing clothing-plural vehicle thing furniture luggage pet
 white | weiß | colour clothing clothing-plural vehicle thing furniture pet gift-plural

@@ -63,7 +63,7 @@ mouse/mice | die Maus Mäuse | animal
 rabbit | das Kaninchen Kaninchen | animal pet
 cow | die Kuh Kühe | animal
 duck | die Ente Enten | animal
-apple | der Apfel Äpfel | food fruit
+apple | der Apfel Äpfel | food fruit coloured-fruit
 banana | die Banane Bananen | food fruit
 orange | die Orange Orangen | food fruit
 pear | die Birne Birnen | food fruit
@@ -190,7 +190,7 @@ supermarket | der Supermarkt Supermärkte | building town
 library | die Bibliothek Bibliotheken | building town
 park | der Park Parks | town outdoors
 bakery | die Bäckerei Bäckereien | building town
-station | der Bahnhof Bahnhöfe =Bahnhofs | building town
+train station | der Bahnhof Bahnhöfe =Bahnhofs | building town
 swimming pool | das Schwimmbad Schwimmbäder | building town
 garden | der Garten Gärten | outdoors
 tree | der Baum Bäume | outdoors-thing

@@ -32,7 +32,7 @@ at university | an der Universität | to university | zur Universität | school
 in the office | im Büro | to the office | ins Büro | office near
 in a factory | in einer Fabrik | - | - | office
 in a hospital | in einem Krankenhaus | - | - | office
-at the station | am Bahnhof | to the station | zum Bahnhof | travel near town
+at the train station | am Bahnhof | to the train station | zum Bahnhof | travel near town
 at the airport | am Flughafen | to the airport | zum Flughafen | travel
 at the bus stop | an der Haltestelle | to the bus stop | zur Haltestelle | near
 in the swimming pool | im Schwimmbad | to the swimming pool | ins Schwimmbad | water near

@@ -91,7 +91,7 @@ _WHERE = (
     Phrase("in our street", "in unserer Straße"),
     Phrase("in this city", "in dieser Stadt"),
     Phrase("in the village", "im Dorf"),
-    Phrase("near the station", "in der Nähe des Bahnhofs"),
+    Phrase("near the train station", "in der Nähe des Bahnhofs"),
     Phrase("near the river", "in der Nähe des Flusses"),
     Phrase("behind the school", "hinter der Schule"),
     Phrase("next to the church", "neben der Kirche"),
