@@ -6,7 +6,7 @@ from typing import Final
 import torch
 from torch import Tensor, nn
 
-from pocketmt.model_file import ModelFile, RowGroup, open_model
+from pocketmt.model_file import Architecture, ModelFile, RowGroup, open_model
 from pocketmt.model_file.bit_packing import unpack_nibbles
 from pocketmt.models.transformer import Transformer
 from pocketmt.quantization.activations import integer_product
@@ -37,7 +37,9 @@ class QuantizedLinear(nn.Module):
 class ReferenceTransformer(Transformer):
     """A Transformer whose output projection may be quantized as its embedding is stored."""
 
-    projection: QuantizedLinear | None = None
+    def __init__(self, architecture: Architecture) -> None:
+        super().__init__(architecture)
+        self.projection: QuantizedLinear | None = None
 
     def logits(self, decoded: Tensor) -> Tensor:
         """Decoder output [.., d] -> logits [.., V]."""
