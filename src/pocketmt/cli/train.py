@@ -22,6 +22,9 @@ def train(configuration: Path, output: Path) -> None:
       pocketmt pack runs/captions --scheme uniform8 --output captions.pocketmt
     """
     from pocketmt.training.configuration import read_configuration
+
+    # A mistake in the configuration is told before PyTorch is loaded, which takes seconds.
+    resolved = read_configuration(configuration)
     from pocketmt.training.loop import train as run_training
 
-    run_training(read_configuration(configuration), output)
+    run_training(resolved, output)

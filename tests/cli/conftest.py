@@ -1,0 +1,84 @@
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+import torch
+
+from pocketmt.model_file.architecture import Architecture
+from pocketmt.models.transformer import Transformer
+from pocketmt.recipes.packing import About, pack
+from pocketmt.text.vocabulary_training import train_vocabulary
+
+SOURCES = ["a red house", "the green tree and a bird", "two dogs see the house", "a bird", "the tree is green"]
+Run = Callable[..., subprocess.CompletedProcess[bytes]]
+
+
+def command_line(*arguments: str | Path) -> list[str]:
+    """The installed command, as a user types it."""
+    return [str(Path(sys.executable).with_name("pocketmt")), *map(str, arguments)]
+
+
+@pytest.fixture
+def pocketmt() -> Run:
+    """Runs the command to its end; returns status, stdout and stderr, as bytes."""
+
+    def run(
+        *arguments: str | Path,
+        stdin: bytes = b"",
+        environment: Mapping[str, str] | None = None,
+        before: Callable[[], None] | None = None,
+    ) -> subprocess.CompletedProcess[bytes]:
+        return subprocess.run(
+            command_line(*arguments),
+            input=stdin,
+            capture_output=True,
+            check=False,
+            timeout=300,
+            env={**os.environ, **(environment or {})},
+            preexec_fn=before,
+        )
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def random_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model file of a network that was never trained: what it writes is noise, but always the same noise."""
+    path = tmp_path_factory.mktemp("model") / "random.pocketmt"
+    write_random_model(path, "uniform8", seed=1)
+    return path
+
+
+@pytest.fixture(scope="session")
+def another_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("model") / "another.pocketmt"
+    write_random_model(path, "float32", seed=2)
+    return path
+
+
+def write_random_model(path: Path, scheme: str, seed: int) -> None:
+    vocabulary = train_vocabulary(SOURCES * 20, 60)
+    architecture = Architecture(
+        encoder_layers=1,
+        decoder_layers=1,
+        model_dimension=32,
+        feed_forward_dimension=32,
+        attention_heads=2,
+        attention_dimension=32,
+        norm="post",
+        attention_bias=False,
+        vocabulary_size=len(vocabulary),
+    )
+    torch.manual_seed(seed)
+    weights = Transformer(architecture).state_dict()
+    pack(path, weights, architecture, vocabulary.model, scheme, About(source_language="en", target_language="de"))
+
+
+@pytest.fixture
+def text(tmp_path: Path) -> Path:
+    path = tmp_path / "source.en"
+    path.write_text("".join(line + "\n" for line in SOURCES))
+    return path

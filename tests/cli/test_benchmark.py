@@ -1,0 +1,43 @@
+import json
+from pathlib import Path
+
+from .conftest import SOURCES, Run
+
+
+def test_the_record_holds_what_was_measured_and_how(pocketmt: Run, random_model: Path, text: Path) -> None:
+    options = ["--beam-size", "2", "--batch-size", "3", "--repeats", "2", "--instruction-set", "portable"]
+    answer = pocketmt("benchmark", random_model, text, *options, "--json")
+    assert answer.returncode == 0, answer.stderr
+    record = json.loads(answer.stdout)
+    timing = record["timing"]
+    assert timing["sentences"] == len(SOURCES)
+    assert timing["batch_size"] == 3
+    assert len(timing["seconds"]) == 2
+    assert 0 < timing["fastest_seconds"] <= timing["median_seconds"] <= timing["slowest_seconds"]
+    assert record["beam_size"] == 2
+    assert record["instruction_set"] == "portable"
+    assert record["model_bytes"] == random_model.stat().st_size
+    assert 0 < record["memory_before_load_bytes"] <= record["peak_memory_bytes"]
+    assert record["provenance"]["command"].startswith("pocketmt benchmark ")
+    assert record["provenance"]["machine"]["processor"]
+
+
+def test_the_table_shows_the_same(pocketmt: Run, random_model: Path, text: Path) -> None:
+    answer = pocketmt("benchmark", random_model, text, "--repeats", "1")
+    assert answer.returncode == 0
+    assert answer.stdout.decode().startswith("sentences a second ")
+
+
+def test_texts_and_models_that_cannot_be_timed(pocketmt: Run, random_model: Path, text: Path) -> None:
+    empty = text.with_name("empty")
+    empty.touch()
+    for model, path, message in (
+        (random_model, empty, "nothing to time"),
+        (random_model, text.with_name("missing.en"), "missing.en"),
+        (text.with_name("missing.pocketmt"), text, "missing.pocketmt"),
+    ):
+        answer = pocketmt("benchmark", model, path)
+        assert answer.returncode == 1
+        assert answer.stdout == b""
+        assert answer.stderr.startswith(b"error: ")
+        assert message in answer.stderr.decode()

@@ -1,0 +1,77 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from .conftest import Run
+
+
+@pytest.fixture
+def translation(pocketmt: Run, random_model: Path, text: Path) -> Path:
+    """What the model itself makes of the text."""
+    path = text.with_name("translation.de")
+    path.write_bytes(pocketmt("translate", "-m", random_model, "-i", text).stdout)
+    return path
+
+
+def test_a_model_agrees_with_itself(pocketmt: Run, random_model: Path, text: Path, translation: Path) -> None:
+    answer = pocketmt("evaluate", "-m", random_model, "-s", text, "-r", translation, "--json")
+    assert answer.returncode == 0, answer.stderr
+    record = json.loads(answer.stdout)
+    # Noise has no four words in a row, which BLEU wants.
+    assert record["quality"]["chrf"]["value"] == pytest.approx(100)
+    assert "case:mixed" in record["quality"]["bleu"]["signature"]
+    assert record["quality"]["lines"] == 5
+    assert record["beam_size"] == 4
+    assert record["differences"] == []
+    assert record["provenance"]["command"].startswith("pocketmt evaluate -m ")
+
+
+def test_the_table_shows_scores_and_signatures(
+    pocketmt: Run, random_model: Path, text: Path, translation: Path
+) -> None:
+    answer = pocketmt("evaluate", "-m", random_model, "-s", text, "-r", translation)
+    heading, _, bleu, lowercased, chrf = answer.stdout.decode().splitlines()
+    assert heading.split() == ["score", "value", "signature"]
+    assert bleu.split()[0] == "BLEU"
+    assert lowercased.split()[:2] == ["BLEU,", "lowercased"]
+    assert chrf.split()[:2] == ["chrF", "100.00"]
+    assert "tok:13a" in bleu
+
+
+def test_a_baseline_is_compared_with(
+    pocketmt: Run, random_model: Path, another_model: Path, text: Path, translation: Path
+) -> None:
+    arguments = ["evaluate", "-m", random_model, "--baseline", another_model, "-s", text, "-r", translation]
+    record = json.loads(pocketmt(*arguments, "--json").stdout)
+    bleu, chrf = record["differences"]
+    assert (bleu["name"], chrf["name"]) == ("BLEU", "chrF")
+    assert chrf["system"] == pytest.approx(100)
+    assert chrf["baseline"] < 50
+    assert chrf["p_value"] < 0.05
+    assert "difference" in pocketmt(*arguments).stdout.decode()
+
+
+@pytest.mark.parametrize(
+    ("source", "reference", "message"),
+    [
+        ("a\nb\n", "a\n", "source has 2 lines but"),
+        ("a\n", "a\nb\nc\n", "reference has 3"),
+        ("", "", "nothing to score"),
+        ("a\n", None, "reference"),
+        (None, "a\n", "source"),
+    ],
+)
+def test_texts_that_cannot_be_scored(
+    pocketmt: Run, random_model: Path, tmp_path: Path, source: str | None, reference: str | None, message: str
+) -> None:
+    for name, content in (("source", source), ("reference", reference)):
+        if content is not None:
+            (tmp_path / name).write_text(content)
+    arguments = ["-m", random_model, "-s", tmp_path / "source", "-r", tmp_path / "reference"]
+    answer = pocketmt("evaluate", *arguments)
+    assert answer.returncode == 1
+    assert answer.stdout == b""
+    assert answer.stderr.startswith(b"error: ")
+    assert message in answer.stderr.decode()
+    assert answer.stderr.count(b"\n") == 1

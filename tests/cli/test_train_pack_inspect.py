@@ -1,0 +1,154 @@
+"""From text to a packed file by the commands alone, and what they say when it cannot be done."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from .conftest import Run, command_line
+
+CONFIGURATION = """
+[data]
+source_language = "en"
+target_language = "up"
+training_source = "train.en"
+training_target = "train.up"
+validation_source = "train.en"
+validation_target = "train.up"
+vocabulary_size = 48
+
+[training]
+threads = 1
+batch_tokens = 128
+maximum_updates = {updates}
+validate_every = {updates}
+checkpoint_every = 1
+accelerator = "cpu"
+"""
+
+
+def write_run(folder: Path, updates: int = 2) -> Path:
+    lines = ["a red house", "the green tree and a bird", "two dogs see the house", "a bird sees the tree"] * 5
+    (folder / "train.en").write_text("".join(line + "\n" for line in lines))
+    (folder / "train.up").write_text("".join(line.upper() + "\n" for line in lines))
+    path = folder / "configuration.toml"
+    path.write_text(CONFIGURATION.format(updates=updates))
+    return path
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a short run."""
+    folder = tmp_path_factory.mktemp("training")
+    run = folder / "run"
+    answer = subprocess.run(
+        command_line("train", write_run(folder), "--output", run), capture_output=True, text=True, check=False
+    )
+    assert answer.returncode == 0, answer.stderr
+    assert answer.stdout == ""
+    return run
+
+
+def test_a_trained_model_is_packed_inspected_and_run(pocketmt: Run, trained: Path, tmp_path: Path) -> None:
+    sizes = {}
+    for scheme in ("float32", "uniform8", "logarithmic4"):
+        file = tmp_path / f"{scheme}.pocketmt"
+        answer = pocketmt("pack", trained, "-s", scheme, "-o", file, "--licence", "none", "--description", "a test")
+        assert answer.returncode == 0, answer.stderr
+        assert answer.stdout == b""
+        sizes[scheme] = file.stat().st_size
+        report = json.loads(pocketmt("inspect", file, "--json").stdout)
+        assert report["file_bytes"] == sizes[scheme]
+        assert (report["licence"], report["description"]) == ("none", "a test")
+        assert (report["source_language"], report["target_language"]) == ("en", "up")
+        assert report["architecture"]["model_dimension"] == 128
+        table = pocketmt("inspect", file).stdout.decode()
+        assert "embedding.weight" in table
+        assert f"{sizes[scheme]:,}" in table
+        assert pocketmt("translate", "-m", file, stdin=b"a red house\n").stdout.count(b"\n") == 1
+    assert sizes["float32"] > 3 * sizes["uniform8"] > 4 * sizes["logarithmic4"]
+    assert sorted(os.listdir(tmp_path)) == ["float32.pocketmt", "logarithmic4.pocketmt", "uniform8.pocketmt"]
+
+
+def test_a_finished_run_is_not_trained_again(pocketmt: Run, trained: Path) -> None:
+    weights = (trained / "model.safetensors").stat().st_mtime_ns
+    assert pocketmt("train", trained.parent / "configuration.toml", "-o", trained).returncode == 0
+    assert (trained / "model.safetensors").stat().st_mtime_ns == weights
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("threads = 1", "treads = 1", "treads"),
+        ("threads = 1", 'threads = "one"', "threads"),
+        ("[training]", "[trainig]", "trainig"),
+        ("batch_tokens = 128", "batch_tokens = 0", "batch_tokens"),
+        ("vocabulary_size = 48", "vocabulary_size = 4800", "at most"),
+        ("[data]", "[data", "configuration.toml"),
+        ('"train.up"', '"missing.up"', "missing.up"),
+        ('"train.up"', '"short.up"', "short.up"),
+        ('"train.', '"empty.', "empty"),
+    ],
+)
+def test_a_run_that_cannot_be_is_refused_by_name(
+    pocketmt: Run, tmp_path: Path, old: str, new: str, message: str
+) -> None:
+    configuration = write_run(tmp_path)
+    configuration.write_text(configuration.read_text().replace(old, new))
+    (tmp_path / "short.up").write_text("A RED HOUSE\n")
+    for name in ("empty.en", "empty.up"):
+        (tmp_path / name).touch()
+    answer = pocketmt("train", configuration, "-o", tmp_path / "run")
+    assert answer.returncode == 1
+    assert message in answer.stderr.decode()
+    assert answer.stderr.decode().startswith("error: ")
+    assert b"Traceback" not in answer.stderr
+
+
+def test_ctrl_c_stops_training_which_goes_on_later(pocketmt: Run, tmp_path: Path) -> None:
+    configuration, run = write_run(tmp_path, updates=60), tmp_path / "run"
+    process = subprocess.Popen(command_line("train", configuration, "-o", run), stderr=subprocess.PIPE)
+    while not (run / "checkpoint.pt").exists():
+        assert process.poll() is None
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    _, message = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert b"Traceback" not in message
+    assert not list(run.rglob("*.temporary"))
+    assert pocketmt("train", configuration, "-o", run).returncode == 0
+    events = [json.loads(line) for line in (run / "log.jsonl").read_text().splitlines()]
+    assert [event["event"] for event in events].count("start") == 1
+    assert events[-1]["update"] == 60
+
+
+@pytest.mark.parametrize(
+    ("run", "output", "message"),
+    [
+        ("missing", "out.pocketmt", "missing/model.safetensors"),
+        ("trained", "missing/out.pocketmt", "missing"),
+        ("trained", "/dev/full/out.pocketmt", "/dev/full"),
+    ],
+)
+def test_what_cannot_be_packed(
+    pocketmt: Run, trained: Path, tmp_path: Path, run: str, output: str, message: str
+) -> None:
+    folder = trained if run == "trained" else tmp_path / run
+    answer = pocketmt("pack", folder, "-o", tmp_path / output)
+    assert answer.returncode == 1
+    assert answer.stderr.decode().startswith("error: ")
+    assert message in answer.stderr.decode()
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_broken_file_is_not_shown(pocketmt: Run, random_model: Path, tmp_path: Path) -> None:
+    broken = tmp_path / "broken.pocketmt"
+    broken.write_bytes(random_model.read_bytes()[:-1])
+    answer = pocketmt("inspect", broken)
+    assert answer.returncode == 1
+    assert answer.stdout == b""
+    assert answer.stderr.decode().startswith(f"error: {broken}: ")

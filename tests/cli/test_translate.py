@@ -1,0 +1,229 @@
+"""`pocketmt translate`: one line out for each line in, whatever it holds, and nothing half-written."""
+
+import json
+import os
+import random
+import resource
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from .conftest import SOURCES, Run, command_line
+
+HOSTILE = [
+    b"",
+    b" ",
+    b"a red house",
+    b"\x00",
+    b"a\x00red\x00house",
+    b"\t\x0b\x0c\x1b[2J\x1c\x1d\x1e\x85\x7f",
+    "\u0085\u2028\u2029\ufeff\u200b\u202e".encode(),
+    b"\xff\xfe\xfd",
+    b"caf\xe9",
+    "house 🏠 дом 家 \u200fבית".encode(),
+    "e\u0301".encode() * 500,
+    b"\r",
+    b"a\rb",
+    b"\xed\xa0\x80",  # a lone surrogate
+    b" ".join([b"house"] * 10_000),
+    b"x" * 20_000,
+    b"<s></s><unk><pad>",
+    "▁a▁b".encode(),
+]
+
+
+def test_one_line_out_for_each_hostile_line(pocketmt: Run, random_model: Path) -> None:
+    answer = pocketmt("translate", "-m", random_model, "-b", "1", stdin=b"\n".join(HOSTILE) + b"\n")
+    assert answer.returncode == 0, answer.stderr
+    answer.stdout.decode("utf-8")
+    lines = answer.stdout.split(b"\n")
+    assert len(lines) == len(HOSTILE) + 1
+    assert lines[-1] == b""
+    assert lines[0] == lines[1] == b""
+    assert all(lines[index] for index, line in enumerate(HOSTILE) if line.isalnum())
+    assert b"\r" not in answer.stdout
+
+
+def test_hostile_neighbours_change_nothing(pocketmt: Run, random_model: Path) -> None:
+    alone = pocketmt("translate", "-m", random_model, stdin="\n".join(SOURCES).encode())
+    lines = [line for source in SOURCES for line in (source.encode(), b"\xff\x00 house " * 50)]
+    among = pocketmt("translate", "-m", random_model, stdin=b"\n".join(lines))
+    assert among.stdout.split(b"\n")[:-1:2] == alone.stdout.split(b"\n")[:-1]
+
+
+def test_random_bytes(pocketmt: Run, random_model: Path) -> None:
+    noise = random.Random(5).randbytes(20_000)
+    answer = pocketmt("translate", "-m", random_model, "-b", "1", stdin=noise)
+    assert answer.returncode == 0
+    assert answer.stdout.count(b"\n") == noise.count(b"\n") + (not noise.endswith(b"\n"))
+    answer.stdout.decode("utf-8")
+
+
+def test_broken_utf_8_is_warned_about_by_its_first_line(pocketmt: Run, random_model: Path) -> None:
+    answer = pocketmt("translate", "-m", random_model, stdin=b"a bird\nhouse \xff\na bird\n\xfe\n")
+    assert answer.returncode == 0
+    warnings = answer.stderr.decode().splitlines()
+    assert len(warnings) == 2
+    assert warnings[0].startswith("warning: stdin, line 2: not UTF-8")
+    assert warnings[1] == "warning: stdin: 2 lines were not UTF-8"
+
+
+def test_a_replaced_byte_is_translated_as_the_replacement_character(pocketmt: Run, random_model: Path) -> None:
+    broken = pocketmt("translate", "-m", random_model, stdin=b"a \xff house\n")
+    replaced = pocketmt("translate", "-m", random_model, stdin="a \ufffd house\n".encode())
+    assert broken.stdout == replaced.stdout
+    assert replaced.stderr == b""
+
+
+@pytest.mark.parametrize("stdin", [b"a bird\r\na red house\r\n", b"a bird\na red house", b"a bird\na red house\n"])
+def test_line_ends_of_any_kind_are_read_and_line_feeds_written(pocketmt: Run, random_model: Path, stdin: bytes) -> None:
+    expected = [pocketmt("translate", "-m", random_model, stdin=line).stdout for line in (b"a bird", b"a red house")]
+    assert pocketmt("translate", "-m", random_model, stdin=stdin).stdout == b"".join(expected)
+
+
+def test_no_input_gives_no_output(pocketmt: Run, random_model: Path) -> None:
+    answer = pocketmt("translate", "-m", random_model)
+    assert (answer.returncode, answer.stdout, answer.stderr) == (0, b"", b"")
+
+
+@pytest.mark.parametrize("options", [["--workers", "3"], ["--instruction-set", "portable"]])
+def test_the_text_does_not_depend_on_how_it_is_computed(
+    pocketmt: Run, random_model: Path, text: Path, options: list[str]
+) -> None:
+    plain = pocketmt("translate", "-m", random_model, "-i", text)
+    assert plain.stdout.count(b"\n") == len(SOURCES)
+    assert pocketmt("translate", "-m", random_model, "-i", text, *options).stdout == plain.stdout
+
+
+def test_n_best_lists_stay_in_their_line_best_first(pocketmt: Run, random_model: Path, text: Path) -> None:
+    best = pocketmt("translate", "-m", random_model, "-i", text).stdout.decode().split("\n")
+    plain = pocketmt("translate", "-m", random_model, "-i", text, "-n", "3").stdout.decode().split("\n")
+    scored = pocketmt("translate", "-m", random_model, "-i", text, "-n", "3", "--scores").stdout.decode().split("\n")
+    as_json = pocketmt("translate", "-m", random_model, "-i", text, "-n", "3", "--json").stdout.decode().split("\n")
+    assert len(plain) == len(scored) == len(as_json) == len(SOURCES) + 1
+    for index in range(len(SOURCES)):
+        cells = scored[index].split("\t")
+        scores, texts = [float(score) for score in cells[::2]], cells[1::2]
+        assert len(texts) == 3
+        assert texts[0] == best[index]
+        assert plain[index].split("\t") == texts
+        assert scores == sorted(scores, reverse=True)
+        assert max(scores) <= 0
+        assert [each["text"] for each in json.loads(as_json[index])["translations"]] == texts
+
+
+def test_more_translations_than_the_beam_holds_are_refused_as_usage(pocketmt: Run, random_model: Path) -> None:
+    answer = pocketmt("translate", "-m", random_model, "-n", "5")
+    assert answer.returncode == 2
+    assert b"--beam-size 5" in answer.stderr
+
+
+def test_output_to_a_file_is_what_stdout_would_be(pocketmt: Run, random_model: Path, text: Path) -> None:
+    output = text.with_name("out.de")
+    answer = pocketmt("translate", "-m", random_model, "-i", text, "-o", output)
+    assert (answer.returncode, answer.stdout) == (0, b"")
+    assert output.read_bytes() == pocketmt("translate", "-m", random_model, "-i", text).stdout
+    assert sorted(os.listdir(text.parent)) == ["out.de", "source.en"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["-m", "missing.pocketmt"], "missing.pocketmt"),
+        (["-m", "no-such-name"], "no-such-name"),
+        (["-m", "/dev/null"], "/dev/null"),
+        (["-i", "missing.en"], "missing.en: No such file"),
+        (["-i", "/"], "Is a directory"),
+        (["-o", "missing/folder/out.de"], "No such file"),
+        (["-o", "/"], "/"),
+    ],
+)
+def test_wrong_paths_are_named(pocketmt: Run, random_model: Path, arguments: list[str], message: str) -> None:
+    answer = pocketmt("translate", "-m", random_model, *arguments, stdin=b"a bird\n")
+    assert answer.returncode == 1
+    assert answer.stdout == b""
+    assert answer.stderr.decode().startswith("error: ")
+    assert message in answer.stderr.decode()
+    assert answer.stderr.count(b"\n") == 1
+
+
+@pytest.mark.parametrize("to_stdout", [True, False])
+def test_a_full_disk_is_said(random_model: Path, text: Path, to_stdout: bool) -> None:
+    arguments = ["translate", "-m", str(random_model), "-i", str(text)]
+    with open("/dev/full", "wb") as full:
+        answer = subprocess.run(
+            command_line(*arguments, *([] if to_stdout else ["-o", "/dev/full"])),
+            stdout=full if to_stdout else subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+    assert answer.returncode == 1
+    assert answer.stderr.decode().startswith("error: ")
+    assert "the disk is full" in answer.stderr.decode()
+    assert answer.stderr.count(b"\n") == 1
+
+
+def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(pocketmt: Run, random_model: Path, text: Path) -> None:
+    output = text.with_name("out.de")
+    output.write_text("what stood here")
+
+    def limit_file_size() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (10, 10))
+
+    answer = pocketmt("translate", "-m", random_model, "-i", text, "-o", output, before=limit_file_size)
+    assert answer.returncode == 1
+    assert b"File too large" in answer.stderr
+    assert output.read_text() == "what stood here"
+    assert sorted(os.listdir(text.parent)) == ["out.de", "source.en"]
+
+
+def test_lines_are_answered_while_others_are_still_to_come(random_model: Path) -> None:
+    with subprocess.Popen(
+        command_line("translate", "-m", random_model, "-b", "1"), stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(b"a bird\n" * 5000)
+        process.stdin.flush()
+        first = [process.stdout.readline() for _ in range(1000)]
+        assert len(set(first)) == 1
+        process.stdin.write(b"a red house\n")
+        process.stdin.close()
+        rest = process.stdout.readlines()
+        assert len(rest) == 4001
+        assert process.wait() == 0
+
+
+def test_a_reader_that_goes_away_ends_it_quietly(random_model: Path, tmp_path: Path) -> None:
+    source = tmp_path / "long.en"
+    source.write_bytes(b"a bird\n" * 20_000)
+    with subprocess.Popen(
+        command_line("translate", "-m", random_model, "-b", "1", "-i", source),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert process.stdout.readline()
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait() != 0
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_ctrl_c_stops_it_and_leaves_nothing_half_written(random_model: Path, tmp_path: Path, workers: str) -> None:
+    source, output = tmp_path / "long.en", tmp_path / "out.de"
+    source.write_bytes(b"the green tree and a bird\n" * 200_000)
+    command = command_line("translate", "-m", random_model, "-i", source, "-o", output, "-b", "16", "-w", workers)
+    process = subprocess.Popen(command, stderr=subprocess.PIPE)
+    while not list(tmp_path.glob(".out.de.*")):
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    _, message = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert message.decode().strip() == "interrupted"
+    assert os.listdir(tmp_path) == ["long.en"]
