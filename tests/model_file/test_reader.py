@@ -113,3 +113,12 @@ def test_reading_needs_the_standard_library_alone(path: Path) -> None:
     )
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "[]"
+
+
+def test_a_file_of_version_1_loads_for_ever() -> None:
+    """Written once, by the first version of the writer, and never again."""
+    with open_model(Path(__file__).parent / "version_1.pocketmt") as file:
+        assert file.manifest == sample.MANIFEST
+        assert file.vocabulary() == sample.VOCABULARY
+        for name, tensor in sample.tensors().items():
+            assert bytes(file.data(name)) == tensor.data

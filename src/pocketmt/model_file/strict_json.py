@@ -29,11 +29,11 @@ def parse_object(text: str | bytes, what: str) -> dict[str, object]:
 
 
 def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    result = dict(pairs)
-    if len(result) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for index, name in enumerate(names) if name in names[:index])
-        raise ValueError(f"the name {twice!r:.80} stands twice in one object")
+    result: dict[str, object] = {}
+    for name, value in pairs:
+        if name in result:
+            raise ValueError(f"the name {name!r:.80} stands twice in one object")
+        result[name] = value
     return result
 
 
