@@ -1,0 +1,136 @@
+import itertools
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pocketmt.errors import ConfigurationError
+from pocketmt.text.cleaning import Cleaning, CleaningReport, Reason, clean, count_words
+from pocketmt.text.normalization import normalize
+
+# Few words, so that empty, identical and duplicate pairs are frequent.
+lines = st.lists(st.sampled_from(["ein", "Haus", "x"]), max_size=12).map(" ".join) | st.text(max_size=8)
+corpora = st.lists(st.tuples(lines, lines), max_size=30)
+cleanings = st.builds(
+    Cleaning,
+    maximum_length=st.integers(1, 10),
+    maximum_ratio=st.floats(1, 4),
+    ratio_slack=st.integers(0, 3),
+    remove_identical=st.booleans(),
+    remove_duplicates=st.booleans(),
+)
+
+
+def cleaned(pairs: list[tuple[str, str]], cleaning: Cleaning) -> tuple[list[tuple[str, str]], CleaningReport]:
+    report = CleaningReport()
+    return list(clean(pairs, cleaning, report)), report
+
+
+@given(corpora, cleanings)
+def test_every_pair_is_kept_or_counted_once(pairs: list[tuple[str, str]], cleaning: Cleaning) -> None:
+    kept, report = cleaned(pairs, cleaning)
+    assert report.kept == len(kept)
+    assert report.read == len(pairs)
+
+
+@given(corpora, cleanings)
+def test_kept_pairs_are_unchanged_and_in_order(pairs: list[tuple[str, str]], cleaning: Cleaning) -> None:
+    kept, _ = cleaned(pairs, cleaning)
+    remaining = iter(pairs)
+    assert all(pair in remaining for pair in kept)
+
+
+@given(corpora, cleanings)
+def test_kept_pairs_fulfil_the_conditions(pairs: list[tuple[str, str]], cleaning: Cleaning) -> None:
+    kept, _ = cleaned(pairs, cleaning)
+    normalized = [(normalize(source), normalize(target)) for source, target in kept]
+    for source, target in normalized:
+        shorter, longer = sorted((count_words(source), count_words(target)))
+        assert shorter > 0 and longer <= cleaning.maximum_length
+        assert longer <= cleaning.maximum_ratio * shorter + cleaning.ratio_slack
+        assert source != target or not cleaning.remove_identical
+    assert len(set(normalized)) == len(normalized) or not cleaning.remove_duplicates
+
+
+@given(corpora, cleanings)
+def test_clean_text_is_left_alone(pairs: list[tuple[str, str]], cleaning: Cleaning) -> None:
+    kept, _ = cleaned(pairs, cleaning)
+    again, report = cleaned(kept, cleaning)
+    assert again == kept
+    assert sum(report.removed.values()) == 0
+
+
+@pytest.mark.parametrize(
+    ("pair", "reason"),
+    [
+        (("", "Haus"), Reason.EMPTY),
+        (("house", " \t\u00a0 "), Reason.EMPTY),
+        (("house", "\x00\x07"), Reason.EMPTY),
+        (("a b c d e f", "a"), Reason.TOO_LONG),
+        (("a b c d e", "f"), Reason.RATIO),
+        (("f", "a b c d e"), Reason.RATIO),
+        (("same  text", "same text"), Reason.IDENTICAL),
+        (("a house", " ein\u00a0Haus"), Reason.DUPLICATE),
+    ],
+)
+def test_each_reason(pair: tuple[str, str], reason: Reason) -> None:
+    cleaning = Cleaning(maximum_length=5, maximum_ratio=2, ratio_slack=2)
+    kept, report = cleaned([("a house", "ein Haus"), pair], cleaning)
+    assert kept == [("a house", "ein Haus")]
+    assert report.removed == {**dict.fromkeys(Reason, 0), reason: 1}
+
+
+def test_bounds_are_inclusive() -> None:
+    pairs = [("a b c d e", "f g"), ("a b c d", "f")]
+    kept, _ = cleaned(pairs, Cleaning(maximum_length=5, maximum_ratio=2, ratio_slack=2))
+    assert kept == pairs
+
+
+def test_one_source_with_two_translations_is_no_duplicate() -> None:
+    pairs = [("a b", "c"), ("a", "b c"), ("a b", "d")]
+    kept, _ = cleaned(pairs, Cleaning())
+    assert kept == pairs
+
+
+def test_identical_and_duplicate_pairs_stay_where_they_are_wanted() -> None:
+    pairs = [("Berlin", "Berlin"), ("Berlin", "Berlin")]
+    kept, _ = cleaned(pairs, Cleaning(remove_identical=False, remove_duplicates=False))
+    assert kept == pairs
+
+
+def test_pairs_are_read_one_at_a_time() -> None:
+    drawn = itertools.count()
+
+    def endless() -> Iterator[tuple[str, str]]:
+        for number in drawn:
+            yield f"line {number}", f"Zeile {number}"
+
+    assert len(list(itertools.islice(clean(endless(), Cleaning(), CleaningReport()), 10))) == 10
+    assert next(drawn) == 10
+
+
+def test_another_measure_of_length() -> None:
+    report = CleaningReport()
+    pairs = [("ab cd", "xy"), ("abcdefg", "xy")]
+    assert list(clean(pairs, Cleaning(maximum_length=6), report, length=len)) == pairs[:1]
+    assert report.removed[Reason.TOO_LONG] == 1
+
+
+def test_lone_surrogates_are_no_error() -> None:
+    kept, _ = cleaned([("broken \udcff", "kaputt \udcff")], Cleaning())
+    assert len(kept) == 1
+
+
+def test_report_for_people() -> None:
+    _, report = cleaned([("a", "b"), ("a", "b"), ("", "b"), ("", "")], Cleaning())
+    assert str(report) == "kept 1 of 4 pairs; left out: 2 empty, 1 duplicate"
+    assert str(CleaningReport(kept=3)) == "kept 3 of 3 pairs"
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"maximum_length": 0}, {"maximum_ratio": 0.5}, {"maximum_ratio": float("nan")}, {"ratio_slack": -1}]
+)
+def test_impossible_bounds_are_refused_by_name(wrong: dict[str, float]) -> None:
+    with pytest.raises(ConfigurationError, match=next(iter(wrong))):
+        Cleaning(**wrong)  # type: ignore[arg-type]
