@@ -16,6 +16,7 @@ from pocketmt.errors import EngineError
 # A setting that takes so many times as long for its first sentence as the fastest is not tried further.
 HOPELESS = 4.0
 # While settings are compared, a run is repeated until it has taken so long, at most three times; the fastest counts.
+# Processor time is compared: a neighbour on the machine must not choose the setting.
 ENOUGH_SECONDS = 1.5
 
 
@@ -65,7 +66,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Selection:
-    """The fastest choice of each case, and all that was tried: rows of case, choice and seconds (None: hopeless)."""
+    """The fastest choice of each case, and all that was tried: rows of case, choice and processor seconds."""
 
     best: dict[Case, Choice]
     tried: list[dict[str, Any]]
@@ -80,7 +81,7 @@ def select(side: Side, model: TimedModel, cases: Sequence[Case], amount: Amount)
         with _child(side, setting) as child:
             probe = _probe(child, model)
             if probe > HOPELESS * fastest_probe:
-                tried.append({"setting": setting.name, "probe_seconds": probe, "seconds": None})
+                tried.append({"case": "one sentence: hopeless", "choice": setting.name, "processor_seconds": probe})
                 continue
             fastest_probe = min(probe, fastest_probe)
             for case in cases:
@@ -88,7 +89,7 @@ def select(side: Side, model: TimedModel, cases: Sequence[Case], amount: Amount)
                 for batching in (ONE_BY_ONE,) if case.one_by_one else side.batchings:
                     choice = Choice(setting, batching)
                     seconds = _fastest_run(child, case, choice, model)
-                    tried.append({"case": case.name, "choice": choice.name, "seconds": seconds})
+                    tried.append({"case": case.name, "choice": choice.name, "processor_seconds": seconds})
                     best[case] = min(best.get(case, (seconds, choice)), (seconds, choice), key=lambda each: each[0])
     return Selection({case: choice for case, (_, choice) in best.items()}, tried)
 
@@ -104,16 +105,16 @@ def _child(side: Side, setting: Setting) -> Child:
 
 
 def _probe(child: Child, model: TimedModel) -> float:
-    """Return the seconds of one sentence, greedy, the faster of two."""
+    """Return the processor seconds of one sentence, greedy, the faster of two."""
     child.ask("prepare", sources=model.sentences[:1])
     order = _order(Case(True, 1), ONE_BY_ONE, model)
-    return min(float(child.ask("run", **order)["seconds"]) for _ in range(2))
+    return min(float(child.ask("run", **order)["processor_seconds"]) for _ in range(2))
 
 
 def _fastest_run(child: Child, case: Case, choice: Choice, model: TimedModel) -> float:
     times: list[float] = []
     while len(times) < 3 and sum(times) < ENOUGH_SECONDS:
-        times.append(float(child.ask("run", **_order(case, choice.batching, model))["seconds"]))
+        times.append(float(child.ask("run", **_order(case, choice.batching, model))["processor_seconds"]))
     return min(times)
 
 
@@ -176,6 +177,7 @@ def _measurement(
         "batching": asdict(choice.batching),
         "engine": loaded["description"],
         "load_seconds": loaded["load_seconds"],
+        "file_bytes": side.file_bytes,
         "sentences": sentences,
         "seconds": seconds,
         "processor_seconds": [run["processor_seconds"] for run in runs],

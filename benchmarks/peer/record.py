@@ -16,6 +16,7 @@ COLUMNS = (
     "lowest_ratio:.2f=lowest",
     "highest_ratio:.2f=highest",
     "times_our_8_bit:.2f=times our 8 bit",
+    "processor_ratio:.2f=by processor time",
     "peer_peak_megabytes:.0f=CTranslate2, peak MB",
     "peak_megabytes:.0f=PocketMT, peak MB",
     "same_outputs:.1%=same outputs",
@@ -28,11 +29,12 @@ def rows_of(model: str, case: str, measured: Sequence[dict[str, Any]]) -> list[d
     """Return a row for each of our sides; the first measurement is the peer's.
 
     A ratio above 1 says that ours is faster. Ratios are taken round by round: their median, lowest and highest.
+    `core_share` is the share of the clock's time that a median run had the core: near 1 where nothing else ran on it.
     """
     peer, *ours = measured
     rows = []
     for mine in ours:
-        low, median, high = _ratios(peer, mine)
+        low, median, high = _ratios(peer["seconds"], mine["seconds"])
         eight_bit = [other for other in ours if other["weights"] == "uniform8" and other is not mine]
         rows.append(
             {
@@ -47,12 +49,19 @@ def rows_of(model: str, case: str, measured: Sequence[dict[str, Any]]) -> list[d
                 "speed_ratio": median,
                 "lowest_ratio": low,
                 "highest_ratio": high,
-                "times_our_8_bit": _ratios(eight_bit[0], mine)[1] if eight_bit else None,
+                "processor_ratio": _ratios(peer["processor_seconds"], mine["processor_seconds"])[1],
+                "core_share": min(_core_share(peer), _core_share(mine)),
+                "times_our_8_bit": _ratios(eight_bit[0]["seconds"], mine["seconds"])[1] if eight_bit else None,
+                "peer_file_megabytes": peer["file_bytes"] / 1e6,
+                "file_megabytes": mine["file_bytes"] / 1e6,
                 "peer_peak_megabytes": peer["peak_memory_bytes"] / 1e6,
                 "peak_megabytes": mine["peak_memory_bytes"] / 1e6,
                 "target_tokens_of_peer": peer["target_tokens"],
                 "target_tokens": mine["target_tokens"],
-                "same_outputs": _equal_share(peer["outputs"], mine["outputs"]),
+                # CTranslate2 has no 4-bit weights: its words are another model's then.
+                "same_outputs": None
+                if mine["weights"] == "logarithmic4"
+                else _equal_share(peer["outputs"], mine["outputs"]),
                 "peer_choice": peer["choice"],
                 "choice": mine["choice"],
             }
@@ -60,10 +69,14 @@ def rows_of(model: str, case: str, measured: Sequence[dict[str, Any]]) -> list[d
     return rows
 
 
-def _ratios(slower: dict[str, Any], faster: dict[str, Any]) -> tuple[float, float, float]:
-    """Return the lowest, median and highest of the two sides' times, divided round by round."""
-    ratios = sorted(a / b for a, b in zip(slower["seconds"], faster["seconds"], strict=True))
+def _ratios(slower: Sequence[float], faster: Sequence[float]) -> tuple[float, float, float]:
+    """Return the lowest, median and highest of two sides' times, divided round by round."""
+    ratios = sorted(a / b for a, b in zip(slower, faster, strict=True))
     return ratios[0], statistics.median(ratios), ratios[-1]
+
+
+def _core_share(measured: dict[str, Any]) -> float:
+    return _ratios(measured["processor_seconds"], measured["seconds"])[1]
 
 
 def _equal_share(one: Sequence[Sequence[int]], other: Sequence[Sequence[int]]) -> float:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 
@@ -42,6 +43,12 @@ class Side:
     load_options: Mapping[str, Any]
     settings: Sequence[Setting]
     batchings: Sequence[Batching]
+
+    @property
+    def file_bytes(self) -> int:
+        """Size of what is loaded."""
+        path = Path(self.model)
+        return (path / "model.bin" if path.is_dir() else path).stat().st_size
 
 
 # What a user of CTranslate2 4.8 can set on a CPU: its own kernels (AVX-512 is never chosen unasked), the library of its

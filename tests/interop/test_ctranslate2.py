@@ -40,7 +40,17 @@ def vocabulary() -> Vocabulary:
 
 
 def architecture(vocabulary: Vocabulary, **changes: Any) -> Architecture:
-    base = Architecture("transformer", 2, 2, 64, 128, 4, 64, "post", False, len(vocabulary))
+    base = Architecture(
+        encoder_layers=2,
+        decoder_layers=2,
+        model_dimension=64,
+        feed_forward_dimension=128,
+        attention_heads=4,
+        attention_dimension=64,
+        norm="post",
+        attention_bias=False,
+        vocabulary_size=len(vocabulary),
+    )
     return replace(base, **changes)
 
 
