@@ -55,7 +55,9 @@ check: $(ENGINE)
 	$(BIN)/python tools/render_records.py --check
 
 benchmark: $(ENGINE) $(PEER)
-	$(BIN)/python -m benchmarks.run
+	$(BIN)/python tools/check_install.py --output benchmarks/records/install.json
+	$(BIN)/python -m benchmarks.peer --trained captions-en-de --random base
+	$(BIN)/python tools/render_records.py
 
 format: $(PACKAGES)
 	$(BIN)/ruff check --fix $(PYTHON_FOLDERS)
@@ -89,7 +91,7 @@ sanitize: $(ENGINE)
 	    -C cmake.define.POCKETMT_SANITIZE=ON -C cmake.define.POCKETMT_TESTING=ON
 	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libubsan.so)" \
 	    ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
-	    $(SANITIZED)/venv/bin/python -m pytest tests/engine tests/model_file -m "not slow"
+	    $(SANITIZED)/venv/bin/python -m pytest tests/native tests/engine tests/model_file
 
 lock: | tools-are-here
 	$(PYTHON) tools/lock.py $(TORCH_INDEX)

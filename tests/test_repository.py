@@ -1,0 +1,94 @@
+"""What a newcomer relies on: the set-up says what is missing, the pins are complete, links lead somewhere."""
+
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+@pytest.fixture(scope="module")
+def project() -> dict[str, Any]:
+    table: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    return table
+
+
+def _pins() -> dict[str, Requirement]:
+    lines = (ROOT / "requirements.lock").read_text(encoding="utf-8").splitlines()
+    pins = [Requirement(line) for line in lines if line and not line.startswith("#")]
+    return {canonicalize_name(pin.name): pin for pin in pins}
+
+
+def test_the_runtime_needs_two_packages(project: dict[str, Any]) -> None:
+    assert {Requirement(each).name for each in project["dependencies"]} == {"sentencepiece", "click"}
+
+
+def test_everything_that_developing_needs_is_pinned(project: dict[str, Any]) -> None:
+    pins = _pins()
+    extras = project["optional-dependencies"]
+    for text in [*project["dependencies"], *extras["train"], *extras["dev"]]:
+        requirement = Requirement(text)
+        if requirement.name != "pocketmt":
+            pin = pins[canonicalize_name(requirement.name)]
+            (version,) = (each.version for each in pin.specifier)
+            assert requirement.specifier.contains(version), f"{pin} is not what pyproject.toml asks for: {requirement}"
+
+
+def test_every_pin_is_exact_and_none_is_of_cuda() -> None:
+    for name, pin in _pins().items():
+        assert [each.operator for each in pin.specifier] == ["=="], pin
+        assert not name.startswith(("nvidia", "cuda", "triton")), pin
+    assert str(_pins()["torch"].specifier).endswith("+cpu")
+
+
+@pytest.mark.parametrize(
+    ("variable", "message"),
+    [
+        ("PYTHON=no-such-python", "Install Python 3.11"),
+        ("PYTHON=true", "Python.h"),  # says yes to everything, and is none
+        ("CXX=no-such-compiler", "no C++ compiler"),
+        ("CXX=false", "does not know C++20"),
+    ],
+)
+def test_make_says_what_is_missing(variable: str, message: str) -> None:
+    # A make above this one must not tell it its own variables.
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
+    answer = subprocess.run(
+        ["make", "tools-are-here", f"PYTHON={sys.executable}", variable],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert answer.returncode != 0
+    assert answer.stderr.startswith("error: ")
+    assert message in answer.stderr.splitlines()[0]
+
+
+def test_continuous_integration_runs_every_check() -> None:
+    run = ROOT / ".ci" / "run"
+    assert os.access(run, os.X_OK)
+    assert "exec make test" in run.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_the_links_of_the_pages_lead_somewhere(page: Path) -> None:
+    text = re.sub(r"```.*?```|`[^`\n]*`", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        if not re.match(r"\w+:|#", target):
+            assert (page.parent / target.partition("#")[0]).exists(), f"{page}: {target}"
+
+
+def test_every_bundled_model_has_a_card() -> None:
+    for model in (ROOT / "src" / "pocketmt" / "bundled").glob("*.pocketmt"):
+        assert model.with_suffix(".md").is_file() or (model.parent / "README.md").is_file()
