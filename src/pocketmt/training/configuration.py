@@ -26,6 +26,8 @@ class Data(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     vocabulary_size: Annotated[int, Meta(ge=8, le=1_000_000)] = 6000
     maximum_length: Positive = 200  # pieces on either side; longer pairs are left out
     maximum_ratio: Annotated[float, Meta(ge=1)] = 4.0  # of the two sides' pieces
+    remove_identical: bool = False  # pairs with the same text on both sides
+    remove_duplicates: bool = False
 
 
 class Model(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -1,6 +1,6 @@
 """A run's text as piece ids, and batches of it as tensors."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,6 +9,7 @@ from torch import Tensor
 from pocketmt.errors import DataError
 from pocketmt.models.search import pad
 from pocketmt.text.batching import make_batches
+from pocketmt.text.cleaning import Cleaning, CleaningReport, clean
 from pocketmt.text.corpus import read_pairs
 from pocketmt.text.vocabulary import BOS, EOS, Vocabulary
 from pocketmt.text.vocabulary_training import train_vocabulary
@@ -54,38 +55,35 @@ def load_corpus(data: Data, vocabulary_file: Path) -> Corpus:
         temporary.write_bytes(vocabulary.model)
         temporary.replace(vocabulary_file)
     vocabulary = Vocabulary.from_file(vocabulary_file)
-    training, left_out = _encode(texts, vocabulary, data)
+    report = CleaningReport()
+    training = _encode(clean(texts, _cleaning(data), report, lambda line: len(vocabulary.encode(line))), vocabulary)
     if not training:
-        raise DataError(f"no pair of {data.training_source} is left after filtering ({left_out}): check the two files")
+        raise DataError(f"no pair of {data.training_source} is left ({report}): check the two files and the filters")
     validation_texts = list(read_pairs(Path(data.validation_source), Path(data.validation_target)))
     if not validation_texts:
         raise DataError(f"{data.validation_source} is empty: training needs validation text to know when to stop")
-    validation = [(vocabulary.encode(source), vocabulary.encode(target)) for source, target in validation_texts]
+    validation = _encode(validation_texts, vocabulary)
     return Corpus(
         vocabulary=vocabulary,
         training=training,
         validation_sources=[source for source, _ in validation],
         validation_references=[target for _, target in validation_texts],
         validation=[pair for pair in validation if pair[0] and pair[1]],
-        left_out=left_out,
+        left_out={reason.value: count for reason, count in report.removed.items()},
     )
 
 
-def _encode(texts: Sequence[tuple[str, str]], vocabulary: Vocabulary, data: Data) -> tuple[list[Pair], dict[str, int]]:
-    pairs: list[Pair] = []
-    left_out = {"empty": 0, "too long": 0, "ratio": 0}
-    for source_text, target_text in texts:
-        source, target = vocabulary.encode(source_text), vocabulary.encode(target_text)
-        shorter, longer = sorted((len(source), len(target)))
-        if not shorter:
-            left_out["empty"] += 1
-        elif longer > data.maximum_length:
-            left_out["too long"] += 1
-        elif longer > data.maximum_ratio * shorter + 5:
-            left_out["ratio"] += 1
-        else:
-            pairs.append((source, target))
-    return pairs, left_out
+def _cleaning(data: Data) -> Cleaning:
+    return Cleaning(
+        maximum_length=data.maximum_length,
+        maximum_ratio=data.maximum_ratio,
+        remove_identical=data.remove_identical,
+        remove_duplicates=data.remove_duplicates,
+    )
+
+
+def _encode(texts: Iterable[tuple[str, str]], vocabulary: Vocabulary) -> list[Pair]:
+    return [(vocabulary.encode(source), vocabulary.encode(target)) for source, target in texts]
 
 
 def batches(pairs: Sequence[Pair], token_budget: int, seed: int, device: str) -> Iterator[Batch]:

@@ -1,0 +1,176 @@
+"""Packs trained models in every scheme and scores them on Multi30k, by the engine and by the PyTorch reference.
+
+    python -m benchmarks.multi30k.quality build/multi30k/seed1 build/multi30k/seed2
+
+Each argument is a folder that `pocketmt train` filled. The model files are left beside the weights; the scores go to
+benchmarks/records/multi30k-quality.json.
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks.multi30k.data import ROOT, TESTS, VALIDATION, lines
+
+from pocketmt.engine import Translator
+from pocketmt.evaluation.quality import Quality, compare, score
+from pocketmt.evaluation.records import provenance, write_record
+from pocketmt.model_file.architecture import architecture_from_json
+from pocketmt.models.search import translate
+from pocketmt.recipes.packing import About, pack
+from pocketmt.recipes.reference import load_reference
+from pocketmt.text.vocabulary import Vocabulary
+from pocketmt.training.checkpoints import load_weights
+
+SCHEMES = ("float32", "uniform8", "logarithmic4")
+BEAM = 4
+LICENCE = "Research use only: trained on Multi30k, whose captions come from Flickr30k under its terms"
+DESCRIPTION = "Image captions, English to German; tiny Transformer trained on Multi30k"
+
+
+@dataclass(frozen=True)
+class Translations:
+    """One model file's translations of every set, by each of its two runners."""
+
+    scheme: str
+    file_bytes: int
+    engine: dict[str, list[str]]  # beam 4
+    engine_greedy: dict[str, list[str]]
+    reference: dict[str, list[str]]  # PyTorch running the same codes, beam 4
+    reference_greedy: dict[str, list[str]]
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Measure, write the record, print its rows."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folders", nargs="+", type=Path, help="folders filled by `pocketmt train`")
+    parser.add_argument("--output", type=Path, default=ROOT / "benchmarks" / "records" / "multi30k-quality.json")
+    options = parser.parse_args(arguments)
+    rows: list[dict[str, Any]] = []
+    parity: list[dict[str, Any]] = []
+    training: list[dict[str, Any]] = []
+    for folder in options.folders:
+        _, metadata = load_weights(folder / "model.safetensors")
+        training.append(metadata["training"])
+        seed = int(metadata["training"]["seed"])
+        found = [translations(folder, scheme) for scheme in SCHEMES]
+        for each in found:
+            rows += quality_rows(each, found[0], seed)
+            parity += parity_rows(each, seed)
+    record = {"rows": rows, "parity": parity, "training": training, "provenance": provenance()}
+    write_record(record, options.output)
+    for row in rows:
+        print(row)
+    for row in parity:
+        print(row)
+    return 0
+
+
+def translations(folder: Path, scheme: str) -> Translations:
+    """Pack a trained model in one scheme and translate every set in both ways."""
+    path = folder / f"{scheme}.pocketmt"
+    size = pack_folder(folder, scheme, path)
+    sources = {name: lines(name, "en") for name in (VALIDATION, *TESTS)}
+    translator = Translator(path)
+    model = load_reference(path)
+    vocabulary = Vocabulary.from_file(folder / "vocabulary.model")
+
+    def by_reference(texts: list[str], beam: int) -> list[str]:
+        outputs = translate(model, [vocabulary.encode(text) for text in texts], beam=beam)
+        return [vocabulary.decode(output) for output in outputs]
+
+    return Translations(
+        scheme=scheme,
+        file_bytes=size,
+        engine={name: translator.translate(texts, beam_size=BEAM) for name, texts in sources.items()},
+        engine_greedy={name: translator.translate(texts, beam_size=1) for name, texts in sources.items()},
+        reference={name: by_reference(texts, BEAM) for name, texts in sources.items()},
+        reference_greedy={name: by_reference(texts, 1) for name, texts in sources.items()},
+    )
+
+
+def pack_folder(folder: Path, scheme: str, path: Path) -> int:
+    """Pack the weights of a training folder; returns the file's size in bytes."""
+    weights, metadata = load_weights(folder / "model.safetensors")
+    about = About(
+        source_language=metadata["languages"]["source"],
+        target_language=metadata["languages"]["target"],
+        licence=LICENCE,
+        description=DESCRIPTION,
+        recipe={"scheme": scheme},
+        training=metadata["training"],
+    )
+    architecture = architecture_from_json(metadata["architecture"])
+    vocabulary = (folder / "vocabulary.model").read_bytes()
+    return pack(path, weights, architecture, vocabulary, scheme, about)
+
+
+def quality_rows(found: Translations, uncompressed: Translations, seed: int) -> list[dict[str, Any]]:
+    """Scores of one file by engine and PyTorch on every set, and on both tests pooled against the float32 file."""
+    rows = []
+    for runner, outputs, baseline in (
+        ("engine", found.engine, uncompressed.engine),
+        ("PyTorch", found.reference, uncompressed.reference),
+    ):
+        row: dict[str, Any] = {
+            "seed": seed,
+            "scheme": found.scheme,
+            "runner": runner,
+            "file_bytes": found.file_bytes,
+            "times_smaller": uncompressed.file_bytes / found.file_bytes,
+        }
+        for name in (VALIDATION, *TESTS):
+            row[name] = score_entry(score(outputs[name], lines(name, "de")))
+        references = [line for name in TESTS for line in lines(name, "de")]
+        pooled = [line for name in TESTS for line in outputs[name]]
+        pooled_baseline = [line for name in TESTS for line in baseline[name]]
+        row["tests"] = score_entry(score(pooled, references))
+        if found.scheme != uncompressed.scheme:
+            differences = compare(pooled_baseline, pooled, references)
+            row["against_float32"] = {each.name: {"gain": each.gain, "p_value": each.p_value} for each in differences}
+        else:
+            row["against_float32"] = {name: {"gain": None, "p_value": None} for name in ("BLEU", "chrF")}
+        rows.append(row)
+    return rows
+
+
+def score_entry(quality: Quality) -> dict[str, Any]:
+    """A set's scores as the record holds them, signatures with them."""
+    return {
+        "bleu": quality.bleu.value,
+        "bleu_lowercased": quality.bleu_lowercased.value,
+        "chrf": quality.chrf.value,
+        "lines": quality.lines,
+        "signatures": [quality.bleu.signature, quality.bleu_lowercased.signature, quality.chrf.signature],
+    }
+
+
+def parity_rows(found: Translations, seed: int) -> list[dict[str, Any]]:
+    """How often engine and PyTorch write the same line, and how far apart their BLEU is."""
+    rows = []
+    for search, engine, reference in (
+        ("greedy", found.engine_greedy, found.reference_greedy),
+        ("beam 4", found.engine, found.reference),
+    ):
+        for name in TESTS:
+            pairs = list(zip(engine[name], reference[name], strict=True))
+            references = lines(name, "de")
+            gap = score(engine[name], references).bleu.value - score(reference[name], references).bleu.value
+            rows.append(
+                {
+                    "seed": seed,
+                    "scheme": found.scheme,
+                    "search": search,
+                    "set": name,
+                    "same_lines_percent": 100 * sum(ours == theirs for ours, theirs in pairs) / len(pairs),
+                    "bleu_engine_minus_pytorch": gap,
+                }
+            )
+    return rows
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
