@@ -65,7 +65,8 @@ void Matrix::pack_group(const TensorSource& source, const std::string& name, con
     Group& group = groups_.emplace_back(Group{Family::plain, first_row, description.rows, {}});
     if (!description.levels.empty() && description.bits == 4) {
         pack_level_table(source, prefix, description, group);
-    } else if (description.scheme == "uniform" && description.bits == 8 && description.granularity == "row") {
+    } else if (description.levels.empty() && description.scheme == "uniform" && description.bits == 8 &&
+               description.granularity == "row") {
         pack_integer(source, prefix, group);
     } else {
         throw ModelError("matrix " + prefix + ": this engine has no kernel for the scheme \"" + description.scheme +

@@ -12,10 +12,12 @@ from pocketmt.model_file import Architecture, open_model
 from pocketmt.models.transformer import Transformer
 from pocketmt.text.vocabulary import Vocabulary
 from pocketmt.text.vocabulary_training import train_vocabulary
+from tests.engine.reference import Grouping, architecture, plain, random_transformer, uniform, write
 
-from tests.engine.reference import Grouping, architecture, plain, random_transformer, write
-
-WORDS = "the a man woman dog rides reads sees red big old bike book house in on with and two three".split()
+WORDS = (
+    *("the", "a", "man", "woman", "dog", "rides", "reads", "sees", "red", "big", "old", "bike", "book", "house"),
+    *("in", "on", "with", "and", "two", "three"),
+)
 
 Loader = Callable[..., tuple[_native.Model, Transformer]]
 
@@ -25,6 +27,14 @@ def vocabulary() -> Vocabulary:
     """120 pieces."""
     draw = random.Random(1)
     return train_vocabulary([" ".join(draw.choices(WORDS, k=8)) + "." for _ in range(500)], 120)
+
+
+@pytest.fixture
+def model_path(tmp_path: Path, vocabulary: Vocabulary) -> Path:
+    """A random model in 8 bit."""
+    path = tmp_path / "random.pocketmt"
+    write(path, random_transformer(architecture()), vocabulary, uniform)
+    return path
 
 
 @pytest.fixture

@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 
 from pocketmt.models.search import beam_search, greedy_search
-
 from tests.engine.conftest import Loader, search_options, sentences
 from tests.engine.reference import GROUPINGS, architecture, reference_logits
 
-SHAPES = {
+SHAPES: dict[str, dict[str, object]] = {
     "post-norm": {},
     "pre-norm": {"norm": "pre"},
     "attention biases": {"attention_bias": True},
@@ -50,7 +49,7 @@ def test_a_sentence_longer_than_any_block(load: Loader) -> None:
 @pytest.mark.parametrize("shape", [*list(SHAPES)[:2], list(SHAPES)[3]])
 def test_quantized_logits(load: Loader, grouping: str, shape: str) -> None:
     # A float that differs in its last bit may round to the neighbouring activation code, a step of 1/127 of its row's
-    # largest. That is rare, so that most logits agree as closely as floats do, and none is off by more than a few steps.
+    # largest. That is rare, so that most logits agree as closely as floats do, and none is far off.
     model, reference = load(architecture(**SHAPES[shape]), GROUPINGS[grouping])
     errors = []
     for source, target in zip(sentences(6), sentences(6, seed=1), strict=True):

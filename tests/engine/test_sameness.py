@@ -3,7 +3,6 @@
 import pytest
 
 from pocketmt.engine import _native
-
 from tests.engine.conftest import Loader, search_options, sentences
 from tests.engine.reference import GROUPINGS, architecture
 

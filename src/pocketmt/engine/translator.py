@@ -1,6 +1,7 @@
 """Translator: text in, text out."""
 
 import os
+from array import array
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -111,6 +112,15 @@ class Translator:
         Raises EngineError where an id or option is out of range.
         """
         return [hypotheses[0][0] for hypotheses in self._model.translate(sources, _native_options(options))]
+
+    def logits(self, source: Sequence[int], target: Sequence[int]) -> list[list[float]]:
+        """Return teacher-forced logits after bos and each id of `target`: [len(target) + 1][vocabulary size].
+
+        Raises EngineError where an id is out of range.
+        """
+        values = array("f", self._model.logits(source, target))
+        size = len(self._vocabulary)
+        return [values[start : start + size].tolist() for start in range(0, len(values), size)]
 
     def _stream(self, lines: Iterator[str], read_ahead: int, options: _native.SearchOptions) -> Iterator[str]:
         chunk_size = -(-read_ahead // CHUNKS_READ_AHEAD)

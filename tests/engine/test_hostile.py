@@ -1,0 +1,181 @@
+"""The native side, called with descriptions that lie: it must refuse each, and never read where it may not."""
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pocketmt.engine import _native
+from pocketmt.errors import ModelFileError
+from pocketmt.model_file import open_model
+from tests.engine.conftest import search_options
+
+MATRIX = "encoder.layers.1.feed_forward.outer.weight"
+BIAS = "decoder.layers.0.feed_forward.inner.bias"
+SIZES = ("encoder_layers", "decoder_layers", "model_dimension", "feed_forward_dimension", "attention_heads",
+         "attention_dimension", "vocabulary_size")  # fmt: skip
+ROWS: list[list[int]] = [[1, 31], [16, 16], [96], [2**63, 2**63], []]
+LARGE = (0, 1, 2**16 + 1, 2**31, 2**32, 2**63, 2**64 - 1)
+
+Arguments = dict[str, Any]
+
+
+@pytest.fixture
+def arguments(model_path: Path) -> Arguments:
+    """What a true model file gives."""
+    with open_model(model_path) as file:
+        shape = file.architecture
+        return {
+            "buffer": bytes(file.buffer),
+            "architecture": {name: getattr(shape, name) for name in (*SIZES, "norm", "attention_bias")},
+            "tensors": {
+                name: [each.dtype, list(each.shape), each.offset, each.size] for name, each in file.tensors.items()
+            },
+            "matrices": {
+                name: [
+                    [each.scheme, each.bits, each.granularity, list(each.levels or ()), each.rows] for each in groups
+                ]
+                for name, groups in file.matrices.items()
+            },
+        }
+
+
+def build(arguments: Arguments) -> _native.Model:
+    return _native.Model(
+        buffer=arguments["buffer"],
+        architecture=_native.Architecture(**arguments["architecture"]),
+        tensors={name: tuple(each) for name, each in arguments["tensors"].items()},
+        matrices={name: [tuple(group) for group in groups] for name, groups in arguments["matrices"].items()},
+        release=None,
+        instruction_set=None,
+        workers=1,
+    )
+
+
+def tensor(name: str, field: int, value: Any) -> Callable[[Arguments], None]:
+    return lambda arguments: arguments["tensors"][name].__setitem__(field, value)
+
+
+def group(field: int, value: Any) -> Callable[[Arguments], None]:
+    return lambda arguments: arguments["matrices"][MATRIX][0].__setitem__(field, value)
+
+
+LIES: dict[str, tuple[Callable[[Arguments], Any], str]] = {
+    "missing tensor": (lambda a: a["tensors"].pop(BIAS), BIAS),
+    "missing codes": (lambda a: a["tensors"].pop(f"{MATRIX}.0.codes"), f"{MATRIX}.0.codes"),
+    "wrong type": (tensor(BIAS, 0, "I8"), BIAS),
+    "type of another size": (tensor(f"{MATRIX}.0.codes", 0, "F32"), MATRIX),
+    "wrong shape": (tensor(BIAS, 1, [49]), BIAS),
+    "more dimensions": (tensor(BIAS, 1, [1, 48]), BIAS),
+    "wrong size": (tensor(BIAS, 3, 48), BIAS),
+    "behind the end": (tensor(BIAS, 2, 2**40), BIAS),
+    "offset that overflows": (tensor(BIAS, 2, 2**64 - 64), BIAS),
+    "not aligned": (tensor(BIAS, 2, 4), BIAS),
+    "unknown scheme": (group(0, "ternary"), "ternary"),
+    "unknown width": (group(1, 3), "3 bits"),
+    "unknown granularity": (group(2, "column"), "column"),
+    "levels of 8 bit": (group(3, [0] * 15), MATRIX),
+    "too few rows": (group(4, 31), MATRIX),
+    "too many rows": (group(4, 33), MATRIX),
+    "rows that overflow": (group(4, 2**64 - 1), MATRIX),
+    "no rows": (group(4, 0), MATRIX),
+    "no groups": (lambda a: a["matrices"][MATRIX].clear(), MATRIX),
+    "one group too many": (lambda a: a["matrices"][MATRIX].append(a["matrices"][MATRIX][0]), MATRIX),
+    "matrix that is plain": (lambda a: a["matrices"].pop(MATRIX), MATRIX),
+    "empty file": (lambda a: a.update(buffer=b""), "lies outside"),
+    "file cut off": (lambda a: a.update(buffer=a["buffer"][: len(a["buffer"]) // 2]), "lies outside"),
+    "unknown norm": (lambda a: a["architecture"].update(norm="both"), "norm"),
+    "other network": (lambda a: a["architecture"].update(encoder_layers=3), "encoder.layers.2"),
+    "biases that are not there": (lambda a: a["architecture"].update(attention_bias=True), "bias"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("lie", LIES)
+def test_a_lie_is_named(arguments: Arguments, lie: str) -> None:
+    change, named = LIES[lie]
+    change(arguments)
+    with pytest.raises(ModelFileError, match=named):
+        build(arguments)
+
+
+@pytest.mark.parametrize("levels", [[0] * 15, [0] * 17, [128] + [0] * 15, [-128] + [0] * 15, [2**31 - 1] * 16])
+def test_levels(arguments: Arguments, levels: list[int]) -> None:
+    arguments["matrices"][MATRIX][0] = ["logarithmic", 4, "row", levels, 32]
+    with pytest.raises(ModelFileError, match="level"):
+        build(arguments)
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("value", LARGE)
+def test_sizes(arguments: Arguments, size: str, value: int) -> None:
+    if value == 1 and size in ("encoder_layers", "decoder_layers", "attention_heads"):
+        pytest.skip("another network that these tensors fit")
+    arguments["architecture"][size] = value
+    with pytest.raises(ModelFileError):
+        build(arguments)
+
+
+@pytest.mark.parametrize("bits", [0x7F80, 0xFF80, 0x7FC0])
+def test_scales_must_be_finite(arguments: Arguments, bits: int) -> None:
+    start = arguments["tensors"][f"{MATRIX}.0.scale"][2]
+    overwrite(arguments, start, bits.to_bytes(2, "little"))
+    with pytest.raises(ModelFileError, match=f"{MATRIX}.0.scale"):
+        build(arguments)
+
+
+def test_codes_must_not_be_the_lowest(arguments: Arguments) -> None:
+    overwrite(arguments, arguments["tensors"][f"{MATRIX}.0.codes"][2] + 77, b"\x80")
+    with pytest.raises(ModelFileError, match="-128"):
+        build(arguments)
+
+
+def test_weights_that_overflow_are_told(arguments: Arguments) -> None:
+    for name, (_, _, offset, size) in arguments["tensors"].items():
+        if name.endswith("norm.weight"):
+            overwrite(arguments, offset, (0x7F7FFFFF).to_bytes(4, "little") * (size // 4))
+    model = build(arguments)
+    for beam_size in (1, 4):
+        try:
+            model.translate([[5, 6, 7]], search_options(beam_size=beam_size))
+        except Exception as error:
+            assert "not finite" in str(error)
+
+
+def test_random_lies(arguments: Arguments) -> None:
+    """Whatever is said of a tensor, the engine refuses or translates."""
+    draw = random.Random(4)
+    tensors, matrices = arguments["tensors"], arguments["matrices"]
+    for _ in range(300):
+        name, field = draw.choice(list(tensors)), draw.randrange(4)
+        values: dict[int, list[Any]] = {
+            0: ["F32", "BF16", "I8", "U8", ""],
+            1: [[], [0], [2**63, 2], [32, 32], [96, 32], [2**64 - 1]],
+        }
+        changed = [*tensors[name]]
+        if field in (2, 3):  # offset, size
+            values[field] = [*LARGE, changed[field] + 64, max(0, changed[field] - 64)]
+        changed[field] = draw.choice(values[field])
+        matrix = draw.choice(list(matrices))
+        groups = [[*group] for group in matrices[matrix]]
+        if draw.random() < 0.5:
+            groups = [[*groups[0][:4], rows] for rows in draw.choice(ROWS)]
+        try:
+            model = build(
+                {**arguments, "tensors": {**tensors, name: changed}, "matrices": {**matrices, matrix: groups}}
+            )
+        except ModelFileError:
+            continue
+        model.translate([[5, 6, 7]], search_options(max_length=5))
+
+
+@pytest.mark.parametrize("source", [[-1], [2**32], ["5"], [5.5], None, 7])
+def test_sources_must_be_ids(arguments: Arguments, source: Any) -> None:
+    with pytest.raises(TypeError):
+        build(arguments).translate([source], search_options())
+
+
+def overwrite(arguments: Arguments, start: int, data: bytes) -> None:
+    buffer = arguments["buffer"]
+    arguments["buffer"] = buffer[:start] + data + buffer[start + len(data) :]

@@ -1,0 +1,40 @@
+"""Long lines are cut, and nothing is dropped."""
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from pocketmt.engine.segmentation import encode_line
+from pocketmt.text.vocabulary import Vocabulary
+
+SENTENCE = "the man reads a book."
+WORDS = ("man", "a.", "b!)", "。", "book", "。。", "red。", "?", ".", "woman")
+
+
+def test_a_short_line_is_one_segment(vocabulary: Vocabulary) -> None:
+    assert encode_line(vocabulary, SENTENCE, 200) == [vocabulary.encode(SENTENCE)]
+    assert encode_line(vocabulary, "  ", 200) == []
+
+
+def test_segments_end_where_sentences_end(vocabulary: Vocabulary) -> None:
+    length = len(vocabulary.encode(SENTENCE))
+    segments = encode_line(vocabulary, " ".join([SENTENCE] * 10), 3 * length + 1)
+    assert [vocabulary.decode(ids) for ids in segments] == [
+        *[" ".join([SENTENCE] * 3)] * 3,
+        SENTENCE,
+    ]
+
+
+def test_a_long_sentence_is_cut_between_words(vocabulary: Vocabulary) -> None:
+    segments = encode_line(vocabulary, "man " * 100, 7)
+    assert {word for ids in segments for word in vocabulary.decode(ids).split()} == {"man"}
+    assert sum(len(vocabulary.decode(ids).split()) for ids in segments) == 100
+
+
+@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(st.lists(st.sampled_from(WORDS), min_size=1), st.integers(1, 30))
+def test_nothing_is_dropped(vocabulary: Vocabulary, words: list[str], limit: int) -> None:
+    line = " ".join(words)
+    segments = encode_line(vocabulary, line, limit)
+    assert all(1 <= len(ids) <= limit for ids in segments)
+    pieces = [piece for ids in segments for piece in vocabulary.pieces(ids)]
+    assert "".join(pieces).replace("▁", "") == "".join(vocabulary.pieces(vocabulary.encode(line))).replace("▁", "")

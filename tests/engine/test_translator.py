@@ -1,0 +1,163 @@
+"""Text in, text out: one line for each line, whatever it holds."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from pocketmt.engine import Translator, bundled_models
+from pocketmt.errors import EngineError, ModelFileError
+
+TEXT = "the man rides a red bike in the house."
+
+
+@pytest.fixture
+def translator(model_path: Path) -> Translator:
+    return Translator(model_path)
+
+
+def test_one_line_out_for_each_line_in(translator: Translator) -> None:
+    lines = [
+        TEXT,
+        "",
+        "   \t",
+        "\x00\x01\x1f",
+        "two\x00dogs\x85",
+        "\ud800 broken \udfff",
+        "日本。" * 100,
+        "\u2028",
+        "x" * 9000,
+    ]
+    found = translator.translate(lines, max_length=30)
+    assert len(found) == len(lines)
+    assert [bool(line) for line in found[:4]] == [True, False, False, False]
+    assert all(len(line.splitlines()) <= 1 for line in found)
+
+
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(st.lists(st.text(st.characters(), max_size=80), max_size=5))
+def test_any_text(translator: Translator, lines: list[str]) -> None:
+    found = translator.translate(lines, beam_size=1, max_length=5)
+    assert len(found) == len(lines)
+    assert all(len(line.splitlines()) <= 1 for line in found)
+
+
+def test_ten_thousand_words(translator: Translator) -> None:
+    line = "the man rides a bike " * 2000
+    [found] = translator.translate([line], beam_size=1, max_length=3)
+    assert len(found.split(" ")) >= 50  # each of 50 segments has its own words
+
+
+def test_n_best(translator: Translator) -> None:
+    single, none, several = translator.translate_n_best([TEXT, "", f"{TEXT} " * 40], 3, max_length=10)
+    assert len(single) == 3
+    assert [each.score for each in single] == sorted((each.score for each in single), reverse=True)
+    assert translator.translate([TEXT], max_length=10) == [single[0].text]
+    assert [(each.text, each.score) for each in none] == [("", 0.0)]
+    assert 1 <= len(several) <= 3
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("read_ahead", [1, 2, 7, 512])
+def test_stream_keeps_order_and_reads_ahead_no_further_than_told(
+    model_path: Path, workers: int, read_ahead: int
+) -> None:
+    translator = Translator(model_path, workers=workers)
+    lines = [f"{word} {number}" for number in range(6) for word in ("man", "", "a red bike")]
+    read = 0
+
+    def source() -> Iterator[str]:
+        nonlocal read
+        for line in lines:
+            read += 1
+            yield line
+
+    found = []
+    for index, translation in enumerate(translator.translate_stream(source(), read_ahead=read_ahead, beam_size=2)):
+        assert read <= index + 1 + read_ahead
+        found.append(translation)
+    assert found == translator.translate(lines, beam_size=2)
+
+
+def test_a_stream_may_be_given_up(model_path: Path) -> None:
+    translator = Translator(model_path, workers=2)
+    stream = translator.translate_stream([TEXT] * 2000)
+    next(stream)
+    del stream, translator
+
+
+def test_several_threads_share_a_translator(model_path: Path) -> None:
+    translator = Translator(model_path, workers=2)
+    lines = [f"the man {number}" for number in range(40)]
+    expected = translator.translate(lines)
+    found: dict[int, list[str]] = {}
+    threads = [
+        threading.Thread(target=lambda index=index: found.update({index: translator.translate(lines)}))
+        for index in range(5)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert list(found.values()) == [expected] * 5
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("sources", [1, 500])
+def test_ctrl_c_ends_a_long_translation(model_path: Path, workers: int, sources: int) -> None:
+    translator = Translator(model_path, workers=workers)
+    timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):  # or it would take hours
+        translator.translate_ids([[5, 6, 7]] * sources, min_length=10**6, max_length=10**6)
+    timer.join()
+    assert translator.translate([TEXT])
+
+
+def test_what_is_asked_must_be_possible(translator: Translator, model_path: Path) -> None:
+    for options in (
+        {"beam_size": 0},
+        {"beam_size": 10**6},
+        {"max_length": 0},
+        {"min_length": -1},
+        {"max_length": 2**70},
+    ):
+        with pytest.raises(EngineError, match=next(iter(options))):
+            translator.translate([TEXT], **options)  # type: ignore[arg-type]
+    with pytest.raises(EngineError, match="length_penalty"):
+        translator.translate([TEXT], length_penalty=float("nan"))
+    with pytest.raises(EngineError, match="n_best"):
+        translator.translate_n_best([TEXT], 5, beam_size=4)
+    with pytest.raises(TypeError, match="beamsize"):
+        translator.translate([TEXT], beamsize=4)  # type: ignore[call-arg]
+    with pytest.raises(EngineError, match="120"):
+        translator.translate_ids([[5, 120]])
+    with pytest.raises(EngineError, match=r"it has: .*portable"):
+        Translator(model_path, instruction_set="sse9")
+    for argument in ("workers", "longest_segment"):
+        with pytest.raises(EngineError, match=argument):
+            Translator(model_path, **{argument: 0})  # type: ignore[arg-type]
+
+
+def test_a_wrong_name_is_told_with_the_bundled_ones(tmp_path: Path) -> None:
+    with pytest.raises(ModelFileError, match="no such file") as raised:
+        Translator(tmp_path / "nowhere.pocketmt")
+    assert all(name in str(raised.value) for name in bundled_models())
+
+
+def test_logits_shape(translator: Translator) -> None:
+    logits = translator.logits([5, 6], [7, 8, 9])
+    assert [len(row) for row in logits] == [120] * 4
+
+
+def test_importing_the_engine_needs_no_pytorch() -> None:
+    program = "import sys, pocketmt.engine; print({'torch', 'numpy', 'msgspec', 'rich'} & set(sys.modules))"
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "set()"
