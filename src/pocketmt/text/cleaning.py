@@ -70,7 +70,7 @@ def clean(
 ) -> Iterator[Pair]:
     """Yield the pairs that are good for training, as they came and in their order.
 
-    Pairs are read one at a time. Of each distinct pair only a hash is kept (some 100 bytes, however long the texts are),
+    Pairs are read one at a time. A hash of each distinct pair is kept (some 100 bytes, however long the texts are),
     and nothing where `remove_duplicates` is off.
 
     Args:

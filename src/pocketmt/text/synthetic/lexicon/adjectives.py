@@ -50,7 +50,7 @@ ill | krank kränker kränkst | state
 healthy healthier healthiest | gesund gesünder gesündest | state
 busy busier busiest | beschäftigt | state
 nervous | nervös | state
-angry angrier angriest | wütend | state
+angry angrier angriest | wütend wütender wütendst | state
 red | rot | colour coloured-fruit clothing clothing-plural vehicle thing furniture luggage gift-plural
 blue | blau | colour clothing clothing-plural vehicle thing furniture luggage
 green | grün | colour coloured-fruit clothing clothing-plural vehicle thing furniture luggage

@@ -24,8 +24,6 @@ son | der Sohn Söhne | person kin several young
 daughter | die Tochter Töchter | person kin several young
 friend | der Freund Freunde | person kin several
 cousin | der Cousin Cousins =Cousins | person kin several
-husband | der Mann Männer | person spouse
-wife/wives | die Frau Frauen | person spouse
 neighbour | der Nachbar Nachbarn ~Nachbarn | person kin
 boss | der Chef Chefs =Chefs | person boss
 colleague | der Kollege Kollegen ~Kollegen | person kin several
@@ -34,13 +32,12 @@ colleague | der Kollege Kollegen ~Kollegen | person kin several
 child/children | das Kind Kinder | person child
 girl | das Mädchen Mädchen | person child
 boy | der Junge Jungen ~Jungen | person child
-baby | das Baby Babys =Babys | person
 man/men | der Mann Männer | person adult
 woman/women | die Frau Frauen | person adult
 doctor | der Arzt Ärzte +Ärztin | person job
 teacher | der Lehrer Lehrer +Lehrerin | person job
 engineer | der Ingenieur Ingenieure +Ingenieurin | person job
-cook | der Koch Köche +Köchin | person job
+cook | der Koch Köche =Kochs +Köchin | person job
 waiter | der Kellner Kellner | person staff
 baker | der Bäcker Bäcker +Bäckerin | person job
 police officer | der Polizist Polizisten ~Polizisten +Polizistin | person job
@@ -108,7 +105,7 @@ shoe | der Schuh Schuhe | clothing-plural footwear
 boot | der Stiefel Stiefel | clothing-plural footwear
 glove | der Handschuh Handschuhe | clothing-plural
 table | der Tisch Tische | furniture surface
-chair | der Stuhl Stühle | furniture surface
+chair | der Stuhl Stühle =Stuhls | furniture surface
 bed | das Bett Betten | furniture surface
 cupboard | der Schrank Schränke | furniture container
 shelf/shelves | das Regal Regale | furniture surface
@@ -139,8 +136,8 @@ book | das Buch Bücher | reading printed thing portable
 newspaper | die Zeitung Zeitungen | reading printed portable paper
 magazine | die Zeitschrift Zeitschriften | reading printed portable paper
 novel | der Roman Romane | reading printed
-letter | der Brief Briefe | reading written portable paper
-email | die E-Mail E-Mails | reading written
+letter | der Brief Briefe | reading written answered portable paper
+email | die E-Mail E-Mails | reading written answered
 postcard | die Postkarte Postkarten | written portable
 report | der Bericht Berichte | reading written
 article | der Artikel Artikel | reading written
@@ -188,12 +185,11 @@ hotel | das Hotel Hotels | building eatery
 restaurant | das Restaurant Restaurants | building eatery
 supermarket | der Supermarkt Supermärkte | building town
 library | die Bibliothek Bibliotheken | building town
-park | der Park Parks | town outdoors
+park | der Park Parks =Parks | town outdoors
 bakery | die Bäckerei Bäckereien | building town
 train station | der Bahnhof Bahnhöfe =Bahnhofs | building town
 swimming pool | das Schwimmbad Schwimmbäder | building town
 garden | der Garten Gärten | outdoors
-tree | der Baum Bäume | outdoors-thing
 street | die Straße Straßen | street
 village | das Dorf Dörfer | settlement
 city | die Stadt Städte | settlement
@@ -220,9 +216,8 @@ breakfast | das Frühstück - =Frühstücks | meal
 lunch | das Mittagessen - | meal
 dinner | das Abendessen - | meal
 problem | das Problem Probleme | abstract explained
-question | die Frage Fragen | abstract asked
-answer | die Antwort Antworten | abstract
-idea | die Idee Ideen | abstract
+question | die Frage Fragen | abstract asked answered
+answer | die Antwort Antworten | abstract asked found
 exercise | die Übung Übungen | abstract explained
 mistake | der Fehler Fehler | abstract explained
 word | das Wort Wörter | abstract explained
@@ -230,7 +225,6 @@ story | die Geschichte Geschichten | abstract story
 joke | der Witz Witze | story
 rule | die Regel Regeln | abstract explained
 job | die Stelle Stellen | position
-work | die Arbeit - | abstract-mass
 help | die Hilfe - | need
 money | das Geld - | need
 time | die Zeit - | need
@@ -254,11 +248,11 @@ music | die Musik - | interest music
 history | die Geschichte - | interest
 politics | die Politik - | interest
 sport | der Sport - | interest
-German | das Deutsch - | language
-English | das Englisch - | language
-French | das Französisch - | language
-Spanish | das Spanisch - | language
-Italian | das Italienisch - | language
+German | das Deutsch - =Deutsch | language
+English | das Englisch - =Englisch | language
+French | das Französisch - =Französisch | language
+Spanish | das Spanisch - =Spanisch | language
+Italian | das Italienisch - =Italienisch | language
 """
 
 _ARTICLES = {"der": Agreement.MASCULINE, "die": Agreement.FEMININE, "das": Agreement.NEUTER}

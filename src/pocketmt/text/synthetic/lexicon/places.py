@@ -100,6 +100,8 @@ _SURNAMES = ["Schmidt", "Weber", "Fischer", "Meyer", "Wagner", "Becker"]
 FIRST_NAMES: tuple[NounPhrase, ...] = tuple(
     proper_name(name, person) for names, person in ((_WOMEN, Person.SHE), (_MEN, Person.HE)) for name in names
 )
+WOMEN = FIRST_NAMES[: len(_WOMEN)]
+MEN = FIRST_NAMES[len(_WOMEN) :]
 SURNAMES: tuple[NounPhrase, ...] = tuple(
     proper_name(f"{english} {name}", person, f"{german} {name}", f"{oblique} {name}")
     for name in _SURNAMES

@@ -22,7 +22,7 @@ buy bought | kaufen | acc=food,fruit-plural,clothing,clothing-plural,furniture,d
 sell sold | verkaufen | acc=furniture,device,vehicle,home | shop
 need* | brauchen | acc=clothing,furniture,device,possession,need | -
 look +for | suchen | acc=possession,luggage,home,position | -
-find found | finden - gefunden | acc=possession,luggage,position | town outdoors
+find found | finden - gefunden | acc=possession,luggage,position,found | town outdoors
 lose lost | verlieren - verloren | acc=possession | town outdoors
 forget forgot forgotten | vergessen vergisst vergessen | acc=possession,appointment | -
 read read | lesen liest gelesen | acc=reading | home outdoors
@@ -54,6 +54,8 @@ play | spielen | game | -
 paint | malen | acc=picture | home
 build built | bauen | acc=building | -
 cut cut | schneiden schneidet geschnitten | acc=baked,fruit | kitchen
+feed fed | füttern | acc=animal,pet | -
+listen +to | hören | acc=music | home
 order | bestellen | acc=food,drink | eating
 pay paid | bezahlen | acc=bill | -
 book | buchen | acc=journey | -
@@ -67,6 +69,7 @@ tell told | erzählen | dat=child,kin acc=story | -
 help | helfen hilft geholfen | dat=kin,child,parent | home
 thank | danken | dat=kin,kin-plural,staff,job | -
 answer | antworten | dat=boss,kin,staff | -
+answer | beantworten | acc=answered | -
 wait +for | warten | auf+acc=kin,transport,staff | town travel
 think thought +of | denken - gedacht | an+acc=kin,kin-plural,parent,anticipated | -
 dream +of | träumen | von+dat=journey,home,vehicle,anticipated | -

@@ -26,7 +26,7 @@ GAMES = (
 )
 # "prepare dinner" is "das Abendessen vorbereiten".
 _UNSAID_ARTICLE = Determiner("", "", "", "", "definite", "definite")
-_OWNED = frozenset(("kin", "kin-plural", "parent", "boss", "spouse"))
+_OWNED = frozenset(("kin", "kin-plural", "parent", "boss"))
 _DEFINITE = frozenset(("bill", "weather", "room", "opening", "sight", "staff", "adult", "child", "anticipated", "job"))
 _SEVERAL = frozenset(
     ("food", "clothing", "reading", "written", "thing", "portable", "gift", "explained", "animal", "luggage")

@@ -131,7 +131,7 @@ def superlative(draw: Draw) -> tuple[str, str]:
     """Return a sentence with a superlative or comparative before its noun: "das teuerste Auto", "ein größeres Auto"."""
     noun = draw.choose(nouns.of_class("clothing", "furniture", "vehicle", "home", "reading", "device", "luggage"))
     adjective = choices.fitting_adjective(draw, noun)
-    while adjective is None or "colour" in adjective.classes or adjective.german == adjective.german_superlative:
+    while adjective is None or adjective.english == "empty" or "colour" in adjective.classes:
         adjective = choices.fitting_adjective(draw, noun)
     subject = choices.person(draw)
     if draw.chance(0.5):
@@ -268,14 +268,18 @@ def _some_of(draw: Draw, classes: tuple[str, ...]) -> NounPhrase:
 
 def liking(draw: Draw) -> tuple[str, str]:
     """Return what somebody likes, and perhaps what is wrong with it: its pronoun has the German noun's gender."""
+    subject = choices.person(draw)
+    if draw.chance(0.2):
+        return _liking_in_general(draw, subject)
     noun = draw.choose(
         nouns.of_class("clothing", "furniture", "device", "vehicle", "reading", "home", "show", "eatery")
     )
     plural = draw.chance(0.2)
-    subject = choices.person(draw)
-    liked = choices.described(draw, noun, draw.choose((p.THE, p.THE, p.THIS)), 0.2, plural)
+    reasoned = draw.chance(0.75)
+    determiner = draw.choose((p.THE, p.THE, p.THIS))
+    liked = choices.described(draw, noun, determiner, 0.0 if reasoned else 0.4, plural)
     clause = Clause(subject, Predicate(*words.LIKE, accusative=liked), negated=draw.chance(0.3))
-    if draw.chance(0.25):
+    if not reasoned:
         return sentence(c.statement(clause))
     pleased = not clause.negated and draw.chance(0.5)
     options = [
@@ -286,6 +290,15 @@ def liking(draw: Draw) -> tuple[str, str]:
     if clause.negated or pleased:
         return sentence(words.joined(c.statement(clause), " because ", ", weil ", c.subordinate(reason)))
     return sentence(words.joined(c.statement(clause), ", but ", ", aber ", c.statement(reason)))
+
+
+def _liking_in_general(draw: Draw, subject: NounPhrase) -> tuple[str, str]:
+    """Return that somebody likes music, or cherries."""
+    noun = draw.choose(nouns.of_class("interest", "food", "drink", "fruit-plural"))
+    liked = Predicate(*words.LIKE, accusative=p.noun_phrase(noun, p.BARE, plural=bool(noun.english_plural)))
+    if draw.chance(0.3):
+        return sentence(c.question(Clause(questions.asked_about(draw), liked)), "?")
+    return sentence(c.statement(Clause(subject, liked, negated=draw.chance(0.3))))
 
 
 _PASTIMES = (

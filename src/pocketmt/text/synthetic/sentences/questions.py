@@ -127,8 +127,10 @@ def how_many(draw: Draw) -> tuple[str, str]:
 
 def request(draw: Draw) -> tuple[str, str]:
     """Return a polite request: "please", "don't", or "could you"."""
-    verb = choices.activity(draw)
     kind = draw.below(4)
+    verb = choices.activity(draw)
+    while kind != 1 and verb.name == "smoke":
+        verb = choices.activity(draw)
     said = choices.predicate(draw, verb, YOU, negated=kind == 1)
     time = draw.choose((times.NOW[0], times.future(draw))) if draw.chance(0.25) else None
     if kind == 1:

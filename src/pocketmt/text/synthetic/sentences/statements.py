@@ -4,9 +4,10 @@ from dataclasses import replace
 
 from pocketmt.text.synthetic.draw import Draw
 from pocketmt.text.synthetic.grammar import clauses as c
+from pocketmt.text.synthetic.grammar import phrases as p
 from pocketmt.text.synthetic.grammar.clauses import Clause, sentence
 from pocketmt.text.synthetic.grammar.english import Tense
-from pocketmt.text.synthetic.grammar.phrases import Phrase
+from pocketmt.text.synthetic.grammar.phrases import Person, Phrase
 from pocketmt.text.synthetic.lexicon import times
 from pocketmt.text.synthetic.sentences import choices, words
 
@@ -116,7 +117,8 @@ def daily_routine(draw: Draw) -> tuple[str, str]:
         tomorrow = joined_times(Phrase("tomorrow", "morgen"), time)
         clause = Clause(subject, said, modal=draw.choose((c.MUST, c.WANT, c.SHOULD)), time=tomorrow)
     else:
-        clause = Clause(subject, said, time=None if draw.chance(0.5) else Phrase("every day", "jeden Tag"))
+        every_day = None if draw.chance(0.5) else Phrase("every day", "jeden Tag")
+        clause = Clause(subject if subject.key != "ich" else p.pronoun(Person.YOU), said, time=every_day)
         return sentence(c.question(clause, Phrase("when", "wann") if clause.time is None else None), "?")
     return sentence(c.statement(clause))
 

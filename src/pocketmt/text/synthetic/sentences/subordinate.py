@@ -11,7 +11,7 @@ from pocketmt.text.synthetic.grammar.english import Tense, english_verb
 from pocketmt.text.synthetic.grammar.german import Case, GermanVerb
 from pocketmt.text.synthetic.grammar.phrases import NounPhrase, Person, Phrase
 from pocketmt.text.synthetic.lexicon import adjectives, nouns, times, verbs
-from pocketmt.text.synthetic.sentences import choices, words
+from pocketmt.text.synthetic.sentences import choices, questions, words
 
 _WEATHER = (
     (words.simple("rain", "regnen"), Tense.PROGRESSIVE),
@@ -113,7 +113,7 @@ def indirect_question(draw: Draw) -> tuple[str, str]:
     """Return a question inside a sentence: whether, where, when, why."""
     main = draw.choose(_SAID)
     asked = draw.choose((Phrase("whether", "ob"), Phrase("whether", "ob"), *_ASKED[1:]))
-    clause = choices.any_clause(draw)
+    clause = choices.any_clause(draw, questions.asked_about(draw))
     if asked.english == "when":
         clause = replace(clause, time=None)
     mark = "?" if "you" in main.english else "."
@@ -129,11 +129,9 @@ def if_(draw: Draw) -> tuple[str, str]:
     first = draw.chance(0.5)
     named, taken_up = (subject, follower) if first else (follower, subject)
     hindered = draw.chance(0.6)
-    condition = (
-        hindrance(draw, named)
-        if hindered
-        else replace(choices.present_clause(draw, named, bare=True), tense=Tense.PRESENT)
-    )
+    condition = hindrance(draw, named)
+    if not hindered:
+        condition = replace(choices.present_clause(draw, named, bare=True), tense=Tense.PRESENT, adverb=None)
     if condition.subject is words.IT:
         taken_up = subject
     main = replace(affected(draw, taken_up, past=False, hindered=hindered), time=None)
@@ -229,11 +227,8 @@ _PURPOSES = (
     "shop",
     "work",
     "rest",
-    "dance",
-    "book",
     "learn",
     "study",
-    "order",
 )
 
 

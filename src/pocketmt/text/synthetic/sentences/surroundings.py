@@ -12,7 +12,7 @@ from pocketmt.text.synthetic.grammar.english import Tense
 from pocketmt.text.synthetic.grammar.german import Case
 from pocketmt.text.synthetic.grammar.phrases import NounPhrase, Person, Phrase
 from pocketmt.text.synthetic.lexicon import nouns, places, times, verbs
-from pocketmt.text.synthetic.sentences import choices, words
+from pocketmt.text.synthetic.sentences import choices, questions, words
 
 TWO_WAY = (
     Phrase("on", "auf"),
@@ -132,66 +132,65 @@ def giving(draw: Draw) -> tuple[str, str]:
 
 def meeting_people(draw: Draw) -> tuple[str, str]:
     """Return what people say when they meet, thank or part."""
+    return draw.choose((_greeting, _origin, _thanks, _introduction, _apology))(draw)
+
+
+_GREETINGS = (
+    Phrase("good morning", "guten Morgen"),
+    Phrase("good evening", "guten Abend"),
+    Phrase("good night", "gute Nacht"),
+    Phrase("goodbye", "auf Wiedersehen"),
+    Phrase("hello", "hallo"),
+    Phrase("happy birthday", "alles Gute zum Geburtstag"),
+)
+
+
+def _greeting(draw: Draw) -> tuple[str, str]:
     name = draw.choose(places.FIRST_NAMES + places.SURNAMES)
-    here = draw.choose(
-        (*places.CITIES, Phrase("Germany", "Deutschland"), Phrase("Italy", "Italien"), Phrase("Spain", "Spanien"))
-    )
-    given = draw.choose(nouns.of_class("gift", "letter", "written", "anticipated", "drink", "meal", "plan"))
-    thanks = draw.choose(("thank you", "thank you very much"))
-    german_thanks = {"thank you": "danke", "thank you very much": "vielen Dank"}[thanks]
-    kind = draw.below(6)
-    if kind == 0:
-        greeting = draw.choose(
-            (
-                Phrase("good morning", "guten Morgen"),
-                Phrase("good evening", "guten Abend"),
-                Phrase("good night", "gute Nacht"),
-                Phrase("goodbye", "auf Wiedersehen"),
-                Phrase("hello", "hallo"),
-                Phrase("happy birthday", "alles Gute zum Geburtstag"),
-            )
-        )
-        return sentence(words.joined(greeting, ", ", ", ", words.as_phrase(name)), "!")
-    if kind == 1:
-        subject = choices.person(draw)
-        comes = words.simple(
-            "come came", "kommen - gekommen sein", Phrase(f"from {here.english}", f"aus {here.german}")
-        )
-        clause = Clause(subject, comes, negated=draw.chance(0.2))
-        return sentence(c.question(clause), "?") if draw.chance(0.4) else sentence(c.statement(clause))
-    if kind == 2:
-        thing = p.noun_phrase(given, p.THE, plural=False)
-        return sentence(
-            words.joined(Phrase(thanks, german_thanks), " for ", " für ", words.as_phrase(thing, Case.ACCUSATIVE))
-        )
-    if kind == 3:
-        owner = p.possessive(draw.choose((Person.I, Person.HE, Person.SHE)))
-        mine = p.noun_phrase(
-            nouns.named(draw.choose(("brother", "sister", "son", "daughter", "dog", "cat", "boss", "aunt"))), owner
-        )
-        said = words.simple(
-            "be* was been +called", "heißen - geheißen", words.as_phrase(draw.choose(places.FIRST_NAMES))
-        )
-        return sentence(c.statement(Clause(mine, said)))
-    if kind == 4:
-        apology = draw.choose((Phrase("I'm sorry", "es tut mir leid"), Phrase("unfortunately", "leider")))
-        clause = choices.modal_clause(draw, bare=True, negated=True)
-        clause = replace(clause, modal=draw.choose((c.CAN, c.CAN, c.MUST)))
-        if apology.english == "unfortunately":
-            return sentence(c.fronted(apology, clause))
-        return sentence(words.joined(apology, ", but ", ", aber ", c.statement(clause)))
-    subject = p.noun_phrase(
-        nouns.named(draw.choose(("brother", "sister", "friend", "colleague", "boss", "neighbour"))),
-        p.possessive(Person.I),
-    )
-    return sentence(
-        words.joined(
-            Phrase("this is", "das ist"),
-            " ",
-            " ",
-            words.joined(words.as_phrase(subject), " ", " ", words.as_phrase(draw.choose(places.FIRST_NAMES))),
-        )
-    )
+    return sentence(words.joined(draw.choose(_GREETINGS), ", ", ", ", words.as_phrase(name)), "!")
+
+
+_COUNTRIES = (Phrase("Germany", "Deutschland"), Phrase("Italy", "Italien"), Phrase("Spain", "Spanien"))
+
+
+def _origin(draw: Draw) -> tuple[str, str]:
+    asked = draw.chance(0.4)
+    subject = questions.asked_about(draw) if asked else choices.person(draw)
+    home = draw.choose(places.CITIES + _COUNTRIES)
+    comes = words.simple("come came come", "kommen - gekommen sein", words.after("from", "aus", home))
+    if asked:
+        return sentence(c.question(Clause(subject, comes)), "?")
+    return sentence(c.statement(Clause(subject, comes, negated=draw.chance(0.2))))
+
+
+def _thanks(draw: Draw) -> tuple[str, str]:
+    thanks = draw.choose((Phrase("thank you", "danke"), Phrase("thank you very much", "vielen Dank")))
+    noun = draw.choose(nouns.of_class("gift", "written", "drink", "reading", "fruit"))
+    given = choices.described(draw, noun, p.THE, 0.4)
+    if draw.chance(0.2):
+        given = p.noun_phrase(nouns.named("help"), p.possessive(Person.YOU))
+    return sentence(words.joined(thanks, " for ", " für ", words.as_phrase(given, Case.ACCUSATIVE)))
+
+
+def _introduction(draw: Draw) -> tuple[str, str]:
+    relative = draw.choose(nouns.of_class("kin", "boss"))
+    name = words.as_phrase(draw.choose(places.WOMEN if relative.agreement is de.Agreement.FEMININE else places.MEN))
+    owner = draw.choose((Person.I, Person.I, Person.HE, Person.SHE, Person.WE))
+    subject = p.noun_phrase(relative, p.possessive(owner))
+    if draw.chance(0.5):
+        said = words.simple("be* was been +called", "heißen - geheißen", name)
+        return sentence(c.statement(Clause(subject, said)))
+    named = words.joined(words.as_phrase(subject), " ", " ", name)
+    return sentence(words.after("this is", "das ist", named))
+
+
+def _apology(draw: Draw) -> tuple[str, str]:
+    clause = choices.modal_clause(draw, bare=True, negated=True)
+    clause = replace(clause, modal=draw.choose((c.CAN, c.CAN, c.CAN, c.WANT)))
+    if draw.chance(0.5):
+        return sentence(c.fronted(Phrase("unfortunately", "leider"), clause))
+    sorry = Phrase("I'm sorry", "es tut mir leid")
+    return sentence(words.joined(sorry, ", but ", ", aber ", c.statement(clause)))
 
 
 CONSTRUCTIONS = (
