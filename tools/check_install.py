@@ -64,6 +64,7 @@ class ImportTime:
 
     module: str
     median_milliseconds: float
+    median_processor_milliseconds: float  # of it, computing: what remains where other programs leave the core alone
     fastest_milliseconds: float
     slowest_milliseconds: float
     repeats: int
@@ -75,6 +76,7 @@ class InstallRecord:
 
     wheel_bytes: int
     bundled_models_bytes: int  # in the wheel, and in the runtime's size
+    runtime_without_models_megabytes: float
     runtime: Sizes
     train: Sizes
     imports: list[ImportTime]
@@ -147,13 +149,18 @@ def _required(name: str, extra: str | None) -> list[str]:
 
 def time_import(python: Path, module: str) -> ImportTime:
     """Time `import module` in fresh processes; the first, which reads the files from disk, is not counted."""
-    program = f"import time; start = time.perf_counter(); import {module}; print(time.perf_counter() - start)"
-    times = []
+    clocks = "time.perf_counter(), time.process_time()"
+    program = f"import time; start = {clocks}; import {module}; print(start, ({clocks}))"
+    walls, processors = [], []
     for _ in range(IMPORT_REPEATS + 1):
         answer = subprocess.run([python, "-I", "-c", program], check=True, capture_output=True, text=True)
-        times.append(1000 * float(answer.stdout))
-    counted = times[1:]
-    return ImportTime(module, statistics.median(counted), min(counted), max(counted), len(counted))
+        wall, processor, wall_end, processor_end = map(float, re.findall(r"[\d.e-]+", answer.stdout))
+        walls.append(1000 * (wall_end - wall))
+        processors.append(1000 * (processor_end - processor))
+    walls, processors = walls[1:], processors[1:]
+    return ImportTime(
+        module, statistics.median(walls), statistics.median(processors), min(walls), max(walls), len(walls)
+    )
 
 
 def translate(python: Path) -> str:
@@ -187,10 +194,13 @@ def measure() -> InstallRecord:
         python = install(wheel, Path(folder) / "environment")
         runtime = packages_in(python)
         imports = [time_import(python, module) for module in ("pocketmt", "pocketmt.engine")]
+        sizes = Sizes.of(runtime)
+        models_bytes = sum(model.stat().st_size for model in models)
         return InstallRecord(
             wheel_bytes=wheel.stat().st_size,
-            bundled_models_bytes=sum(model.stat().st_size for model in models),
-            runtime=Sizes.of(runtime),
+            bundled_models_bytes=models_bytes,
+            runtime_without_models_megabytes=(sizes.total_bytes - models_bytes) / 1e6,
+            runtime=sizes,
             train=Sizes.of(packages_for("train", runtime)),
             imports=imports,
             import_engine_milliseconds=imports[-1].median_milliseconds,
@@ -215,7 +225,8 @@ def main() -> int:
     for message in wrong:
         print(f"error: {message}", file=sys.stderr)
     print(
-        f"runtime install: {record.runtime.total_megabytes:.1f} MB (goal {record.size_goal_megabytes:.0f}); "
+        f"runtime install: {record.runtime.total_megabytes:.1f} MB (goal {record.size_goal_megabytes:.0f}), of it models "
+        f"{record.bundled_models_bytes / 1e6:.1f}; "
         f"with [train]: {record.train.total_megabytes:.0f} MB; import pocketmt.engine: "
         f"{record.import_engine_milliseconds:.0f} ms (goal {record.import_goal_milliseconds:.0f}); "
         f"translation: {record.translation or 'none, there is no bundled model'}",
