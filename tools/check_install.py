@@ -225,8 +225,8 @@ def main() -> int:
     for message in wrong:
         print(f"error: {message}", file=sys.stderr)
     print(
-        f"runtime install: {record.runtime.total_megabytes:.1f} MB (goal {record.size_goal_megabytes:.0f}), of it models "
-        f"{record.bundled_models_bytes / 1e6:.1f}; "
+        f"runtime install: {record.runtime.total_megabytes:.1f} MB (goal {record.size_goal_megabytes:.0f}), "
+        f"of it models {record.bundled_models_bytes / 1e6:.1f}; "
         f"with [train]: {record.train.total_megabytes:.0f} MB; import pocketmt.engine: "
         f"{record.import_engine_milliseconds:.0f} ms (goal {record.import_goal_milliseconds:.0f}); "
         f"translation: {record.translation or 'none, there is no bundled model'}",
