@@ -133,7 +133,7 @@ def _description(model: TimedModel) -> dict[str, Any]:
         "name": model.name,
         "origin": model.origin,
         "architecture": asdict(model.architecture),
-        "forced_target_tokens": model.forced_length,
+        "target_tokens": {"fewest": model.lengths[0], "most": model.lengths[1]},
     }
 
 

@@ -121,7 +121,8 @@ def _fastest_run(child: Child, case: Case, choice: Choice, model: TimedModel) ->
 def _order(case: Case, batching: Batching, model: TimedModel) -> dict[str, Any]:
     options = {
         "beam": case.beam,
-        "length": model.forced_length,
+        "shortest": model.lengths[0],
+        "longest": model.lengths[1],
         "batch_size": batching.size,
         "batch_type": batching.type,
     }

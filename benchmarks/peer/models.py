@@ -17,7 +17,7 @@ from torch import Tensor
 from pocketmt.engine.bundled import resolve_model
 from pocketmt.errors import ConfigurationError
 from pocketmt.model_file import Architecture, open_model
-from pocketmt.models.presets import preset
+from pocketmt.models.presets import PRESETS, preset
 from pocketmt.models.transformer import Transformer
 from pocketmt.recipes.packing import About, pack
 from pocketmt.recipes.reference import QuantizedLinear, load_reference
@@ -26,6 +26,8 @@ from pocketmt.text.vocabulary import SPECIAL_PIECES, Vocabulary
 SCHEMES = ("float32", "uniform8", "logarithmic4")
 # The shape of the published comparisons: 27 words in, and eos; 28 out, whatever the weights would rather say.
 SOURCE_LENGTH, TARGET_LENGTH = 27, 28
+# A trained model ends its sentences itself; one that it does not end is cut here.
+TRAINED_LENGTHS = (1, 256)
 RANDOM_VOCABULARY = 32_000
 
 
@@ -36,7 +38,7 @@ class TimedModel:
     name: str
     origin: str
     architecture: Architecture
-    forced_length: int | None  # target tokens of every sentence; None: the model ends its sentences itself
+    lengths: tuple[int, int]  # fewest and most target tokens of a sentence, the same for both sides
     sentences: Sequence[Sequence[int]]  # ids without eos
     peer: Mapping[str, Path]  # "float32" or "int8" -> CTranslate2 folder
     ours: Mapping[str, Path]  # scheme -> model file
@@ -53,7 +55,9 @@ def random_model(name: str, sentences: int, seed: int, folder: Path, peer_python
         [chance.randrange(SPECIAL_PIECES, RANDOM_VOCABULARY) for _ in range(SOURCE_LENGTH)] for _ in range(sentences)
     ]
     peer, ours = _write(weights, architecture, vocabulary, folder / name, peer_python)
-    return TimedModel(f"{name}, random weights", f"seed {seed}", architecture, TARGET_LENGTH, sources, peer, ours)
+    return TimedModel(
+        f"{name}, random weights", f"seed {seed}", architecture, (TARGET_LENGTH, TARGET_LENGTH), sources, peer, ours
+    )
 
 
 def trained_model(model: str, sentences: int, seed: int, folder: Path, peer_python: str) -> TimedModel:
@@ -68,8 +72,10 @@ def trained_model(model: str, sentences: int, seed: int, folder: Path, peer_pyth
     encode = Vocabulary.from_bytes(vocabulary).encode
     texts = lines("test_2016_flickr", "en")
     sources = [encode(line) for line in random.Random(seed).sample(texts, min(sentences, len(texts)))]
+    like = (name for name in PRESETS if preset(name, architecture.vocabulary_size, architecture.norm) == architecture)
+    name = next(like, path.stem)
     peer, ours = _write(_float_weights(path), architecture, vocabulary, folder / "trained", peer_python)
-    return TimedModel(f"{path.stem}, trained", f"{stored} file", architecture, None, sources, peer, ours)
+    return TimedModel(f"{name}, trained", f"{stored} file", architecture, TRAINED_LENGTHS, sources, peer, ours)
 
 
 def _float_weights(path: Path) -> dict[str, Tensor]:

@@ -35,14 +35,13 @@ class CTranslate2:
 
     def translate(self, sources: Sequence[list[str]], options: dict[str, Any]) -> list[list[str]]:
         """Translate pieces to pieces."""
-        length = options["length"]
-        forced = {} if length is None else {"min_decoding_length": length, "max_decoding_length": length}
         results = self._translator.translate_batch(
             sources,
             beam_size=options["beam"],
             max_batch_size=options["batch_size"],
             batch_type=options["batch_type"],
-            **forced,
+            min_decoding_length=options["shortest"],
+            max_decoding_length=options["longest"],
         )
         return [result.hypotheses[0] for result in results]
 

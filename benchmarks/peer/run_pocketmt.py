@@ -23,15 +23,15 @@ class PocketMT:
 
     def translate(self, sources: Sequence[Sequence[int]], options: dict[str, Any]) -> list[list[int]]:
         """Translate ids to ids, `batch_size` sentences a call (0: all in one)."""
-        length, beam = options["length"], options["beam"]
         size = options["batch_size"] or len(sources)
+        search: Any = {
+            "beam_size": options["beam"],
+            "min_length": options["shortest"],
+            "max_length": options["longest"],
+        }
         outputs: list[list[int]] = []
         for start in range(0, len(sources), size):
-            batch = sources[start : start + size]
-            if length is None:
-                outputs += self._translator.translate_ids(batch, beam_size=beam)
-            else:
-                outputs += self._translator.translate_ids(batch, beam_size=beam, min_length=length, max_length=length)
+            outputs += self._translator.translate_ids(sources[start : start + size], **search)
         return outputs
 
     def token_ids(self, outputs: Sequence[list[int]]) -> list[list[int]]:

@@ -71,7 +71,7 @@ def model_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_our_side_gives_the_same_words_in_every_case_setting_and_round(model_file: Path) -> None:
     side = our_side("uniform8", str(model_file), sys.executable)
-    model = TimedModel("tiny", "seed 1", preset("tiny", 64), LENGTH, SENTENCES, {}, {"uniform8": model_file})
+    model = TimedModel("tiny", "seed 1", preset("tiny", 64), (LENGTH, LENGTH), SENTENCES, {}, {"uniform8": model_file})
     amount = Amount(one_by_one=3, batches=3, rounds=2)
     cases = [Case(True, 1), Case(False, 1)]
     selection = select(side, model, cases, amount)
@@ -108,4 +108,4 @@ def test_both_sides_write_the_same_words_of_forced_length(tmp_path: Path) -> Non
     choices = [select(side, model, [case], amount).best[case] for side in sides]
     peer, ours = compare(sides, choices, model, case, amount)
     assert peer["outputs"] == ours["outputs"]
-    assert all(len(output) == model.forced_length for output in peer["outputs"])
+    assert all(len(output) == model.lengths[1] for output in peer["outputs"])
