@@ -1,6 +1,8 @@
 """Parallel corpora: two files, line by line parallel, UTF-8, plain or gzip."""
 
+import codecs
 import gzip
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, cast
@@ -11,17 +13,20 @@ from pocketmt.errors import DataError
 def read_lines(path: Path) -> Iterator[str]:
     r"""Yield the lines of a UTF-8 file (gzip where its name ends in .gz) without their line ends.
 
-    A line ends at \n alone, one \r before it is dropped. Raises DataError naming file and line where it cannot be read.
+    A line ends at \n alone, one \r before it is dropped; a byte order mark at the beginning is no text.
+    Raises DataError naming file and line where it cannot be read.
     """
     number = 0
     try:
         with _open(path) as stream:
             for raw in stream:
                 number += 1
+                if number == 1:
+                    raw = raw.removeprefix(codecs.BOM_UTF8)
                 yield raw.removesuffix(b"\n").removesuffix(b"\r").decode("utf-8")
     except UnicodeDecodeError as error:
         raise DataError(f"{path}, line {number}: not UTF-8 ({error.reason}): convert the file first") from error
-    except (EOFError, gzip.BadGzipFile) as error:
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise DataError(f"{path}, after line {number}: broken gzip ({error}): fetch or compress it again") from error
     except OSError as error:
         raise DataError(f"{path}: cannot be read ({error.strerror or error})") from error

@@ -42,8 +42,12 @@ class Vocabulary:
 
     @classmethod
     def from_file(cls, path: Path) -> "Vocabulary":
-        """Load a SentencePiece model from a file."""
-        return cls(path.read_bytes())
+        """Load a SentencePiece model from a file; DataError naming it where it cannot be read."""
+        try:
+            model = path.read_bytes()
+        except OSError as error:
+            raise DataError(f"{path}: cannot be read ({error.strerror or error})") from error
+        return cls(model)
 
     def __len__(self) -> int:
         """Return the number of pieces, specials included."""

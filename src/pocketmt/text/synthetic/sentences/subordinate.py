@@ -251,7 +251,8 @@ def relative_object(draw: Draw) -> tuple[str, str]:
     plural = bool(noun.english_plural) and draw.chance(0.2)
     options = [verb for verb in verbs.with_kinds("acc") if set(verb.frame[0].classes) & set(noun.classes)]
     verb = draw.choose([verb for verb in options if not verb.english.stative])
-    time = times.past(draw, verb.planned) if draw.chance(0.5) else None
+    # Not "the coat that he put on on Monday".
+    time = times.past(draw, verb.planned) if verb.english.particle != "on" and draw.chance(0.5) else None
     doing = Clause(choices.person(draw), Predicate(verb.english, verb.german), Tense.PAST, time=time)
     head = p.noun_phrase(noun, p.THE, plural=plural)
     relative = relative_clause(head, Case.ACCUSATIVE, "that", doing)
