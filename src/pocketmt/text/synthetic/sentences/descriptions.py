@@ -66,13 +66,16 @@ def feeling(draw: Draw) -> tuple[str, str]:
     asked = draw.chance(0.25)
     subject = questions.asked_about(draw) if asked else choices.person(draw)
     adjective = draw.choose(adjectives.of_class("state", "trait"))
-    degrees = (Phrase("", ""), words.VERY, Phrase("so", "so"), Phrase("really", "wirklich"))
+    degrees: tuple[Phrase, ...] = (Phrase("", ""), words.VERY, Phrase("so", "so"), Phrase("really", "wirklich"))
     state = "state" in adjective.classes
-    said = _graded(draw.choose((*degrees, Phrase("a little", "ein bisschen")) if state else degrees), adjective)
+    denied = not asked and draw.chance(0.2)
+    if state and not denied:
+        degrees = (*degrees, Phrase("a little", "ein bisschen"))
+    said = _graded(draw.choose(degrees), adjective)
     time, tense = None, draw.choose((Tense.PRESENT, Tense.PRESENT, Tense.PAST))
     if state and draw.chance(0.5):
         time = times.NOW[1] if tense is Tense.PRESENT else times.past(draw)
-    clause = words.is_(subject, said.english, said.german, tense, not asked and draw.chance(0.2))
+    clause = words.is_(subject, said.english, said.german, tense, denied)
     clause = replace(clause, time=time)
     return sentence(c.question(clause), "?") if asked else sentence(c.statement(clause))
 
@@ -194,7 +197,7 @@ def age(draw: Draw) -> tuple[str, str]:
         subject, oldest = choices.relative(draw, "young"), 30
     else:
         subject, oldest = choices.third_person(draw) if kind == 2 else choices.person(draw), 95
-    count = draw.between(2, oldest)
+    count = draw.between(20 if oldest > 30 else 2, oldest)
     years = numbers.number_words(count) if draw.chance(0.7) else Phrase(str(count), str(count))
     clause = words.is_(subject, f"{years.english} years old", f"{years.german} Jahre alt")
     return sentence(c.statement(clause))

@@ -96,7 +96,8 @@ def that(draw: Draw) -> tuple[str, str]:
     english, german = draw.choose(_BELIEFS)
     believer = choices.person(draw)
     main = Clause(believer, Predicate(english, german), Tense.PAST if english.base == "say" else Tense.PRESENT)
-    told = choices.any_clause(draw) if draw.chance(0.7) else hindrance(draw, choices.person(draw))
+    hopes = english.base == "hope"
+    told = choices.any_clause(draw) if hopes or draw.chance(0.6) else hindrance(draw, choices.person(draw))
     return sentence(words.joined(c.statement(main), " that ", ", dass ", c.subordinate(told)))
 
 
@@ -134,7 +135,9 @@ def if_(draw: Draw) -> tuple[str, str]:
         condition = replace(choices.present_clause(draw, named, bare=True), tense=Tense.PRESENT, adverb=None)
     if condition.subject is words.IT:
         taken_up = subject
-    main = replace(affected(draw, taken_up, past=False, hindered=hindered), time=None)
+    main = condition
+    while main.predicate.english is condition.predicate.english:
+        main = replace(affected(draw, taken_up, past=False, hindered=hindered), time=None)
     word = "if" if condition.modal or draw.chance(0.7) else "when"
     clause = words.after(word, "wenn", c.subordinate(condition))
     if first:
