@@ -108,8 +108,8 @@ def _write_lines(path: Path, lines: list[str]) -> None:
 _README = """# A synthetic English-German corpus
 
 Every sentence here was made by a program: PocketMT's built-in grammar of both languages ({constructions} constructions,
-several hundred words), seed {seed}. Nobody said or wrote these sentences, and what they state (prices, distances) is made
-up. Line n of a `.en` file is translated by line n of the `.de` file.
+several hundred words), seed {seed}. Nobody said or wrote these sentences, and what they state (prices, distances) is
+made up. Line n of a `.en` file is translated by line n of the `.de` file.
 
 Sentence pairs: {sizes}. No sentence, English or German, stands in two places.
 

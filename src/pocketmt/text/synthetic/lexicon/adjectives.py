@@ -32,8 +32,8 @@ boring | langweilig | reading show story event
 important | wichtig | abstract appointment written
 difficult | schwierig | explained
 easy easier easiest | einfach | explained
-long longer longest | lang länger längst | reading written story trip show street
-short shorter shortest | kurz kürzer kürzest | reading written story trip show
+long longer longest | lang länger längst | reading written story journey show street
+short shorter shortest | kurz kürzer kürzest | reading written story journey show
 famous | berühmt berühmter berühmtest | sight show
 friendly friendlier friendliest | freundlich | staff job adult trait boss
 nice nicer nicest | nett netter nettest | staff job kin trait boss

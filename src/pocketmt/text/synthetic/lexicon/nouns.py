@@ -207,7 +207,7 @@ exam | die Prüfung Prüfungen | event
 trip | die Reise Reisen | event plan journey
 flight | der Flug Flüge =Fluges | journey
 appointment | der Termin Termine | appointment
-course | der Kurs Kurse | event
+course | der Kurs Kurse | event course
 weekend | das Wochenende Wochenenden | anticipated break
 -/holidays | die - Ferien | anticipated break
 summer | der Sommer Sommer | anticipated
@@ -225,7 +225,7 @@ story | die Geschichte Geschichten | abstract story
 joke | der Witz Witze | story
 rule | die Regel Regeln | abstract explained
 job | die Stelle Stellen | position
-help | die Hilfe - | need
+help | die Hilfe - | need help
 money | das Geld - | need
 time | die Zeit - | need
 bill | die Rechnung Rechnungen | bill

@@ -10,11 +10,11 @@ from functools import cache
 from pocketmt.text.synthetic.grammar.phrases import NounPhrase, Person, Phrase, proper_name
 
 _ROWS = """
-in the kitchen | in der Küche | into the kitchen | in die Küche | home meal house-bound kitchen
-in the living room | im Wohnzimmer | into the living room | ins Wohnzimmer | home house-bound
-at home | zu Hause | home | nach Hause | home meal near house-bound kitchen
-in the garden | im Garten | into the garden | in den Garten | outdoors near meal house-bound
-on the balcony | auf dem Balkon | - | - | outdoors meal house-bound
+in the kitchen | in der Küche | into the kitchen | in die Küche | home meal indoors kitchen
+in the living room | im Wohnzimmer | into the living room | ins Wohnzimmer | home indoors
+at home | zu Hause | home | nach Hause | home meal near indoors kitchen
+in the garden | im Garten | into the garden | in den Garten | outdoors near meal indoors
+on the balcony | auf dem Balkon | - | - | outdoors meal indoors
 in the park | im Park | to the park | in den Park | outdoors near town
 in the forest | im Wald | into the forest | in den Wald | outdoors near
 in the city | in der Stadt | to the city | in die Stadt | town travel shop near
@@ -40,7 +40,7 @@ in the lake | im See | - | - | water
 in the sea | im Meer | - | - | water
 at the beach | am Strand | to the beach | an den Strand | beach outdoors
 in a hotel | in einem Hotel | - | - | hotel
-in bed | im Bett | to bed | ins Bett | house-bound school
+in bed | im Bett | to bed | ins Bett | indoors school
 at the party | auf der Party | to the party | auf die Party | event
 at the wedding | auf der Hochzeit | - | - | event
 in Berlin | in Berlin | to Berlin | nach Berlin | city

@@ -110,9 +110,9 @@ drive drove driven | fahren fährt gefahren sein | to | travel city beach
 travel | reisen sein | to | city country
 fly flew flown | fliegen - geflogen sein | to | city country
 move | um|ziehen zieht umgezogen sein | to | city
-stay | bleiben - geblieben sein | at | house-bound city hotel
+stay | bleiben - geblieben sein | at | indoors city hotel
 live | wohnen | at | city country dwelling
-sit sat | sitzen - gesessen | at | house-bound outdoors
+sit sat | sitzen - gesessen | at | indoors outdoors
 """
 
 
@@ -172,7 +172,7 @@ def _parse(row: str) -> Verb:
     # A separable prefix is marked by "|" too, but without spaces around it.
     english, german, frame, places = row.strip().split(" | ")
     slots = tuple(_parse_slot(slot) for slot in frame.split())
-    return Verb(english_verb(english), german_verb(german), slots, tuple(places.replace("-", "").split()))
+    return Verb(english_verb(english), german_verb(german), slots, () if places == "-" else tuple(places.split()))
 
 
 _UNINTENDED = frozenset(

@@ -32,7 +32,7 @@ _SEVERAL = frozenset(
     ("food", "clothing", "reading", "written", "thing", "portable", "gift", "explained", "animal", "luggage")
 )
 _BEFORE_COLOURS = frozenset(("big", "small", "new", "old", "beautiful"))
-_WITHOUT = frozenset(("language", "interest", "need"))
+_WITHOUT = frozenset(("language", "interest", "need", "help"))
 _OWNABLE = frozenset(
     (
         "clothing",
