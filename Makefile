@@ -86,7 +86,7 @@ $(PEER): $(PACKAGES) benchmarks/requirements.lock
 sanitize: $(ENGINE)
 	$(BIN)/python -m venv --without-pip $(SANITIZED)/venv
 	realpath $(VENV)/lib/python3.11/site-packages > $(SANITIZED)/venv/lib/python3.11/site-packages/development.pth
-	CC=$(CC) CXX=$(CXX) $(BIN)/python -m pip --python $(SANITIZED)/venv/bin/python install --quiet --no-build-isolation --no-deps \
+	CXX=$(CXX) $(BIN)/python -m pip --python $(SANITIZED)/venv/bin/python install --quiet --no-build-isolation --no-deps \
 	    --force-reinstall . -C build-dir=$(SANITIZED)/cmake -C install.strip=false \
 	    -C cmake.define.POCKETMT_SANITIZE=ON -C cmake.define.POCKETMT_TESTING=ON
 	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libubsan.so)" \

@@ -172,8 +172,9 @@ POCKETMT_INLINE T power_of_two(T shifted) {
     if constexpr (is_pair<T>) {
         return {power_of_two(shifted.low), power_of_two(shifted.high)};
     } else {
-        typedef int32_t Bits __attribute__((vector_size(sizeof(T))));
-        return (T)(((Bits)shifted << 23) + 0x3f800000);
+        // Unsigned: lanes out of range, whose result no one uses, wrap round.
+        typedef uint32_t Bits __attribute__((vector_size(sizeof(T))));
+        return (T)(((Bits)shifted << 23) + 0x3f800000u);
     }
 }
 
