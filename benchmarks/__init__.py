@@ -1,0 +1,1 @@
+"""Programs that measure, side by side with peers, and write what they measured as JSON (benchmarks/records/)."""

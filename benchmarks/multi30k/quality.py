@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.multi30k.data import ROOT, TESTS, VALIDATION, lines
-
 from pocketmt.engine import Translator
 from pocketmt.evaluation.quality import Quality, compare, score
 from pocketmt.evaluation.records import provenance, write_record

@@ -22,7 +22,6 @@ from benchmarks.peer.measure import CASES, Amount, compare, select
 from benchmarks.peer.models import TimedModel, random_model, trained_model
 from benchmarks.peer.record import render, rows_of
 from benchmarks.peer.sides import Side, our_side, peer_side
-
 from pocketmt.errors import PocketMTError
 from pocketmt.evaluation.records import provenance, write_record
 

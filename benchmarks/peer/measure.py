@@ -10,7 +10,6 @@ from typing import Any
 from benchmarks.peer.child_process import Child
 from benchmarks.peer.models import TimedModel
 from benchmarks.peer.sides import ONE_BY_ONE, Batching, Setting, Side
-
 from pocketmt.errors import EngineError
 
 # A setting that takes so many times as long for its first sentence as the fastest is not tried further.

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import numpy
 import torch
+from torch import Tensor
+
 from benchmarks.multi30k.data import lines
 from benchmarks.peer.child_process import ROOT, child_environment
 from benchmarks.peer.piece_list import made_up_vocabulary
-from torch import Tensor
-
 from pocketmt.engine.bundled import resolve_model
 from pocketmt.errors import ConfigurationError
 from pocketmt.model_file import Architecture, open_model

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy
-from benchmarks.peer.child_program import serve
 
+from benchmarks.peer.child_program import serve
 from pocketmt.interop.ctranslate2 import export
 from pocketmt.model_file.architecture import Architecture
 

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from benchmarks.peer.child_program import serve
-
 from pocketmt import __version__
 from pocketmt.engine import Translator
 

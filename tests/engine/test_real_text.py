@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 import sacrebleu
 import torch
-from benchmarks.multi30k.data import TESTS, folder, lines
 
+from benchmarks.multi30k.data import TESTS, folder, lines
 from pocketmt.engine import Translator
 from pocketmt.engine.bundled import resolve_model
 from pocketmt.errors import DataError

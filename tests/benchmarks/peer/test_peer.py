@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 import torch
+
 from benchmarks.peer.child_process import Child
 from benchmarks.peer.measure import Amount, Case, compare, select
 from benchmarks.peer.models import TimedModel, random_model
 from benchmarks.peer.piece_list import made_up_vocabulary
 from benchmarks.peer.record import render, rows_of
 from benchmarks.peer.sides import our_side, peer_side
-
 from pocketmt.errors import ConfigurationError, EngineError
 from pocketmt.models.presets import preset
 from pocketmt.models.transformer import Transformer
