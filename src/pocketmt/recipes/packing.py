@@ -97,19 +97,12 @@ def pack(
         for suffix, tensor in _encode(weight, scheme).items():
             tensors[f"{name}.0.{suffix}"] = tensor
     manifest = {
-        "format_version": FORMAT_VERSION,
         "architecture": architecture_to_json(architecture),
-        "languages": {"source": about.source_language, "target": about.target_language},
         "vocabulary": {"encoding": "xz", "bytes": len(vocabulary), "normalization": "nfkc"},
         "schemes": entries,
         "matrices": matrices,
-        "recipe": dict(about.recipe),
-        "licence": about.licence,
-        "producer": f"pocketmt {__version__}",
-        "training": dict(about.training),
-        "description": about.description,
     }
-    return write_model(path, manifest, tensors, vocabulary)
+    return write_model(path, manifest | _provenance(about), tensors, vocabulary)
 
 
 def choose_schemes(matrices: list[str], schemes: str | Mapping[str, str]) -> dict[str, Scheme]:
@@ -132,6 +125,19 @@ def choose_schemes(matrices: list[str], schemes: str | Mapping[str, str]) -> dic
         if fitting[0] != FLOAT32:
             chosen[name] = SCHEMES[fitting[0]]
     return chosen
+
+
+def _provenance(about: About) -> dict[str, object]:
+    """Return the members of the manifest that are not about the tensors."""
+    return {
+        "format_version": FORMAT_VERSION,
+        "languages": {"source": about.source_language, "target": about.target_language},
+        "recipe": dict(about.recipe),
+        "licence": about.licence,
+        "producer": f"pocketmt {__version__}",
+        "training": dict(about.training),
+        "description": about.description,
+    }
 
 
 def _check_state(state: Mapping[str, Tensor], shapes: Mapping[str, tuple[int, ...]]) -> None:
