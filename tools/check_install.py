@@ -76,7 +76,7 @@ class InstallRecord:
 
     wheel_bytes: int
     bundled_models_bytes: int  # in the wheel, and in the runtime's size
-    runtime_without_models_megabytes: float
+    pocketmt_megabytes: float  # without the models and what it depends on
     runtime: Sizes
     train: Sizes
     imports: list[ImportTime]
@@ -195,11 +195,12 @@ def measure() -> InstallRecord:
         runtime = packages_in(python)
         imports = [time_import(python, module) for module in ("pocketmt", "pocketmt.engine")]
         sizes = Sizes.of(runtime)
+        own = next(package for package in runtime if package.name == "pocketmt")
         models_bytes = sum(model.stat().st_size for model in models)
         return InstallRecord(
             wheel_bytes=wheel.stat().st_size,
             bundled_models_bytes=models_bytes,
-            runtime_without_models_megabytes=(sizes.total_bytes - models_bytes) / 1e6,
+            pocketmt_megabytes=(own.bytes - models_bytes) / 1e6,
             runtime=sizes,
             train=Sizes.of(packages_for("train", runtime)),
             imports=imports,
