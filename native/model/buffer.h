@@ -2,8 +2,9 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
+#include <cstdint>
 #include <new>
+#include <utility>
 
 namespace pocketmt {
 
@@ -13,41 +14,54 @@ constexpr size_t round_up(size_t value, size_t multiple) {
     return (value + multiple - 1) / multiple * multiple;
 }
 
+// Aligned memory. Large blocks are pages of their own, huge ones where the system has them (weights are read from end
+// to end, token by token: fewer look-ups of addresses), and go back to the system at once when they are released.
+void* allocate(size_t bytes);
+void release(void* memory, size_t bytes);
+
 template <class T>
 class Buffer {
   public:
     Buffer() = default;
     explicit Buffer(size_t size) { ensure(size); }
+    ~Buffer() { clear(); }
+    Buffer(Buffer&& other) noexcept
+        : memory_(std::exchange(other.memory_, nullptr)), capacity_(std::exchange(other.capacity_, 0)) {}
+    Buffer& operator=(Buffer&& other) noexcept {
+        std::swap(memory_, other.memory_);
+        std::swap(capacity_, other.capacity_);
+        return *this;
+    }
 
     // At least `size` elements; what was held before is lost where it has to grow.
     T* ensure(size_t size) {
         if (size > capacity_) {
-            memory_.reset();
-            capacity_ = 0;
+            clear();
             if (size > max_elements) throw std::bad_alloc();
-            memory_.reset(static_cast<T*>(::operator new[](size * sizeof(T), std::align_val_t{buffer_alignment})));
+            memory_ = static_cast<T*>(allocate(size * sizeof(T)));
             capacity_ = size;
         }
-        return memory_.get();
+        return memory_;
     }
 
     // Gives the memory back where it holds more than `bytes`.
     void trim(size_t bytes) {
-        if (capacity_ * sizeof(T) > bytes) {
-            memory_.reset();
-            capacity_ = 0;
-        }
+        if (capacity_ * sizeof(T) > bytes) clear();
     }
 
-    T* data() { return memory_.get(); }
-    const T* data() const { return memory_.get(); }
+    T* data() { return memory_; }
+    const T* data() const { return memory_; }
 
   private:
     static constexpr size_t max_elements = static_cast<size_t>(PTRDIFF_MAX) / sizeof(T);
-    struct Release {
-        void operator()(T* pointer) const { ::operator delete[](pointer, std::align_val_t{buffer_alignment}); }
-    };
-    std::unique_ptr<T[], Release> memory_;
+
+    void clear() {
+        if (memory_ != nullptr) release(memory_, capacity_ * sizeof(T));
+        memory_ = nullptr;
+        capacity_ = 0;
+    }
+
+    T* memory_ = nullptr;
     size_t capacity_ = 0;
 };
 

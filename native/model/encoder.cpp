@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t position_padding = 16;
 // Tokens encoded at a time: enough to use each weight often, few enough that activations stay in the caches.
-constexpr size_t group_tokens = 512;
+constexpr size_t group_tokens = 256;
 // Queries attended between two looks at the monitor.
 constexpr size_t attention_queries = 128;
 

@@ -30,16 +30,17 @@ std::vector<float> row_scales(const TensorSource& source, const std::string& pre
 
 }  // namespace
 
-Matrix::Matrix(const Kernels& kernels, const TensorSource& source, const std::string& name, size_t rows, size_t columns)
+Matrix::Matrix(const Kernels& kernels, Arena& arena, const TensorSource& source, const std::string& name, size_t rows,
+               size_t columns)
     : kernels_(&kernels), rows_(rows), columns_(columns) {
     const std::vector<GroupDescription>* groups = source.groups(name);
     if (groups == nullptr) {
-        pack_plain(source, name);
+        pack_plain(arena, source, name);
         return;
     }
     if (groups->size() > rows) throw ModelError("matrix " + name + ": has more row groups than rows");
     groups_.reserve(groups->size());
-    for (const GroupDescription& description : *groups) pack_group(source, name, description);
+    for (const GroupDescription& description : *groups) pack_group(arena, source, name, description);
     size_t packed_rows = groups_.empty() ? 0 : groups_.back().first_row + groups_.back().rows;
     if (packed_rows != rows_) {
         throw ModelError("matrix " + name + ": its row groups hold " + std::to_string(packed_rows) +
@@ -47,27 +48,28 @@ Matrix::Matrix(const Kernels& kernels, const TensorSource& source, const std::st
     }
 }
 
-void Matrix::pack_plain(const TensorSource& source, const std::string& name) {
+void Matrix::pack_plain(Arena& arena, const TensorSource& source, const std::string& name) {
     const float* weight = source.floats(name, {rows_, columns_});
-    size_t bytes = kernels_->float_product.packed_bytes(rows_, columns_);
-    Group& group = groups_.emplace_back(Group{Family::plain, 0, rows_, Buffer<std::byte>(bytes)});
-    kernels_->float_product.pack(weight, rows_, columns_, group.packed.data());
+    Group& group = groups_.emplace_back(
+        Group{Family::plain, 0, rows_, arena.allocate(kernels_->float_product.packed_bytes(rows_, columns_))});
+    kernels_->float_product.pack(weight, rows_, columns_, group.packed);
     source.release(name);
 }
 
-void Matrix::pack_group(const TensorSource& source, const std::string& name, const GroupDescription& description) {
+void Matrix::pack_group(Arena& arena, const TensorSource& source, const std::string& name,
+                        const GroupDescription& description) {
     size_t first_row = groups_.empty() ? 0 : groups_.back().first_row + groups_.back().rows;
     if (description.rows == 0 || description.rows > rows_ - first_row) {
         throw ModelError("matrix " + name + ": a row group of " + std::to_string(description.rows) +
                          " rows does not fit");
     }
     std::string prefix = name + "." + std::to_string(groups_.size());
-    Group& group = groups_.emplace_back(Group{Family::plain, first_row, description.rows, {}});
+    Group& group = groups_.emplace_back(Group{Family::plain, first_row, description.rows, nullptr});
     if (!description.levels.empty() && description.bits == 4) {
-        pack_level_table(source, prefix, description, group);
+        pack_level_table(arena, source, prefix, description, group);
     } else if (description.levels.empty() && description.scheme == "uniform" && description.bits == 8 &&
                description.granularity == "row") {
-        pack_integer(source, prefix, group);
+        pack_integer(arena, source, prefix, group);
     } else {
         throw ModelError("matrix " + prefix + ": this engine has no kernel for the scheme \"" + description.scheme +
                          "\" of " + std::to_string(description.bits) + " bits by " + description.granularity);
@@ -75,31 +77,31 @@ void Matrix::pack_group(const TensorSource& source, const std::string& name, con
     source.release(prefix + ".codes");
 }
 
-void Matrix::pack_integer(const TensorSource& source, const std::string& prefix, Group& group) {
+void Matrix::pack_integer(Arena& arena, const TensorSource& source, const std::string& prefix, Group& group) {
     const IntegerProduct& product = kernels_->integer_product;
     group.family = Family::integer;
     const int8_t* codes = source.signed_codes(prefix + ".codes", {group.rows, columns_});
     std::vector<float> scales = source.scales(prefix + ".scale", {group.rows});
-    product.pack(codes, scales.data(), group.rows, columns_,
-                 group.packed.ensure(product.packed_bytes(group.rows, columns_)));
+    group.packed = arena.allocate(product.packed_bytes(group.rows, columns_));
+    product.pack(codes, scales.data(), group.rows, columns_, group.packed);
 }
 
-void Matrix::pack_level_table(const TensorSource& source, const std::string& prefix,
+void Matrix::pack_level_table(Arena& arena, const TensorSource& source, const std::string& prefix,
                               const GroupDescription& description, Group& group) {
     const LevelTableProduct& product = kernels_->level_table_product;
     std::array<int8_t, level_count> levels = checked_levels(prefix, description.levels);
     group.family = Family::level_table;
     const uint8_t* codes = source.packed_codes(prefix + ".codes", {group.rows, (columns_ + 1) / 2});
     std::vector<float> scales = row_scales(source, prefix, description.granularity, group.rows);
-    product.pack(codes, scales.data(), levels.data(), group.rows, columns_,
-                 group.packed.ensure(product.packed_bytes(group.rows, columns_)));
+    group.packed = arena.allocate(product.packed_bytes(group.rows, columns_));
+    product.pack(codes, scales.data(), levels.data(), group.rows, columns_, group.packed);
 }
 
 void Matrix::multiply(Activations& activations, const Epilogue& epilogue, float* out, size_t out_stride) const {
     size_t count = activations.count();
     for (const Group& group : groups_) {
         Epilogue part{epilogue.bias == nullptr ? nullptr : epilogue.bias + group.first_row, epilogue.relu};
-        const void* packed = group.packed.data();
+        const void* packed = group.packed;
         float* part_out = out + group.first_row;
         switch (group.family) {
             case Family::plain:
@@ -121,7 +123,7 @@ void Matrix::multiply(Activations& activations, const Epilogue& epilogue, float*
 void Matrix::unpack_row(size_t row, float* out) const {
     const Group* group = &groups_.front();
     while (row >= group->first_row + group->rows) ++group;
-    const void* packed = group->packed.data();
+    const void* packed = group->packed;
     size_t row_in_group = row - group->first_row;
     switch (group->family) {
         case Family::plain:

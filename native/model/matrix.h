@@ -7,16 +7,17 @@
 
 #include "kernels/kernels.h"
 #include "model/activations.h"
-#include "model/buffer.h"
+#include "model/arena.h"
 #include "model/tensor_source.h"
 
 namespace pocketmt {
 
 class Matrix {
   public:
-    // Packs `name` [rows, columns] for `kernels` and releases its bytes of the file. Throws ModelError naming what is
+    // Packs `name` [rows, columns] into `arena`, and releases its bytes of the file. Throws ModelError naming what is
     // wrong.
-    Matrix(const Kernels& kernels, const TensorSource& source, const std::string& name, size_t rows, size_t columns);
+    Matrix(const Kernels& kernels, Arena& arena, const TensorSource& source, const std::string& name, size_t rows,
+           size_t columns);
 
     // out [count, rows] (rows `out_stride` apart) = activations [count, columns] times this matrix transposed.
     void multiply(Activations& activations, const Epilogue& epilogue, float* out, size_t out_stride) const;
@@ -31,14 +32,15 @@ class Matrix {
         Family family;
         size_t first_row;
         size_t rows;
-        Buffer<std::byte> packed;
+        void* packed;
     };
 
-    void pack_plain(const TensorSource& source, const std::string& name);
-    void pack_group(const TensorSource& source, const std::string& name, const GroupDescription& description);
-    void pack_integer(const TensorSource& source, const std::string& prefix, Group& group);
-    void pack_level_table(const TensorSource& source, const std::string& prefix, const GroupDescription& description,
-                          Group& group);
+    void pack_plain(Arena& arena, const TensorSource& source, const std::string& name);
+    void pack_group(Arena& arena, const TensorSource& source, const std::string& name,
+                    const GroupDescription& description);
+    void pack_integer(Arena& arena, const TensorSource& source, const std::string& prefix, Group& group);
+    void pack_level_table(Arena& arena, const TensorSource& source, const std::string& prefix,
+                          const GroupDescription& description, Group& group);
 
     const Kernels* kernels_;
     size_t rows_;

@@ -8,8 +8,8 @@ namespace {
 
 class Loader {
   public:
-    Loader(const Kernels& kernels, const Architecture& architecture, const TensorSource& source)
-        : kernels_(kernels), architecture_(architecture), source_(source) {}
+    Loader(const Kernels& kernels, Arena& arena, const Architecture& architecture, const TensorSource& source)
+        : kernels_(kernels), arena_(arena), architecture_(architecture), source_(source) {}
 
     Norm norm(const std::string& name) const {
         size_t columns = architecture_.model_dimension;
@@ -41,11 +41,12 @@ class Loader {
     }
 
     Linear linear(const std::string& name, size_t rows, size_t columns, bool bias) const {
-        return {Matrix(kernels_, source_, name + ".weight", rows, columns),
+        return {Matrix(kernels_, arena_, source_, name + ".weight", rows, columns),
                 bias ? floats(name + ".bias", rows) : std::vector<float>()};
     }
 
     const Kernels& kernels_;
+    Arena& arena_;
     const Architecture& architecture_;
     const TensorSource& source_;
 };
@@ -53,8 +54,9 @@ class Loader {
 }  // namespace
 
 Weights::Weights(const Kernels& kernels, const Architecture& architecture, const TensorSource& source)
-    : embedding(kernels, source, "embedding.weight", architecture.vocabulary_size, architecture.model_dimension) {
-    Loader loader(kernels, architecture, source);
+    : embedding(kernels, arena, source, "embedding.weight", architecture.vocabulary_size,
+                architecture.model_dimension) {
+    Loader loader(kernels, arena, architecture, source);
     encoder_layers.reserve(architecture.encoder_layers);
     for (size_t i = 0; i < architecture.encoder_layers; ++i) {
         std::string name = "encoder.layers." + std::to_string(i);

@@ -59,6 +59,8 @@ struct Weights {
     // Reads every tensor that `architecture` calls for; throws ModelError naming the first that is missing or wrong.
     Weights(const Kernels& kernels, const Architecture& architecture, const TensorSource& source);
 
+    Arena arena;
+
     Matrix embedding;  // [V, d]: look-up and output
     std::vector<EncoderLayer> encoder_layers;
     std::vector<DecoderLayer> decoder_layers;

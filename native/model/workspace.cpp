@@ -6,8 +6,8 @@ namespace pocketmt {
 
 namespace {
 
-constexpr size_t kept_bytes = size_t{16} << 20;  // of each buffer, between batches
-constexpr size_t block_bytes = size_t{256} << 10;
+constexpr size_t kept_bytes = size_t{4} << 20;  // of each buffer, between batches
+constexpr size_t block_bytes = size_t{2} << 20;
 constexpr size_t line_floats = buffer_alignment / sizeof(float);
 
 }  // namespace

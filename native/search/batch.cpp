@@ -10,8 +10,8 @@ namespace pocketmt {
 
 namespace {
 
-// Rows whose logits are computed at a time: 64 rows of 32,000 floats are 8 MB.
-constexpr size_t logits_bytes = size_t{8} << 20;
+// Of the logits computed at a time: 32 rows of 32,000 floats are 4 MB.
+constexpr size_t logits_bytes = size_t{4} << 20;
 
 class BatchSearch {
   public:
@@ -64,7 +64,7 @@ class BatchSearch {
             network_.weights.embedding.multiply(activations, {}, logits, stride_);
             for (size_t row = 0; row < count; ++row) consider(owners_[first + row], logits + row * stride_);
         }
-        for (size_t sentence : live_) searches_[sentence].advance();
+        for (size_t sentence : live_) searches_[sentence].advance(workspace_.cache);
     }
 
     struct Owner {

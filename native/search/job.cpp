@@ -15,7 +15,7 @@ namespace {
 
 // Decoder rows of a batch, and bytes of keys and values that they hold: beyond these a larger batch is hardly faster.
 constexpr size_t max_rows = 256;
-constexpr size_t max_state_bytes = size_t{24} << 20;
+constexpr size_t max_state_bytes = size_t{16} << 20;
 
 }  // namespace
 

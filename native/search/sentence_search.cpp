@@ -12,6 +12,8 @@ namespace pocketmt {
 namespace {
 
 constexpr size_t max_beam_size = 256;
+// Live hypotheses soon share all but their last tokens: rows of dead branches are most of what a beam would hold.
+constexpr size_t steps_between_cleaning = 8;
 
 double length_factor(size_t length, double length_penalty) {
     return std::pow(static_cast<double>(length), length_penalty);
@@ -49,7 +51,7 @@ void SentenceSearch::consider(size_t hypothesis, uint32_t token, double log_prob
         {live_[hypothesis].log_probability + log_probability, static_cast<uint32_t>(hypothesis), token});
 }
 
-void SentenceSearch::advance() {
+void SentenceSearch::advance(CacheRows& cache) {
     auto better = [](const Candidate& left, const Candidate& right) {
         if (left.log_probability != right.log_probability) return left.log_probability > right.log_probability;
         if (left.hypothesis != right.hypothesis) return left.hypothesis < right.hypothesis;
@@ -72,6 +74,7 @@ void SentenceSearch::advance() {
     candidates_.clear();
     std::swap(live_, next_);
     live_count_ = next_count_;
+    if (live_count_ > 1 && step_ % steps_between_cleaning == 0) give_back_dead_rows(cache);
 }
 
 void SentenceSearch::finish_hypothesis(const Candidate& candidate) {
@@ -97,6 +100,19 @@ void SentenceSearch::continue_hypothesis(const Candidate& candidate) {
     child.tokens.push_back(candidate.token);
     child.log_probability = candidate.log_probability;
     child.uses = 0;
+}
+
+void SentenceSearch::give_back_dead_rows(CacheRows& cache) {
+    std::vector<float*> needed;
+    for (size_t i = 0; i < live_count_; ++i) {
+        needed.insert(needed.end(), live_[i].history.begin(), live_[i].history.end());
+    }
+    std::sort(needed.begin(), needed.end());
+    needed.erase(std::unique(needed.begin(), needed.end()), needed.end());
+    for (float* row : cache_rows_) {
+        if (!std::binary_search(needed.begin(), needed.end(), row)) cache.give_back(row);
+    }
+    cache_rows_ = std::move(needed);
 }
 
 std::vector<Translation> SentenceSearch::finish(CacheRows& cache) {

@@ -39,14 +39,11 @@ class SentenceSearch {
     size_t wanted() const { return options_->beam_size - finished_.size(); }
     // Whether eos may not be generated in this step.
     bool forbids_eos() const { return step_ + 1 < options_->min_length; }
-    // Whether every continuation has the same parent, so that its order does not depend on log-probabilities.
-    bool is_greedy() const { return options_->beam_size == 1; }
-
     // Adds a decoder row for each live hypothesis, with a new row of the cache.
     void append_rows(std::vector<DecoderRow>& rows, CacheRows& cache);
     void consider(size_t hypothesis, uint32_t token, double log_probability);
-    // Chooses among what was considered.
-    void advance();
+    // Chooses among what was considered, and gives back cache rows that no live hypothesis needs any more.
+    void advance(CacheRows& cache);
     // The n best translations, best first; gives the cache rows back.
     std::vector<Translation> finish(CacheRows& cache);
 
@@ -65,6 +62,7 @@ class SentenceSearch {
 
     void finish_hypothesis(const Candidate& candidate);
     void continue_hypothesis(const Candidate& candidate);
+    void give_back_dead_rows(CacheRows& cache);
 
     const SearchOptions* options_;
     size_t limit_;

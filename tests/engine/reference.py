@@ -93,7 +93,7 @@ def write(path: Path, model: Transformer, vocabulary: Vocabulary, grouping: Grou
             if scheme.description() not in schemes:
                 schemes.append(scheme.description())
             matrices[name].append([schemes.index(scheme.description()), rows])
-    write_model(path, _manifest(model.architecture, vocabulary, schemes, matrices), stored, vocabulary.model)
+    write_model(path, manifest(model.architecture, vocabulary, schemes, matrices), stored, vocabulary.model)
     return load_reference(path)
 
 
@@ -113,7 +113,7 @@ def _stored(prefix: str, scheme: Scheme, weight: Tensor) -> dict[str, StoredTens
     return {f"{prefix}.codes": stored_codes, f"{prefix}.scale": stored_scale}
 
 
-def _manifest(
+def manifest(
     shape: Architecture,
     vocabulary: Vocabulary,
     schemes: list[dict[str, object]],

@@ -1,0 +1,56 @@
+"""The engine's memory: the model once, and little beside it."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pocketmt.model_file.architecture import parameter_shapes
+from pocketmt.model_file.writer import StoredTensor, write_model
+from pocketmt.models.presets import preset
+from pocketmt.quantization import Uniform
+from pocketmt.text.vocabulary import Vocabulary
+from tests.engine.reference import manifest
+
+PROGRAM = """
+import random, re, sys
+from pathlib import Path
+from pocketmt.engine.loading import native_model
+from pocketmt.engine import _native
+from pocketmt.model_file import open_model
+
+with open_model(sys.argv[1]) as file:
+    model = native_model(file)
+for beam_size in (1, 4):
+    options = _native.SearchOptions(
+        beam_size=beam_size, n_best=1, length_penalty=1.0, max_length=20, min_length=20, scores=True
+    )
+    model.translate([[random.randrange(4, 32000) for _ in range(27)] for _ in range(48)], options)
+print(int(re.search(r"VmHWM:\\s*(\\d+) kB", Path("/proc/self/status").read_text())[1]) << 10)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="peak memory is read from /proc")
+def test_peak_memory_of_base_in_8_bit(tmp_path: Path, vocabulary: Vocabulary) -> None:
+    path = tmp_path / "base.pocketmt"
+    shape = preset("base", 32000)
+    draw = np.random.default_rng(1)
+    stored, matrices = {}, {}
+    for name, sizes in parameter_shapes(shape).items():
+        if len(sizes) == 2:
+            codes = draw.integers(-127, 128, sizes, dtype=np.int8)
+            scale = np.full(sizes[0], 0x3A00, dtype="<u2")  # 2^-11 as bfloat16
+            stored[f"{name}.0.codes"] = StoredTensor("I8", sizes, codes.tobytes())
+            stored[f"{name}.0.scale"] = StoredTensor("BF16", sizes[:1], scale.tobytes())
+            matrices[name] = [[0, sizes[0]]]
+        else:
+            value = 1.0 if name.endswith("norm.weight") else 0.0
+            stored[name] = StoredTensor("F32", sizes, np.full(sizes, value, dtype="<f4").tobytes())
+    write_model(path, manifest(shape, vocabulary, [Uniform().description()], matrices), stored, vocabulary.model)
+    environment = {**os.environ, "LD_PRELOAD": ""}
+    command = [sys.executable, "-c", PROGRAM, str(path)]
+    found = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    assert int(found.stdout) <= path.stat().st_size + 60_000_000
