@@ -130,7 +130,7 @@ def test_what_is_asked_must_be_possible(translator: Translator, model_path: Path
         {"max_length": 2**70},
     ):
         with pytest.raises(EngineError, match=next(iter(options))):
-            translator.translate([TEXT], **options)  # type: ignore[arg-type]
+            translator.translate([TEXT], **options)
     with pytest.raises(EngineError, match="length_penalty"):
         translator.translate([TEXT], length_penalty=float("nan"))
     with pytest.raises(EngineError, match="n_best"):
