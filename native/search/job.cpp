@@ -63,16 +63,16 @@ void Job::order_and_cut(const Architecture& architecture, size_t workers) {
 bool Job::run_next(const Network& network, Workspace& workspace, const std::function<void()>& poll) {
     size_t batch = next_batch_.fetch_add(1);
     if (batch >= batch_ends_.size()) return false;
-    std::exception_ptr error;
     try {
         translate(network, workspace, poll, batch);
     } catch (...) {
-        error = std::current_exception();
+        // Kept before the others are told to stop, so that their Cancelled does not hide it.
+        std::lock_guard lock(mutex_);
+        if (!error_) error_ = std::current_exception();
         cancel();
     }
     workspace.reset();
     std::lock_guard lock(mutex_);
-    if (error && !error_) error_ = error;
     if (--batches_left_ == 0) done_.notify_all();
     return true;
 }

@@ -161,3 +161,13 @@ def test_importing_the_engine_needs_no_pytorch() -> None:
     program = "import sys, pocketmt.engine; print({'torch', 'numpy', 'msgspec', 'rich'} & set(sys.modules))"
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "set()"
+
+
+def test_the_first_error_is_the_one_that_is_told(model_path: Path) -> None:
+    translator = Translator(model_path, workers=2)
+    for _ in range(5):
+        timer = threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT))
+        timer.start()
+        with pytest.raises(KeyboardInterrupt):
+            list(translator.translate_stream([TEXT] * 5000, min_length=10**6, max_length=10**6))
+        timer.join()
