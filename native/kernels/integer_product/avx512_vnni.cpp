@@ -1,4 +1,25 @@
+// 8-bit product with AVX-512 VNNI.
+#include "integer_product/avx512_vnni_tile.h"
 #include "tables.h"
+
 namespace pocketmt::avx512_vnni {
-const IntegerProduct integer_product = portable::integer_product;
+namespace {
+
+void multiply(const void* packed, size_t rows, size_t columns, const QuantizedActivations& activations, size_t count,
+              const Epilogue& epilogue, float* out, size_t out_stride) {
+    const size_t panel_bytes = step_count(columns) * ByteWeights::step_bytes;
+    const uint8_t* weights = static_cast<const uint8_t*>(packed);
+    const float* scales = reinterpret_cast<const float*>(weights + panel_count(rows) * panel_bytes);
+    const IntegerCall call{rows, step_count(columns), panel_bytes, nullptr, scales, activations, nullptr, epilogue,
+                           out,  out_stride};
+    for_row_blocks(call, columns, count, [&](const IntegerCall& block, size_t height) {
+        multiply_panels(block, weights, height, tiles<ByteWeights>);
+    });
 }
+
+}  // namespace
+
+const IntegerProduct integer_product = {BytePanels<128>::packed_bytes, BytePanels<128>::pack,
+                                        BytePanels<128>::unpack_row, multiply};
+
+}  // namespace pocketmt::avx512_vnni
