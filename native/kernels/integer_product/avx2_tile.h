@@ -1,0 +1,75 @@
+// Register tile of integer products with AVX2: up to 3 rows of activations by one panel of 32 outputs, exact 32-bit
+// sums. vpmaddubsw multiplies unsigned by signed bytes and adds pairs in 16 bits: |weight| times activation with the
+// weight's sign is at most 2 * 127 * 127, which does not saturate.
+#pragma once
+
+#include "avx2_store.h"
+#include "integer_product/call.h"
+#include "intrinsics.h"
+
+namespace pocketmt {
+namespace {
+
+constexpr size_t highest_tile = 3;  // 12 sums, and room for weights among 16 registers
+constexpr size_t parts = panel_outputs / lanes;
+constexpr size_t part_bytes = lanes * group_inputs;
+
+// 8-bit weights: a step is 2 groups of 4 inputs by 4 registers of 8 outputs.
+struct ByteWeights {
+    static constexpr size_t step_bytes = 2 * group_bytes;
+    explicit ByteWeights(const IntegerCall&) {}
+    template <size_t group>
+    POCKETMT_INLINE __m256i load(const uint8_t* step, size_t part) const {
+        return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(step + group * group_bytes + part * part_bytes));
+    }
+};
+
+POCKETMT_INLINE __m256i broadcast_group(const int8_t* codes) {
+    int32_t four;
+    __builtin_memcpy(&four, codes, sizeof four);
+    return _mm256_set1_epi32(four);
+}
+
+// The operations of reference::integer_product.
+POCKETMT_INLINE void store_sums(const IntegerCall& call, size_t row, size_t output, __m256i sums) {
+    if (output >= call.rows) return;
+    const __m256 scale =
+        _mm256_mul_ps(_mm256_set1_ps(call.activations.scales[row]), _mm256_loadu_ps(call.weight_scales + output));
+    const __m256 value = _mm256_mul_ps(_mm256_cvtepi32_ps(sums), scale);
+    store_outputs(call.epilogue, output, call.rows - output, value, call.out + row * call.out_stride + output);
+}
+
+template <size_t rows, class Weights>
+void multiply_tile(const IntegerCall& call, const TileRange& range) {
+    const Weights source(call);
+    const __m256i ones = _mm256_set1_epi16(1);
+    const size_t stride = call.activations.stride;
+    const uint8_t* weights = range.weights;
+    for (size_t panel = range.first_panel; panel < range.last_panel; ++panel) {
+        __m256i sums[rows][parts] = {};
+        const int8_t* codes = call.activations.codes + range.first_row * stride;
+        for (size_t step = 0; step < call.steps; ++step, weights += Weights::step_bytes, codes += step_inputs) {
+            unrolled<2 * parts>([&](auto index) POCKETMT_INLINE_LAMBDA {
+                constexpr size_t group = index() / parts, part = index() % parts;
+                const __m256i weight = source.template load<group>(weights, part);
+                const __m256i magnitude = _mm256_abs_epi8(weight);
+                unrolled<rows>([&](auto row) POCKETMT_INLINE_LAMBDA {
+                    const __m256i four = broadcast_group(codes + row() * stride + group * group_inputs);
+                    const __m256i pairs = _mm256_maddubs_epi16(magnitude, _mm256_sign_epi8(four, weight));
+                    sums[row()][part] = _mm256_add_epi32(sums[row()][part], _mm256_madd_epi16(pairs, ones));
+                });
+            });
+        }
+        unrolled<rows * parts>([&](auto index) POCKETMT_INLINE_LAMBDA {
+            constexpr size_t row = index() / parts, part = index() % parts;
+            store_sums(call, range.first_row + row, panel * panel_outputs + part * lanes, sums[row][part]);
+        });
+    }
+}
+
+template <class Weights>
+constexpr TileFunction tiles[] = {multiply_tile<1, Weights>, multiply_tile<2, Weights>,
+                                  multiply_tile<highest_tile, Weights>};
+
+}  // namespace
+}  // namespace pocketmt
