@@ -48,6 +48,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("folders", nargs="+", type=Path, help="folders filled by `pocketmt train`")
     parser.add_argument("--output", type=Path, default=ROOT / "benchmarks" / "records" / "multi30k-quality.json")
     options = parser.parse_args(arguments)
+    origin = provenance()
     rows: list[dict[str, Any]] = []
     parity: list[dict[str, Any]] = []
     training: list[dict[str, Any]] = []
@@ -59,7 +60,7 @@ def main(arguments: Sequence[str]) -> int:
         for each in found:
             rows += quality_rows(each, found[0], seed)
             parity += parity_rows(each, seed)
-    record = {"rows": rows, "parity": parity, "training": training, "provenance": provenance()}
+    record = {"rows": rows, "parity": parity, "training": training, "provenance": origin}
     write_record(record, options.output)
     for row in rows:
         print(row)

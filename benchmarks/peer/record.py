@@ -56,6 +56,7 @@ def rows_of(model: str, case: str, measured: Sequence[dict[str, Any]]) -> list[d
                 "file_megabytes": mine["file_bytes"] / 1e6,
                 "peer_peak_megabytes": peer["peak_memory_bytes"] / 1e6,
                 "peak_megabytes": mine["peak_memory_bytes"] / 1e6,
+                "peak_over_file_megabytes": (mine["peak_memory_bytes"] - mine["file_bytes"]) / 1e6,
                 "target_tokens_of_peer": peer["target_tokens"],
                 "target_tokens": mine["target_tokens"],
                 # CTranslate2 has no 4-bit weights: its words are another model's then.

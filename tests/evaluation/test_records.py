@@ -1,5 +1,7 @@
 import json
 import os
+import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -58,6 +60,22 @@ def test_the_provenance_says_machine_command_and_seed() -> None:
     assert record["machine"]["cores"] >= 1
     assert record["machine"]["memory_bytes"] > 0
     assert record["machine"]["processor"]
+
+
+def test_the_command_is_as_one_types_it(tmp_path: Path) -> None:
+    program = "from pocketmt.evaluation.records import provenance; print(provenance().command)"
+    (tmp_path / "measure").mkdir()
+    (tmp_path / "measure" / "__init__.py").touch()
+    for name in ("__main__", "speed"):
+        (tmp_path / "measure" / f"{name}.py").write_text(program)
+    asked = {
+        ("-m", "measure", "a b"): "python -m measure 'a b'",
+        ("-m", "measure.speed"): "python -m measure.speed",
+        ("measure/speed.py", "--quick"): "speed.py --quick",
+    }
+    for arguments, command in asked.items():
+        answer = subprocess.run([sys.executable, *arguments], cwd=tmp_path, capture_output=True, text=True, check=True)
+        assert answer.stdout.strip() == command
 
 
 def test_the_peak_of_memory_holds_what_was_freed() -> None:

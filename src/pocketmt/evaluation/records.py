@@ -134,9 +134,11 @@ def _plain(value: Any) -> Any:
 
 
 def _own_command() -> str:
-    arguments = list(sys.argv)
-    arguments[0] = Path(arguments[0]).name
-    return shlex.join(arguments)
+    """Return the command line as one types it at the top of a checkout."""
+    module = getattr(sys.modules["__main__"], "__spec__", None)
+    if module is not None:
+        return shlex.join(["python", "-m", module.name.removesuffix(".__main__"), *sys.argv[1:]])
+    return shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]])
 
 
 def _git(folder: Path, *arguments: str) -> str | None:
