@@ -58,6 +58,9 @@ def main() -> int:
         return 1
     record = {
         "rows": rows,
+        "versions": {
+            side["side"]: side["engine"]["version"] for each in measurements for side in each.get("sides", [])
+        },
         "models": about,
         "core": core,
         "threads": 1,
