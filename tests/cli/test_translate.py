@@ -4,8 +4,10 @@ import json
 import os
 import random
 import resource
+import shlex
 import signal
 import subprocess
+import threading
 import time
 from pathlib import Path
 
@@ -195,6 +197,36 @@ def test_lines_are_answered_while_others_are_still_to_come(random_model: Path) -
         rest = process.stdout.readlines()
         assert len(rest) == 4001
         assert process.wait() == 0
+
+
+@pytest.mark.parametrize("options", [[], ["-w", "2"], ["-n", "2"], ["--json"]])
+def test_who_writes_a_line_and_waits_is_answered(random_model: Path, options: list[str]) -> None:
+    command = command_line("translate", "-m", random_model, "-b", "2", *options)
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        hung = threading.Timer(60, process.kill)
+        hung.start()
+        for source in [*SOURCES[:3], ""]:
+            process.stdin.write(f"{source}\n".encode())
+            process.stdin.flush()
+            assert process.stdout.readline().endswith(b"\n")
+        process.stdin.close()
+        assert process.stdout.read() == b""
+        assert process.wait() == 0
+        hung.cancel()
+
+
+@pytest.mark.parametrize(("closed", "advice"), [("stdin", "--input"), ("stdout", "--output")])
+def test_a_closed_stream_is_said(random_model: Path, closed: str, advice: str) -> None:
+    redirection = {"stdin": "<&-", "stdout": ">&-"}[closed]
+    command = shlex.join(command_line("translate", "-m", random_model))
+    answer = subprocess.run(["sh", "-c", f"{command} {redirection}"], input=b"", stderr=subprocess.PIPE, check=False)
+    assert answer.returncode == 1
+    message = answer.stderr.decode()
+    assert message.startswith(f"error: {closed} is closed")
+    assert advice in message
+    assert message.count("\n") == 1
 
 
 def test_a_reader_that_goes_away_ends_it_quietly(random_model: Path, tmp_path: Path) -> None:

@@ -86,6 +86,26 @@ def test_stream_keeps_order_and_reads_ahead_no_further_than_told(
     assert found == translator.translate(lines, beam_size=2)
 
 
+@pytest.mark.parametrize("workers", [1, 2])
+def test_chunks_are_answered_before_an_empty_one_is_followed(model_path: Path, workers: int) -> None:
+    translator = Translator(model_path, workers=workers)
+    given = [["the man"], ["", "a dog", "two"], [], [], ["a red bike"], [], ["the house"], ["an old book"]]
+    answered: list[list[str]] = []
+    answered_before: list[int] = []
+
+    def source() -> Iterator[list[str]]:
+        for chunk in given:
+            answered_before.append(len(answered))
+            yield chunk
+
+    for chunk in translator.translate_chunks(source(), beam_size=2):
+        answered.append(chunk)
+    assert answered == [translator.translate(chunk, beam_size=2) for chunk in given if chunk]
+    assert answered_before == [0, 0, 1, 2, 2, 2, 3, 3]
+    with pytest.raises(EngineError, match="beam_size"):
+        translator.translate_chunks([], beam_size=0)
+
+
 def test_a_stream_may_be_given_up(model_path: Path) -> None:
     translator = Translator(model_path, workers=2)
     stream = translator.translate_stream([TEXT] * 2000)

@@ -1,20 +1,20 @@
 """pocketmt translate: text in, its translation out, one line for each line."""
 
 import json
-from collections.abc import Iterable, Iterator
-from itertools import islice
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from pocketmt.cli.options import DEFAULT_MODEL, FILE, beam_size_option, instruction_set_option, workers_option
-from pocketmt.cli.streams import open_input, open_output, read_lines, write_lines
+from pocketmt.cli.streams import open_input, open_output, read_chunks, write_chunks
 
 if TYPE_CHECKING:
-    from pocketmt.engine import Hypothesis, Translator
+    from pocketmt.engine import Hypothesis
 
-LINES_AT_ONCE = 512
+LINES_AT_ONCE = 256
 
 
 @click.command(short_help="Translate text, line by line.")
@@ -53,6 +53,8 @@ def translate(
 ) -> None:
     """Translate UTF-8 text, a sentence a line; one line is written for each line read, whatever it holds.
 
+    Through a pipe, lines are answered as they come: whoever writes one and waits gets its translation.
+
     A score is a log-probability divided by the length: at most 0, and the nearer to 0 the surer the model is.
 
     \b
@@ -68,24 +70,18 @@ def translate(
         raise click.UsageError(f"--n-best {n_best} needs a beam of at least that size: --beam-size {n_best}")
     translator = Translator(model, workers=workers, instruction_set=instruction_set)
     with open_input(input_path) as source, open_output(output_path) as target:
-        # Who types the lines waits for each answer.
-        interactive = source.isatty()
-        at_once = 1 if interactive else LINES_AT_ONCE
-        lines = read_lines(source, str(input_path or "stdin"))
+        chunks = read_chunks(source, str(input_path or "stdin"), LINES_AT_ONCE)
         if n_best > 1 or scores or as_json:
-            hypotheses = _n_best(translator, lines, at_once, beam_size, n_best)
-            translations: Iterator[str] = (_write_hypotheses(each, scores, as_json) for each in hypotheses)
+            translations: Iterator[list[str]] = (
+                [
+                    _write_hypotheses(each, scores, as_json)
+                    for each in translator.translate_n_best(chunk, n_best, beam_size=beam_size)
+                ]
+                for chunk in chunks
+            )
         else:
-            translations = translator.translate_stream(lines, read_ahead=at_once, beam_size=beam_size)
-        write_lines(translations, target, flush_each=interactive)
-
-
-def _n_best(
-    translator: "Translator", lines: Iterable[str], at_once: int, beam_size: int, n_best: int
-) -> Iterator[list["Hypothesis"]]:
-    remaining = iter(lines)
-    while chunk := list(islice(remaining, at_once)):
-        yield from translator.translate_n_best(chunk, n_best, beam_size=beam_size)
+            translations = translator.translate_chunks(chunks, beam_size=beam_size)
+        write_chunks(translations, target, show_progress=sys.stderr.isatty() and not source.isatty())
 
 
 def _write_hypotheses(hypotheses: list["Hypothesis"], scores: bool, as_json: bool) -> str:

@@ -5,7 +5,7 @@ from array import array
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from typing import Final, TypedDict, Unpack
 
 from pocketmt.engine import _native
@@ -100,11 +100,28 @@ class Translator:
     ) -> Iterator[str]:
         """Yield the translation of each line, in order, while reading at most `read_ahead` lines ahead.
 
-        What is read ahead is translated together, so more is faster; 1 answers each line before the next is read.
+        What is read ahead is translated together, so more is faster. An iterator cannot be asked whether it has a line
+        right now: where lines come as answers are read, only a `read_ahead` of 1, which answers each line before the
+        next is read, never waits in vain; `translate_chunks` does the same for as many lines as there are.
         """
         if read_ahead < 1:
             raise EngineError(f"read_ahead is {read_ahead}, it must be at least 1")
-        return self._stream(iter(lines), read_ahead, _native_options(options))
+        remaining = iter(lines)
+        chunk_size = -(-read_ahead // CHUNKS_READ_AHEAD)
+        chunks = iter(lambda: list(islice(remaining, chunk_size)), [])
+        ahead = CHUNKS_READ_AHEAD - 1 if read_ahead > 1 else 0
+        return chain.from_iterable(self._translate_chunks(chunks, ahead, _native_options(options)))
+
+    def translate_chunks(
+        self, chunks: Iterable[Sequence[str]], **options: Unpack[SearchOptions]
+    ) -> Iterator[list[str]]:
+        """Yield the translations of each chunk of lines, in order, while the chunk after it is read.
+
+        An empty chunk gives nothing; all that was read is answered before the next is read. A source that gives an
+        empty chunk before it waits for more thus leaves nobody waiting. Raises EngineError where an option is out of
+        range.
+        """
+        return self._translate_chunks(chunks, CHUNKS_READ_AHEAD - 1, _native_options(options))
 
     def translate_ids(self, sources: Sequence[Sequence[int]], **options: Unpack[SearchOptions]) -> list[list[int]]:
         """Return the best translation of each source, as piece ids without bos and eos; sources are not cut.
@@ -122,16 +139,17 @@ class Translator:
         size = len(self._vocabulary)
         return [values[start : start + size].tolist() for start in range(0, len(values), size)]
 
-    def _stream(self, lines: Iterator[str], read_ahead: int, options: _native.SearchOptions) -> Iterator[str]:
-        chunk_size = -(-read_ahead // CHUNKS_READ_AHEAD)
-        chunks = CHUNKS_READ_AHEAD if read_ahead > 1 else 1
+    def _translate_chunks(
+        self, chunks: Iterable[Sequence[str]], ahead: int, options: _native.SearchOptions
+    ) -> Iterator[list[str]]:
         pending: deque[_PendingLines] = deque()
-        while chunk := list(islice(lines, chunk_size)):
-            pending.append(self._submit(chunk, options))
-            if len(pending) == chunks:
-                yield from pending.popleft().texts()
+        for chunk in chunks:
+            if chunk:
+                pending.append(self._submit(chunk, options))
+            while len(pending) > (ahead if chunk else 0):
+                yield pending.popleft().texts()
         while pending:
-            yield from pending.popleft().texts()
+            yield pending.popleft().texts()
 
     def _submit(self, lines: Sequence[str], options: _native.SearchOptions) -> "_PendingLines":
         segments = [encode_line(self._vocabulary, line, self._longest_segment) for line in lines]

@@ -1,0 +1,80 @@
+"""Lines come in chunks: full ones from a file, what there is from a pipe."""
+
+import os
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+from typing import BinaryIO
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pocketmt.cli.streams import BYTES_AT_ONCE, read_chunks
+
+
+@pytest.fixture
+def pipe() -> Iterator[tuple[BinaryIO, BinaryIO]]:
+    reading, writing = os.pipe()
+    with open(reading, "rb") as source, open(writing, "wb", buffering=0) as target:
+        yield source, target
+
+
+def test_a_file_comes_in_full_chunks(tmp_path: Path) -> None:
+    path = tmp_path / "text"
+    lines = [f"line {number} " + "word " * (number % 50) for number in range(10_000)]
+    path.write_text("".join(f"{line}\n" for line in lines))
+    assert path.stat().st_size > 10 * BYTES_AT_ONCE
+    with path.open("rb") as source:
+        chunks = list(read_chunks(source, "text", 256))
+    assert [len(chunk) for chunk in chunks] == [256] * 39 + [16]
+    assert list(chain(*chunks)) == lines
+
+
+def test_a_pipe_that_holds_enough_gives_full_chunks(pipe: tuple[BinaryIO, BinaryIO]) -> None:
+    source, target = pipe
+    target.write(b"line\n" * 1000)
+    chunks = read_chunks(source, "stdin", 256)
+    assert [len(next(chunks)) for _ in range(5)] == [256, 256, 256, 232, 0]
+
+
+def test_what_a_pipe_holds_is_given_before_more_is_waited_for(pipe: tuple[BinaryIO, BinaryIO]) -> None:
+    source, target = pipe
+    chunks = read_chunks(source, "stdin", 2)
+    assert next(chunks) == []
+    target.write(b"one\ntw")
+    assert next(chunks) == ["one"]
+    assert next(chunks) == []
+    target.write(b"o\nthree\n")
+    assert next(chunks) == ["two", "three"]
+    assert next(chunks) == []
+    target.write(b"four")
+    target.close()
+    assert list(chunks) == [["four"]]
+
+
+def test_a_pipe_that_does_not_block_is_waited_for_all_the_same(pipe: tuple[BinaryIO, BinaryIO]) -> None:
+    source, target = pipe
+    os.set_blocking(source.fileno(), False)
+    chunks = read_chunks(source, "stdin", 8)
+    assert next(chunks) == []
+    target.write(b"one\n")
+    assert next(chunks) == ["one"]
+
+
+@given(st.lists(st.binary(max_size=12).map(lambda piece: piece.replace(b"x", b"\n")), max_size=8), st.integers(1, 4))
+def test_lines_do_not_depend_on_how_bytes_arrive(pieces: list[bytes], size: int) -> None:
+    reading, writing = os.pipe()
+    with open(reading, "rb") as source:
+        with open(writing, "wb", buffering=0) as target:
+            chunks = read_chunks(source, "stdin", size)
+            found = list(next(chunks))
+            for piece in filter(None, pieces):
+                target.write(piece)
+                while chunk := next(chunks):
+                    assert len(chunk) <= size
+                    found += chunk
+        found += chain(*chunks)
+    whole = b"".join(pieces)
+    expected = whole.split(b"\n")[: None if whole and not whole.endswith(b"\n") else -1]
+    assert found == [line.removesuffix(b"\r").decode("utf-8", errors="replace") for line in expected]
