@@ -17,10 +17,9 @@ from benchmarks.multi30k.data import ROOT, TESTS, VALIDATION, lines
 from pocketmt.engine import Translator
 from pocketmt.evaluation.quality import Quality, compare, score
 from pocketmt.evaluation.records import provenance, write_record
-from pocketmt.model_file.architecture import architecture_from_json
 from pocketmt.models.search import translate
-from pocketmt.recipes.packing import About, pack
 from pocketmt.recipes.reference import load_reference
+from pocketmt.recipes.run_folder import pack_run
 from pocketmt.text.vocabulary import Vocabulary
 from pocketmt.training.checkpoints import load_weights
 
@@ -72,7 +71,7 @@ def main(arguments: Sequence[str]) -> int:
 def translations(folder: Path, scheme: str) -> Translations:
     """Pack a trained model in one scheme and translate every set in both ways."""
     path = folder / f"{scheme}.pocketmt"
-    size = pack_folder(folder, scheme, path)
+    size = pack_run(folder, scheme, path, licence=LICENCE, description=DESCRIPTION)
     sources = {name: lines(name, "en") for name in (VALIDATION, *TESTS)}
     translator = Translator(path)
     model = load_reference(path)
@@ -90,22 +89,6 @@ def translations(folder: Path, scheme: str) -> Translations:
         reference={name: by_reference(texts, BEAM) for name, texts in sources.items()},
         reference_greedy={name: by_reference(texts, 1) for name, texts in sources.items()},
     )
-
-
-def pack_folder(folder: Path, scheme: str, path: Path) -> int:
-    """Pack the weights of a training folder; returns the file's size in bytes."""
-    weights, metadata = load_weights(folder / "model.safetensors")
-    about = About(
-        source_language=metadata["languages"]["source"],
-        target_language=metadata["languages"]["target"],
-        licence=LICENCE,
-        description=DESCRIPTION,
-        recipe={"scheme": scheme},
-        training=metadata["training"],
-    )
-    architecture = architecture_from_json(metadata["architecture"])
-    vocabulary = (folder / "vocabulary.model").read_bytes()
-    return pack(path, weights, architecture, vocabulary, scheme, about)
 
 
 def quality_rows(found: Translations, uncompressed: Translations, seed: int) -> list[dict[str, Any]]:
