@@ -19,25 +19,41 @@ def split_heads(x: Tensor, heads: int) -> Tensor:
     return x.view(batch, positions, heads, dimension // heads).transpose(1, 2)
 
 
-def attend(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, dropout: nn.Module) -> Tensor:
+class DotProductAttention(nn.Module):
     """Scaled dot-product attention (Vaswani et al. 2017, eq. 1).
 
-    Args:
-        query: [B, heads, Q, head size].
-        key: [B, heads, K, head size].
-        value: [B, heads, K, head size].
-        mask: added to the scores before the softmax, 0 or -inf, broadcast to [B, heads, Q, K]; None masks nothing.
-        dropout: applied to the attention weights.
-
-    Returns:
-        [B, Q, a], the heads side by side.
+    `query`, `key`, `value` and `output` do nothing: a fully quantized network ([Q3]) puts its own modules there and in
+    the place of `softmax`.
     """
-    scores = (query * (1.0 / math.sqrt(query.shape[-1]))) @ key.transpose(-1, -2)  # [B, heads, Q, K]
-    if mask is not None:
-        scores = scores + mask
-    weights = dropout(torch.softmax(scores, dim=-1))
-    attended: Tensor = (weights @ value).transpose(1, 2).flatten(2)
-    return attended
+
+    def __init__(self, dropout: float) -> None:
+        super().__init__()
+        self.query = nn.Identity()
+        self.key = nn.Identity()
+        self.value = nn.Identity()
+        self.softmax: nn.Module = nn.Softmax(dim=-1)
+        self.dropout = Dropout(dropout)
+        self.output = nn.Identity()
+
+    def forward(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> Tensor:
+        """Attend from Q query positions to K key positions.
+
+        Args:
+            query: [B, heads, Q, head size].
+            key: [B, heads, K, head size].
+            value: [B, heads, K, head size].
+            mask: added to the scores before the softmax, 0 or -inf, broadcast to [B, heads, Q, K]; None masks nothing.
+
+        Returns:
+            [B, Q, a], the heads side by side.
+        """
+        query = self.query(query) * (1.0 / math.sqrt(query.shape[-1]))
+        scores = query @ self.key(key).transpose(-1, -2)  # [B, heads, Q, K]
+        if mask is not None:
+            scores = scores + mask
+        weights = self.dropout(self.softmax(scores))
+        attended: Tensor = self.output((weights @ self.value(value)).transpose(1, 2).flatten(2))
+        return attended
 
 
 class SelfAttention(nn.Module):
@@ -48,7 +64,7 @@ class SelfAttention(nn.Module):
         self.heads = heads
         self.query_key_value = nn.Linear(model_dimension, 3 * attention_dimension, bias=bias)
         self.output = nn.Linear(attention_dimension, model_dimension, bias=bias)
-        self.dropout = Dropout(dropout)
+        self.attention = DotProductAttention(dropout)
 
     def forward(self, x: Tensor, mask: Tensor | None, cache: KeyValue | None = None) -> tuple[Tensor, KeyValue]:
         """Attend from every position of `x` to those of `x` and of `cache`.
@@ -65,7 +81,7 @@ class SelfAttention(nn.Module):
         if cache is not None:
             key = torch.cat([cache[0], key], dim=2)
             value = torch.cat([cache[1], value], dim=2)
-        return self.output(attend(query, key, value, mask, self.dropout)), (key, value)
+        return self.output(self.attention(query, key, value, mask)), (key, value)
 
 
 class CrossAttention(nn.Module):
@@ -77,7 +93,7 @@ class CrossAttention(nn.Module):
         self.query = nn.Linear(model_dimension, attention_dimension, bias=bias)
         self.key_value = nn.Linear(model_dimension, 2 * attention_dimension, bias=bias)
         self.output = nn.Linear(attention_dimension, model_dimension, bias=bias)
-        self.dropout = Dropout(dropout)
+        self.attention = DotProductAttention(dropout)
 
     def memory(self, encoded: Tensor) -> KeyValue:
         """Keys and values of the encoder's output [B, K, d], each [B, heads, K, head size]: once a sentence."""
@@ -87,5 +103,5 @@ class CrossAttention(nn.Module):
     def forward(self, x: Tensor, memory: KeyValue, mask: Tensor | None) -> Tensor:
         """Attend from x [B, Q, d] to the memory's K positions under mask [B, 1, 1, K]; returns [B, Q, d]."""
         query = split_heads(self.query(x), self.heads)
-        attended: Tensor = self.output(attend(query, memory[0], memory[1], mask, self.dropout))
+        attended: Tensor = self.output(self.attention(query, memory[0], memory[1], mask))
         return attended

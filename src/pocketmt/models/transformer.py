@@ -44,12 +44,13 @@ class FeedForward(nn.Module):
     def __init__(self, model_dimension: int, feed_forward_dimension: int, dropout: float) -> None:
         super().__init__()
         self.inner = nn.Linear(model_dimension, feed_forward_dimension)
-        self.outer = nn.Linear(feed_forward_dimension, model_dimension)
+        self.activation: nn.Module = nn.ReLU()
         self.dropout = Dropout(dropout)
+        self.outer = nn.Linear(feed_forward_dimension, model_dimension)
 
     def forward(self, x: Tensor) -> Tensor:
         """[.., d] -> [.., d]."""
-        outer: Tensor = self.outer(self.dropout(torch.relu(self.inner(x))))
+        outer: Tensor = self.outer(self.dropout(self.activation(self.inner(x))))
         return outer
 
 
@@ -140,6 +141,7 @@ class Encoder(nn.Module):
 
     def __init__(self, architecture: Architecture, dropouts: Dropouts) -> None:
         super().__init__()
+        self.input = nn.Identity()  # of the sum of embedding and position: a place for [Q3]
         self.layers = nn.ModuleList(EncoderLayer(architecture, dropouts) for _ in range(architecture.encoder_layers))
         if architecture.norm == "pre":
             self.norm: nn.Module = nn.LayerNorm(architecture.model_dimension)
@@ -159,6 +161,7 @@ class Decoder(nn.Module):
 
     def __init__(self, architecture: Architecture, dropouts: Dropouts) -> None:
         super().__init__()
+        self.input = nn.Identity()  # of the sum of embedding and position: a place for [Q3]
         self.layers = nn.ModuleList(DecoderLayer(architecture, dropouts) for _ in range(architecture.decoder_layers))
         if architecture.norm == "pre":
             self.norm: nn.Module = nn.LayerNorm(architecture.model_dimension)
@@ -207,14 +210,13 @@ class Transformer(nn.Module):
         end = start + tokens.shape[1]
         if end > len(self.positions):
             self.positions = position_encodings(2 * end, self.architecture.model_dimension).to(tokens.device)
-        x = self.embedding(tokens) * math.sqrt(self.architecture.model_dimension) + self.positions[start:end]
-        dropped: Tensor = self.embedding_dropout(x)
-        return dropped
+        embedded: Tensor = self.embedding(tokens) * math.sqrt(self.architecture.model_dimension)
+        return embedded + self.positions[start:end]
 
     def encode(self, source: Tensor) -> tuple[Tensor, Tensor | None]:
         """Source ids [B, S], padded -> (encoder output [B, S, d], its attention mask)."""
         mask = padding_mask(source)
-        return self.encoder(self.embed(source), mask), mask
+        return self.encoder(self.embedding_dropout(self.encoder.input(self.embed(source))), mask), mask
 
     def start(self, encoded: Tensor) -> list[LayerState]:
         """Decoder states before the first target token, for an encoder output [B, S, d]."""
@@ -226,7 +228,7 @@ class Transformer(nn.Module):
         """Target ids [B, T] from `position` on -> (decoder output [B, T, d], new states)."""
         length = target.shape[1]
         causal = causal_mask(length, target.device) if length > 1 else None
-        x = self.embed(target, position)
+        x = self.embedding_dropout(self.decoder.input(self.embed(target, position)))
         decoded: tuple[Tensor, list[LayerState]] = self.decoder(x, states, causal, source_mask)
         return decoded
 
