@@ -6,12 +6,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import torch
 from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
-from pocketmt.errors import DataError
+from pocketmt.errors import ConfigurationError, DataError
 
 Weights = dict[str, Tensor]
 
@@ -26,6 +27,25 @@ def write_whole(path: Path, write: Callable[[Path], None]) -> None:
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def claim_folder(folder: Path, name: str, settings: object, other: str) -> None:
+    """Write the settings that a folder's run is made by into its file `name`, or check that they are the ones there.
+
+    Raises ConfigurationError, saying that the folder holds a `other`, where they are not.
+    """
+    file = folder / name
+    text = msgspec.json.format(msgspec.json.encode(settings), indent=2)
+    if not file.exists():
+        write_whole(file, lambda temporary: _write(temporary, text))
+    elif file.read_bytes() != text:
+        raise ConfigurationError(
+            f"{folder} holds a {other} (see {file}): choose another folder, or remove this one to start anew"
+        )
+
+
+def _write(path: Path, data: bytes) -> None:
+    path.write_bytes(data)
 
 
 def save_checkpoint(path: Path, state: Mapping[str, Any]) -> None:

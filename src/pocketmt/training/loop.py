@@ -1,28 +1,31 @@
 """The one training loop, on Lightning Fabric: CPU or GPU, one process or several, by the same code."""
 
 import dataclasses
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import torch
 from lightning_fabric import Fabric
 
-from pocketmt.errors import ConfigurationError
 from pocketmt.models.presets import preset
-from pocketmt.models.transformer import Dropouts, Transformer
-from pocketmt.text.batching import make_batches
-from pocketmt.training.checkpoints import Snapshots, load_checkpoint, save_checkpoint, save_weights, write_whole
+from pocketmt.models.transformer import Transformer
+from pocketmt.training.checkpoints import Snapshots, claim_folder, load_checkpoint, save_checkpoint, save_weights
 from pocketmt.training.configuration import Configuration
-from pocketmt.training.data import Batch, Corpus, load_corpus, make_batch
+from pocketmt.training.data import Batch, Corpus, load_corpus
 from pocketmt.training.objectives import drop_padding, output_cross_entropy
-from pocketmt.training.progress import Reporter
+from pocketmt.training.progress import LOG_EVERY, Reporter
 from pocketmt.training.schedule import inverse_square_root
+from pocketmt.training.steps import (
+    backward,
+    make_dropouts,
+    make_fabric,
+    make_optimizer,
+    seed_update,
+    share_of_epoch,
+    step,
+)
 from pocketmt.training.validation import validate
-
-LOG_EVERY = 50  # updates
 
 
 @dataclass
@@ -44,32 +47,11 @@ def train(configuration: Configuration, folder: Path) -> Position:
     configuration.json, and what is needed to go on. Raises ConfigurationError where the folder holds another run.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    _claim(configuration, folder)
+    claim_folder(folder, "configuration.json", configuration, "run with another configuration")
     settings = configuration.training
-    fabric = Fabric(
-        accelerator=settings.accelerator,
-        devices=settings.devices,
-        strategy="ddp_spawn" if settings.devices > 1 else "auto",
-    )
+    fabric = make_fabric(settings)
     position: Position = fabric.launch(_run, configuration, folder)  # type: ignore[arg-type]
     return position
-
-
-def _claim(configuration: Configuration, folder: Path) -> None:
-    """Write the resolved configuration into the folder, or check that it is the one there."""
-    file = folder / "configuration.json"
-    text = msgspec.json.format(msgspec.json.encode(configuration), indent=2)
-    if file.exists() and file.read_bytes() != text:
-        raise ConfigurationError(
-            f"{folder} holds a run with another configuration (see {file}): "
-            "choose another folder, or remove this one to start anew"
-        )
-    if not file.exists():
-        write_whole(file, lambda temporary: _write(temporary, text))
-
-
-def _write(path: Path, data: bytes) -> None:
-    path.write_bytes(data)
 
 
 def _run(fabric: Fabric, configuration: Configuration, folder: Path) -> Position:
@@ -99,13 +81,9 @@ class Run:
         self.corpus = corpus
         self.languages = {"source": configuration.data.source_language, "target": configuration.data.target_language}
         torch.manual_seed(self.settings.seed)
-        dropouts = Dropouts(
-            configuration.model.dropout, configuration.model.attention_dropout, configuration.model.feed_forward_dropout
-        )
         architecture = preset(configuration.model.preset, len(corpus.vocabulary), configuration.model.norm)
-        self.network = Transformer(architecture, dropouts)
-        optimizer = torch.optim.Adam(self.network.parameters(), lr=0.0, betas=(0.9, 0.98), eps=1e-9, fused=True)
-        self.model, self.optimizer = fabric.setup(self.network, optimizer)
+        self.network = Transformer(architecture, make_dropouts(configuration.model))
+        self.model, self.optimizer = fabric.setup(self.network, make_optimizer(self.network.parameters()))
         self.snapshots = Snapshots(folder / "snapshots", self.settings.averaged_checkpoints)
         self.position = Position()
         checkpoint = folder / "checkpoint.pt"
@@ -118,7 +96,11 @@ class Run:
         if fabric.is_global_zero:
             self.snapshots.forget(self.position.update)
         self.reporter = Reporter(
-            folder / "log.jsonl", self.settings.maximum_updates, self.position.update, fabric.is_global_zero
+            folder / "log.jsonl",
+            self.settings.maximum_updates,
+            self.position.update,
+            lambda event: event.get("update", 0) <= self.position.update,
+            fabric.is_global_zero,
         )
 
     def go(self) -> None:
@@ -131,7 +113,11 @@ class Run:
 
     def _train_epoch(self) -> None:
         """Train on what is left of the epoch, or until the run is finished."""
-        for batch, total_tokens in self._batches():
+        settings, position = self.settings, self.position
+        order = settings.seed * 1_000_003 + position.epoch
+        shares = share_of_epoch(self.fabric, self.corpus.training, settings.batch_tokens, order, position.batch)
+        for batch, total_tokens, done in shares:
+            position.batch = done
             loss = self._update(batch, total_tokens)
             self._after_update(loss)
             if self.position.finished:
@@ -139,40 +125,16 @@ class Run:
         self.position.epoch += 1
         self.position.batch = 0
 
-    def _batches(self) -> Iterator[tuple[Batch, int]]:
-        """What is left of the epoch: this process's batch and the target tokens of all processes' batches together.
-
-        The order depends on seed and epoch alone. Where batches don't divide by the processes, the epoch's last few are
-        left to the next epochs, which draw others.
-        """
-        world = self.fabric.world_size
-        pairs = self.corpus.training
-        lengths = [(len(source) + 1, len(target) + 1) for source, target in pairs]
-        seed = self.settings.seed * 1_000_003 + self.position.epoch
-        plan = make_batches(lengths, self.settings.batch_tokens, seed)
-        world = min(world, len(plan))
-        for start in range(self.position.batch, len(plan) - world + 1, world):
-            group = plan[start : start + world]
-            total = sum(lengths[index][1] for indices in group for index in indices)
-            mine = group[self.fabric.global_rank % world]
-            self.position.batch = start + world
-            yield make_batch([pairs[index] for index in mine], str(self.fabric.device)), total
-
     def _update(self, batch: Batch, total_tokens: int) -> float:
         """One optimizer step; returns the smoothed loss in nats a token of this process's batch."""
         self.position.update += 1
         settings = self.settings
-        # A seed for each update: what dropout draws does not depend on whether the run was ever interrupted.
-        torch.manual_seed((settings.seed * 1_000_003 + self.position.update) * 1_009 + self.fabric.global_rank)
-        for group in self.optimizer.param_groups:
-            group["lr"] = inverse_square_root(self.position.update, settings.learning_rate, settings.warmup_updates)
+        seed_update(self.fabric, settings.seed, self.position.update)
         decoded, targets = drop_padding(self.model(batch.source, batch.target_inputs), batch.targets)
         loss = output_cross_entropy(decoded, self.network.embedding.weight, targets, settings.label_smoothing)
-        # Processes' gradients are averaged, so that the sum over processes is taken a token here.
-        self.fabric.backward(loss * (self.fabric.world_size / total_tokens))
-        self.fabric.clip_gradients(self.model, self.optimizer, max_norm=settings.clip_norm)
-        self.optimizer.step()
-        self.optimizer.zero_grad(set_to_none=True)
+        backward(self.fabric, loss, total_tokens)
+        rate = inverse_square_root(self.position.update, settings.learning_rate, settings.warmup_updates)
+        step(self.fabric, self.model, self.optimizer, rate, settings.clip_norm)
         return loss.item() / batch.target_tokens
 
     def _after_update(self, loss: float) -> None:

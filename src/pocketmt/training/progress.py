@@ -3,22 +3,27 @@
 import json
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+LOG_EVERY = 50  # updates
+
 
 class Reporter:
     """Events of one run. Silent where `enabled` is false (all processes but the first)."""
 
-    def __init__(self, log: Path, maximum_updates: int, update: int, enabled: bool) -> None:
-        """Go on with the log of a run at `update`; what was logged later by a killed run is removed."""
+    def __init__(
+        self, log: Path, maximum_updates: int, update: int, keep: Callable[[dict[str, Any]], bool], enabled: bool
+    ) -> None:
+        """Go on at `update` with the log's events that `keep` keeps; a killed run has logged what is not done yet."""
         self.enabled = enabled
         if not enabled:
             return
-        kept = [line for line in _lines(log) if json.loads(line).get("update", 0) <= update]
+        kept = [line for line in _lines(log) if keep(json.loads(line))]
         temporary = log.with_name(log.name + ".temporary")
         temporary.write_text("".join(kept), encoding="utf-8")
         temporary.replace(log)
