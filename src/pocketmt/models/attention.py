@@ -28,12 +28,12 @@ class DotProductAttention(nn.Module):
 
     def __init__(self, dropout: float) -> None:
         super().__init__()
-        self.query = nn.Identity()
-        self.key = nn.Identity()
-        self.value = nn.Identity()
+        self.query: nn.Module = nn.Identity()
+        self.key: nn.Module = nn.Identity()
+        self.value: nn.Module = nn.Identity()
         self.softmax: nn.Module = nn.Softmax(dim=-1)
         self.dropout = Dropout(dropout)
-        self.output = nn.Identity()
+        self.output: nn.Module = nn.Identity()
 
     def forward(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> Tensor:
         """Attend from Q query positions to K key positions.

@@ -75,9 +75,12 @@ class Layer(nn.Module):
         """What the sub-layer is given: x [.., d], normed first in a pre-norm network."""
         return x if self.post_norm else norm(x)
 
-    def after(self, norm: nn.Module, x: Tensor, update: Tensor) -> Tensor:
-        """The residual connection: x + update [.., d], normed after it in a post-norm network."""
-        x = x + self.residual_dropout(update)
+    def after(self, norm: nn.Module, residual: nn.Module, x: Tensor, update: Tensor) -> Tensor:
+        """The residual connection: x + update [.., d], normed after it in a post-norm network.
+
+        `residual` is given the sum; it does nothing but where a fully quantized network [Q3] has its own module there.
+        """
+        x = residual(x + self.residual_dropout(update))
         return norm(x) if self.post_norm else x
 
 
@@ -99,15 +102,17 @@ class EncoderLayer(Layer):
         dimension = architecture.model_dimension
         self.self_attention = SelfAttention(*_attention_arguments(architecture, dropouts))
         self.self_attention_norm = nn.LayerNorm(dimension)
+        self.self_attention_residual = nn.Identity()
         self.feed_forward = FeedForward(dimension, architecture.feed_forward_dimension, dropouts.feed_forward)
         self.feed_forward_norm = nn.LayerNorm(dimension)
+        self.feed_forward_residual = nn.Identity()
 
     def forward(self, x: Tensor, mask: Tensor | None) -> Tensor:
         """X [B, S, d], mask [B, 1, 1, S] or None; returns [B, S, d]."""
         update, _ = self.self_attention(self.before(self.self_attention_norm, x), mask)
-        x = self.after(self.self_attention_norm, x, update)
+        x = self.after(self.self_attention_norm, self.self_attention_residual, x, update)
         update = self.feed_forward(self.before(self.feed_forward_norm, x))
-        return self.after(self.feed_forward_norm, x, update)
+        return self.after(self.feed_forward_norm, self.feed_forward_residual, x, update)
 
 
 class DecoderLayer(Layer):
@@ -118,10 +123,13 @@ class DecoderLayer(Layer):
         dimension = architecture.model_dimension
         self.self_attention = SelfAttention(*_attention_arguments(architecture, dropouts))
         self.self_attention_norm = nn.LayerNorm(dimension)
+        self.self_attention_residual = nn.Identity()
         self.cross_attention = CrossAttention(*_attention_arguments(architecture, dropouts))
         self.cross_attention_norm = nn.LayerNorm(dimension)
+        self.cross_attention_residual = nn.Identity()
         self.feed_forward = FeedForward(dimension, architecture.feed_forward_dimension, dropouts.feed_forward)
         self.feed_forward_norm = nn.LayerNorm(dimension)
+        self.feed_forward_residual = nn.Identity()
 
     def forward(
         self, x: Tensor, state: LayerState, causal: Tensor | None, source_mask: Tensor | None
@@ -129,11 +137,11 @@ class DecoderLayer(Layer):
         """X [B, T, d] -> ([B, T, d], state with x's keys and values appended)."""
         cache, memory = state
         update, cache = self.self_attention(self.before(self.self_attention_norm, x), causal, cache)
-        x = self.after(self.self_attention_norm, x, update)
+        x = self.after(self.self_attention_norm, self.self_attention_residual, x, update)
         update = self.cross_attention(self.before(self.cross_attention_norm, x), memory, source_mask)
-        x = self.after(self.cross_attention_norm, x, update)
+        x = self.after(self.cross_attention_norm, self.cross_attention_residual, x, update)
         update = self.feed_forward(self.before(self.feed_forward_norm, x))
-        return self.after(self.feed_forward_norm, x, update), (cache, memory)
+        return self.after(self.feed_forward_norm, self.feed_forward_residual, x, update), (cache, memory)
 
 
 class Encoder(nn.Module):
@@ -141,7 +149,7 @@ class Encoder(nn.Module):
 
     def __init__(self, architecture: Architecture, dropouts: Dropouts) -> None:
         super().__init__()
-        self.input = nn.Identity()  # of the sum of embedding and position: a place for [Q3]
+        self.input: nn.Module = nn.Identity()  # of the sum of embedding and position: a place for [Q3]
         self.layers = nn.ModuleList(EncoderLayer(architecture, dropouts) for _ in range(architecture.encoder_layers))
         if architecture.norm == "pre":
             self.norm: nn.Module = nn.LayerNorm(architecture.model_dimension)
@@ -161,7 +169,7 @@ class Decoder(nn.Module):
 
     def __init__(self, architecture: Architecture, dropouts: Dropouts) -> None:
         super().__init__()
-        self.input = nn.Identity()  # of the sum of embedding and position: a place for [Q3]
+        self.input: nn.Module = nn.Identity()  # of the sum of embedding and position: a place for [Q3]
         self.layers = nn.ModuleList(DecoderLayer(architecture, dropouts) for _ in range(architecture.decoder_layers))
         if architecture.norm == "pre":
             self.norm: nn.Module = nn.LayerNorm(architecture.model_dimension)
@@ -189,6 +197,7 @@ class Transformer(nn.Module):
         dropouts = dropouts or Dropouts()
         self.architecture = architecture
         self.embedding = nn.Embedding(architecture.vocabulary_size, architecture.model_dimension)
+        self.position: nn.Module = nn.Identity()  # of the rows of `positions` in use: a place for [Q3]
         self.embedding_dropout = Dropout(dropouts.residual)
         self.encoder = Encoder(architecture, dropouts)
         self.decoder = Decoder(architecture, dropouts)
@@ -211,7 +220,8 @@ class Transformer(nn.Module):
         if end > len(self.positions):
             self.positions = position_encodings(2 * end, self.architecture.model_dimension).to(tokens.device)
         embedded: Tensor = self.embedding(tokens) * math.sqrt(self.architecture.model_dimension)
-        return embedded + self.positions[start:end]
+        sums: Tensor = embedded + self.position(self.positions[start:end])
+        return sums
 
     def encode(self, source: Tensor) -> tuple[Tensor, Tensor | None]:
         """Source ids [B, S], padded -> (encoder output [B, S, d], its attention mask)."""
