@@ -14,6 +14,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import zipfile
 from dataclasses import dataclass
 from importlib.metadata import Distribution, distribution, distributions
 from pathlib import Path
@@ -92,6 +93,9 @@ def build_wheel(folder: Path) -> Path:
     command: list[str | Path] = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
     subprocess.run([*command, "-C", "build-dir=build/wheel", "--wheel-dir", folder, ROOT], check=True)
     (wheel,) = folder.glob("pocketmt-*.whl")
+    for_tests = [name for name in zipfile.ZipFile(wheel).namelist() if "_native_testing" in name]
+    if for_tests:
+        raise SystemExit(f"error: the wheel holds what tests alone need: {', '.join(for_tests)}")
     return wheel
 
 

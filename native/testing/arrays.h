@@ -1,0 +1,51 @@
+// NumPy arrays in and out, and the kernels that a name stands for.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <initializer_list>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "kernels/kernels.h"
+#include "testing/fenced_memory.h"
+
+namespace pocketmt::testing {
+
+template <class T, int dimensions>
+using Array = nanobind::ndarray<const T, nanobind::ndim<dimensions>, nanobind::c_contig, nanobind::device::cpu>;
+template <class T>
+using NumPyArray = nanobind::ndarray<nanobind::numpy, T, nanobind::c_contig>;
+
+inline void require(bool holds, const char* what) {
+    if (!holds) throw std::invalid_argument(std::string("expected ") + what);
+}
+
+template <class T>
+FencedRows<T> fenced(const Array<T, 1>& array) {
+    return FencedRows<T>(array.data(), 1, array.shape(0), 0);
+}
+template <class T>
+FencedRows<T> fenced(const Array<T, 2>& array, size_t gap) {
+    return FencedRows<T>(array.data(), array.shape(0), array.shape(1), gap);
+}
+
+template <class T>
+NumPyArray<T> to_numpy(const std::vector<T>& values, std::initializer_list<size_t> shape) {
+    T* copy = new T[values.size()];
+    nanobind::capsule owner(copy, [](void* data) noexcept { delete[] static_cast<T*>(data); });
+    std::copy(values.begin(), values.end(), copy);
+    return NumPyArray<T>(copy, shape, owner);
+}
+
+// Throws std::invalid_argument where there is no instruction set of this name, std::runtime_error where the CPU lacks
+// it.
+const Kernels& kernels_named(const std::string& name);
+
+void bind_products(nanobind::module_& module);
+void bind_vector_functions(nanobind::module_& module);
+void bind_self_check(nanobind::module_& module);
+
+}  // namespace pocketmt::testing

@@ -1,0 +1,151 @@
+// The three products as classes: a matrix is packed when it is made.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include <optional>
+
+#include "kernels/shapes.h"
+#include "testing/arrays.h"
+
+namespace nb = nanobind;
+
+namespace pocketmt::testing {
+
+namespace {
+
+using Bias = std::optional<Array<float, 1>>;
+
+// An epilogue whose bias is fenced.
+class FencedEpilogue {
+  public:
+    FencedEpilogue(const Bias& bias, bool relu, size_t rows) : relu_(relu) {
+        require(!bias || bias->shape(0) == rows, "a bias for each row of the matrix");
+        if (bias) bias_.emplace(bias->data(), 1, rows, 0);
+    }
+    Epilogue view() const { return {bias_ ? bias_->data() : nullptr, relu_}; }
+
+  private:
+    std::optional<FencedRows<float>> bias_;
+    bool relu_;
+};
+
+// What all three have: a packed block and its rows.
+template <class Product>
+class Matrix {
+  public:
+    NumPyArray<float> row(size_t index) const {
+        require(index < rows_, "the index of a row");
+        FencedRows<float> out(1, columns_, 0);
+        product_.unpack_row(packed_.data(), rows_, columns_, index, out.data());
+        return to_numpy(out.values(), {columns_});
+    }
+
+  protected:
+    Matrix(const Product& product, size_t rows, size_t columns)
+        : product_(product), rows_(rows), columns_(columns), packed_(product.packed_bytes(rows, columns), 64) {
+        require(rows > 0 && columns > 0, "a matrix that is not empty");
+    }
+
+    const Product& product_;
+    const size_t rows_;
+    const size_t columns_;
+    const FencedBytes packed_;
+};
+
+class FloatMatrix : public Matrix<FloatProduct> {
+  public:
+    FloatMatrix(const std::string& instruction_set, const Array<float, 2>& weight)
+        : Matrix(kernels_named(instruction_set).float_product, weight.shape(0), weight.shape(1)) {
+        product_.pack(fenced(weight, 0).data(), rows_, columns_, packed_.data());
+        packed_.check();
+    }
+
+    NumPyArray<float> multiply(const Array<float, 2>& activations, const Bias& bias, bool relu, size_t gap) const {
+        const size_t count = activations.shape(0);
+        require(count > 0 && activations.shape(1) == columns_, "activations [count, columns]");
+        const FencedRows<float> input = fenced(activations, gap);
+        const FencedRows<float> out(count, rows_, gap);
+        const FencedEpilogue epilogue(bias, relu, rows_);
+        product_.multiply(packed_.data(), rows_, columns_, input.data(), input.stride(), count, epilogue.view(),
+                          out.data(), out.stride());
+        return to_numpy(out.values(), {count, rows_});
+    }
+};
+
+template <class Product>
+class QuantizedMatrix : public Matrix<Product> {
+  public:
+    NumPyArray<float> multiply(const Array<int8_t, 2>& codes, const Array<float, 1>& scales, const Bias& bias,
+                               bool relu, size_t gap) const {
+        const size_t count = codes.shape(0), rows = this->rows_, columns = this->columns_;
+        require(count > 0 && codes.shape(1) == columns, "activation codes [count, columns]");
+        require(scales.shape(0) == count, "a scale for each row of activations");
+        const size_t stride = round_up(columns, activation_alignment);
+        const FencedRows<int8_t> padded(count, stride, 0);
+        std::memset(padded.data(), 0, count * stride);
+        for (size_t row = 0; row < count; ++row) std::memcpy(padded.row(row), codes.data() + row * columns, columns);
+        const FencedRows<float> fenced_scales = fenced(scales);
+        const FencedRows<float> out(count, rows, gap);
+        const FencedEpilogue epilogue(bias, relu, rows);
+        const QuantizedActivations activations{padded.data(), fenced_scales.data(), stride};
+        this->product_.multiply(this->packed_.data(), rows, columns, activations, count, epilogue.view(), out.data(),
+                                out.stride());
+        return to_numpy(out.values(), {count, rows});
+    }
+
+  protected:
+    using Matrix<Product>::Matrix;
+};
+
+class IntegerMatrix : public QuantizedMatrix<IntegerProduct> {
+  public:
+    IntegerMatrix(const std::string& instruction_set, const Array<int8_t, 2>& codes, const Array<float, 1>& scales)
+        : QuantizedMatrix(kernels_named(instruction_set).integer_product, codes.shape(0), codes.shape(1)) {
+        require(scales.shape(0) == rows_, "a scale for each row of the matrix");
+        product_.pack(fenced(codes, 0).data(), fenced(scales).data(), rows_, columns_, packed_.data());
+        packed_.check();
+    }
+};
+
+class LevelTableMatrix : public QuantizedMatrix<LevelTableProduct> {
+  public:
+    LevelTableMatrix(const std::string& instruction_set, const Array<uint8_t, 2>& codes, const Array<float, 1>& scales,
+                     const Array<int8_t, 1>& levels, size_t columns)
+        : QuantizedMatrix(kernels_named(instruction_set).level_table_product, codes.shape(0), columns) {
+        require(codes.shape(1) == ceil_divide(columns, 2), "codes [rows, (columns + 1) / 2]");
+        require(scales.shape(0) == rows_, "a scale for each row of the matrix");
+        require(levels.shape(0) == 16, "16 levels");
+        product_.pack(fenced(codes, 0).data(), fenced(scales).data(), fenced(levels).data(), rows_, columns_,
+                      packed_.data());
+        packed_.check();
+    }
+};
+
+template <class Quantized>
+void bind_quantized_multiply(nb::class_<Quantized>& bound) {
+    bound.def("row", &Quantized::row, nb::arg("index"))
+        .def("multiply", &Quantized::multiply, nb::arg("codes"), nb::arg("scales"), nb::arg("bias") = nb::none(),
+             nb::arg("relu") = false, nb::arg("gap") = 0);
+}
+
+}  // namespace
+
+void bind_products(nb::module_& module) {
+    nb::class_<FloatMatrix>(module, "FloatMatrix")
+        .def(nb::init<const std::string&, const Array<float, 2>&>(), nb::arg("instruction_set"), nb::arg("weight"))
+        .def("row", &FloatMatrix::row, nb::arg("index"))
+        .def("multiply", &FloatMatrix::multiply, nb::arg("activations"), nb::arg("bias") = nb::none(),
+             nb::arg("relu") = false, nb::arg("gap") = 0);
+    nb::class_<IntegerMatrix> integer(module, "IntegerMatrix");
+    integer.def(nb::init<const std::string&, const Array<int8_t, 2>&, const Array<float, 1>&>(),
+                nb::arg("instruction_set"), nb::arg("codes"), nb::arg("scales"));
+    bind_quantized_multiply(integer);
+    nb::class_<LevelTableMatrix> level_table(module, "LevelTableMatrix");
+    level_table.def(nb::init<const std::string&, const Array<uint8_t, 2>&, const Array<float, 1>&,
+                             const Array<int8_t, 1>&, size_t>(),
+                    nb::arg("instruction_set"), nb::arg("codes"), nb::arg("scales"), nb::arg("levels"),
+                    nb::arg("columns"));
+    bind_quantized_multiply(level_table);
+}
+
+}  // namespace pocketmt::testing

@@ -1,0 +1,71 @@
+// The check that runs at load, on kernels as they are and on kernels that are wrong on purpose.
+#include <nanobind/stl/string.h>
+
+#include <cmath>
+
+#include "testing/arrays.h"
+
+namespace nb = nanobind;
+
+namespace pocketmt::testing {
+
+namespace {
+
+// Kernels are plain functions: what a wrong one imitates, and for how many rows it is wrong, stand here.
+struct Imitated {
+    const Kernels* table = nullptr;
+    size_t wrong_count = 0;
+} imitated;
+
+constexpr float wrong_fraction = 1.0f / 64.0f;
+
+void wrong_float(const void* packed, size_t rows, size_t columns, const float* activations, size_t activation_stride,
+                 size_t count, const Epilogue& epilogue, float* out, size_t out_stride) {
+    imitated.table->float_product.multiply(packed, rows, columns, activations, activation_stride, count, epilogue, out,
+                                           out_stride);
+    if (count == imitated.wrong_count) out[(count - 1) * out_stride + rows - 1] += wrong_fraction;
+}
+
+template <auto product>
+void wrong_quantized(const void* packed, size_t rows, size_t columns, const QuantizedActivations& activations,
+                     size_t count, const Epilogue& epilogue, float* out, size_t out_stride) {
+    (imitated.table->*product).multiply(packed, rows, columns, activations, count, epilogue, out, out_stride);
+    float& last = out[(count - 1) * out_stride + rows - 1];
+    if (count == imitated.wrong_count) last = std::nextafter(last, INFINITY);
+}
+
+void wrong_quantize_rows(const float* x, size_t x_stride, size_t count, size_t columns, int8_t* codes, float* scales,
+                         size_t stride) {
+    imitated.table->vector.quantize_rows(x, x_stride, count, columns, codes, scales, stride);
+    if (count == imitated.wrong_count) codes[(count - 1) * stride + columns - 1] ^= 1;
+}
+
+void check_wrong_kernel(const std::string& instruction_set, const std::string& kernel, size_t count) {
+    const Kernels& right = kernels_named(instruction_set);
+    Kernels wrong = right;
+    if (kernel == "float_product") {
+        wrong.float_product.multiply = wrong_float;
+    } else if (kernel == "integer_product") {
+        wrong.integer_product.multiply = wrong_quantized<&Kernels::integer_product>;
+    } else if (kernel == "level_table_product") {
+        wrong.level_table_product.multiply = wrong_quantized<&Kernels::level_table_product>;
+    } else if (kernel == "quantize_rows") {
+        wrong.vector.quantize_rows = wrong_quantize_rows;
+    } else {
+        throw std::invalid_argument("there is no wrong kernel '" + kernel + "'");
+    }
+    imitated = {&right, count};
+    check_kernels(wrong);
+}
+
+}  // namespace
+
+void bind_self_check(nb::module_& module) {
+    module.def(
+        "check_kernels", [](const std::string& instruction_set) { check_kernels(kernels_named(instruction_set)); },
+        nb::arg("instruction_set"));
+    module.def("check_wrong_kernel", &check_wrong_kernel, nb::arg("instruction_set"), nb::arg("kernel"),
+               nb::arg("count"));
+}
+
+}  // namespace pocketmt::testing

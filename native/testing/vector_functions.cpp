@@ -1,0 +1,179 @@
+// Every member of VectorFunctions.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <optional>
+#include <utility>
+
+#include "kernels/shapes.h"
+#include "testing/arrays.h"
+
+namespace nb = nanobind;
+
+namespace pocketmt::testing {
+
+namespace {
+
+using Vector = Array<float, 1>;
+using Matrix = Array<float, 2>;
+constexpr size_t position_alignment = 16;
+
+std::pair<NumPyArray<int8_t>, NumPyArray<float>> quantize_rows(const std::string& instruction_set, const Matrix& x,
+                                                               size_t gap) {
+    const size_t count = x.shape(0), columns = x.shape(1), stride = round_up(columns, activation_alignment);
+    const FencedRows<float> input = fenced(x, gap);
+    const FencedRows<int8_t> codes(count, stride, 0);
+    const FencedRows<float> scales(1, count, 0);
+    kernels_named(instruction_set)
+        .vector.quantize_rows(input.data(), input.stride(), count, columns, codes.data(), scales.data(), stride);
+    return {to_numpy(codes.values(), {count, stride}), to_numpy(scales.values(), {count})};
+}
+
+// Where the results of a normalization go: memory of their own, or one of the inputs.
+struct NormalizationMemory {
+    FencedRows<float> x;
+    std::optional<FencedRows<float>> residual;
+    FencedRows<float> sum;
+    FencedRows<float> out;
+
+    const FencedRows<float>& named(const std::string& name, const FencedRows<float>& own) const {
+        if (name == "x") return x;
+        if (name == "residual" && residual) return *residual;
+        require(name == "own", "a place: own, x or residual");
+        return own;
+    }
+};
+
+std::pair<std::optional<NumPyArray<float>>, NumPyArray<float>> layer_norm(
+    const std::string& instruction_set, const Matrix& x, const std::optional<Matrix>& residual, const Vector& gamma,
+    const Vector& beta, const std::optional<std::string>& sum_place, const std::string& out_place) {
+    const size_t count = x.shape(0), columns = x.shape(1);
+    require(!residual || (residual->shape(0) == count && residual->shape(1) == columns), "x and residual of one shape");
+    require(gamma.shape(0) == columns && beta.shape(0) == columns, "gamma and beta [columns]");
+    require(sum_place != out_place || out_place == "own", "sum and out in places of their own");
+    NormalizationMemory memory{fenced(x, 0), std::nullopt, {count, columns, 0}, {count, columns, 0}};
+    if (residual) memory.residual.emplace(residual->data(), count, columns, 0);
+    const FencedRows<float>* sum = sum_place ? &memory.named(*sum_place, memory.sum) : nullptr;
+    const FencedRows<float>& out = memory.named(out_place, memory.out);
+    const float* second = memory.residual ? memory.residual->data() : nullptr;
+    kernels_named(instruction_set)
+        .vector.layer_norm(memory.x.data(), second, fenced(gamma).data(), fenced(beta).data(), count, columns,
+                           sum ? sum->data() : nullptr, out.data());
+    std::optional<NumPyArray<float>> kept;
+    if (sum) kept = to_numpy(sum->values(), {count, columns});
+    return {kept, to_numpy(out.values(), {count, columns})};
+}
+
+NumPyArray<float> add(const std::string& instruction_set, const Vector& x, const Vector& y) {
+    require(x.shape(0) == y.shape(0), "x and y of one size");
+    const FencedRows<float> sum = fenced(y);
+    kernels_named(instruction_set).vector.add(fenced(x).data(), x.shape(0), sum.data());
+    return to_numpy(sum.values(), {x.shape(0)});
+}
+
+NumPyArray<float> scale_add(const std::string& instruction_set, const Vector& x, float factor, const Vector& y) {
+    require(x.shape(0) == y.shape(0), "x and y of one size");
+    const size_t size = x.shape(0);
+    const FencedRows<float> out(1, size, 0);
+    kernels_named(instruction_set).vector.scale_add(fenced(x).data(), factor, fenced(y).data(), size, out.data());
+    return to_numpy(out.values(), {size});
+}
+
+void require_heads(size_t width, size_t heads) {
+    require(heads > 0 && width % heads == 0 && width / heads % 4 == 0, "a head size that is a multiple of 4");
+}
+
+NumPyArray<float> transpose_keys(const std::string& instruction_set, const Matrix& keys, size_t heads, size_t gap) {
+    const size_t positions = keys.shape(0), width = keys.shape(1);
+    require_heads(width, heads);
+    const size_t padded = round_up(positions, position_alignment);
+    const FencedRows<float> input = fenced(keys, gap);
+    const FencedRows<float> out(1, width * padded, 0);
+    kernels_named(instruction_set)
+        .vector.transpose_keys(input.data(), input.stride(), positions, heads, width / heads, padded, out.data());
+    return to_numpy(out.values(), {heads, width / heads, padded});
+}
+
+NumPyArray<float> attend_memory(const std::string& instruction_set, const Matrix& queries, const Array<float, 3>& keys,
+                                const Matrix& values, size_t gap) {
+    const size_t count = queries.shape(0), width = queries.shape(1), positions = values.shape(0);
+    const size_t heads = keys.shape(0), head_size = keys.shape(1), padded = keys.shape(2);
+    require_heads(width, heads);
+    require(heads * head_size == width && values.shape(1) == width, "queries, keys and values of one width");
+    require(positions > 0 && padded == round_up(positions, position_alignment), "keys padded to 16 positions");
+    const FencedRows<float> query_rows = fenced(queries, gap), value_rows = fenced(values, gap);
+    const FencedRows<float> transposed(keys.data(), 1, width * padded, 0);
+    const FencedRows<float> scores(attention_rows, padded, 0);
+    const FencedRows<float> out(count, width, gap);
+    const AttentionMemory memory{transposed.data(), value_rows.data(), value_rows.stride(), positions, padded};
+    kernels_named(instruction_set)
+        .vector.attend_memory(query_rows.data(), query_rows.stride(), count, memory, heads, head_size, scores.data(),
+                              out.data(), out.stride());
+    scores.values();
+    return to_numpy(out.values(), {count, width});
+}
+
+NumPyArray<float> attend_cache(const std::string& instruction_set, const Vector& query, const Matrix& keys,
+                               const Matrix& values, const std::vector<size_t>& rows, size_t heads) {
+    const size_t width = query.shape(0), positions = rows.size();
+    require_heads(width, heads);
+    require(keys.shape(1) == width && values.shape(1) == width, "query, keys and values of one width");
+    require(positions > 0, "at least one position");
+    constexpr size_t gap = position_alignment;  // rows of a cache lie anywhere
+    const FencedRows<float> key_rows = fenced(keys, gap), value_rows = fenced(values, gap);
+    std::vector<const float*> key_pointers, value_pointers;
+    for (size_t row : rows) {
+        require(row < keys.shape(0) && row < values.shape(0), "rows of keys and values");
+        key_pointers.push_back(key_rows.row(row));
+        value_pointers.push_back(value_rows.row(row));
+    }
+    const FencedRows<float> scores(heads, round_up(positions, position_alignment), 0);
+    const FencedRows<float> out(1, width, 0);
+    kernels_named(instruction_set)
+        .vector.attend_cache(fenced(query).data(), key_pointers.data(), value_pointers.data(), positions, heads,
+                             width / heads, scores.data(), out.data());
+    scores.values();
+    return to_numpy(out.values(), {width});
+}
+
+std::pair<NumPyArray<uint32_t>, NumPyArray<float>> top_k(const std::string& instruction_set, const Vector& x,
+                                                         size_t k) {
+    require(k >= 1 && k <= x.shape(0), "1 <= k <= size");
+    const FencedRows<uint32_t> indices(1, k, 0);
+    const FencedRows<float> values(1, k, 0);
+    kernels_named(instruction_set).vector.top_k(fenced(x).data(), x.shape(0), k, indices.data(), values.data());
+    return {to_numpy(indices.values(), {k}), to_numpy(values.values(), {k})};
+}
+
+}  // namespace
+
+void bind_vector_functions(nb::module_& module) {
+    const auto set = nb::arg("instruction_set");
+    module.def("quantize_rows", &quantize_rows, set, nb::arg("x"), nb::arg("gap") = 0);
+    module.def("layer_norm", &layer_norm, set, nb::arg("x"), nb::arg("residual").none(), nb::arg("gamma"),
+               nb::arg("beta"), nb::arg("sum_place") = nb::none(), nb::arg("out_place") = "own");
+    module.def("add", &add, set, nb::arg("x"), nb::arg("y"));
+    module.def("scale_add", &scale_add, set, nb::arg("x"), nb::arg("factor"), nb::arg("y"));
+    module.def("transpose_keys", &transpose_keys, set, nb::arg("keys"), nb::arg("heads"), nb::arg("gap") = 0);
+    module.def("attend_memory", &attend_memory, set, nb::arg("queries"), nb::arg("keys"), nb::arg("values"),
+               nb::arg("gap") = 0);
+    module.def("attend_cache", &attend_cache, set, nb::arg("query"), nb::arg("keys"), nb::arg("values"),
+               nb::arg("rows"), nb::arg("heads"));
+    module.def(
+        "argmax",
+        [](const std::string& instruction_set, const Vector& x) {
+            return kernels_named(instruction_set).vector.argmax(fenced(x).data(), x.shape(0));
+        },
+        set, nb::arg("x"));
+    module.def(
+        "log_sum_exp",
+        [](const std::string& instruction_set, const Vector& x) {
+            return kernels_named(instruction_set).vector.log_sum_exp(fenced(x).data(), x.shape(0));
+        },
+        set, nb::arg("x"));
+    module.def("top_k", &top_k, set, nb::arg("x"), nb::arg("k"));
+}
+
+}  // namespace pocketmt::testing

@@ -1,0 +1,107 @@
+"""Single kernels (native/testing/), in developers' builds alone.
+
+The first argument is an instruction set's name: ValueError where there is none of this name, RuntimeError where the CPU
+lacks it. ValueError where shapes do not fit. Arrays end where memory that cannot be read begins; RuntimeError where a
+kernel wrote before its results or into the `gap` elements between their rows, which hold NaN as those between rows of
+inputs do.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float32]
+
+largest_integer_columns: int
+
+def instruction_sets() -> list[str]:
+    """Names of the instruction sets that this CPU can run, fastest first."""
+
+def best_instruction_set() -> str:
+    """The one that the engine takes, or that POCKETMT_INSTRUCTION_SET names; RuntimeError where it cannot be had."""
+
+def check_kernels(instruction_set: str) -> None:
+    """The check that runs at load; RuntimeError naming the kernel that is wrong."""
+
+def check_wrong_kernel(instruction_set: str, kernel: str, count: int) -> None:
+    """check_kernels, where one output or code of `kernel` is wrong whenever it is given `count` rows.
+
+    Kernels: float_product, integer_product, level_table_product, quantize_rows.
+    """
+
+class FloatMatrix:
+    """Packed fp32 weights [rows, columns]."""
+
+    def __init__(self, instruction_set: str, weight: Floats) -> None: ...
+    def row(self, index: int) -> Floats:
+        """One row of weights, unpacked."""
+
+    def multiply(self, activations: Floats, bias: Floats | None = None, relu: bool = False, gap: int = 0) -> Floats:
+        """activations [count, columns] -> [count, rows]."""
+
+class _QuantizedMatrix:
+    def row(self, index: int) -> Floats:
+        """One row of weights, decoded."""
+
+    def multiply(
+        self, codes: NDArray[np.int8], scales: Floats, bias: Floats | None = None, relu: bool = False, gap: int = 0
+    ) -> Floats:
+        """Activations codes [count, columns], scales [count] -> [count, rows]."""
+
+class IntegerMatrix(_QuantizedMatrix):
+    """Packed 8-bit weights: codes [rows, columns], scales [rows]."""
+
+    def __init__(self, instruction_set: str, codes: NDArray[np.int8], scales: Floats) -> None: ...
+
+class LevelTableMatrix(_QuantizedMatrix):
+    """Packed 4-bit weights: codes [rows, (columns + 1) / 2], low nibble first, scales [rows], levels [16]."""
+
+    def __init__(
+        self,
+        instruction_set: str,
+        codes: NDArray[np.uint8],
+        scales: Floats,
+        levels: NDArray[np.int8],
+        columns: int,
+    ) -> None: ...
+
+def quantize_rows(instruction_set: str, x: Floats, gap: int = 0) -> tuple[NDArray[np.int8], Floats]:
+    """x [count, columns] -> codes [count, columns rounded up to 64], scales [count]."""
+
+def layer_norm(
+    instruction_set: str,
+    x: Floats,
+    residual: Floats | None,
+    gamma: Floats,
+    beta: Floats,
+    sum_place: str | None = None,
+    out_place: str = "own",
+) -> tuple[Floats | None, Floats]:
+    """x + residual where sum_place is given, and the normalized rows. Places: own, x, residual."""
+
+def add(instruction_set: str, x: Floats, y: Floats) -> Floats:
+    """y + x."""
+
+def scale_add(instruction_set: str, x: Floats, factor: float, y: Floats) -> Floats:
+    """x * factor + y."""
+
+def transpose_keys(instruction_set: str, keys: Floats, heads: int, gap: int = 0) -> Floats:
+    """[positions, width] -> [heads, head size, positions rounded up to 16]."""
+
+def attend_memory(instruction_set: str, queries: Floats, keys: Floats, values: Floats, gap: int = 0) -> Floats:
+    """queries [count, width], keys as transpose_keys makes them, values [positions, width] -> [count, width]."""
+
+def attend_cache(
+    instruction_set: str, query: Floats, keys: Floats, values: Floats, rows: Sequence[int], heads: int
+) -> Floats:
+    """query [width]; keys, values [any, width], of which `rows` are the positions -> [width]."""
+
+def argmax(instruction_set: str, x: Floats) -> int:
+    """Index of the greatest."""
+
+def log_sum_exp(instruction_set: str, x: Floats) -> float:
+    """log(sum(exp(x)))."""
+
+def top_k(instruction_set: str, x: Floats, k: int) -> tuple[NDArray[np.uint32], Floats]:
+    """Indices and values of the k greatest."""

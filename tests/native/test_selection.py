@@ -1,0 +1,62 @@
+"""Which kernels are to be had, and the check that they pass before they are used."""
+
+import numpy as np
+import pytest
+
+from pocketmt.engine import _native
+from pocketmt.engine import _native_testing as native
+
+# The rows of the check's block.
+CHECKED_ROWS = 15
+
+
+def test_the_engine_offers_the_sets_that_are_tested_here() -> None:
+    assert native.instruction_sets() == _native.instruction_sets()
+    assert native.instruction_sets()[-1] == "portable"
+
+
+def test_the_environment_chooses(monkeypatch: pytest.MonkeyPatch, instruction_set: str) -> None:
+    monkeypatch.setenv("POCKETMT_INSTRUCTION_SET", instruction_set)
+    assert native.best_instruction_set() == instruction_set
+
+
+@pytest.mark.parametrize("empty", [False, True])
+def test_the_fastest_is_taken(monkeypatch: pytest.MonkeyPatch, empty: bool) -> None:
+    monkeypatch.delenv("POCKETMT_INSTRUCTION_SET", raising=False)
+    if empty:
+        monkeypatch.setenv("POCKETMT_INSTRUCTION_SET", "")
+    assert native.best_instruction_set() == native.instruction_sets()[0]
+
+
+def test_an_unknown_instruction_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ValueError, match="'mmx'"):
+        native.argmax("mmx", np.zeros(1, np.float32))
+    monkeypatch.setenv("POCKETMT_INSTRUCTION_SET", "mmx")
+    with pytest.raises(RuntimeError, match=r"'mmx', which is no instruction set.*portable"):
+        native.best_instruction_set()
+
+
+@pytest.mark.skipif(len(native.instruction_sets()) == 3, reason="this CPU has them all")
+def test_an_instruction_set_that_this_cpu_lacks() -> None:
+    with pytest.raises(RuntimeError, match=r"does not offer avx512_vnni.*portable"):
+        native.argmax("avx512_vnni", np.zeros(1, np.float32))
+
+
+def test_kernels_pass_their_check(instruction_set: str) -> None:
+    native.check_kernels(instruction_set)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "count", "name"),
+    [
+        ("float_product", CHECKED_ROWS, "fp32 product"),
+        ("integer_product", CHECKED_ROWS, "8-bit product"),
+        ("level_table_product", CHECKED_ROWS, "4-bit level table product"),
+        ("level_table_product", 1, "4-bit level table product"),
+        ("quantize_rows", CHECKED_ROWS, "activation quantization"),
+    ],
+)
+def test_a_wrong_kernel_is_named(instruction_set: str, kernel: str, count: int, name: str) -> None:
+    message = f"the {name} kernel of instruction set {instruction_set} disagrees.*POCKETMT_INSTRUCTION_SET=portable"
+    with pytest.raises(RuntimeError, match=message):
+        native.check_wrong_kernel(instruction_set, kernel, count)
