@@ -28,7 +28,8 @@ NATIVE_SOURCES := $(shell find native -type f 2>/dev/null)
 CPP_SOURCES := $(filter %.h %.cpp %.inl,$(NATIVE_SOURCES))
 PYTHON_FOLDERS := src tests tools benchmarks
 
-# The builds of PyTorch without CUDA are not on PyPI. One retry only: elsewhere (a mirror, a folder of wheels) pip finds it too.
+# The builds of PyTorch without CUDA are not on PyPI; pip prefers them where it sees them, here or on a mirror or disk. The
+# index is not required: one retry, then pip goes on without it.
 TORCH_INDEX := https://download.pytorch.org/whl/cpu
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 

@@ -41,7 +41,8 @@ def main(torch_index: str) -> None:
         subprocess.run([*pip, "install", "--no-deps", *index, torch], check=True)
         subprocess.run([*pip, "install", torch, *requirements("dev")], check=True)
         pins = subprocess.run([*pip, "freeze", "--all"], check=True, capture_output=True, text=True).stdout.splitlines()
-    kept = sorted((pin for pin in pins if not pin.startswith("pip==")), key=str.lower)
+    # What follows a "+" names a build (2.13.0+cpu); the pin takes any build of that version.
+    kept = sorted((pin.partition("+")[0] for pin in pins if not pin.startswith("pip==")), key=str.lower)
     LOCK.write_text("\n".join([*comment, *kept]) + "\n", encoding="utf-8")
 
 
