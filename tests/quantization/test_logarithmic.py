@@ -7,10 +7,12 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from pocketmt.quantization import Logarithmic, Scheme, fake_quantize
-from pocketmt.quantization.logarithmic import LEVELS, fitted_scale
+from pocketmt.quantization.logarithmic import fitted_scale, magnitude_levels
 
 Granularity = Literal["row", "matrix"]
 GRANULARITIES: tuple[Granularity, ...] = ("row", "matrix")
+LEVELS = Logarithmic().levels
+MAGNITUDES = magnitude_levels(4)
 
 
 def random_weight(seed: int, rows: int = 4, columns: int = 24) -> Tensor:
@@ -51,7 +53,7 @@ def test_a_worked_example() -> None:
 def test_a_fit_by_hand() -> None:
     # From the maximum the scale is 254 / 127 = 2, which sends 254, 130, 60 to levels 127, 64, 32 (eq. 3); then eq. 7
     # gives the quotient below, under which the levels stay as they are.
-    scale = fitted_scale(torch.tensor([[254.0, 130.0, 60.0]], dtype=torch.float64))
+    scale = fitted_scale(torch.tensor([[254.0, 130.0, 60.0]], dtype=torch.float64), MAGNITUDES)
     assert scale.item() == pytest.approx((127 * 254 + 64 * 130 + 32 * 60) / (127**2 + 64**2 + 32**2), rel=1e-12)
 
 
@@ -76,7 +78,7 @@ def test_every_centre_keeps_its_code() -> None:
 @settings(deadline=None)
 def test_for_its_assignment_the_fitted_scale_is_the_best_of_a_dense_grid(seed: int) -> None:
     weight = random_weight(seed, rows=3, columns=7)
-    scale = fitted_scale(weight.abs().double())
+    scale = fitted_scale(weight.abs().double(), MAGNITUDES)
     levels = torch.tensor(LEVELS, dtype=torch.float64)[Logarithmic().assign(weight, {"scale": scale}).long()]
 
     def error(scale: Tensor) -> Tensor:
@@ -90,7 +92,7 @@ def test_for_its_assignment_the_fitted_scale_is_the_best_of_a_dense_grid(seed: i
 @settings(deadline=None)
 def test_nearby_no_scale_is_better_even_with_its_own_assignment(seed: int) -> None:
     weight = random_weight(seed, rows=3, columns=7)
-    scale = fitted_scale(weight.abs().double())
+    scale = fitted_scale(weight.abs().double(), MAGNITUDES)
     least = squared_error(weight, scale)
     for factor in torch.linspace(1 - 1e-6, 1 + 1e-6, 21, dtype=torch.float64):
         assert bool((least <= squared_error(weight, scale * factor) * (1 + 1e-9)).all())
@@ -100,9 +102,9 @@ def test_nearby_no_scale_is_better_even_with_its_own_assignment(seed: int) -> No
 def test_each_round_of_the_fit_lowers_the_error(rounds: int, monkeypatch: pytest.MonkeyPatch) -> None:
     weight = random_weight(5, rows=64, columns=128)
     monkeypatch.setattr("pocketmt.quantization.logarithmic._MOST_ROUNDS", rounds - 1)
-    before = squared_error(weight, fitted_scale(weight.abs().double()))
+    before = squared_error(weight, fitted_scale(weight.abs().double(), MAGNITUDES))
     monkeypatch.setattr("pocketmt.quantization.logarithmic._MOST_ROUNDS", rounds)
-    after = squared_error(weight, fitted_scale(weight.abs().double()))
+    after = squared_error(weight, fitted_scale(weight.abs().double(), MAGNITUDES))
     assert bool((after <= before * (1 + 1e-12)).all())
     assert after.sum() < before.sum()
 
@@ -119,10 +121,10 @@ def test_a_fitted_scale_is_not_worse_than_the_maximum(granularity: Granularity, 
 
 def test_a_fit_converges_far_within_its_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     weight = random_weight(7, rows=200, columns=512).abs().double()
-    expected = fitted_scale(weight)
+    expected = fitted_scale(weight, MAGNITUDES)
     monkeypatch.setattr("pocketmt.quantization.logarithmic._MOST_ROUNDS", 250)
-    assert torch.equal(fitted_scale(weight), expected)
-    assert torch.equal(fitted_scale(weight.reshape(1, -1)), fitted_scale(weight.reshape(1, -1)))
+    assert torch.equal(fitted_scale(weight, MAGNITUDES), expected)
+    assert torch.equal(fitted_scale(weight.reshape(1, -1), MAGNITUDES), fitted_scale(weight.reshape(1, -1), MAGNITUDES))
 
 
 def test_scales_are_what_the_file_holds() -> None:

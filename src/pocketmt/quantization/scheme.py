@@ -6,15 +6,16 @@ A weight becomes codes and parameters, and comes back:
     codes = scheme.assign(weight, parameters)
     weight' = scheme.decode(codes, parameters)
 
-What the contract leaves room for, so that a new scheme is one file beside this one:
+What holds for every scheme, so that a new one is one file beside this one:
 
-- parameters are tensors under names of the scheme's own choice ("scale"; "levels" of a codebook; "alphas" of binary
-  codes). Each is stored as the tensor "<matrix>.<row group>.<name>", and `fit` returns it exactly as it is stored, so
-  that codes are chosen for what is read back;
+- parameters are tensors under names of the scheme's own choice ("scale"; "minimum" of affine codes; "levels" of a
+  codebook; "alphas" of binary codes). Each is stored as the tensor "<matrix>.<row group>.<name>", and `fit` returns it
+  exactly as it is stored, so that codes are chosen for what is read back;
+- codes begin with rows and end with columns: [rows, columns], or [rows, bits, columns] of bit planes ([B1]);
+- given the parameters, a weight's code depends on that weight alone: `assign` of one column is that column of `assign`.
+  Error compensation (error_compensation.py) chooses codes column by column so;
 - `decode` is differentiable in every parameter while codes stand still: a trained codebook's gradient is then the sum
   over each centroid's weights ([Z1]), with nothing added here;
-- codes may have any shape that begins with rows: [rows, columns] of a level table, [rows, bits, columns] of bit planes
-  ([B1]);
 - a matrix may be cut into row groups of different schemes ([B2]): each group is a weight of its own;
 - straight-through training ([Q1]) needs no more than `weight + (fake_quantize(scheme, weight) - weight).detach()`.
 """
@@ -31,17 +32,17 @@ class Scheme(Protocol):
 
     @property
     def name(self) -> str:
-        """As in recipes and in the manifest."""
+        """As in recipes; the manifest names the form in which it is stored, which several schemes may share."""
         ...
 
     @property
     def bits(self) -> int:
-        """Bits of one code, parameters not counted."""
+        """Bits of one weight's code, parameters not counted."""
         ...
 
     @property
     def granularity(self) -> str:
-        """What shares a scale: a "row" or the whole "matrix"."""
+        """What shares parameters: a "row" or the whole "matrix"."""
         ...
 
     def fit(self, weight: Tensor) -> Parameters:

@@ -1,7 +1,7 @@
 """Uniform quantization: equally spaced levels, symmetric about zero [E6]."""
 
 from dataclasses import dataclass
-from typing import Final
+from typing import ClassVar, Final, Literal
 
 import torch
 from torch import Tensor
@@ -19,9 +19,9 @@ class Uniform:
     weight = code * scale.
     """
 
-    name: str = "uniform"
-    bits: int = 8
-    granularity: str = "row"
+    name: ClassVar[str] = "uniform"
+    bits: ClassVar[Literal[8]] = 8
+    granularity: ClassVar[Literal["row"]] = "row"
 
     def fit(self, weight: Tensor) -> Parameters:
         """Return scale, float32 [rows]: max |weight| / 127 of the row, rounded up to bfloat16 so that nothing clips."""

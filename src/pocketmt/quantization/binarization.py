@@ -1,0 +1,64 @@
+"""Binarization to two values a matrix [Z2], with full-precision weights kept while training."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import torch
+from torch import Tensor
+
+from pocketmt.errors import ConfigurationError
+from pocketmt.quantization.codebook import k_means, linear_centroids
+from pocketmt.quantization.level_table import MatrixCodebook, codebook_parameters
+from pocketmt.quantization.scheme import Parameters
+
+
+@dataclass(frozen=True)
+class FixedBinarization(MatrixCodebook):
+    """BS-Fixed: c1 where a weight is positive, else c2 ([Z2], paper Z, eq. 1); code 1 stands for c1, code 0 for c2.
+
+    Attributes:
+        values: (c1, c2) for every matrix, the paper's hyperparameters; without them, each matrix takes the means of its
+            positive and of its other weights, the two values with the least squared error under eq. 1.
+    """
+
+    values: tuple[float, float] | None = None
+    name: ClassVar[str] = "binarization_fixed"
+    bits: ClassVar[Literal[1]] = 1
+
+    def __post_init__(self) -> None:
+        if self.values is not None and not all(abs(value) < float("inf") for value in self.values):
+            raise ConfigurationError(f"binarization_fixed: values are {self.values}, expected two finite numbers")
+
+    def fit(self, weight: Tensor) -> Parameters:
+        """Return levels, float32 [2] (of c2, then of c1), and scale, float32 [1]."""
+        weight = weight.detach().double()
+        if self.values is not None:
+            return codebook_parameters(weight.new_tensor(self.values[::-1]))
+        sides = (weight[weight <= 0], weight[weight > 0])
+        means = [side.mean() if len(side) else weight.new_zeros(()) for side in sides]
+        return codebook_parameters(torch.stack(means))
+
+    def assign(self, weight: Tensor, parameters: Parameters) -> Tensor:
+        """Return 1 where a weight is positive, else 0: uint8 [rows, columns]."""
+        return (weight.detach() > 0).to(torch.uint8)
+
+
+@dataclass(frozen=True)
+class FlexibleBinarization(MatrixCodebook):
+    """BS-Flexible: c1 where a weight is above (c1 + c2) / 2, else c2 ([Z2], paper Z, eq. 2); code 1 stands for c1.
+
+    The fit is 2-means from minimum and maximum; training moves c1 and c2 by their gradients, as a codebook's.
+    """
+
+    name: ClassVar[str] = "binarization_flexible"
+    bits: ClassVar[Literal[1]] = 1
+
+    def fit(self, weight: Tensor) -> Parameters:
+        """Return levels, float32 [2] (of c2, then of c1), and scale, float32 [1]."""
+        values = weight.detach().double().flatten()
+        return codebook_parameters(k_means(values, linear_centroids(values, 2)))
+
+    def assign(self, weight: Tensor, parameters: Parameters) -> Tensor:
+        """Return 1 where a weight is above the midpoint, else 0: uint8 [rows, columns]."""
+        midpoint = parameters["levels"].detach().double().sum() * parameters["scale"].detach().double() / 2
+        return (weight.detach().double() > midpoint).to(torch.uint8)

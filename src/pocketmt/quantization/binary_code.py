@@ -1,0 +1,132 @@
+"""Binary codes [B1]: a weight is a sum of factors, each added or subtracted."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Final, Literal
+
+import torch
+from torch import Tensor
+
+from pocketmt.quantization.level_table import nearest_codes
+from pocketmt.quantization.rounding import bfloat16_nearest
+from pocketmt.quantization.scheme import Parameters
+
+_MOST_ROUNDS: Final = 100  # each round lowers the error, so stopping is safe
+_ROWS_AT_ONCE: Final = 2048  # rows are independent; the planes of a large embedding in float64 take gigabytes
+
+
+@dataclass(frozen=True)
+class BinaryCode:
+    """Rows w ~ sum_i alpha_i * b_i with b_i of -1 and +1 ([B1], paper B, eq. 1).
+
+    Attributes:
+        method: "greedy" takes one factor after the other from what is left (Guo et al., 2017, the paper's choice);
+            "alternating" goes on from there, least-squares factors for standing codes in turn with the best codes for
+            standing factors, to a standstill (Xu et al., 2018). Greedy codes of greedy codes shrink: a training that
+            quantizes again and again keeps full-precision weights, or alternates.
+    """
+
+    bits: Literal[1, 2, 3, 4] = 2
+    method: Literal["greedy", "alternating"] = "alternating"
+    name: ClassVar[str] = "binary"
+    granularity: ClassVar[Literal["row"]] = "row"
+
+    def fit(self, weight: Tensor) -> Parameters:
+        """Return alphas, float32 [rows, bits], each a bfloat16, largest first where alternating."""
+        return {"alphas": torch.cat([self._fit(rows.double()) for rows in torch.split(weight.detach(), _ROWS_AT_ONCE)])}
+
+    def _fit(self, weight: Tensor) -> Tensor:
+        greedy = _greedy_alphas(weight, self.bits)
+        return greedy if self.method == "greedy" else _alternating_alphas(weight, greedy)
+
+    def assign(self, weight: Tensor, parameters: Parameters) -> Tensor:
+        """Return 1 for +1 and 0 for -1, uint8 [rows, bits, columns].
+
+        Alternating: the codes of the nearest of the 2^bits sums. Greedy: the sign of what earlier factors leave, which
+        is the same unless a factor is less than the sum of those after it.
+        """
+        alphas = parameters["alphas"].detach().double()
+        weight = weight.detach().double()
+        return _nearest_bits(weight, alphas) if self.method == "alternating" else _greedy_bits(weight, alphas)
+
+    def decode(self, codes: Tensor, parameters: Parameters) -> Tensor:
+        """Return sum_i alpha_i * b_i, added in order, float32 [rows, columns]."""
+        alphas = parameters["alphas"]
+        terms = (2 * codes.float() - 1) * alphas[..., None]
+        weight = terms[:, 0]
+        for bit in range(1, self.bits):
+            weight = weight + terms[:, bit]
+        return weight
+
+    def description(self) -> dict[str, object]:
+        """Return the manifest's entry."""
+        return {"name": self.name, "bits": self.bits, "granularity": self.granularity}
+
+
+def _greedy_alphas(weight: Tensor, bits: int) -> Tensor:
+    """Guo et al. (2017): alpha_i is the mean magnitude of what is left, b_i its sign; float32 [rows, bits]."""
+    rest = weight
+    alphas = []
+    for _ in range(bits):
+        # Rounded before the next, which so takes up what the rounding leaves.
+        alpha = bfloat16_nearest(rest.abs().mean(dim=1))
+        rest = rest - _signs(rest) * alpha.double()[:, None]
+        alphas.append(alpha)
+    return torch.stack(alphas, dim=1)
+
+
+def _greedy_bits(weight: Tensor, alphas: Tensor) -> Tensor:
+    rest = weight
+    codes = []
+    for alpha in alphas.unbind(dim=1):
+        # A trained factor may be negative: then subtracting it is what comes nearer to a positive rest.
+        bits = torch.where(alpha[:, None] < 0, rest < 0, rest >= 0)
+        rest = rest - (2 * bits.double() - 1) * alpha[:, None]
+        codes.append(bits)
+    return torch.stack(codes, dim=1).to(torch.uint8)
+
+
+def _alternating_alphas(weight: Tensor, greedy: Tensor) -> Tensor:
+    """Xu et al. (2018), algorithm 2, started from greedy factors; float32 [rows, bits].
+
+    A row that the last rounding to bfloat16 would leave worse than it began keeps its greedy factors.
+    """
+    alphas = greedy.double()
+    moving = torch.arange(len(weight), device=weight.device)  # the rows that do not stand still yet
+    codes = _nearest_bits(weight, alphas)
+    for _ in range(_MOST_ROUNDS):
+        alphas[moving] = _least_squares_alphas(weight[moving], codes)
+        better = _nearest_bits(weight[moving], alphas[moving])
+        changed = (better != codes).flatten(1).any(dim=1)
+        moving, codes = moving[changed], better[changed]
+        if not len(moving):
+            break
+    # Neither order nor signs of factors change the sums that they can make.
+    rounded = bfloat16_nearest(alphas.abs().sort(dim=1, descending=True).values)
+    worse = _squared_error(weight, rounded.double()) > _squared_error(weight, greedy.double())
+    return torch.where(worse[:, None], greedy, rounded)
+
+
+def _least_squares_alphas(weight: Tensor, codes: Tensor) -> Tensor:
+    """Return (B^T B)^-1 B^T w of each row; of equal planes, which share a factor, its halves: float64 [rows, bits]."""
+    signs = 2 * codes.double() - 1
+    gram = signs @ signs.transpose(1, 2)
+    inverse: Tensor = torch.linalg.pinv(gram, hermitian=True)
+    return (inverse @ (signs @ weight[..., None])).squeeze(-1)
+
+
+def _nearest_bits(weight: Tensor, alphas: Tensor) -> Tensor:
+    """Search the 2^bits sums of each row for the nearest; ties go to the lower sum."""
+    shifts = torch.arange(alphas.shape[1], device=alphas.device)
+    bits = torch.arange(2 ** alphas.shape[1], device=alphas.device)[:, None] >> shifts & 1  # [sums, bits]
+    chosen = nearest_codes(weight, alphas @ (2 * bits.double() - 1).T)
+    return (chosen[:, None, :] >> shifts[:, None].to(torch.uint8)) & 1
+
+
+def _squared_error(weight: Tensor, alphas: Tensor) -> Tensor:
+    """Return each row's least squared error with given factors, float64 [rows]."""
+    signs = 2 * _nearest_bits(weight, alphas).double() - 1
+    return (weight - (signs * alphas[..., None]).sum(dim=1)).square().sum(dim=1)
+
+
+def _signs(values: Tensor) -> Tensor:
+    return torch.where(values >= 0, 1.0, -1.0).to(values.dtype)
