@@ -6,7 +6,7 @@
 #   make benchmark   the measurements of benchmarks/, side by side with CTranslate2
 #   make format      puts Python and C++ in the one format that `make test` checks
 #   make lock        pins the newest versions of what developing needs in requirements.lock
-#   make clean       removes all that was made, the virtual environment too
+#   make clean       removes what make made, the virtual environment too; runs of your own in build/ stay
 #
 # Each makes first what it needs: the virtual environment, the pinned packages, the native engine (cmake and ninja are packages).
 
@@ -24,7 +24,10 @@ PACKAGES := $(VENV)/.packages
 ENGINE := $(VENV)/.engine
 PEER := $(VENV)/.peer
 SANITIZED := build/sanitize
+MODULES := build/modules
+MADE := $(SANITIZED) $(MODULES) build/demo build/editable build/wheel build/install.json
 NATIVE_SOURCES := $(shell find native -type f 2>/dev/null)
+PYTHON_SOURCES := $(sort $(shell find src -name '*.py'))
 CPP_SOURCES := $(filter %.h %.cpp %.inl,$(NATIVE_SOURCES))
 PYTHON_FOLDERS := src tests tools benchmarks
 
@@ -33,7 +36,7 @@ PYTHON_FOLDERS := src tests tools benchmarks
 TORCH_INDEX := https://download.pytorch.org/whl/cpu
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: help demo test check sanitize benchmark format lock clean engine
+.PHONY: help demo test check sanitize benchmark format lock clean engine always
 
 help:
 	@sed -n 's/^#   make/make/p' Makefile
@@ -74,10 +77,15 @@ $(PACKAGES): requirements.lock | tools-are-here
 	$(PIP) install -r requirements.lock
 	touch $@
 
-$(ENGINE): $(PACKAGES) pyproject.toml $(NATIVE_SOURCES) | tools-are-here
+$(ENGINE): $(PACKAGES) pyproject.toml $(NATIVE_SOURCES) $(MODULES) | tools-are-here
 	echo "Building the native engine ..."
 	$(PIP) install --no-build-isolation --no-deps --editable .
 	touch $@
+
+# An editable install knows each module by the path of its file: where a file came, went or moved, it is made anew.
+$(MODULES): always
+	mkdir -p $(@D)
+	cmp --quiet $@ <(echo $(PYTHON_SOURCES)) || echo $(PYTHON_SOURCES) > $@
 
 $(PEER): $(PACKAGES) benchmarks/requirements.lock
 	$(PIP) install -r benchmarks/requirements.lock
@@ -99,11 +107,12 @@ lock: | tools-are-here
 	$(PYTHON) tools/lock.py $(TORCH_INDEX)
 
 clean:
-	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(MADE) dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 	find $(PYTHON_FOLDERS) -name __pycache__ -type d -prune -exec rm -rf {} +
+	@if [ -d build ] && ! rmdir build 2> /dev/null; then echo "kept, as make did not make it:" build/*; fi
 
 .PHONY: tools-are-here
-.SILENT: tools-are-here $(PACKAGES) $(ENGINE)
+.SILENT: tools-are-here $(PACKAGES) $(MODULES) $(ENGINE)
 tools-are-here:
 	command -v $(PYTHON) > /dev/null || { \
 	    echo "error: $(PYTHON) was not found. Install Python 3.11, or name it: make PYTHON=/path/to/python3.11" >&2; exit 1; }
