@@ -67,6 +67,53 @@ def output_cross_entropy(decoded: Tensor, weight: Tensor, targets: Tensor, smoot
     return loss
 
 
+class _OutputDivergence(torch.autograd.Function):
+    """Output projection and summed divergence from a teacher's output in one; gradients are made with the loss."""
+
+    @staticmethod
+    def forward(
+        context: FunctionCtx, decoded: Tensor, weight: Tensor, teacher_decoded: Tensor, teacher_weight: Tensor
+    ) -> Tensor:
+        needed: tuple[bool, ...] = context.needs_input_grad  # type: ignore[attr-defined]
+        decoded_gradient = torch.empty_like(decoded) if needed[0] else None
+        weight_gradient = torch.zeros_like(weight) if needed[1] else None
+        loss = decoded.new_zeros(())
+        for start in range(0, len(decoded), ROWS_AT_ONCE):
+            rows = decoded[start : start + ROWS_AT_ONCE]
+            student = torch.log_softmax(rows @ weight.t(), dim=-1)
+            teacher = torch.log_softmax(teacher_decoded[start : start + ROWS_AT_ONCE] @ teacher_weight.t(), dim=-1)
+            probability = teacher.exp()
+            loss += (probability * (teacher - student)).sum()
+            gradient = student.exp_().sub_(probability)
+            if decoded_gradient is not None:
+                torch.mm(gradient, weight, out=decoded_gradient[start : start + ROWS_AT_ONCE])
+            if weight_gradient is not None:
+                weight_gradient.addmm_(gradient.t(), rows)
+        context.save_for_backward(decoded_gradient, weight_gradient)  # type: ignore[arg-type]
+        return loss
+
+    @staticmethod
+    def backward(context: FunctionCtx, *output_gradients: Tensor) -> tuple[Tensor | None, Tensor | None, None, None]:
+        return _OutputCrossEntropy.backward(context, *output_gradients)
+
+
+def output_divergence(decoded: Tensor, weight: Tensor, teacher_decoded: Tensor, teacher_weight: Tensor) -> Tensor:
+    """Summed Kullback-Leibler divergence KL(teacher || student) of output distributions: word-level distillation.
+
+    Args:
+        decoded: the student's decoder output [N, d], float32.
+        weight: its output matrix [V, d], float32.
+        teacher_decoded: the teacher's [N, e], without gradient.
+        teacher_weight: the teacher's [V, e], without gradient.
+
+    Returns:
+        The sum over N, in nats (Kim and Rush 2016, section 3.1, less the teacher's own entropy); 0 where they agree.
+    """
+    arguments = (decoded, weight, teacher_decoded, teacher_weight)
+    loss: Tensor = _OutputDivergence.apply(*arguments)  # type: ignore[no-untyped-call]
+    return loss
+
+
 def drop_padding(decoded: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
     """Decoder output [B, T, d] and targets [B, T] -> those at real positions, [N, d] and [N]."""
     real = targets != PAD

@@ -21,6 +21,7 @@ class Reporter:
     ) -> None:
         """Go on at `update` with the log's events that `keep` keeps; a killed run has logged what is not done yet."""
         self.enabled = enabled
+        self.offset = 0  # updates that were done before those that events count
         if not enabled:
             return
         kept = [line for line in _lines(log) if keep(json.loads(line))]
@@ -54,7 +55,7 @@ class Reporter:
     def advance(self, update: int, loss: float) -> None:
         """Move the bar."""
         if self.enabled:
-            self._bar.update(self._task, completed=update, description=f"training, loss {loss:.3f}")
+            self._bar.update(self._task, completed=self.offset + update, description=f"training, loss {loss:.3f}")
 
     def close(self) -> None:
         """Stop the bar and close the log."""

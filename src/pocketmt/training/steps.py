@@ -7,10 +7,15 @@ from lightning_fabric import Fabric
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
+from pocketmt.errors import PocketMTError
 from pocketmt.models.transformer import Dropouts
 from pocketmt.text.batching import make_batches
 from pocketmt.training.configuration import Model, Training
 from pocketmt.training.data import Batch, Pair, make_batch
+
+
+class DivergedError(PocketMTError):
+    """Training has left the numbers that floats can hold."""
 
 
 def make_fabric(settings: Training) -> Fabric:
@@ -74,9 +79,14 @@ def backward(fabric: Fabric, loss: Tensor, total_tokens: int) -> None:
 
 
 def step(fabric: Fabric, model: nn.Module, optimizer: Optimizer, rate: float, clip_norm: float) -> None:
-    """Take one optimizer step at a learning rate, with the gradients' norm clipped, and drop the gradients."""
+    """Take one optimizer step at a learning rate, with the gradients' norm clipped, and drop the gradients.
+
+    Raises DivergedError, in every process and with nothing moved, where a gradient is not finite.
+    """
     for group in optimizer.param_groups:
         group["lr"] = rate
-    fabric.clip_gradients(model, optimizer, max_norm=clip_norm)
+    norm = fabric.clip_gradients(model, optimizer, max_norm=clip_norm, error_if_nonfinite=False)
+    if norm is None or not bool(norm.isfinite()):
+        raise DivergedError("training diverged, a gradient is not finite: lower the learning rate or warm it up longer")
     optimizer.step()
     optimizer.zero_grad(set_to_none=True)

@@ -1,0 +1,26 @@
+"""The matrices of a network, by sub-layer type or by pattern."""
+
+from fnmatch import fnmatchcase
+from typing import Final
+
+from pocketmt.model_file.architecture import Architecture, parameter_shapes
+
+# [B3]'s sub-layer types: emb, enc ee, enc ffn, dec dd, dec ed, dec ffn.
+KINDS: Final = {
+    "embedding": "embedding.weight",
+    "encoder.self_attention": "encoder.layers.*.self_attention.*",
+    "encoder.feed_forward": "encoder.layers.*.feed_forward.*",
+    "decoder.self_attention": "decoder.layers.*.self_attention.*",
+    "decoder.cross_attention": "decoder.layers.*.cross_attention.*",
+    "decoder.feed_forward": "decoder.layers.*.feed_forward.*",
+}
+
+
+def matrix_names(architecture: Architecture) -> list[str]:
+    """Return the names of all matrices, in the network's order."""
+    return [name for name, shape in parameter_shapes(architecture).items() if len(shape) == 2]
+
+
+def matching(names: list[str], pattern: str) -> list[str]:
+    """Return those of the names that a sub-layer type, or a shell-style pattern of full names, stands for."""
+    return [name for name in names if fnmatchcase(name, KINDS.get(pattern, pattern))]

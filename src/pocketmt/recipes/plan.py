@@ -1,0 +1,121 @@
+"""A recipe resolved against a network: each stage's matrices and schemes; what cannot be is refused here."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pocketmt.errors import ConfigurationError
+from pocketmt.model_file.architecture import Architecture
+from pocketmt.quantization import Scheme
+from pocketmt.quantization.frequency_clusters import frequency_clusters
+from pocketmt.quantization.registry import scheme_from_options
+from pocketmt.recipes.matrices import KINDS, matching, matrix_names
+from pocketmt.recipes.methods import check_scheme
+from pocketmt.recipes.row_groups import RowGroup
+from pocketmt.recipes.schema import FullPrecision, Quantize, Recipe, Retraining
+
+EMBEDDING = "embedding.weight"
+
+
+@dataclass(frozen=True)
+class Division:
+    """How a matrix is divided into row groups: one scheme for all rows, or one a cluster of words, most frequent first.
+
+    The number of words in each cluster is `ratio` times that of the one before ([B2], algorithm 1).
+    """
+
+    schemes: tuple[Scheme, ...]
+    ratio: int | None = None
+
+    def groups(self, counts: Sequence[int]) -> tuple[RowGroup, ...]:
+        """Return the row groups; `counts` says how often each word occurs, by row, where there is a ratio."""
+        if self.ratio is None:
+            return (RowGroup(self.schemes[0]),)
+        by_bits = {scheme.bits: scheme for scheme in self.schemes}
+        clusters = frequency_clusters(counts, len(self.schemes), self.ratio)
+        return tuple(RowGroup(by_bits[cluster.bits], cluster.rows) for cluster in clusters)
+
+
+@dataclass(frozen=True)
+class PlannedStage:
+    """A stage whose every matrix is known; what earlier stages quantized is in `matrices` too."""
+
+    name: str
+    matrices: dict[str, Division]
+    retraining: Retraining | None
+
+
+def make_plan(recipe: Recipe, architecture: Architecture) -> list[PlannedStage]:
+    """Resolve a recipe for a network.
+
+    Raises ConfigurationError, naming the place, where a pattern matches no matrix, a scheme or its options are unknown,
+    a matrix is given two schemes, a stage does nothing, or a method cannot retrain what is quantized.
+    """
+    names = matrix_names(architecture)
+    matrices: dict[str, Division] = {}
+    places: dict[str, str] = {}
+    plan = []
+    for index, stage in enumerate(recipe.stages):
+        place = f"stages[{index}]"
+        if not stage.quantize and stage.retraining is None:
+            raise ConfigurationError(f"{place}: it neither quantizes nor retrains: give it one of both, or remove it")
+        for number, entry in enumerate(stage.quantize):
+            where = f"{place}.quantize[{number}]"
+            division = _division(entry, where)
+            for name in _matrices(entry, names, where):
+                if name in places:
+                    raise ConfigurationError(
+                        f"{where}: {name} has its scheme from {places[name]} already: name it in one of them alone"
+                    )
+                matrices[name] = division
+                places[name] = where
+        if stage.retraining is not None:
+            _check_method(stage.retraining, matrices, places, f"{place}.retraining")
+        plan.append(PlannedStage(stage.name or str(index + 1), dict(matrices), stage.retraining))
+    return plan
+
+
+def _matrices(entry: Quantize, names: list[str], where: str) -> list[str]:
+    """Return the matrices that an entry names, each once, in the network's order."""
+    found: set[str] = set()
+    for pattern in entry.matrices:
+        matched = matching(names, pattern)
+        if not matched:
+            raise ConfigurationError(
+                f"{where}.matrices: {pattern!r:.120} matches no matrix of the network: give one of {', '.join(KINDS)}, "
+                f"or a pattern of names such as {names[-1]!r}"
+            )
+        found.update(matched)
+    if entry.frequency_ratio is not None and found != {EMBEDDING}:
+        raise ConfigurationError(
+            f"{where}.frequency_ratio: only the embedding's rows are words: give other matrices an entry of their own"
+        )
+    return [name for name in names if name in found]
+
+
+def _division(entry: Quantize, where: str) -> Division:
+    options = dict(entry.options)
+    for reserved in ("bits", "granularity"):
+        if reserved in options:
+            raise ConfigurationError(f"{where}.options: {reserved} belongs beside `scheme`, not among its options")
+    if entry.granularity is not None:
+        options["granularity"] = entry.granularity
+    widths = [entry.bits] if entry.frequency_ratio is None else range(entry.bits, 0, -1)
+    try:
+        schemes = tuple(scheme_from_options(entry.scheme, bits=bits, **options) for bits in widths)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"{where}: {error}") from error
+    return Division(schemes, entry.frequency_ratio)
+
+
+def _check_method(retraining: Retraining, matrices: dict[str, Division], places: dict[str, str], where: str) -> None:
+    if isinstance(retraining, FullPrecision) and matrices:
+        name = next(iter(matrices))
+        raise ConfigurationError(
+            f"{where}: method 'none' trains in full precision, but {name} is quantized by {places[name]}: "
+            "choose another method, or leave out [stages.retraining] for quantization after training"
+        )
+    if not isinstance(retraining, FullPrecision) and not matrices:
+        raise ConfigurationError(f"{where}: nothing is quantized that it could retrain: choose method 'none'")
+    for name, division in matrices.items():
+        for scheme in division.schemes:
+            check_scheme(retraining, scheme, f"{where}: {name} ({places[name]})")

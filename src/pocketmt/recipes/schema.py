@@ -1,0 +1,147 @@
+"""A recipe: how a trained model is made small, as typed structs read from TOML. The only place of recipes' defaults.
+
+    name = "log4"
+    [[stages]]
+    [[stages.quantize]]
+    matrices = ["embedding", "encoder.self_attention", "decoder.*"]
+    scheme = "logarithmic"
+    bits = 4
+    [stages.retraining]
+    method = "error_feedback"
+    updates = 2000
+    learning_rate = { rate = 3e-4, schedule = "linear" }
+
+Stages go one after the other. What a stage quantizes stays quantized, and goes on being retrained in later stages by
+their methods ([B4]: "in each phase, compressed blocks of previous phases are also targeted").
+"""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta
+
+from pocketmt.errors import ConfigurationError
+from pocketmt.recipes.explanation import explain
+
+Positive = Annotated[int, Meta(ge=1)]
+NotNegative = Annotated[int, Meta(ge=0)]
+Fraction = Annotated[float, Meta(ge=0, lt=1)]
+PositiveFloat = Annotated[float, Meta(gt=0)]
+Name = Annotated[str, Meta(min_length=1)]
+
+
+class _Strict(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What all parts of a recipe are: immutable, and without keys that nobody reads."""
+
+
+class Quantize(_Strict, frozen=True, kw_only=True):
+    """Some matrices and their scheme."""
+
+    # Sub-layer types (`pocketmt.recipes.matrices.KINDS`) or patterns of full matrix names; each must match something.
+    matrices: Annotated[list[Name], Meta(min_length=1)]
+    scheme: Name
+    bits: Annotated[int, Meta(ge=1, le=8)]
+    granularity: Literal["row", "matrix"] | None = None  # None: the scheme's own
+    options: dict[str, object] = {}  # of the scheme
+    # The embedding alone: rows fall into clusters of `bits`, .., 1 bits by word frequency, sizes 1 : r : r^2 .. ([B2]).
+    frequency_ratio: Positive | None = None
+
+
+class LearningRate(_Strict, frozen=True, kw_only=True):
+    """Learning rate over a stage's updates (`pocketmt.training.schedule.stage_rate`).
+
+    "inverse_square_root" with `constant_updates` and no warm-up is [B4], eq. 3.
+    """
+
+    rate: PositiveFloat
+    schedule: Literal["constant", "inverse_square_root", "linear"] = "constant"
+    warmup_updates: NotNegative = 0  # linear from 0
+    constant_updates: NotNegative = 0  # the last update at the full rate, counted from the stage's first
+
+
+class _Retraining(_Strict, frozen=True, kw_only=True):
+    """What every method needs to know; None: as the run was trained."""
+
+    updates: Positive
+    learning_rate: LearningRate
+    objective: Literal["references", "word_distillation", "mixed"] = "references"
+    references_share: Fraction = 0.5  # of the loss, where the objective is mixed
+    batch_tokens: Positive | None = None
+    label_smoothing: Fraction | None = None
+    clip_norm: PositiveFloat | None = None
+    validate_every: Positive = 500  # updates
+    checkpoint_every: Positive = 100  # updates, between validations
+
+
+class FullPrecision(_Retraining, frozen=True, kw_only=True, tag_field="method", tag="none"):
+    """Nothing is quantized: the control, which gives the fp32 model the same extra updates."""
+
+
+class StraightThrough(_Retraining, frozen=True, kw_only=True, tag_field="method", tag="straight_through"):
+    """Fake quantization at every update; full-precision weights get the quantized weights' gradient.
+
+    Parameters are refitted (every `refit_every` updates), trained from their fit (centroids: [Z2], BS-Flexible), or
+    fixed as fitted ([Z2], BS-Fixed).
+    """
+
+    parameters: Literal["refitted", "trained", "fixed"] = "refitted"
+    refit_every: Positive = 1
+
+
+class TrainedParameters(_Retraining, frozen=True, kw_only=True, tag_field="method", tag="trained_parameters"):
+    """Codes stay as fitted; the scheme's parameters are trained: a centroid's gradient is its weights' sum ([Z1])."""
+
+
+class ErrorFeedback(_Retraining, frozen=True, kw_only=True, tag_field="method", tag="error_feedback"):
+    """Weights are quantized after every `period` updates; the residual is kept and added before the next ([L3])."""
+
+    period: Positive = 1
+
+
+class Periodic(_Retraining, frozen=True, kw_only=True, tag_field="method", tag="periodic"):
+    """Full-precision weights are trained, and quantized every `period` updates, pNR ([B4]); no residual is kept."""
+
+    period: Positive
+
+
+Retraining = FullPrecision | StraightThrough | TrainedParameters | ErrorFeedback | Periodic
+
+
+class Stage(_Strict, frozen=True, kw_only=True):
+    """One step: what is quantized from here on, and the retraining, if any."""
+
+    name: str = ""
+    quantize: list[Quantize] = []
+    retraining: Retraining | None = None  # None: quantized after training, and left so
+
+
+class Recipe(_Strict, frozen=True, kw_only=True):
+    """A whole way from a trained model to a small one."""
+
+    name: Name
+    stages: Annotated[list[Stage], Meta(min_length=1)]
+    paper: str = ""  # row and table whose result it is
+    description: str = ""
+    seed: int = 1  # of batches and dropout
+
+
+def read_recipe(path: Path) -> Recipe:
+    """Read a TOML file; ConfigurationError names file, place and what is allowed there."""
+    try:
+        return msgspec.toml.decode(path.read_bytes(), type=Recipe)
+    except OSError as error:
+        raise ConfigurationError(f"{path}: cannot be read ({error.strerror or error})") from error
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise ConfigurationError(f"{path}: {explain(str(error), Recipe)}") from error
+
+
+def limit_updates(recipe: Recipe, most: int) -> Recipe:
+    """Return the recipe with no stage of more than `most` updates: for a trial."""
+    stages = []
+    for stage in recipe.stages:
+        retraining = stage.retraining
+        if retraining is not None:
+            retraining = msgspec.structs.replace(retraining, updates=min(most, retraining.updates))
+        stages.append(msgspec.structs.replace(stage, retraining=retraining))
+    return msgspec.structs.replace(recipe, stages=stages)

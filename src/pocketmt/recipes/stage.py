@@ -1,0 +1,262 @@
+"""One stage of a recipe: the updates of its retraining, validated on quantized weights, saved so that it can resume."""
+
+import dataclasses
+import math
+from collections import Counter
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import torch
+from lightning_fabric import Fabric
+from torch import Tensor
+
+from pocketmt.models.transformer import Transformer
+from pocketmt.recipes.methods import Method, make_method
+from pocketmt.recipes.outcome import Outcome, decoded_weights
+from pocketmt.recipes.plan import PlannedStage
+from pocketmt.recipes.row_groups import RowGroup
+from pocketmt.recipes.schema import Retraining
+from pocketmt.recipes.trained_model import TrainedModel
+from pocketmt.text.vocabulary import EOS
+from pocketmt.training.checkpoints import save_checkpoint
+from pocketmt.training.configuration import Configuration
+from pocketmt.training.data import Batch, Corpus
+from pocketmt.training.objectives import drop_padding, output_cross_entropy, output_divergence
+from pocketmt.training.progress import LOG_EVERY, Reporter
+from pocketmt.training.schedule import stage_rate
+from pocketmt.training.steps import (
+    DivergedError,
+    backward,
+    make_dropouts,
+    make_optimizer,
+    seed_update,
+    share_of_epoch,
+    step,
+)
+from pocketmt.training.validation import validate
+
+
+@dataclass
+class Position:
+    """Where a compression is: all that changes besides weights, methods and optimizer."""
+
+    stage: int = 0
+    update: int = -1  # of the stage; -1 before its first validation
+    epoch: int = 0
+    batch: int = 0  # batches of the epoch that are done, of all processes together
+    best_bleu: float = -1.0
+    best_loss: float = math.inf
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What all stages of a compression share."""
+
+    fabric: Fabric
+    folder: Path
+    model: TrainedModel
+    seed: int
+    reporter: Reporter
+    corpus: Corpus | None  # None: nothing is retrained or validated
+    configuration: Configuration | None  # None where there is no corpus
+
+
+def piece_counts(corpus: Corpus | None, pieces: int) -> list[int]:
+    """Return how often each piece occurs in the training text, by its id, the end of each sentence counted."""
+    counts: Counter[int] = Counter()
+    for source, target in corpus.training if corpus is not None else ():
+        counts.update(chain(source, target))
+        counts[EOS] += 2
+    return [counts[piece] for piece in range(pieces)]
+
+
+def row_groups(plan: PlannedStage, counts: list[int]) -> dict[str, tuple[RowGroup, ...]]:
+    """Return the row groups of each of a stage's matrices."""
+    return {name: division.groups(counts) for name, division in plan.matrices.items()}
+
+
+def best_file(folder: Path, stage: int) -> Path:
+    """Return where a stage's outcome is kept."""
+    return folder / f"best.{stage}.pt"
+
+
+class StageRun:
+    """One process's share of one stage."""
+
+    def __init__(self, setting: Setting, plan: PlannedStage, start: Outcome, position: Position) -> None:
+        """Build the network from what the stage before left, and quantize its matrices."""
+        self.setting = setting
+        self.plan = plan
+        self.position = position
+        self.retraining = plan.retraining
+        self.network = self._network(start.weights)
+        self.groups = row_groups(plan, piece_counts(setting.corpus, setting.model.architecture.vocabulary_size))
+        self.network.to(setting.fabric.device)
+        parameters = dict(self.network.named_parameters())
+        self.methods: dict[str, Method] = {
+            name: make_method(plan.retraining, groups, parameters[name], start.quantized.get(name))
+            for name, groups in self.groups.items()
+        }
+        if self.retraining is not None:
+            trained = [parameter for method in self.methods.values() for parameter in method.trained()]
+            optimizer = make_optimizer([*parameters.values(), *trained])
+            self.model, self.optimizer = setting.fabric.setup(self.network, optimizer)
+            self.teacher = self._teacher(self.retraining)
+
+    def _network(self, weights: dict[str, Tensor]) -> Transformer:
+        configuration = self.setting.configuration
+        dropouts = None if configuration is None else make_dropouts(configuration.model)
+        network = Transformer(self.setting.model.architecture, dropouts)
+        network.load_state_dict(weights)
+        return network
+
+    def _teacher(self, retraining: Retraining) -> Transformer | None:
+        """Return the uncompressed model where it teaches."""
+        if retraining.objective == "references":
+            return None
+        return self._network(self.setting.model.weights).to(self.setting.fabric.device).eval().requires_grad_(False)
+
+    def load(self, state: dict[str, Any]) -> None:
+        """Take up a checkpoint of this stage."""
+        self.network.load_state_dict(state["weights"])
+        for name, method in self.methods.items():
+            method.load_state(state["methods"][name])
+        if self.retraining is not None:
+            self.optimizer.load_state_dict(state["optimizer"])
+
+    def go(self) -> None:
+        """Run the stage to its end; its outcome is in `best_file`."""
+        if self.position.update < 0:
+            self._validate()
+            self.position.update = 0
+            self._save()
+        while self.retraining is not None and self.position.update < self.retraining.updates:
+            self._train_epoch(self.retraining)
+
+    def _train_epoch(self, retraining: Retraining) -> None:
+        """Train on what is left of the epoch, or until the stage is finished."""
+        setting, position = self.setting, self.position
+        assert setting.corpus is not None and setting.configuration is not None
+        tokens = retraining.batch_tokens or setting.configuration.training.batch_tokens
+        order = (setting.seed * 1_000_003 + position.stage + 1) * 10_007 + position.epoch
+        shares = share_of_epoch(setting.fabric, setting.corpus.training, tokens, order, position.batch)
+        for batch, total_tokens, done in shares:
+            position.batch = done
+            try:
+                loss = self._update(retraining, batch, total_tokens)
+            except DivergedError:
+                self._give_up(retraining)
+                return
+            self._after_update(retraining, loss)
+            if position.update >= retraining.updates:
+                return
+        position.epoch += 1
+        position.batch = 0
+
+    def _update(self, retraining: Retraining, batch: Batch, total_tokens: int) -> float:
+        """One optimizer step; returns the objective in nats a token of this process's batch."""
+        assert self.setting.configuration is not None
+        fabric, position, training = self.setting.fabric, self.position, self.setting.configuration.training
+        position.update += 1
+        seed_update(fabric, self.setting.seed * 1_009 + position.stage + 1, position.update)
+        for method in self.methods.values():
+            method.before_forward()
+        loss = self._loss(retraining, batch)
+        backward(fabric, loss, total_tokens)
+        for method in self.methods.values():
+            method.after_backward()
+        step(fabric, self.model, self.optimizer, self._rate(retraining), retraining.clip_norm or training.clip_norm)
+        for method in self.methods.values():
+            method.after_step(position.update)
+        return loss.item() / batch.target_tokens
+
+    def _loss(self, retraining: Retraining, batch: Batch) -> Tensor:
+        """Return the objective, summed over the batch's target tokens, in nats."""
+        assert self.setting.configuration is not None
+        decoded, targets = drop_padding(self.model(batch.source, batch.target_inputs), batch.targets)
+        smoothing = retraining.label_smoothing
+        if smoothing is None:
+            smoothing = self.setting.configuration.training.label_smoothing
+        weight = self.network.embedding.weight
+        share = 1.0
+        loss = decoded.new_zeros(())
+        if self.teacher is not None:
+            share = retraining.references_share if retraining.objective == "mixed" else 0.0
+            with torch.no_grad():
+                taught, _ = drop_padding(self.teacher(batch.source, batch.target_inputs), batch.targets)
+            loss = (1 - share) * output_divergence(decoded, weight, taught, self.teacher.embedding.weight)
+        if share > 0:
+            loss = loss + share * output_cross_entropy(decoded, weight, targets, smoothing)
+        return loss
+
+    def _rate(self, retraining: Retraining) -> float:
+        rate = retraining.learning_rate
+        return stage_rate(
+            rate.schedule,
+            self.position.update,
+            retraining.updates,
+            rate.rate,
+            rate.warmup_updates,
+            rate.constant_updates,
+        )
+
+    def _after_update(self, retraining: Retraining, loss: float) -> None:
+        """Log, validate and save where it is time."""
+        position, reporter = self.position, self.setting.reporter
+        update = position.update
+        if update % LOG_EVERY == 0:
+            rate = self._rate(retraining)
+            reporter.event("train", update, stage=position.stage, epoch=position.epoch, loss=loss, learning_rate=rate)
+        reporter.advance(update, loss)
+        validating = update % retraining.validate_every == 0 or update == retraining.updates
+        if validating:
+            self._validate()
+        if validating or update % retraining.checkpoint_every == 0:
+            self._save()
+
+    def _give_up(self, retraining: Retraining) -> None:
+        """End a stage that diverged: its best validation stands."""
+        self.setting.reporter.event("diverged", self.position.update, stage=self.position.stage)
+        self.position.update = retraining.updates
+        self._save()
+
+    def _validate(self) -> None:
+        """Score the network as it would be stored, and keep it where it is the stage's best; one process for all."""
+        position, setting = self.position, self.setting
+        best = [position.best_bleu, position.best_loss]
+        if setting.fabric.is_global_zero:
+            update = max(position.update, 0)
+            quantized = {name: method.quantized() for name, method in self.methods.items()}
+            scores: dict[str, float] = {}
+            if setting.corpus is not None:
+                scores = self._scores(decoded_weights(self.network.state_dict(), quantized, self.groups))
+                setting.reporter.event("validation", update, stage=position.stage, name=self.plan.name, **scores)
+            if not scores or (-scores["bleu"], scores["loss"]) < (-best[0], best[1]):
+                weights = {name: tensor.detach().cpu().clone() for name, tensor in self.network.state_dict().items()}
+                weights |= {name: method.full_precision().cpu().clone() for name, method in self.methods.items()}
+                scores |= {"stage": position.stage, "update": update}
+                Outcome(weights, quantized, scores).save(best_file(setting.folder, position.stage))
+                best = [scores.get("bleu", -1.0), scores.get("loss", math.inf)]
+        position.best_bleu, position.best_loss = setting.fabric.broadcast(best)
+
+    def _scores(self, weights: dict[str, Tensor]) -> dict[str, float]:
+        assert self.setting.corpus is not None and self.setting.configuration is not None
+        network = Transformer(self.network.architecture).to(self.setting.fabric.device)
+        network.load_state_dict(weights)
+        scores = validate(network, self.setting.corpus, self.setting.configuration.training.batch_tokens * 4)
+        return {"loss": scores.loss, "bleu": scores.bleu}
+
+    def _save(self) -> None:
+        """Save what is needed to go on from here."""
+        setting, position = self.setting, self.position
+        if setting.fabric.is_global_zero:
+            state = {
+                "position": dataclasses.asdict(position),
+                "weights": self.network.state_dict(),
+                "methods": {name: method.state() for name, method in self.methods.items()},
+                "optimizer": self.optimizer.state_dict() if self.retraining is not None else None,
+            }
+            save_checkpoint(setting.folder / "checkpoint.pt", state)
+        setting.fabric.barrier()

@@ -1,0 +1,59 @@
+"""The folder of a training run of a network of a few thousand weights, untrained, with text for it."""
+
+import dataclasses
+import random
+from pathlib import Path
+
+import msgspec
+import torch
+
+from pocketmt.model_file.architecture import Architecture
+from pocketmt.models.transformer import Transformer
+from pocketmt.text.vocabulary_training import train_vocabulary
+from pocketmt.training.checkpoints import save_weights
+from pocketmt.training.configuration import Configuration, Data, Model, Training
+
+WORDS = ["red", "blue", "green", "cat", "dog", "bird", "house", "tree"]
+
+
+def write_tiny_run(folder: Path, seed: int = 1) -> Path:
+    """Write text and the run of a network with d = 16; returns the run's folder."""
+    draw = random.Random(seed)
+    run = folder / "run"
+    run.mkdir(parents=True)
+    lines = [" ".join(draw.choices(WORDS, k=draw.randint(2, 5))) for _ in range(60)]
+    for name, some in (("train", lines), ("dev", lines[:8])):
+        (folder / f"{name}.en").write_text("".join(line + "\n" for line in some))
+        (folder / f"{name}.up").write_text("".join(line.upper() + "\n" for line in some))
+    vocabulary = train_vocabulary([*lines, *(line.upper() for line in lines)], 48)
+    (run / "vocabulary.model").write_bytes(vocabulary.model)
+    architecture = Architecture(
+        encoder_layers=1,
+        decoder_layers=1,
+        model_dimension=16,
+        feed_forward_dimension=24,
+        attention_heads=2,
+        attention_dimension=16,
+        norm="post",
+        attention_bias=False,
+        vocabulary_size=len(vocabulary),
+    )
+    torch.manual_seed(seed)
+    metadata = {
+        "architecture": dataclasses.asdict(architecture),
+        "languages": {"source": "en", "target": "up"},
+        "training": {"update": 0},
+    }
+    save_weights(run / "model.safetensors", Transformer(architecture).state_dict(), metadata)
+    data = Data(
+        source_language="en",
+        target_language="up",
+        training_source=str(folder / "train.en"),
+        training_target=str(folder / "train.up"),
+        validation_source=str(folder / "dev.en"),
+        validation_target=str(folder / "dev.up"),
+    )
+    training = Training(batch_tokens=96, threads=1, accelerator="cpu")
+    configuration = Configuration(data=data, model=Model(dropout=0.1), training=training)
+    (run / "configuration.json").write_bytes(msgspec.json.encode(configuration))
+    return run
