@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from pocketmt.model_file import Architecture
-from pocketmt.model_file.bit_packing import pack_nibbles
+from pocketmt.model_file.bit_packing import pack_codes
 from pocketmt.model_file.writer import StoredTensor, write_model
 from pocketmt.models.transformer import Transformer
 from pocketmt.quantization import Logarithmic, Scheme, Uniform
@@ -108,7 +108,7 @@ def _stored(prefix: str, scheme: Scheme, weight: Tensor) -> dict[str, StoredTens
     if scheme.bits == 8:
         stored_codes = StoredTensor("I8", tuple(codes.shape), codes.numpy().tobytes())
     else:
-        packed = pack_nibbles(codes.numpy())
+        packed = pack_codes(codes.numpy(), scheme.bits)
         stored_codes = StoredTensor("U8", packed.shape, packed.tobytes())
     return {f"{prefix}.codes": stored_codes, f"{prefix}.scale": stored_scale}
 

@@ -189,7 +189,7 @@ MANIFEST_ATTACKS: list[tuple[Callable[[Json], Json], str]] = [
         "'embedding.weight': its row groups have 11 rows",
     ),
     (alter_architecture(norm="post"), "'encoder.norm.weight' is not part"),
-    (scheme(bits=3), "'logarithmic' of 3 bits per 'row' is unknown here.*Install a newer PocketMT"),
+    (scheme(bits=5), "'logarithmic' of 5 bits per 'row' is unknown here.*Install a newer PocketMT"),
     (scheme(name="codebook"), "'codebook' of 4 bits.*Install a newer PocketMT"),
     (scheme(name=["uniform"]), "is unknown here"),
     (scheme(levels=[0] * 15), "levels are not 16"),

@@ -2,7 +2,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pocketmt.quantization.activations import integer_product, quantize_rows
+from pocketmt.quantization.activations import quantize_rows
 
 
 def test_a_worked_example() -> None:
@@ -27,25 +27,3 @@ def test_values_too_small_to_divide_by_count_as_zeros() -> None:
     codes, scale = quantize_rows(torch.tensor([[1e-38, -1e-39], [1e-44, 0.0]]))
     assert codes.count_nonzero() == 0
     assert scale.count_nonzero() == 0
-
-
-@given(seed=st.integers(0, 10**6), columns=st.sampled_from([1, 7, 64, 1024, 1025, 3000]))
-def test_the_integer_product_is_exact(seed: int, columns: int) -> None:
-    """Also where float32 could not add the products: 3000 of them at 127 x 127."""
-    generator = torch.Generator().manual_seed(seed)
-    x = torch.randn(2, columns, generator=generator).clamp(-5, 5)
-    x[torch.rand(2, columns, generator=generator) < 0.9] = 5.0
-    levels = torch.randint(120, 128, (5, columns), generator=generator)
-    scale = torch.rand(5, generator=generator)
-    codes, activation_scale = quantize_rows(x)
-    sums = codes.long() @ levels.T
-    expected = sums.float() * (activation_scale[:, None] * scale)
-    assert torch.equal(integer_product(x, levels.float(), scale), expected)
-
-
-def test_a_row_does_not_depend_on_the_others() -> None:
-    x = torch.randn(8, 100)
-    levels, scale = torch.randint(-127, 128, (30, 100)).float(), torch.rand(30)
-    together = integer_product(x, levels, scale)
-    for row in range(8):
-        assert torch.equal(together[row], integer_product(x[row], levels, scale))

@@ -88,16 +88,6 @@ def test_for_its_assignment_the_fitted_scale_is_the_best_of_a_dense_grid(seed: i
     assert bool((error(scale) <= grid * (1 + 1e-9)).all())
 
 
-@given(seed=st.integers(0, 10**6))
-@settings(deadline=None)
-def test_nearby_no_scale_is_better_even_with_its_own_assignment(seed: int) -> None:
-    weight = random_weight(seed, rows=3, columns=7)
-    scale = fitted_scale(weight.abs().double(), MAGNITUDES)
-    least = squared_error(weight, scale)
-    for factor in torch.linspace(1 - 1e-6, 1 + 1e-6, 21, dtype=torch.float64):
-        assert bool((least <= squared_error(weight, scale * factor) * (1 + 1e-9)).all())
-
-
 @pytest.mark.parametrize("rounds", range(1, 8))
 def test_each_round_of_the_fit_lowers_the_error(rounds: int, monkeypatch: pytest.MonkeyPatch) -> None:
     weight = random_weight(5, rows=64, columns=128)

@@ -14,6 +14,7 @@ from pocketmt.models.presets import preset
 from pocketmt.models.transformer import Transformer
 from pocketmt.quantization import Logarithmic, Uniform
 from pocketmt.recipes.packing import PRESETS, About, choose_schemes, pack
+from pocketmt.recipes.row_groups import RowGroup
 from pocketmt.text.vocabulary_training import train_vocabulary
 from tests.recipes.conftest import architecture, random_transformer
 
@@ -160,7 +161,7 @@ def test_half_precision_weights_are_packed_as_they_are(tmp_path: Path, vocabular
 def test_the_first_pattern_that_fits_decides() -> None:
     matrices = ["embedding.weight", "encoder.a.weight", "decoder.a.weight"]
     chosen = choose_schemes(matrices, {"encoder.*": "float32", "*.a.weight": "logarithmic4-row", "*": "uniform8"})
-    assert chosen == {"embedding.weight": Uniform(), "decoder.a.weight": Logarithmic("row")}
+    assert chosen == {"embedding.weight": (RowGroup(Uniform()),), "decoder.a.weight": (RowGroup(Logarithmic("row")),)}
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,10 @@ import torch
 from torch import Tensor, nn
 
 from pocketmt.models.transformer import Transformer
-from pocketmt.quantization import fake_quantize
 from pocketmt.quantization.activations import quantize_rows
 from pocketmt.recipes.packing import PRESETS, SCHEMES, About, choose_schemes, pack
 from pocketmt.recipes.reference import load_reference
+from pocketmt.recipes.row_groups import decode, quantize
 from tests.recipes.conftest import PIECES, architecture, random_transformer
 
 ABOUT = About(source_language="en", target_language="de")
@@ -39,8 +39,8 @@ def expected_model(model: Transformer, choice: str | dict[str, str]) -> Transfor
     """The same in other words: weights fake-quantized, and by hooks the inputs of quantized matrices."""
     state = {name: tensor.clone() for name, tensor in model.state_dict().items()}
     chosen = choose_schemes([name for name, tensor in state.items() if tensor.dim() == 2], choice)
-    for name, scheme in chosen.items():
-        state[name] = fake_quantize(scheme, state[name])
+    for name, groups in chosen.items():
+        state[name] = decode(groups, quantize(groups, state[name]))
     expected = Transformer(model.architecture).eval()
     expected.load_state_dict(state)
 

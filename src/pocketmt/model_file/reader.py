@@ -13,16 +13,16 @@ from typing import Final, Self
 from pocketmt.errors import ModelFileError
 from pocketmt.model_file.architecture import Architecture
 from pocketmt.model_file.container import Header, TensorEntry, header_bytes, parse_header
-from pocketmt.model_file.layout import RowGroup
+from pocketmt.model_file.layout import MAXIMUM_GROUPED, RowGroup, TensorForm, groups_form
 from pocketmt.model_file.manifest import VOCABULARY_TENSOR, Contents, check_manifest
 from pocketmt.model_file.newer import NewerFileError
 from pocketmt.model_file.strict_json import parse_object
+from pocketmt.model_file.values import check_group, group_of_row
 from pocketmt.model_file.vocabulary import decompress_vocabulary
 
 DAMAGED: Final = "Copy or download the file again, or pack it anew"
 DIGEST_CHARACTERS: Final = 64
 HASHED_AT_ONCE: Final = 1 << 20  # bytes
-LARGEST_FINITE: Final = {"BF16": 0x7F7F, "F32": 0x7F7FFFFF}  # positive numbers have the order of their bit patterns
 
 
 class ModelFile:
@@ -32,7 +32,7 @@ class ModelFile:
         architecture: of the network.
         source_language, target_language: as the manifest names them, e.g. "en" and "de".
         manifest: the whole manifest, as JSON values.
-        matrices: quantized matrix -> its row groups in row order; other matrices are plain F32 tensors.
+        matrices: quantized matrix -> its row groups; other matrices are plain F32 tensors.
         tensors: name -> where it lies; padding is left out.
         buffer: the whole file, read-only, mapped; it may be used until close.
     """
@@ -50,6 +50,14 @@ class ModelFile:
         """Return the bytes of a tensor, without copying."""
         entry = self.tensors[name]
         return self.buffer[entry.offset : entry.offset + entry.size]
+
+    def group_of_row(self, matrix: str) -> bytes | None:
+        """Return one byte a row of a quantized matrix, the index of its row group; rows keep their order in a group.
+
+        None where groups are runs of rows, one group after the other.
+        """
+        name = f"{matrix}.groups"
+        return group_of_row(matrix, self.matrices[matrix], self.data(name)) if name in self.tensors else None
 
     def vocabulary(self) -> bytes:
         """Return the serialized SentencePiece model; raises ModelFileError where it cannot be decompressed."""
@@ -139,7 +147,8 @@ def _check_digest(buffer: memoryview, raw: memoryview, header: Header) -> None:
 
 def _check_tensors(header: Header, contents: Contents) -> None:
     """The tensors are exactly those that architecture and matrices ask for, in dtype and shape."""
-    for name, (dtype, shape) in contents.tensors.items():
+    expected = {**contents.tensors, **_group_tensors(header, contents)}
+    for name, (dtype, shape) in expected.items():
         entry = header.tensors.get(name)
         if entry is None:
             raise ModelFileError(f"tensor {name!r} is missing")
@@ -153,30 +162,30 @@ def _check_tensors(header: Header, contents: Contents) -> None:
     if vocabulary.dtype != "U8" or len(vocabulary.shape) != 1:
         raise ModelFileError(f"tensor {VOCABULARY_TENSOR!r} is not a row of U8")
     for name in header.tensors:
-        if name not in contents.tensors and name != VOCABULARY_TENSOR:
+        if name not in expected and name != VOCABULARY_TENSOR:
             raise ModelFileError(f"tensor {name!r:.120} is not part of this architecture")
 
 
+def _group_tensors(header: Header, contents: Contents) -> dict[str, TensorForm]:
+    """Return the forms of the optional tensors that say each row's group, of those that are there."""
+    forms = {}
+    for matrix, groups in contents.matrices.items():
+        if (name := f"{matrix}.groups") in header.tensors:
+            if not 1 < len(groups) <= MAXIMUM_GROUPED:
+                raise ModelFileError(f"tensor {name!r} is for 2 to {MAXIMUM_GROUPED} row groups, not for {len(groups)}")
+            forms[name] = groups_form(len(groups), sum(group.rows for group in groups))
+    return forms
+
+
 def _check_values(model: ModelFile) -> None:
-    """Scales are finite and not negative, 8-bit codes not -128, biases and norms finite.
+    """Parameters are finite, scales not negative, codes those of their scheme, biases and norms finite.
 
     fp32 matrices are left to the engine, which looks at each weight once when it packs them.
     """
     for name, groups in model.matrices.items():
-        for index in range(len(groups)):
-            scale = model.tensors[f"{name}.{index}.scale"]
-            patterns = model.data(f"{name}.{index}.scale").cast("H" if scale.dtype == "BF16" else "I")
-            if max(patterns) > LARGEST_FINITE[scale.dtype]:
-                raise ModelFileError(f"tensor '{name}.{index}.scale' holds a scale that is negative or not finite")
-            codes = model.tensors[f"{name}.{index}.codes"]
-            if codes.dtype == "I8" and _find(model.buffer, b"\x80", codes) >= 0:
-                raise ModelFileError(f"tensor '{name}.{index}.codes' holds the code -128, outside [-127, 127]")
+        for index, group in enumerate(groups):
+            check_group(f"{name}.{index}", group, model.data)
+        model.group_of_row(name)
     for name, entry in model.tensors.items():
         if entry.dtype == "F32" and len(entry.shape) == 1 and not math.isfinite(sum(model.data(name).cast("f"))):
             raise ModelFileError(f"tensor {name!r} holds a value that is not finite")
-
-
-def _find(buffer: memoryview, byte: bytes, entry: TensorEntry) -> int:
-    mapped = buffer.obj
-    assert isinstance(mapped, mmap.mmap)
-    return mapped.find(byte, entry.offset, entry.offset + entry.size)

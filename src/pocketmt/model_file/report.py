@@ -16,13 +16,27 @@ FLOAT32_BYTES = 4
 
 @dataclass(frozen=True, slots=True)
 class MatrixReport:
-    """One matrix: shape [outputs, inputs], scheme in words, bits of a weight and bytes, both with scales."""
+    """One matrix.
+
+    Attributes:
+        shape: [outputs, inputs].
+        scheme: in words, of each row group.
+        code_bits: of a weight's code, averaged over the rows of all groups.
+        bits: of a weight with all that decoding it needs: scales, codebooks, which rows are in which group.
+        bytes: the same in all.
+    """
 
     name: str
     shape: tuple[int, ...]
     scheme: str
+    code_bits: float
     bits: float
     bytes: int
+
+    @property
+    def smaller(self) -> float:
+        """How many times smaller than in fp32, parameters of the scheme counted ([Z6], paper Z, eq. 3)."""
+        return 8 * FLOAT32_BYTES / self.bits
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,11 +109,12 @@ class ModelReport:
         return [f"{name + ':':<14}{printable(text)}" for name, text in facts if text]
 
     def _matrix_table(self) -> list[str]:
-        rows = [("matrix", "shape", "scheme", "bits", "bytes")]
+        rows = [("matrix", "shape", "scheme", "bits", "with scales", "smaller", "bytes")]
         for matrix in self.matrices:
             shape = " x ".join(map(str, matrix.shape))
-            rows.append((matrix.name, shape, matrix.scheme, f"{matrix.bits:.2f}", f"{matrix.bytes:,}"))
-        return _aligned(rows, "<><>>")
+            numbers = (f"{matrix.code_bits:.2f}", f"{matrix.bits:.2f}", f"{matrix.smaller:.2f}x", f"{matrix.bytes:,}")
+            rows.append((matrix.name, shape, matrix.scheme, *numbers))
+        return _aligned(rows, "<><>>>>")
 
     def _totals(self) -> list[str]:
         count = sum(math.prod(matrix.shape) for matrix in self.matrices)
@@ -156,15 +171,13 @@ def _report(path: str, file: ModelFile) -> ModelReport:
 def _matrix(file: ModelFile, name: str, shape: tuple[int, ...]) -> MatrixReport:
     groups = file.matrices.get(name)
     if groups is None:
-        scheme, size = "float32", file.tensors[name].size
-    else:
-        scheme = " + ".join(_scheme(group, len(groups)) for group in groups)
-        size = sum(
-            file.tensors[f"{name}.{index}.{suffix}"].size
-            for index, group in enumerate(groups)
-            for suffix in group.tensors()
-        )
-    return MatrixReport(name, shape, scheme, 8 * size / math.prod(shape), size)
+        size = file.tensors[name].size
+        return MatrixReport(name, shape, "float32", 8 * FLOAT32_BYTES, 8 * FLOAT32_BYTES, size)
+    scheme = " + ".join(_scheme(group, len(groups)) for group in groups)
+    names = [f"{name}.{index}.{suffix}" for index, group in enumerate(groups) for suffix in group.tensors()]
+    size = sum(file.tensors[tensor].size for tensor in (*names, f"{name}.groups") if tensor in file.tensors)
+    code_bits = sum(group.bits * group.rows for group in groups) / shape[0]
+    return MatrixReport(name, shape, scheme, code_bits, 8 * size / math.prod(shape), size)
 
 
 def _scheme(group: RowGroup, groups: int) -> str:

@@ -1,23 +1,22 @@
 """Packing: a PyTorch model's parameters, a choice of schemes, and a vocabulary become one model file."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Final
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from pocketmt import __version__
 from pocketmt.errors import ConfigurationError, ModelFileError
 from pocketmt.model_file.architecture import Architecture, architecture_to_json, parameter_shapes
-from pocketmt.model_file.bit_packing import pack_nibbles
-from pocketmt.model_file.layout import TensorForm, scheme_from_json
 from pocketmt.model_file.manifest import FORMAT_VERSION
 from pocketmt.model_file.writer import StoredTensor, write_model
 from pocketmt.quantization import Logarithmic, Scheme, Uniform
+from pocketmt.recipes.encoding import check_groups, encode_matrix, stored_tensor
+from pocketmt.recipes.row_groups import QuantizedMatrix, RowGroup
 from pocketmt.text.vocabulary import Vocabulary
 
 FLOAT32: Final = "float32"
@@ -52,8 +51,9 @@ def pack(
     state: Mapping[str, Tensor],
     architecture: Architecture,
     vocabulary: bytes,
-    schemes: str | Mapping[str, str],
+    schemes: str | Mapping[str, str | Sequence[RowGroup]],
     about: About,
+    quantized: Mapping[str, QuantizedMatrix] | None = None,
 ) -> int:
     """Write a model file.
 
@@ -62,16 +62,20 @@ def pack(
         state: the model's state dict: every parameter of the architecture and nothing else.
         architecture: of the model.
         vocabulary: the serialized SentencePiece model, of architecture.vocabulary_size pieces.
-        schemes: a name in PRESETS, or pattern of matrix names -> name in SCHEMES or "float32"; the first that fits
-            decides.
+        schemes: a name in PRESETS, or pattern of matrix names -> name in SCHEMES, "float32" or row groups; the first
+            that fits decides.
         about: the rest of the manifest.
+        quantized: matrix -> codes and parameters of each of its row groups, stored as they are: of a retrained model,
+            what training used. The other matrices' schemes fit and assign.
 
     Returns:
         The file's size in bytes.
 
     Raises:
-        ConfigurationError: unknown preset or scheme, a pattern that fits no matrix, or a matrix that fits no pattern.
-        ModelFileError: parameters or vocabulary do not fit the architecture or are not finite, or the disk refuses.
+        ConfigurationError: unknown preset or scheme, a pattern that fits no matrix, a matrix that fits no pattern, or
+            row groups that do not hold each of its rows once.
+        ModelFileError: parameters or vocabulary do not fit the architecture or are not finite, given codes do not fit
+            their scheme, or the disk refuses.
         DataError: the vocabulary is no SentencePiece model.
     """
     shapes = parameter_shapes(architecture)
@@ -81,21 +85,22 @@ def pack(
         raise ModelFileError(
             f"the vocabulary has {pieces} pieces, the model {architecture.vocabulary_size}: not its own"
         )
+    for name, groups in chosen.items():
+        check_groups(name, shapes[name][0], groups)
     entries: list[dict[str, object]] = []
     matrices: dict[str, list[list[int]]] = {}
     tensors: dict[str, StoredTensor] = {}
     for name in shapes:
         weight = state[name].detach().to("cpu", torch.float32)
-        scheme = chosen.get(name)
-        if scheme is None:
-            tensors[name] = _stored(weight, "F32")
+        if name not in chosen:
+            tensors[name] = stored_tensor(weight, "F32")
             continue
-        entry = scheme.description()
-        if entry not in entries:
-            entries.append(entry)
-        matrices[name] = [[entries.index(entry), len(weight)]]
-        for suffix, tensor in _encode(weight, scheme).items():
-            tensors[f"{name}.0.{suffix}"] = tensor
+        described, encoded = encode_matrix(name, weight, chosen[name], (quantized or {}).get(name))
+        tensors |= encoded
+        for entry, _ in described:
+            if entry not in entries:
+                entries.append(entry)
+        matrices[name] = [[entries.index(entry), rows] for entry, rows in described]
     manifest = {
         "architecture": architecture_to_json(architecture),
         "vocabulary": {"encoding": "xz", "bytes": len(vocabulary), "normalization": "nfkc"},
@@ -105,25 +110,31 @@ def pack(
     return write_model(path, manifest | _provenance(about), tensors, vocabulary)
 
 
-def choose_schemes(matrices: list[str], schemes: str | Mapping[str, str]) -> dict[str, Scheme]:
-    """Return each quantized matrix's scheme; raises ConfigurationError as `pack` says."""
+def choose_schemes(
+    matrices: list[str], schemes: str | Mapping[str, str | Sequence[RowGroup]]
+) -> dict[str, tuple[RowGroup, ...]]:
+    """Return each quantized matrix's row groups; raises ConfigurationError as `pack` says."""
     if isinstance(schemes, str):
         if schemes not in PRESETS:
             raise ConfigurationError(f"unknown scheme {schemes!r}: choose one of {', '.join(PRESETS)}")
         schemes = PRESETS[schemes]
     for pattern, choice in schemes.items():
-        if choice != FLOAT32 and choice not in SCHEMES:
+        if isinstance(choice, str) and choice != FLOAT32 and choice not in SCHEMES:
             known = ", ".join((FLOAT32, *SCHEMES))
             raise ConfigurationError(f"schemes: {pattern!r} has the unknown scheme {choice!r}: choose one of {known}")
         if not any(fnmatchcase(name, pattern) for name in matrices):
             raise ConfigurationError(f"schemes: the pattern {pattern!r} fits no matrix, e.g. not {matrices[-1]!r}")
-    chosen = {}
+    chosen: dict[str, tuple[RowGroup, ...]] = {}
     for name in matrices:
         fitting = [choice for pattern, choice in schemes.items() if fnmatchcase(name, pattern)]
         if not fitting:
             raise ConfigurationError(f"schemes: no pattern fits the matrix {name!r}: add one, e.g. '*' last")
-        if fitting[0] != FLOAT32:
-            chosen[name] = SCHEMES[fitting[0]]
+        choice = fitting[0]
+        if isinstance(choice, str):
+            if choice != FLOAT32:
+                chosen[name] = (RowGroup(SCHEMES[choice]),)
+        else:
+            chosen[name] = tuple(choice)
     return chosen
 
 
@@ -153,26 +164,3 @@ def _check_state(state: Mapping[str, Tensor], shapes: Mapping[str, tuple[int, ..
             raise ModelFileError(f"the parameter {name!r} has shape {list(state[name].shape)}, expected {list(shape)}")
         if not bool(torch.isfinite(state[name].to(torch.float32)).all()):
             raise ModelFileError(f"the parameter {name!r} holds NaN or infinity: pack a checkpoint from before that")
-
-
-def _encode(weight: Tensor, scheme: Scheme) -> dict[str, StoredTensor]:
-    """Return suffix -> tensor of one row group, in the dtypes and shapes of the file's layout."""
-    forms: dict[str, TensorForm] = scheme_from_json(scheme.description(), "scheme").tensors(*weight.shape)
-    parameters = scheme.fit(weight)
-    values = {"codes": scheme.assign(weight, parameters), **parameters}
-    return {suffix: _stored(values[suffix], dtype, packed=scheme.bits < 8) for suffix, (dtype, _) in forms.items()}
-
-
-def _stored(tensor: Tensor, dtype: str, packed: bool = False) -> StoredTensor:
-    """Return a tensor's little-endian bytes in the given dtype; U8 codes are packed into nibbles where asked."""
-    shape = tuple(tensor.shape)
-    if dtype == "BF16":
-        array = tensor.to(torch.bfloat16).view(torch.int16).numpy().astype("<i2")
-    elif dtype == "F32":
-        array = tensor.numpy().astype("<f4")
-    elif dtype == "U8" and packed:
-        array = pack_nibbles(tensor.numpy())
-        shape = array.shape
-    else:
-        array = tensor.numpy()
-    return StoredTensor(dtype, shape, np.ascontiguousarray(array).tobytes())

@@ -1,36 +1,112 @@
 """The reference of a model file: a PyTorch model that computes what the engine computes, from the same codes."""
 
 import os
+from collections.abc import Sequence
+from functools import reduce
 from typing import Final
 
 import torch
 from torch import Tensor, nn
 
 from pocketmt.model_file import Architecture, ModelFile, RowGroup, open_model
-from pocketmt.model_file.bit_packing import unpack_nibbles
+from pocketmt.model_file.bit_packing import unpack_codes
 from pocketmt.models.transformer import Transformer
-from pocketmt.quantization.activations import integer_product
+from pocketmt.quantization.activations import quantize_rows
+from pocketmt.quantization.products import affine_product, binary_product, level_product
 
 _TORCH_TYPES: Final = {"F32": torch.float32, "BF16": torch.bfloat16, "I8": torch.int8, "U8": torch.uint8}
 
 
-class QuantizedLinear(nn.Module):
-    """A linear layer whose weight is integers with a scale a row, and whose input is quantized at run time."""
+class LevelRows(nn.Module):
+    """Rows whose weights are level * scale, levels being whole numbers in [-127, 127]."""
 
     levels: Tensor
     scale: Tensor
-    bias: Tensor | None
 
-    def __init__(self, levels: Tensor, scale: Tensor, bias: Tensor | None) -> None:
-        """Take levels, whole numbers as float32 [outputs, inputs], scale [outputs] and bias [outputs] or None."""
+    def __init__(self, levels: Tensor, scale: Tensor) -> None:
+        """Take levels as float32 [rows, columns] and scale, float32 [rows]."""
         super().__init__()
         self.register_buffer("levels", levels)
         self.register_buffer("scale", scale)
+
+    def weight(self) -> Tensor:
+        """Return float32 [rows, columns]."""
+        return self.levels * self.scale[:, None]
+
+    def forward(self, codes: Tensor, activation_scale: Tensor) -> Tensor:
+        """Quantized activations [.., columns], [..] -> [.., rows]."""
+        return level_product(codes, activation_scale, self.levels, self.scale)
+
+
+class AffineRows(nn.Module):
+    """Rows whose weights are minimum + code * scale."""
+
+    codes: Tensor
+    scale: Tensor
+    minimum: Tensor
+
+    def __init__(self, codes: Tensor, scale: Tensor, minimum: Tensor) -> None:
+        """Take codes as float32 [rows, columns], scale and minimum, float32 [rows]."""
+        super().__init__()
+        self.register_buffer("codes", codes)
+        self.register_buffer("scale", scale)
+        self.register_buffer("minimum", minimum)
+
+    def weight(self) -> Tensor:
+        """Return float32 [rows, columns]."""
+        return self.minimum[:, None] + self.codes * self.scale[:, None]
+
+    def forward(self, codes: Tensor, activation_scale: Tensor) -> Tensor:
+        """Quantized activations [.., columns], [..] -> [.., rows]."""
+        return affine_product(codes, activation_scale, self.codes, self.scale, self.minimum)
+
+
+class BinaryRows(nn.Module):
+    """Rows whose weights are sums of factors, each added or subtracted."""
+
+    planes: Tensor
+    alphas: Tensor
+
+    def __init__(self, planes: Tensor, alphas: Tensor) -> None:
+        """Take planes of 0 and 1 as float32 [rows, bits, columns] and alphas, float32 [rows, bits]."""
+        super().__init__()
+        self.register_buffer("planes", planes)
+        self.register_buffer("alphas", alphas)
+
+    def weight(self) -> Tensor:
+        """Return float32 [rows, columns], the terms added in order."""
+        terms = (2 * self.planes - 1) * self.alphas[..., None]
+        return reduce(torch.add, terms.unbind(dim=1))
+
+    def forward(self, codes: Tensor, activation_scale: Tensor) -> Tensor:
+        """Quantized activations [.., columns], [..] -> [.., rows]."""
+        return binary_product(codes, activation_scale, self.planes, self.alphas)
+
+
+class QuantizedLinear(nn.Module):
+    """A linear layer whose weight is row groups of integers, and whose input is quantized at run time."""
+
+    order: Tensor | None
+    bias: Tensor | None
+
+    def __init__(self, groups: Sequence[nn.Module], order: Tensor | None, bias: Tensor | None) -> None:
+        """Take row groups, where in their concatenation each row lies, [rows] (None: in order), and bias [rows]."""
+        super().__init__()
+        self.groups = nn.ModuleList(groups)
+        self.register_buffer("order", order)
         self.register_buffer("bias", bias)
+
+    def weight(self) -> Tensor:
+        """Return float32 [rows, columns]."""
+        weight = torch.cat([group.weight() for group in self.groups])  # type: ignore[operator]
+        return weight if self.order is None else weight[self.order]
 
     def forward(self, x: Tensor) -> Tensor:
         """[.., inputs] -> [.., outputs]."""
-        product = integer_product(x, self.levels, self.scale)
+        codes, scale = quantize_rows(x)
+        product = torch.cat([group(codes, scale) for group in self.groups], dim=-1)
+        if self.order is not None:
+            product = product[..., self.order]
         return product if self.bias is None else product + self.bias
 
 
@@ -56,38 +132,51 @@ def load_reference(path: str | os.PathLike[str]) -> Transformer:
         ModelFileError: as `open_model` does.
     """
     with open_model(path) as file:
-        quantized = {name: _integers(file, name) for name in file.matrices}
+        quantized = {name: QuantizedLinear(*_row_groups(file, name), bias=None) for name in file.matrices}
         model = ReferenceTransformer(file.architecture)
-        weights = {name: levels * scale[:, None] for name, (levels, scale) in quantized.items()}
         model.load_state_dict(
-            {name: weights[name] if name in weights else _tensor(file, name) for name in model.state_dict()}
+            {
+                name: quantized[name].weight() if name in quantized else _tensor(file, name)
+                for name in model.state_dict()
+            }
         )
-    for name, (levels, scale) in quantized.items():
+    for name, linear in quantized.items():
         module = name.removesuffix(".weight")
         if module == "embedding":
-            model.projection = QuantizedLinear(levels, scale, None)
+            model.projection = linear
             continue
         parent, _, attribute = module.rpartition(".")
         bias = model.get_submodule(module).bias
         assert bias is None or isinstance(bias, Tensor)
-        setattr(model.get_submodule(parent), attribute, QuantizedLinear(levels, scale, bias))
+        linear.bias = bias if bias is None else bias.detach()
+        setattr(model.get_submodule(parent), attribute, linear)
     return model.eval().requires_grad_(False)
 
 
-def _integers(file: ModelFile, name: str) -> tuple[Tensor, Tensor]:
-    """Return a quantized matrix's integer levels, float32 [rows, columns], and its scale a row, float32 [rows]."""
-    groups = [_group(file, f"{name}.{index}", group) for index, group in enumerate(file.matrices[name])]
-    return torch.cat([levels for levels, _ in groups]), torch.cat([scale for _, scale in groups])
+def _row_groups(file: ModelFile, name: str) -> tuple[list[nn.Module], Tensor | None]:
+    """Return a quantized matrix's row groups, and where each row lies in their concatenation; None: in order."""
+    groups = [_rows(file, f"{name}.{index}", group) for index, group in enumerate(file.matrices[name])]
+    indices = file.group_of_row(name)
+    if indices is None:
+        return groups, None
+    concatenated = torch.tensor(list(indices)).argsort(stable=True)  # rows keep their order in a group
+    return groups, concatenated.argsort()
 
 
-def _group(file: ModelFile, name: str, group: RowGroup) -> tuple[Tensor, Tensor]:
+def _rows(file: ModelFile, name: str, group: RowGroup) -> nn.Module:
+    if group.scheme == "binary":
+        planes = unpack_codes(_tensor(file, f"{name}.planes").numpy(), group.columns, 1)
+        return BinaryRows(torch.from_numpy(planes).float(), _tensor(file, f"{name}.alphas").float())
     codes = _tensor(file, f"{name}.codes")
-    if group.levels is None:
-        levels = codes.float()
-    else:
-        table = torch.tensor(group.levels, dtype=torch.float32)
-        levels = table[torch.from_numpy(unpack_nibbles(codes.numpy(), group.columns)).long()]
-    return levels, _tensor(file, f"{name}.scale").float().expand(group.rows)
+    if codes.dtype == torch.uint8:
+        codes = torch.from_numpy(unpack_codes(codes.numpy(), group.columns, group.bits))
+    scale = _tensor(file, f"{name}.scale").float().expand(group.rows)
+    if group.scheme == "affine":
+        return AffineRows(codes.float(), scale, _tensor(file, f"{name}.minimum").float().expand(group.rows))
+    if group.scheme == "uniform":
+        return LevelRows(codes.float(), scale)
+    stored = _tensor(file, f"{name}.levels") if group.levels is None else torch.tensor(group.levels)
+    return LevelRows(stored.float()[codes.long()], scale)
 
 
 def _tensor(file: ModelFile, name: str) -> Tensor:

@@ -1,0 +1,89 @@
+"""Products of activations, quantized at run time, with quantized weights: float32 exactly as the engine computes them.
+
+Sums of whole numbers are exact, every float32 operation is rounded by itself in the order of the formula, and a row of
+activations meets its own codes and scale alone: a result does not depend on the rest of the batch.
+"""
+
+from typing import Final
+
+import torch
+from torch import Tensor
+
+# Products of an activation's code and a weight's are below 2^15, so that float32 adds this many of them exactly.
+_EXACT_COLUMNS: Final = 512
+
+
+def exact_sums(codes: Tensor, weights: Tensor) -> Tensor:
+    """Multiply whole numbers without rounding.
+
+    Args:
+        codes: of activations, int8 [.., columns].
+        weights: whole numbers in [-255, 255] as float32 [rows, columns].
+
+    Returns:
+        float64 [.., rows].
+    """
+    sums = torch.zeros(*codes.shape[:-1], len(weights), dtype=torch.float64, device=codes.device)
+    for begin in range(0, codes.shape[-1], _EXACT_COLUMNS):
+        part = slice(begin, begin + _EXACT_COLUMNS)
+        sums += codes[..., part].float() @ weights[:, part].T
+    return sums
+
+
+def level_product(codes: Tensor, activation_scale: Tensor, levels: Tensor, scale: Tensor) -> Tensor:
+    """Multiply with weights level * scale.
+
+    Args:
+        codes: of activations, int8 [.., columns], as `quantize_rows` gives them.
+        activation_scale: float32 [..].
+        levels: whole numbers in [-127, 127] as float32 [rows, columns].
+        scale: float32 [rows].
+
+    Returns:
+        float32 [.., rows]: sum(code * level) * (activation scale * scale).
+    """
+    return exact_sums(codes, levels).float() * (activation_scale[..., None] * scale)
+
+
+def affine_product(codes: Tensor, activation_scale: Tensor, weights: Tensor, scale: Tensor, minimum: Tensor) -> Tensor:
+    """Multiply with weights minimum + code * scale.
+
+    Args:
+        codes: of activations, int8 [.., columns], as `quantize_rows` gives them.
+        activation_scale: float32 [..].
+        weights: the weights' codes, 0 to 255, as float32 [rows, columns].
+        scale: float32 [rows].
+        minimum: float32 [rows].
+
+    Returns:
+        float32 [.., rows]: sum(code * weight) * (activation scale * scale) + sum(code) * (activation scale * minimum).
+    """
+    scaled = level_product(codes, activation_scale, weights, scale)
+    return scaled + _code_sums(codes).float() * (activation_scale[..., None] * minimum)
+
+
+def binary_product(codes: Tensor, activation_scale: Tensor, planes: Tensor, alphas: Tensor) -> Tensor:
+    """Multiply with weights sum_i alpha_i * (+1 where bit i is set, else -1) ([B1], paper B, eq. 2).
+
+    Args:
+        codes: of activations, int8 [.., columns], as `quantize_rows` gives them.
+        activation_scale: float32 [..].
+        planes: 0 or 1 as float32 [rows, bits, columns].
+        alphas: float32 [rows, bits].
+
+    Returns:
+        float32 [.., rows]: terms (2 * sum(code where set) - sum(code)) * (activation scale * alpha_i), added in order.
+    """
+    total = _code_sums(codes)
+    terms = [
+        (2 * exact_sums(codes, planes[:, bit]) - total).float() * (activation_scale[..., None] * alphas[:, bit])
+        for bit in range(planes.shape[1])
+    ]
+    value = terms[0]
+    for term in terms[1:]:
+        value = value + term
+    return value
+
+
+def _code_sums(codes: Tensor) -> Tensor:
+    return codes.double().sum(dim=-1, keepdim=True)
