@@ -7,6 +7,7 @@ import click
 
 import pocketmt
 from pocketmt.cli.benchmark import benchmark
+from pocketmt.cli.compress import compress
 from pocketmt.cli.evaluate import evaluate
 from pocketmt.cli.inspect import inspect
 from pocketmt.cli.pack import pack
@@ -29,7 +30,7 @@ def pocketmt_command() -> None:
     """
 
 
-for _command in (translate, inspect, train, pack, evaluate, benchmark):
+for _command in (translate, inspect, train, pack, compress, evaluate, benchmark):
     pocketmt_command.add_command(_command)
 
 

@@ -1,34 +1,75 @@
 """From the folder of a training run to a model file."""
 
+import dataclasses
+from collections.abc import Sequence
 from pathlib import Path
 
-from pocketmt.errors import DataError
-from pocketmt.model_file.architecture import architecture_from_json
-from pocketmt.recipes.packing import About, pack
-from pocketmt.training.checkpoints import load_weights
+import msgspec
+
+from pocketmt.errors import ModelFileError
+from pocketmt.recipes.compression import compress
+from pocketmt.recipes.packing import FLOAT32, About, pack
+from pocketmt.recipes.row_groups import RowGroup
+from pocketmt.recipes.schema import Recipe
+from pocketmt.recipes.trained_model import TrainedModel, read_trained_model
+from pocketmt.training.configuration import Configuration
 
 
 def pack_run(run: Path, scheme: str, output: Path, *, licence: str = "", description: str = "") -> int:
     """Pack the best weights of a run by a scheme of one name for all matrices; returns the file's bytes.
 
-    Raises DataError where the folder holds no trained model, else as `pack` does.
+    Raises as `read_trained_model` and `pack` do.
     """
-    weights, metadata = load_weights(run / "model.safetensors")
-    missing = {"architecture", "languages", "training"} - metadata.keys()
-    if missing:
-        raise DataError(
-            f"{run / 'model.safetensors'}: it does not say its {min(missing)}: train it by `pocketmt train`"
-        )
-    vocabulary = run / "vocabulary.model"
-    if not vocabulary.is_file():
-        raise DataError(f"{vocabulary}: no such file: it was made beside the weights, and belongs to them")
-    about = About(
-        source_language=metadata["languages"]["source"],
-        target_language=metadata["languages"]["target"],
+    model = read_trained_model(run)
+    about = _about(model, {"schemes": scheme}, model.training, licence, description)
+    vocabulary = model.vocabulary_file.read_bytes()
+    return pack(output, model.weights, model.architecture, vocabulary, scheme, about)
+
+
+def compress_run(
+    run: Path,
+    recipe: Recipe,
+    folder: Path,
+    output: Path,
+    configuration: Configuration | None = None,
+    *,
+    licence: str = "",
+    description: str = "",
+) -> int:
+    """Run a recipe on the best weights of a run, in `folder`, and pack what it makes; returns the file's bytes.
+
+    Args:
+        run: the folder of the training run.
+        recipe: what to do.
+        folder: where the compression is logged and resumes.
+        output: the model file.
+        configuration: whose text and settings to use; None: the run's own.
+        licence: of the model, kept in the file.
+        description: the same.
+
+    Raises as `read_trained_model`, `compress` and `pack` do.
+    """
+    if not output.parent.is_dir():
+        raise ModelFileError(f"{output}: there is no folder {output.parent} to write it to: make it first")
+    model = read_trained_model(run)
+    if configuration is not None:
+        model = dataclasses.replace(model, configuration=configuration)
+    outcome, groups = compress(model, recipe, folder)
+    training = {**model.training, "compression": outcome.scores}
+    about = _about(model, msgspec.to_builtins(recipe), training, licence, description)
+    schemes: dict[str, str | Sequence[RowGroup]] = {**groups, "*": FLOAT32}
+    vocabulary = model.vocabulary_file.read_bytes()
+    return pack(output, outcome.weights, model.architecture, vocabulary, schemes, about, outcome.quantized)
+
+
+def _about(
+    model: TrainedModel, recipe: dict[str, object], training: dict[str, object], licence: str, description: str
+) -> About:
+    return About(
+        source_language=model.languages["source"],
+        target_language=model.languages["target"],
         licence=licence,
         description=description,
-        recipe={"schemes": scheme},
-        training=metadata["training"],
+        recipe=recipe,
+        training=training,
     )
-    architecture = architecture_from_json(metadata["architecture"])
-    return pack(output, weights, architecture, vocabulary.read_bytes(), scheme, about)

@@ -27,7 +27,7 @@ from pocketmt.recipes.explanation import explain
 Positive = Annotated[int, Meta(ge=1)]
 NotNegative = Annotated[int, Meta(ge=0)]
 Fraction = Annotated[float, Meta(ge=0, lt=1)]
-PositiveFloat = Annotated[float, Meta(gt=0)]
+PositiveFloat = Annotated[float, Meta(gt=0, le=1e30)]
 Name = Annotated[str, Meta(min_length=1)]
 
 

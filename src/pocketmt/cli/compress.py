@@ -1,0 +1,83 @@
+"""pocketmt compress: a trained model and a recipe in, a small model file out."""
+
+from pathlib import Path
+
+import click
+
+from pocketmt.cli.options import FILE
+
+
+def _list_recipes(context: click.Context, _: click.Parameter, wanted: bool) -> None:
+    """Print the recipes that come along, and exit."""
+    if not wanted or context.resilient_parsing:
+        return
+    from pocketmt.recipes.catalogue import find_recipe, recipe_names
+
+    for name in recipe_names():
+        recipe = find_recipe(name)
+        click.echo(f"{name}\n    {recipe.description}" + (f" [{recipe.paper}]" if recipe.paper else ""))
+    context.exit()
+
+
+@click.command(short_help="Make a trained model small by a recipe.")
+@click.argument("run", type=FILE)
+@click.argument("recipe")
+@click.option("--output", "-o", type=FILE, required=True, help="The model file to write (*.pocketmt).")
+@click.option(
+    "--folder",
+    type=FILE,
+    default=None,
+    help="Where the work is logged and resumes (default: beside the model file, *.compression).",
+)
+@click.option(
+    "--configuration",
+    type=FILE,
+    default=None,
+    help="A training configuration whose text and settings are used in place of the run's own.",
+)
+@click.option("--limit-updates", type=click.IntRange(1), default=None, help="Most updates of a stage, for a trial.")
+@click.option("--licence", default="", help="The terms of the model, kept in the file.")
+@click.option("--description", default="", help="What the model is, kept in the file.")
+@click.option(
+    "--list",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_list_recipes,
+    help="List the recipes, and exit.",
+)
+def compress(
+    run: Path,
+    recipe: str,
+    output: Path,
+    folder: Path | None,
+    configuration: Path | None,
+    limit_updates: int | None,
+    licence: str,
+    description: str,
+) -> None:
+    """Make the model of RUN, a folder that `pocketmt train` wrote, small by RECIPE: a TOML file, or a name of --list.
+
+    A compression that was stopped, by Ctrl-C or in any other way, goes on where it was when it is called again in the
+    same way. Needs pip install 'pocketmt[train]'.
+
+    \b
+    Examples:
+      pocketmt compress --list
+      pocketmt compress runs/captions l-log4-error-feedback --output captions4.pocketmt
+      pocketmt compress runs/captions my-recipe.toml --limit-updates 10 --output trial.pocketmt
+    """
+    from pocketmt.recipes.catalogue import find_recipe
+    from pocketmt.recipes.schema import limit_updates as limited
+    from pocketmt.training.configuration import read_configuration
+
+    # A mistake in the recipe or the configuration is told before PyTorch is loaded, which takes seconds.
+    found = find_recipe(recipe)
+    resolved = None if configuration is None else read_configuration(configuration)
+    if limit_updates is not None:
+        found = limited(found, limit_updates)
+    from pocketmt.recipes.run_folder import compress_run
+
+    work = folder or output.with_suffix(".compression")
+    size = compress_run(run, found, work, output, resolved, licence=licence, description=description)
+    click.echo(f"{output}: {size:,} bytes", err=True)

@@ -1,0 +1,119 @@
+"""pocketmt compress: from a run and a recipe to a file that translates; killed, it goes on; what it refuses."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.recipes.tiny_run import write_tiny_run
+
+from .conftest import Run, command_line
+
+RECIPE = """
+name = "trial"
+[[stages]]
+[[stages.quantize]]
+matrices = ["*"]
+scheme = "logarithmic"
+bits = 4
+[stages.retraining]
+method = "error_feedback"
+updates = {updates}
+validate_every = 40
+checkpoint_every = 10
+learning_rate = {{ rate = 1e-3 }}
+"""
+
+
+@pytest.fixture(scope="module")
+def tiny_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_tiny_run(tmp_path_factory.mktemp("tiny"))
+
+
+def write_recipe(folder: Path, updates: int) -> Path:
+    path = folder / "recipe.toml"
+    path.write_text(RECIPE.format(updates=updates))
+    return path
+
+
+def test_a_run_is_compressed_inspected_and_translated(pocketmt: Run, tiny_run: Path, tmp_path: Path) -> None:
+    file = tmp_path / "small.pocketmt"
+    answer = pocketmt("compress", tiny_run, write_recipe(tmp_path, 4), "-o", file, "--licence", "none")
+    assert answer.returncode == 0, answer.stderr
+    assert answer.stdout == b""
+    report = json.loads(pocketmt("inspect", file, "--json").stdout)
+    assert report["licence"] == "none"
+    assert report["file_bytes"] == file.stat().st_size
+    assert pocketmt("translate", "-m", file, stdin=b"red cat\n").stdout.count(b"\n") == 1
+    assert sorted(os.listdir(tmp_path)) == ["recipe.toml", "small.compression", "small.pocketmt"]
+
+
+def test_killed_it_goes_on_and_writes_the_same_file(pocketmt: Run, tiny_run: Path, tmp_path: Path) -> None:
+    recipe = write_recipe(tmp_path, 120)
+    process = subprocess.Popen(
+        command_line("compress", tiny_run, recipe, "-o", tmp_path / "killed.pocketmt"), stderr=subprocess.DEVNULL
+    )
+    while not (tmp_path / "killed.compression" / "checkpoint.pt").exists():
+        assert process.poll() is None
+        time.sleep(0.02)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    for name in ("killed", "whole"):
+        answer = pocketmt("compress", tiny_run, recipe, "--output", tmp_path / f"{name}.pocketmt")
+        assert answer.returncode == 0, answer.stderr
+    assert (tmp_path / "killed.pocketmt").read_bytes() == (tmp_path / "whole.pocketmt").read_bytes()
+
+
+def test_the_list_shows_what_comes_along(pocketmt: Run) -> None:
+    answer = pocketmt("compress", "--list")
+    assert answer.returncode == 0
+    assert b"l-log4-error-feedback\n    4 bits" in answer.stdout
+
+
+def test_text_of_another_configuration_is_used(pocketmt: Run, tiny_run: Path, tmp_path: Path) -> None:
+    configuration = tmp_path / "other.toml"
+    names = ("training_source", "training_target", "validation_source", "validation_target")
+    configuration.write_text(
+        '[data]\nsource_language = "en"\ntarget_language = "up"\n'
+        + "".join(f'{name} = "{name}.txt"\n' for name in names)
+        + '[training]\nbatch_tokens = 64\naccelerator = "cpu"\n'
+    )
+    arguments = ("compress", tiny_run, write_recipe(tmp_path, 2), "-o", tmp_path / "out.pocketmt")
+    answer = pocketmt(*arguments, "--configuration", configuration)
+    assert answer.returncode == 1
+    assert b"training_source.txt" in answer.stderr
+    for name in names:
+        (tmp_path / f"{name}.txt").write_text("red cat\nblue dog\n" * 3)
+    assert pocketmt(*arguments, "--configuration", configuration).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('["*"]', '["decoder.cross"]', "'decoder.cross' matches no matrix"),
+        ("bits = 4", "bits = 5", "bits is 5, expected one of 1, 2, 3, 4"),
+        ("updates = 2", "updtes = 2", "`updtes`"),
+        ('"error_feedback"', '"trained_parameters"', "no centroids to train"),
+    ],
+)
+def test_a_recipe_that_cannot_be_is_refused_before_any_work(
+    pocketmt: Run, tiny_run: Path, tmp_path: Path, old: str, new: str, message: str
+) -> None:
+    recipe = write_recipe(tmp_path, 2)
+    recipe.write_text(recipe.read_text().replace(old, new))
+    answer = pocketmt("compress", tiny_run, recipe, "-o", tmp_path / "out.pocketmt")
+    assert answer.returncode == 1
+    assert answer.stderr.decode().startswith("error: ")
+    assert message in answer.stderr.decode()
+    assert os.listdir(tmp_path) == ["recipe.toml"]
+
+
+def test_where_nothing_can_be_written_nothing_is_begun(pocketmt: Run, tiny_run: Path, tmp_path: Path) -> None:
+    answer = pocketmt("compress", tiny_run, write_recipe(tmp_path, 2), "-o", tmp_path / "missing" / "out.pocketmt")
+    assert answer.returncode == 1
+    assert b"missing" in answer.stderr
+    assert os.listdir(tmp_path) == ["recipe.toml"]
