@@ -152,3 +152,19 @@ def test_equal_scores_give_the_mean(instruction_set: str, positions: int) -> Non
     assert_same_bits(native.attend_memory(instruction_set, query, transposed, values)[0], mean)
     rows = list(range(positions))
     assert_same_bits(native.attend_cache(instruction_set, query[0], keys, values, rows, 1), mean)
+
+
+def test_the_exponential_is_as_good_as_it_promises(instruction_set: str) -> None:
+    # Two positions with scores 0 and s, values 0 and 1: the result is exp(s) / (1 + exp(s)). The factor of head size 4
+    # is a half, so s is exact.
+    scores = np.random.default_rng(1).uniform(-87, 0, 4000).astype(np.float32)
+    queries = np.zeros((scores.size, 4), np.float32)
+    queries[:, 0] = 2 * scores
+    keys = np.array([[0, 0, 0, 0], [1, 0, 0, 0]], np.float32)
+    values = np.array([[0, 0, 0, 0], [1, 1, 1, 1]], np.float32)
+    transposed = native.transpose_keys(instruction_set, keys, 1)
+    result = native.attend_memory(instruction_set, queries, transposed, values)
+    exponential = np.exp(scores.astype(np.float64))[:, None]
+    exact = np.tile(exponential / (1 + exponential), 4)
+    # The sum, its reciprocal and the product with that round too.
+    assert_within(result, exact, exact * (EXPONENTIAL_ERROR + rounding(3)))
