@@ -13,10 +13,12 @@ namespace pocketmt {
 
 enum class InstructionSet { portable, avx2, avx512_vnni };
 
-// What is fused into a product: out = relu(product + bias). A null bias adds nothing.
+// What is fused into a product: out = relu(product + sum(activations) * offset + bias), in this order. A null array
+// adds nothing.
 struct Epilogue {
     const float* bias = nullptr;  // [rows]
     bool relu = false;
+    const float* offsets = nullptr;  // [rows]: what is added to every weight of a row; 8-bit and level table products
 };
 
 // Activations quantized per row ([E6], dynamic): codes in [-127, 127], value = code * scale.
@@ -58,6 +60,19 @@ struct LevelTableProduct {  // 4-bit codes, weight = levels[code] * scale(row); 
     void (*multiply)(const void* packed, size_t rows, size_t columns, const QuantizedActivations& activations,
                      size_t count, const Epilogue& epilogue, float* out, size_t out_stride);
 };
+
+struct BitPlaneProduct {  // binary codes ([B1]), weight = sum over planes of +-alpha(row, plane); executed from the
+                          // bits
+    size_t (*packed_bytes)(size_t rows, size_t columns, size_t bits);
+    // planes: [rows, bits, (columns + 7) / 8], lowest bit first, a set bit is +1, another -1; alphas: [rows, bits];
+    // 1 to largest_plane_bits bits, otherwise std::invalid_argument
+    void (*pack)(const uint8_t* planes, const float* alphas, size_t rows, size_t columns, size_t bits, void* packed);
+    void (*unpack_row)(const void* packed, size_t rows, size_t columns, size_t bits, size_t row, float* out);
+    void (*multiply)(const void* packed, size_t rows, size_t columns, size_t bits,
+                     const QuantizedActivations& activations, size_t count, const Epilogue& epilogue, float* out,
+                     size_t out_stride);
+};
+constexpr size_t largest_plane_bits = 4;
 
 // Keys and values of one sentence and layer for attention over a fixed set of positions (encoder self-attention,
 // cross-attention). keys are transposed per head: [heads, head_size, padded_positions], values: [positions,
@@ -108,6 +123,7 @@ struct Kernels {
     FloatProduct float_product;
     IntegerProduct integer_product;
     LevelTableProduct level_table_product;
+    BitPlaneProduct bit_plane_product;
     VectorFunctions vector;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace pocketmt::reference {
 
@@ -31,12 +32,35 @@ void integer_product(const int8_t* weight, const float* scales, size_t rows, siz
                      const QuantizedActivations& activations, size_t count, const Epilogue& epilogue, float* out) {
     for (size_t i = 0; i < count; ++i) {
         for (size_t row = 0; row < rows; ++row) {
+            const int8_t* codes = activations.codes + i * activations.stride;
             int32_t sum = 0;
-            for (size_t column = 0; column < columns; ++column) {
-                sum += activations.codes[i * activations.stride + column] * weight[row * columns + column];
+            for (size_t column = 0; column < columns; ++column) sum += codes[column] * weight[row * columns + column];
+            float value = static_cast<float>(sum) * (activations.scales[i] * scales[row]);
+            if (epilogue.offsets) {
+                const float offset = activations.scales[i] * epilogue.offsets[row];
+                value += static_cast<float>(std::accumulate(codes, codes + columns, 0)) * offset;
             }
-            const float scale = activations.scales[i] * scales[row];
-            out[i * rows + row] = finish(static_cast<float>(sum) * scale, epilogue, row);
+            out[i * rows + row] = finish(value, epilogue, row);
+        }
+    }
+}
+
+void bit_plane_product(const uint8_t* planes, const float* alphas, size_t rows, size_t columns, size_t bits,
+                       const QuantizedActivations& activations, size_t count, const Epilogue& epilogue, float* out) {
+    for (size_t i = 0; i < count; ++i) {
+        for (size_t row = 0; row < rows; ++row) {
+            const int8_t* codes = activations.codes + i * activations.stride;
+            float value = 0.0f;
+            for (size_t bit = 0; bit < bits; ++bit) {
+                const uint8_t* signs = planes + (row * bits + bit) * ((columns + 7) / 8);
+                int32_t sum = 0;
+                for (size_t column = 0; column < columns; ++column) {
+                    sum += (signs[column / 8] >> (column % 8) & 1) != 0 ? codes[column] : -codes[column];
+                }
+                const float term = static_cast<float>(sum) * (activations.scales[i] * alphas[row * bits + bit]);
+                value = bit == 0 ? term : value + term;
+            }
+            out[i * rows + row] = finish(value, epilogue, row);
         }
     }
 }

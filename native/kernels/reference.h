@@ -15,9 +15,16 @@ void float_product(const float* weight, size_t rows, size_t columns, const float
                    const Epilogue& epilogue, float* out);
 
 // out = relu(sum(codes * weight codes) * (activation scale * weight scale) + bias): the sum is exact, then three float
-// operations. weight: [rows, columns].
+// operations. Where there are offsets, sum(codes) * (activation scale * offset) is added before the bias. weight:
+// [rows, columns].
 void integer_product(const int8_t* weight, const float* scales, size_t rows, size_t columns,
                      const QuantizedActivations& activations, size_t count, const Epilogue& epilogue, float* out);
+
+// The sum of +-codes over the signs of each plane is exact; times (activation scale * alpha) it is a float, and these
+// are added from the first plane to the last, then the bias. planes: [rows, bits, (columns + 7) / 8], alphas: [rows,
+// bits].
+void bit_plane_product(const uint8_t* planes, const float* alphas, size_t rows, size_t columns, size_t bits,
+                       const QuantizedActivations& activations, size_t count, const Epilogue& epilogue, float* out);
 
 // [rows, (columns + 1) / 2] nibbles, low nibble first -> [rows, columns] levels.
 std::vector<int8_t> decode_levels(const uint8_t* codes, const int8_t* levels, size_t rows, size_t columns);

@@ -38,26 +38,32 @@ class Numbers {  // xorshift: the same block everywhere
 };
 
 struct Block {
-    std::vector<float> weight, scales, bias, activations;
+    std::vector<float> weight, scales, bias, offsets, alphas, activations;
     std::vector<int8_t> codes, levels;
-    std::vector<uint8_t> level_codes;
+    std::vector<uint8_t> level_codes, planes;
 
     Block()
         : weight(rows * columns),
           scales(rows),
           bias(rows),
+          offsets(rows),
+          alphas(rows * largest_plane_bits),
           activations(count * columns),
           codes(rows * columns),
           levels(16),
-          level_codes(rows * ceil_divide(columns, 2)) {
+          level_codes(rows * ceil_divide(columns, 2)),
+          planes(rows * largest_plane_bits * ceil_divide(columns, 8)) {
         Numbers numbers;
         for (float& value : weight) value = numbers.next_float();
         for (float& value : scales) value = std::fabs(numbers.next_float()) + 0.01f;
         for (float& value : bias) value = numbers.next_float();
+        for (float& value : offsets) value = numbers.next_float();
+        for (float& value : alphas) value = numbers.next_float();
         for (float& value : activations) value = numbers.next_float();
         for (int8_t& value : codes) value = static_cast<int8_t>(numbers.next());
         for (int8_t& value : levels) value = static_cast<int8_t>(numbers.next());
         for (uint8_t& value : level_codes) value = static_cast<uint8_t>(numbers.next() + 127);
+        for (uint8_t& value : planes) value = static_cast<uint8_t>(numbers.next() + 127);
     }
 };
 
@@ -113,36 +119,56 @@ Quantized check_quantization(const Kernels& table, const Block& block) {
     return quantized;
 }
 
-void compare_bits(const Kernels& table, const char* kernel, const std::vector<float>& out,
-                  const std::vector<float>& expected) {
-    if (std::memcmp(out.data(), expected.data(), out.size() * sizeof(float)) != 0) refuse(table, kernel);
+// Multiplies one row and all of them, which take different ways, and compares with `expected` bit for bit:
+// multiply(rows of activations, out).
+template <class Multiply>
+void compare_bits(const Kernels& table, const char* kernel, const std::vector<float>& expected, Multiply&& multiply) {
+    std::vector<float> out(count * rows);
+    for (const size_t part : {size_t{1}, count}) {
+        multiply(part, out.data());
+        if (std::memcmp(out.data(), expected.data(), part * rows * sizeof(float)) != 0) refuse(table, kernel);
+    }
 }
 
-void check_integer_products(const Kernels& table, const Block& block, const QuantizedActivations& activations) {
-    const Epilogue epilogue{block.bias.data(), true};
-    std::vector<float> out(count * rows), expected(count * rows);
-
-    const IntegerProduct& integer = table.integer_product;
-    AlignedBytes packed(integer.packed_bytes(rows, columns));
-    integer.pack(block.codes.data(), block.scales.data(), rows, columns, packed.data);
-    integer.multiply(packed.data, rows, columns, activations, count, epilogue, out.data(), rows);
+void check_integer_product(const Kernels& table, const Block& block, const QuantizedActivations& activations,
+                           const Epilogue& epilogue) {
+    const IntegerProduct& product = table.integer_product;
+    AlignedBytes packed(product.packed_bytes(rows, columns));
+    product.pack(block.codes.data(), block.scales.data(), rows, columns, packed.data);
+    std::vector<float> expected(count * rows);
     reference::integer_product(block.codes.data(), block.scales.data(), rows, columns, activations, count, epilogue,
                                expected.data());
-    compare_bits(table, "8-bit product", out, expected);
+    compare_bits(table, "8-bit product", expected, [&](size_t part, float* out) {
+        product.multiply(packed.data, rows, columns, activations, part, epilogue, out, rows);
+    });
+}
 
-    const LevelTableProduct& level_table = table.level_table_product;
-    AlignedBytes packed_levels(level_table.packed_bytes(rows, columns));
-    level_table.pack(block.level_codes.data(), block.scales.data(), block.levels.data(), rows, columns,
-                     packed_levels.data);
+void check_level_table_product(const Kernels& table, const Block& block, const QuantizedActivations& activations,
+                               const Epilogue& epilogue) {
+    const LevelTableProduct& product = table.level_table_product;
+    AlignedBytes packed(product.packed_bytes(rows, columns));
+    product.pack(block.level_codes.data(), block.scales.data(), block.levels.data(), rows, columns, packed.data);
     const std::vector<int8_t> weight =
         reference::decode_levels(block.level_codes.data(), block.levels.data(), rows, columns);
+    std::vector<float> expected(count * rows);
     reference::integer_product(weight.data(), block.scales.data(), rows, columns, activations, count, epilogue,
                                expected.data());
-    for (const size_t part : {size_t{1}, count}) {  // a single row and many take different ways
-        level_table.multiply(packed_levels.data, rows, columns, activations, part, epilogue, out.data(), rows);
-        if (std::memcmp(out.data(), expected.data(), part * rows * sizeof(float)) != 0)
-            refuse(table, "4-bit level table product");
-    }
+    compare_bits(table, "4-bit level table product", expected, [&](size_t part, float* out) {
+        product.multiply(packed.data, rows, columns, activations, part, epilogue, out, rows);
+    });
+}
+
+void check_bit_plane_product(const Kernels& table, const Block& block, const QuantizedActivations& activations,
+                             const Epilogue& epilogue, size_t bits) {
+    const BitPlaneProduct& product = table.bit_plane_product;
+    AlignedBytes packed(product.packed_bytes(rows, columns, bits));
+    product.pack(block.planes.data(), block.alphas.data(), rows, columns, bits, packed.data);
+    std::vector<float> expected(count * rows);
+    reference::bit_plane_product(block.planes.data(), block.alphas.data(), rows, columns, bits, activations, count,
+                                 epilogue, expected.data());
+    compare_bits(table, "bit plane product", expected, [&](size_t part, float* out) {
+        product.multiply(packed.data, rows, columns, bits, activations, part, epilogue, out, rows);
+    });
 }
 
 }  // namespace
@@ -151,7 +177,14 @@ void check_kernels(const Kernels& table) {
     const Block block;
     check_float_product(table, block);
     const Quantized quantized = check_quantization(table, block);
-    check_integer_products(table, block, quantized.view());
+    const Epilogue epilogue{block.bias.data(), true};
+    const Epilogue with_offsets{block.bias.data(), false, block.offsets.data()};
+    for (const Epilogue& each : {epilogue, with_offsets}) {
+        check_integer_product(table, block, quantized.view(), each);
+        check_level_table_product(table, block, quantized.view(), each);
+    }
+    for (size_t bits = 1; bits <= largest_plane_bits; ++bits)
+        check_bit_plane_product(table, block, quantized.view(), epilogue, bits);
 }
 
 }  // namespace pocketmt

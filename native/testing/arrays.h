@@ -45,6 +45,7 @@ NumPyArray<T> to_numpy(const std::vector<T>& values, std::initializer_list<size_
 const Kernels& kernels_named(const std::string& name);
 
 void bind_products(nanobind::module_& module);
+void bind_bit_planes(nanobind::module_& module);
 void bind_vector_functions(nanobind::module_& module);
 void bind_self_check(nanobind::module_& module);
 

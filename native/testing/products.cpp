@@ -1,11 +1,11 @@
-// The three products as classes: a matrix is packed when it is made.
+// The products of fp32, 8-bit and level table weights as classes: a matrix is packed when it is made.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
 #include <optional>
 
 #include "kernels/shapes.h"
-#include "testing/arrays.h"
+#include "testing/multiplication.h"
 
 namespace nb = nanobind;
 
@@ -13,23 +13,7 @@ namespace pocketmt::testing {
 
 namespace {
 
-using Bias = std::optional<Array<float, 1>>;
-
-// An epilogue whose bias is fenced.
-class FencedEpilogue {
-  public:
-    FencedEpilogue(const Bias& bias, bool relu, size_t rows) : relu_(relu) {
-        require(!bias || bias->shape(0) == rows, "a bias for each row of the matrix");
-        if (bias) bias_.emplace(bias->data(), 1, rows, 0);
-    }
-    Epilogue view() const { return {bias_ ? bias_->data() : nullptr, relu_}; }
-
-  private:
-    std::optional<FencedRows<float>> bias_;
-    bool relu_;
-};
-
-// What all three have: a packed block and its rows.
+// What these have: a packed block and its rows.
 template <class Product>
 class Matrix {
   public:
@@ -60,12 +44,12 @@ class FloatMatrix : public Matrix<FloatProduct> {
         packed_.check();
     }
 
-    NumPyArray<float> multiply(const Array<float, 2>& activations, const Bias& bias, bool relu, size_t gap) const {
+    NumPyArray<float> multiply(const Array<float, 2>& activations, const PerRow& bias, bool relu, size_t gap) const {
         const size_t count = activations.shape(0);
         require(count > 0 && activations.shape(1) == columns_, "activations [count, columns]");
         const FencedRows<float> input = fenced(activations, gap);
         const FencedRows<float> out(count, rows_, gap);
-        const FencedEpilogue epilogue(bias, relu, rows_);
+        const FencedEpilogue epilogue(bias, relu, std::nullopt, rows_);
         product_.multiply(packed_.data(), rows_, columns_, input.data(), input.stride(), count, epilogue.view(),
                           out.data(), out.stride());
         return to_numpy(out.values(), {count, rows_});
@@ -75,22 +59,14 @@ class FloatMatrix : public Matrix<FloatProduct> {
 template <class Product>
 class QuantizedMatrix : public Matrix<Product> {
   public:
-    NumPyArray<float> multiply(const Array<int8_t, 2>& codes, const Array<float, 1>& scales, const Bias& bias,
-                               bool relu, size_t gap) const {
-        const size_t count = codes.shape(0), rows = this->rows_, columns = this->columns_;
-        require(count > 0 && codes.shape(1) == columns, "activation codes [count, columns]");
-        require(scales.shape(0) == count, "a scale for each row of activations");
-        const size_t stride = round_up(columns, activation_alignment);
-        const FencedRows<int8_t> padded(count, stride, 0);
-        std::memset(padded.data(), 0, count * stride);
-        for (size_t row = 0; row < count; ++row) std::memcpy(padded.row(row), codes.data() + row * columns, columns);
-        const FencedRows<float> fenced_scales = fenced(scales);
-        const FencedRows<float> out(count, rows, gap);
-        const FencedEpilogue epilogue(bias, relu, rows);
-        const QuantizedActivations activations{padded.data(), fenced_scales.data(), stride};
-        this->product_.multiply(this->packed_.data(), rows, columns, activations, count, epilogue.view(), out.data(),
-                                out.stride());
-        return to_numpy(out.values(), {count, rows});
+    NumPyArray<float> multiply(const Array<int8_t, 2>& codes, const Array<float, 1>& scales, const PerRow& bias,
+                               bool relu, size_t gap, const PerRow& offsets) const {
+        const FencedEpilogue epilogue(bias, relu, offsets, this->rows_);
+        return multiply_quantized(codes, scales, this->rows_, this->columns_, gap,
+                                  [&](const QuantizedActivations& input, size_t count, float* out, size_t stride) {
+                                      this->product_.multiply(this->packed_.data(), this->rows_, this->columns_, input,
+                                                              count, epilogue.view(), out, stride);
+                                  });
     }
 
   protected:
@@ -125,7 +101,7 @@ template <class Quantized>
 void bind_quantized_multiply(nb::class_<Quantized>& bound) {
     bound.def("row", &Quantized::row, nb::arg("index"))
         .def("multiply", &Quantized::multiply, nb::arg("codes"), nb::arg("scales"), nb::arg("bias") = nb::none(),
-             nb::arg("relu") = false, nb::arg("gap") = 0);
+             nb::arg("relu") = false, nb::arg("gap") = 0, nb::arg("offsets") = nb::none());
 }
 
 }  // namespace

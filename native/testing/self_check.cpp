@@ -34,6 +34,16 @@ void wrong_quantized(const void* packed, size_t rows, size_t columns, const Quan
     if (count == imitated.wrong_count) last = std::nextafter(last, INFINITY);
 }
 
+// Wrong for codes of three bits alone.
+void wrong_bit_plane(const void* packed, size_t rows, size_t columns, size_t bits,
+                     const QuantizedActivations& activations, size_t count, const Epilogue& epilogue, float* out,
+                     size_t out_stride) {
+    imitated.table->bit_plane_product.multiply(packed, rows, columns, bits, activations, count, epilogue, out,
+                                               out_stride);
+    float& last = out[(count - 1) * out_stride + rows - 1];
+    if (count == imitated.wrong_count && bits == 3) last = std::nextafter(last, INFINITY);
+}
+
 void wrong_quantize_rows(const float* x, size_t x_stride, size_t count, size_t columns, int8_t* codes, float* scales,
                          size_t stride) {
     imitated.table->vector.quantize_rows(x, x_stride, count, columns, codes, scales, stride);
@@ -49,6 +59,8 @@ void check_wrong_kernel(const std::string& instruction_set, const std::string& k
         wrong.integer_product.multiply = wrong_quantized<&Kernels::integer_product>;
     } else if (kernel == "level_table_product") {
         wrong.level_table_product.multiply = wrong_quantized<&Kernels::level_table_product>;
+    } else if (kernel == "bit_plane_product") {
+        wrong.bit_plane_product.multiply = wrong_bit_plane;
     } else if (kernel == "quantize_rows") {
         wrong.vector.quantize_rows = wrong_quantize_rows;
     } else {

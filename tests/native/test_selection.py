@@ -53,6 +53,8 @@ def test_kernels_pass_their_check(instruction_set: str) -> None:
         ("integer_product", CHECKED_ROWS, "8-bit product"),
         ("level_table_product", CHECKED_ROWS, "4-bit level table product"),
         ("level_table_product", 1, "4-bit level table product"),
+        ("bit_plane_product", CHECKED_ROWS, "bit plane product"),
+        ("bit_plane_product", 1, "bit plane product"),
         ("quantize_rows", CHECKED_ROWS, "activation quantization"),
     ],
 )

@@ -3,14 +3,12 @@
 // weight's sign is at most 2 * 127 * 127, which does not saturate.
 #pragma once
 
-#include "avx2_store.h"
+#include "integer_product/avx2_operations.h"
 #include "integer_product/call.h"
-#include "intrinsics.h"
 
 namespace pocketmt {
 namespace {
 
-constexpr size_t highest_tile = 3;  // 12 sums, and room for weights among 16 registers
 constexpr size_t parts = panel_outputs / lanes;
 constexpr size_t part_bytes = lanes * group_inputs;
 
@@ -24,19 +22,20 @@ struct ByteWeights {
     }
 };
 
-POCKETMT_INLINE __m256i broadcast_group(const int8_t* codes) {
-    int32_t four;
-    __builtin_memcpy(&four, codes, sizeof four);
-    return _mm256_set1_epi32(four);
-}
-
-// The operations of reference::integer_product.
-POCKETMT_INLINE void store_sums(const IntegerCall& call, size_t row, size_t output, __m256i sums) {
+// The operations of reference::integer_product. activation_sum: of the row's codes, where there are offsets.
+POCKETMT_INLINE void store_sums(const IntegerCall& call, size_t row, int32_t activation_sum, size_t output,
+                                __m256i sums) {
     if (output >= call.rows) return;
-    const __m256 scale =
-        _mm256_mul_ps(_mm256_set1_ps(call.activations.scales[row]), _mm256_loadu_ps(call.weight_scales + output));
-    const __m256 value = _mm256_mul_ps(_mm256_cvtepi32_ps(sums), scale);
-    store_outputs(call.epilogue, output, call.rows - output, value, call.out + row * call.out_stride + output);
+    const size_t valid = call.rows - output;
+    const __m256 activation_scale = _mm256_set1_ps(call.activations.scales[row]);
+    const __m256 scale = _mm256_mul_ps(activation_scale, _mm256_loadu_ps(call.weight_scales + output));
+    __m256 value = _mm256_mul_ps(_mm256_cvtepi32_ps(sums), scale);
+    if (call.epilogue.offsets) {
+        const __m256 offsets = _mm256_maskload_ps(call.epilogue.offsets + output, lane_mask(valid));
+        const __m256 sum = _mm256_set1_ps(static_cast<float>(activation_sum));
+        value = _mm256_add_ps(value, _mm256_mul_ps(sum, _mm256_mul_ps(activation_scale, offsets)));
+    }
+    store_outputs(call.epilogue, output, valid, value, call.out + row * call.out_stride + output);
 }
 
 template <size_t rows, class Weights>
@@ -45,6 +44,8 @@ void multiply_tile(const IntegerCall& call, const TileRange& range) {
     const __m256i ones = _mm256_set1_epi16(1);
     const size_t stride = call.activations.stride;
     const uint8_t* weights = range.weights;
+    int32_t activation_sums[rows] = {};
+    if (call.epilogue.offsets) sum_rows(call.activations, range.first_row, call.steps * step_inputs, activation_sums);
     for (size_t panel = range.first_panel; panel < range.last_panel; ++panel) {
         __m256i sums[rows][parts] = {};
         const int8_t* codes = call.activations.codes + range.first_row * stride;
@@ -62,7 +63,8 @@ void multiply_tile(const IntegerCall& call, const TileRange& range) {
         }
         unrolled<rows * parts>([&](auto index) POCKETMT_INLINE_LAMBDA {
             constexpr size_t row = index() / parts, part = index() % parts;
-            store_sums(call, range.first_row + row, panel * panel_outputs + part * lanes, sums[row][part]);
+            const size_t output = panel * panel_outputs + part * lanes;
+            store_sums(call, range.first_row + row, activation_sums[row], output, sums[row][part]);
         });
     }
 }

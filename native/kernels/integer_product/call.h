@@ -15,7 +15,7 @@ struct IntegerCall {
     const uint8_t* levels;  // [64] of a level table; null for 8-bit weights
     const float* weight_scales;
     QuantizedActivations activations;
-    const int32_t* first_sums;  // [count]: where the sums of a row of activations start; null: at 0
+    const int32_t* activation_sums;  // [count]: of the codes of each row of activations, where the tiles need them
     Epilogue epilogue;
     float* out;
     size_t out_stride;

@@ -18,10 +18,20 @@ struct PortableProduct {
     float* out;
     size_t out_stride;
 
+    int32_t sum_codes(size_t row) const {
+        const int8_t* codes = activations.codes + row * activations.stride;
+        int32_t sum = 0;
+        for (size_t column = 0; column < columns; ++column) sum += codes[column];
+        return sum;
+    }
+
     void finish(const int32_t* sums, size_t row, size_t first_output) const {
+        const float activation_scale = activations.scales[row];
+        const float activation_sum = epilogue.offsets ? static_cast<float>(sum_codes(row)) : 0.0f;
         for (size_t lane = 0; lane < smaller(panel_outputs, rows - first_output); ++lane) {
             const size_t output = first_output + lane;
-            float value = static_cast<float>(sums[lane]) * (activations.scales[row] * scales[output]);
+            float value = static_cast<float>(sums[lane]) * (activation_scale * scales[output]);
+            if (epilogue.offsets) value += activation_sum * (activation_scale * epilogue.offsets[output]);
             if (epilogue.bias) value += epilogue.bias[output];
             if (epilogue.relu) value = value > 0.0f ? value : 0.0f;
             out[row * out_stride + output] = value;

@@ -27,7 +27,7 @@ def check_kernels(instruction_set: str) -> None:
 def check_wrong_kernel(instruction_set: str, kernel: str, count: int) -> None:
     """check_kernels, where one output or code of `kernel` is wrong whenever it is given `count` rows.
 
-    Kernels: float_product, integer_product, level_table_product, quantize_rows.
+    Kernels: float_product, integer_product, level_table_product, bit_plane_product, quantize_rows.
     """
 
 class FloatMatrix:
@@ -45,9 +45,15 @@ class _QuantizedMatrix:
         """One row of weights, decoded."""
 
     def multiply(
-        self, codes: NDArray[np.int8], scales: Floats, bias: Floats | None = None, relu: bool = False, gap: int = 0
+        self,
+        codes: NDArray[np.int8],
+        scales: Floats,
+        bias: Floats | None = None,
+        relu: bool = False,
+        gap: int = 0,
+        offsets: Floats | None = None,
     ) -> Floats:
-        """Activations codes [count, columns], scales [count] -> [count, rows]."""
+        """Activations codes [count, columns], scales [count] -> [count, rows]; bias and offsets: [rows]."""
 
 class IntegerMatrix(_QuantizedMatrix):
     """Packed 8-bit weights: codes [rows, columns], scales [rows]."""
@@ -65,6 +71,18 @@ class LevelTableMatrix(_QuantizedMatrix):
         levels: NDArray[np.int8],
         columns: int,
     ) -> None: ...
+
+class BitPlaneMatrix:
+    """Packed binary codes: planes [rows, bits, (columns + 7) / 8], lowest bit first, alphas [rows, bits]."""
+
+    def __init__(self, instruction_set: str, planes: NDArray[np.uint8], alphas: Floats, columns: int) -> None: ...
+    def row(self, index: int) -> Floats:
+        """One row of weights, decoded."""
+
+    def multiply(
+        self, codes: NDArray[np.int8], scales: Floats, bias: Floats | None = None, relu: bool = False, gap: int = 0
+    ) -> Floats:
+        """Activations codes [count, columns], scales [count] -> [count, rows]."""
 
 def quantize_rows(instruction_set: str, x: Floats, gap: int = 0) -> tuple[NDArray[np.int8], Floats]:
     """x [count, columns] -> codes [count, columns rounded up to 64], scales [count]."""
