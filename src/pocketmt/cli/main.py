@@ -11,6 +11,7 @@ from pocketmt.cli.compress import compress
 from pocketmt.cli.evaluate import evaluate
 from pocketmt.cli.inspect import inspect
 from pocketmt.cli.pack import pack
+from pocketmt.cli.sensitivity import sensitivity
 from pocketmt.cli.train import train
 from pocketmt.cli.translate import translate
 from pocketmt.errors import PocketMTError
@@ -30,7 +31,7 @@ def pocketmt_command() -> None:
     """
 
 
-for _command in (translate, inspect, train, pack, compress, evaluate, benchmark):
+for _command in (translate, inspect, train, pack, compress, sensitivity, evaluate, benchmark):
     pocketmt_command.add_command(_command)
 
 

@@ -1,0 +1,46 @@
+"""A measured sensitivity as a table, in the shape of paper B's Table 1, and as a picture."""
+
+from pathlib import Path
+from typing import Any
+
+from pocketmt.evaluation.tables import Column, plain_table
+from pocketmt.recipes.sensitivity import Sensitivity
+
+
+def sensitivity_table(sensitivity: Sensitivity) -> str:
+    """Return BLEU and the validation loss of each part at each number of bits, and the average loss of BLEU."""
+    widths = sorted({score.bits for score in sensitivity.scores}, reverse=True)
+    rows: list[dict[str, Any]] = []
+    for part in dict.fromkeys(score.part for score in sensitivity.scores):
+        scores = {score.bits: score for score in sensitivity.scores if score.part == part}
+        row: dict[str, Any] = {"part": part, "weights": scores[widths[0]].weights}
+        for bits in widths:
+            row |= {f"bleu{bits}": scores[bits].bleu, f"loss{bits}": scores[bits].loss}
+        rows.append(row | {"degradation": sensitivity.degradation(part)})
+    columns = [
+        Column("part", "part"),
+        Column("weights", "weights"),
+        *(Column(f"bleu{bits}", f"BLEU, {bits} bit", ".1f") for bits in widths),
+        Column("degradation", "average", "+.1f"),
+        *(Column(f"loss{bits}", f"loss, {bits} bit", ".3f") for bits in widths),
+    ]
+    whole = f"in full precision: BLEU {sensitivity.bleu:.1f}, loss {sensitivity.loss:.3f} nats a token"
+    return f"{plain_table(rows, columns)}\n{whole}; {sensitivity.sentences:,} sentences, scheme {sensitivity.scheme}"
+
+
+def draw_sensitivity(sensitivity: Sensitivity, path: Path) -> None:
+    """Draw BLEU over bits, a line a part, into a file whose suffix says the format (.png, .svg, .pdf)."""
+    from matplotlib.figure import Figure  # takes a second, and is needed here alone
+
+    figure = Figure(figsize=(7, 4.5), layout="constrained")
+    axes = figure.add_subplot()
+    for index, part in enumerate(dict.fromkeys(score.part for score in sensitivity.scores)):
+        scores = sorted((score.bits, score.bleu) for score in sensitivity.scores if score.part == part)
+        style = "-" if "." in part or part == "embedding" else "--"
+        axes.plot(*zip(*scores, strict=True), style, marker="o", color=f"C{index}", label=part)
+    axes.axhline(sensitivity.bleu, color="black", linewidth=0.8, linestyle=":", label="full precision")
+    axes.set_xticks(sorted({score.bits for score in sensitivity.scores}))
+    axes.set_xlabel("bits of a weight of this part")
+    axes.set_ylabel("validation BLEU, greedy search")
+    axes.legend(frameon=False, fontsize="small")
+    figure.savefig(path)

@@ -1,0 +1,52 @@
+"""pocketmt sensitivity: a table, a record, a picture, and what it refuses."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.recipes.tiny_run import write_tiny_run
+
+from .conftest import Run
+
+
+@pytest.fixture(scope="module")
+def tiny_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_tiny_run(tmp_path_factory.mktemp("tiny"))
+
+
+def test_a_record_and_a_picture(pocketmt: Run, tiny_run: Path, tmp_path: Path) -> None:
+    arguments = ("--bits", "2,1", "--option", "method=greedy", "--sentences", "4")
+    answer = pocketmt("sensitivity", tiny_run, *arguments, "--picture", tmp_path / "picture.svg", "--json")
+    assert answer.returncode == 0, answer.stderr
+    record = json.loads(answer.stdout)
+    assert (record["scheme"], record["sentences"], len(record["scores"])) == ("binary", 4, 16)
+    assert os.listdir(tmp_path) == ["picture.svg"]
+    assert answer.stderr.endswith(b"scored 17 of 17\n")
+
+
+def test_a_table(pocketmt: Run, tiny_run: Path) -> None:
+    answer = pocketmt("sensitivity", tiny_run, "--bits", "4", "--scheme", "logarithmic")
+    assert answer.returncode == 0, answer.stderr
+    assert b"\ndecoder.cross_attention " in answer.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "message"),
+    [
+        (("--bits", "4,x"), 2, "--bits"),
+        (("--bits", "4,4"), 2, "--bits"),
+        (("--option", "greedy"), 2, "NAME=VALUE"),
+        (("--picture", "picture.txt"), 2, ".svg"),
+        (("--picture", "missing/picture.svg"), 2, "folder"),
+        (("--scheme", "binery"), 1, "binery"),
+        (("--option", "method=best"), 1, "method is 'best'"),
+        (("--bits", "8"), 1, "bits is 8"),
+    ],
+)
+def test_what_it_refuses(pocketmt: Run, tiny_run: Path, arguments: tuple[str, ...], status: int, message: str) -> None:
+    answer = pocketmt("sensitivity", tiny_run, *arguments)
+    assert answer.returncode == status
+    assert message in answer.stderr.decode()
+    assert answer.stdout == b""
