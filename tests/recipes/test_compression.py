@@ -40,6 +40,7 @@ MIXED_STAGES: list[dict[str, Any]] = [
             "learning_rate": RATE,
             "validate_every": 3,
             "checkpoint_every": 2,
+            "refit_every": 3,
             "objective": "mixed",
         },
     },

@@ -16,8 +16,8 @@ from pocketmt.recipes.methods import (
     TrainedParametersMethod,
     make_method,
 )
-from pocketmt.recipes.row_groups import QuantizedMatrix, RowGroup, decode
-from pocketmt.recipes.schema import LearningRate, Periodic, StraightThrough
+from pocketmt.recipes.row_groups import RowGroup, decode
+from pocketmt.recipes.schema import ErrorFeedback, LearningRate, Periodic, StraightThrough
 from pocketmt.training.steps import make_optimizer
 
 # 4-bit affine codes of a row whose minimum is 0 and whose maximum is 15: the whole numbers.
@@ -26,6 +26,14 @@ WHOLE = scheme_from_options("affine", bits=4)
 
 def straight_through(**settings: Any) -> StraightThrough:
     return StraightThrough(updates=10, learning_rate=LearningRate(rate=1.0), **settings)
+
+
+def error_feedback(**settings: Any) -> ErrorFeedback:
+    return ErrorFeedback(updates=10, learning_rate=LearningRate(rate=1.0), **settings)
+
+
+def periodic(period: int) -> Periodic:
+    return Periodic(updates=10, learning_rate=LearningRate(rate=1.0), period=period)
 
 
 def matrix(method: Method) -> Tensor:
@@ -55,7 +63,7 @@ def pretend_update(method: Method, gradient: Tensor, rate: float, update: int) -
 
 def test_error_feedback_by_hand() -> None:
     weight = nn.Parameter(torch.tensor([[0.0, 15.0, 3.4, 7.3]]))
-    method = RequantizationMethod(groups(WHOLE), weight, period=1, feedback=True)
+    method = RequantizationMethod(groups(WHOLE), weight, error_feedback())
     assert weight.tolist() == [[0.0, 15.0, 3.0, 7.0]]
     assert method.residual is not None
     torch.testing.assert_close(method.residual, torch.tensor([[0.0, 0.0, 0.4, 0.3]]))
@@ -72,7 +80,7 @@ def test_error_feedback_by_hand() -> None:
 
 def test_without_feedback_small_steps_are_lost() -> None:
     weight = nn.Parameter(torch.tensor([[0.0, 15.0, 3.4, 7.3]]))
-    method = RequantizationMethod(groups(WHOLE), weight, period=1, feedback=False)
+    method = RequantizationMethod(groups(WHOLE), weight, periodic(1))
     for update in range(1, 9):
         pretend_update(method, torch.tensor([[0.0, 0.0, -1.0, -1.0]]), 0.15, update)
         assert weight.tolist() == [[0.0, 15.0, 3.0, 7.0]]
@@ -80,7 +88,7 @@ def test_without_feedback_small_steps_are_lost() -> None:
 
 def test_error_feedback_is_straight_through_in_other_words() -> None:
     scheme = scheme_from_options("logarithmic", bits=4, granularity="row")
-    feedback = RequantizationMethod(groups(scheme), random_weight(), period=1, feedback=True)
+    feedback = RequantizationMethod(groups(scheme), random_weight(), error_feedback())
     through = StraightThroughMethod(groups(scheme), random_weight(), straight_through(), None)
     for update in range(1, 6):
         gradient = torch.randn(6, 10, generator=torch.Generator().manual_seed(update))
@@ -93,8 +101,7 @@ def test_error_feedback_is_straight_through_in_other_words() -> None:
 @pytest.mark.parametrize("period", [1, 3, 4])
 def test_periodic_quantizes_at_the_start_and_at_exactly_its_updates(period: int) -> None:
     scheme = scheme_from_options("uniform", bits=8)
-    settings = Periodic(updates=10, learning_rate=LearningRate(rate=1.0), period=period)
-    method = make_method(settings, groups(scheme), random_weight())
+    method = make_method(periodic(period), groups(scheme), random_weight())
     assert torch.equal(method.weight, fake_quantize(scheme, random_weight()))
     for update in range(1, 10):
         before = method.weight.detach().clone()
@@ -151,6 +158,18 @@ def test_parameters_are_refitted_when_they_should_be() -> None:
     assert torch.equal(matrix(method), fake_quantize(scheme, method.weight))
 
 
+def test_error_feedback_refits_when_it_should() -> None:
+    scheme = scheme_from_options("uniform", bits=8)
+    method = RequantizationMethod(groups(scheme), random_weight(), error_feedback(period=2, refit_every=2))
+    scales = []
+    for update in range(1, 9):
+        pretend_update(method, torch.full((6, 10), 1.0), 0.1, update)
+        scales.append(method.parameters[0]["scale"].clone())
+    # Quantized at the start and at 2, 4, 6, 8; of these, refitted at the start, at 4 and at 8.
+    changed = [update for update, (left, right) in enumerate(pairwise(scales), 2) if not torch.equal(left, right)]
+    assert changed == [4, 8]
+
+
 def test_a_centroids_gradient_is_the_sum_over_its_weights() -> None:
     weight = nn.Parameter(torch.tensor([[-1.0, -1.1, 1.0], [1.2, 1.1, -0.9]]))
     method = TrainedParametersMethod(groups(scheme_from_options("codebook", bits=1)), weight, None)
@@ -195,18 +214,27 @@ def test_flexible_binarization_trains_both_values_and_weights() -> None:
     torch.testing.assert_close(method.weight.detach(), random_weight().detach() - 1e-3 * below)
 
 
-def start_of(method: Method) -> QuantizedMatrix:
-    return method.quantized()
-
-
 def test_trained_centroids_are_taken_up_by_the_next_stage() -> None:
     scheme = scheme_from_options("codebook", bits=2)
     first = TrainedParametersMethod(groups(scheme), random_weight(), None)
     pretend_update(first, torch.ones(6, 10), 0.01, 1)
     for settings in (None, straight_through(parameters="trained")):
         weight = nn.Parameter(first.full_precision())
-        second = make_method(settings, groups(scheme), weight, start_of(first))
+        second = make_method(settings, groups(scheme), weight, first.quantized())
         assert torch.equal(matrix(second), matrix(first))
+
+
+@pytest.mark.parametrize("settings", [periodic(3), error_feedback()])
+def test_what_an_earlier_stage_quantized_is_not_quantized_again(settings: Periodic | ErrorFeedback) -> None:
+    scheme = scheme_from_options("binary", bits=2, method="greedy")
+    first = make_method(settings, groups(scheme), random_weight())
+    wanted = first.full_precision()
+    again = fake_quantize(scheme, matrix(first))
+    assert again.norm() < 0.99 * matrix(first).norm()
+    second = make_method(settings, groups(scheme), nn.Parameter(wanted.clone()), first.quantized())
+    assert torch.equal(matrix(second), matrix(first))
+    assert torch.equal(second.weight, first.weight)
+    torch.testing.assert_close(second.full_precision(), wanted)
 
 
 def test_row_groups_are_quantized_each_by_its_scheme_and_put_together_again() -> None:

@@ -182,14 +182,30 @@ class RequantizationMethod(Method):
     full precision in between ([B4], non-regularization period).
     """
 
-    def __init__(self, groups: Sequence[RowGroup], weight: nn.Parameter, period: int, feedback: bool) -> None:
-        """Quantize at once."""
+    def __init__(
+        self,
+        groups: Sequence[RowGroup],
+        weight: nn.Parameter,
+        settings: ErrorFeedback | Periodic,
+        start: QuantizedMatrix | None = None,
+    ) -> None:
+        """Begin with `start`, an earlier stage's codes, or quantize at once.
+
+        What is quantized already is not quantized again: greedy binary codes of greedy binary codes shrink.
+        """
         super().__init__(groups, weight)
-        self.period = period
+        feedback = isinstance(settings, ErrorFeedback)
+        self.period = settings.period
+        self.refit_every = settings.refit_every if isinstance(settings, ErrorFeedback) else 1
+        self.quantizations = 0
+        self.parameters: list[Parameters] = []
         self.residual = torch.zeros_like(weight.detach()) if feedback else None
         # Codes and parameters of the weight, where it was not moved since.
         self._current: QuantizedMatrix | None = None
-        self._requantize()
+        if start is None:
+            self._requantize()
+        else:
+            self._take(weight.detach().clone(), start)
 
     def after_step(self, update: int) -> None:
         """Quantize where it is time."""
@@ -199,8 +215,15 @@ class RequantizationMethod(Method):
 
     def _requantize(self) -> None:
         wanted = self.full_precision()
-        self._current = quantize(self.groups, wanted)
-        weight = decode(self.groups, self._current)
+        if self.quantizations % self.refit_every == 0:
+            self.parameters = fit(self.groups, wanted)
+        self.quantizations += 1
+        self._take(wanted, assign(self.groups, wanted, self.parameters))
+
+    def _take(self, wanted: Tensor, quantized: QuantizedMatrix) -> None:
+        """Replace the weight that is wanted by what stands for it, and keep the difference."""
+        self._current = quantized
+        weight = decode(self.groups, quantized)
         if self.residual is not None:
             self.residual = wanted - weight
         self.weight.detach().copy_(weight)
@@ -216,11 +239,17 @@ class RequantizationMethod(Method):
     def state(self) -> dict[str, Any]:
         """Return residual, codes and parameters."""
         current = None if self._current is None else [(group.codes, group.parameters) for group in self._current]
-        return {"residual": self.residual, "current": current}
+        return {
+            "residual": self.residual,
+            "current": current,
+            "parameters": self.parameters,
+            "quantizations": self.quantizations,
+        }
 
     def load_state(self, state: dict[str, Any]) -> None:
         """Take what `state` returned."""
         self.residual = state["residual"]
+        self.parameters, self.quantizations = state["parameters"], state["quantizations"]
         current = state["current"]
         self._current = None if current is None else [QuantizedGroup(*group) for group in current]
 
@@ -236,10 +265,8 @@ def make_method(
         return StraightThroughMethod(groups, weight, retraining, start)
     if isinstance(retraining, TrainedParameters):
         return TrainedParametersMethod(groups, weight, start)
-    if isinstance(retraining, ErrorFeedback):
-        return RequantizationMethod(groups, weight, retraining.period, feedback=True)
-    if isinstance(retraining, Periodic):
-        return RequantizationMethod(groups, weight, retraining.period, feedback=False)
+    if isinstance(retraining, ErrorFeedback | Periodic):
+        return RequantizationMethod(groups, weight, retraining, start)
     return Method(groups, weight, start)
 
 

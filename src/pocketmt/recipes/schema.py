@@ -94,9 +94,13 @@ class TrainedParameters(_Retraining, frozen=True, kw_only=True, tag_field="metho
 
 
 class ErrorFeedback(_Retraining, frozen=True, kw_only=True, tag_field="method", tag="error_feedback"):
-    """Weights are quantized after every `period` updates; the residual is kept and added before the next ([L3])."""
+    """Weights are quantized after every `period` updates; the residual is kept and added before the next ([L3]).
+
+    Parameters are refitted at every `refit_every`-th quantization; the paper: at each.
+    """
 
     period: Positive = 1
+    refit_every: Positive = 1
 
 
 class Periodic(_Retraining, frozen=True, kw_only=True, tag_field="method", tag="periodic"):
