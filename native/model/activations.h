@@ -9,21 +9,24 @@
 
 namespace pocketmt {
 
-struct QuantizationBuffer {
+// What products need beside their inputs and outputs.
+struct ProductBuffers {
     Buffer<int8_t> codes;
     Buffer<float> scales;
+    Buffer<float> group_outputs;
 
     void trim(size_t bytes) {
         codes.trim(bytes);
         scales.trim(bytes);
+        group_outputs.trim(bytes);
     }
 };
 
-// A view of `count` contiguous rows. Valid until the next Activations is made on the same buffer.
+// A view of `count` contiguous rows. Valid until the next Activations is made on the same buffers.
 class Activations {
   public:
-    Activations(const Kernels& kernels, QuantizationBuffer& buffer, const float* values, size_t count, size_t columns)
-        : kernels_(kernels), buffer_(buffer), values_(values), count_(count), columns_(columns) {}
+    Activations(const Kernels& kernels, ProductBuffers& buffers, const float* values, size_t count, size_t columns)
+        : kernels_(kernels), buffers_(buffers), values_(values), count_(count), columns_(columns) {}
 
     const float* values() const { return values_; }
     size_t count() const { return count_; }
@@ -32,17 +35,20 @@ class Activations {
     const QuantizedActivations& quantized() {
         if (quantized_.codes == nullptr) {
             size_t stride = round_up(columns_, activation_alignment);
-            int8_t* codes = buffer_.codes.ensure(count_ * stride);
-            float* scales = buffer_.scales.ensure(count_);
+            int8_t* codes = buffers_.codes.ensure(count_ * stride);
+            float* scales = buffers_.scales.ensure(count_);
             kernels_.vector.quantize_rows(values_, columns_, count_, columns_, codes, scales, stride);
             quantized_ = {codes, scales, stride};
         }
         return quantized_;
     }
 
+    // Room for the outputs [count, rows] of a row group whose rows lie scattered.
+    float* group_outputs(size_t rows) { return buffers_.group_outputs.ensure(count_ * rows); }
+
   private:
     const Kernels& kernels_;
-    QuantizationBuffer& buffer_;
+    ProductBuffers& buffers_;
     const float* values_;
     size_t count_;
     size_t columns_;

@@ -1,6 +1,6 @@
 #include "model/matrix.h"
 
-#include <array>
+#include <algorithm>
 
 #include "model/error.h"
 
@@ -8,133 +8,98 @@ namespace pocketmt {
 
 namespace {
 
-constexpr size_t level_count = 16;
+constexpr size_t most_scattered_groups = 16;  // an index of 4 bits
 
-std::array<int8_t, level_count> checked_levels(const std::string& prefix, const std::vector<int>& levels) {
-    if (levels.size() != level_count) throw ModelError("matrix " + prefix + ": a level table must have 16 levels");
-    std::array<int8_t, level_count> result;
-    for (size_t i = 0; i < level_count; ++i) {
-        if (levels[i] < -127 || levels[i] > 127) throw ModelError("matrix " + prefix + ": levels must be -127 to 127");
-        result[i] = static_cast<int8_t>(levels[i]);
-    }
-    return result;
-}
-
-// The scale of each row, from one a row or one for all.
-std::vector<float> row_scales(const TensorSource& source, const std::string& prefix, const std::string& granularity,
-                              size_t rows) {
-    if (granularity == "row") return source.scales(prefix + ".scale", {rows});
-    if (granularity == "matrix") return std::vector<float>(rows, source.scales(prefix + ".scale", {1})[0]);
-    throw ModelError("matrix " + prefix + ": unknown granularity \"" + granularity + "\"");
+size_t index_bits(size_t groups) {
+    return groups <= 2 ? 1 : groups <= 4 ? 2 : 4;
 }
 
 }  // namespace
 
 Matrix::Matrix(const Kernels& kernels, Arena& arena, const TensorSource& source, const std::string& name, size_t rows,
                size_t columns)
-    : kernels_(&kernels), rows_(rows), columns_(columns) {
+    : kernels_(&kernels), rows_(rows) {
     const std::vector<GroupDescription>* groups = source.groups(name);
     if (groups == nullptr) {
-        pack_plain(arena, source, name);
+        parts_.push_back({pack_plain(kernels, arena, source, name, rows, columns), 0, {}});
         return;
     }
-    if (groups->size() > rows) throw ModelError("matrix " + name + ": has more row groups than rows");
-    groups_.reserve(groups->size());
-    for (const GroupDescription& description : *groups) pack_group(arena, source, name, description);
-    size_t packed_rows = groups_.empty() ? 0 : groups_.back().first_row + groups_.back().rows;
-    if (packed_rows != rows_) {
-        throw ModelError("matrix " + name + ": its row groups hold " + std::to_string(packed_rows) +
-                         " rows, expected " + std::to_string(rows_));
+    check_rows(name, *groups);
+    size_t first_row = 0;
+    for (const GroupDescription& description : *groups) {
+        std::string prefix = name + "." + std::to_string(parts_.size());
+        parts_.push_back({pack_row_group(kernels, arena, source, prefix, description, columns), first_row, {}});
+        first_row += description.rows;
+    }
+    if (source.holds(name + ".groups")) scatter(source, name);
+}
+
+void Matrix::check_rows(const std::string& name, const std::vector<GroupDescription>& groups) const {
+    size_t rows = 0;
+    for (const GroupDescription& group : groups) {
+        if (group.rows == 0 || group.rows > rows_ - rows) {
+            throw ModelError("matrix " + name + ": a row group of " + std::to_string(group.rows) +
+                             " rows does not fit");
+        }
+        rows += group.rows;
+    }
+    if (rows != rows_) {
+        throw ModelError("matrix " + name + ": its row groups hold " + std::to_string(rows) + " rows, expected " +
+                         std::to_string(rows_));
     }
 }
 
-void Matrix::pack_plain(Arena& arena, const TensorSource& source, const std::string& name) {
-    const float* weight = source.floats(name, {rows_, columns_});
-    Group& group = groups_.emplace_back(
-        Group{Family::plain, 0, rows_, arena.allocate(kernels_->float_product.packed_bytes(rows_, columns_))});
-    kernels_->float_product.pack(weight, rows_, columns_, group.packed);
-    source.release(name);
-}
-
-void Matrix::pack_group(Arena& arena, const TensorSource& source, const std::string& name,
-                        const GroupDescription& description) {
-    size_t first_row = groups_.empty() ? 0 : groups_.back().first_row + groups_.back().rows;
-    if (description.rows == 0 || description.rows > rows_ - first_row) {
-        throw ModelError("matrix " + name + ": a row group of " + std::to_string(description.rows) +
-                         " rows does not fit");
+void Matrix::scatter(const TensorSource& source, const std::string& name) {
+    if (parts_.size() > most_scattered_groups)
+        throw ModelError("matrix " + name + ": more than 16 row groups cannot be scattered");
+    size_t bits = index_bits(parts_.size());
+    const uint8_t* indices = source.packed_codes(name + ".groups", {1, (rows_ * bits + 7) / 8});
+    for (size_t row = 0; row < rows_; ++row) {
+        size_t index = indices[row * bits / 8] >> (row * bits % 8) & ((1u << bits) - 1);
+        if (index >= parts_.size()) throw ModelError("tensor " + name + ".groups: names a row group that is not there");
+        parts_[index].scattered_rows.push_back(static_cast<uint32_t>(row));
     }
-    std::string prefix = name + "." + std::to_string(groups_.size());
-    Group& group = groups_.emplace_back(Group{Family::plain, first_row, description.rows, nullptr});
-    if (!description.levels.empty() && description.bits == 4) {
-        pack_level_table(arena, source, prefix, description, group);
-    } else if (description.levels.empty() && description.scheme == "uniform" && description.bits == 8 &&
-               description.granularity == "row") {
-        pack_integer(arena, source, prefix, group);
-    } else {
-        throw ModelError("matrix " + prefix + ": this engine has no kernel for the scheme \"" + description.scheme +
-                         "\" of " + std::to_string(description.bits) + " bits by " + description.granularity);
+    for (const Part& part : parts_) {
+        if (part.scattered_rows.size() != part.group.rows)
+            throw ModelError("tensor " + name + ".groups: puts a wrong number of rows into a row group");
     }
-    source.release(prefix + ".codes");
-}
-
-void Matrix::pack_integer(Arena& arena, const TensorSource& source, const std::string& prefix, Group& group) {
-    const IntegerProduct& product = kernels_->integer_product;
-    group.family = Family::integer;
-    const int8_t* codes = source.signed_codes(prefix + ".codes", {group.rows, columns_});
-    std::vector<float> scales = source.scales(prefix + ".scale", {group.rows});
-    group.packed = arena.allocate(product.packed_bytes(group.rows, columns_));
-    product.pack(codes, scales.data(), group.rows, columns_, group.packed);
-}
-
-void Matrix::pack_level_table(Arena& arena, const TensorSource& source, const std::string& prefix,
-                              const GroupDescription& description, Group& group) {
-    const LevelTableProduct& product = kernels_->level_table_product;
-    std::array<int8_t, level_count> levels = checked_levels(prefix, description.levels);
-    group.family = Family::level_table;
-    const uint8_t* codes = source.packed_codes(prefix + ".codes", {group.rows, (columns_ + 1) / 2});
-    std::vector<float> scales = row_scales(source, prefix, description.granularity, group.rows);
-    group.packed = arena.allocate(product.packed_bytes(group.rows, columns_));
-    product.pack(codes, scales.data(), levels.data(), group.rows, columns_, group.packed);
 }
 
 void Matrix::multiply(Activations& activations, const Epilogue& epilogue, float* out, size_t out_stride) const {
-    size_t count = activations.count();
-    for (const Group& group : groups_) {
-        Epilogue part{epilogue.bias == nullptr ? nullptr : epilogue.bias + group.first_row, epilogue.relu};
-        const void* packed = group.packed;
-        float* part_out = out + group.first_row;
-        switch (group.family) {
-            case Family::plain:
-                kernels_->float_product.multiply(packed, group.rows, columns_, activations.values(), columns_, count,
-                                                 part, part_out, out_stride);
-                break;
-            case Family::integer:
-                kernels_->integer_product.multiply(packed, group.rows, columns_, activations.quantized(), count, part,
-                                                   part_out, out_stride);
-                break;
-            case Family::level_table:
-                kernels_->level_table_product.multiply(packed, group.rows, columns_, activations.quantized(), count,
-                                                       part, part_out, out_stride);
-                break;
+    for (const Part& part : parts_) {
+        if (!part.scattered_rows.empty()) {
+            multiply_scattered(*kernels_, part, activations, epilogue, out, out_stride);
+            continue;
+        }
+        Epilogue own{epilogue.bias == nullptr ? nullptr : epilogue.bias + part.first_row, epilogue.relu};
+        part.group.multiply(*kernels_, activations, own, out + part.first_row, out_stride);
+    }
+}
+
+// A product of the group alone, then its outputs to their rows: with bias and ReLU, so that each output is made of the
+// same operations wherever its row lies.
+void Matrix::multiply_scattered(const Kernels& kernels, const Part& part, Activations& activations,
+                                const Epilogue& epilogue, float* out, size_t out_stride) {
+    const std::vector<uint32_t>& rows = part.scattered_rows;
+    float* outputs = activations.group_outputs(rows.size());
+    part.group.multiply(kernels, activations, {}, outputs, rows.size());
+    for (size_t i = 0; i < activations.count(); ++i, outputs += rows.size(), out += out_stride) {
+        for (size_t row = 0; row < rows.size(); ++row) {
+            float value = outputs[row];
+            if (epilogue.bias != nullptr) value += epilogue.bias[rows[row]];
+            out[rows[row]] = epilogue.relu && !(value > 0.0f) ? 0.0f : value;
         }
     }
 }
 
 void Matrix::unpack_row(size_t row, float* out) const {
-    const Group* group = &groups_.front();
-    while (row >= group->first_row + group->rows) ++group;
-    const void* packed = group->packed;
-    size_t row_in_group = row - group->first_row;
-    switch (group->family) {
-        case Family::plain:
-            kernels_->float_product.unpack_row(packed, group->rows, columns_, row_in_group, out);
-            break;
-        case Family::integer:
-            kernels_->integer_product.unpack_row(packed, group->rows, columns_, row_in_group, out);
-            break;
-        case Family::level_table:
-            kernels_->level_table_product.unpack_row(packed, group->rows, columns_, row_in_group, out);
-            break;
+    for (const Part& part : parts_) {
+        const std::vector<uint32_t>& rows = part.scattered_rows;
+        if (rows.empty() && row >= part.first_row && row < part.first_row + part.group.rows)
+            return part.group.unpack_row(*kernels_, row - part.first_row, out);
+        auto found = std::lower_bound(rows.begin(), rows.end(), row);
+        if (found != rows.end() && *found == row)
+            return part.group.unpack_row(*kernels_, static_cast<size_t>(found - rows.begin()), out);
     }
 }
 

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "kernels/kernels.h"
 #include "model/activations.h"
 #include "model/arena.h"
+#include "model/row_group.h"
 #include "model/tensor_source.h"
 
 namespace pocketmt {
@@ -27,25 +29,20 @@ class Matrix {
     size_t rows() const { return rows_; }
 
   private:
-    enum class Family { plain, integer, level_table };
-    struct Group {
-        Family family;
-        size_t first_row;
-        size_t rows;
-        void* packed;
+    struct Part {
+        RowGroup group;
+        size_t first_row;                      // of the matrix, where the group is a run of rows
+        std::vector<uint32_t> scattered_rows;  // of the matrix, ascending, where it is not: the group's rows in order
     };
 
-    void pack_plain(Arena& arena, const TensorSource& source, const std::string& name);
-    void pack_group(Arena& arena, const TensorSource& source, const std::string& name,
-                    const GroupDescription& description);
-    void pack_integer(Arena& arena, const TensorSource& source, const std::string& prefix, Group& group);
-    void pack_level_table(Arena& arena, const TensorSource& source, const std::string& prefix,
-                          const GroupDescription& description, Group& group);
+    void check_rows(const std::string& name, const std::vector<GroupDescription>& groups) const;
+    void scatter(const TensorSource& source, const std::string& name);
+    static void multiply_scattered(const Kernels& kernels, const Part& part, Activations& activations,
+                                   const Epilogue& epilogue, float* out, size_t out_stride);
 
     const Kernels* kernels_;
     size_t rows_;
-    size_t columns_;
-    std::vector<Group> groups_;
+    std::vector<Part> parts_;
 };
 
 }  // namespace pocketmt

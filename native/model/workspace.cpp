@@ -47,7 +47,7 @@ void Workspace::reset() {
     }
     key_rows.trim(kept_bytes);
     value_rows.trim(kept_bytes);
-    quantization.trim(kept_bytes);
+    product.trim(kept_bytes);
     positions.trim(kept_bytes);
     cache.reset(kept_bytes);
 }

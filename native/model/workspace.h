@@ -40,7 +40,7 @@ struct Workspace {
     void reset();
 
     Positions positions;
-    QuantizationBuffer quantization;
+    ProductBuffers product;
     Buffer<float> x;          // residual stream [rows, d]
     Buffer<float> normed;     // what a pre-norm sub-layer reads [rows, d]
     Buffer<float> projected;  // queries, keys and values [rows, 3a]

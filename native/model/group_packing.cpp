@@ -1,0 +1,195 @@
+// From the schemes of a model file to the families of kernels: one function a scheme.
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "model/error.h"
+#include "model/row_group.h"
+
+namespace pocketmt {
+
+namespace {
+
+using Family = RowGroup::Family;
+
+constexpr size_t table_levels = 16;
+
+size_t packed_size(size_t codes, size_t bits) {
+    return (codes * bits + 7) / 8;
+}
+
+// Code `index` of a row of codes of `bits` bits, lowest bit first, which may reach into the next byte.
+unsigned code_at(const uint8_t* row, size_t row_bytes, size_t index, size_t bits) {
+    size_t byte = index * bits / 8;
+    unsigned pair = row[byte] | (byte + 1 < row_bytes ? row[byte + 1] << 8 : 0);
+    return pair >> (index * bits % 8) & ((1u << bits) - 1);
+}
+
+class GroupPacking {
+  public:
+    GroupPacking(const Kernels& kernels, Arena& arena, const TensorSource& source, const std::string& prefix,
+                 const GroupDescription& description, size_t columns)
+        : kernels_(kernels),
+          arena_(arena),
+          source_(source),
+          prefix_(prefix),
+          description_(description),
+          rows_(description.rows),
+          columns_(columns) {}
+
+    RowGroup pack() const {
+        const std::string& scheme = description_.scheme;
+        unsigned bits = description_.bits;
+        bool few_bits = bits >= 1 && bits <= 4, by_row = description_.granularity == "row";
+        if (scheme != "logarithmic" && !description_.levels.empty()) refuse("has levels, which " + scheme + " has not");
+        if (scheme == "uniform" && bits == 8 && by_row) return uniform();
+        if (scheme == "affine" && (bits == 4 || bits == 6 || bits == 8)) return affine();
+        if (scheme == "logarithmic" && few_bits) return level_table(checked_levels(), scales("scale"), nullptr);
+        if (scheme == "codebook" && few_bits && !by_row) {
+            return level_table(codebook(size_t{1} << bits), scales("scale"), nullptr);
+        }
+        if (scheme == "codebook" && bits == 8 && !by_row) return bytes(codebook(256), scales("scale"), nullptr);
+        if (scheme == "binary" && few_bits && by_row) return binary();
+        refuse("this engine has no kernel for the scheme \"" + scheme + "\" of " + std::to_string(bits) + " bits by " +
+               description_.granularity);
+    }
+
+  private:
+    [[noreturn]] void refuse(const std::string& what) const { throw ModelError("matrix " + prefix_ + ": " + what); }
+
+    // The levels of a level table in the manifest.
+    std::vector<int8_t> checked_levels() const {
+        const std::vector<int>& levels = description_.levels;
+        size_t count = size_t{1} << description_.bits;
+        if (levels.size() != count) refuse("its level table must have " + std::to_string(count) + " levels");
+        if (std::any_of(levels.begin(), levels.end(), [](int level) { return level < -127 || level > 127; }))
+            refuse("levels must be -127 to 127");
+        return {levels.begin(), levels.end()};
+    }
+    // Those of a tensor.
+    std::vector<int8_t> codebook(size_t count) const {
+        const int8_t* levels = source_.signed_codes(prefix_ + ".levels", {count});
+        return {levels, levels + count};
+    }
+
+    // One value for each row, from one a row or one for all.
+    std::vector<float> scales(const char* suffix) const {
+        std::string name = prefix_ + "." + suffix;
+        if (description_.granularity == "row") return source_.scales(name, {rows_});
+        if (description_.granularity == "matrix") return std::vector<float>(rows_, source_.scales(name, {1})[0]);
+        refuse("unknown granularity \"" + description_.granularity + "\"");
+    }
+    const uint8_t* codes() const {
+        return source_.packed_codes(prefix_ + ".codes", {rows_, packed_size(columns_, description_.bits)});
+    }
+
+    RowGroup finished(Family family, void* packed, const float* offsets, const char* suffix) const {
+        source_.release(prefix_ + "." + suffix);
+        return {family, rows_, columns_, description_.bits, offsets, packed};
+    }
+
+    RowGroup uniform() const {
+        const IntegerProduct& product = kernels_.integer_product;
+        const int8_t* codes = source_.signed_codes(prefix_ + ".codes", {rows_, columns_});
+        std::vector<float> scale = scales("scale");
+        void* packed = arena_.allocate(product.packed_bytes(rows_, columns_));
+        product.pack(codes, scale.data(), rows_, columns_, packed);
+        return finished(Family::integer, packed, nullptr, "codes");
+    }
+
+    // weight = minimum + code * scale = (minimum + half * scale) + (code - half) * scale: levels fit int8, and the
+    // second sum stays small beside the first.
+    RowGroup affine() const {
+        size_t count = size_t{1} << description_.bits;
+        std::vector<int8_t> levels(count);
+        for (size_t code = 0; code < count; ++code)
+            levels[code] = static_cast<int8_t>(static_cast<int>(code) - static_cast<int>(count / 2));
+        std::vector<float> scale = scales("scale"), minimum = scales("minimum");
+        float* offsets = static_cast<float*>(arena_.allocate(rows_ * sizeof(float)));
+        for (size_t row = 0; row < rows_; ++row)
+            offsets[row] = minimum[row] + static_cast<float>(count / 2) * scale[row];
+        return description_.bits <= 4 ? level_table(levels, scale, offsets) : bytes(levels, scale, offsets);
+    }
+
+    // Codes of up to 4 bits, widened to nibbles.
+    RowGroup level_table(const std::vector<int8_t>& levels, const std::vector<float>& scale,
+                         const float* offsets) const {
+        const LevelTableProduct& product = kernels_.level_table_product;
+        std::array<int8_t, table_levels> table{};
+        std::copy(levels.begin(), levels.end(), table.begin());
+        const uint8_t* nibbles = codes();
+        std::vector<uint8_t> widened;
+        if (description_.bits < 4) {
+            widened = widen(nibbles);
+            nibbles = widened.data();
+        }
+        void* packed = arena_.allocate(product.packed_bytes(rows_, columns_));
+        product.pack(nibbles, scale.data(), table.data(), rows_, columns_, packed);
+        return finished(Family::level_table, packed, offsets, "codes");
+    }
+    std::vector<uint8_t> widen(const uint8_t* codes) const {
+        size_t row_bytes = packed_size(columns_, description_.bits), nibble_bytes = packed_size(columns_, 4);
+        std::vector<uint8_t> nibbles(rows_ * nibble_bytes);
+        for (size_t row = 0; row < rows_; ++row) {
+            for (size_t column = 0; column < columns_; ++column) {
+                unsigned code = code_at(codes + row * row_bytes, row_bytes, column, description_.bits);
+                nibbles[row * nibble_bytes + column / 2] |= static_cast<uint8_t>(code << (column % 2 * 4));
+            }
+        }
+        return nibbles;
+    }
+
+    // Codes of more bits, as their levels.
+    RowGroup bytes(const std::vector<int8_t>& levels, const std::vector<float>& scale, const float* offsets) const {
+        const IntegerProduct& product = kernels_.integer_product;
+        const uint8_t* packed_codes = codes();
+        size_t row_bytes = packed_size(columns_, description_.bits);
+        std::vector<int8_t> weight(rows_ * columns_);
+        for (size_t row = 0; row < rows_; ++row) {
+            for (size_t column = 0; column < columns_; ++column) {
+                unsigned code = code_at(packed_codes + row * row_bytes, row_bytes, column, description_.bits);
+                weight[row * columns_ + column] = levels[code];
+            }
+        }
+        void* packed = arena_.allocate(product.packed_bytes(rows_, columns_));
+        product.pack(weight.data(), scale.data(), rows_, columns_, packed);
+        return finished(Family::integer, packed, offsets, "codes");
+    }
+
+    RowGroup binary() const {
+        const BitPlaneProduct& product = kernels_.bit_plane_product;
+        size_t bits = description_.bits;
+        const uint8_t* planes = source_.packed_codes(prefix_ + ".planes", {rows_, bits, packed_size(columns_, 1)});
+        std::vector<float> alphas = source_.scales(prefix_ + ".alphas", {rows_, bits});
+        void* packed = arena_.allocate(product.packed_bytes(rows_, columns_, bits));
+        product.pack(planes, alphas.data(), rows_, columns_, bits, packed);
+        return finished(Family::bit_planes, packed, nullptr, "planes");
+    }
+
+    const Kernels& kernels_;
+    Arena& arena_;
+    const TensorSource& source_;
+    const std::string& prefix_;
+    const GroupDescription& description_;
+    size_t rows_;
+    size_t columns_;
+};
+
+}  // namespace
+
+RowGroup pack_plain(const Kernels& kernels, Arena& arena, const TensorSource& source, const std::string& name,
+                    size_t rows, size_t columns) {
+    const FloatProduct& product = kernels.float_product;
+    const float* weight = source.floats(name, {rows, columns});
+    void* packed = arena.allocate(product.packed_bytes(rows, columns));
+    product.pack(weight, rows, columns, packed);
+    source.release(name);
+    return {Family::plain, rows, columns, 0, nullptr, packed};
+}
+
+RowGroup pack_row_group(const Kernels& kernels, Arena& arena, const TensorSource& source, const std::string& prefix,
+                        const GroupDescription& description, size_t columns) {
+    return GroupPacking(kernels, arena, source, prefix, description, columns).pack();
+}
+
+}  // namespace pocketmt

@@ -1,0 +1,39 @@
+// Rows of a matrix that share a scheme, packed for the kernel of their family.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "kernels/kernels.h"
+#include "model/activations.h"
+#include "model/arena.h"
+#include "model/tensor_source.h"
+
+namespace pocketmt {
+
+struct RowGroup {
+    enum class Family { plain, integer, level_table, bit_planes };
+
+    Family family;
+    size_t rows;
+    size_t columns;
+    size_t bits;           // of bit planes
+    const float* offsets;  // [rows], added to every weight of a row; null where there are none
+    void* packed;
+
+    // out [count, rows] (rows `out_stride` apart) = activations times these rows transposed. The epilogue has no
+    // offsets.
+    void multiply(const Kernels& kernels, Activations& activations, Epilogue epilogue, float* out,
+                  size_t out_stride) const;
+    // One row as floats [columns].
+    void unpack_row(const Kernels& kernels, size_t row, float* out) const;
+};
+
+// Packs into `arena` and releases the bytes of the file. Throws ModelError naming what is wrong.
+RowGroup pack_plain(const Kernels& kernels, Arena& arena, const TensorSource& source, const std::string& name,
+                    size_t rows, size_t columns);
+// The tensors' names begin with `prefix`; description.rows is known to be sound.
+RowGroup pack_row_group(const Kernels& kernels, Arena& arena, const TensorSource& source, const std::string& prefix,
+                        const GroupDescription& description, size_t columns);
+
+}  // namespace pocketmt
