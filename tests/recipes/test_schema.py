@@ -8,7 +8,7 @@ import pytest
 
 from pocketmt.errors import ConfigurationError
 from pocketmt.recipes.plan import make_plan
-from pocketmt.recipes.schema import Recipe, limit_updates, read_recipe
+from pocketmt.recipes.schema import Periodic, Recipe, limit_updates, read_recipe
 from pocketmt.training.schedule import stage_rate
 from tests.recipes.conftest import architecture
 
@@ -129,7 +129,7 @@ def test_updates_are_limited_and_the_rest_is_kept(tmp_path: Path) -> None:
     (tmp_path / "recipe.toml").write_text(RECIPE)
     recipe = read_recipe(tmp_path / "recipe.toml")
     limited = limit_updates(recipe, 4)
-    assert limited.stages[0].retraining is not None
+    assert isinstance(limited.stages[0].retraining, Periodic)
     assert limited.stages[0].retraining.updates == 4
     assert limit_updates(limited, 100) == limited
     assert limited.stages[1] == recipe.stages[1]

@@ -47,7 +47,9 @@ def compress(model: TrainedModel, recipe: Recipe, folder: Path) -> tuple[Outcome
 def needs_text(plan: list[PlannedStage]) -> bool:
     """Return whether a recipe cannot be carried out without parallel text."""
     return any(
-        stage.retraining is not None or any(division.ratio is not None for division in stage.matrices.values())
+        stage.retraining is not None
+        or stage.compensation is not None
+        or any(division.ratio is not None for division in stage.matrices.values())
         for stage in plan
     )
 

@@ -11,7 +11,7 @@ from pocketmt.quantization.registry import scheme_from_options
 from pocketmt.recipes.matrices import KINDS, matching, matrix_names
 from pocketmt.recipes.methods import check_scheme
 from pocketmt.recipes.row_groups import RowGroup
-from pocketmt.recipes.schema import FullPrecision, Quantize, Recipe, Retraining
+from pocketmt.recipes.schema import ErrorCompensation, FullPrecision, Quantize, Recipe, Retraining
 
 EMBEDDING = "embedding.weight"
 
@@ -42,6 +42,7 @@ class PlannedStage:
     name: str
     matrices: dict[str, Division]
     retraining: Retraining | None
+    compensation: ErrorCompensation | None = None
 
 
 def make_plan(recipe: Recipe, architecture: Architecture) -> list[PlannedStage]:
@@ -68,9 +69,15 @@ def make_plan(recipe: Recipe, architecture: Architecture) -> list[PlannedStage]:
                     )
                 matrices[name] = division
                 places[name] = where
-        if stage.retraining is not None:
-            _check_method(stage.retraining, matrices, places, f"{place}.retraining")
-        plan.append(PlannedStage(stage.name or str(index + 1), dict(matrices), stage.retraining))
+        method, name = stage.retraining, stage.name or str(index + 1)
+        if isinstance(method, ErrorCompensation):
+            if not stage.quantize:
+                raise ConfigurationError(f"{place}: nothing is quantized whose errors it could compensate")
+            plan.append(PlannedStage(name, dict(matrices), None, method))
+            continue
+        if method is not None:
+            _check_method(method, matrices, places, f"{place}.retraining")
+        plan.append(PlannedStage(name, dict(matrices), method))
     return plan
 
 

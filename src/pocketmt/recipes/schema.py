@@ -112,12 +112,18 @@ class Periodic(_Retraining, frozen=True, kw_only=True, tag_field="method", tag="
 Retraining = FullPrecision | StraightThrough | TrainedParameters | ErrorFeedback | Periodic
 
 
+class ErrorCompensation(_Strict, frozen=True, kw_only=True, tag_field="method", tag="error_compensation"):
+    """No retraining: codes are chosen such that a layer's outputs on some sentences change little (GPTQ)."""
+
+    sentences: Positive = 256  # of the training text, drawn by the recipe's seed
+
+
 class Stage(_Strict, frozen=True, kw_only=True):
     """One step: what is quantized from here on, and the retraining, if any."""
 
     name: str = ""
     quantize: list[Quantize] = []
-    retraining: Retraining | None = None  # None: quantized after training, and left so
+    retraining: Retraining | ErrorCompensation | None = None  # None: quantized after training, and left so
 
 
 class Recipe(_Strict, frozen=True, kw_only=True):
@@ -145,7 +151,7 @@ def limit_updates(recipe: Recipe, most: int) -> Recipe:
     stages = []
     for stage in recipe.stages:
         retraining = stage.retraining
-        if retraining is not None:
+        if isinstance(retraining, Retraining):
             retraining = msgspec.structs.replace(retraining, updates=min(most, retraining.updates))
         stages.append(msgspec.structs.replace(stage, retraining=retraining))
     return msgspec.structs.replace(recipe, stages=stages)

@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+import random
 from collections import Counter
 from dataclasses import dataclass
 from itertools import chain
@@ -13,10 +14,11 @@ from lightning_fabric import Fabric
 from torch import Tensor
 
 from pocketmt.models.transformer import Transformer
+from pocketmt.recipes.compensation import compensate
 from pocketmt.recipes.methods import Method, make_method
 from pocketmt.recipes.outcome import Outcome, decoded_weights
 from pocketmt.recipes.plan import PlannedStage
-from pocketmt.recipes.row_groups import RowGroup
+from pocketmt.recipes.row_groups import QuantizedMatrix, RowGroup
 from pocketmt.recipes.schema import Retraining
 from pocketmt.recipes.trained_model import TrainedModel
 from pocketmt.text.vocabulary import EOS
@@ -94,9 +96,10 @@ class StageRun:
         self.network = self._network(start.weights)
         self.groups = row_groups(plan, piece_counts(setting.corpus, setting.model.architecture.vocabulary_size))
         self.network.to(setting.fabric.device)
+        quantized = {**start.quantized, **self._compensated(start)}
         parameters = dict(self.network.named_parameters())
         self.methods: dict[str, Method] = {
-            name: make_method(plan.retraining, groups, parameters[name], start.quantized.get(name))
+            name: make_method(plan.retraining, groups, parameters[name], quantized.get(name))
             for name, groups in self.groups.items()
         }
         if self.retraining is not None:
@@ -111,6 +114,17 @@ class StageRun:
         network = Transformer(self.setting.model.architecture, dropouts)
         network.load_state_dict(weights)
         return network
+
+    def _compensated(self, start: Outcome) -> dict[str, QuantizedMatrix]:
+        """Return the matrices that this stage quantizes with error compensation, if it does."""
+        settings, corpus = self.plan.compensation, self.setting.corpus
+        if settings is None:
+            return {}
+        assert corpus is not None
+        chosen = random.Random(self.setting.seed).sample(corpus.training, min(settings.sentences, len(corpus.training)))
+        network = self._network(decoded_weights(start.weights, start.quantized, self.groups))
+        new = {name: groups for name, groups in self.groups.items() if name not in start.quantized}
+        return compensate(network.to(self.setting.fabric.device), new, chosen)
 
     def _teacher(self, retraining: Retraining) -> Transformer | None:
         """Return the uncompressed model where it teaches."""
