@@ -172,6 +172,12 @@ def test_average_of_snapshots(tmp_path: Path) -> None:
     assert sorted(path.stem for path in (tmp_path / "snapshots").iterdir()) == ["00000010", "00000020"]
 
 
+def test_weights_may_be_read_by_whom_other_files_may(tmp_path: Path) -> None:
+    (tmp_path / "other").touch()
+    save_weights(tmp_path / "weights.safetensors", {"x": torch.ones(2)}, {})
+    assert (tmp_path / "weights.safetensors").stat().st_mode == (tmp_path / "other").stat().st_mode
+
+
 def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
     path = tmp_path / "weights.safetensors"
     save_weights(path, {"weight": torch.ones(2)}, {"update": 1})

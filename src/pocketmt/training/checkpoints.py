@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import torch
 from safetensors import safe_open
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file, save
 from torch import Tensor
 
 from pocketmt.errors import ConfigurationError, DataError
@@ -66,7 +66,8 @@ def save_weights(path: Path, weights: Weights, metadata: Mapping[str, Any]) -> N
     """Save weights as safetensors, metadata values as JSON."""
     text = {name: json.dumps(value) for name, value in metadata.items()}
     tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in weights.items()}
-    write_whole(path, lambda temporary: save_file(tensors, temporary, metadata=text))
+    data = save(tensors, text)  # `save_file` would make a file that its owner alone may read
+    write_whole(path, lambda temporary: _write(temporary, data))
 
 
 def load_weights(path: Path) -> tuple[Weights, dict[str, Any]]:
