@@ -1,5 +1,6 @@
 """Binarization to two values a matrix [Z2], with full-precision weights kept while training."""
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -26,8 +27,13 @@ class FixedBinarization(MatrixCodebook):
     bits: ClassVar[Literal[1]] = 1
 
     def __post_init__(self) -> None:
-        if self.values is not None and not all(abs(value) < float("inf") for value in self.values):
-            raise ConfigurationError(f"binarization_fixed: values are {self.values}, expected two finite numbers")
+        values: object = self.values
+        if values is None:
+            return
+        numbers = values if isinstance(values, tuple | list) else ()
+        if len(numbers) != 2 or not all(isinstance(each, int | float) and math.isfinite(each) for each in numbers):
+            raise ConfigurationError(f"binarization_fixed: values are {values!r:.80}, expected two finite numbers")
+        object.__setattr__(self, "values", (float(numbers[0]), float(numbers[1])))  # a recipe's list becomes hashable
 
     def fit(self, weight: Tensor) -> Parameters:
         """Return levels, float32 [2] (of c2, then of c1), and scale, float32 [1]."""

@@ -11,6 +11,7 @@ from pocketmt.quantization.rounding import bfloat16_nearest
 from pocketmt.quantization.scheme import Parameters
 
 _MOST_ROUNDS: Final = 100  # each round lowers the error, so stopping is safe
+_ROUNDED_ROUNDS: Final = 4
 _ROWS_AT_ONCE: Final = 2048  # rows are independent; the planes of a large embedding in float64 take gigabytes
 
 
@@ -86,10 +87,7 @@ def _greedy_bits(weight: Tensor, alphas: Tensor) -> Tensor:
 
 
 def _alternating_alphas(weight: Tensor, greedy: Tensor) -> Tensor:
-    """Xu et al. (2018), algorithm 2, started from greedy factors; float32 [rows, bits].
-
-    A row that the last rounding to bfloat16 would leave worse than it began keeps its greedy factors.
-    """
+    """Xu et al. (2018), algorithm 2, started from greedy factors; float32 [rows, bits]."""
     alphas = greedy.double()
     moving = torch.arange(len(weight), device=weight.device)  # the rows that do not stand still yet
     codes = _nearest_bits(weight, alphas)
@@ -100,10 +98,20 @@ def _alternating_alphas(weight: Tensor, greedy: Tensor) -> Tensor:
         moving, codes = moving[changed], better[changed]
         if not len(moving):
             break
-    # Neither order nor signs of factors change the sums that they can make.
-    rounded = bfloat16_nearest(alphas.abs().sort(dim=1, descending=True).values)
-    worse = _squared_error(weight, rounded.double()) > _squared_error(weight, greedy.double())
-    return torch.where(worse[:, None], greedy, rounded)
+    return _best_rounded(weight, greedy, alphas)
+
+
+def _best_rounded(weight: Tensor, greedy: Tensor, alphas: Tensor) -> Tensor:
+    """Round factors to bfloat16: a few rounds more from there, of which each row takes the best, or its greedy ones."""
+    best, least = greedy, _squared_error(weight, greedy.double())
+    for _ in range(_ROUNDED_ROUNDS):
+        # Neither order nor signs of factors change the sums that they can make.
+        rounded = bfloat16_nearest(alphas.abs().sort(dim=1, descending=True).values)
+        error = _squared_error(weight, rounded.double())
+        best = torch.where((error < least)[:, None], rounded, best)
+        least = torch.minimum(error, least)
+        alphas = _least_squares_alphas(weight, _nearest_bits(weight, rounded.double()))
+    return best
 
 
 def _least_squares_alphas(weight: Tensor, codes: Tensor) -> Tensor:

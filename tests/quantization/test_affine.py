@@ -1,0 +1,55 @@
+import torch
+from hypothesis import given
+from torch import Tensor
+
+from pocketmt.quantization import Affine, fake_quantize
+from pocketmt.quantization.rounding import bfloat16_at_most
+from tests.quantization.every_scheme import weights
+
+
+def test_a_worked_example() -> None:
+    # [Q1], eq. 2 with k = 4: (6.5 - -1) / 15 = 0.5. 0.25 and 0.75 are 2.5 and 3.5 steps above -1: to the even 2 and 4.
+    weight = torch.tensor([[-1.0, 6.5, 0.25, 0.75, 0.3]])
+    scheme = Affine(4, "matrix")
+    parameters = scheme.fit(weight)
+    assert (parameters["scale"].tolist(), parameters["minimum"].tolist()) == ([0.5], [-1.0])
+    codes = scheme.assign(weight, parameters)
+    assert codes.tolist() == [[0, 15, 2, 4, 3]]
+    assert scheme.decode(codes, parameters).tolist() == [[-1.0, 6.5, 0.0, 1.0, 0.5]]
+
+
+def test_each_row_has_its_own_range() -> None:
+    weight = torch.tensor([[0.0, 15.0, 7.0], [-30.0, 0.0, -2.0]])
+    parameters = Affine(4, "row").fit(weight)
+    assert (parameters["scale"].tolist(), parameters["minimum"].tolist()) == ([1.0, 2.0], [0.0, -30.0])
+    assert torch.equal(fake_quantize(Affine(4, "row"), weight), weight)
+
+
+def test_what_lies_outside_saturates() -> None:
+    parameters = {"scale": torch.tensor([0.5]), "minimum": torch.tensor([-1.0])}
+    assert Affine(6, "matrix").assign(torch.tensor([[-9.0, 99.0]]), parameters).tolist() == [[0, 63]]
+
+
+@given(weight=weights(2.0**126))
+def test_nothing_clips(weight: Tensor) -> None:
+    parameters = Affine(8, "row").fit(weight)
+    minimum = parameters["minimum"].double()
+    highest = minimum + 255 * parameters["scale"].double()
+    assert bool((minimum <= weight.double().amin(dim=1)).all())
+    assert bool((highest >= weight.double().amax(dim=1)).all())
+
+
+@given(weight=weights(2.0**127))
+def test_a_number_rounded_down_is_the_next_bfloat16_below(weight: Tensor) -> None:
+    values = weight.double().flatten() * 1.9999
+    down = bfloat16_at_most(values)
+    assert torch.equal(down.to(torch.bfloat16).float(), down)
+    lowest = torch.finfo(torch.bfloat16).min
+    assert bool(((down.double() <= values) | (down == lowest)).all())
+    above = torch.nextafter(down.to(torch.bfloat16), torch.tensor(torch.inf, dtype=torch.bfloat16))
+    assert bool((above.double() > values).all())
+
+
+def test_zero_is_not_nudged_onto_a_code() -> None:
+    decoded = fake_quantize(Affine(4, "matrix"), torch.tensor([[-1.0, 0.0, 1.0]]))  # steps of 2 / 15
+    assert 0 < abs(decoded[0, 1].item()) < 2 / 15

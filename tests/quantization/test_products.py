@@ -1,0 +1,79 @@
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import Tensor
+
+from pocketmt.quantization.activations import quantize_rows
+from pocketmt.quantization.products import affine_product, binary_product, level_product
+
+COLUMNS = st.sampled_from([1, 7, 64, 512, 513, 3000])
+
+
+def activations(seed: int, columns: int) -> tuple[Tensor, Tensor]:
+    """Mostly as large as they can be: float32 could not add 3000 of their products."""
+    generator = torch.Generator().manual_seed(seed)
+    x = torch.randn(2, columns, generator=generator).clamp(-5, 5)
+    x[torch.rand(2, columns, generator=generator) < 0.9] = 5.0
+    return quantize_rows(x)
+
+
+@given(seed=st.integers(0, 10**6), columns=COLUMNS)
+@settings(max_examples=30, deadline=None)
+def test_products_with_levels_are_exact(seed: int, columns: int) -> None:
+    codes, activation_scale = activations(seed, columns)
+    generator = torch.Generator().manual_seed(seed)
+    levels = torch.randint(120, 128, (5, columns), generator=generator)
+    scale = torch.rand(5, generator=generator)
+    expected = (codes.long() @ levels.T).float() * (activation_scale[:, None] * scale)
+    assert torch.equal(level_product(codes, activation_scale, levels.float(), scale), expected)
+
+
+@given(seed=st.integers(0, 10**6), columns=COLUMNS)
+@settings(max_examples=30, deadline=None)
+def test_affine_products_are_two_exact_sums(seed: int, columns: int) -> None:
+    codes, activation_scale = activations(seed, columns)
+    generator = torch.Generator().manual_seed(seed)
+    weights = torch.randint(240, 256, (5, columns), generator=generator)
+    scale, minimum = torch.rand(5, generator=generator), torch.randn(5, generator=generator)
+    expected = (codes.long() @ weights.T).float() * (activation_scale[:, None] * scale)
+    expected = expected + codes.long().sum(dim=1, keepdim=True).float() * (activation_scale[:, None] * minimum)
+    assert torch.equal(affine_product(codes, activation_scale, weights.float(), scale, minimum), expected)
+
+
+@given(seed=st.integers(0, 10**6), columns=COLUMNS, bits=st.integers(1, 4))
+@settings(max_examples=30, deadline=None)
+def test_binary_products_add_exact_terms_in_order(seed: int, columns: int, bits: int) -> None:
+    codes, activation_scale = activations(seed, columns)
+    generator = torch.Generator().manual_seed(seed)
+    planes = torch.randint(0, 2, (5, bits, columns), generator=generator)
+    alphas = torch.randn(5, bits, generator=generator)
+    expected = torch.zeros(2, 5)
+    for bit in range(bits):
+        sums = codes.long() @ (2 * planes[:, bit] - 1).T
+        term = sums.float() * (activation_scale[:, None] * alphas[:, bit])
+        expected = term if bit == 0 else expected + term
+    assert torch.equal(binary_product(codes, activation_scale, planes.float(), alphas), expected)
+
+
+def test_they_are_products_with_the_decoded_weights() -> None:
+    x = torch.randn(3, 50, generator=torch.Generator().manual_seed(0))
+    codes, activation_scale = quantize_rows(x)
+    rounded = (codes * activation_scale[:, None]).double()
+    weights, scale, minimum = torch.randint(0, 256, (4, 50)).float(), torch.rand(4), torch.randn(4)
+    decoded = (minimum[:, None] + weights * scale[:, None]).double()
+    product = affine_product(codes, activation_scale, weights, scale, minimum)
+    assert torch.allclose(product.double(), rounded @ decoded.T, rtol=1e-5, atol=1e-3)
+    planes, alphas = torch.randint(0, 2, (4, 3, 50)).float(), torch.randn(4, 3)
+    signed = ((2 * planes - 1) * alphas[..., None]).sum(dim=1).double()
+    assert torch.allclose(
+        binary_product(codes, activation_scale, planes, alphas).double(), rounded @ signed.T, atol=1e-4
+    )
+
+
+def test_a_row_does_not_depend_on_the_others() -> None:
+    x = torch.randn(8, 100)
+    levels, scale = torch.randint(-127, 128, (30, 100)).float(), torch.rand(30)
+    codes, activation_scale = quantize_rows(x)
+    together = level_product(codes, activation_scale, levels, scale)
+    for row in range(8):
+        assert torch.equal(together[row], level_product(codes[row], activation_scale[row], levels, scale))
