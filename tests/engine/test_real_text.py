@@ -15,7 +15,7 @@ from pocketmt.model_file import open_model
 from pocketmt.models.search import pad, translate
 from pocketmt.models.transformer import Transformer
 from pocketmt.recipes.packing import About, pack
-from pocketmt.recipes.reference import load_reference
+from pocketmt.recipes.reference import QuantizedLinear, load_reference
 from pocketmt.text.vocabulary import BOS, EOS, Vocabulary
 
 BUNDLED = ("captions-en-de", "captions-en-de-log4")
@@ -55,8 +55,8 @@ def decoded_weights(name: str) -> dict[str, torch.Tensor]:
     model = Transformer(reference.architecture)
     weights = {name: tensor for name, tensor in reference.state_dict().items() if name in model.state_dict()}
     for module_name, module in reference.named_modules():
-        if hasattr(module, "levels") and module_name != "projection":
-            weights[f"{module_name}.weight"] = module.levels * module.scale[:, None]
+        if isinstance(module, QuantizedLinear) and module_name != "projection":
+            weights[f"{module_name}.weight"] = module.weight()
     return weights
 
 

@@ -172,7 +172,9 @@ def _rows(file: ModelFile, name: str, group: RowGroup) -> nn.Module:
         codes = torch.from_numpy(unpack_codes(codes.numpy(), group.columns, group.bits))
     scale = _tensor(file, f"{name}.scale").float().expand(group.rows)
     if group.scheme == "affine":
-        return AffineRows(codes.float(), scale, _tensor(file, f"{name}.minimum").float().expand(group.rows))
+        minimum = _tensor(file, f"{name}.minimum").float().expand(group.rows)
+        middle = 2 ** (group.bits - 1)  # code 0 is then -middle, which fits int8
+        return AffineRows(codes.float() - middle, scale, minimum + middle * scale)
     if group.scheme == "uniform":
         return LevelRows(codes.float(), scale)
     stored = _tensor(file, f"{name}.levels") if group.levels is None else torch.tensor(group.levels)
