@@ -1,5 +1,6 @@
 """Recipes carried out on a small network: what comes out is on its grid, resuming is exact, controls train plainly."""
 
+import dataclasses
 import json
 import shutil
 from pathlib import Path
@@ -244,3 +245,15 @@ def test_retraining_types_are_all_tested() -> None:
         "error_feedback",
         "periodic",
     }
+
+
+@pytest.mark.parametrize("method", ["straight_through", "trained_parameters", "error_feedback"])
+def test_two_processes_retrain_by_the_same_code(tiny_run: Path, tmp_path: Path, method: str) -> None:
+    model = read_trained_model(tiny_run)
+    assert model.configuration is not None
+    training = msgspec.structs.replace(model.configuration.training, devices=2)
+    model = dataclasses.replace(model, configuration=msgspec.structs.replace(model.configuration, training=training))
+    outcome, groups = compress(model, one_stage("codebook", 2, method=method), tmp_path / "work")
+    assert outcome.scores["update"] == 4
+    weights = decoded_weights(outcome.weights, outcome.quantized, groups)
+    assert all(len(set(weights[name].flatten().tolist())) <= 4 for name in groups)

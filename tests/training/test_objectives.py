@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from pocketmt.training.objectives import drop_padding, output_cross_entropy
+from pocketmt.training.objectives import drop_padding, output_cross_entropy, output_divergence
 from pocketmt.training.schedule import inverse_square_root
 
 
@@ -30,6 +30,33 @@ def test_loss_and_gradients_equal_pytorchs(smoothing: float, rows: int) -> None:
 def test_loss_of_large_logits_is_finite() -> None:
     decoded = torch.tensor([[1000.0, -1000.0]])
     assert output_cross_entropy(decoded, torch.eye(2), torch.tensor([0]), 0.0).item() == pytest.approx(0.0)
+
+
+@pytest.mark.parametrize("rows", [1, 256, 300])
+def test_divergence_and_gradients_equal_pytorchs(rows: int) -> None:
+    torch.manual_seed(rows)
+    decoded = torch.randn(rows, 16, requires_grad=True)
+    weight = torch.randn(50, 16, requires_grad=True)
+    taught, teacher = torch.randn(rows, 8), torch.randn(50, 8)
+    loss = output_divergence(decoded, weight, taught, teacher)
+    expected = torch.nn.functional.kl_div(
+        torch.log_softmax(decoded @ weight.t(), dim=-1),
+        torch.log_softmax(taught @ teacher.t(), dim=-1),
+        reduction="sum",
+        log_target=True,
+    )
+    torch.testing.assert_close(loss, expected)
+    for ours, theirs in zip(
+        torch.autograd.grad(loss * 0.5, [decoded, weight]),
+        torch.autograd.grad(expected * 0.5, [decoded, weight]),
+        strict=True,
+    ):
+        torch.testing.assert_close(ours, theirs, atol=1e-4, rtol=1e-4)
+
+
+def test_who_writes_as_the_teacher_has_no_divergence() -> None:
+    decoded, weight = torch.randn(5, 4), torch.randn(9, 4)
+    assert output_divergence(decoded, weight, decoded, weight).item() == 0.0
 
 
 def test_padding_is_dropped() -> None:

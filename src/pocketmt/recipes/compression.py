@@ -1,5 +1,6 @@
 """Running a recipe on a trained model: stage after stage, in a folder in which it can be killed and resumes."""
 
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -39,7 +40,8 @@ def compress(model: TrainedModel, recipe: Recipe, folder: Path) -> tuple[Outcome
     claim = {"recipe": recipe, "model": model.digest, "configuration": model.configuration}
     claim_folder(folder, "compression.json", claim, "compression by another recipe or of another model")
     settings = Training(accelerator="cpu") if model.configuration is None else model.configuration.training
-    make_fabric(settings).launch(_run, model, recipe, plan, corpus, folder)  # type: ignore[arg-type]
+    # Fabric takes arguments apart on their way to other processes, which frozen dataclasses do not allow.
+    make_fabric(settings).launch(partial(_run, model=model, recipe=recipe, plan=plan, corpus=corpus, folder=folder))
     counts = piece_counts(corpus, model.architecture.vocabulary_size)
     return load_outcome(best_file(folder, len(plan) - 1)), row_groups(plan[-1], counts)
 
