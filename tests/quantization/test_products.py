@@ -6,7 +6,7 @@ from torch import Tensor
 from pocketmt.quantization.activations import quantize_rows
 from pocketmt.quantization.products import affine_product, binary_product, level_product
 
-COLUMNS = st.sampled_from([1, 7, 64, 512, 513, 3000])
+COLUMNS = st.sampled_from([1, 7, 64, 1024, 1025, 3000])
 
 
 def activations(seed: int, columns: int) -> tuple[Tensor, Tensor]:
@@ -33,11 +33,11 @@ def test_products_with_levels_are_exact(seed: int, columns: int) -> None:
 def test_affine_products_are_two_exact_sums(seed: int, columns: int) -> None:
     codes, activation_scale = activations(seed, columns)
     generator = torch.Generator().manual_seed(seed)
-    weights = torch.randint(240, 256, (5, columns), generator=generator)
-    scale, minimum = torch.rand(5, generator=generator), torch.randn(5, generator=generator)
-    expected = (codes.long() @ weights.T).float() * (activation_scale[:, None] * scale)
-    expected = expected + codes.long().sum(dim=1, keepdim=True).float() * (activation_scale[:, None] * minimum)
-    assert torch.equal(affine_product(codes, activation_scale, weights.float(), scale, minimum), expected)
+    levels = torch.randint(-128, -120, (5, columns), generator=generator)
+    scale, offset = torch.rand(5, generator=generator), torch.randn(5, generator=generator)
+    expected = (codes.long() @ levels.T).float() * (activation_scale[:, None] * scale)
+    expected = expected + codes.long().sum(dim=1, keepdim=True).float() * (activation_scale[:, None] * offset)
+    assert torch.equal(affine_product(codes, activation_scale, levels.float(), scale, offset), expected)
 
 
 @given(seed=st.integers(0, 10**6), columns=COLUMNS, bits=st.integers(1, 4))
@@ -59,9 +59,9 @@ def test_they_are_products_with_the_decoded_weights() -> None:
     x = torch.randn(3, 50, generator=torch.Generator().manual_seed(0))
     codes, activation_scale = quantize_rows(x)
     rounded = (codes * activation_scale[:, None]).double()
-    weights, scale, minimum = torch.randint(0, 256, (4, 50)).float(), torch.rand(4), torch.randn(4)
-    decoded = (minimum[:, None] + weights * scale[:, None]).double()
-    product = affine_product(codes, activation_scale, weights, scale, minimum)
+    levels, scale, offset = torch.randint(-128, 128, (4, 50)).float(), torch.rand(4), torch.randn(4)
+    decoded = (offset[:, None] + levels * scale[:, None]).double()
+    product = affine_product(codes, activation_scale, levels, scale, offset)
     assert torch.allclose(product.double(), rounded @ decoded.T, rtol=1e-5, atol=1e-3)
     planes, alphas = torch.randint(0, 2, (4, 3, 50)).float(), torch.randn(4, 3)
     signed = ((2 * planes - 1) * alphas[..., None]).sum(dim=1).double()

@@ -1,4 +1,5 @@
 import math
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -6,20 +7,35 @@ import torch
 from torch import Tensor, nn
 
 from pocketmt.models.transformer import Transformer
+from pocketmt.quantization import Affine, BinaryCode, Codebook, Logarithmic
 from pocketmt.quantization.activations import quantize_rows
 from pocketmt.recipes.packing import PRESETS, SCHEMES, About, choose_schemes, pack
 from pocketmt.recipes.reference import load_reference
-from pocketmt.recipes.row_groups import decode, quantize
+from pocketmt.recipes.row_groups import RowGroup, decode, quantize
 from tests.recipes.conftest import PIECES, architecture, random_transformer
 
 ABOUT = About(source_language="en", target_language="de")
-MIXED = {
+Choice = dict[str, str | Sequence[RowGroup]]
+MIXED: Choice = {
     "embedding.weight": "logarithmic4-matrix",
     "encoder.*": "logarithmic4-row",
     "*.query.*": "float32",
     "*": "uniform8",
 }
-CHOICES: dict[str, str | dict[str, str]] = {**{name: name for name in PRESETS}, "mixed": MIXED}
+ROWS = tuple(range(0, PIECES, 3))
+ALL_KINDS: Choice = {
+    "embedding.weight": (
+        RowGroup(BinaryCode(3), ROWS),
+        RowGroup(Codebook(2), tuple(row for row in range(PIECES) if row not in ROWS)),
+    ),
+    "encoder.layers.0.*": (RowGroup(Affine(8, "row")),),
+    "encoder.layers.1.self*": (RowGroup(BinaryCode(4)),),
+    "encoder.layers.1.feed*": (RowGroup(Logarithmic("matrix", 3)),),
+    "decoder.*.self_attention.*": (RowGroup(Affine(4, "matrix")),),
+    "decoder.*.feed_forward.*": (RowGroup(Codebook(8)),),
+    "*": (RowGroup(BinaryCode(1)),),
+}
+CHOICES: dict[str, str | Choice] = {**{name: name for name in PRESETS}, "mixed": MIXED, "all kinds": ALL_KINDS}
 
 
 def tokens(seed: int = 0) -> tuple[Tensor, Tensor]:
@@ -35,7 +51,7 @@ def logits(model: Transformer) -> Tensor:
     return model.logits(model(source, target))
 
 
-def expected_model(model: Transformer, choice: str | dict[str, str]) -> Transformer:
+def expected_model(model: Transformer, choice: str | Choice) -> Transformer:
     """The same in other words: weights fake-quantized, and by hooks the inputs of quantized matrices."""
     state = {name: tensor.clone() for name, tensor in model.state_dict().items()}
     chosen = choose_schemes([name for name, tensor in state.items() if tensor.dim() == 2], choice)

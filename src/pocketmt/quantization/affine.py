@@ -45,8 +45,15 @@ class Affine:
         return torch.where(scale > 0, codes, torch.zeros_like(codes)).to(torch.uint8)
 
     def decode(self, codes: Tensor, parameters: Parameters) -> Tensor:
-        """Return minimum + code * scale (eq. 3), float32 [rows, columns]."""
-        return parameters["minimum"][:, None] + codes.float() * parameters["scale"][:, None]
+        """Return minimum + code * scale (eq. 3), float32 [rows, columns].
+
+        In the order of the engine, for which codes are counted from their middle so that they fit int8:
+        (minimum + middle * scale) + (code - middle) * scale.
+        """
+        middle = 1 << self.bits - 1
+        scale = parameters["scale"]
+        offset = parameters["minimum"] + middle * scale
+        return offset[:, None] + (codes.float() - middle) * scale[:, None]
 
     def description(self) -> dict[str, object]:
         """Return the manifest's entry."""

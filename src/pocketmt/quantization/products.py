@@ -9,8 +9,8 @@ from typing import Final
 import torch
 from torch import Tensor
 
-# Products of an activation's code and a weight's are below 2^15, so that float32 adds this many of them exactly.
-_EXACT_COLUMNS: Final = 512
+# Products of an activation's code and a weight's are at most 127 * 128: float32 adds this many of them exactly.
+_EXACT_COLUMNS: Final = 1024
 
 
 def exact_sums(codes: Tensor, weights: Tensor) -> Tensor:
@@ -18,7 +18,7 @@ def exact_sums(codes: Tensor, weights: Tensor) -> Tensor:
 
     Args:
         codes: of activations, int8 [.., columns].
-        weights: whole numbers in [-255, 255] as float32 [rows, columns].
+        weights: whole numbers in [-128, 128] as float32 [rows, columns].
 
     Returns:
         float64 [.., rows].
@@ -45,21 +45,21 @@ def level_product(codes: Tensor, activation_scale: Tensor, levels: Tensor, scale
     return exact_sums(codes, levels).float() * (activation_scale[..., None] * scale)
 
 
-def affine_product(codes: Tensor, activation_scale: Tensor, weights: Tensor, scale: Tensor, minimum: Tensor) -> Tensor:
-    """Multiply with weights minimum + code * scale.
+def affine_product(codes: Tensor, activation_scale: Tensor, levels: Tensor, scale: Tensor, offset: Tensor) -> Tensor:
+    """Multiply with weights offset + level * scale.
 
     Args:
         codes: of activations, int8 [.., columns], as `quantize_rows` gives them.
         activation_scale: float32 [..].
-        weights: the weights' codes, 0 to 255, as float32 [rows, columns].
+        levels: the weights' codes counted from their middle, -128 to 127, as float32 [rows, columns].
         scale: float32 [rows].
-        minimum: float32 [rows].
+        offset: what the middle code stands for, float32 [rows].
 
     Returns:
-        float32 [.., rows]: sum(code * weight) * (activation scale * scale) + sum(code) * (activation scale * minimum).
+        float32 [.., rows]: sum(code * level) * (activation scale * scale) + sum(code) * (activation scale * offset).
     """
-    scaled = level_product(codes, activation_scale, weights, scale)
-    return scaled + _code_sums(codes).float() * (activation_scale[..., None] * minimum)
+    scaled = level_product(codes, activation_scale, levels, scale)
+    return scaled + _code_sums(codes).float() * (activation_scale[..., None] * offset)
 
 
 def binary_product(codes: Tensor, activation_scale: Tensor, planes: Tensor, alphas: Tensor) -> Tensor:

@@ -39,26 +39,26 @@ class LevelRows(nn.Module):
 
 
 class AffineRows(nn.Module):
-    """Rows whose weights are minimum + code * scale."""
+    """Rows whose weights are offset + level * scale."""
 
-    codes: Tensor
+    levels: Tensor
     scale: Tensor
-    minimum: Tensor
+    offset: Tensor
 
-    def __init__(self, codes: Tensor, scale: Tensor, minimum: Tensor) -> None:
-        """Take codes as float32 [rows, columns], scale and minimum, float32 [rows]."""
+    def __init__(self, levels: Tensor, scale: Tensor, offset: Tensor) -> None:
+        """Take levels, whole numbers in [-128, 127], as float32 [rows, columns], scale and offset, float32 [rows]."""
         super().__init__()
-        self.register_buffer("codes", codes)
+        self.register_buffer("levels", levels)
         self.register_buffer("scale", scale)
-        self.register_buffer("minimum", minimum)
+        self.register_buffer("offset", offset)
 
     def weight(self) -> Tensor:
         """Return float32 [rows, columns]."""
-        return self.minimum[:, None] + self.codes * self.scale[:, None]
+        return self.offset[:, None] + self.levels * self.scale[:, None]
 
     def forward(self, codes: Tensor, activation_scale: Tensor) -> Tensor:
         """Quantized activations [.., columns], [..] -> [.., rows]."""
-        return affine_product(codes, activation_scale, self.codes, self.scale, self.minimum)
+        return affine_product(codes, activation_scale, self.levels, self.scale, self.offset)
 
 
 class BinaryRows(nn.Module):
