@@ -3,7 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pocketmt.model_file.bit_packing import pack_codes, unpack_codes, unpack_indices, unused_bits
+from pocketmt.model_file.bit_packing import pack_codes, unpack_codes
+from pocketmt.model_file.packed_bits import unpack_indices, unused_bits
 
 SHAPES = st.lists(st.integers(1, 4), max_size=2).flatmap(
     lambda outer: st.integers(1, 19).map(lambda columns: (*outer, columns))

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import Final
 
 from pocketmt.errors import ModelFileError
-from pocketmt.model_file.bit_packing import unpack_indices, unused_bits
 from pocketmt.model_file.layout import RowGroup, group_index_bits, unused_bits_are_zero
+from pocketmt.model_file.packed_bits import unpack_indices, unused_bits
 
 Data = Callable[[str], memoryview]  # the bytes of a tensor
 LARGEST_FINITE: Final = {"BF16": 0x7F7F, "F32": 0x7F7FFFFF}  # positive numbers have the order of their bit patterns
