@@ -82,7 +82,7 @@ def _float_weights(path: Path) -> dict[str, Tensor]:
     """Return the parameters of a model file by their names, as float32."""
     reference = load_reference(path)
     quantized = {
-        f"{name}.weight": module.levels * module.scale[:, None]
+        f"{name}.weight": module.weight()
         for name, module in reference.named_modules()
         if isinstance(module, QuantizedLinear)
     }

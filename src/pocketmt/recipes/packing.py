@@ -81,10 +81,7 @@ def pack(
     shapes = parameter_shapes(architecture)
     chosen = choose_schemes([name for name, shape in shapes.items() if len(shape) == 2], schemes)
     _check_state(state, shapes)
-    if (pieces := len(Vocabulary(vocabulary))) != architecture.vocabulary_size:
-        raise ModelFileError(
-            f"the vocabulary has {pieces} pieces, the model {architecture.vocabulary_size}: not its own"
-        )
+    _check_vocabulary(vocabulary, architecture)
     for name, groups in chosen.items():
         check_groups(name, shapes[name][0], groups)
     entries: list[dict[str, object]] = []
@@ -149,6 +146,13 @@ def _provenance(about: About) -> dict[str, object]:
         "training": dict(about.training),
         "description": about.description,
     }
+
+
+def _check_vocabulary(vocabulary: bytes, architecture: Architecture) -> None:
+    if (pieces := len(Vocabulary(vocabulary))) != architecture.vocabulary_size:
+        raise ModelFileError(
+            f"the vocabulary has {pieces} pieces, the model {architecture.vocabulary_size}: not its own"
+        )
 
 
 def _check_state(state: Mapping[str, Tensor], shapes: Mapping[str, tuple[int, ...]]) -> None:
