@@ -25,13 +25,16 @@ Matrix::Matrix(const Kernels& kernels, Arena& arena, const TensorSource& source,
         return;
     }
     check_rows(name, *groups);
+    bool scattered = source.holds(name + ".groups");
+    if (scattered && groups->size() > most_scattered_groups)
+        throw ModelError("matrix " + name + ": more than 16 row groups cannot lie scattered");
     size_t first_row = 0;
     for (const GroupDescription& description : *groups) {
         std::string prefix = name + "." + std::to_string(parts_.size());
         parts_.push_back({pack_row_group(kernels, arena, source, prefix, description, columns), first_row, {}});
         first_row += description.rows;
     }
-    if (source.holds(name + ".groups")) scatter(source, name);
+    if (scattered) scatter(source, name);
 }
 
 void Matrix::check_rows(const std::string& name, const std::vector<GroupDescription>& groups) const {
@@ -50,8 +53,6 @@ void Matrix::check_rows(const std::string& name, const std::vector<GroupDescript
 }
 
 void Matrix::scatter(const TensorSource& source, const std::string& name) {
-    if (parts_.size() > most_scattered_groups)
-        throw ModelError("matrix " + name + ": more than 16 row groups cannot be scattered");
     size_t bits = index_bits(parts_.size());
     const uint8_t* indices = source.packed_codes(name + ".groups", {1, (rows_ * bits + 7) / 8});
     for (size_t row = 0; row < rows_; ++row) {

@@ -48,8 +48,15 @@ POCKETMT_INLINE __m512i group_indices(__m512i words) {
     }
 }
 
-// 16-bit sums of `words` words of each plane and row; planes lie in the order of words and planes of one panel, and
-// panels `panel_words` apart.
+// sums += table[indices]. As assembly, because GCC 12 adds what it has looked up in another order, for which it has too
+// few registers.
+POCKETMT_INLINE void add_looked_up(__m512i& sums, __m512i indices, __m512i table) {
+    __m512i found;
+    __asm__("vpermw %3, %2, %1\n\tvpaddw %1, %0, %0" : "+v"(sums), "=&v"(found) : "v"(indices), "v"(table));
+}
+
+// 16-bit sums of the words from `first_word` to `last_word` of each row and plane; planes lie in the order of words and
+// planes of one panel, and panels `panel_words` apart.
 template <size_t rows, size_t bits, size_t panels>
 POCKETMT_INLINE void sum_words(const uint16_t* codes, size_t panel_words, const __m512i* const (&tables)[rows],
                                size_t first_word, size_t last_word, __m512i (&sums)[rows][bits * panels]) {
@@ -69,8 +76,7 @@ POCKETMT_INLINE void sum_words(const uint16_t* codes, size_t panel_words, const 
             unrolled<rows>([&](auto row) POCKETMT_INLINE_LAMBDA {
                 const __m512i table = _mm512_load_si512(tables[row()] + word * word_groups + group());
                 unrolled<bits * panels>([&](auto plane) POCKETMT_INLINE_LAMBDA {
-                    __m512i& sum = sums[row()][plane()];
-                    sum = _mm512_add_epi16(sum, _mm512_permutexvar_epi16(indices[plane()], table));
+                    add_looked_up(sums[row()][plane()], indices[plane()], table);
                 });
             });
         });
