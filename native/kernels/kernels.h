@@ -18,7 +18,7 @@ enum class InstructionSet { portable, avx2, avx512_vnni };
 struct Epilogue {
     const float* bias = nullptr;  // [rows]
     bool relu = false;
-    const float* offsets = nullptr;  // [rows]: what is added to every weight of a row; 8-bit and level table products
+    const float* offsets = nullptr;  // [rows]: what is added to every weight of a row; not in fp32
 };
 
 // Activations quantized per row ([E6], dynamic): codes in [-127, 127], value = code * scale.

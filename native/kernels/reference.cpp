@@ -13,6 +13,14 @@ float finish(float value, const Epilogue& epilogue, size_t row) {
     return epilogue.relu && !(value > 0.0f) ? 0.0f : value;
 }
 
+float add_offset(float value, const QuantizedActivations& activations, size_t i, size_t columns,
+                 const Epilogue& epilogue, size_t row) {
+    if (!epilogue.offsets) return value;
+    const int8_t* codes = activations.codes + i * activations.stride;
+    const float offset = activations.scales[i] * epilogue.offsets[row];
+    return value + static_cast<float>(std::accumulate(codes, codes + columns, 0)) * offset;
+}
+
 }  // namespace
 
 void float_product(const float* weight, size_t rows, size_t columns, const float* activations, size_t count,
@@ -35,11 +43,8 @@ void integer_product(const int8_t* weight, const float* scales, size_t rows, siz
             const int8_t* codes = activations.codes + i * activations.stride;
             int32_t sum = 0;
             for (size_t column = 0; column < columns; ++column) sum += codes[column] * weight[row * columns + column];
-            float value = static_cast<float>(sum) * (activations.scales[i] * scales[row]);
-            if (epilogue.offsets) {
-                const float offset = activations.scales[i] * epilogue.offsets[row];
-                value += static_cast<float>(std::accumulate(codes, codes + columns, 0)) * offset;
-            }
+            const float product = static_cast<float>(sum) * (activations.scales[i] * scales[row]);
+            const float value = add_offset(product, activations, i, columns, epilogue, row);
             out[i * rows + row] = finish(value, epilogue, row);
         }
     }
@@ -60,6 +65,7 @@ void bit_plane_product(const uint8_t* planes, const float* alphas, size_t rows, 
                 const float term = static_cast<float>(sum) * (activations.scales[i] * alphas[row * bits + bit]);
                 value = bit == 0 ? term : value + term;
             }
+            value = add_offset(value, activations, i, columns, epilogue, row);
             out[i * rows + row] = finish(value, epilogue, row);
         }
     }

@@ -21,8 +21,8 @@ void integer_product(const int8_t* weight, const float* scales, size_t rows, siz
                      const QuantizedActivations& activations, size_t count, const Epilogue& epilogue, float* out);
 
 // The sum of +-codes over the signs of each plane is exact; times (activation scale * alpha) it is a float, and these
-// are added from the first plane to the last, then the bias. planes: [rows, bits, (columns + 7) / 8], alphas: [rows,
-// bits].
+// are added from the first plane to the last, then offset and bias as above. planes: [rows, bits, (columns + 7) / 8],
+// alphas: [rows, bits].
 void bit_plane_product(const uint8_t* planes, const float* alphas, size_t rows, size_t columns, size_t bits,
                        const QuantizedActivations& activations, size_t count, const Epilogue& epilogue, float* out);
 

@@ -184,7 +184,7 @@ void check_kernels(const Kernels& table) {
         check_level_table_product(table, block, quantized.view(), each);
     }
     for (size_t bits = 1; bits <= largest_plane_bits; ++bits)
-        check_bit_plane_product(table, block, quantized.view(), epilogue, bits);
+        check_bit_plane_product(table, block, quantized.view(), bits % 2 == 0 ? epilogue : with_offsets, bits);
 }
 
 }  // namespace pocketmt

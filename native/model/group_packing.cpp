@@ -44,10 +44,8 @@ class GroupPacking {
         if (scheme != "logarithmic" && !description_.levels.empty()) refuse("has levels, which " + scheme + " has not");
         if (scheme == "uniform" && bits == 8 && by_row) return uniform();
         if (scheme == "affine" && (bits == 4 || bits == 6 || bits == 8)) return affine();
-        if (scheme == "logarithmic" && few_bits) return level_table(checked_levels(), scales("scale"), nullptr);
-        if (scheme == "codebook" && few_bits && !by_row) {
-            return level_table(codebook(size_t{1} << bits), scales("scale"), nullptr);
-        }
+        if (scheme == "logarithmic" && few_bits) return small_table(checked_levels());
+        if (scheme == "codebook" && few_bits && !by_row) return small_table(codebook(size_t{1} << bits));
         if (scheme == "codebook" && bits == 8 && !by_row) return bytes(codebook(256), scales("scale"), nullptr);
         if (scheme == "binary" && few_bits && by_row) return binary();
         refuse("this engine has no kernel for the scheme \"" + scheme + "\" of " + std::to_string(bits) + " bits by " +
@@ -111,6 +109,53 @@ class GroupPacking {
         return description_.bits <= 4 ? level_table(levels, scale, offsets) : bytes(levels, scale, offsets);
     }
 
+    // Two levels, or four of which the outer two are as far apart as the inner two allow, are a sum of signs: they run
+    // from their bits.
+    RowGroup small_table(const std::vector<int8_t>& levels) const {
+        std::vector<int8_t> sorted = levels;
+        std::sort(sorted.begin(), sorted.end());
+        bool sum_of_signs =
+            levels.size() == 2 || (levels.size() == 4 && sorted[0] + sorted[3] == sorted[1] + sorted[2]);
+        return sum_of_signs ? signs(levels, sorted) : level_table(levels, scales("scale"), nullptr);
+    }
+
+    // level = middle + the sum over bits of its rank i of +-halves[i]; all halves of whole numbers are exact.
+    RowGroup signs(const std::vector<int8_t>& levels, const std::vector<int8_t>& sorted) const {
+        size_t bits = description_.bits;
+        std::vector<unsigned> ranks(levels.size());
+        for (size_t code = 0; code < levels.size(); ++code) {
+            ranks[code] =
+                static_cast<unsigned>(std::lower_bound(sorted.begin(), sorted.end(), levels[code]) - sorted.begin());
+        }
+        float middle = static_cast<float>(sorted.front() + sorted.back()) / 2.0f;
+        std::vector<float> scale = scales("scale"), alphas(rows_ * bits);
+        for (size_t row = 0; row < rows_; ++row) {
+            for (size_t bit = 0; bit < bits; ++bit)
+                alphas[row * bits + bit] = static_cast<float>(sorted[size_t{1} << bit] - sorted[0]) / 2.0f * scale[row];
+        }
+        float* offsets = middle == 0.0f ? nullptr : static_cast<float*>(arena_.allocate(rows_ * sizeof(float)));
+        if (offsets != nullptr) {
+            for (size_t row = 0; row < rows_; ++row) offsets[row] = middle * scale[row];
+        }
+        return bit_planes(planes_of(ranks).data(), alphas, offsets, "codes");
+    }
+    // The bits of each code's rank as planes [rows, bits, columns / 8].
+    std::vector<uint8_t> planes_of(const std::vector<unsigned>& ranks) const {
+        size_t bits = description_.bits, row_bytes = packed_size(columns_, bits),
+               plane_bytes = packed_size(columns_, 1);
+        const uint8_t* packed_codes = codes();
+        std::vector<uint8_t> planes(rows_ * bits * plane_bytes);
+        for (size_t row = 0; row < rows_; ++row) {
+            uint8_t* row_planes = planes.data() + row * bits * plane_bytes;
+            for (size_t column = 0; column < columns_; ++column) {
+                unsigned rank = ranks[code_at(packed_codes + row * row_bytes, row_bytes, column, bits)];
+                for (size_t bit = 0; bit < bits; ++bit)
+                    row_planes[bit * plane_bytes + column / 8] |= (rank >> bit & 1u) << (column % 8);
+            }
+        }
+        return planes;
+    }
+
     // Codes of up to 4 bits, widened to nibbles.
     RowGroup level_table(const std::vector<int8_t>& levels, const std::vector<float>& scale,
                          const float* offsets) const {
@@ -157,13 +202,17 @@ class GroupPacking {
     }
 
     RowGroup binary() const {
-        const BitPlaneProduct& product = kernels_.bit_plane_product;
         size_t bits = description_.bits;
         const uint8_t* planes = source_.packed_codes(prefix_ + ".planes", {rows_, bits, packed_size(columns_, 1)});
-        std::vector<float> alphas = source_.scales(prefix_ + ".alphas", {rows_, bits});
+        return bit_planes(planes, source_.scales(prefix_ + ".alphas", {rows_, bits}), nullptr, "planes");
+    }
+    RowGroup bit_planes(const uint8_t* planes, const std::vector<float>& alphas, const float* offsets,
+                        const char* suffix) const {
+        const BitPlaneProduct& product = kernels_.bit_plane_product;
+        size_t bits = description_.bits;
         void* packed = arena_.allocate(product.packed_bytes(rows_, columns_, bits));
         product.pack(planes, alphas.data(), rows_, columns_, bits, packed);
-        return finished(Family::bit_planes, packed, nullptr, "planes");
+        return finished(Family::bit_planes, packed, offsets, suffix);
     }
 
     const Kernels& kernels_;

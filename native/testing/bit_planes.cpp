@@ -37,8 +37,8 @@ class BitPlaneMatrix {
     }
 
     NumPyArray<float> multiply(const Array<int8_t, 2>& codes, const Array<float, 1>& scales, const PerRow& bias,
-                               bool relu, size_t gap) const {
-        const FencedEpilogue epilogue(bias, relu, std::nullopt, rows_);
+                               bool relu, size_t gap, const PerRow& offsets) const {
+        const FencedEpilogue epilogue(bias, relu, offsets, rows_);
         return multiply_quantized(codes, scales, rows_, columns_, gap,
                                   [&](const QuantizedActivations& input, size_t count, float* out, size_t stride) {
                                       product_.multiply(packed_.data(), rows_, columns_, bits_, input, count,
@@ -60,7 +60,7 @@ void bind_bit_planes(nb::module_& module) {
              nb::arg("planes"), nb::arg("alphas"), nb::arg("columns"))
         .def("row", &BitPlaneMatrix::row, nb::arg("index"))
         .def("multiply", &BitPlaneMatrix::multiply, nb::arg("codes"), nb::arg("scales"), nb::arg("bias") = nb::none(),
-             nb::arg("relu") = false, nb::arg("gap") = 0);
+             nb::arg("relu") = false, nb::arg("gap") = 0, nb::arg("offsets") = nb::none());
 }
 
 }  // namespace pocketmt::testing

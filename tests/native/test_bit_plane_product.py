@@ -39,13 +39,23 @@ def binary_codes(generator: np.random.Generator, rows: int, bits: int, columns: 
     return BinaryCodes(planes, normal(generator, rows, bits), columns)
 
 
-def _expected(activations: Integers, factors: Floats, weights: BinaryCodes, bias: Floats | None, relu: bool) -> Floats:
+def _expected(
+    activations: Integers,
+    factors: Floats,
+    weights: BinaryCodes,
+    bias: Floats | None,
+    relu: bool,
+    offsets: Floats | None = None,
+) -> Floats:
     """The sum over planes, from the first, of float(sum) * (activation scale * alpha), each operation in float32."""
     sums = np.einsum("nc,rbc->bnr", activations.astype(np.float64), weights.signs.astype(np.float64))
     terms = sums.astype(np.float32) * (factors[None, :, None] * weights.alphas.T[:, None, :])
     value = terms[0]
     for term in terms[1:]:
         value = value + term
+    if offsets is not None:
+        totals = activations.astype(np.int64).sum(axis=1).astype(np.float32)
+        value = value + totals[:, None] * (factors[:, None] * offsets)
     if bias is not None:
         value = value + bias
     return np.where(value > 0, value, np.float32(0)) if relu else value
@@ -59,6 +69,7 @@ def _expected(activations: Integers, factors: Floats, weights: BinaryCodes, bias
     columns=st.integers(1, 600),
     count=st.integers(1, 40),
     with_bias=st.booleans(),
+    with_offsets=st.booleans(),
     relu=st.booleans(),
     gap=st.sampled_from([0, 1, 5, 16]),
 )
@@ -70,18 +81,20 @@ def test_product(
     columns: int,
     count: int,
     with_bias: bool,
+    with_offsets: bool,
     relu: bool,
     gap: int,
 ) -> None:
     weights = binary_codes(generator, rows, bits, columns)
     activations, factors = codes(generator, count, columns), scales(generator, count)
     bias = normal(generator, rows) if with_bias else None
+    offsets = normal(generator, rows) if with_offsets else None
     matrix = weights.pack(instruction_set)
-    result = matrix.multiply(activations, factors, bias, relu, gap)
-    assert_same_bits(result, _expected(activations, factors, weights, bias, relu))
+    result = matrix.multiply(activations, factors, bias, relu, gap, offsets)
+    assert_same_bits(result, _expected(activations, factors, weights, bias, relu, offsets))
     # One row takes other ways through the code than many.
     for row in {0, count // 2, count - 1}:
-        alone = matrix.multiply(activations[row : row + 1], factors[row : row + 1], bias, relu)
+        alone = matrix.multiply(activations[row : row + 1], factors[row : row + 1], bias, relu, 0, offsets)
         assert_same_bits(alone[0], result[row])
 
 

@@ -63,10 +63,13 @@ void multiply_tile(const PlaneCall& call, const PlaneRange& range) {
         unrolled<rows * parts>([&](auto index) POCKETMT_INLINE_LAMBDA {
             constexpr size_t row = index() / parts, part = index() % parts;
             const size_t output = panel * panel_outputs + part * lanes;
-            if (output < call.rows) {
-                store_outputs(call.epilogue, output, call.rows - output, values[row][part],
-                              call.out + (range.first_row + row) * call.out_stride + output);
-            }
+            if (output >= call.rows) return;
+            const size_t valid = call.rows - output;
+            const __m256 activation_scale = _mm256_set1_ps(call.activations.scales[range.first_row + row]);
+            const __m256 value =
+                add_offsets(call.epilogue, output, valid, activation_sums[row], activation_scale, values[row][part]);
+            store_outputs(call.epilogue, output, valid, value,
+                          call.out + (range.first_row + row) * call.out_stride + output);
         });
     }
 }

@@ -99,8 +99,9 @@ POCKETMT_INLINE void store_sums(const LookupCall& call, size_t row, size_t panel
         value = bit() == 0 ? term : _mm512_add_ps(value, term);
     });
     const size_t output = panel * panel_outputs + part * 16;
-    store_outputs(call.epilogue, output, output_mask(call.rows, output), value,
-                  call.out + row * call.out_stride + output);
+    const __mmask16 mask = output_mask(call.rows, output);
+    value = add_offsets(call.epilogue, output, mask, call.activation_sums[row], activation_scale, value);
+    store_outputs(call.epilogue, output, mask, value, call.out + row * call.out_stride + output);
 }
 
 template <size_t rows, size_t bits, size_t panels>

@@ -57,6 +57,8 @@ void multiply_panel(const PlaneProduct& product, size_t panel, size_t row) {
     const size_t first_output = panel * panel_outputs;
     for (size_t lane = 0; lane < smaller(panel_outputs, product.rows - first_output); ++lane) {
         float value = values[lane];
+        if (product.epilogue.offsets)
+            value += static_cast<float>(sum) * (scale * product.epilogue.offsets[first_output + lane]);
         if (product.epilogue.bias) value += product.epilogue.bias[first_output + lane];
         if (product.epilogue.relu) value = value > 0.0f ? value : 0.0f;
         product.out[row * product.out_stride + first_output + lane] = value;

@@ -17,6 +17,15 @@ POCKETMT_INLINE __m256i broadcast_group(const int8_t* codes) {
     return _mm256_set1_epi32(four);
 }
 
+// value + sum(activations) * offset of the outputs from `output` on, of which `valid` exist.
+POCKETMT_INLINE __m256 add_offsets(const Epilogue& epilogue, size_t output, size_t valid, int32_t activation_sum,
+                                   __m256 activation_scale, __m256 value) {
+    if (!epilogue.offsets) return value;
+    const __m256 loaded = _mm256_maskload_ps(epilogue.offsets + output, lane_mask(valid));
+    const __m256 sum = _mm256_set1_ps(static_cast<float>(activation_sum));
+    return _mm256_add_ps(value, _mm256_mul_ps(sum, _mm256_mul_ps(activation_scale, loaded)));
+}
+
 // sums [rows]: of the codes of each row from `first_row` on; the codes beyond the columns are zero.
 template <size_t rows>
 inline void sum_rows(const QuantizedActivations& activations, size_t first_row, size_t columns, int32_t (&sums)[rows]) {

@@ -30,11 +30,7 @@ POCKETMT_INLINE void store_sums(const IntegerCall& call, size_t row, int32_t act
     const __m256 activation_scale = _mm256_set1_ps(call.activations.scales[row]);
     const __m256 scale = _mm256_mul_ps(activation_scale, _mm256_loadu_ps(call.weight_scales + output));
     __m256 value = _mm256_mul_ps(_mm256_cvtepi32_ps(sums), scale);
-    if (call.epilogue.offsets) {
-        const __m256 offsets = _mm256_maskload_ps(call.epilogue.offsets + output, lane_mask(valid));
-        const __m256 sum = _mm256_set1_ps(static_cast<float>(activation_sum));
-        value = _mm256_add_ps(value, _mm256_mul_ps(sum, _mm256_mul_ps(activation_scale, offsets)));
-    }
+    value = add_offsets(call.epilogue, output, valid, activation_sum, activation_scale, value);
     store_outputs(call.epilogue, output, valid, value, call.out + row * call.out_stride + output);
 }
 

@@ -29,6 +29,14 @@ constexpr __mmask16 output_mask(size_t rows, size_t first_output) {
     return static_cast<__mmask16>((1u << valid) - 1u);
 }
 
+// value + sum(activations) * offset of the 16 outputs from `output` on, of which those in `mask` exist.
+POCKETMT_INLINE __m512 add_offsets(const Epilogue& epilogue, size_t output, __mmask16 mask, int32_t activation_sum,
+                                   __m512 activation_scale, __m512 value) {
+    if (!epilogue.offsets) return value;
+    const __m512 offsets = _mm512_mul_ps(activation_scale, _mm512_maskz_loadu_ps(mask, epilogue.offsets + output));
+    return _mm512_add_ps(value, _mm512_mul_ps(_mm512_set1_ps(static_cast<float>(activation_sum)), offsets));
+}
+
 // relu(value + bias) of the 16 outputs from `output` on, of which those in `mask` exist, to `out`, where they begin.
 POCKETMT_INLINE void store_outputs(const Epilogue& epilogue, size_t output, __mmask16 mask, __m512 value, float* out) {
     if (epilogue.bias) value = _mm512_add_ps(value, _mm512_maskz_loadu_ps(mask, epilogue.bias + output));

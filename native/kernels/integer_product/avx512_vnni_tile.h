@@ -24,11 +24,7 @@ POCKETMT_INLINE void store_sums(const IntegerCall& call, size_t row, size_t outp
     const __m512 activation_scale = _mm512_set1_ps(call.activations.scales[row]);
     const __m512 scale = _mm512_mul_ps(activation_scale, _mm512_loadu_ps(call.weight_scales + output));
     __m512 value = _mm512_mul_ps(_mm512_cvtepi32_ps(sums), scale);
-    if (call.epilogue.offsets) {
-        const __m512 offsets = _mm512_maskz_loadu_ps(mask, call.epilogue.offsets + output);
-        const __m512 sum = _mm512_set1_ps(static_cast<float>(call.activation_sums[row]));
-        value = _mm512_add_ps(value, _mm512_mul_ps(sum, _mm512_mul_ps(activation_scale, offsets)));
-    }
+    value = add_offsets(call.epilogue, output, mask, call.activation_sums[row], activation_scale, value);
     store_outputs(call.epilogue, output, mask, value, call.out + row * call.out_stride + output);
 }
 

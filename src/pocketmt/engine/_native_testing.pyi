@@ -80,9 +80,15 @@ class BitPlaneMatrix:
         """One row of weights, decoded."""
 
     def multiply(
-        self, codes: NDArray[np.int8], scales: Floats, bias: Floats | None = None, relu: bool = False, gap: int = 0
+        self,
+        codes: NDArray[np.int8],
+        scales: Floats,
+        bias: Floats | None = None,
+        relu: bool = False,
+        gap: int = 0,
+        offsets: Floats | None = None,
     ) -> Floats:
-        """Activations codes [count, columns], scales [count] -> [count, rows]."""
+        """Activations codes [count, columns], scales [count] -> [count, rows]; bias and offsets: [rows]."""
 
 def quantize_rows(instruction_set: str, x: Floats, gap: int = 0) -> tuple[NDArray[np.int8], Floats]:
     """x [count, columns] -> codes [count, columns rounded up to 64], scales [count]."""
