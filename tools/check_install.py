@@ -192,7 +192,6 @@ def check(record: InstallRecord) -> list[str]:
 
 def measure() -> InstallRecord:
     """Build, install and measure."""
-    models = sorted((ROOT / "src" / "pocketmt" / "bundled").glob("*.pocketmt"))
     with tempfile.TemporaryDirectory() as folder:
         wheel = build_wheel(Path(folder))
         python = install(wheel, Path(folder) / "environment")
@@ -200,7 +199,8 @@ def measure() -> InstallRecord:
         imports = [time_import(python, module) for module in ("pocketmt", "pocketmt.engine")]
         sizes = Sizes.of(runtime)
         own = next(package for package in runtime if package.name == "pocketmt")
-        models_bytes = sum(model.stat().st_size for model in models)
+        models = [each for each in zipfile.ZipFile(wheel).infolist() if each.filename.endswith(".pocketmt")]
+        models_bytes = sum(model.file_size for model in models)
         return InstallRecord(
             wheel_bytes=wheel.stat().st_size,
             bundled_models_bytes=models_bytes,
