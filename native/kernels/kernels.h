@@ -1,9 +1,9 @@
 // The kernels of one instruction set, as a table of functions.
 //
 // Shapes: a weight matrix has `rows` outputs and `columns` inputs; activations are `count` rows of `columns` floats,
-// row-major; products are `count` rows of `rows` floats. Leading dimensions are explicit strides in elements. Every
-// output element depends on its own activation row and weight row alone, summed in an order that does not depend on
-// `count`: a sentence's translation never depends on its neighbours (design, contract 3).
+// row-major; products are `count` rows of `rows` floats, count at least 1. Leading dimensions are explicit strides in
+// elements. Every output element depends on its own activation row and weight row alone, summed in an order that does
+// not depend on `count`: a sentence's translation never depends on its neighbours (design, contract 3).
 #pragma once
 
 #include <cstddef>

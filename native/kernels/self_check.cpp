@@ -88,14 +88,16 @@ void check_float_product(const Kernels& table, const Block& block) {
     AlignedBytes packed(product.packed_bytes(rows, columns));
     product.pack(block.weight.data(), rows, columns, packed.data);
     std::vector<float> out(count * rows), expected(count * rows);
-    product.multiply(packed.data, rows, columns, block.activations.data(), columns, count, epilogue, out.data(), rows);
-    reference::float_product(block.weight.data(), rows, columns, block.activations.data(), count, epilogue,
-                             expected.data());
-    for (size_t i = 0; i < out.size(); ++i) {
-        // Sequential summation of `columns` products and a bias: |error| <= (columns + 2) eps sum|a w|, and |a|, |w|,
-        // |bias| <= 2.
-        const float bound = (columns + 2) * FLT_EPSILON * (columns * 4.0f + 2.0f);
-        if (!(std::fabs(out[i] - expected[i]) <= bound)) refuse(table, "fp32 product");
+    const float* activations = block.activations.data();
+    reference::float_product(block.weight.data(), rows, columns, activations, count, epilogue, expected.data());
+    for (const size_t part : {size_t{1}, count}) {  // they take different ways
+        product.multiply(packed.data, rows, columns, activations, columns, part, epilogue, out.data(), rows);
+        for (size_t i = 0; i < part * rows; ++i) {
+            // Sequential summation of `columns` products and a bias: |error| <= (columns + 2) eps sum|a w|, and |a|,
+            // |w|, |bias| <= 2.
+            const float bound = (columns + 2) * FLT_EPSILON * (columns * 4.0f + 2.0f);
+            if (!(std::fabs(out[i] - expected[i]) <= bound)) refuse(table, "fp32 product");
+        }
     }
 }
 
