@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parent.parent
 FOLDER = Path("build") / "demo"
 SCHEMES = ("float32", "uniform8", "logarithmic4")
 SENTENCES = (
-    "The old man buys three red apples at the market.",
+    "On the 3rd of October, we have to go to the park by tram.",
     "I have to work tomorrow because my colleague is ill.",
     "Where is the train station?",
 )
