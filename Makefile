@@ -1,6 +1,6 @@
 # What can be made from nothing but Python 3.11, a C++ compiler, make and the package registries:
 #
-#   make demo        the main job on the built-in corpus: train, pack, score, time, translate (about ten minutes on two cores)
+#   make demo        the main job on the built-in corpus: train, pack, score, time, translate (under ten minutes on two cores)
 #   make test        every check: format, lint, types, floors, tests, a fresh install
 #   make sanitize    the engine's tests and the hostile model files under AddressSanitizer and UBSan
 #   make benchmark   the measurements of benchmarks/, side by side with CTranslate2

@@ -23,7 +23,7 @@ SCHEMES = ("float32", "uniform8", "logarithmic4")
 SENTENCES = (
     "On the 3rd of October, we have to go to the park by tram.",
     "I have to work tomorrow because my colleague is ill.",
-    "Where is the train station?",
+    "Excuse me, where is the train station?",
 )
 
 
