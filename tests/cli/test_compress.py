@@ -117,3 +117,43 @@ def test_where_nothing_can_be_written_nothing_is_begun(pocketmt: Run, tiny_run: 
     assert answer.returncode == 1
     assert b"missing" in answer.stderr
     assert os.listdir(tmp_path) == ["recipe.toml"]
+
+
+def test_a_size_is_kept_by_choosing_bits(pocketmt: Run, tiny_run: Path, tmp_path: Path) -> None:
+    file = tmp_path / "small.pocketmt"
+    assert pocketmt("compress", tiny_run, "uniform8", "-o", tmp_path / "larger.pocketmt").returncode == 0
+    size = (tmp_path / "larger.pocketmt").stat().st_size - 500
+    arguments = ("compress", tiny_run, "--target-size", size, "--updates", "4", "-o", file)
+    answer = pocketmt(*arguments)
+    assert answer.returncode == 0, answer.stderr
+    assert file.stat().st_size <= size
+    assert b"chosen: embedding" in answer.stderr
+    assert b"scored" in answer.stderr
+    again = pocketmt(*arguments)
+    assert again.returncode == 0
+    assert b"scored" not in again.stderr, "what was begun goes on with its recipe"
+
+
+def test_a_size_that_cannot_be_kept_is_refused(pocketmt: Run, tiny_run: Path, tmp_path: Path) -> None:
+    answer = pocketmt("compress", tiny_run, "--target-size", "1kB", "-o", tmp_path / "small.pocketmt")
+    assert answer.returncode == 1
+    assert b"1,000 bytes is too small for this model: it takes" in answer.stderr
+    assert not (tmp_path / "small.pocketmt").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((), b"Give one of RECIPE, --target-size and --tolerated-loss"),
+        (("uniform8", "--target-size", "1MB"), b"Give one of RECIPE"),
+        (("uniform8", "--updates", "5"), b"--updates goes with"),
+        (("--target-size", "large"), b"'large' is no size"),
+        (("--target-size", "3 parsecs"), b"is no size"),
+    ],
+)
+def test_one_target_is_given(
+    pocketmt: Run, tiny_run: Path, tmp_path: Path, arguments: tuple[str, ...], message: bytes
+) -> None:
+    answer = pocketmt("compress", tiny_run, *arguments, "-o", tmp_path / "small.pocketmt")
+    assert answer.returncode == 2
+    assert message in answer.stderr

@@ -4,7 +4,9 @@ from pathlib import Path
 
 import click
 
-from pocketmt.cli.options import FILE
+from pocketmt.cli.options import FILE, FileSize, show_scored
+
+DEFAULT_UPDATES = 2000
 
 
 def _list_recipes(context: click.Context, _: click.Parameter, wanted: bool) -> None:
@@ -21,7 +23,7 @@ def _list_recipes(context: click.Context, _: click.Parameter, wanted: bool) -> N
 
 @click.command(short_help="Make a trained model small by a recipe.")
 @click.argument("run", type=FILE)
-@click.argument("recipe")
+@click.argument("recipe", required=False)
 @click.option("--output", "-o", type=FILE, required=True, help="The model file to write (*.pocketmt).")
 @click.option(
     "--folder",
@@ -34,6 +36,19 @@ def _list_recipes(context: click.Context, _: click.Parameter, wanted: bool) -> N
     type=FILE,
     default=None,
     help="A training configuration whose text and settings are used in place of the run's own.",
+)
+@click.option("--target-size", type=FileSize(), default=None, help="In place of RECIPE: most bytes, as 900kB or 2MB.")
+@click.option(
+    "--tolerated-loss",
+    type=click.FloatRange(0),
+    default=None,
+    help="In place of RECIPE: the rise in validation loss, nats a token, that is borne before retraining.",
+)
+@click.option(
+    "--updates",
+    type=click.IntRange(0),
+    default=None,
+    help=f"Updates of the retraining where there is no RECIPE (default: {DEFAULT_UPDATES}; 0: none).",
 )
 @click.option("--limit-updates", type=click.IntRange(1), default=None, help="Most updates of a stage, for a trial.")
 @click.option("--licence", default="", help="The terms of the model, kept in the file.")
@@ -48,15 +63,21 @@ def _list_recipes(context: click.Context, _: click.Parameter, wanted: bool) -> N
 )
 def compress(
     run: Path,
-    recipe: str,
+    recipe: str | None,
     output: Path,
     folder: Path | None,
     configuration: Path | None,
+    target_size: int | None,
+    tolerated_loss: float | None,
+    updates: int | None,
     limit_updates: int | None,
     licence: str,
     description: str,
 ) -> None:
     """Make the model of RUN, a folder that `pocketmt train` wrote, small by RECIPE: a TOML file, or a name of --list.
+
+    With --target-size or --tolerated-loss, schemes and bits are chosen by what each part of the model bears, and the
+    model is retrained on its own text to write as the uncompressed one does.
 
     A compression that was stopped, by Ctrl-C or in any other way, goes on where it was when it is called again in the
     same way. Needs pip install 'pocketmt[train]'.
@@ -66,18 +87,27 @@ def compress(
       pocketmt compress --list
       pocketmt compress runs/captions l-log4-error-feedback --output captions4.pocketmt
       pocketmt compress runs/captions my-recipe.toml --limit-updates 10 --output trial.pocketmt
+      pocketmt compress runs/captions --target-size 900kB --output captions-900kB.pocketmt
     """
+    if (recipe is not None) + (target_size is not None) + (tolerated_loss is not None) != 1:
+        raise click.UsageError("Give one of RECIPE, --target-size and --tolerated-loss.")
+    if recipe is not None and updates is not None:
+        raise click.UsageError("--updates goes with --target-size or --tolerated-loss; a recipe says its own.")
     from pocketmt.recipes.catalogue import find_recipe
     from pocketmt.recipes.schema import limit_updates as limited
     from pocketmt.training.configuration import read_configuration
 
     # A mistake in the recipe or the configuration is told before PyTorch is loaded, which takes seconds.
-    found = find_recipe(recipe)
+    found = None if recipe is None else find_recipe(recipe)
     resolved = None if configuration is None else read_configuration(configuration)
+    work = folder or output.with_suffix(".compression")
+    from pocketmt.recipes.run_folder import choose_run_recipe, compress_run
+
+    if found is None:
+        wanted = DEFAULT_UPDATES if updates is None else updates
+        found = choose_run_recipe(run, work, target_size, tolerated_loss, wanted, resolved, show_scored)
+        click.echo(f"chosen: {found.description}", err=True)
     if limit_updates is not None:
         found = limited(found, limit_updates)
-    from pocketmt.recipes.run_folder import compress_run
-
-    work = folder or output.with_suffix(".compression")
     size = compress_run(run, found, work, output, resolved, licence=licence, description=description)
     click.echo(f"{output}: {size:,} bytes", err=True)

@@ -1,5 +1,6 @@
 """The options that several commands share, each written once."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,23 @@ DEFAULT_MODEL = "captions-en-de"
 FILE = click.Path(path_type=Path)
 
 Command = Callable[..., Any]
+
+_UNITS = {"": 1, "B": 1, "kB": 10**3, "KB": 10**3, "MB": 10**6, "GB": 10**9}
+
+
+class FileSize(click.ParamType):  # type: ignore[type-arg]  # older versions of click are not generic
+    """A number of bytes, as 900000, 900kB or 1.2MB; units are powers of 1,000."""
+
+    name = "size"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Return the bytes."""
+        if isinstance(value, int):
+            return value
+        match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([a-zA-Z]*)", str(value).strip())
+        if match is None or match[2] not in _UNITS or (size := int(float(match[1]) * _UNITS[match[2]])) < 1:
+            self.fail(f"{value!r} is no size: give bytes, or as in 900kB or 1.2MB.", param, ctx)
+        return size
 
 
 def beam_size_option(command: Command) -> Command:
@@ -51,3 +69,8 @@ def instruction_set_option(command: Command) -> Command:
 def json_option(command: Command) -> Command:
     """Add --json."""
     return click.option("--json", "as_json", is_flag=True, help="Write a JSON record in place of a table.")(command)
+
+
+def show_scored(done: int, total: int) -> None:
+    """Show on stderr how many networks are scored, of how many."""
+    click.echo(f"\rscored {done} of {total}" + ("\n" if done == total else ""), nl=False, err=True)

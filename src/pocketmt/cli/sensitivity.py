@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from pocketmt.cli.options import FILE, json_option
+from pocketmt.cli.options import FILE, json_option, show_scored
 
 PICTURES = (".png", ".svg", ".pdf")
 
@@ -45,10 +45,7 @@ def sensitivity(
     from pocketmt.recipes.sensitivity import measure_sensitivity
     from pocketmt.recipes.trained_model import read_trained_model
 
-    def report(done: int, total: int) -> None:
-        click.echo(f"\rscored {done} of {total}" + ("\n" if done == total else ""), nl=False, err=True)
-
-    found = measure_sensitivity(read_trained_model(run), scheme, given, tried, sentences, report)
+    found = measure_sensitivity(read_trained_model(run), scheme, given, tried, sentences, show_scored)
     if picture is not None:
         draw_sensitivity(found, picture)
     click.echo(to_json(found) if as_json else sensitivity_table(found))

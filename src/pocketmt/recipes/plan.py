@@ -61,7 +61,7 @@ def make_plan(recipe: Recipe, architecture: Architecture) -> list[PlannedStage]:
             raise ConfigurationError(f"{place}: it neither quantizes nor retrains: give it one of both, or remove it")
         for number, entry in enumerate(stage.quantize):
             where = f"{place}.quantize[{number}]"
-            division = _division(entry, where)
+            division = make_division(entry, where)
             for name in _matrices(entry, names, where):
                 if name in places:
                     raise ConfigurationError(
@@ -99,7 +99,8 @@ def _matrices(entry: Quantize, names: list[str], where: str) -> list[str]:
     return [name for name in names if name in found]
 
 
-def _division(entry: Quantize, where: str) -> Division:
+def make_division(entry: Quantize, where: str) -> Division:
+    """Return how an entry divides its matrices; ConfigurationError, naming `where`, for what its scheme has not."""
     options = dict(entry.options)
     for reserved in ("bits", "granularity"):
         if reserved in options:

@@ -1,12 +1,13 @@
 """From the folder of a training run to a model file."""
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import msgspec
 
 from pocketmt.errors import ModelFileError
+from pocketmt.recipes.allocation import choose_recipe
 from pocketmt.recipes.compression import compress
 from pocketmt.recipes.packing import FLOAT32, About, pack
 from pocketmt.recipes.row_groups import RowGroup
@@ -51,15 +52,35 @@ def compress_run(
     """
     if not output.parent.is_dir():
         raise ModelFileError(f"{output}: there is no folder {output.parent} to write it to: make it first")
-    model = read_trained_model(run)
-    if configuration is not None:
-        model = dataclasses.replace(model, configuration=configuration)
+    model = _read(run, configuration)
     outcome, groups = compress(model, recipe, folder)
     training = {**model.training, "compression": outcome.scores}
     about = _about(model, msgspec.to_builtins(recipe), training, licence, description)
     schemes: dict[str, str | Sequence[RowGroup]] = {**groups, "*": FLOAT32}
     vocabulary = model.vocabulary_file.read_bytes()
     return pack(output, outcome.weights, model.architecture, vocabulary, schemes, about, outcome.quantized)
+
+
+def choose_run_recipe(
+    run: Path,
+    folder: Path,
+    size: int | None,
+    damage: float | None,
+    updates: int,
+    configuration: Configuration | None = None,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> Recipe:
+    """Choose a recipe for the model of a run as `choose_recipe` does; arguments as there, and as of `compress_run`.
+
+    Raises as `read_trained_model` and `choose_recipe` do.
+    """
+    model = _read(run, configuration)
+    return choose_recipe(model, folder, size=size, damage=damage, updates=updates, progress=progress)
+
+
+def _read(run: Path, configuration: Configuration | None) -> TrainedModel:
+    model = read_trained_model(run)
+    return model if configuration is None else dataclasses.replace(model, configuration=configuration)
 
 
 def _about(

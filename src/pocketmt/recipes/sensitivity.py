@@ -82,7 +82,7 @@ def measure_sensitivity(
         DataError: no configuration, or text that cannot be used.
     """
     schemes = [_scheme(scheme, each, options or {}) for each in bits]
-    corpus = _validation_text(model, sentences)
+    corpus = validation_text(model, sentences)
     names = matrix_names(model.architecture)
     total = 1 + len(PARTS) * len(schemes)
     whole = _score(model, corpus, {})
@@ -106,7 +106,8 @@ def _scheme(name: str, bits: int, options: Mapping[str, object]) -> Scheme:
     return scheme_from_options(name, bits=bits, **options)
 
 
-def _validation_text(model: TrainedModel, sentences: int | None) -> Corpus:
+def validation_text(model: TrainedModel, sentences: int | None = None) -> Corpus:
+    """Return a model's text with the first `sentences` of its validation part alone; DataError where it has none."""
     if model.configuration is None:
         raise DataError(
             f"{model.vocabulary_file.parent} holds no configuration.json, which names the validation text: "
