@@ -3,8 +3,8 @@
     python -m benchmarks.multi30k.compression build/multi30k/seed2 fp32-continued l-log4-error-feedback
     python -m benchmarks.multi30k.compression build/multi30k/seed2 --final
 
-The first argument is a folder that `pocketmt train` filled; without names every recipe of the library is run. Model
-files and the work on them lie in its folder `recipes`: a second call goes on where the first was stopped. Choices are
+The first argument is a folder that `pocketmt train` filled; without names every recipe of the library is run whose
+outcome a model file can hold. Model files and the work on them lie in its folder `recipes`: a second call goes on where the first was stopped. Choices are
 made on `val`: the test sets are translated with --final alone. The record goes to
 benchmarks/records/multi30k-compression.json, unless --limit-updates says that this is a trial.
 """
@@ -26,7 +26,7 @@ from pocketmt.model_file import open_model
 from pocketmt.model_file.report import inspect_model
 from pocketmt.recipes.catalogue import find_recipe, recipe_names
 from pocketmt.recipes.run_folder import compress_run, pack_run
-from pocketmt.recipes.schema import Recipe, limit_updates
+from pocketmt.recipes.schema import Recipe, limit_updates, quantizes_activations
 
 # What every other is compared with: the uncompressed model after the same kind of updates, else as it was trained.
 CONTROL = "fp32-continued"
@@ -56,7 +56,7 @@ def main(arguments: Sequence[str]) -> int:
     sets = (VALIDATION, *TESTS) if options.final else (VALIDATION,)
     baselines = {UNCOMPRESSED: _translations(uncompressed, sets)}
     rows = [_row(UNCOMPRESSED, None, uncompressed, uncompressed, baselines[UNCOMPRESSED])]
-    names = options.recipes or recipe_names()
+    names = options.recipes or [name for name in recipe_names() if not quantizes_activations(find_recipe(name))]
     for name in sorted(names, key=lambda each: each != CONTROL):
         recipe = find_recipe(name)
         if options.limit_updates is not None:
@@ -80,7 +80,7 @@ def main(arguments: Sequence[str]) -> int:
 def _options(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("run", type=Path, help="a folder filled by `pocketmt train`")
-    parser.add_argument("recipes", nargs="*", help="names of recipes (default: the whole library)")
+    parser.add_argument("recipes", nargs="*", help="names of recipes (default: all that a model file can hold)")
     parser.add_argument("--final", action="store_true", help="score the test sets, too: when all choices are made")
     parser.add_argument("--limit-updates", type=int, help="most updates of a stage, for a trial without a record")
     parser.add_argument(

@@ -157,3 +157,18 @@ def test_one_target_is_given(
     answer = pocketmt("compress", tiny_run, *arguments, "-o", tmp_path / "small.pocketmt")
     assert answer.returncode == 2
     assert message in answer.stderr
+
+
+def test_without_a_model_file_the_folder_has_the_scores(pocketmt: Run, tiny_run: Path, tmp_path: Path) -> None:
+    arguments = ("compress", tiny_run, "q-8bit", "--limit-updates", "3")
+    refused = pocketmt(*arguments, "-o", tmp_path / "model.pocketmt")
+    assert refused.returncode == 1
+    assert b"quantizes activations, which no model file holds yet: give --folder and no --output" in refused.stderr
+    assert os.listdir(tmp_path) == []
+    assert pocketmt(*arguments).returncode == 2
+    answer = pocketmt(*arguments, "--folder", tmp_path / "work")
+    assert answer.returncode == 0, answer.stderr
+    assert b"bleu" in answer.stderr
+    log = [json.loads(line) for line in (tmp_path / "work" / "log.jsonl").read_text().splitlines()]
+    assert [event["update"] for event in log if event["event"] == "validation"] == [1, 3]
+    assert os.listdir(tmp_path) == ["work"]

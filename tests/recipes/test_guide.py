@@ -5,20 +5,32 @@ from pathlib import Path
 
 from pocketmt.models.presets import preset
 from pocketmt.quantization.registry import SCHEMES
-from pocketmt.recipes.plan import make_plan
+from pocketmt.recipes.fully_quantized import FullQuantization
+from pocketmt.recipes.plan import PlannedStage, make_plan
 from pocketmt.recipes.schema import StraightThrough, read_recipe
 
 GUIDE = Path(__file__).resolve().parents[2] / "docs" / "recipes.md"
 
 
+def planned_example(number: int, folder: Path) -> PlannedStage:
+    example = re.findall(r"```toml\n(.*?)```", GUIDE.read_text(encoding="utf-8"), flags=re.DOTALL)[number]
+    (folder / "example.toml").write_text(example)
+    (stage,) = make_plan(read_recipe(folder / "example.toml"), preset("tiny", 100, "pre"))
+    return stage
+
+
 def test_the_example_can_be_carried_out(tmp_path: Path) -> None:
-    (example,) = re.findall(r"```toml\n(.*?)```", GUIDE.read_text(encoding="utf-8"), flags=re.DOTALL)
-    (tmp_path / "example.toml").write_text(example)
-    (stage,) = make_plan(read_recipe(tmp_path / "example.toml"), preset("tiny", 100, "pre"))
+    stage = planned_example(0, tmp_path)
     assert isinstance(stage.retraining, StraightThrough)
     kinds = {name.split(".")[-3] for name in stage.matrices if "layers" in name}
     assert kinds == {"self_attention", "cross_attention"}
     assert len(stage.matrices["embedding.weight"].schemes) == 4
+
+
+def test_the_example_of_activations_is_the_papers_method(tmp_path: Path) -> None:
+    stage = planned_example(1, tmp_path)
+    assert stage.activations == FullQuantization()
+    assert stage.estimation is not None and stage.estimation.delay == 100
 
 
 def test_every_scheme_is_explained() -> None:

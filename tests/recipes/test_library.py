@@ -8,8 +8,8 @@ from pocketmt.errors import ConfigurationError
 from pocketmt.model_file import open_model
 from pocketmt.recipes.catalogue import LIBRARY, find_recipe, recipe_names
 from pocketmt.recipes.plan import make_plan
-from pocketmt.recipes.run_folder import compress_run
-from pocketmt.recipes.schema import limit_updates
+from pocketmt.recipes.run_folder import compress_run, score_run
+from pocketmt.recipes.schema import limit_updates, quantizes_activations
 from pocketmt.recipes.trained_model import read_trained_model
 from tests.recipes.conftest import architecture
 from tests.recipes.tiny_run import write_tiny_run
@@ -25,7 +25,22 @@ def test_the_library_is_there() -> None:
     assert recipe_names() == sorted(file.stem for file in LIBRARY.iterdir())
 
 
-@pytest.mark.parametrize("name", recipe_names())
+FULLY_QUANTIZED = [name for name in recipe_names() if quantizes_activations(find_recipe(name))]
+
+
+@pytest.mark.parametrize("name", FULLY_QUANTIZED)
+def test_a_recipe_with_quantized_activations_runs_and_is_scored(name: str, tiny_run: Path, tmp_path: Path) -> None:
+    recipe = find_recipe(name)
+    assert recipe.name == name
+    assert recipe.description
+    scores = score_run(tiny_run, limit_updates(recipe, 2), tmp_path / "work")
+    assert scores["loss"] > 0
+    with pytest.raises(ConfigurationError, match="no model file holds yet: give --folder"):
+        compress_run(tiny_run, recipe, tmp_path / "none", tmp_path / "model.pocketmt")
+    assert not (tmp_path / "none").exists()
+
+
+@pytest.mark.parametrize("name", sorted({*recipe_names()} - {*FULLY_QUANTIZED}))
 def test_a_recipe_of_the_library_runs_and_is_packed(name: str, tiny_run: Path, tmp_path: Path) -> None:
     recipe = find_recipe(name)
     assert recipe.name == name

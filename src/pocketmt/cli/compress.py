@@ -24,7 +24,7 @@ def _list_recipes(context: click.Context, _: click.Parameter, wanted: bool) -> N
 @click.command(short_help="Make a trained model small by a recipe.")
 @click.argument("run", type=FILE)
 @click.argument("recipe", required=False)
-@click.option("--output", "-o", type=FILE, required=True, help="The model file to write (*.pocketmt).")
+@click.option("--output", "-o", type=FILE, default=None, help="The model file to write (*.pocketmt).")
 @click.option(
     "--folder",
     type=FILE,
@@ -64,7 +64,7 @@ def _list_recipes(context: click.Context, _: click.Parameter, wanted: bool) -> N
 def compress(
     run: Path,
     recipe: str | None,
-    output: Path,
+    output: Path | None,
     folder: Path | None,
     configuration: Path | None,
     target_size: int | None,
@@ -78,6 +78,9 @@ def compress(
 
     With --target-size or --tolerated-loss, schemes and bits are chosen by what each part of the model bears, and the
     model is retrained on its own text to write as the uncompressed one does.
+
+    With --folder and no --output no model file is written: the folder's log.jsonl has the scores. Recipes that quantize
+    activations, which no model file holds yet, are run in this way alone.
 
     A compression that was stopped, by Ctrl-C or in any other way, goes on where it was when it is called again in the
     same way. Needs pip install 'pocketmt[train]'.
@@ -97,11 +100,13 @@ def compress(
     from pocketmt.recipes.schema import limit_updates as limited
     from pocketmt.training.configuration import read_configuration
 
+    work = folder if folder is not None or output is None else output.with_suffix(".compression")
+    if work is None:
+        raise click.UsageError("Give --output, or --folder alone to have scores and no model file.")
     # A mistake in the recipe or the configuration is told before PyTorch is loaded, which takes seconds.
     found = None if recipe is None else find_recipe(recipe)
     resolved = None if configuration is None else read_configuration(configuration)
-    work = folder or output.with_suffix(".compression")
-    from pocketmt.recipes.run_folder import choose_run_recipe, compress_run
+    from pocketmt.recipes.run_folder import choose_run_recipe, compress_run, score_run
 
     if found is None:
         wanted = DEFAULT_UPDATES if updates is None else updates
@@ -109,5 +114,10 @@ def compress(
         click.echo(f"chosen: {found.description}", err=True)
     if limit_updates is not None:
         found = limited(found, limit_updates)
+    if output is None:
+        scores = score_run(run, found, work, resolved)
+        shown = ", ".join(f"{name} {value:.4g}" for name, value in scores.items())
+        click.echo(f"{work}: {shown}; no model file was asked for", err=True)
+        return
     size = compress_run(run, found, work, output, resolved, licence=licence, description=description)
     click.echo(f"{output}: {size:,} bytes", err=True)

@@ -51,6 +51,7 @@ def needs_text(plan: list[PlannedStage]) -> bool:
     return any(
         stage.retraining is not None
         or stage.compensation is not None
+        or stage.estimation is not None
         or any(division.ratio is not None for division in stage.matrices.values())
         for stage in plan
     )
@@ -61,8 +62,8 @@ def _corpus(model: TrainedModel, plan: list[PlannedStage]) -> Corpus | None:
     if model.configuration is None:
         if needs_text(plan):
             raise DataError(
-                f"{model.vocabulary_file.parent} holds no configuration.json, and the recipe needs text, to retrain or "
-                "to count words: give a training configuration"
+                f"{model.vocabulary_file.parent} holds no configuration.json, and the recipe needs text, to retrain, "
+                "to estimate ranges or to count words: give a training configuration"
             )
         return None
     try:

@@ -109,6 +109,7 @@ class QuantizedLayerNorm(nn.Module):
         self.bias = norm.bias
         self.epsilon = norm.eps
         self.weight_bits = settings.bits if "layer_norm_weight" in settings.operations else None
+        self.quantizing = True
         self.mean = settings.point("layer_norm_mean")
         self.variance = settings.point("layer_norm_variance")
         self.numerator = settings.point("layer_norm_numerator", size)
@@ -122,7 +123,7 @@ class QuantizedLayerNorm(nn.Module):
         variance = self.variance(centred.square().mean(dim=-1, keepdim=True))
         quotient = self.quotient(self.numerator(centred) / self.denominator((variance + self.epsilon).sqrt()))
         weight: Tensor = self.weight
-        if self.weight_bits is not None:
+        if self.quantizing and self.weight_bits is not None:
             weight = fake_quantize_range(weight, weight.detach().min(), weight.detach().max(), self.weight_bits)
         output: Tensor = self.output(quotient * weight + self.bias)
         return output
@@ -173,10 +174,13 @@ def ranges(model: nn.Module) -> Iterator[tuple[str, RunningRange]]:
 
 
 def set_stage(model: nn.Module, *, observing: bool, quantizing: bool) -> None:
-    """Say of every range whether it is estimated in training, and whether it quantizes [Q5]."""
+    """Say of every range whether it is estimated in training, and whether it quantizes, as norms' weights do [Q5]."""
     for _, each in ranges(model):
         each.observing = observing
         each.quantizing = quantizing
+    for module in model.modules():
+        if isinstance(module, QuantizedLayerNorm):
+            module.quantizing = quantizing
 
 
 def _tell_padding(model: nn.Module, inputs: tuple[Tensor, Tensor]) -> None:

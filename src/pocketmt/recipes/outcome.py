@@ -1,6 +1,6 @@
 """What a stage of a recipe leaves: weights, codes and parameters of its best validation, kept in a file."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -17,20 +17,22 @@ class Outcome:
     weights: Weights  # full precision, of every parameter: what a later stage starts from
     quantized: dict[str, QuantizedMatrix]  # what is stored of the matrices that have a scheme
     scores: dict[str, float]  # of the validation: "update", "loss", "bleu"; empty where there was none
+    ranges: Weights = field(default_factory=dict)  # buffers of a network whose activations are quantized
 
     def save(self, file: Path) -> None:
         """Save it whole or not at all."""
         quantized = {
             name: [(group.codes, group.parameters) for group in matrix] for name, matrix in self.quantized.items()
         }
-        save_checkpoint(file, {"weights": self.weights, "quantized": quantized, "scores": self.scores})
+        parts = {"weights": self.weights, "quantized": quantized, "scores": self.scores, "ranges": self.ranges}
+        save_checkpoint(file, parts)
 
 
 def load_outcome(file: Path) -> Outcome:
     """Load what `Outcome.save` saved."""
     state: dict[str, Any] = load_checkpoint(file)
     quantized = {name: [QuantizedGroup(*group) for group in matrix] for name, matrix in state["quantized"].items()}
-    return Outcome(state["weights"], quantized, state["scores"])
+    return Outcome(state["weights"], quantized, state["scores"], state.get("ranges", {}))
 
 
 def decoded_weights(

@@ -8,6 +8,8 @@ from pocketmt.model_file.architecture import Architecture
 from pocketmt.quantization import Scheme
 from pocketmt.quantization.frequency_clusters import frequency_clusters
 from pocketmt.quantization.registry import scheme_from_options
+from pocketmt.recipes.activations import Estimation, plan_activations, plan_estimation
+from pocketmt.recipes.fully_quantized import FullQuantization
 from pocketmt.recipes.matrices import KINDS, matching, matrix_names
 from pocketmt.recipes.methods import check_scheme
 from pocketmt.recipes.row_groups import RowGroup
@@ -43,6 +45,8 @@ class PlannedStage:
     matrices: dict[str, Division]
     retraining: Retraining | None
     compensation: ErrorCompensation | None = None
+    activations: FullQuantization | None = None  # of this stage, or of an earlier one
+    estimation: Estimation | None = None  # where this stage is the first that quantizes activations
 
 
 def make_plan(recipe: Recipe, architecture: Architecture) -> list[PlannedStage]:
@@ -54,10 +58,12 @@ def make_plan(recipe: Recipe, architecture: Architecture) -> list[PlannedStage]:
     names = matrix_names(architecture)
     matrices: dict[str, Division] = {}
     places: dict[str, str] = {}
+    activations: FullQuantization | None = None
     plan = []
     for index, stage in enumerate(recipe.stages):
         place = f"stages[{index}]"
-        if not stage.quantize and stage.retraining is None:
+        estimation = plan_estimation(stage, place)
+        if not stage.quantize and stage.retraining is None and estimation is None:
             raise ConfigurationError(f"{place}: it neither quantizes nor retrains: give it one of both, or remove it")
         for number, entry in enumerate(stage.quantize):
             where = f"{place}.quantize[{number}]"
@@ -69,6 +75,7 @@ def make_plan(recipe: Recipe, architecture: Architecture) -> list[PlannedStage]:
                     )
                 matrices[name] = division
                 places[name] = where
+        activations = plan_activations(stage, activations, place)
         method, name = stage.retraining, stage.name or str(index + 1)
         if isinstance(method, ErrorCompensation):
             if not stage.quantize:
@@ -77,7 +84,7 @@ def make_plan(recipe: Recipe, architecture: Architecture) -> list[PlannedStage]:
             continue
         if method is not None:
             _check_method(method, matrices, places, f"{place}.retraining")
-        plan.append(PlannedStage(name, dict(matrices), method))
+        plan.append(PlannedStage(name, dict(matrices), method, None, activations, estimation))
     return plan
 
 

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import msgspec
 
-from pocketmt.errors import ModelFileError
+from pocketmt.errors import ConfigurationError, ModelFileError
 from pocketmt.recipes.allocation import choose_recipe
 from pocketmt.recipes.compression import compress
 from pocketmt.recipes.packing import FLOAT32, About, pack
 from pocketmt.recipes.row_groups import RowGroup
-from pocketmt.recipes.schema import Recipe
+from pocketmt.recipes.schema import Recipe, quantizes_activations
 from pocketmt.recipes.trained_model import TrainedModel, read_trained_model
 from pocketmt.training.configuration import Configuration
 
@@ -48,8 +48,14 @@ def compress_run(
         licence: of the model, kept in the file.
         description: the same.
 
-    Raises as `read_trained_model`, `compress` and `pack` do.
+    Raises as `read_trained_model`, `compress` and `pack` do, and ConfigurationError, before any work starts, where the
+    recipe makes what a model file does not hold.
     """
+    if quantizes_activations(recipe):
+        raise ConfigurationError(
+            f"the recipe {recipe.name} quantizes activations, which no model file holds yet: give --folder and no "
+            "--output, to have its scores alone"
+        )
     if not output.parent.is_dir():
         raise ModelFileError(f"{output}: there is no folder {output.parent} to write it to: make it first")
     model = _read(run, configuration)
@@ -59,6 +65,15 @@ def compress_run(
     schemes: dict[str, str | Sequence[RowGroup]] = {**groups, "*": FLOAT32}
     vocabulary = model.vocabulary_file.read_bytes()
     return pack(output, outcome.weights, model.architecture, vocabulary, schemes, about, outcome.quantized)
+
+
+def score_run(run: Path, recipe: Recipe, folder: Path, configuration: Configuration | None = None) -> dict[str, float]:
+    """Run a recipe on the best weights of a run, in `folder`, and pack nothing; returns the best validation's scores.
+
+    Arguments as of `compress_run`; raises as `read_trained_model` and `compress` do.
+    """
+    outcome, _ = compress(_read(run, configuration), recipe, folder)
+    return outcome.scores
 
 
 def choose_run_recipe(

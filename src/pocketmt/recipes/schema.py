@@ -16,7 +16,7 @@ their methods ([B4]: "in each phase, compressed blocks of previous phases are al
 """
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 import msgspec
 from msgspec import Meta
@@ -75,7 +75,7 @@ class _Retraining(_Strict, frozen=True, kw_only=True):
 
 
 class FullPrecision(_Retraining, frozen=True, kw_only=True, tag_field="method", tag="none"):
-    """Nothing is quantized: the control, which gives the fp32 model the same extra updates."""
+    """No weight is quantized: the control, which gives the fp32 model the same extra updates."""
 
 
 class StraightThrough(_Retraining, frozen=True, kw_only=True, tag_field="method", tag="straight_through"):
@@ -118,11 +118,33 @@ class ErrorCompensation(_Strict, frozen=True, kw_only=True, tag_field="method", 
     sentences: Positive = 256  # of the training text, drawn by the recipe's seed
 
 
+DELAY: Final = 100  # "from the start" ([Q5], paper Q, section 5.3)
+BATCHES: Final = 300  # "a few hundred steps" (the same)
+TRIALS: Final = 20  # paper Q, section 5.1
+
+
+class Activations(_Strict, frozen=True, kw_only=True):
+    """Which operations are quantized, and when [Q1-Q5]; `pocketmt.recipes.fully_quantized` names them."""
+
+    bits: Annotated[int, Meta(ge=2, le=8)]
+    # "strategy": those of paper Q, section 3.2; "naive": every operation.
+    operations: Literal["strategy", "naive"] | Annotated[list[Name], Meta(min_length=1)] = "strategy"
+    bucketed: bool | list[Name] = True  # true: wherever the paper has buckets; false: nowhere
+    # Operations whose gradient passes where values are clamped; true: all, false: none.
+    clamped_gradient: bool | list[Name] = msgspec.field(default_factory=lambda: ["layer_norm_denominator"])
+    # With retraining: updates in which ranges are estimated and nothing of this stage is quantized; None: DELAY.
+    delay: NotNegative | None = None
+    # Without: batches on which ranges are estimated, and how often; the best on the validation text is kept.
+    batches: Positive | None = None  # None: BATCHES
+    trials: Positive | None = None  # None: TRIALS
+
+
 class Stage(_Strict, frozen=True, kw_only=True):
     """One step: what is quantized from here on, and the retraining, if any."""
 
     name: str = ""
     quantize: list[Quantize] = []
+    activations: Activations | msgspec.UnsetType = msgspec.UNSET  # unset: as the stage before has them
     retraining: Retraining | ErrorCompensation | None = None  # None: quantized after training, and left so
 
 
@@ -147,11 +169,22 @@ def read_recipe(path: Path) -> Recipe:
 
 
 def limit_updates(recipe: Recipe, most: int) -> Recipe:
-    """Return the recipe with no stage of more than `most` updates: for a trial."""
+    """Return the recipe with no stage of more than `most` updates, or trials or batches of these: for a trial."""
     stages = []
     for stage in recipe.stages:
-        retraining = stage.retraining
-        if isinstance(retraining, Retraining):
-            retraining = msgspec.structs.replace(retraining, updates=min(most, retraining.updates))
-        stages.append(msgspec.structs.replace(stage, retraining=retraining))
+        retraining, activations = stage.retraining, stage.activations
+        if isinstance(retraining, Retraining) and retraining.updates > most:
+            retraining = msgspec.structs.replace(retraining, updates=most)
+            if isinstance(activations, Activations):
+                delay = DELAY if activations.delay is None else activations.delay
+                activations = msgspec.structs.replace(activations, delay=min(delay, most // 2))
+        if isinstance(activations, Activations) and retraining is None:
+            batches, trials = activations.batches or BATCHES, activations.trials or TRIALS
+            activations = msgspec.structs.replace(activations, batches=min(most, batches), trials=min(most, trials))
+        stages.append(msgspec.structs.replace(stage, retraining=retraining, activations=activations))
     return msgspec.structs.replace(recipe, stages=stages)
+
+
+def quantizes_activations(recipe: Recipe) -> bool:
+    """Return whether any stage quantizes more than weights."""
+    return any(isinstance(stage.activations, Activations) for stage in recipe.stages)

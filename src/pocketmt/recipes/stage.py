@@ -13,8 +13,10 @@ import torch
 from lightning_fabric import Fabric
 from torch import Tensor
 
-from pocketmt.models.transformer import Transformer
+from pocketmt.models.transformer import Dropouts, Transformer
+from pocketmt.recipes.activations import Estimation, build_network, estimate_ranges
 from pocketmt.recipes.compensation import compensate
+from pocketmt.recipes.fully_quantized import set_stage
 from pocketmt.recipes.methods import Method, make_method
 from pocketmt.recipes.outcome import Outcome, decoded_weights
 from pocketmt.recipes.plan import PlannedStage
@@ -84,6 +86,13 @@ def best_file(folder: Path, stage: int) -> Path:
     return folder / f"best.{stage}.pt"
 
 
+def _ranges(network: Transformer) -> dict[str, Tensor]:
+    """Return what a network's state has beside its parameters: the ranges of quantized activations, copied."""
+    parameters = dict(network.named_parameters())
+    state = network.state_dict()
+    return {name: tensor.detach().cpu().clone() for name, tensor in state.items() if name not in parameters}
+
+
 class StageRun:
     """One process's share of one stage."""
 
@@ -93,9 +102,10 @@ class StageRun:
         self.plan = plan
         self.position = position
         self.retraining = plan.retraining
-        self.network = self._network(start.weights)
+        self.network = self._quantizing_network({**start.weights, **start.ranges})
         self.groups = row_groups(plan, piece_counts(setting.corpus, setting.model.architecture.vocabulary_size))
         self.network.to(setting.fabric.device)
+        self.earlier = start.quantized.keys()  # matrices that no delay concerns
         quantized = {**start.quantized, **self._compensated(start)}
         parameters = dict(self.network.named_parameters())
         self.methods: dict[str, Method] = {
@@ -109,11 +119,20 @@ class StageRun:
             self.teacher = self._teacher(self.retraining)
 
     def _network(self, weights: dict[str, Tensor]) -> Transformer:
-        configuration = self.setting.configuration
-        dropouts = None if configuration is None else make_dropouts(configuration.model)
-        network = Transformer(self.setting.model.architecture, dropouts)
+        network = Transformer(self.setting.model.architecture, self._dropouts())
         network.load_state_dict(weights)
         return network
+
+    def _quantizing_network(self, state: dict[str, Tensor], with_dropout: bool = True) -> Transformer:
+        """Return a network with the stage's quantized activations; ranges that `state` lacks are not estimated yet."""
+        dropouts = self._dropouts() if with_dropout else None
+        network = build_network(self.setting.model.architecture, self.plan.activations, dropouts)
+        network.load_state_dict({**network.state_dict(), **state})
+        return network
+
+    def _dropouts(self) -> Dropouts | None:
+        configuration = self.setting.configuration
+        return None if configuration is None else make_dropouts(configuration.model)
 
     def _compensated(self, start: Outcome) -> dict[str, QuantizedMatrix]:
         """Return the matrices that this stage quantizes with error compensation, if it does."""
@@ -143,11 +162,30 @@ class StageRun:
     def go(self) -> None:
         """Run the stage to its end; its outcome is in `best_file`."""
         if self.position.update < 0:
-            self._validate()
+            if self.plan.estimation is None:
+                self._validate()
+            elif self.retraining is None:
+                self._try_ranges(self.plan.estimation)
             self.position.update = 0
             self._save()
         while self.retraining is not None and self.position.update < self.retraining.updates:
             self._train_epoch(self.retraining)
+
+    def _try_ranges(self, estimation: Estimation) -> None:
+        """Estimate the activations' ranges several times, weights being on their grid; the best are kept [Q5]."""
+        setting = self.setting
+        assert setting.corpus is not None and setting.configuration is not None
+        for trial in range(estimation.trials):
+            if setting.fabric.is_global_zero:
+                quantized = {name: method.quantized() for name, method in self.methods.items()}
+                weights: dict[str, Tensor] = dict(self.network.named_parameters())
+                network = self._quantizing_network(decoded_weights(weights, quantized, self.groups))
+                network.to(setting.fabric.device)
+                tokens = setting.configuration.training.batch_tokens
+                seed = ((setting.seed * 1_009 + self.position.stage + 1) * 1_009) + trial
+                estimate_ranges(network, setting.fabric, setting.corpus.training, tokens, estimation.batches, seed)
+                self.network.load_state_dict(_ranges(network), strict=False)
+            self._validate(trial=trial)
 
     def _train_epoch(self, retraining: Retraining) -> None:
         """Train on what is left of the epoch, or until the stage is finished."""
@@ -175,16 +213,23 @@ class StageRun:
         fabric, position, training = self.setting.fabric, self.position, self.setting.configuration.training
         position.update += 1
         seed_update(fabric, self.setting.seed * 1_009 + position.stage + 1, position.update)
-        for method in self.methods.values():
+        delayed = self._delayed()
+        set_stage(self.network, observing=True, quantizing=not delayed)
+        acting = [method for name, method in self.methods.items() if not delayed or name in self.earlier]
+        for method in acting:
             method.before_forward()
         loss = self._loss(retraining, batch)
         backward(fabric, loss, total_tokens)
-        for method in self.methods.values():
+        for method in acting:
             method.after_backward()
         step(fabric, self.model, self.optimizer, self._rate(retraining), retraining.clip_norm or training.clip_norm)
         for method in self.methods.values():
             method.after_step(position.update)
         return loss.item() / batch.target_tokens
+
+    def _delayed(self) -> bool:
+        """Return whether ranges are still estimated before what is new in this stage is quantized [Q5]."""
+        return self.plan.estimation is not None and self.position.update <= self.plan.estimation.delay
 
     def _loss(self, retraining: Retraining, batch: Batch) -> Tensor:
         """Return the objective, summed over the batch's target tokens, in nats."""
@@ -225,18 +270,25 @@ class StageRun:
             reporter.event("train", update, stage=position.stage, epoch=position.epoch, loss=loss, learning_rate=rate)
         reporter.advance(update, loss)
         validating = update % retraining.validate_every == 0 or update == retraining.updates
+        if self.plan.estimation is not None:  # as soon as ranges are there, so that what diverges leaves an outcome
+            validating = validating or update == max(self.plan.estimation.delay, 1)
         if validating:
             self._validate()
         if validating or update % retraining.checkpoint_every == 0:
             self._save()
 
     def _give_up(self, retraining: Retraining) -> None:
-        """End a stage that diverged: its best validation stands."""
+        """End a stage that diverged: its best validation stands; where there is none, DivergedError is raised."""
+        if self.position.best_bleu < 0:
+            raise DivergedError(
+                f"stage {self.plan.name} diverged at update {self.position.update}, before its first validation: lower "
+                "its learning rate, or warm it up longer"
+            )
         self.setting.reporter.event("diverged", self.position.update, stage=self.position.stage)
         self.position.update = retraining.updates
         self._save()
 
-    def _validate(self) -> None:
+    def _validate(self, **about: int) -> None:
         """Score the network as it would be stored, and keep it where it is the stage's best; one process for all."""
         position, setting = self.position, self.setting
         best = [position.best_bleu, position.best_loss]
@@ -246,21 +298,26 @@ class StageRun:
             scores: dict[str, float] = {}
             if setting.corpus is not None:
                 scores = self._scores(decoded_weights(self.network.state_dict(), quantized, self.groups))
-                setting.reporter.event("validation", update, stage=position.stage, name=self.plan.name, **scores)
+                reported = {"stage": position.stage, "name": self.plan.name, **about, **scores}
+                setting.reporter.event("validation", update, **reported)
             if not scores or (-scores["bleu"], scores["loss"]) < (-best[0], best[1]):
-                weights = {name: tensor.detach().cpu().clone() for name, tensor in self.network.state_dict().items()}
-                weights |= {name: method.full_precision().cpu().clone() for name, method in self.methods.items()}
-                scores |= {"stage": position.stage, "update": update}
-                Outcome(weights, quantized, scores).save(best_file(setting.folder, position.stage))
+                self._keep(quantized, scores | about | {"stage": position.stage, "update": update})
                 best = [scores.get("bleu", -1.0), scores.get("loss", math.inf)]
         position.best_bleu, position.best_loss = setting.fabric.broadcast(best)
 
+    def _keep(self, quantized: dict[str, QuantizedMatrix], scores: dict[str, float]) -> None:
+        """Save the network as the stage's best."""
+        weights = {name: tensor.detach().cpu().clone() for name, tensor in self.network.named_parameters()}
+        weights |= {name: method.full_precision().cpu().clone() for name, method in self.methods.items()}
+        outcome = Outcome(weights, quantized, scores, _ranges(self.network))
+        outcome.save(best_file(self.setting.folder, self.position.stage))
+
     def _scores(self, weights: dict[str, Tensor]) -> dict[str, float]:
         assert self.setting.corpus is not None and self.setting.configuration is not None
-        network = Transformer(self.network.architecture).to(self.setting.fabric.device)
-        network.load_state_dict(weights)
+        network = self._quantizing_network(weights, with_dropout=False).to(self.setting.fabric.device)
         scores = validate(network, self.setting.corpus, self.setting.configuration.training.batch_tokens * 4)
-        return {"loss": scores.loss, "bleu": scores.bleu}
+        # A network that computes NaN is worse than any other.
+        return {"loss": scores.loss if math.isfinite(scores.loss) else math.inf, "bleu": scores.bleu}
 
     def _save(self) -> None:
         """Save what is needed to go on from here."""
