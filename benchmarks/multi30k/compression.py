@@ -4,8 +4,8 @@
     python -m benchmarks.multi30k.compression build/multi30k/seed2 --final
 
 The first argument is a folder that `pocketmt train` filled; without names every recipe of the library is run whose
-outcome a model file can hold. Model files and the work on them lie in its folder `recipes`: a second call goes on where the first was stopped. Choices are
-made on `val`: the test sets are translated with --final alone. The record goes to
+outcome a model file can hold. Model files and the work on them lie in its folder `recipes`: a second call goes on where
+the first was stopped. Choices are made on `val`: the test sets are translated with --final alone. The record goes to
 benchmarks/records/multi30k-compression.json, unless --limit-updates says that this is a trial.
 """
 
