@@ -69,6 +69,15 @@ class BufferView {
     Py_buffer view_;
 };
 
+// The bytes of a Python object, which any thread may let go of.
+TensorSource::Decoded hold(nb::object object) {
+    std::shared_ptr<BufferView> view(new BufferView(object), [](BufferView* view) {
+        nb::gil_scoped_acquire python;
+        delete view;
+    });
+    return {view, view->bytes()};
+}
+
 Description describe(std::unordered_map<std::string, PythonTensor> tensors,
                      std::unordered_map<std::string, std::vector<PythonGroup>> matrices) {
     Description description;
@@ -89,7 +98,7 @@ std::shared_ptr<Engine> load(nb::handle buffer, const Architecture& architecture
                              std::unordered_map<std::string, PythonTensor> tensors,
                              std::unordered_map<std::string, std::vector<PythonGroup>> matrices,
                              std::optional<nb::callable> release, const std::optional<std::string>& instruction_set,
-                             size_t workers) {
+                             size_t workers, std::unordered_map<std::string, nb::callable> decoders) {
     BufferView file(buffer);
     TensorSource::Release release_range;
     if (release) {
@@ -98,7 +107,13 @@ std::shared_ptr<Engine> load(nb::handle buffer, const Architecture& architecture
             (*release)(offset, size);
         };
     }
-    TensorSource source(file.bytes(), describe(std::move(tensors), std::move(matrices)), std::move(release_range));
+    Description description = describe(std::move(tensors), std::move(matrices));
+    for (auto& [name, tensor] : description.tensors) tensor.coded = decoders.contains(name);
+    auto decode = [&decoders](const std::string& name) {
+        nb::gil_scoped_acquire python;
+        return hold(decoders.at(name)());
+    };
+    TensorSource source(file.bytes(), std::move(description), std::move(release_range), decode);
     nb::gil_scoped_release no_python;
     const Kernels* table = nullptr;
     try {
@@ -212,7 +227,8 @@ NB_MODULE(_native, module) {
     nb::class_<Pending>(module, "Pending").def("result", &Pending::result);
     nb::class_<Engine>(module, "Model")
         .def(nb::new_(&load), nb::kw_only(), nb::arg("buffer"), nb::arg("architecture"), nb::arg("tensors"),
-             nb::arg("matrices"), nb::arg("release").none(), nb::arg("instruction_set").none(), nb::arg("workers"))
+             nb::arg("matrices"), nb::arg("release").none(), nb::arg("instruction_set").none(), nb::arg("workers"),
+             nb::arg("decoders") = std::unordered_map<std::string, nb::callable>{})
         .def_prop_ro("instruction_set", [](const Engine& engine) { return engine.network().kernels.name; })
         .def(
             "submit",

@@ -39,8 +39,8 @@ uint64_t element_count(const std::vector<uint64_t>& shape) {
 
 }  // namespace
 
-TensorSource::TensorSource(std::span<const std::byte> file, Description description, Release release)
-    : file_(file), description_(std::move(description)), release_(std::move(release)) {}
+TensorSource::TensorSource(std::span<const std::byte> file, Description description, Release release, Decode decode)
+    : file_(file), description_(std::move(description)), release_(std::move(release)), decode_(std::move(decode)) {}
 
 const std::vector<GroupDescription>* TensorSource::groups(const std::string& matrix) const {
     auto found = description_.matrices.find(matrix);
@@ -58,6 +58,10 @@ const void* TensorSource::elements(const std::string& name, const char* dtype, s
     const TensorDescription& tensor = find(name);
     if (tensor.dtype != dtype) refuse(name, "has the type " + tensor.dtype + ", expected " + dtype);
     if (tensor.shape != shape) refuse(name, "has the shape " + text(tensor.shape) + ", expected " + text(shape));
+    if (tensor.coded) {
+        if (element_bytes != 1) refuse(name, "is coded, which only codes may be");
+        return decoded(name, element_count(shape));
+    }
     if (tensor.size != element_count(shape) * element_bytes) {
         refuse(name, "has " + std::to_string(tensor.size) + " bytes, which is not the size of its shape");
     }
@@ -68,6 +72,16 @@ const void* TensorSource::elements(const std::string& name, const char* dtype, s
     const std::byte* start = file_.data() + tensor.offset;
     if (reinterpret_cast<uintptr_t>(start) % element_bytes != 0) refuse(name, "is not aligned in memory");
     return start;
+}
+
+const std::byte* TensorSource::decoded(const std::string& name, size_t size) const {
+    auto found = decoded_.find(name);
+    if (found == decoded_.end()) found = decoded_.emplace(name, decode_(name)).first;
+    if (found->second.bytes.size() != size) {
+        refuse(name,
+               "decodes to " + std::to_string(found->second.bytes.size()) + " bytes, expected " + std::to_string(size));
+    }
+    return found->second.bytes.data();
 }
 
 const float* TensorSource::floats(const std::string& name, const std::vector<uint64_t>& shape) const {
@@ -102,6 +116,7 @@ std::vector<float> TensorSource::scales(const std::string& name, const std::vect
 }
 
 void TensorSource::release(const std::string& name) const {
+    decoded_.erase(name);
     if (!release_) return;
     const TensorDescription& tensor = find(name);
     release_(tensor.offset, tensor.size);

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -16,6 +17,7 @@ struct TensorDescription {
     std::vector<uint64_t> shape;
     uint64_t offset = 0;  // bytes from the start of the file
     uint64_t size = 0;    // bytes
+    bool coded = false;   // offset and size are those of a stream that the decoder knows
 };
 
 // Consecutive rows of a matrix held in one scheme.
@@ -37,7 +39,15 @@ class TensorSource {
     // Told of each range of the file (offset, size) whose bytes are needed no more.
     using Release = std::function<void(uint64_t offset, uint64_t size)>;
 
-    TensorSource(std::span<const std::byte> file, Description description, Release release);
+    // Bytes, for as long as their owner lives.
+    struct Decoded {
+        std::shared_ptr<const void> owner;
+        std::span<const std::byte> bytes;
+    };
+    // Decodes a tensor that is described as coded.
+    using Decode = std::function<Decoded(const std::string& name)>;
+
+    TensorSource(std::span<const std::byte> file, Description description, Release release, Decode decode);
 
     bool holds(const std::string& name) const { return description_.tensors.contains(name); }
     // The row groups of a matrix; null where it is a plain tensor.
@@ -50,16 +60,20 @@ class TensorSource {
     std::vector<float> scales(const std::string& name,
                               const std::vector<uint64_t>& shape) const;  // BF16 or F32, finite
 
+    // Elements of this tensor that were returned must not be used any more.
     void release(const std::string& name) const;
 
   private:
     const TensorDescription& find(const std::string& name) const;
     const void* elements(const std::string& name, const char* dtype, size_t element_bytes,
                          const std::vector<uint64_t>& shape) const;
+    const std::byte* decoded(const std::string& name, size_t size) const;
 
     std::span<const std::byte> file_;
     Description description_;
     Release release_;
+    Decode decode_;
+    mutable std::unordered_map<std::string, Decoded> decoded_;  // until their release
 };
 
 }  // namespace pocketmt

@@ -18,9 +18,12 @@ from pocketmt.cli.options import FILE
     help="How weights are stored: as they are, in 8 bits, or in 4 bits on a logarithmic scale.",
 )
 @click.option("--output", "-o", type=FILE, required=True, help="The model file to write (*.pocketmt).")
+@click.option(
+    "--entropy-coding", is_flag=True, help="Make the file smaller without loss; loading takes a little longer."
+)
 @click.option("--licence", default="", help="The terms of the model, kept in the file.")
 @click.option("--description", default="", help="What the model is, kept in the file.")
-def pack(run: Path, scheme: str, output: Path, licence: str, description: str) -> None:
+def pack(run: Path, scheme: str, output: Path, entropy_coding: bool, licence: str, description: str) -> None:
     """Pack the model of RUN, a folder that `pocketmt train` wrote, into a file that `pocketmt translate` runs.
 
     Needs pip install 'pocketmt[train]'.
@@ -32,5 +35,5 @@ def pack(run: Path, scheme: str, output: Path, licence: str, description: str) -
     """
     from pocketmt.recipes.run_folder import pack_run
 
-    size = pack_run(run, scheme, output, licence=licence, description=description)
+    size = pack_run(run, scheme, output, licence=licence, description=description, entropy_coding=entropy_coding)
     click.echo(f"{output}: {size:,} bytes", err=True)

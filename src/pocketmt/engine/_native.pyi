@@ -53,6 +53,8 @@ class Model:
         buffer: the bytes of a model file, needed only while this is made.
         architecture: of the network.
         tensors: name -> (dtype, shape, offset, size in bytes).
+        decoders: tensor whose bytes are not in the buffer as they are -> a function that decodes them, called once;
+            offset and size are then those of what it decodes.
         matrices: quantized matrix -> its row groups, each (scheme, bits, granularity, levels, rows).
         release: told (offset, size) of bytes that are needed no more.
         instruction_set: its name; None takes the best that this CPU has.
@@ -71,6 +73,7 @@ class Model:
         release: Callable[[int, int], None] | None,
         instruction_set: str | None,
         workers: int,
+        decoders: Mapping[str, Callable[[], Buffer]] = ...,
     ) -> None: ...
     @property
     def instruction_set(self) -> str:

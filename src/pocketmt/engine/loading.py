@@ -3,10 +3,12 @@
 import mmap
 import os
 from collections.abc import Callable
+from functools import partial
 
 from pocketmt.engine import _native
 from pocketmt.errors import DataError, ModelFileError
 from pocketmt.model_file import Architecture, ModelFile, open_model
+from pocketmt.model_file.entropy_coding import coded_name
 from pocketmt.text.vocabulary import Vocabulary
 
 
@@ -33,18 +35,31 @@ def load_model(
 
 def native_model(file: ModelFile, workers: int = 1, instruction_set: str | None = None) -> _native.Model:
     """Pack the weights of an open model file; raises ModelFileError and EngineError."""
+    release = _page_release(file.buffer)
+    if file.coded and release is not None:
+        release(0, len(file.buffer))  # decoding takes memory of its own, which pages that were checked make room for
     return _native.Model(
         buffer=file.buffer,
         architecture=_native_architecture(file.architecture),
-        tensors={name: (entry.dtype, entry.shape, entry.offset, entry.size) for name, entry in file.tensors.items()},
+        tensors=_tensors(file),
+        decoders={name: partial(file.data, name) for name in file.coded},
         matrices={
             name: [(group.scheme, group.bits, group.granularity, group.levels or (), group.rows) for group in groups]
             for name, groups in file.matrices.items()
         },
-        release=_page_release(file.buffer),
+        release=release,
         instruction_set=instruction_set,
         workers=workers,
     )
+
+
+def _tensors(file: ModelFile) -> dict[str, tuple[str, tuple[int, ...], int, int]]:
+    """Return what the engine asks for; a coded tensor has dtype and shape decoded, and the place of its stream."""
+    places = {name: (entry.dtype, entry.shape, entry.offset, entry.size) for name, entry in file.tensors.items()}
+    for name in file.coded:
+        _, _, offset, size = places.pop(coded_name(name))
+        places[name] = (*file.form(name), offset, size)
+    return places
 
 
 def _native_architecture(architecture: Architecture) -> _native.Architecture:

@@ -6,6 +6,7 @@ from typing import Final
 
 from pocketmt.errors import ConfigurationError, ModelFileError
 from pocketmt.model_file.architecture import Architecture, architecture_from_json, parameter_shapes
+from pocketmt.model_file.entropy_coding import CODING
 from pocketmt.model_file.layout import RowGroup, StoredScheme, TensorForm, scheme_from_json
 from pocketmt.model_file.newer import NewerFileError
 
@@ -39,6 +40,7 @@ class Contents:
     vocabulary_bytes: int
     matrices: dict[str, tuple[RowGroup, ...]]
     tensors: dict[str, TensorForm]  # without the vocabulary, whose size the manifest does not fix
+    coded: bool  # codes may be entropy-coded
 
 
 def check_manifest(manifest: dict[str, object]) -> Contents:
@@ -48,7 +50,10 @@ def check_manifest(manifest: dict[str, object]) -> Contents:
         raise ModelFileError(f"manifest: format_version is {version!r:.40}, expected a whole number of at least 1")
     if version > FORMAT_VERSION:
         raise NewerFileError(f"manifest: format version {version}, this PocketMT reads up to {FORMAT_VERSION}")
-    _check_members(manifest, ("format_version", *_MEMBERS), "manifest")
+    optional = {"coding"} & set(manifest)
+    _check_members(manifest, ("format_version", *_MEMBERS, *optional), "manifest")
+    if optional and manifest["coding"] != CODING:
+        raise NewerFileError(f"manifest: coding {manifest['coding']!r:.40} is unknown here (known: {CODING!r})")
     for name, kind in _MEMBERS.items():
         if not isinstance(manifest[name], _TYPES[kind]):
             raise ModelFileError(f"manifest: {name} is not {kind}")
@@ -63,7 +68,8 @@ def check_manifest(manifest: dict[str, object]) -> Contents:
     shapes = parameter_shapes(architecture)
     matrices = _matrices(manifest["matrices"], shapes, stored)
     tensors = _tensor_forms(shapes, matrices)
-    return Contents(architecture, languages, _vocabulary_bytes(manifest["vocabulary"]), matrices, tensors)
+    size = _vocabulary_bytes(manifest["vocabulary"])
+    return Contents(architecture, languages, size, matrices, tensors, coded="coding" in manifest)
 
 
 def _check_members(value: object, members: Collection[str], where: str) -> None:

@@ -13,6 +13,7 @@ from typing import Final, Self
 from pocketmt.errors import ModelFileError
 from pocketmt.model_file.architecture import Architecture
 from pocketmt.model_file.container import Header, TensorEntry, header_bytes, parse_header
+from pocketmt.model_file.entropy_coding import CODED, coded_name, decode
 from pocketmt.model_file.layout import MAXIMUM_GROUPED, RowGroup, TensorForm, groups_form
 from pocketmt.model_file.manifest import VOCABULARY_TENSOR, Contents, check_manifest
 from pocketmt.model_file.newer import NewerFileError
@@ -34,6 +35,7 @@ class ModelFile:
         manifest: the whole manifest, as JSON values.
         matrices: quantized matrix -> its row groups; other matrices are plain F32 tensors.
         tensors: name -> where it lies; padding is left out.
+        coded: tensor that the file holds entropy-coded -> its row group; `tensors` has it by its `coded_name`.
         buffer: the whole file, read-only, mapped; it may be used until close.
     """
 
@@ -43,13 +45,26 @@ class ModelFile:
         self.manifest: dict[str, object] = manifest
         self.matrices: dict[str, tuple[RowGroup, ...]] = contents.matrices
         self.tensors: Mapping[str, TensorEntry] = MappingProxyType(header.tensors)
+        self.coded: Mapping[str, RowGroup] = MappingProxyType(_coded(header, contents))
         self.buffer: memoryview = buffer
         self._vocabulary_bytes = contents.vocabulary_bytes
 
     def data(self, name: str) -> memoryview:
-        """Return the bytes of a tensor, without copying."""
+        """Return the bytes of a tensor, without copying; of one in `coded`, decoded anew at each call.
+
+        Raises ModelFileError where they cannot be decoded.
+        """
+        if name in self.coded:
+            coded = coded_name(name)
+            return decode(coded, self.data(coded), self.coded[name], name.rpartition(".")[2])
         entry = self.tensors[name]
         return self.buffer[entry.offset : entry.offset + entry.size]
+
+    def form(self, name: str) -> TensorForm:
+        """Return dtype and shape of what `data` returns."""
+        if name in self.coded:
+            return self.coded[name].tensors()[name.rpartition(".")[2]]
+        return self.tensors[name].dtype, self.tensors[name].shape
 
     def group_of_row(self, matrix: str) -> bytes | None:
         """Return one byte a row of a quantized matrix, the index of its row group; rows keep their order in a group.
@@ -148,6 +163,10 @@ def _check_digest(buffer: memoryview, raw: memoryview, header: Header) -> None:
 def _check_tensors(header: Header, contents: Contents) -> None:
     """The tensors are exactly those that architecture and matrices ask for, in dtype and shape."""
     expected = {**contents.tensors, **_group_tensors(header, contents)}
+    streams = {VOCABULARY_TENSOR}
+    for coded in _coded(header, contents):
+        del expected[coded]
+        streams.add(coded_name(coded))
     for name, (dtype, shape) in expected.items():
         entry = header.tensors.get(name)
         if entry is None:
@@ -156,14 +175,26 @@ def _check_tensors(header: Header, contents: Contents) -> None:
             raise ModelFileError(
                 f"tensor {name!r} is {entry.dtype} of shape {list(entry.shape)}, expected {dtype} of {list(shape)}"
             )
-    vocabulary = header.tensors.get(VOCABULARY_TENSOR)
-    if vocabulary is None:
-        raise ModelFileError(f"tensor {VOCABULARY_TENSOR!r} is missing")
-    if vocabulary.dtype != "U8" or len(vocabulary.shape) != 1:
-        raise ModelFileError(f"tensor {VOCABULARY_TENSOR!r} is not a row of U8")
+    for name in streams:  # their sizes are their own
+        stream = header.tensors.get(name)
+        if stream is None:
+            raise ModelFileError(f"tensor {name!r} is missing")
+        if stream.dtype != "U8" or len(stream.shape) != 1:
+            raise ModelFileError(f"tensor {name!r} is not a row of U8")
     for name in header.tensors:
-        if name not in expected and name != VOCABULARY_TENSOR:
+        if name not in expected and name not in streams:
             raise ModelFileError(f"tensor {name!r:.120} is not part of this architecture")
+
+
+def _coded(header: Header, contents: Contents) -> dict[str, RowGroup]:
+    """Return the tensors of codes that are there coded, and not as they are."""
+    found: dict[str, RowGroup] = {}
+    if contents.coded:
+        for matrix, groups in contents.matrices.items():
+            for index, group in enumerate(groups):
+                names = [f"{matrix}.{index}.{suffix}" for suffix in group.tensors() if suffix in CODED]
+                found |= {name: group for name in names if coded_name(name) in header.tensors}
+    return found
 
 
 def _group_tensors(header: Header, contents: Contents) -> dict[str, TensorForm]:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 from pocketmt.model_file.architecture import Architecture, parameter_shapes
+from pocketmt.model_file.entropy_coding import CODED, coded_name
 from pocketmt.model_file.layout import RowGroup
 from pocketmt.model_file.manifest import VOCABULARY_TENSOR
 from pocketmt.model_file.reader import ModelFile, open_model
@@ -174,8 +175,11 @@ def _matrix(file: ModelFile, name: str, shape: tuple[int, ...]) -> MatrixReport:
         size = file.tensors[name].size
         return MatrixReport(name, shape, "float32", 8 * FLOAT32_BYTES, 8 * FLOAT32_BYTES, size)
     scheme = " + ".join(_scheme(group, len(groups)) for group in groups)
+    if any(f"{name}.{index}.{suffix}" in file.coded for index in range(len(groups)) for suffix in CODED):
+        scheme += ", entropy-coded"
     names = [f"{name}.{index}.{suffix}" for index, group in enumerate(groups) for suffix in group.tensors()]
-    size = sum(file.tensors[tensor].size for tensor in (*names, f"{name}.groups") if tensor in file.tensors)
+    held = [coded_name(tensor) if tensor in file.coded else tensor for tensor in names]
+    size = sum(file.tensors[tensor].size for tensor in (*held, f"{name}.groups") if tensor in file.tensors)
     code_bits = sum(group.bits * group.rows for group in groups) / shape[0]
     return MatrixReport(name, shape, scheme, code_bits, 8 * size / math.prod(shape), size)
 

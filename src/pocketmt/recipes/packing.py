@@ -12,10 +12,12 @@ from torch import Tensor
 from pocketmt import __version__
 from pocketmt.errors import ConfigurationError, ModelFileError
 from pocketmt.model_file.architecture import Architecture, architecture_to_json, parameter_shapes
-from pocketmt.model_file.manifest import FORMAT_VERSION
+from pocketmt.model_file.entropy_coding import CODING
+from pocketmt.model_file.manifest import FORMAT_VERSION, check_manifest
 from pocketmt.model_file.writer import StoredTensor, write_model
 from pocketmt.quantization import Logarithmic, Scheme, Uniform
 from pocketmt.recipes.encoding import check_groups, encode_matrix, stored_tensor
+from pocketmt.recipes.entropy_coding import code_tensors
 from pocketmt.recipes.row_groups import QuantizedMatrix, RowGroup
 from pocketmt.text.vocabulary import Vocabulary
 
@@ -54,6 +56,8 @@ def pack(
     schemes: str | Mapping[str, str | Sequence[RowGroup]],
     about: About,
     quantized: Mapping[str, QuantizedMatrix] | None = None,
+    *,
+    entropy_coding: bool = False,
 ) -> int:
     """Write a model file.
 
@@ -67,6 +71,7 @@ def pack(
         about: the rest of the manifest.
         quantized: matrix -> codes and parameters of each of its row groups, stored as they are: of a retrained model,
             what training used. The other matrices' schemes fit and assign.
+        entropy_coding: make the codes smaller without loss; only a PocketMT that knows of it reads such a file.
 
     Returns:
         The file's size in bytes.
@@ -84,27 +89,17 @@ def pack(
     _check_vocabulary(vocabulary, architecture)
     for name, groups in chosen.items():
         check_groups(name, shapes[name][0], groups)
-    entries: list[dict[str, object]] = []
-    matrices: dict[str, list[list[int]]] = {}
-    tensors: dict[str, StoredTensor] = {}
-    for name in shapes:
-        weight = state[name].detach().to("cpu", torch.float32)
-        if name not in chosen:
-            tensors[name] = stored_tensor(weight, "F32")
-            continue
-        described, encoded = encode_matrix(name, weight, chosen[name], (quantized or {}).get(name))
-        tensors |= encoded
-        for entry, _ in described:
-            if entry not in entries:
-                entries.append(entry)
-        matrices[name] = [[entries.index(entry), rows] for entry, rows in described]
-    manifest = {
+    stored, tensors = _encode({name: state[name] for name in shapes}, chosen, quantized or {})
+    manifest: dict[str, object] = {
         "architecture": architecture_to_json(architecture),
         "vocabulary": {"encoding": "xz", "bytes": len(vocabulary), "normalization": "nfkc"},
-        "schemes": entries,
-        "matrices": matrices,
+        **stored,
+        **_provenance(about),
     }
-    return write_model(path, manifest | _provenance(about), tensors, vocabulary)
+    if entropy_coding:
+        tensors = code_tensors(tensors, check_manifest(manifest).matrices)
+        manifest["coding"] = CODING
+    return write_model(path, manifest, tensors, vocabulary)
 
 
 def choose_schemes(
@@ -133,6 +128,29 @@ def choose_schemes(
         else:
             chosen[name] = tuple(choice)
     return chosen
+
+
+def _encode(
+    state: Mapping[str, Tensor],
+    chosen: Mapping[str, Sequence[RowGroup]],
+    quantized: Mapping[str, QuantizedMatrix],
+) -> tuple[dict[str, object], dict[str, StoredTensor]]:
+    """Return the manifest's schemes and matrices, and the tensors in the order of the state."""
+    entries: list[dict[str, object]] = []
+    matrices: dict[str, list[list[int]]] = {}
+    tensors: dict[str, StoredTensor] = {}
+    for name, parameter in state.items():
+        weight = parameter.detach().to("cpu", torch.float32)
+        if name not in chosen:
+            tensors[name] = stored_tensor(weight, "F32")
+            continue
+        described, encoded = encode_matrix(name, weight, chosen[name], quantized.get(name))
+        tensors |= encoded
+        for entry, _ in described:
+            if entry not in entries:
+                entries.append(entry)
+        matrices[name] = [[entries.index(entry), rows] for entry, rows in described]
+    return {"schemes": entries, "matrices": matrices}, tensors
 
 
 def _provenance(about: About) -> dict[str, object]:

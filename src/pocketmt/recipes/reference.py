@@ -183,5 +183,5 @@ def _rows(file: ModelFile, name: str, group: RowGroup) -> nn.Module:
 
 def _tensor(file: ModelFile, name: str) -> Tensor:
     """Return a copy of a stored tensor in its own dtype."""
-    entry = file.tensors[name]
-    return torch.frombuffer(bytearray(file.data(name)), dtype=_TORCH_TYPES[entry.dtype]).view(entry.shape)
+    dtype, shape = file.form(name)
+    return torch.frombuffer(bytearray(file.data(name)), dtype=_TORCH_TYPES[dtype]).view(shape)

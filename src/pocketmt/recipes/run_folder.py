@@ -16,7 +16,9 @@ from pocketmt.recipes.trained_model import TrainedModel, read_trained_model
 from pocketmt.training.configuration import Configuration
 
 
-def pack_run(run: Path, scheme: str, output: Path, *, licence: str = "", description: str = "") -> int:
+def pack_run(
+    run: Path, scheme: str, output: Path, *, licence: str = "", description: str = "", entropy_coding: bool = False
+) -> int:
     """Pack the best weights of a run by a scheme of one name for all matrices; returns the file's bytes.
 
     Raises as `read_trained_model` and `pack` do.
@@ -24,7 +26,7 @@ def pack_run(run: Path, scheme: str, output: Path, *, licence: str = "", descrip
     model = read_trained_model(run)
     about = _about(model, {"schemes": scheme}, model.training, licence, description)
     vocabulary = model.vocabulary_file.read_bytes()
-    return pack(output, model.weights, model.architecture, vocabulary, scheme, about)
+    return pack(output, model.weights, model.architecture, vocabulary, scheme, about, entropy_coding=entropy_coding)
 
 
 def compress_run(

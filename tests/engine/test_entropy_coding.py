@@ -1,0 +1,156 @@
+"""A file with entropy-coded codes is the same model: it translates the same, and is refused as clearly."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from pocketmt.engine import _native
+from pocketmt.engine.loading import native_model
+from pocketmt.errors import ModelFileError
+from pocketmt.model_file import open_model
+from pocketmt.model_file.architecture import parameter_shapes
+from pocketmt.model_file.entropy_coding import CODING
+from pocketmt.model_file.manifest import check_manifest
+from pocketmt.model_file.writer import StoredTensor, write_model
+from pocketmt.models.presets import preset
+from pocketmt.quantization import Uniform
+from pocketmt.recipes.entropy_coding import code_tensors
+from pocketmt.recipes.packing import pack
+from pocketmt.recipes.reference import load_reference
+from pocketmt.recipes.row_groups import RowGroup
+from pocketmt.text.vocabulary import Vocabulary
+from tests.engine.conftest import search_options, sentences
+from tests.engine.reference import architecture, manifest, random_transformer
+from tests.engine.test_memory import PROGRAM
+from tests.engine.test_schemes import ABOUT, GROUPS, SCHEMES, SHAPES, Groups, load
+
+MATRIX = "embedding.weight"
+ROWS, COLUMNS = 120, 32
+
+
+def write_both(folder: Path, vocabulary: Vocabulary, embedding: Groups, others: Groups, shape: str) -> list[Path]:
+    """The same random network as it is and coded."""
+    model = random_transformer(architecture(**SHAPES[shape]))
+    with torch.no_grad():
+        for weight in model.parameters():
+            if weight.dim() == 2:
+                weight.mul_(weight.abs() * 20)  # more small ones than large ones, as in a trained network
+    paths = [folder / "plain.pocketmt", folder / "coded.pocketmt"]
+    for path in paths:
+        pack(
+            path,
+            model.state_dict(),
+            model.architecture,
+            vocabulary.model,
+            {"embedding.weight": embedding, "*": others},
+            ABOUT,
+            entropy_coding=path == paths[1],
+        )
+    return paths
+
+
+def assert_same_model(plain: Path, coded: Path) -> None:
+    with open_model(coded) as file:
+        assert file.coded
+    models = [load(plain), load(coded)]
+    options = search_options(beam_size=2, n_best=2)
+    assert models[0].translate(sentences(10), options) == models[1].translate(sentences(10), options)
+    source, target = sentences(2, longest=30)
+    assert models[0].logits(source, target) == models[1].logits(source, target)
+    states = [load_reference(path).state_dict() for path in (plain, coded)]
+    assert all(bool((states[0][name] == states[1][name]).all()) for name in states[0])
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("scheme", ["uniform", "affine 6 row", "logarithmic 3 row", "codebook 4", "binary 4"])
+def test_the_same_translations(tmp_path: Path, vocabulary: Vocabulary, scheme: str, shape: str) -> None:
+    groups = (RowGroup(SCHEMES[scheme]),)
+    plain, coded = write_both(tmp_path, vocabulary, groups, groups, shape)
+    assert_same_model(plain, coded)
+
+
+def test_rows_of_a_group_anywhere(tmp_path: Path, vocabulary: Vocabulary) -> None:
+    others = (RowGroup(SCHEMES["logarithmic 4 row"]),)
+    assert_same_model(*write_both(tmp_path, vocabulary, GROUPS["seven"], others, "odd"))
+
+
+def damaged(name: str) -> bytes:
+    raise ModelFileError(f"tensor {name!r} is damaged")
+
+
+LIARS: dict[str, tuple[Callable[[str], bytes | None], type[Exception], str]] = {
+    "too few bytes": (lambda _: b"", ModelFileError, f"{MATRIX}.0.codes.*decodes to 0 bytes"),
+    "too many bytes": (lambda _: bytes(1 << 20), ModelFileError, f"decodes to {1 << 20} bytes"),
+    "the lowest code": (lambda _: b"\x80" * ROWS * COLUMNS, ModelFileError, "-128"),
+    "an error": (damaged, ModelFileError, "is damaged"),
+    "no bytes": (lambda _: None, TypeError, "bytes-like"),
+}
+
+
+@pytest.mark.parametrize("liar", LIARS)
+def test_a_decoder_that_lies(
+    tmp_path: Path, vocabulary: Vocabulary, monkeypatch: pytest.MonkeyPatch, liar: str
+) -> None:
+    lie, error, reason = LIARS[liar]
+    groups = (RowGroup(SCHEMES["uniform"]),)
+    _, coded = write_both(tmp_path, vocabulary, groups, groups, "even")
+    with open_model(coded) as file:
+        assert file.form(f"{MATRIX}.0.codes") == ("I8", (ROWS, COLUMNS))
+        data = file.data
+        monkeypatch.setattr(file, "data", lambda name: (lie if MATRIX in name else data)(name))
+        with pytest.raises(error, match=reason):
+            native_model(file)
+
+
+def test_only_codes_may_be_coded(model_path: Path) -> None:
+    with open_model(model_path) as file:
+        architecture_of_file = {
+            name: getattr(file.architecture, name) for name in file.architecture.__dataclass_fields__ if name != "type"
+        }
+        with pytest.raises(ModelFileError, match=r"encoder\.layers\.0.*is coded, which only codes may be"):
+            _native.Model(
+                buffer=file.buffer,
+                architecture=_native.Architecture(**architecture_of_file),
+                tensors={name: (each.dtype, each.shape, each.offset, each.size) for name, each in file.tensors.items()},
+                matrices={
+                    name: [(each.scheme, each.bits, each.granularity, each.levels or (), each.rows) for each in groups]
+                    for name, groups in file.matrices.items()
+                },
+                release=None,
+                instruction_set=None,
+                workers=1,
+                decoders={name: lambda: b"" for name in file.tensors if name.endswith("norm.bias")},
+            )
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="peak memory is read from /proc")
+def test_peak_memory_of_base(tmp_path: Path, vocabulary: Vocabulary) -> None:
+    """As without coding: the size of the file as it would be then, and 60 MB; codes are decoded matrix by matrix."""
+    shape, path = preset("base", 32000), tmp_path / "base.pocketmt"
+    draw = np.random.default_rng(1)
+    stored, matrices = {}, {}
+    for name, sizes in parameter_shapes(shape).items():
+        if len(sizes) == 2:
+            codes = np.clip(draw.normal(0, 30, sizes), -127, 127).astype(np.int8)
+            scale = np.full(sizes[0], 0x3A00, dtype="<u2")  # 2^-11 as bfloat16
+            stored[f"{name}.0.codes"] = StoredTensor("I8", sizes, codes.tobytes())
+            stored[f"{name}.0.scale"] = StoredTensor("BF16", sizes[:1], scale.tobytes())
+            matrices[name] = [[0, sizes[0]]]
+        else:
+            value = 1.0 if name.endswith("norm.weight") else 0.0
+            stored[name] = StoredTensor("F32", sizes, np.full(sizes, value, dtype="<f4").tobytes())
+    uncoded = sum(len(tensor.data) for tensor in stored.values())
+    about = manifest(shape, vocabulary, [Uniform().description()], matrices)
+    coded = code_tensors(stored, check_manifest(about).matrices)
+    write_model(path, {**about, "coding": CODING}, coded, vocabulary.model)
+    assert path.stat().st_size < 0.95 * uncoded
+    environment = {**os.environ, "LD_PRELOAD": ""}
+    command = [sys.executable, "-c", PROGRAM, str(path)]
+    found = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    assert int(found.stdout) <= uncoded + 60_000_000
