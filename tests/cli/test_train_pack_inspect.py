@@ -53,6 +53,16 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return run
 
 
+def test_entropy_coding_makes_a_smaller_file_of_the_same_words(pocketmt: Run, trained: Path, tmp_path: Path) -> None:
+    plain, coded = tmp_path / "plain.pocketmt", tmp_path / "coded.pocketmt"
+    assert pocketmt("pack", trained, "-s", "uniform8", "-o", plain).returncode == 0
+    assert pocketmt("pack", trained, "-s", "uniform8", "-o", coded, "--entropy-coding").returncode == 0
+    assert coded.stat().st_size < plain.stat().st_size
+    answers = [pocketmt("translate", "-m", file, stdin=b"a red house\n") for file in (plain, coded)]
+    assert answers[0].returncode == 0
+    assert answers[0].stdout == answers[1].stdout
+
+
 def test_a_trained_model_is_packed_inspected_and_run(pocketmt: Run, trained: Path, tmp_path: Path) -> None:
     sizes = {}
     for scheme in ("float32", "uniform8", "logarithmic4"):
