@@ -1,12 +1,8 @@
 """A file with entropy-coded codes is the same model: it translates the same, and is refused as clearly."""
 
-import os
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
 import pytest
 import torch
 
@@ -14,20 +10,12 @@ from pocketmt.engine import _native
 from pocketmt.engine.loading import native_model
 from pocketmt.errors import ModelFileError
 from pocketmt.model_file import open_model
-from pocketmt.model_file.architecture import parameter_shapes
-from pocketmt.model_file.entropy_coding import CODING
-from pocketmt.model_file.manifest import check_manifest
-from pocketmt.model_file.writer import StoredTensor, write_model
-from pocketmt.models.presets import preset
-from pocketmt.quantization import Uniform
-from pocketmt.recipes.entropy_coding import code_tensors
 from pocketmt.recipes.packing import pack
 from pocketmt.recipes.reference import load_reference
 from pocketmt.recipes.row_groups import RowGroup
 from pocketmt.text.vocabulary import Vocabulary
 from tests.engine.conftest import search_options, sentences
-from tests.engine.reference import architecture, manifest, random_transformer
-from tests.engine.test_memory import PROGRAM
+from tests.engine.reference import architecture, random_transformer
 from tests.engine.test_schemes import ABOUT, GROUPS, SCHEMES, SHAPES, Groups, load
 
 MATRIX = "embedding.weight"
@@ -127,30 +115,3 @@ def test_only_codes_may_be_coded(model_path: Path) -> None:
                 workers=1,
                 decoders={name: lambda: b"" for name in file.tensors if name.endswith("norm.bias")},
             )
-
-
-@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="peak memory is read from /proc")
-def test_peak_memory_of_base(tmp_path: Path, vocabulary: Vocabulary) -> None:
-    """As without coding: the size of the file as it would be then, and 60 MB; codes are decoded matrix by matrix."""
-    shape, path = preset("base", 32000), tmp_path / "base.pocketmt"
-    draw = np.random.default_rng(1)
-    stored, matrices = {}, {}
-    for name, sizes in parameter_shapes(shape).items():
-        if len(sizes) == 2:
-            codes = np.clip(draw.normal(0, 30, sizes), -127, 127).astype(np.int8)
-            scale = np.full(sizes[0], 0x3A00, dtype="<u2")  # 2^-11 as bfloat16
-            stored[f"{name}.0.codes"] = StoredTensor("I8", sizes, codes.tobytes())
-            stored[f"{name}.0.scale"] = StoredTensor("BF16", sizes[:1], scale.tobytes())
-            matrices[name] = [[0, sizes[0]]]
-        else:
-            value = 1.0 if name.endswith("norm.weight") else 0.0
-            stored[name] = StoredTensor("F32", sizes, np.full(sizes, value, dtype="<f4").tobytes())
-    uncoded = sum(len(tensor.data) for tensor in stored.values())
-    about = manifest(shape, vocabulary, [Uniform().description()], matrices)
-    coded = code_tensors(stored, check_manifest(about).matrices)
-    write_model(path, {**about, "coding": CODING}, coded, vocabulary.model)
-    assert path.stat().st_size < 0.95 * uncoded
-    environment = {**os.environ, "LD_PRELOAD": ""}
-    command = [sys.executable, "-c", PROGRAM, str(path)]
-    found = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
-    assert int(found.stdout) <= uncoded + 60_000_000
