@@ -20,6 +20,7 @@ from pocketmt.recipes.outcome import Outcome, decoded_weights
 from pocketmt.recipes.schema import Recipe, Retraining
 from pocketmt.recipes.trained_model import read_trained_model
 from pocketmt.training.checkpoints import load_weights, save_weights
+from pocketmt.training.configuration import Model
 from tests.recipes.tiny_run import write_tiny_run
 
 RATE = {"rate": 3e-3}
@@ -111,6 +112,18 @@ def test_each_method_trains_and_ends_on_the_grid(tiny_run: Path, tmp_path: Path,
             assert len(set(weights[name].flatten().tolist())) <= 2 ** groups[name][0].scheme.bits
     moved = [name for name, weight in weights.items() if not torch.equal(weight, model.weights[name])]
     assert set(moved) == set(weights)
+
+
+def test_dropout_scale_is_a_factor_of_the_rates_of_the_run(tiny_run: Path, tmp_path: Path) -> None:
+    model = read_trained_model(tiny_run)
+    assert model.configuration is not None and model.configuration.model.dropout == 0.1
+    without = msgspec.structs.replace(model.configuration, model=Model(dropout=0.0))
+    plain, scaled = (one_stage("uniform", 8, method="straight_through", dropout_scale=scale) for scale in (1.0, 0.0))
+    never, _ = compress(dataclasses.replace(model, configuration=without), plain, tmp_path / "never")
+    switched_off, _ = compress(model, scaled, tmp_path / "off")
+    with_dropout, _ = compress(model, plain, tmp_path / "with")
+    assert_equal(never, switched_off)
+    assert with_dropout.scores != never.scores
 
 
 @pytest.mark.parametrize("stopped", range(1, 12, 2))

@@ -70,6 +70,7 @@ class _Retraining(_Strict, frozen=True, kw_only=True):
     batch_tokens: Positive | None = None
     label_smoothing: Fraction | None = None
     clip_norm: PositiveFloat | None = None
+    dropout_scale: Annotated[float, Meta(ge=0, le=1)] = 1.0  # times the rates that the run was trained with
     validate_every: Positive = 500  # updates
     checkpoint_every: Positive = 100  # updates, between validations
 

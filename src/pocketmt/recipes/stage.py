@@ -132,7 +132,10 @@ class StageRun:
 
     def _dropouts(self) -> Dropouts | None:
         configuration = self.setting.configuration
-        return None if configuration is None else make_dropouts(configuration.model)
+        if configuration is None:
+            return None
+        scale = 1.0 if self.retraining is None else self.retraining.dropout_scale
+        return make_dropouts(configuration.model, scale)
 
     def _compensated(self, start: Outcome) -> dict[str, QuantizedMatrix]:
         """Return the matrices that this stage quantizes with error compensation, if it does."""

@@ -27,9 +27,9 @@ def make_fabric(settings: Training) -> Fabric:
     )
 
 
-def make_dropouts(model: Model) -> Dropouts:
-    """Return a configuration's dropout rates."""
-    return Dropouts(model.dropout, model.attention_dropout, model.feed_forward_dropout)
+def make_dropouts(model: Model, scale: float = 1.0) -> Dropouts:
+    """Return a configuration's dropout rates, times a factor."""
+    return Dropouts(scale * model.dropout, scale * model.attention_dropout, scale * model.feed_forward_dropout)
 
 
 def make_optimizer(parameters: Iterable[Tensor]) -> Optimizer:
