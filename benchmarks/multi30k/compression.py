@@ -1,15 +1,17 @@
-"""Runs recipes of the library on one trained model and scores what each makes on Multi30k, side by side.
+"""Runs recipes on one trained model and scores what each makes on Multi30k, side by side, in the papers' tables too.
 
     python -m benchmarks.multi30k.compression build/multi30k/seed2 fp32-continued l-log4-error-feedback
     python -m benchmarks.multi30k.compression build/multi30k/seed2 --final
 
-The first argument is a folder that `pocketmt train` filled; without names every recipe of the library is run whose
-outcome a model file can hold. Model files and the work on them lie in its folder `recipes`: a second call goes on where
-the first was stopped. Choices are made on `val`: the test sets are translated with --final alone. The record goes to
-benchmarks/records/multi30k-compression.json, unless --limit-updates says that this is a trial.
+The first argument is a folder that `pocketmt train` filled; without names every recipe is run that comes along or lies
+in benchmarks/multi30k/recipes (rows of the papers that are contrasts alone). Model files and the work on them lie in
+its folder `recipes`: a second call goes on where the first was stopped. Choices are made on `val`: the test sets are
+translated with --final alone. The record has a row for each recipe; a further call on the same model replaces the rows
+of its recipes and keeps the others.
 """
 
 import argparse
+import dataclasses
 import math
 import sys
 from collections.abc import Sequence
@@ -17,20 +19,21 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.multi30k.data import ROOT, TESTS, VALIDATION, lines
+from benchmarks.multi30k.paper_tables import CONTROL, paper_tables
 from benchmarks.multi30k.quality import BEAM, DESCRIPTION, LICENCE, score_entry
 from pocketmt.engine import Translator
 from pocketmt.evaluation.quality import compare, score
-from pocketmt.evaluation.records import provenance, write_record
+from pocketmt.evaluation.records import commit, provenance, read_record, write_record
 from pocketmt.evaluation.tables import Column, plain_table
 from pocketmt.model_file import open_model
 from pocketmt.model_file.report import inspect_model
 from pocketmt.recipes.catalogue import find_recipe, recipe_names
 from pocketmt.recipes.run_folder import compress_run, pack_run
-from pocketmt.recipes.schema import Recipe, limit_updates, quantizes_activations
+from pocketmt.recipes.schema import Recipe, limit_updates, quantizes_activations, read_recipe
+from pocketmt.recipes.trained_model import TrainedModel, read_trained_model
 
-# What every other is compared with: the uncompressed model after the same kind of updates, else as it was trained.
-CONTROL = "fp32-continued"
 UNCOMPRESSED = "float32"
+CONTRASTS = Path(__file__).with_name("recipes")
 COLUMNS = (
     "recipe",
     "bits:.2f",
@@ -39,42 +42,81 @@ COLUMNS = (
     "updates",
     "perplexity:.2f=val perplexity",
     "val.bleu:.2f=val BLEU",
-    "tests.bleu:.2f=tests BLEU",
-    "gain:+.2f",
-    "p_value:.3f=p",
 )
+FINAL_COLUMNS = (
+    "tests.bleu:.2f=tests BLEU",
+    "tests.chrf:.2f=chrF",
+    f"against.{CONTROL}.gain:+.2f=gain",
+    f"against.{CONTROL}.p_value:.3f=p",
+)
+Outputs = dict[str, list[str]]  # by set
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run and score; write the record and print its rows."""
+    """Run and score; write the record after each recipe, and print its rows."""
     options = _options(arguments)
-    origin = provenance(seed=1)
     folder: Path = options.run / "recipes"
     folder.mkdir(exist_ok=True)
     uncompressed = folder / f"{UNCOMPRESSED}.pocketmt"
     pack_run(options.run, UNCOMPRESSED, uncompressed, licence=LICENCE, description=DESCRIPTION)
     sets = (VALIDATION, *TESTS) if options.final else (VALIDATION,)
     baselines = {UNCOMPRESSED: _translations(uncompressed, sets)}
-    rows = [_row(UNCOMPRESSED, None, uncompressed, uncompressed, baselines[UNCOMPRESSED])]
-    names = options.recipes or [name for name in recipe_names() if not quantizes_activations(find_recipe(name))]
-    for name in sorted(names, key=lambda each: each != CONTROL):
-        recipe = find_recipe(name)
+    record = Record(options.output, read_trained_model(options.run))
+    record.add(_row(UNCOMPRESSED, None, uncompressed, uncompressed, baselines[UNCOMPRESSED]))
+    for name in [CONTROL, *(each for each in options.recipes or all_names() if each != CONTROL)]:
+        recipe = find_row_recipe(name)
         if options.limit_updates is not None:
             recipe = limit_updates(recipe, options.limit_updates)
         path = folder / f"{name}.pocketmt"
         work = path.with_suffix(".compression")
         compress_run(options.run, recipe, work, path, licence=LICENCE, description=DESCRIPTION)
         outputs = _translations(path, sets)
-        rows.append(_row(name, recipe, path, uncompressed, outputs))
+        row = _row(name, recipe, path, uncompressed, outputs)
+        if options.final:
+            for baseline, translated in baselines.items():
+                row["against"][baseline] = _against(translated, outputs)
+        record.add(row)
         if name == CONTROL:
             baselines[CONTROL] = outputs
-        elif options.final:
-            rows[-1] |= _against(baselines.get(CONTROL, baselines[UNCOMPRESSED]), outputs)
-    if options.limit_updates is None:
-        write_record({"rows": rows, "provenance": origin}, options.output)
-    known = [column for column in COLUMNS if options.final or not column.startswith(("tests", "gain", "p_value"))]
-    print(plain_table(rows, [Column.parse(column) for column in known]))
+    columns = [*COLUMNS, *FINAL_COLUMNS] if options.final else COLUMNS
+    print(plain_table(list(record.rows.values()), [Column.parse(column) for column in columns]))
     return 0
+
+
+def all_names() -> list[str]:
+    """Return the names of all recipes whose outcome a model file can hold."""
+    names = [*recipe_names(), *(file.stem for file in CONTRASTS.glob("*.toml"))]
+    return sorted(name for name in names if not quantizes_activations(find_row_recipe(name)))
+
+
+def find_row_recipe(name: str) -> Recipe:
+    """Return the recipe of a row: one that is a contrast alone, or one of the library."""
+    contrast = CONTRASTS / f"{name}.toml"
+    return read_recipe(contrast) if contrast.exists() else find_recipe(name)
+
+
+class Record:
+    """The record of one model: a row for each recipe, kept from call to call."""
+
+    def __init__(self, path: Path, model: TrainedModel) -> None:
+        """Take up the rows of earlier calls on the same model."""
+        self.path = path
+        self.origin = provenance(seed=1)
+        self.model = {
+            "digest": model.digest,
+            "architecture": dataclasses.asdict(model.architecture),
+            "training": model.training,
+        }
+        earlier = read_record(path) if path.exists() else {}
+        same = earlier.get("model", {}).get("digest") == model.digest
+        self.rows: dict[str, dict[str, Any]] = {row["recipe"]: row for row in earlier["rows"]} if same else {}
+
+    def add(self, row: dict[str, Any]) -> None:
+        """Put a row in its recipe's place, and write the record."""
+        self.rows[row["recipe"]] = row
+        rows = list(self.rows.values())
+        tables = paper_tables(self.rows)
+        write_record({"rows": rows, "tables": tables, "model": self.model, "provenance": self.origin}, self.path)
 
 
 def _options(arguments: Sequence[str]) -> argparse.Namespace:
@@ -82,21 +124,19 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("run", type=Path, help="a folder filled by `pocketmt train`")
     parser.add_argument("recipes", nargs="*", help="names of recipes (default: all that a model file can hold)")
     parser.add_argument("--final", action="store_true", help="score the test sets, too: when all choices are made")
-    parser.add_argument("--limit-updates", type=int, help="most updates of a stage, for a trial without a record")
+    parser.add_argument("--limit-updates", type=int, help="most updates of a stage")
     parser.add_argument(
         "--output", type=Path, default=ROOT / "benchmarks" / "records" / "multi30k-compression.json", help="the record"
     )
     return parser.parse_args(arguments)
 
 
-def _translations(path: Path, sets: Sequence[str]) -> dict[str, list[str]]:
+def _translations(path: Path, sets: Sequence[str]) -> Outputs:
     translator = Translator(path)
     return {name: translator.translate(lines(name, "en"), beam_size=BEAM) for name in sets}
 
 
-def _row(
-    name: str, recipe: Recipe | None, path: Path, uncompressed: Path, outputs: dict[str, list[str]]
-) -> dict[str, Any]:
+def _row(name: str, recipe: Recipe | None, path: Path, uncompressed: Path, outputs: Outputs) -> dict[str, Any]:
     """Return size, validation and scores of one model file; what was not measured is None."""
     report = inspect_model(path)
     weights = sum(math.prod(matrix.shape) for matrix in report.matrices)
@@ -111,8 +151,8 @@ def _row(
         "times_smaller": uncompressed.stat().st_size / path.stat().st_size,
         "updates": _updates(recipe) if recipe is not None else 0,
         "perplexity": math.exp(scores["loss"] if "loss" in scores else validation["validation_loss"]),
-        "gain": None,
-        "p_value": None,
+        "against": {baseline: {"gain": None, "p_value": None} for baseline in (UNCOMPRESSED, CONTROL)},
+        "commit": commit(),
     }
     for each, translated in outputs.items():
         row[each] = score_entry(score(translated, lines(each, "de")))
@@ -125,11 +165,11 @@ def _updates(recipe: Recipe) -> int:
     return sum(getattr(stage.retraining, "updates", 0) for stage in recipe.stages)
 
 
-def _pooled(outputs: dict[str, list[str]]) -> list[str]:
+def _pooled(outputs: Outputs) -> list[str]:
     return [line for each in TESTS for line in outputs[each]]
 
 
-def _against(baseline: dict[str, list[str]], outputs: dict[str, list[str]]) -> dict[str, float]:
+def _against(baseline: Outputs, outputs: Outputs) -> dict[str, float]:
     """Return the gain in BLEU over a baseline on the pooled tests, and its p by paired bootstrap."""
     references = [line for each in TESTS for line in lines(each, "de")]
     bleu = compare(_pooled(baseline), _pooled(outputs), references)[0]

@@ -42,7 +42,7 @@ def write_tiny_run(folder: Path, seed: int = 1) -> Path:
     metadata = {
         "architecture": dataclasses.asdict(architecture),
         "languages": {"source": "en", "target": "up"},
-        "training": {"update": 0},
+        "training": {"update": 0, "validation_bleu": 0.0, "validation_loss": 4.0},
     }
     save_weights(run / "model.safetensors", Transformer(architecture).state_dict(), metadata)
     data = Data(

@@ -1,0 +1,105 @@
+"""The tables of papers B, Z and L: which recipe makes each row here, and what the paper reports for it.
+
+The papers' figures are of larger models and other text: what can be compared is the order of the rows and the sign of
+the differences, not the numbers.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+# What every other is compared with: the uncompressed model after the same kind of updates.
+CONTROL = "fp32-continued"
+
+
+@dataclass(frozen=True)
+class PaperRow:
+    """One row of a paper's table; None: the paper does not have it."""
+
+    label: str
+    recipe: str
+    bleu: float | None
+    smaller: float | None = None  # times
+
+
+# Table 2, English to German, beam 4; sizes from its MB.
+_B2 = (
+    PaperRow("full precision", CONTROL, 27.5, 1.0),
+    PaperRow("3-bit baseline", "b-3-bit-baseline", 26.9, 10.0),
+    PaperRow("2-bit baseline", "b-2-bit-baseline", 24.4, 15.0),
+    PaperRow("2-bit embedding", "b-2-bit-embedding", 26.8, 1.35),
+    PaperRow("2.5, FP, FP", "b-embedding-algorithm1", 27.6, 1.34),
+    PaperRow("1.3, FP, FP", "b-embedding-1.3-bits", 27.0, 1.36),
+    PaperRow("1.1, FP, FP", "b-embedding-1.1-bits", 26.9, 1.36),
+    PaperRow("2.5, 1.8, FP", "b-two-phases", 27.0, 2.79),
+    PaperRow("2.5, 1.8, 3.7", "b4-mixed-2.6-bits", 27.1, 11.8),
+    PaperRow("1.3, 1.8, 3.7", "b4-mixed-2.2-bits", 25.9, 13.5),
+    PaperRow("1.1, 1.8, 3.7", "b4-mixed-2.1-bits", 26.0, 13.8),
+)
+# Table 1; its compression counts the quantized layers alone (eq. 3).
+_Z1 = (
+    PaperRow("baseline", CONTROL, 28.09, 1.0),
+    PaperRow("k-means, 8 bit", "z1-codebook-8bit", 27.38, 2.92),
+    PaperRow("k-means, 4 bit", "z1-codebook-4bit", 27.65, 5.85),
+    PaperRow("k-means, 4 bit, centroids not trained", "z1-codebook-4bit-after-training", None),
+    PaperRow("k-means, 2 bit", "z1-codebook-2bit", 24.94, 11.69),
+    PaperRow("k-means, 2 bit, centroids not trained", "z1-codebook-2bit-after-training", None),
+    PaperRow("k-means, 1 bit", "z1-codebook-1bit", 12.07, 23.37),
+    PaperRow("BS-Fixed", "z2-binary-fixed", 11.61, 23.37),
+    PaperRow("BS-Flexible", "z2-binary-flexible", 12.11, 23.37),
+    PaperRow("k-means, 1 bit, attention alone", "z1-codebook-attention-1bit", 24.96, 10.02),
+    PaperRow("BS-Flexible, attention alone", "z2-binary-attention-flexible", 25.54, 10.02),
+)
+# Transformer, English to German; biases in full precision.
+_L1 = (
+    PaperRow("32-bit floats", CONTROL, 35.66, 1.0),
+    PaperRow("unscaled", "l-log4-unscaled-after-training", 34.16, 7.88),
+    PaperRow("scale by the maximum", "l-log4-maximum-after-training", 34.29, 7.88),
+    PaperRow("fitted scale", "l-log4-after-training", 34.31, 7.88),
+    PaperRow("unscaled, retrained", "l-log4-unscaled", 35.09, 7.88),
+    PaperRow("scale by the maximum, retrained", "l-log4-maximum-scale", 35.25, 7.88),
+    PaperRow("fitted scale, retrained", "l-log4-error-feedback", 35.47, 7.88),
+)
+_L2 = (
+    PaperRow("baseline", CONTROL, 35.66, 1.0),
+    PaperRow("fine-tuned, error feedback", "l-log4-error-feedback", 35.47, 7.88),
+    PaperRow("fine-tuned, no error feedback", "l-log4-without-feedback", 34.45, 7.88),
+)
+_L3 = (
+    PaperRow("baseline", CONTROL, 35.66, 1.0),
+    PaperRow("4-bit fixed point", "l-fixed-point4-error-feedback", 34.61),
+    PaperRow("4-bit log", "l-log4-error-feedback", 35.47, 7.88),
+)
+_L6 = (
+    PaperRow("32 bit", CONTROL, 35.66, 1.0),
+    PaperRow("4 bit", "l-log4-error-feedback", 35.47, 7.88),
+    PaperRow("3 bit", "l-log3-error-feedback", 34.95, 10.45),
+    PaperRow("2 bit", "l-log2-error-feedback", 33.40, 15.50),
+    PaperRow("1 bit", "l-log1-error-feedback", 29.43, 30.00),
+)
+PAPER_TABLES: Mapping[str, tuple[PaperRow, ...]] = {"b2": _B2, "z1": _Z1, "l1": _L1, "l2": _L2, "l3": _L3, "l6": _L6}
+
+
+def paper_tables(rows: Mapping[str, Mapping[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    """Return each table in the paper's shape: ours and the paper's figures side by side.
+
+    Args:
+        rows: what was measured, by recipe.
+
+    Returns:
+        By the table's name its rows, in the paper's order; those whose recipe was not measured are left out.
+    """
+    return {
+        name: [
+            {
+                **rows[row.recipe],
+                "label": row.label,
+                "paper_bleu": row.bleu,
+                "paper_gain": None if row.bleu is None or table[0].bleu is None else row.bleu - table[0].bleu,
+                "paper_smaller": row.smaller,
+            }
+            for row in table
+            if row.recipe in rows
+        ]
+        for name, table in PAPER_TABLES.items()
+    }

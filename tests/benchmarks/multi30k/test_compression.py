@@ -1,0 +1,64 @@
+"""The benchmark of recipes on a small run: every row of the papers' tables has its recipe, records accumulate."""
+
+from pathlib import Path
+
+import pytest
+
+from benchmarks.multi30k import compression, data
+from benchmarks.multi30k.compression import CONTRASTS, all_names, find_row_recipe, main
+from benchmarks.multi30k.paper_tables import CONTROL, PAPER_TABLES, paper_tables
+from pocketmt.evaluation.records import read_record
+from pocketmt.recipes.catalogue import recipe_names
+from pocketmt.recipes.plan import make_plan
+from tests.recipes.conftest import architecture
+from tests.recipes.tiny_run import write_tiny_run
+
+
+@pytest.mark.parametrize("name", sorted(file.stem for file in CONTRASTS.glob("*.toml")))
+def test_a_contrast_can_be_carried_out(name: str) -> None:
+    recipe = find_row_recipe(name)
+    assert recipe.name == name
+    assert recipe.description and recipe.paper
+    assert name not in recipe_names()
+    assert make_plan(recipe, architecture())[-1].matrices
+
+
+def test_every_row_of_the_papers_tables_has_its_recipe() -> None:
+    rows = [row for table in PAPER_TABLES.values() for row in table]
+    assert {row.recipe for row in rows} <= set(all_names())
+    assert all(table[0].recipe == CONTROL for table in PAPER_TABLES.values())
+
+
+def test_a_papers_table_has_our_figures_beside_its_own() -> None:
+    measured = {CONTROL: {"bytes": 100}, "l-log4-error-feedback": {"bytes": 13}}
+    baseline, log = paper_tables(measured)["l3"]
+    assert baseline["paper_gain"] == 0 and baseline["bytes"] == 100
+    assert log["label"] == "4-bit log" and log["bytes"] == 13
+    assert log["paper_gain"] == pytest.approx(35.47 - 35.66)
+
+
+def test_further_calls_add_rows_and_replace_their_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = write_tiny_run(tmp_path)
+    for name in (data.VALIDATION, *data.TESTS):
+        for language, original in (("en", "dev.en"), ("de", "dev.up")):
+            (tmp_path / f"{name}.{language}").write_text((tmp_path / original).read_text())
+    monkeypatch.setenv("POCKETMT_MULTI30K", str(tmp_path))
+    monkeypatch.setattr(compression, "BEAM", 1)
+    output = tmp_path / "record.json"
+    arguments = ["--limit-updates", "2", "--output", str(output)]
+    main([str(run), "uniform8", *arguments])
+    assert [row["recipe"] for row in read_record(output)["rows"]] == ["float32", CONTROL, "uniform8"]
+    assert "tests" not in read_record(output)["rows"][2]
+    main([str(run), "uniform8", "z1-codebook-2bit-after-training", "--final", *arguments])
+    rows = {row["recipe"]: row for row in read_record(output)["rows"]}
+    assert list(rows) == ["float32", CONTROL, "uniform8", "z1-codebook-2bit-after-training"]
+    assert 8 < rows["uniform8"]["bits"] < 9 and rows["uniform8"]["updates"] == 0 and rows[CONTROL]["updates"] == 2
+    assert rows["uniform8"]["tests"]["lines"] == 16
+    assert rows["uniform8"]["against"][CONTROL]["p_value"] is not None
+    assert rows[CONTROL]["against"][CONTROL]["p_value"] is None
+    assert "z1-codebook-2bit-after-training" in capsys.readouterr().out
+    other = write_tiny_run(tmp_path / "other", seed=2)
+    main([str(other), "uniform8", *arguments])
+    assert [row["recipe"] for row in read_record(output)["rows"]] == ["float32", CONTROL, "uniform8"]
