@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.multi30k.data import ROOT, TESTS, VALIDATION, lines
+from benchmarks.multi30k.frontier import frontier, goals
 from benchmarks.multi30k.paper_tables import CONTROL, paper_tables
 from benchmarks.multi30k.quality import BEAM, DESCRIPTION, LICENCE, score_entry
 from pocketmt.engine import Translator
@@ -115,8 +116,8 @@ class Record:
         """Put a row in its recipe's place, and write the record."""
         self.rows[row["recipe"]] = row
         rows = list(self.rows.values())
-        tables = paper_tables(self.rows)
-        write_record({"rows": rows, "tables": tables, "model": self.model, "provenance": self.origin}, self.path)
+        found = {"tables": paper_tables(self.rows), "frontier": frontier(rows), "goals": goals(rows)}
+        write_record({"rows": rows, **found, "model": self.model, "provenance": self.origin}, self.path)
 
 
 def _options(arguments: Sequence[str]) -> argparse.Namespace:

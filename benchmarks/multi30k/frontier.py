@@ -1,0 +1,67 @@
+"""Which recipe is best at which size: chosen by perplexity on `val`, drawn with what the test sets say of it.
+
+python -m benchmarks.multi30k.frontier benchmarks/records/multi30k-compression.json docs/frontier.svg
+"""
+
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pocketmt.evaluation.records import read_record
+
+# Times smaller than the float32 file, and what such a file may lose in BLEU: what this project set out to reach.
+GOALS = ((3.8, 0.0), (7.8, 0.0), (11.8, -0.5), (16.0, -1.0))
+
+
+def frontier(rows: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return the rows, smallest file first, that are better on `val` than every smaller file."""
+    best: list[Mapping[str, Any]] = []
+    for row in sorted(rows, key=lambda row: (row["bytes"], row["perplexity"])):
+        if not best or row["perplexity"] < best[-1]["perplexity"]:
+            best.append(row)
+    return best
+
+
+def goals(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return, for each goal, the file small enough for it that is best on `val`; goals that no file reaches are out."""
+    found = []
+    for smaller, loss in GOALS:
+        fitting = [row for row in rows if row["times_smaller"] >= smaller]
+        if fitting:
+            best = min(fitting, key=lambda row: row["perplexity"])
+            found.append({**best, "goal_smaller": smaller, "goal_gain": loss})
+    return found
+
+
+def draw(record: Mapping[str, Any], path: Path) -> None:
+    """Draw BLEU on the pooled tests over file bytes into a file whose suffix says the format."""
+    from matplotlib.figure import Figure  # takes a second, and is needed here alone
+
+    rows = [row for row in record["rows"] if "tests" in row]
+    best = frontier(rows)
+    figure = Figure(figsize=(9, 6), layout="constrained")
+    axes = figure.add_subplot()
+    axes.set_xscale("log")
+    others = [row for row in rows if row not in best]
+    axes.scatter(*_points(others), color="0.65", s=18, label="other recipes")
+    axes.plot(*_points(best), marker="o", color="C0", label="best on the validation set at its size")
+    for row in best:
+        axes.annotate(row["recipe"], _point(row), xytext=(5, -11), textcoords="offset points", fontsize="x-small")
+    axes.set_xlabel("bytes of the file")
+    axes.set_ylabel("BLEU, both test sets, beam 4")
+    axes.legend(frameon=False, loc="lower right")
+    figure.savefig(path)
+
+
+def _points(rows: Sequence[Mapping[str, Any]]) -> tuple[list[float], list[float]]:
+    points = [_point(row) for row in rows]
+    return [bytes for bytes, _ in points], [bleu for _, bleu in points]
+
+
+def _point(row: Mapping[str, Any]) -> tuple[float, float]:
+    return row["bytes"], row["tests"]["bleu"]
+
+
+if __name__ == "__main__":
+    draw(read_record(Path(sys.argv[1])), Path(sys.argv[2]))

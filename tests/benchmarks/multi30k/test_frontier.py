@@ -1,0 +1,40 @@
+"""The frontier of size and quality: chosen on the validation set alone."""
+
+from pathlib import Path
+from typing import Any
+
+from benchmarks.multi30k.frontier import draw, frontier, goals
+
+
+def row(recipe: str, size: int, perplexity: float, bleu: float = 30.0) -> dict[str, Any]:
+    return {
+        "recipe": recipe,
+        "bytes": size,
+        "times_smaller": 1600 / size,
+        "perplexity": perplexity,
+        "tests": {"bleu": bleu},
+    }
+
+
+ROWS = [row("whole", 1600, 5.0), row("half", 400, 4.9, 29.0), row("worse", 500, 5.1, 31.0), row("tiny", 100, 7.0)]
+
+
+def test_every_row_of_the_frontier_is_better_than_all_smaller_files() -> None:
+    assert [each["recipe"] for each in frontier(ROWS)] == ["tiny", "half"]
+
+
+def test_of_two_files_of_one_size_the_better_is_kept() -> None:
+    assert [each["recipe"] for each in frontier([row("a", 7, 5.0), row("b", 7, 4.0)])] == ["b"]
+
+
+def test_a_goal_names_the_best_file_that_is_small_enough() -> None:
+    found = {each["goal_smaller"]: each["recipe"] for each in goals(ROWS)}
+    assert found == {3.8: "half", 7.8: "tiny", 11.8: "tiny", 16.0: "tiny"}
+    assert goals([row("whole", 1600, 5.0)]) == []
+
+
+def test_the_picture_names_the_frontier(tmp_path: Path) -> None:
+    picture = tmp_path / "frontier.svg"
+    draw({"rows": [*ROWS, {"recipe": "not scored", "bytes": 1, "perplexity": 1.0}]}, picture)
+    text = picture.read_text()
+    assert "half" in text and "tiny" in text and "not scored" not in text
