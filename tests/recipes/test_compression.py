@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import math
 import shutil
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from pocketmt.recipes.schema import Recipe, Retraining
 from pocketmt.recipes.trained_model import read_trained_model
 from pocketmt.training.checkpoints import load_weights, save_weights
 from pocketmt.training.configuration import Model
+from pocketmt.training.validation import Validation
 from tests.recipes.tiny_run import write_tiny_run
 
 RATE = {"rate": 3e-3}
@@ -173,6 +175,20 @@ def test_the_state_of_each_method_is_resumed(
     monkeypatch.undo()
     resumed, _ = compress(model, plan, tmp_path / "stopped")
     assert_equal(whole, resumed)
+
+
+@pytest.mark.parametrize(
+    ("losses", "best"),
+    [([5.0, 3.0, 3.1], 2), ([5.0, 3.1, 3.0], 4), ([3.0, 3.0, 5.0], 0), ([math.nan] * 3, 0), ([math.nan, 9.0, 8.9], 4)],
+)
+def test_the_validation_of_least_loss_is_kept_whatever_its_bleu(
+    tiny_run: Path, tmp_path: Path, losses: list[float], best: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    validations = iter([Validation(loss, bleu) for loss, bleu in zip(losses, [30.0, 10.0, 20.0], strict=True)])
+    monkeypatch.setattr(stage_module, "validate", lambda *arguments: next(validations))
+    plan = one_stage("uniform", 8, method="straight_through", validate_every=2)
+    outcome, _ = compress(read_trained_model(tiny_run), plan, tmp_path / "work")
+    assert outcome.scores["update"] == best
 
 
 def test_a_finished_compression_is_not_done_again(tiny_run: Path, tmp_path: Path) -> None:

@@ -50,8 +50,7 @@ class Position:
     update: int = -1  # of the stage; -1 before its first validation
     epoch: int = 0
     batch: int = 0  # batches of the epoch that are done, of all processes together
-    best_bleu: float = -1.0
-    best_loss: float = math.inf
+    best_loss: float | None = None  # of what is kept, nats a token; None: nothing is kept yet
 
 
 @dataclass(frozen=True)
@@ -282,7 +281,7 @@ class StageRun:
 
     def _give_up(self, retraining: Retraining) -> None:
         """End a stage that diverged: its best validation stands; where there is none, DivergedError is raised."""
-        if self.position.best_bleu < 0:
+        if self.position.best_loss is None:
             raise DivergedError(
                 f"stage {self.plan.name} diverged at update {self.position.update}, before its first validation: lower "
                 "its learning rate, or warm it up longer"
@@ -292,9 +291,12 @@ class StageRun:
         self._save()
 
     def _validate(self, **about: int) -> None:
-        """Score the network as it would be stored, and keep it where it is the stage's best; one process for all."""
+        """Score the network as it would be stored, and keep it where its loss is the least so far; one process for all.
+
+        BLEU is reported: of a few thousand greedy translations it is too noisy to tell validations apart.
+        """
         position, setting = self.position, self.setting
-        best = [position.best_bleu, position.best_loss]
+        best = position.best_loss
         if setting.fabric.is_global_zero:
             update = max(position.update, 0)
             quantized = {name: method.quantized() for name, method in self.methods.items()}
@@ -303,10 +305,11 @@ class StageRun:
                 scores = self._scores(decoded_weights(self.network.state_dict(), quantized, self.groups))
                 reported = {"stage": position.stage, "name": self.plan.name, **about, **scores}
                 setting.reporter.event("validation", update, **reported)
-            if not scores or (-scores["bleu"], scores["loss"]) < (-best[0], best[1]):
+            loss = scores.get("loss", math.inf)
+            if best is None or loss < best:
                 self._keep(quantized, scores | about | {"stage": position.stage, "update": update})
-                best = [scores.get("bleu", -1.0), scores.get("loss", math.inf)]
-        position.best_bleu, position.best_loss = setting.fabric.broadcast(best)
+                best = loss
+        position.best_loss = setting.fabric.broadcast(best)
 
     def _keep(self, quantized: dict[str, QuantizedMatrix], scores: dict[str, float]) -> None:
         """Save the network as the stage's best."""
