@@ -184,6 +184,31 @@ def test_after_training_weights_stand_still_and_the_best_trial_is_kept(tiny_run:
     assert all(int(value) >= 3 for name, value in outcome.ranges.items() if name.endswith("estimates"))
 
 
+@pytest.mark.parametrize("stopped", [0, 1, 3])
+def test_a_trial_that_is_stopped_is_the_only_one_that_is_done_again(
+    tiny_run: Path, tmp_path: Path, stopped: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = read_trained_model(tiny_run)
+    plan = recipe(after_training(bits=4), {"retraining": RETRAINING})
+    whole, _ = compress(model, plan, tmp_path / "whole")
+    estimate, begun = stage_module.estimate_ranges, 0
+
+    def stopping(*arguments: Any) -> None:
+        nonlocal begun
+        begun += 1
+        estimate(*arguments)
+        if begun == stopped + 1:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(stage_module, "estimate_ranges", stopping)
+    with pytest.raises(KeyboardInterrupt):
+        compress(model, plan, tmp_path / "stopped")
+    resumed, _ = compress(model, plan, tmp_path / "stopped")
+    assert begun == 4 + 1
+    assert_same(whole, resumed)
+    assert events(tmp_path / "whole") == events(tmp_path / "stopped")
+
+
 def test_a_later_stage_keeps_the_ranges(tiny_run: Path, tmp_path: Path) -> None:
     model = read_trained_model(tiny_run)
     first, _ = compress(model, recipe(after_training()), tmp_path / "first")

@@ -100,7 +100,7 @@ def test_the_recipe_of_these_tests_is_fine(tmp_path: Path) -> None:
         ("rate = 1e-3", "rate = inf", "stages[0].retraining.learning_rate.rate: expected `float` <= 1e+30"),
         ("updates = 10", "updates = 0", "stages[0].retraining.updates: expected `int` >= 1"),
         ('name = "a test"', "", "recipe.toml: object missing required field `name`"),
-        ('"a test"', '"a test"\nstage = 1', "unknown field `stage` (allowed: name, stages, paper, description, seed)"),
+        ('"a test"', '"a test"\nstage = 1', "unknown field `stage` (allowed: name, stages, paper, description, seed, "),
         ("[[stages]]", "[[stages", "recipe.toml: "),
     ],
 )

@@ -3,10 +3,12 @@
 from functools import partial
 from pathlib import Path
 
+import msgspec
 import torch
 from lightning_fabric import Fabric
 
 from pocketmt.errors import DataError
+from pocketmt.models.transformer import Transformer
 from pocketmt.recipes.outcome import Outcome, load_outcome
 from pocketmt.recipes.plan import PlannedStage, make_plan
 from pocketmt.recipes.row_groups import RowGroup
@@ -18,6 +20,14 @@ from pocketmt.training.configuration import Configuration, Training
 from pocketmt.training.data import Corpus, load_corpus
 from pocketmt.training.progress import Reporter
 from pocketmt.training.steps import make_fabric
+
+
+class Claim(msgspec.Struct, frozen=True):
+    """What a folder's compression is of: compression.json."""
+
+    recipe: Recipe
+    model: str  # the digest of its weights
+    configuration: Configuration | None
 
 
 def compress(model: TrainedModel, recipe: Recipe, folder: Path) -> tuple[Outcome, dict[str, tuple[RowGroup, ...]]]:
@@ -37,7 +47,7 @@ def compress(model: TrainedModel, recipe: Recipe, folder: Path) -> tuple[Outcome
     plan = make_plan(recipe, model.architecture)
     corpus = _corpus(model, plan)
     folder.mkdir(parents=True, exist_ok=True)
-    claim = {"recipe": recipe, "model": model.digest, "configuration": model.configuration}
+    claim = Claim(recipe, model.digest, model.configuration)
     claim_folder(folder, "compression.json", claim, "compression by another recipe or of another model")
     settings = Training(accelerator="cpu") if model.configuration is None else model.configuration.training
     # Fabric takes arguments apart on their way to other processes, which frozen dataclasses do not allow.
@@ -89,7 +99,7 @@ def _run(
         folder / "log.jsonl",
         sum(stage.retraining.updates for stage in plan if stage.retraining is not None),
         _updates_before(plan, position.stage) + max(position.update, 0),
-        lambda event: (event["stage"], event["update"]) <= (position.stage, position.update),
+        lambda event: (event["stage"], event["update"], event.get("trial", -1) + 1) <= position.reached,
         fabric.is_global_zero,
     )
     setting = Setting(fabric, folder, model, recipe.seed, reporter, corpus, configuration)
@@ -98,7 +108,7 @@ def _run(
             reporter.event("start", 0, stage=0, recipe=recipe.name, stages=len(plan))
         while True:
             reporter.offset = _updates_before(plan, position.stage)
-            run = StageRun(setting, plan[position.stage], _start(setting, position), position)
+            run = StageRun(setting, plan[position.stage], _start(setting, recipe, position), position)
             if state is not None:
                 run.load(state)
             run.go()
@@ -109,11 +119,14 @@ def _run(
         reporter.close()
 
 
-def _start(setting: Setting, position: Position) -> Outcome:
+def _start(setting: Setting, recipe: Recipe, position: Position) -> Outcome:
     """Return what the position's stage starts from."""
-    if position.stage == 0:
+    if position.stage > 0:
+        return load_outcome(best_file(setting.folder, position.stage - 1))
+    if recipe.start == "trained":
         return Outcome(setting.model.weights, {}, {})
-    return load_outcome(best_file(setting.folder, position.stage - 1))
+    torch.manual_seed(recipe.seed)
+    return Outcome(Transformer(setting.model.architecture).state_dict(), {}, {})
 
 
 def _updates_before(plan: list[PlannedStage], stage: int) -> int:

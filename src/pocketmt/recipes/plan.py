@@ -53,8 +53,14 @@ def make_plan(recipe: Recipe, architecture: Architecture) -> list[PlannedStage]:
     """Resolve a recipe for a network.
 
     Raises ConfigurationError, naming the place, where a pattern matches no matrix, a scheme or its options are unknown,
-    a matrix is given two schemes, a stage does nothing, or a method cannot retrain what is quantized.
+    a matrix is given two schemes, a stage does nothing, a method cannot retrain what is quantized, or random weights
+    are not trained first.
     """
+    if recipe.start == "random" and not isinstance(recipe.stages[0].retraining, Retraining):
+        raise ConfigurationError(
+            "stages[0]: start is 'random', and weights that nothing has trained would be quantized: give this stage "
+            "updates in [stages.retraining], or start from the trained model"
+        )
     names = matrix_names(architecture)
     matrices: dict[str, Division] = {}
     places: dict[str, str] = {}

@@ -156,7 +156,9 @@ class Recipe(_Strict, frozen=True, kw_only=True):
     stages: Annotated[list[Stage], Meta(min_length=1)]
     paper: str = ""  # row and table whose result it is
     description: str = ""
-    seed: int = 1  # of batches and dropout
+    seed: int = 1  # of batches and dropout, and of the weights of a random start
+    # "random": fresh weights in place of the run's, trained with what the recipe quantizes ([Q5]; [L4], Table 2).
+    start: Literal["trained", "random"] = "trained"
 
 
 def read_recipe(path: Path) -> Recipe:

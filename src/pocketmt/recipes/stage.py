@@ -48,9 +48,15 @@ class Position:
 
     stage: int = 0
     update: int = -1  # of the stage; -1 before its first validation
+    trial: int = 0  # estimates of ranges after training that are done
     epoch: int = 0
     batch: int = 0  # batches of the epoch that are done, of all processes together
     best_loss: float | None = None  # of what is kept, nats a token; None: nothing is kept yet
+
+    @property
+    def reached(self) -> tuple[int, int, int]:
+        """How far the compression is; later positions are greater."""
+        return (self.stage, self.update, self.trial)
 
 
 @dataclass(frozen=True)
@@ -166,28 +172,33 @@ class StageRun:
         if self.position.update < 0:
             if self.plan.estimation is None:
                 self._validate()
-            elif self.retraining is None:
-                self._try_ranges(self.plan.estimation)
             self.position.update = 0
             self._save()
+        if self.plan.estimation is not None and self.retraining is None:
+            self._try_ranges(self.plan.estimation)
         while self.retraining is not None and self.position.update < self.retraining.updates:
             self._train_epoch(self.retraining)
 
     def _try_ranges(self, estimation: Estimation) -> None:
-        """Estimate the activations' ranges several times, weights being on their grid; the best are kept [Q5]."""
-        setting = self.setting
+        """Estimate the activations' ranges several times, weights being on their grid; the best are kept [Q5].
+
+        Each trial is saved when it is done: a run that is stopped goes on at the one that it was at.
+        """
+        setting, position = self.setting, self.position
         assert setting.corpus is not None and setting.configuration is not None
-        for trial in range(estimation.trials):
+        for trial in range(position.trial, estimation.trials):
             if setting.fabric.is_global_zero:
                 quantized = {name: method.quantized() for name, method in self.methods.items()}
                 weights: dict[str, Tensor] = dict(self.network.named_parameters())
                 network = self._quantizing_network(decoded_weights(weights, quantized, self.groups))
                 network.to(setting.fabric.device)
                 tokens = setting.configuration.training.batch_tokens
-                seed = ((setting.seed * 1_009 + self.position.stage + 1) * 1_009) + trial
+                seed = ((setting.seed * 1_009 + position.stage + 1) * 1_009) + trial
                 estimate_ranges(network, setting.fabric, setting.corpus.training, tokens, estimation.batches, seed)
                 self.network.load_state_dict(_ranges(network), strict=False)
             self._validate(trial=trial)
+            position.trial = trial + 1
+            self._save()
 
     def _train_epoch(self, retraining: Retraining) -> None:
         """Train on what is left of the epoch, or until the stage is finished."""

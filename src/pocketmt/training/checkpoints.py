@@ -29,19 +29,28 @@ def write_whole(path: Path, write: Callable[[Path], None]) -> None:
         temporary.unlink(missing_ok=True)
 
 
-def claim_folder(folder: Path, name: str, settings: object, other: str) -> None:
+def claim_folder(folder: Path, name: str, settings: msgspec.Struct, other: str) -> None:
     """Write the settings that a folder's run is made by into its file `name`, or check that they are the ones there.
 
+    What the file does not say is at its default: a setting that is newer than the folder does not make it another's.
     Raises ConfigurationError, saying that the folder holds a `other`, where they are not.
     """
     file = folder / name
-    text = msgspec.json.format(msgspec.json.encode(settings), indent=2)
     if not file.exists():
+        text = msgspec.json.format(msgspec.json.encode(settings), indent=2)
         write_whole(file, lambda temporary: _write(temporary, text))
-    elif file.read_bytes() != text:
+    elif _read_settings(file, type(settings)) != settings:
         raise ConfigurationError(
             f"{folder} holds a {other} (see {file}): choose another folder, or remove this one to start anew"
         )
+
+
+def _read_settings(file: Path, kind: type[msgspec.Struct]) -> msgspec.Struct | None:
+    """Return settings of a kind; None where the file holds none."""
+    try:
+        return msgspec.json.decode(file.read_bytes(), type=kind)
+    except msgspec.DecodeError:
+        return None
 
 
 def _write(path: Path, data: bytes) -> None:
