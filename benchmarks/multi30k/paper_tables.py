@@ -64,6 +64,9 @@ _L2 = (
     PaperRow("baseline", CONTROL, 35.66, 1.0),
     PaperRow("fine-tuned, error feedback", "l-log4-error-feedback", 35.47, 7.88),
     PaperRow("fine-tuned, no error feedback", "l-log4-without-feedback", 34.45, 7.88),
+    PaperRow("baseline, trained as long as those from scratch", "fp32-from-scratch", None),
+    PaperRow("from scratch, error feedback", "l-log4-from-scratch", 28.54, 7.88),
+    PaperRow("from scratch, no error feedback", "l-log4-from-scratch-without-feedback", 0.05, 7.88),
 )
 _L3 = (
     PaperRow("baseline", CONTROL, 35.66, 1.0),

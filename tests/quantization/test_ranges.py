@@ -76,6 +76,14 @@ def test_buckets_are_the_elements_of_the_last_dimension() -> None:
     assert result.tolist() == [[[0.0, 100.0]], [[1.0, 300.0]]]
 
 
+def test_buckets_are_the_elements_of_the_dimension_that_is_named() -> None:
+    running = RunningRange(bits=1, buckets=2, dimension=-3)
+    x = torch.tensor([[[[0.0, 4.0]], [[-1.0, 9.0]]], [[[5.0, 1.0]], [[2.0, 8.0]]]])  # [sentences, buckets, 1, 2]
+    result = running(x)
+    assert (running.minimum.tolist(), running.maximum.tolist()) == ([0.0, -1.0], [5.0, 9.0])
+    assert result.tolist() == [[[[0.0, 5.0]], [[-1.0, 9.0]]], [[[5.0, 0.0]], [[-1.0, 9.0]]]]
+
+
 def test_padding_is_ignored() -> None:
     running = RunningRange(bits=8, buckets=2)
     running.kept = torch.tensor([[True, False]])

@@ -12,7 +12,7 @@ import pocketmt.recipes.stage as stage_module
 import pocketmt.training.steps as steps
 from pocketmt.errors import ConfigurationError, DataError
 from pocketmt.models.transformer import Transformer
-from pocketmt.recipes.activations import build_network
+from pocketmt.recipes.activations import build_network, estimate_ranges
 from pocketmt.recipes.compression import compress
 from pocketmt.recipes.fully_quantized import BUCKETED, NAIVE, STRATEGY, QuantizedLayerNorm, ranges
 from pocketmt.recipes.outcome import Outcome, decoded_weights
@@ -191,12 +191,12 @@ def test_a_trial_that_is_stopped_is_the_only_one_that_is_done_again(
     model = read_trained_model(tiny_run)
     plan = recipe(after_training(bits=4), {"retraining": RETRAINING})
     whole, _ = compress(model, plan, tmp_path / "whole")
-    estimate, begun = stage_module.estimate_ranges, 0
+    begun = 0
 
     def stopping(*arguments: Any) -> None:
         nonlocal begun
         begun += 1
-        estimate(*arguments)
+        estimate_ranges(*arguments)
         if begun == stopped + 1:
             raise KeyboardInterrupt
 
@@ -296,7 +296,15 @@ ERROR_FEEDBACK = {**RETRAINING, "method": "error_feedback"}
     [
         ([during_training(operations=["softmax"])], r"stages\[0\].activations: unknown operation 'softmax': choose"),
         ([during_training(clamped_gradient=["softmax"])], r"stages\[0\].activations: unknown operation 'softmax'"),
-        ([during_training(bucketed=["softmax_output"])], r"'softmax_output' cannot have buckets: choose among"),
+        ([during_training(bucketed=["residual_sum"])], r"'residual_sum' cannot have buckets: choose among"),
+        (
+            [during_training(modules=["encoder.*", "encodr.*"])],
+            r"stages\[0\].activations.modules: 'encodr.\*' matches no place .* such as 'decoder.",
+        ),
+        (
+            [during_training(operations=["relu_output"], modules=["*norm*"])],
+            r"activations.modules: '\*norm\*' matches no",
+        ),
         (
             [during_training(operations=["relu_output"], bucketed=["query_key_value"])],
             r"activations.bucketed: 'query_key_value' is not among the operations",

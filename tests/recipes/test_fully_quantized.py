@@ -1,5 +1,7 @@
 """Quantized activations in a whole network: what is covered, and that nothing else changes."""
 
+import dataclasses
+
 import pytest
 import torch
 from torch import Tensor
@@ -7,12 +9,14 @@ from torch import Tensor
 from pocketmt.errors import ConfigurationError
 from pocketmt.model_file.architecture import Architecture
 from pocketmt.models.transformer import Transformer
+from pocketmt.quantization.ranges import RunningRange
 from pocketmt.recipes.fully_quantized import (
     NAIVE,
     STRATEGY,
     FullQuantization,
     QuantizedLayerNorm,
     QuantizedSoftmax,
+    places,
     quantize_activations,
     ranges,
     set_stage,
@@ -79,6 +83,35 @@ def test_each_operation_is_quantized_alone(operation: str) -> None:
     assert changed or operation == "layer_norm_weight"
 
 
+def test_operations_are_quantized_where_patterns_say() -> None:
+    settings = FullQuantization(operations=("layer_norm_output", "layer_norm_weight", "embedding_sum", "relu_output"))
+    everywhere = set(places(_network(settings)))
+    assert {"encoder.input", "encoder.layers.0.feed_forward.activation.1", "decoder.norm.weight"} < everywhere
+    for patterns, expected in (
+        (("encoder.*",), {name for name in everywhere if name.startswith("encoder.")}),
+        (
+            ("*attention_norm*", "decoder.input"),
+            {name for name in everywhere if "attention_norm" in name} | {"decoder.input"},
+        ),
+        (("*.activation.1",), {name for name in everywhere if "feed_forward.activation" in name}),
+    ):
+        model = _network(dataclasses.replace(settings, modules=patterns))
+        assert set(places(model)) == expected
+        _logits(model)
+        assert all(each.estimates == 1 for _, each in ranges(model))
+
+
+def test_heads_and_relus_may_have_ranges_of_their_own() -> None:
+    operations = ("softmax_numerator", "softmax_denominator", "softmax_output", "relu_output")
+    model = _network(FullQuantization(operations=operations, bucketed=operations))
+    _logits(model)
+    for name, each in ranges(model):
+        assert len(each.minimum) == (24 if "activation" in name else 2), name
+    heads = model.get_submodule("decoder.layers.0.self_attention.attention.softmax.denominator")
+    assert isinstance(heads, RunningRange)
+    assert heads.maximum[0] != heads.maximum[1]
+
+
 def test_weights_of_norms_are_quantized() -> None:
     norm = torch.nn.LayerNorm(3)
     norm.weight.data = torch.tensor([0.0, 0.3, 1.0])
@@ -89,10 +122,10 @@ def test_weights_of_norms_are_quantized() -> None:
 
 
 def test_masked_positions_have_no_weight_at_any_width() -> None:
-    softmax = QuantizedSoftmax(FullQuantization(bits=2, operations=NAIVE))
+    softmax = QuantizedSoftmax(FullQuantization(bits=2, operations=NAIVE), heads=1)
     scores = torch.tensor([[1.0, 2.0, -torch.inf], [0.5, -torch.inf, -torch.inf]])
-    softmax(scores)
-    weights = softmax.eval()(scores)
+    softmax(scores[None])
+    weights = softmax.eval()(scores[None])[0]
     assert weights[0, 2] == 0
     assert weights[1].tolist() == [1.0, 0.0, 0.0]
 
@@ -130,7 +163,7 @@ def test_the_papers_exception_lets_gradients_of_clamped_denominators_pass() -> N
     [
         ({"bits": 16}, "16 bits: choose 2 to 8"),
         ({"operations": ("softmax",)}, "unknown operation 'softmax'"),
-        ({"bucketed": ("softmax_output",)}, "'softmax_output' cannot have buckets"),
+        ({"bucketed": ("position",)}, "'position' cannot have buckets"),
     ],
 )
 def test_refuses_what_does_not_exist(arguments: dict[str, object], message: str) -> None:

@@ -187,24 +187,20 @@ class Decoder(nn.Module):
         return self.norm(x), new_states
 
 
-class Transformer(nn.Module):
-    """Encoder, decoder and one embedding for source, target and output."""
+class TiedNetwork(nn.Module):
+    """One embedding for what goes in and what comes out; stacks of layers are a subclass's."""
 
     positions: Tensor  # [positions, d], grows where a text is longer
 
-    def __init__(self, architecture: Architecture, dropouts: Dropouts | None = None) -> None:
+    def __init__(self, architecture: Architecture, dropouts: Dropouts) -> None:
         super().__init__()
-        dropouts = dropouts or Dropouts()
         self.architecture = architecture
         self.embedding = nn.Embedding(architecture.vocabulary_size, architecture.model_dimension)
         self.position: nn.Module = nn.Identity()  # of the rows of `positions` in use: a place for [Q3]
         self.embedding_dropout = Dropout(dropouts.residual)
-        self.encoder = Encoder(architecture, dropouts)
-        self.decoder = Decoder(architecture, dropouts)
         self.register_buffer("positions", position_encodings(512, architecture.model_dimension), persistent=False)
-        self._initialize()
 
-    def _initialize(self) -> None:
+    def initialize(self) -> None:
         """Glorot-uniform matrices, an embedding of unit variance after its scaling by sqrt(d), zero biases."""
         for name, parameter in self.named_parameters():
             if name == "embedding.weight":
@@ -222,6 +218,21 @@ class Transformer(nn.Module):
         embedded: Tensor = self.embedding(tokens) * math.sqrt(self.architecture.model_dimension)
         sums: Tensor = embedded + self.position(self.positions[start:end])
         return sums
+
+    def logits(self, decoded: Tensor) -> Tensor:
+        """Output of the last layer [.., d] -> logits [.., V] by the tied embedding."""
+        return nn.functional.linear(decoded, self.embedding.weight)
+
+
+class Transformer(TiedNetwork):
+    """Encoder, decoder and one embedding for source, target and output."""
+
+    def __init__(self, architecture: Architecture, dropouts: Dropouts | None = None) -> None:
+        dropouts = dropouts or Dropouts()
+        super().__init__(architecture, dropouts)
+        self.encoder = Encoder(architecture, dropouts)
+        self.decoder = Decoder(architecture, dropouts)
+        self.initialize()
 
     def encode(self, source: Tensor) -> tuple[Tensor, Tensor | None]:
         """Source ids [B, S], padded -> (encoder output [B, S, d], its attention mask)."""
@@ -241,10 +252,6 @@ class Transformer(nn.Module):
         x = self.embedding_dropout(self.decoder.input(self.embed(target, position)))
         decoded: tuple[Tensor, list[LayerState]] = self.decoder(x, states, causal, source_mask)
         return decoded
-
-    def logits(self, decoded: Tensor) -> Tensor:
-        """Decoder output [.., d] -> logits [.., V] by the tied embedding."""
-        return nn.functional.linear(decoded, self.embedding.weight)
 
     def forward(self, source: Tensor, target: Tensor) -> Tensor:
         """Teacher-forced decoder output [B, T, d] for source [B, S] and target inputs [B, T] (bos first)."""

@@ -43,9 +43,9 @@ class RunningRange(nn.Module):
     """Quantizes an activation within an exponential moving average of its minimum and maximum [Q2].
 
     Ranges are estimated in training mode while `observing`, and stand still otherwise; before the first estimate, and
-    while not `quantizing`, the activation passes as it is. With buckets each element of the last dimension has a range
-    of its own: the one dimension that does not vary from batch to batch ([Q4]; section 5.2 says of the denominator that
-    it cannot have buckets for that reason).
+    while not `quantizing`, the activation passes as it is. With buckets each element of one dimension has a range of
+    its own: of the last one, or the heads of a softmax, which do not vary from batch to batch ([Q4]; section 5.2 says
+    of the denominator that it cannot have buckets for that reason).
     """
 
     minimum: Tensor  # [buckets], or [1]
@@ -53,13 +53,20 @@ class RunningRange(nn.Module):
     estimates: Tensor  # [], how many batches have been seen
 
     def __init__(
-        self, bits: int, buckets: int = 1, fixed_minimum: float | None = None, clamped_gradient: bool = False
+        self,
+        bits: int,
+        buckets: int = 1,
+        fixed_minimum: float | None = None,
+        clamped_gradient: bool = False,
+        dimension: int = -1,
     ) -> None:
-        """Take the bits of a code, the size of the last dimension where each element has its own range, a minimum that
-        is known (0 behind a ReLU, section 3.4), and whether the gradient passes where values are clamped.
+        """Take the bits of a code, the size of the dimension whose elements have ranges of their own, a minimum that is
+        known (0 behind a ReLU, section 3.4), whether the gradient passes where values are clamped, and which dimension
+        has the buckets, counted from the last, -1.
         """
         super().__init__()
         self.bits = bits
+        self.dimension = dimension
         self.fixed_minimum = fixed_minimum
         self.clamped_gradient = clamped_gradient
         self.observing = True
@@ -76,12 +83,15 @@ class RunningRange(nn.Module):
             self._observe(x.detach())
         if not self.quantizing or not self.estimates:
             return x
-        return fake_quantize_range(x, self.minimum, self.maximum, self.bits, self.clamped_gradient)
+        behind = (1,) * (-1 - self.dimension)
+        low, high = self.minimum.view(-1, *behind), self.maximum.view(-1, *behind)
+        return fake_quantize_range(x, low, high, self.bits, self.clamped_gradient)
 
     def _observe(self, x: Tensor) -> None:
         if self.kept is not None and self.kept.shape == x.shape[: self.kept.dim()]:
             x = x[self.kept]  # section 3.4: padding is ignored
-        rows = x.reshape(-1, len(self.minimum)) if len(self.minimum) > 1 else x.reshape(-1, 1)
+        rows = x.movedim(self.dimension, -1) if len(self.minimum) > 1 else x
+        rows = rows.reshape(-1, len(self.minimum))
         if not len(rows):
             return
         low, high = rows.amin(dim=0), rows.amax(dim=0)

@@ -1,5 +1,6 @@
 """The activations of a recipe's stages: what of a network is quantized beside weights, and how ranges are estimated."""
 
+import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
@@ -15,6 +16,8 @@ from pocketmt.recipes.fully_quantized import (
     NAIVE,
     STRATEGY,
     FullQuantization,
+    matches,
+    places,
     quantize_activations,
     set_stage,
 )
@@ -74,11 +77,13 @@ def plan_estimation(stage: Stage, place: str) -> Estimation | None:
     return Estimation(delay, settings.batches or BATCHES, settings.trials or TRIALS)
 
 
-def plan_activations(stage: Stage, earlier: FullQuantization | None, place: str) -> FullQuantization | None:
+def plan_activations(
+    stage: Stage, earlier: FullQuantization | None, architecture: Architecture, place: str
+) -> FullQuantization | None:
     """Return which activations are quantized from a stage on, `earlier` being those before it.
 
     Raises ConfigurationError, naming `place`, for unknown operations, operations with buckets that are not quantized,
-    a second [stages.activations], or a method that doesn't go with quantized activations.
+    patterns that match nothing, a second [stages.activations], or a method that doesn't go with quantized activations.
     """
     settings = stage.activations
     own = isinstance(settings, Activations)
@@ -98,6 +103,7 @@ def plan_activations(stage: Stage, earlier: FullQuantization | None, place: str)
             operations,
             _chosen(settings.bucketed, BUCKETED),
             _chosen(settings.clamped_gradient, NAIVE),
+            tuple(settings.modules),
         )
     except ConfigurationError as error:
         raise ConfigurationError(f"{place}.activations: {error}") from error
@@ -105,7 +111,19 @@ def plan_activations(stage: Stage, earlier: FullQuantization | None, place: str)
         for name in settings.bucketed:
             if name not in operations:
                 raise ConfigurationError(f"{place}.activations.bucketed: {name!r} is not among the operations: add it")
+    _check_modules(found, architecture, f"{place}.activations.modules")
     return found
+
+
+def _check_modules(settings: FullQuantization, architecture: Architecture, where: str) -> None:
+    with torch.device("meta"):  # names alone: no weights are drawn
+        names = places(build_network(architecture, dataclasses.replace(settings, modules=("*",))))
+    for pattern in settings.modules:
+        if not any(matches(name, [pattern]) for name in names):
+            raise ConfigurationError(
+                f"{where}: {pattern!r:.120} matches no place where these operations are quantized: give a pattern of "
+                f"names such as {names[-1]!r}"
+            )
 
 
 def _chosen(which: bool | list[str], every: tuple[str, ...]) -> tuple[str, ...]:

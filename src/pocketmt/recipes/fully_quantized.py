@@ -1,7 +1,8 @@
 """A Transformer whose activations are quantized wherever paper Q quantizes them, and wherever it does not [Q3]."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from typing import Final
 
 import torch
@@ -9,7 +10,7 @@ from torch import Tensor, nn
 
 from pocketmt.errors import ConfigurationError
 from pocketmt.models.attention import DotProductAttention
-from pocketmt.models.transformer import FeedForward, Layer, Transformer
+from pocketmt.models.transformer import Decoder, Encoder, FeedForward, Layer, TiedNetwork, Transformer
 from pocketmt.quantization.ranges import RunningRange, fake_quantize_range
 from pocketmt.text.vocabulary import PAD
 
@@ -23,6 +24,8 @@ BUCKETED: Final = (
     "layer_norm_quotient",
     "layer_norm_output",
 )
+# Those that Table 3 gives buckets to see what it does: a softmax by its heads, a ReLU's output by its elements.
+BUCKETABLE: Final = (*BUCKETED, "softmax_numerator", "softmax_denominator", "softmax_output", "relu_output")
 STRATEGY: Final = (
     *BUCKETED,
     "position",
@@ -53,12 +56,15 @@ class FullQuantization:
         operations: those that are quantized; STRATEGY is the paper's method.
         bucketed: those of them where each element of the last dimension has a range of its own [Q4].
         clamped_gradient: operations whose gradient passes where values are clamped; the paper: the denominator alone.
+        modules: patterns of the names of `places` where operations are quantized; elsewhere they are not (Table 3 looks
+            at encoder and decoder, attention and feed-forward apart).
     """
 
     bits: int = 8
     operations: tuple[str, ...] = STRATEGY
     bucketed: tuple[str, ...] = BUCKETED
     clamped_gradient: tuple[str, ...] = ("layer_norm_denominator",)
+    modules: tuple[str, ...] = ("*",)
 
     def __post_init__(self) -> None:
         if not 2 <= self.bits <= 8:
@@ -67,30 +73,33 @@ class FullQuantization:
             if name not in NAIVE:
                 raise ConfigurationError(f"unknown operation {name!r}: choose among {', '.join(NAIVE)}")
         for name in self.bucketed:
-            if name not in BUCKETED:
-                raise ConfigurationError(f"{name!r} cannot have buckets: choose among {', '.join(BUCKETED)}")
+            if name not in BUCKETABLE:
+                raise ConfigurationError(f"{name!r} cannot have buckets: choose among {', '.join(BUCKETABLE)}")
 
-    def point(self, operation: str, size: int = 1) -> nn.Module:
-        """Return what quantizes an operation whose last dimension has `size` elements; Identity where nothing does."""
+    def point(self, operation: str, size: int = 1, dimension: int = -1) -> nn.Module:
+        """Return what quantizes an operation; Identity where nothing does.
+
+        Buckets are those of a dimension, counted from the last, -1, that has `size` elements.
+        """
         if operation not in self.operations:
             return nn.Identity()
         buckets = size if operation in self.bucketed else 1
         minimum = 0.0 if operation == "relu_output" else None  # section 3.4
-        return RunningRange(self.bits, buckets, minimum, operation in self.clamped_gradient)
+        return RunningRange(self.bits, buckets, minimum, operation in self.clamped_gradient, dimension)
 
 
 class QuantizedSoftmax(nn.Module):
     """Softmax over the last dimension in three steps: exponentials, their sum, and the quotient."""
 
-    def __init__(self, settings: FullQuantization) -> None:
+    def __init__(self, settings: FullQuantization, heads: int) -> None:
         super().__init__()
         self.scores = settings.point("attention_scores")
-        self.numerator = settings.point("softmax_numerator")
-        self.denominator = settings.point("softmax_denominator")
-        self.output = settings.point("softmax_output")
+        self.numerator = settings.point("softmax_numerator", heads, dimension=-3)
+        self.denominator = settings.point("softmax_denominator", heads, dimension=-3)
+        self.output = settings.point("softmax_output", heads, dimension=-3)
 
     def forward(self, scores: Tensor) -> Tensor:
-        """[.., K], -inf where masked -> [.., K]; masked positions stay zero."""
+        """[.., heads, Q, K], -inf where masked -> the same shape; masked positions stay zero."""
         masked = scores == -torch.inf
         scores = self.scores(scores.masked_fill(masked, 0.0)).masked_fill(masked, -torch.inf)
         exponentials = (scores - scores.amax(dim=-1, keepdim=True)).exp()
@@ -129,17 +138,19 @@ class QuantizedLayerNorm(nn.Module):
         return output
 
 
-def quantize_activations(model: Transformer, settings: FullQuantization) -> None:
-    """Put what quantizes activations into a Transformer, in place; parameters keep their names."""
+def quantize_activations(model: TiedNetwork, settings: FullQuantization) -> None:
+    """Put what quantizes activations into a network, in place; parameters keep their names."""
     dimension = model.architecture.model_dimension
     model.position = settings.point("position")
-    for stack in (model.encoder, model.decoder):
-        stack.input = settings.point("embedding_sum", dimension)
+    for stack in model.children():
+        if isinstance(stack, Encoder | Decoder):
+            stack.input = settings.point("embedding_sum", dimension)
     for name, module in list(model.named_modules()):
         if isinstance(module, DotProductAttention):
-            _quantize_attention(module, model.architecture.attention_dimension, model, settings)
+            _quantize_attention(module, model, settings)
         elif isinstance(module, FeedForward):
-            module.activation = nn.Sequential(nn.ReLU(), settings.point("relu_output"))
+            relu_output = settings.point("relu_output", model.architecture.feed_forward_dimension)
+            module.activation = nn.Sequential(nn.ReLU(), relu_output)
             _quantize_output(module.outer, settings.point("feed_forward_output", dimension))
         elif isinstance(module, nn.LayerNorm):
             parent, _, attribute = name.rpartition(".")
@@ -149,16 +160,16 @@ def quantize_activations(model: Transformer, settings: FullQuantization) -> None
                 setattr(module, residual, settings.point("residual_sum"))
         elif name.endswith("attention.output") and isinstance(module, nn.Linear):
             _quantize_output(module, settings.point("multi_head_output"))
-    model.register_forward_pre_hook(_tell_padding)
+    _leave_out(model, [place for place in places(model) if not matches(place, settings.modules)])
+    if isinstance(model, Transformer):
+        model.register_forward_pre_hook(_tell_padding)
 
 
-def _quantize_attention(
-    attention: DotProductAttention, size: int, model: Transformer, settings: FullQuantization
-) -> None:
-    head_size = size // model.architecture.attention_heads
+def _quantize_attention(attention: DotProductAttention, model: TiedNetwork, settings: FullQuantization) -> None:
+    size, heads = model.architecture.attention_dimension, model.architecture.attention_heads
     for name in ("query", "key", "value"):
-        setattr(attention, name, settings.point("query_key_value", head_size))
-    attention.softmax = QuantizedSoftmax(settings)
+        setattr(attention, name, settings.point("query_key_value", size // heads))
+    attention.softmax = QuantizedSoftmax(settings, heads)
     attention.output = settings.point("attention_output", size)
 
 
@@ -166,6 +177,28 @@ def _quantize_output(linear: nn.Linear, point: nn.Module) -> None:
     """Let what a linear layer gives pass through `point`."""
     linear.add_module("output_range", point)
     linear.register_forward_hook(lambda module, _, output: module.output_range(output))
+
+
+def places(model: nn.Module) -> list[str]:
+    """Return the names of all places where a network quantizes activations: its ranges, and its norms' weights."""
+    norms = [name for name, module in model.named_modules() if getattr(module, "weight_bits", None) is not None]
+    return [*(name for name, _ in ranges(model)), *(f"{name}.weight" for name in norms)]
+
+
+def matches(place: str, patterns: Sequence[str]) -> bool:
+    """Return whether a place's name fits one of some patterns."""
+    return any(fnmatchcase(place, pattern) for pattern in patterns)
+
+
+def _leave_out(model: nn.Module, some: Sequence[str]) -> None:
+    """Let places quantize nothing."""
+    for place in some:
+        parent, _, attribute = place.rpartition(".")
+        module = model.get_submodule(parent)
+        if isinstance(module, QuantizedLayerNorm) and attribute == "weight":
+            module.weight_bits = None
+        else:
+            setattr(module, attribute, nn.Identity())
 
 
 def ranges(model: nn.Module) -> Iterator[tuple[str, RunningRange]]:

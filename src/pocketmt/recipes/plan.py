@@ -81,7 +81,7 @@ def make_plan(recipe: Recipe, architecture: Architecture) -> list[PlannedStage]:
                     )
                 matrices[name] = division
                 places[name] = where
-        activations = plan_activations(stage, activations, place)
+        activations = plan_activations(stage, activations, architecture, place)
         method, name = stage.retraining, stage.name or str(index + 1)
         if isinstance(method, ErrorCompensation):
             if not stage.quantize:

@@ -131,6 +131,8 @@ class Activations(_Strict, frozen=True, kw_only=True):
     # "strategy": those of paper Q, section 3.2; "naive": every operation.
     operations: Literal["strategy", "naive"] | Annotated[list[Name], Meta(min_length=1)] = "strategy"
     bucketed: bool | list[Name] = True  # true: wherever the paper has buckets; false: nowhere
+    # Patterns of the names of places in the network; operations are quantized in these alone.
+    modules: Annotated[list[Name], Meta(min_length=1)] = msgspec.field(default_factory=lambda: ["*"])
     # Operations whose gradient passes where values are clamped; true: all, false: none.
     clamped_gradient: bool | list[Name] = msgspec.field(default_factory=lambda: ["layer_norm_denominator"])
     # With retraining: updates in which ranges are estimated and nothing of this stage is quantized; None: DELAY.

@@ -1,0 +1,43 @@
+"""A causal language model: the Transformer's encoder, each position of which sees those before it ([Q8])."""
+
+from torch import Tensor
+
+from pocketmt.model_file.architecture import Architecture
+from pocketmt.models.transformer import Dropouts, Encoder, TiedNetwork, causal_mask
+
+
+def paper_architecture(vocabulary_size: int) -> Architecture:
+    """Return the sizes of paper Q's language model (section 5.4): 2 layers, d = 200, two heads of 64.
+
+    The feed-forward dimension, 200, is that of the PyTorch example whose set-up the paper takes over.
+    """
+    return Architecture(
+        encoder_layers=2,
+        decoder_layers=1,  # the fewest that an architecture can state: a language model has no decoder
+        model_dimension=200,
+        feed_forward_dimension=200,
+        attention_heads=2,
+        attention_dimension=128,
+        norm="post",
+        attention_bias=False,
+        vocabulary_size=vocabulary_size,
+    )
+
+
+class LanguageModel(TiedNetwork):
+    """Encoder layers over a text, and one embedding for input and output.
+
+    Shapes: B sequences, T positions, d model dimension. A text has no padding.
+    """
+
+    def __init__(self, architecture: Architecture, dropouts: Dropouts | None = None) -> None:
+        dropouts = dropouts or Dropouts()
+        super().__init__(architecture, dropouts)
+        self.encoder = Encoder(architecture, dropouts)
+        self.initialize()
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        """Token ids [B, T] -> [B, T, d]: what `logits` makes the prediction of each next token from."""
+        x = self.embedding_dropout(self.encoder.input(self.embed(tokens)))
+        encoded: Tensor = self.encoder(x, causal_mask(tokens.shape[1], tokens.device))
+        return encoded
