@@ -10,7 +10,7 @@ from pocketmt.errors import ConfigurationError
 from pocketmt.models.transformer import Transformer
 from pocketmt.quantization.error_compensation import output_error
 from pocketmt.quantization.registry import scheme_from_options
-from pocketmt.recipes.compensation import collect_hessians, compensate
+from pocketmt.recipes.compensation import EMBEDDING, INPUT_SHARE, collect_hessians, compensate
 from pocketmt.recipes.compression import compress
 from pocketmt.recipes.plan import make_plan
 from pocketmt.recipes.row_groups import RowGroup, decode, quantize
@@ -40,19 +40,35 @@ def test_hessians_are_of_the_inputs_that_a_layer_sees(network: Transformer) -> N
 
 def test_outputs_change_less_than_without_it(network: Transformer) -> None:
     groups = (RowGroup(scheme_from_options("affine", bits=4)),)
-    divided = (
-        RowGroup(scheme_from_options("binary", bits=2), tuple(range(0, 60, 2))),
-        RowGroup(scheme_from_options("binary", bits=1), tuple(range(1, 60, 2))),
-    )
-    found = compensate(network, {INNER: groups, "embedding.weight": divided}, PAIRS)
+    found = compensate(network, {INNER: groups}, PAIRS)
     weight = network.state_dict()[INNER]
     hessian = collect_hessians(network, [INNER], PAIRS)[INNER]
     plain, compensated = (
         output_error(weight, decode(groups, each), hessian).sum() for each in (quantize(groups, weight), found[INNER])
     )
     assert compensated < 0.9 * plain
-    embedding = network.state_dict()["embedding.weight"]
-    assert torch.equal(decode(divided, found["embedding.weight"]), decode(divided, quantize(divided, embedding)))
+
+
+@torch.no_grad()
+def test_the_tied_embedding_is_compensated_for_its_logits(network: Transformer) -> None:
+    divided = (
+        RowGroup(scheme_from_options("binary", bits=2), tuple(range(0, 60, 2))),
+        RowGroup(scheme_from_options("binary", bits=1), tuple(range(1, 60, 2))),
+    )
+    embedding = network.state_dict()[EMBEDDING].double()
+    found = compensate(network, {EMBEDDING: divided}, PAIRS)[EMBEDDING]
+    batches = [make_batch([pair], "cpu") for pair in PAIRS[:3]]
+    states = torch.cat([network(batch.source, batch.target_inputs).flatten(0, -2) for batch in batches]).double()
+    plain, compensated = (
+        (states @ (embedding - decode(divided, each)).t()).square().sum()
+        for each in (quantize(divided, embedding), found)
+    )
+    assert compensated < 0.9 * plain
+    hessian = collect_hessians(network, [EMBEDDING], PAIRS[:3])[EMBEDDING]
+    outputs = states.t() @ states
+    torch.testing.assert_close(
+        hessian, outputs + INPUT_SHARE * outputs.diagonal().mean() * torch.eye(len(outputs)).double()
+    )
 
 
 def test_it_is_a_stage_of_a_recipe(tmp_path: Path) -> None:
