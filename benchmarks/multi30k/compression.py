@@ -29,17 +29,19 @@ from pocketmt.evaluation.tables import Column, plain_table
 from pocketmt.model_file import open_model
 from pocketmt.model_file.report import inspect_model
 from pocketmt.recipes.catalogue import find_recipe, recipe_names
-from pocketmt.recipes.run_folder import compress_run, pack_run
+from pocketmt.recipes.run_folder import Labels, compress_run, pack_run
 from pocketmt.recipes.schema import Recipe, limit_updates, quantizes_activations, read_recipe
 from pocketmt.recipes.trained_model import TrainedModel, read_trained_model
 
 UNCOMPRESSED = "float32"
+LABELS = Labels(licence=LICENCE, description=DESCRIPTION)
 CONTRASTS = Path(__file__).with_name("recipes")
 COLUMNS = (
     "recipe",
     "bits:.2f",
     "bytes",
     "times_smaller:.1f=smaller",
+    "entropy_coded_bytes=entropy-coded",
     "updates",
     "perplexity:.2f=val perplexity",
     "val.bleu:.2f=val BLEU",
@@ -59,20 +61,23 @@ def main(arguments: Sequence[str]) -> int:
     folder: Path = options.run / "recipes"
     folder.mkdir(exist_ok=True)
     uncompressed = folder / f"{UNCOMPRESSED}.pocketmt"
-    pack_run(options.run, UNCOMPRESSED, uncompressed, licence=LICENCE, description=DESCRIPTION)
+    coded = folder / "entropy-coded.pocketmt"  # of the row at hand, for its size: it translates to the same words
+    pack_run(options.run, UNCOMPRESSED, uncompressed, **LABELS)
+    coded_size = pack_run(options.run, UNCOMPRESSED, coded, **LABELS, entropy_coding=True)
     sets = (VALIDATION, *TESTS) if options.final else (VALIDATION,)
     baselines = {UNCOMPRESSED: _translations(uncompressed, sets)}
     record = Record(options.output, read_trained_model(options.run))
-    record.add(_row(UNCOMPRESSED, None, uncompressed, uncompressed, baselines[UNCOMPRESSED]))
+    record.add(_row(UNCOMPRESSED, None, uncompressed, coded_size, uncompressed, baselines[UNCOMPRESSED]))
     for name in [CONTROL, *(each for each in options.recipes or all_names() if each != CONTROL)]:
         recipe = find_row_recipe(name)
         if options.limit_updates is not None:
             recipe = limit_updates(recipe, options.limit_updates)
         path = folder / f"{name}.pocketmt"
         work = path.with_suffix(".compression")
-        compress_run(options.run, recipe, work, path, licence=LICENCE, description=DESCRIPTION)
+        compress_run(options.run, recipe, work, path, **LABELS)
+        coded_size = compress_run(options.run, recipe, work, coded, **LABELS, entropy_coding=True)
         outputs = _translations(path, sets)
-        row = _row(name, recipe, path, uncompressed, outputs)
+        row = _row(name, recipe, path, coded_size, uncompressed, outputs)
         if options.final:
             for baseline, translated in baselines.items():
                 row["against"][baseline] = _against(translated, outputs)
@@ -137,7 +142,9 @@ def _translations(path: Path, sets: Sequence[str]) -> Outputs:
     return {name: translator.translate(lines(name, "en"), beam_size=BEAM) for name in sets}
 
 
-def _row(name: str, recipe: Recipe | None, path: Path, uncompressed: Path, outputs: Outputs) -> dict[str, Any]:
+def _row(
+    name: str, recipe: Recipe | None, path: Path, coded_size: int, uncompressed: Path, outputs: Outputs
+) -> dict[str, Any]:
     """Return size, validation and scores of one model file; what was not measured is None."""
     report = inspect_model(path)
     weights = sum(math.prod(matrix.shape) for matrix in report.matrices)
@@ -150,6 +157,7 @@ def _row(name: str, recipe: Recipe | None, path: Path, uncompressed: Path, outpu
         "bits": sum(matrix.bits * math.prod(matrix.shape) for matrix in report.matrices) / weights,
         "bytes": path.stat().st_size,
         "times_smaller": uncompressed.stat().st_size / path.stat().st_size,
+        "entropy_coded_bytes": coded_size,
         "updates": _updates(recipe) if recipe is not None else 0,
         "perplexity": math.exp(scores["loss"] if "loss" in scores else validation["validation_loss"]),
         "against": {baseline: {"gain": None, "p_value": None} for baseline in (UNCOMPRESSED, CONTROL)},

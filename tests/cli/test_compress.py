@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from pocketmt.model_file import open_model
 from tests.recipes.tiny_run import write_tiny_run
 
 from .conftest import Run, command_line
@@ -134,6 +135,15 @@ def test_a_size_is_kept_by_choosing_bits(pocketmt: Run, tiny_run: Path, tmp_path
     assert b"scored" not in again.stderr, "what was begun goes on with its recipe"
 
 
+def test_a_size_is_kept_by_a_coded_file(pocketmt: Run, tiny_run: Path, tmp_path: Path) -> None:
+    file = tmp_path / "small.pocketmt"
+    answer = pocketmt("compress", tiny_run, "--target-size", "13kB", "--updates", "2", "--entropy-coding", "-o", file)
+    assert answer.returncode == 0, answer.stderr
+    assert file.stat().st_size <= 13_000
+    with open_model(file) as model:
+        assert "coding" in model.manifest
+
+
 def test_a_size_that_cannot_be_kept_is_refused(pocketmt: Run, tiny_run: Path, tmp_path: Path) -> None:
     answer = pocketmt("compress", tiny_run, "--target-size", "1kB", "-o", tmp_path / "small.pocketmt")
     assert answer.returncode == 1
@@ -147,6 +157,7 @@ def test_a_size_that_cannot_be_kept_is_refused(pocketmt: Run, tiny_run: Path, tm
         ((), b"Give one of RECIPE, --target-size and --tolerated-loss"),
         (("uniform8", "--target-size", "1MB"), b"Give one of RECIPE"),
         (("uniform8", "--updates", "5"), b"--updates goes with"),
+        (("--target-size", "1MB", "--folder", "work"), b"Give --output"),
         (("--target-size", "large"), b"'large' is no size"),
         (("--target-size", "3 parsecs"), b"is no size"),
     ],
@@ -154,7 +165,8 @@ def test_a_size_that_cannot_be_kept_is_refused(pocketmt: Run, tiny_run: Path, tm
 def test_one_target_is_given(
     pocketmt: Run, tiny_run: Path, tmp_path: Path, arguments: tuple[str, ...], message: bytes
 ) -> None:
-    answer = pocketmt("compress", tiny_run, *arguments, "-o", tmp_path / "small.pocketmt")
+    output = () if "--folder" in arguments else ("-o", tmp_path / "small.pocketmt")
+    answer = pocketmt("compress", tiny_run, *arguments, *output)
     assert answer.returncode == 2
     assert message in answer.stderr
 

@@ -16,8 +16,8 @@ from pocketmt.training.configuration import Configuration, Data, Model, Training
 WORDS = ["red", "blue", "green", "cat", "dog", "bird", "house", "tree"]
 
 
-def write_tiny_run(folder: Path, seed: int = 1) -> Path:
-    """Write text and the run of a network with d = 16; returns the run's folder."""
+def write_tiny_run(folder: Path, seed: int = 1, dimension: int = 16) -> Path:
+    """Write text and the run of a network with a model dimension; returns the run's folder."""
     draw = random.Random(seed)
     run = folder / "run"
     run.mkdir(parents=True)
@@ -30,10 +30,10 @@ def write_tiny_run(folder: Path, seed: int = 1) -> Path:
     architecture = Architecture(
         encoder_layers=1,
         decoder_layers=1,
-        model_dimension=16,
-        feed_forward_dimension=24,
+        model_dimension=dimension,
+        feed_forward_dimension=dimension * 3 // 2,
         attention_heads=2,
-        attention_dimension=16,
+        attention_dimension=dimension,
         norm="post",
         attention_bias=False,
         vocabulary_size=len(vocabulary),

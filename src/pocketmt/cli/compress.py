@@ -1,10 +1,15 @@
 """pocketmt compress: a trained model and a recipe in, a small model file out."""
 
+import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from pocketmt.cli.options import FILE, FileSize, show_scored
+from pocketmt.cli.options import FILE, FileSize, entropy_coding_option, show_scored
+
+if TYPE_CHECKING:
+    from pocketmt.recipes.schema import Recipe
 
 DEFAULT_UPDATES = 2000
 
@@ -51,6 +56,7 @@ def _list_recipes(context: click.Context, _: click.Parameter, wanted: bool) -> N
     help=f"Updates of the retraining where there is no RECIPE (default: {DEFAULT_UPDATES}; 0: none).",
 )
 @click.option("--limit-updates", type=click.IntRange(1), default=None, help="Most updates of a stage, for a trial.")
+@entropy_coding_option
 @click.option("--licence", default="", help="The terms of the model, kept in the file.")
 @click.option("--description", default="", help="What the model is, kept in the file.")
 @click.option(
@@ -71,13 +77,15 @@ def compress(
     tolerated_loss: float | None,
     updates: int | None,
     limit_updates: int | None,
+    entropy_coding: bool,
     licence: str,
     description: str,
 ) -> None:
     """Make the model of RUN, a folder that `pocketmt train` wrote, small by RECIPE: a TOML file, or a name of --list.
 
     With --target-size or --tolerated-loss, schemes and bits are chosen by what each part of the model bears, and the
-    model is retrained on its own text to write as the uncompressed one does.
+    model is retrained on its own text to write as the uncompressed one does. With --entropy-coding the sizes that count
+    are those of the coded file.
 
     With --folder and no --output no model file is written: the folder's log.jsonl has the scores. Recipes that quantize
     activations, which no model file holds yet, are run in this way alone.
@@ -92,32 +100,46 @@ def compress(
       pocketmt compress runs/captions my-recipe.toml --limit-updates 10 --output trial.pocketmt
       pocketmt compress runs/captions --target-size 900kB --output captions-900kB.pocketmt
     """
-    if (recipe is not None) + (target_size is not None) + (tolerated_loss is not None) != 1:
-        raise click.UsageError("Give one of RECIPE, --target-size and --tolerated-loss.")
-    if recipe is not None and updates is not None:
-        raise click.UsageError("--updates goes with --target-size or --tolerated-loss; a recipe says its own.")
+    _check_usage(recipe, target_size, tolerated_loss, updates)
     from pocketmt.recipes.catalogue import find_recipe
     from pocketmt.recipes.schema import limit_updates as limited
     from pocketmt.training.configuration import read_configuration
 
     work = folder if folder is not None or output is None else output.with_suffix(".compression")
-    if work is None:
-        raise click.UsageError("Give --output, or --folder alone to have scores and no model file.")
+    if work is None or (recipe is None and output is None):
+        raise click.UsageError("Give --output, or with RECIPE --folder alone to have scores and no model file.")
     # A mistake in the recipe or the configuration is told before PyTorch is loaded, which takes seconds.
     found = None if recipe is None else find_recipe(recipe)
     resolved = None if configuration is None else read_configuration(configuration)
-    from pocketmt.recipes.run_folder import choose_run_recipe, compress_run, score_run
+    most = sys.maxsize if limit_updates is None else limit_updates
+    from pocketmt.recipes.run_folder import Labels, compress_run, score_run
+    from pocketmt.recipes.target import Target, compress_run_to
 
-    if found is None:
-        wanted = DEFAULT_UPDATES if updates is None else updates
-        found = choose_run_recipe(run, work, target_size, tolerated_loss, wanted, resolved, show_scored)
-        click.echo(f"chosen: {found.description}", err=True)
-    if limit_updates is not None:
-        found = limited(found, limit_updates)
+    labels = Labels(licence=licence, description=description)
     if output is None:
-        scores = score_run(run, found, work, resolved)
-        shown = ", ".join(f"{name} {value:.4g}" for name, value in scores.items())
-        click.echo(f"{work}: {shown}; no model file was asked for", err=True)
+        assert found is not None
+        _show_scores(work, score_run(run, limited(found, most), work, resolved))
         return
-    size = compress_run(run, found, work, output, resolved, licence=licence, description=description)
+    if found is not None:
+        size = compress_run(run, limited(found, most), work, output, resolved, **labels, entropy_coding=entropy_coding)
+    else:
+        retrained = min(most, DEFAULT_UPDATES if updates is None else updates)
+        target = Target(size=target_size, damage=tolerated_loss, updates=retrained, entropy_coding=entropy_coding)
+        size = compress_run_to(target, run, work, output, resolved, **labels, scored=show_scored, chosen=_show_chosen)
     click.echo(f"{output}: {size:,} bytes", err=True)
+
+
+def _check_usage(recipe: str | None, size: int | None, loss: float | None, updates: int | None) -> None:
+    if (recipe is not None) + (size is not None) + (loss is not None) != 1:
+        raise click.UsageError("Give one of RECIPE, --target-size and --tolerated-loss.")
+    if recipe is not None and updates is not None:
+        raise click.UsageError("--updates goes with --target-size or --tolerated-loss; a recipe says its own.")
+
+
+def _show_scores(work: Path, scores: dict[str, float]) -> None:
+    shown = ", ".join(f"{name} {value:.4g}" for name, value in scores.items())
+    click.echo(f"{work}: {shown}; no model file was asked for", err=True)
+
+
+def _show_chosen(recipe: "Recipe") -> None:
+    click.echo(f"chosen: {recipe.description}", err=True)

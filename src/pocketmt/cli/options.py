@@ -66,6 +66,13 @@ def instruction_set_option(command: Command) -> Command:
     )(command)
 
 
+def entropy_coding_option(command: Command) -> Command:
+    """Add --entropy-coding."""
+    return click.option(
+        "--entropy-coding", is_flag=True, help="Make the file smaller without loss; loading takes a little longer."
+    )(command)
+
+
 def json_option(command: Command) -> Command:
     """Add --json."""
     return click.option("--json", "as_json", is_flag=True, help="Write a JSON record in place of a table.")(command)

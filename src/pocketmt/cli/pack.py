@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from pocketmt.cli.options import FILE
+from pocketmt.cli.options import FILE, entropy_coding_option
 
 
 @click.command(short_help="Pack a trained model into one file.")
@@ -18,9 +18,7 @@ from pocketmt.cli.options import FILE
     help="How weights are stored: as they are, in 8 bits, or in 4 bits on a logarithmic scale.",
 )
 @click.option("--output", "-o", type=FILE, required=True, help="The model file to write (*.pocketmt).")
-@click.option(
-    "--entropy-coding", is_flag=True, help="Make the file smaller without loss; loading takes a little longer."
-)
+@entropy_coding_option
 @click.option("--licence", default="", help="The terms of the model, kept in the file.")
 @click.option("--description", default="", help="What the model is, kept in the file.")
 def pack(run: Path, scheme: str, output: Path, entropy_coding: bool, licence: str, description: str) -> None:

@@ -1,7 +1,8 @@
 """A recipe for a size: schemes and bits of each sub-layer type, chosen by what they cost this very model."""
 
+import math
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -10,7 +11,8 @@ import msgspec
 from pocketmt.errors import ConfigurationError
 from pocketmt.models.transformer import Transformer
 from pocketmt.recipes.budget import Allocation, Choice, least_damage, least_size, pareto_frontier
-from pocketmt.recipes.encoding import encode_matrix
+from pocketmt.recipes.encoding import encode_matrix, stored_groups
+from pocketmt.recipes.entropy_coding import code_tensors
 from pocketmt.recipes.matrices import KINDS, matching, matrix_names
 from pocketmt.recipes.packing import FLOAT32, About, pack
 from pocketmt.recipes.plan import make_division, make_plan
@@ -26,6 +28,8 @@ from pocketmt.training.validation import validation_loss
 _BOUNDARY: Final = 64  # each tensor of the file begins at a multiple
 # What is kept back for what a compression writes into the manifest beside the weights.
 _MANIFEST_BYTES: Final = 512
+# The share of an entropy-coded file that is kept back, as retraining moves codes, and what coding gains with them.
+_RESERVE: Final = 0.01
 _FREQUENCY_RATIOS: Final = (1, 2, 4, 8)  # of [B2]
 _ROUNDS: Final = 10
 
@@ -33,12 +37,15 @@ _ROUNDS: Final = 10
 class Choices:
     """What each sub-layer type of a model can be stored as, what that takes and what it costs."""
 
-    def __init__(self, model: TrainedModel, progress: Callable[[int, int], None]) -> None:
+    def __init__(
+        self, model: TrainedModel, progress: Callable[[int, int], None], *, entropy_coding: bool = False
+    ) -> None:
         """Quantize each part in each way, after training, and score the network with it on validation text.
 
-        Raises DataError where the model has no text.
+        Sizes are those of entropy-coded codes on request. Raises DataError where the model has no text.
         """
         self.model = model
+        self.entropy_coding = entropy_coding
         self.corpus = validation_text(model)
         self.counts = piece_counts(self.corpus, model.architecture.vocabulary_size)
         self.entries: dict[tuple[str, str], Quantize] = {}
@@ -58,7 +65,9 @@ class Choices:
             weight = self.model.weights[matrix]
             quantized = quantize(groups, weight)
             replaced[matrix] = decode(groups, quantized)
-            _, tensors = encode_matrix(matrix, weight, groups, quantized)
+            described, tensors = encode_matrix(matrix, weight, groups, quantized)
+            if self.entropy_coding:
+                tensors = code_tensors(tensors, {matrix: stored_groups(described, weight.shape[1])})
             size += sum(-(-len(tensor.data) // _BOUNDARY) * _BOUNDARY for tensor in tensors.values())
         return Choice(name, size, _loss(self.model, self.corpus, replaced) - whole)
 
@@ -76,6 +85,7 @@ def choose_recipe(
     size: int | None = None,
     damage: float | None = None,
     updates: int = 0,
+    entropy_coding: bool = False,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Recipe:
     """Return the recipe of least damage for a size, or of least size for a damage.
@@ -86,6 +96,7 @@ def choose_recipe(
         size: most bytes of the model file; or
         damage: most nats a token that the validation loss may rise by, before retraining.
         updates: of the retraining; 0: none.
+        entropy_coding: whether the model file will be entropy-coded; its bytes are counted so.
         progress: told how many networks are scored, of how many.
 
     Raises:
@@ -93,12 +104,13 @@ def choose_recipe(
         DataError: where the model has no text.
     """
     name = (f"size-{size}" if size is not None else f"loss-{damage:g}") + f"-updates-{updates}"
+    name += "-entropy-coding" * entropy_coding
     begun = folder / "compression.json"
     if begun.exists():
         recipe = msgspec.json.decode(begun.read_bytes(), type=_Claim).recipe
         if recipe.name == name:
             return recipe
-    choices = Choices(model, progress)
+    choices = Choices(model, progress, entropy_coding=entropy_coding)
     if size is not None:
         return recipe_of_size(choices, name, size, default_retraining(updates))
     assert damage is not None
@@ -114,19 +126,24 @@ class _Claim(msgspec.Struct):
 def recipe_of_size(choices: Choices, name: str, size: int, retraining: Retraining | None) -> Recipe:
     """Return the recipe of least damage whose model file has at most `size` bytes.
 
+    An entropy-coded file of retrained codes may still exceed it: it is known when it is written alone.
     Raises ConfigurationError where there is none.
     """
     smallest = pareto_frontier(choices.parts)[0]
     others = 0  # bytes of the file that are no matrices; found by packing
+    reserve = _RESERVE if choices.entropy_coding and retraining is not None else 0.0
     for _ in range(_ROUNDS):
         if smallest.size + others > size:
-            least = _packed_size(choices, choices.recipe(name, smallest, retraining)) + _MANIFEST_BYTES
+            recipe = choices.recipe(name, smallest, retraining)
+            least = _file_size(choices, recipe, reserve)
+            if least <= size:
+                return recipe
             raise ConfigurationError(
                 f"a file of {size:,} bytes is too small for this model: it takes {least:,} at the least"
             )
         allocation = least_damage(choices.parts, size - others)
         recipe = choices.recipe(name, allocation, retraining)
-        packed = _packed_size(choices, recipe) + _MANIFEST_BYTES
+        packed = _file_size(choices, recipe, reserve)
         if packed <= size:
             return recipe
         others += packed - size if others else packed - allocation.size
@@ -163,10 +180,11 @@ def _loss(model: TrainedModel, corpus: Corpus, replaced: Weights) -> float:
     return validation_loss(network, corpus, model.configuration.training.batch_tokens * 4)
 
 
-def _packed_size(choices: Choices, recipe: Recipe) -> int:
-    """Return the bytes of the model file that a recipe makes without its retraining."""
+def _file_size(choices: Choices, recipe: Recipe, reserve: float) -> int:
+    """Return the bytes of the model file that a recipe makes without its retraining, and what is kept back."""
     model = choices.model
-    groups: dict[str, tuple[RowGroup, ...]] = row_groups(make_plan(recipe, model.architecture)[-1], choices.counts)
+    groups = row_groups(make_plan(recipe, model.architecture)[-1], choices.counts)
+    schemes: dict[str, str | Sequence[RowGroup]] = {**groups, "*": FLOAT32}
     about = About(
         source_language=model.languages["source"],
         target_language=model.languages["target"],
@@ -176,4 +194,6 @@ def _packed_size(choices: Choices, recipe: Recipe) -> int:
     vocabulary = model.vocabulary_file.read_bytes()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.pocketmt"
-        return pack(path, model.weights, model.architecture, vocabulary, {**groups, "*": FLOAT32}, about)
+        coding = choices.entropy_coding
+        size = pack(path, model.weights, model.architecture, vocabulary, schemes, about, entropy_coding=coding)
+    return math.ceil(size * (1 + reserve)) + _MANIFEST_BYTES

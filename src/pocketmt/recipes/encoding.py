@@ -9,6 +9,7 @@ from torch import Tensor
 from pocketmt.errors import ConfigurationError, ModelFileError
 from pocketmt.model_file.bit_packing import pack_codes
 from pocketmt.model_file.layout import MAXIMUM_GROUPED, group_index_bits, scheme_from_json
+from pocketmt.model_file.layout import RowGroup as StoredGroup
 from pocketmt.model_file.writer import StoredTensor
 from pocketmt.quantization import Scheme
 from pocketmt.recipes.row_groups import QuantizedGroup, QuantizedMatrix, RowGroup
@@ -44,6 +45,15 @@ def encode_matrix(
     if not _consecutive(groups):
         tensors[f"{name}.groups"] = _group_indices(groups)
     return described, tensors
+
+
+def stored_groups(described: Sequence[tuple[dict[str, object], int]], columns: int) -> list[StoredGroup]:
+    """Return the file's view of the row groups that `encode_matrix` described, of a matrix of so many columns."""
+    schemes = [(scheme_from_json(entry, "scheme"), rows) for entry, rows in described]
+    return [
+        StoredGroup(scheme.name, scheme.bits, scheme.granularity, scheme.levels, rows, columns)
+        for scheme, rows in schemes
+    ]
 
 
 def check_groups(name: str, rows: int, groups: Sequence[RowGroup]) -> None:

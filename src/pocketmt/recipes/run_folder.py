@@ -3,17 +3,35 @@
 import dataclasses
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TypedDict
 
 import msgspec
 
-from pocketmt.errors import ConfigurationError, ModelFileError
+from pocketmt.errors import ConfigurationError, ModelFileError, PocketMTError
 from pocketmt.recipes.allocation import choose_recipe
 from pocketmt.recipes.compression import compress
 from pocketmt.recipes.packing import FLOAT32, About, pack
 from pocketmt.recipes.row_groups import RowGroup
 from pocketmt.recipes.schema import Recipe, quantizes_activations
 from pocketmt.recipes.trained_model import TrainedModel, read_trained_model
+from pocketmt.training.checkpoints import write_whole
 from pocketmt.training.configuration import Configuration
+
+
+class Labels(TypedDict):
+    """What the one who packs a model says about it."""
+
+    licence: str
+    description: str
+
+
+class OversizedError(PocketMTError):
+    """A model file would have `size` bytes, more than was asked for."""
+
+    def __init__(self, message: str, size: int) -> None:
+        """Keep the size beside the message."""
+        super().__init__(message)
+        self.size = size
 
 
 def pack_run(
@@ -38,6 +56,8 @@ def compress_run(
     *,
     licence: str = "",
     description: str = "",
+    entropy_coding: bool = False,
+    maximum_size: int | None = None,
 ) -> int:
     """Run a recipe on the best weights of a run, in `folder`, and pack what it makes; returns the file's bytes.
 
@@ -49,9 +69,11 @@ def compress_run(
         configuration: whose text and settings to use; None: the run's own.
         licence: of the model, kept in the file.
         description: the same.
+        entropy_coding: as of `pack`.
+        maximum_size: most bytes of the file; None: as many as it takes.
 
-    Raises as `read_trained_model`, `compress` and `pack` do, and ConfigurationError, before any work starts, where the
-    recipe makes what a model file does not hold.
+    Raises as `read_trained_model`, `compress` and `pack` do, ConfigurationError, before any work starts, where the
+    recipe makes what a model file does not hold, and OversizedError, with nothing written, where the file is larger.
     """
     if quantizes_activations(recipe):
         raise ConfigurationError(
@@ -66,7 +88,17 @@ def compress_run(
     about = _about(model, msgspec.to_builtins(recipe), training, licence, description)
     schemes: dict[str, str | Sequence[RowGroup]] = {**groups, "*": FLOAT32}
     vocabulary = model.vocabulary_file.read_bytes()
-    return pack(output, outcome.weights, model.architecture, vocabulary, schemes, about, outcome.quantized)
+
+    def write(path: Path) -> None:
+        weights, quantized = outcome.weights, outcome.quantized
+        size = pack(
+            path, weights, model.architecture, vocabulary, schemes, about, quantized, entropy_coding=entropy_coding
+        )
+        if maximum_size is not None and size > maximum_size:
+            raise OversizedError(f"the model file has {size:,} bytes, more than {maximum_size:,}", size)
+
+    write_whole(output, write)
+    return output.stat().st_size
 
 
 def score_run(run: Path, recipe: Recipe, folder: Path, configuration: Configuration | None = None) -> dict[str, float]:
@@ -85,6 +117,8 @@ def choose_run_recipe(
     damage: float | None,
     updates: int,
     configuration: Configuration | None = None,
+    *,
+    entropy_coding: bool = False,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Recipe:
     """Choose a recipe for the model of a run as `choose_recipe` does; arguments as there, and as of `compress_run`.
@@ -92,7 +126,9 @@ def choose_run_recipe(
     Raises as `read_trained_model` and `choose_recipe` do.
     """
     model = _read(run, configuration)
-    return choose_recipe(model, folder, size=size, damage=damage, updates=updates, progress=progress)
+    return choose_recipe(
+        model, folder, size=size, damage=damage, updates=updates, entropy_coding=entropy_coding, progress=progress
+    )
 
 
 def _read(run: Path, configuration: Configuration | None) -> TrainedModel:
