@@ -42,7 +42,7 @@ struct FloatProduct {
                      size_t activation_stride, size_t count, const Epilogue& epilogue, float* out, size_t out_stride);
 };
 
-struct IntegerProduct {  // 8-bit weights, one scale a row
+struct IntegerProduct {  // whole numbers, one scale a row: 8-bit weights, or 6-bit ones in [-32, 31]
     size_t (*packed_bytes)(size_t rows, size_t columns);
     void (*pack)(const int8_t* codes, const float* scales, size_t rows, size_t columns, void* packed);
     void (*unpack_row)(const void* packed, size_t rows, size_t columns, size_t row, float* out);  // code * scale
@@ -122,6 +122,7 @@ struct Kernels {
     const char* name;  // "portable", "avx2", "avx512_vnni"
     FloatProduct float_product;
     IntegerProduct integer_product;
+    IntegerProduct six_bit_product;  // executed from 6 bits a weight
     LevelTableProduct level_table_product;
     BitPlaneProduct bit_plane_product;
     VectorFunctions vector;

@@ -39,7 +39,7 @@ class Numbers {  // xorshift: the same block everywhere
 
 struct Block {
     std::vector<float> weight, scales, bias, offsets, alphas, activations;
-    std::vector<int8_t> codes, levels;
+    std::vector<int8_t> codes, six_bit_weights, levels;
     std::vector<uint8_t> level_codes, planes;
 
     Block()
@@ -50,6 +50,7 @@ struct Block {
           alphas(rows * largest_plane_bits),
           activations(count * columns),
           codes(rows * columns),
+          six_bit_weights(rows * columns),
           levels(16),
           level_codes(rows * ceil_divide(columns, 2)),
           planes(rows * largest_plane_bits * ceil_divide(columns, 8)) {
@@ -61,6 +62,7 @@ struct Block {
         for (float& value : alphas) value = numbers.next_float();
         for (float& value : activations) value = numbers.next_float();
         for (int8_t& value : codes) value = static_cast<int8_t>(numbers.next());
+        for (int8_t& value : six_bit_weights) value = static_cast<int8_t>((numbers.next() & 63) - 32);
         for (int8_t& value : levels) value = static_cast<int8_t>(numbers.next());
         for (uint8_t& value : level_codes) value = static_cast<uint8_t>(numbers.next() + 127);
         for (uint8_t& value : planes) value = static_cast<uint8_t>(numbers.next() + 127);
@@ -132,15 +134,15 @@ void compare_bits(const Kernels& table, const char* kernel, const std::vector<fl
     }
 }
 
-void check_integer_product(const Kernels& table, const Block& block, const QuantizedActivations& activations,
-                           const Epilogue& epilogue) {
-    const IntegerProduct& product = table.integer_product;
+void check_integer_product(const Kernels& table, const IntegerProduct& product, const char* kernel,
+                           const std::vector<int8_t>& weight, const Block& block,
+                           const QuantizedActivations& activations, const Epilogue& epilogue) {
     AlignedBytes packed(product.packed_bytes(rows, columns));
-    product.pack(block.codes.data(), block.scales.data(), rows, columns, packed.data);
+    product.pack(weight.data(), block.scales.data(), rows, columns, packed.data);
     std::vector<float> expected(count * rows);
-    reference::integer_product(block.codes.data(), block.scales.data(), rows, columns, activations, count, epilogue,
+    reference::integer_product(weight.data(), block.scales.data(), rows, columns, activations, count, epilogue,
                                expected.data());
-    compare_bits(table, "8-bit product", expected, [&](size_t part, float* out) {
+    compare_bits(table, kernel, expected, [&](size_t part, float* out) {
         product.multiply(packed.data, rows, columns, activations, part, epilogue, out, rows);
     });
 }
@@ -182,7 +184,10 @@ void check_kernels(const Kernels& table) {
     const Epilogue epilogue{block.bias.data(), true};
     const Epilogue with_offsets{block.bias.data(), false, block.offsets.data()};
     for (const Epilogue& each : {epilogue, with_offsets}) {
-        check_integer_product(table, block, quantized.view(), each);
+        check_integer_product(table, table.integer_product, "8-bit product", block.codes, block, quantized.view(),
+                              each);
+        check_integer_product(table, table.six_bit_product, "6-bit product", block.six_bit_weights, block,
+                              quantized.view(), each);
         check_level_table_product(table, block, quantized.view(), each);
     }
     for (size_t bits = 1; bits <= largest_plane_bits; ++bits)

@@ -6,6 +6,7 @@
 namespace pocketmt::portable {
 extern const FloatProduct float_product;
 extern const IntegerProduct integer_product;
+extern const IntegerProduct six_bit_product;
 extern const LevelTableProduct level_table_product;
 extern const BitPlaneProduct bit_plane_product;
 extern const VectorFunctions vector_functions;
@@ -14,6 +15,7 @@ extern const VectorFunctions vector_functions;
 namespace pocketmt::avx2 {
 extern const FloatProduct float_product;
 extern const IntegerProduct integer_product;
+extern const IntegerProduct six_bit_product;
 extern const LevelTableProduct level_table_product;
 extern const BitPlaneProduct bit_plane_product;
 extern const VectorFunctions vector_functions;
@@ -22,6 +24,7 @@ extern const VectorFunctions vector_functions;
 namespace pocketmt::avx512_vnni {
 extern const FloatProduct float_product;
 extern const IntegerProduct integer_product;
+extern const IntegerProduct six_bit_product;
 extern const LevelTableProduct level_table_product;
 extern const BitPlaneProduct bit_plane_product;
 extern const VectorFunctions vector_functions;

@@ -46,7 +46,8 @@ class GroupPacking {
         if (scheme == "affine" && (bits == 4 || bits == 6 || bits == 8)) return affine();
         if (scheme == "logarithmic" && few_bits) return small_table(checked_levels());
         if (scheme == "codebook" && few_bits && !by_row) return small_table(codebook(size_t{1} << bits));
-        if (scheme == "codebook" && bits == 8 && !by_row) return bytes(codebook(256), scales("scale"), nullptr);
+        if (scheme == "codebook" && bits == 8 && !by_row)
+            return whole_numbers(Family::integer, codebook(256), scales("scale"), nullptr);
         if (scheme == "binary" && few_bits && by_row) return binary();
         refuse("this engine has no kernel for the scheme \"" + scheme + "\" of " + std::to_string(bits) + " bits by " +
                description_.granularity);
@@ -106,7 +107,8 @@ class GroupPacking {
         float* offsets = static_cast<float*>(arena_.allocate(rows_ * sizeof(float)));
         for (size_t row = 0; row < rows_; ++row)
             offsets[row] = minimum[row] + static_cast<float>(count / 2) * scale[row];
-        return description_.bits <= 4 ? level_table(levels, scale, offsets) : bytes(levels, scale, offsets);
+        if (description_.bits <= 4) return level_table(levels, scale, offsets);
+        return whole_numbers(description_.bits == 6 ? Family::six_bit : Family::integer, levels, scale, offsets);
     }
 
     // Two levels, or four of which the outer two are as far apart as the inner two allow, are a sum of signs: they run
@@ -184,9 +186,10 @@ class GroupPacking {
         return nibbles;
     }
 
-    // Codes of more bits, as their levels.
-    RowGroup bytes(const std::vector<int8_t>& levels, const std::vector<float>& scale, const float* offsets) const {
-        const IntegerProduct& product = kernels_.integer_product;
+    // Codes of more bits, as their levels: those of 6 bits are [-32, 31].
+    RowGroup whole_numbers(Family family, const std::vector<int8_t>& levels, const std::vector<float>& scale,
+                           const float* offsets) const {
+        const IntegerProduct& product = family == Family::six_bit ? kernels_.six_bit_product : kernels_.integer_product;
         const uint8_t* packed_codes = codes();
         size_t row_bytes = packed_size(columns_, description_.bits);
         std::vector<int8_t> weight(rows_ * columns_);
@@ -198,7 +201,7 @@ class GroupPacking {
         }
         void* packed = arena_.allocate(product.packed_bytes(rows_, columns_));
         product.pack(weight.data(), scale.data(), rows_, columns_, packed);
-        return finished(Family::integer, packed, offsets, "codes");
+        return finished(family, packed, offsets, "codes");
     }
 
     RowGroup binary() const {

@@ -15,6 +15,10 @@ void RowGroup::multiply(const Kernels& kernels, Activations& activations, Epilog
             kernels.integer_product.multiply(packed, rows, columns, activations.quantized(), count, epilogue, out,
                                              out_stride);
             break;
+        case Family::six_bit:
+            kernels.six_bit_product.multiply(packed, rows, columns, activations.quantized(), count, epilogue, out,
+                                             out_stride);
+            break;
         case Family::level_table:
             kernels.level_table_product.multiply(packed, rows, columns, activations.quantized(), count, epilogue, out,
                                                  out_stride);
@@ -33,6 +37,9 @@ void RowGroup::unpack_row(const Kernels& kernels, size_t row, float* out) const 
             break;
         case Family::integer:
             kernels.integer_product.unpack_row(packed, rows, columns, row, out);
+            break;
+        case Family::six_bit:
+            kernels.six_bit_product.unpack_row(packed, rows, columns, row, out);
             break;
         case Family::level_table:
             kernels.level_table_product.unpack_row(packed, rows, columns, row, out);

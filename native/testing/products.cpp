@@ -76,11 +76,21 @@ class QuantizedMatrix : public Matrix<Product> {
 class IntegerMatrix : public QuantizedMatrix<IntegerProduct> {
   public:
     IntegerMatrix(const std::string& instruction_set, const Array<int8_t, 2>& codes, const Array<float, 1>& scales)
-        : QuantizedMatrix(kernels_named(instruction_set).integer_product, codes.shape(0), codes.shape(1)) {
+        : IntegerMatrix(kernels_named(instruction_set).integer_product, codes, scales) {}
+
+  protected:
+    IntegerMatrix(const IntegerProduct& product, const Array<int8_t, 2>& codes, const Array<float, 1>& scales)
+        : QuantizedMatrix(product, codes.shape(0), codes.shape(1)) {
         require(scales.shape(0) == rows_, "a scale for each row of the matrix");
         product_.pack(fenced(codes, 0).data(), fenced(scales).data(), rows_, columns_, packed_.data());
         packed_.check();
     }
+};
+
+class SixBitMatrix : public IntegerMatrix {
+  public:
+    SixBitMatrix(const std::string& instruction_set, const Array<int8_t, 2>& codes, const Array<float, 1>& scales)
+        : IntegerMatrix(kernels_named(instruction_set).six_bit_product, codes, scales) {}
 };
 
 class LevelTableMatrix : public QuantizedMatrix<LevelTableProduct> {
@@ -116,6 +126,10 @@ void bind_products(nb::module_& module) {
     integer.def(nb::init<const std::string&, const Array<int8_t, 2>&, const Array<float, 1>&>(),
                 nb::arg("instruction_set"), nb::arg("codes"), nb::arg("scales"));
     bind_quantized_multiply(integer);
+    nb::class_<SixBitMatrix> six_bit(module, "SixBitMatrix");
+    six_bit.def(nb::init<const std::string&, const Array<int8_t, 2>&, const Array<float, 1>&>(),
+                nb::arg("instruction_set"), nb::arg("codes"), nb::arg("scales"));
+    bind_quantized_multiply(six_bit);
     nb::class_<LevelTableMatrix> level_table(module, "LevelTableMatrix");
     level_table.def(nb::init<const std::string&, const Array<uint8_t, 2>&, const Array<float, 1>&,
                              const Array<int8_t, 1>&, size_t>(),

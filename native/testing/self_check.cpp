@@ -57,6 +57,8 @@ void check_wrong_kernel(const std::string& instruction_set, const std::string& k
         wrong.float_product.multiply = wrong_float;
     } else if (kernel == "integer_product") {
         wrong.integer_product.multiply = wrong_quantized<&Kernels::integer_product>;
+    } else if (kernel == "six_bit_product") {
+        wrong.six_bit_product.multiply = wrong_quantized<&Kernels::six_bit_product>;
     } else if (kernel == "level_table_product") {
         wrong.level_table_product.multiply = wrong_quantized<&Kernels::level_table_product>;
     } else if (kernel == "bit_plane_product") {

@@ -21,6 +21,7 @@ SCHEMES = {
     "bit planes": StoredScheme("binary", 2, "row"),
     "two levels": StoredScheme("logarithmic", 1, "row", (1, -1)),
     "widened to nibbles": StoredScheme("logarithmic", 3, "row", (8, 4, 2, 1, -8, -4, -2, -1)),
+    "six bits": StoredScheme("affine", 6, "row"),
     "four levels": StoredScheme("logarithmic", 2, "row", (2, 1, -2, -1)),
 }
 

@@ -1,4 +1,4 @@
-"""The products of 8-bit weights and of 4-bit level tables: bit for bit what the formula says, on every CPU."""
+"""Products of 8-bit and 6-bit weights and of 4-bit level tables: bit for bit what the formula says, on every CPU."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,8 +21,11 @@ class Weights:
     scales: Floats  # [rows]
     nibbles: NDArray[np.uint8] | None = None  # of a level table
     levels: Integers | None = None
+    bits: int = 8  # of weights that are no level table
 
-    def pack(self, instruction_set: str) -> native.IntegerMatrix | native.LevelTableMatrix:
+    def pack(self, instruction_set: str) -> native.IntegerMatrix | native.SixBitMatrix | native.LevelTableMatrix:
+        if self.bits == 6:
+            return native.SixBitMatrix(instruction_set, self.decoded, self.scales)
         if self.nibbles is None or self.levels is None:
             return native.IntegerMatrix(instruction_set, self.decoded, self.scales)
         columns = self.decoded.shape[1]
@@ -36,6 +39,12 @@ def eight_bit(generator: np.random.Generator, rows: int, columns: int) -> Weight
     return Weights(codes(generator, rows, columns), scales(generator, rows))
 
 
+def six_bit(generator: np.random.Generator, rows: int, columns: int) -> Weights:
+    """In [-32, 31]; every third matrix holds nothing but the two ends."""
+    drawn = codes(generator, rows, columns) >> 2
+    return Weights(drawn, scales(generator, rows), bits=6)
+
+
 def level_table(generator: np.random.Generator, rows: int, columns: int) -> Weights:
     """Any 16 levels; the upper nibble that is left over in odd rows is anything."""
     nibbles = generator.integers(0, 256, (rows, (columns + 1) // 2), dtype=np.uint8)
@@ -44,7 +53,7 @@ def level_table(generator: np.random.Generator, rows: int, columns: int) -> Weig
     return Weights(levels[each], scales(generator, rows), nibbles, levels)
 
 
-FAMILIES: dict[str, Family] = {"8 bit": eight_bit, "level table": level_table}
+FAMILIES: dict[str, Family] = {"8 bit": eight_bit, "6 bit": six_bit, "level table": level_table}
 
 
 @pytest.fixture(scope="module", params=FAMILIES)
@@ -124,11 +133,13 @@ def test_the_greatest_sums(instruction_set: str, columns: int, activation: int) 
     eight = Weights(np.repeat(ends[:, None], columns, axis=1), one)
     nibbles = np.repeat(np.array([0x00, 0x11, 0x22, 0x33], np.uint8)[:, None], (columns + 1) // 2, axis=1)
     four = Weights(eight.decoded, one, nibbles, np.resize(ends, 16))
+    six = Weights(np.repeat(np.array([-32, 31, 0, 1], np.int8)[:, None], columns, axis=1), one, bits=6)
     for count in (1, 2, 13):
         activations = np.full((count, columns), activation, np.int8)
-        for weights in (eight, four):
+        for weights in (eight, four, six):
             result = weights.pack(instruction_set).multiply(activations, np.ones(count, np.float32))
-            expected = columns * activation * ends.astype(np.int64)  # no zero of theirs has a sign
+            each = weights.decoded[:, 0].astype(np.int64)
+            expected = columns * activation * each  # no zero of theirs has a sign
             assert_same_bits(result, np.tile(expected.astype(np.float32), (count, 1)))
 
 
@@ -157,6 +168,8 @@ def test_more_columns_than_sums_can_hold(instruction_set: str) -> None:
     one = np.ones(1, np.float32)
     with pytest.raises(ValueError, match=f"{columns} columns.*at most {columns - 1}.*fp32"):
         native.IntegerMatrix(instruction_set, np.zeros((1, columns), np.int8), one)
+    with pytest.raises(ValueError, match=f"{columns} columns.*at most {columns - 1}.*fp32"):
+        native.SixBitMatrix(instruction_set, np.zeros((1, columns), np.int8), one)
     with pytest.raises(ValueError, match=f"{columns} columns.*at most {columns - 1}.*fp32"):
         nibbles = np.zeros((1, columns // 2 + 1), np.uint8)
         native.LevelTableMatrix(instruction_set, nibbles, one, np.zeros(16, np.int8), columns)

@@ -54,3 +54,17 @@ def test_level_tables_with_offsets(
     as_bytes = native.IntegerMatrix(instruction_set, weight, weight_scales)
     arguments = (activations, factors, normal(generator, rows), False, 0, offsets)
     assert_same_bits(as_levels.multiply(*arguments), as_bytes.multiply(*arguments))
+
+
+@settings(max_examples=40, deadline=None)
+@given(generator=generators, rows=st.integers(1, 70), columns=st.integers(1, 300), count=st.integers(1, 30))
+def test_six_bits_with_offsets(
+    instruction_set: str, generator: np.random.Generator, rows: int, columns: int, count: int
+) -> None:
+    weight = generator.integers(-32, 32, (rows, columns), dtype=np.int8)
+    weight_scales, offsets = scales(generator, rows), normal(generator, rows)
+    activations, factors = codes(generator, count, columns), scales(generator, count)
+    as_six = native.SixBitMatrix(instruction_set, weight, weight_scales)
+    as_bytes = native.IntegerMatrix(instruction_set, weight, weight_scales)
+    arguments = (activations, factors, normal(generator, rows), False, 0, offsets)
+    assert_same_bits(as_six.multiply(*arguments), as_bytes.multiply(*arguments))

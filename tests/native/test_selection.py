@@ -51,6 +51,8 @@ def test_kernels_pass_their_check(instruction_set: str) -> None:
     [
         ("float_product", CHECKED_ROWS, "fp32 product"),
         ("integer_product", CHECKED_ROWS, "8-bit product"),
+        ("six_bit_product", CHECKED_ROWS, "6-bit product"),
+        ("six_bit_product", 1, "6-bit product"),
         ("level_table_product", CHECKED_ROWS, "4-bit level table product"),
         ("level_table_product", 1, "4-bit level table product"),
         ("bit_plane_product", CHECKED_ROWS, "bit plane product"),

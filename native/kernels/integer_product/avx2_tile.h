@@ -1,6 +1,5 @@
 // Register tile of integer products with AVX2: up to 3 rows of activations by one panel of 32 outputs, exact 32-bit
-// sums. vpmaddubsw multiplies unsigned by signed bytes and adds pairs in 16 bits: |weight| times activation with the
-// weight's sign is at most 2 * 127 * 127, which does not saturate.
+// sums. vpmaddubsw multiplies unsigned by signed bytes and adds pairs in 16 bits, which must not saturate.
 #pragma once
 
 #include "integer_product/avx2_operations.h"
@@ -12,13 +11,27 @@ namespace {
 constexpr size_t parts = panel_outputs / lanes;
 constexpr size_t part_bytes = lanes * group_inputs;
 
+// 32 weights of up to 8 bits with a sign: |weight| times activation with the weight's sign, of which two are at most
+// 2 * 127 * 127.
+struct SignedWeights {
+    static constexpr int32_t zero = 0;
+    __m256i weights, magnitudes;
+
+    explicit SignedWeights(__m256i loaded) : weights(loaded), magnitudes(_mm256_abs_epi8(loaded)) {}
+    POCKETMT_INLINE __m256i pairs(__m256i four) const {
+        return _mm256_maddubs_epi16(magnitudes, _mm256_sign_epi8(four, weights));
+    }
+};
+
 // 8-bit weights: a step is 2 groups of 4 inputs by 4 registers of 8 outputs.
 struct ByteWeights {
+    using Loaded = SignedWeights;
     static constexpr size_t step_bytes = 2 * group_bytes;
     explicit ByteWeights(const IntegerCall&) {}
-    template <size_t group>
-    POCKETMT_INLINE __m256i load(const uint8_t* step, size_t part) const {
-        return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(step + group * group_bytes + part * part_bytes));
+    template <size_t group, size_t part>
+    POCKETMT_INLINE Loaded load(const uint8_t* step) const {
+        const uint8_t* place = step + group * group_bytes + part * part_bytes;
+        return Loaded(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(place)));
     }
 };
 
@@ -41,19 +54,23 @@ void multiply_tile(const IntegerCall& call, const TileRange& range) {
     const size_t stride = call.activations.stride;
     const uint8_t* weights = range.weights;
     int32_t activation_sums[rows] = {};
-    if (call.epilogue.offsets) sum_rows(call.activations, range.first_row, call.steps * step_inputs, activation_sums);
+    if (call.epilogue.offsets || Weights::Loaded::zero != 0)
+        sum_rows(call.activations, range.first_row, call.steps * step_inputs, activation_sums);
     for (size_t panel = range.first_panel; panel < range.last_panel; ++panel) {
-        __m256i sums[rows][parts] = {};
+        __m256i sums[rows][parts];
+        unrolled<rows * parts>([&](auto index) POCKETMT_INLINE_LAMBDA {
+            constexpr size_t row = index() / parts;
+            sums[row][index() % parts] = _mm256_set1_epi32(-Weights::Loaded::zero * activation_sums[row]);
+        });
         const int8_t* codes = call.activations.codes + range.first_row * stride;
         for (size_t step = 0; step < call.steps; ++step, weights += Weights::step_bytes, codes += step_inputs) {
             unrolled<2 * parts>([&](auto index) POCKETMT_INLINE_LAMBDA {
                 constexpr size_t group = index() / parts, part = index() % parts;
-                const __m256i weight = source.template load<group>(weights, part);
-                const __m256i magnitude = _mm256_abs_epi8(weight);
+                const typename Weights::Loaded loaded = source.template load<group, part>(weights);
                 unrolled<rows>([&](auto row) POCKETMT_INLINE_LAMBDA {
                     const __m256i four = broadcast_group(codes + row() * stride + group * group_inputs);
-                    const __m256i pairs = _mm256_maddubs_epi16(magnitude, _mm256_sign_epi8(four, weight));
-                    sums[row()][part] = _mm256_add_epi32(sums[row()][part], _mm256_madd_epi16(pairs, ones));
+                    const __m256i products = _mm256_madd_epi16(loaded.pairs(four), ones);
+                    sums[row()][part] = _mm256_add_epi32(sums[row()][part], products);
                 });
             });
         }

@@ -1,6 +1,6 @@
 // Register tile of integer products with vpdpbusd: up to 12 rows of activations by one panel of 32 outputs, exact
-// 32-bit sums. The instruction multiplies unsigned by signed bytes: weights come as weight + 128, so sums start at -128
-// * sum(activations).
+// 32-bit sums. The instruction multiplies unsigned by signed bytes: weights come as weight + zero, so sums start at
+// -zero * sum(activations).
 #pragma once
 
 #include "integer_product/avx512_vnni_operations.h"
@@ -12,6 +12,7 @@ namespace {
 // 8-bit weights: a step is 2 groups of 4 inputs by 2 registers of 16 outputs.
 struct ByteWeights {
     static constexpr size_t step_bytes = 2 * group_bytes;
+    static constexpr int32_t zero = 128;
     explicit ByteWeights(const IntegerCall&) {}
     POCKETMT_INLINE void load(const uint8_t* step, __m512i (&weights)[4]) const {
         unrolled<4>([&](auto i) POCKETMT_INLINE_LAMBDA { weights[i()] = _mm512_loadu_si512(step + i() * 64); });
@@ -36,7 +37,7 @@ void multiply_tile(const IntegerCall& call, const TileRange& range) {
     for (size_t panel = range.first_panel; panel < range.last_panel; ++panel) {
         __m512i sums[chains][rows][2] = {};
         unrolled<rows>([&](auto row) POCKETMT_INLINE_LAMBDA {
-            const int32_t first_sum = -128 * call.activation_sums[range.first_row + row()];
+            const int32_t first_sum = -Weights::zero * call.activation_sums[range.first_row + row()];
             sums[0][row()][0] = sums[0][row()][1] = _mm512_set1_epi32(first_sum);
         });
         const int8_t* codes = call.activations.codes + range.first_row * call.activations.stride;

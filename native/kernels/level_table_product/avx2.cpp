@@ -7,6 +7,7 @@ namespace pocketmt::avx2 {
 namespace {
 
 struct LevelWeights {
+    using Loaded = SignedWeights;
     static constexpr size_t step_bytes = group_bytes;
     __m256i table;
     __m256i mask = _mm256_set1_epi8(15);
@@ -15,11 +16,11 @@ struct LevelWeights {
         : table(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(call.levels))) {}
 
     // A byte of codes has an input of the first group in its low nibble, one of the second in its high one.
-    template <size_t group>
-    POCKETMT_INLINE __m256i load(const uint8_t* step, size_t part) const {
+    template <size_t group, size_t part>
+    POCKETMT_INLINE Loaded load(const uint8_t* step) const {
         __m256i codes = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(step + part * part_bytes));
         if constexpr (group == 1) codes = _mm256_srli_epi16(codes, 4);
-        return _mm256_shuffle_epi8(table, _mm256_and_si256(codes, mask));
+        return Loaded(_mm256_shuffle_epi8(table, _mm256_and_si256(codes, mask)));
     }
 };
 

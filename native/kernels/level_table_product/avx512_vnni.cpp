@@ -9,6 +9,7 @@ namespace {
 
 struct LevelWeights {
     static constexpr size_t step_bytes = group_bytes;
+    static constexpr int32_t zero = 128;
     __m512i table;
     __m512i mask = _mm512_set1_epi8(15);
 

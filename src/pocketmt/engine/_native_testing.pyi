@@ -27,7 +27,7 @@ def check_kernels(instruction_set: str) -> None:
 def check_wrong_kernel(instruction_set: str, kernel: str, count: int) -> None:
     """check_kernels, where one output or code of `kernel` is wrong whenever it is given `count` rows.
 
-    Kernels: float_product, integer_product, level_table_product, bit_plane_product, quantize_rows.
+    Kernels: float_product, integer_product, six_bit_product, level_table_product, bit_plane_product, quantize_rows.
     """
 
 class FloatMatrix:
@@ -57,6 +57,11 @@ class _QuantizedMatrix:
 
 class IntegerMatrix(_QuantizedMatrix):
     """Packed 8-bit weights: codes [rows, columns], scales [rows]."""
+
+    def __init__(self, instruction_set: str, codes: NDArray[np.int8], scales: Floats) -> None: ...
+
+class SixBitMatrix(_QuantizedMatrix):
+    """Packed 6-bit weights: codes [rows, columns] in [-32, 31], scales [rows]."""
 
     def __init__(self, instruction_set: str, codes: NDArray[np.int8], scales: Floats) -> None: ...
 

@@ -1,0 +1,71 @@
+#include "integer_product/six_bit_panels.h"
+
+#include <cstring>
+
+namespace pocketmt {
+
+namespace {
+
+// Where a code lies in its step, of which `byte` (0 to 255) is its place in the 8-bit layout.
+struct Place {
+    size_t low;
+    unsigned low_shift;
+    size_t high;
+    unsigned high_shift;
+};
+
+Place place(size_t byte) {
+    return {byte % six_bit_low_bytes, byte < six_bit_low_bytes ? 0u : 4u, six_bit_low_bytes + byte % six_bit_high_bytes,
+            static_cast<unsigned>(byte / six_bit_high_bytes * 2)};
+}
+
+size_t byte_of(size_t output, size_t input) {
+    return input % step_inputs / group_inputs * group_bytes + output * group_inputs + input % group_inputs;
+}
+
+size_t weight_bytes(size_t rows, size_t columns) {
+    return panel_count(rows) * six_bit_panel_bytes(columns);
+}
+
+}  // namespace
+
+size_t SixBitPanels::packed_bytes(size_t rows, size_t columns) {
+    return weight_bytes(rows, columns) + panel_count(rows) * panel_outputs * sizeof(float);
+}
+
+void SixBitPanels::pack(const int8_t* weights, const float* scales, size_t rows, size_t columns, void* packed) {
+    require_integer_columns(columns);
+    uint8_t* panel = static_cast<uint8_t*>(packed);
+    float* packed_scales = reinterpret_cast<float*>(panel + weight_bytes(rows, columns));
+    std::memset(packed, 0, weight_bytes(rows, columns));
+    const size_t padded_columns = step_count(columns) * step_inputs;
+    for (size_t first = 0; first < rows; first += panel_outputs, panel += six_bit_panel_bytes(columns)) {
+        for (size_t output = 0; output < panel_outputs; ++output) {
+            const size_t row = first + output;
+            const size_t given = row < rows ? columns : 0;
+            for (size_t input = 0; input < padded_columns; ++input) {
+                const int weight = input < given ? weights[row * columns + input] : 0;
+                const unsigned code = static_cast<unsigned>(weight + six_bit_zero);
+                const Place at = place(byte_of(output, input));
+                uint8_t* step = panel + input / step_inputs * six_bit_step_bytes;
+                step[at.low] |= static_cast<uint8_t>((code & 15u) << at.low_shift);
+                step[at.high] |= static_cast<uint8_t>((code >> 4 & 3u) << at.high_shift);
+            }
+            packed_scales[row] = row < rows ? scales[row] : 0.0f;
+        }
+    }
+}
+
+void SixBitPanels::unpack_row(const void* packed, size_t rows, size_t columns, size_t row, float* out) {
+    const uint8_t* bytes = static_cast<const uint8_t*>(packed);
+    const float scale = reinterpret_cast<const float*>(bytes + weight_bytes(rows, columns))[row];
+    const uint8_t* panel = bytes + row / panel_outputs * six_bit_panel_bytes(columns);
+    for (size_t input = 0; input < columns; ++input) {
+        const Place at = place(byte_of(row % panel_outputs, input));
+        const uint8_t* step = panel + input / step_inputs * six_bit_step_bytes;
+        const int code = (step[at.low] >> at.low_shift & 15) | (step[at.high] >> at.high_shift & 3) << 4;
+        out[input] = static_cast<float>(code - six_bit_zero) * scale;
+    }
+}
+
+}  // namespace pocketmt
