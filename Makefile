@@ -3,7 +3,7 @@
 #   make demo        the main job on the built-in corpus: train, pack, score, time, translate (under ten minutes on two cores)
 #   make test        every check: format, lint, types, floors, tests, a fresh install
 #   make sanitize    the engine's tests and the hostile model files under AddressSanitizer and UBSan
-#   make benchmark   the measurements of benchmarks/, side by side with CTranslate2
+#   make benchmark   the measurements of benchmarks/: beside CTranslate2, every scheme beside 8 bit, every kernel
 #   make format      puts Python and C++ in the one format that `make test` checks
 #   make lock        pins the newest versions of what developing needs in requirements.lock
 #   make clean       removes what make made, the virtual environment too; runs of your own in build/ stay
@@ -61,6 +61,8 @@ check: $(ENGINE)
 benchmark: $(ENGINE) $(PEER)
 	$(BIN)/python tools/check_install.py --output benchmarks/records/install.json
 	$(BIN)/python -m benchmarks.peer --trained captions-en-de --random base
+	$(BIN)/python -m benchmarks.schemes
+	$(BIN)/python -m benchmarks.kernels
 	$(BIN)/python tools/render_records.py
 
 format: $(PACKAGES)

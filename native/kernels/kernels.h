@@ -35,12 +35,16 @@ constexpr size_t largest_integer_columns = 65536;
 // 64-byte aligned, `packed_bytes` long, and can be read by the table that packed it alone. Arrays that the caller
 // passes are never read or written outside the shapes given here; `out` must not overlap the inputs.
 struct FloatProduct {
+    // Parts of a matrix can be packed apart, each where packed_bytes of the rows before it end; these are a multiple of
+    // float_part_rows.
     size_t (*packed_bytes)(size_t rows, size_t columns);
     void (*pack)(const float* weight, size_t rows, size_t columns, void* packed);
     void (*unpack_row)(const void* packed, size_t rows, size_t columns, size_t row, float* out);
     void (*multiply)(const void* packed, size_t rows, size_t columns, const float* activations,
                      size_t activation_stride, size_t count, const Epilogue& epilogue, float* out, size_t out_stride);
 };
+
+constexpr size_t float_part_rows = 64;
 
 struct IntegerProduct {  // whole numbers, one scale a row: 8-bit weights, or 6-bit ones in [-32, 31]
     size_t (*packed_bytes)(size_t rows, size_t columns);

@@ -13,6 +13,9 @@ namespace {
 using Family = RowGroup::Family;
 
 constexpr size_t table_levels = 16;
+// Rows of floats that are packed, and released, at a time: a matrix is never whole in memory both as in the file and as
+// packed.
+constexpr size_t part_rows = 16 * float_part_rows;
 
 size_t packed_size(size_t codes, size_t bits) {
     return (codes * bits + 7) / 8;
@@ -233,8 +236,12 @@ RowGroup pack_plain(const Kernels& kernels, Arena& arena, const TensorSource& so
                     size_t rows, size_t columns) {
     const FloatProduct& product = kernels.float_product;
     const float* weight = source.floats(name, {rows, columns});
-    void* packed = arena.allocate(product.packed_bytes(rows, columns));
-    product.pack(weight, rows, columns, packed);
+    std::byte* packed = static_cast<std::byte*>(arena.allocate(product.packed_bytes(rows, columns)));
+    for (size_t first = 0; first < rows; first += part_rows) {
+        size_t part = std::min(part_rows, rows - first);
+        product.pack(weight + first * columns, part, columns, packed + product.packed_bytes(first, columns));
+        source.release_part(name, first * columns * sizeof(float), part * columns * sizeof(float));
+    }
     source.release(name);
     return {Family::plain, rows, columns, 0, nullptr, packed};
 }

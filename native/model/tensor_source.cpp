@@ -122,4 +122,8 @@ void TensorSource::release(const std::string& name) const {
     release_(tensor.offset, tensor.size);
 }
 
+void TensorSource::release_part(const std::string& name, size_t first, size_t size) const {
+    if (release_) release_(find(name).offset + first, size);
+}
+
 }  // namespace pocketmt

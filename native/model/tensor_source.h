@@ -62,6 +62,8 @@ class TensorSource {
 
     // Elements of this tensor that were returned must not be used any more.
     void release(const std::string& name) const;
+    // The same of its bytes from `first` on; the tensor is not coded.
+    void release_part(const std::string& name, size_t first, size_t size) const;
 
   private:
     const TensorDescription& find(const std::string& name) const;

@@ -47,4 +47,5 @@ NB_MODULE(_native_testing, module) {
     testing::bind_bit_planes(module);
     testing::bind_vector_functions(module);
     testing::bind_self_check(module);
+    testing::bind_timing(module);
 }

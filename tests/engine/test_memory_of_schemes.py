@@ -17,6 +17,7 @@ from pocketmt.text.vocabulary import Vocabulary
 from tests.engine.reference import manifest
 from tests.engine.test_memory import PROGRAM
 
+EMBEDDING = "embedding.weight"
 SCHEMES = {
     "bit planes": StoredScheme("binary", 2, "row"),
     "two levels": StoredScheme("logarithmic", 1, "row", (1, -1)),
@@ -27,14 +28,17 @@ SCHEMES = {
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="peak memory is read from /proc")
-@pytest.mark.parametrize("name", SCHEMES)
-def test_peak_memory_of_base(tmp_path: Path, vocabulary: Vocabulary, name: str) -> None:
+@pytest.mark.parametrize(("name", "plain"), [*((name, None) for name in SCHEMES), ("two levels", EMBEDDING)])
+def test_peak_memory_of_base(tmp_path: Path, vocabulary: Vocabulary, name: str, plain: str | None) -> None:
+    """Every matrix in the scheme, but for one that is in float32."""
     path, scheme = tmp_path / "base.pocketmt", SCHEMES[name]
     shape = preset("base", 32000)
     draw = np.random.default_rng(1)
     stored, matrices = {}, {}
     for matrix, sizes in parameter_shapes(shape).items():
-        if len(sizes) == 2:
+        if matrix == plain:
+            stored[matrix] = StoredTensor("F32", sizes, draw.normal(0, 0.05, sizes).astype("<f4").tobytes())
+        elif len(sizes) == 2:
             for suffix, (dtype, form) in scheme.tensors(*sizes).items():
                 half = np.full(form, 0x3A00, dtype="<u2")  # 2^-11 as bfloat16
                 data = draw.bytes(math.prod(form)) if dtype == "U8" else half.tobytes()

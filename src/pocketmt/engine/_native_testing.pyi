@@ -134,3 +134,18 @@ def log_sum_exp(instruction_set: str, x: Floats) -> float:
 
 def top_k(instruction_set: str, x: Floats, k: int) -> tuple[NDArray[np.uint32], Floats]:
     """Indices and values of the k greatest."""
+
+def time_products(
+    instruction_set: str,
+    families: Sequence[tuple[str, int]],
+    rows: int,
+    columns: int,
+    count: int,
+    copies: int,
+    rounds: int,
+) -> list[list[float]]:
+    """Seconds of a product of `count` rows, for each family and round, the families in turn.
+
+    Families: integer, six_bit, level_table, bit_planes, with the bits of planes. A round multiplies with each of
+    `copies` matrices [rows, columns].
+    """

@@ -1,0 +1,121 @@
+"""Times a model file of every form of weights beside the 8-bit file of the same network, in turn on one core.
+
+    python -m benchmarks.schemes --core 1
+    python -m benchmarks.schemes --quick
+
+The network is `base` with random weights, as in benchmarks/peer: 27 tokens in, 28 out, one sentence at a time, greedy.
+Each form runs in a process of its own, its rounds between those of the 8-bit file, A B A B. The record goes to
+benchmarks/records/schemes.json, its rows as a table to stdout.
+"""
+
+import argparse
+import os
+import random
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from benchmarks.peer.measure import Amount, Case, Choice, compare
+from benchmarks.peer.models import RANDOM_VOCABULARY, SOURCE_LENGTH, TARGET_LENGTH, TimedModel
+from benchmarks.peer.sides import ONE_BY_ONE, OUR_SETTINGS, our_side
+from benchmarks.schemes.files import FileMaker
+from benchmarks.schemes.forms import EIGHT_BIT, Form, every_form
+from benchmarks.schemes.record import render, row_of
+from pocketmt.errors import ConfigurationError, PocketMTError
+from pocketmt.evaluation.records import provenance, write_record
+from pocketmt.models.presets import preset
+from pocketmt.text.vocabulary import SPECIAL_PIECES
+
+RECORD = Path(__file__).resolve().parents[1] / "records" / "schemes.json"
+SEED = 1
+# A run that had the core to itself has at least this share of the clock's time.
+IDLE_CORE_SHARE = 0.97
+SENTENCES = 5  # of a run
+QUICK_VOCABULARY = 320
+
+
+def main() -> int:
+    """Measure; returns the exit status."""
+    options = _options()
+    core = max(os.sched_getaffinity(0)) if options.core is None else options.core
+    origin = provenance(seed=SEED)
+    load_before = os.getloadavg()
+    os.sched_setaffinity(0, {core})  # children inherit it; this process only waits while they compute
+    rows: list[dict[str, Any]] = []
+    measurements: list[dict[str, Any]] = []
+    try:
+        for form, sides in _measure(options):
+            rows.append(row_of(form, *sides))
+            measurements.append({"form": form.name, "sides": sides})
+    except PocketMTError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    print(render(rows))
+    if min(row["core_share"] for row in rows) < IDLE_CORE_SHARE:
+        print(f"warning: something else ran on core {core}: these times are not to be published", file=sys.stderr)
+    record = {
+        "rows": rows,
+        "core": core,
+        "threads": 1,
+        "load_average": {"before": load_before, "after": os.getloadavg()},
+        "measurements": measurements,
+        "provenance": origin,
+    }
+    if not options.quick or options.output != RECORD:
+        write_record(record, options.output)
+    return 0
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--core", type=int, help="the core on which everything is timed (default: the last one)")
+    parser.add_argument("--rounds", type=int, default=11, help="how often each file runs (default: %(default)s)")
+    parser.add_argument("--only", nargs="+", metavar="FORM", help="names of forms, as the table has them")
+    parser.add_argument("--output", type=Path, default=RECORD, help="the record (default: %(default)s)")
+    parser.add_argument("--quick", action="store_true", help="a smoke test: `tiny`, two rounds, no record")
+    options = parser.parse_args()
+    if options.quick:
+        options.rounds = 2
+    return options
+
+
+def _measure(options: argparse.Namespace) -> Iterator[tuple[Form, list[dict[str, Any]]]]:
+    """Yield each form with the measurements of the 8-bit file and of its own."""
+    architecture = preset("tiny", QUICK_VOCABULARY) if options.quick else preset("base", RANDOM_VOCABULARY)
+    chance = random.Random(SEED)
+    pieces = range(SPECIAL_PIECES, architecture.vocabulary_size)
+    sources = [chance.choices(pieces, k=SOURCE_LENGTH) for _ in range(SENTENCES)]
+    lengths = (TARGET_LENGTH, TARGET_LENGTH)
+    model = TimedModel("random weights", f"seed {SEED}", architecture, lengths, sources, {}, {})
+    forms = _chosen(every_form(architecture), options.only)
+    choices = [Choice(OUR_SETTINGS[0], ONE_BY_ONE)] * 2
+    amount = Amount(one_by_one=SENTENCES, batches=0, rounds=options.rounds)
+    with tempfile.TemporaryDirectory() as folder:
+        maker = FileMaker(architecture, SEED)
+        eight_bit, path = Path(folder) / "eight-bit.pocketmt", Path(folder) / "form.pocketmt"
+        maker.write(every_form(architecture)[0], eight_bit)
+        for form in forms:
+            maker.write(form, path)
+            sides = [
+                our_side(EIGHT_BIT, str(eight_bit), sys.executable),
+                our_side(form.name, str(path), sys.executable),
+            ]
+            measured = compare(sides, choices, model, Case(one_by_one=True, beam=1), amount)
+            for each in measured:
+                del each["outputs"]
+            yield form, measured
+
+
+def _chosen(forms: Sequence[Form], names: Sequence[str] | None) -> list[Form]:
+    """Return the forms of these names, or all; ConfigurationError for a name that no form has."""
+    known = [form.name for form in forms]
+    for name in names or ():
+        if name not in known:
+            raise ConfigurationError(f"there is no form {name!r}: the forms are {'; '.join(known)}")
+    return [form for form in forms if names is None or form.name in names]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,80 @@
+"""Model files of random weights in a given form."""
+
+import math
+import random
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from benchmarks.peer.piece_list import made_up_vocabulary
+from benchmarks.schemes.forms import Form
+from pocketmt.model_file import Architecture
+from pocketmt.model_file.architecture import parameter_shapes
+from pocketmt.models.transformer import Transformer
+from pocketmt.quantization import Scheme
+from pocketmt.recipes.packing import FLOAT32, About, pack
+from pocketmt.recipes.row_groups import QuantizedGroup, RowGroup
+
+# Rows that are drawn and quantized; larger matrices repeat them, which no product is faster by, and fitting is.
+DRAWN_ROWS = 1024
+
+
+class FileMaker:
+    """Writes files of one network of random weights."""
+
+    def __init__(self, architecture: Architecture, seed: int) -> None:
+        self._architecture = architecture
+        self._seed = seed
+        torch.manual_seed(seed)
+        self._state = Transformer(architecture).state_dict()
+        # As words lie in a vocabulary: frequent ones anywhere.
+        self._counts = random.Random(seed).sample(range(architecture.vocabulary_size), architecture.vocabulary_size)
+        self._drawn: dict[tuple[str, int, int], QuantizedGroup] = {}
+        self._vocabulary = made_up_vocabulary(architecture.vocabulary_size)
+
+    def write(self, form: Form, path: Path) -> None:
+        """Write a file of this form."""
+        schemes: dict[str, Any] = {}
+        quantized = {}
+        for name, shape in parameter_shapes(self._architecture).items():
+            if name in form.matrices:
+                groups = form.matrices[name].groups(self._counts)
+                schemes[name] = groups
+                quantized[name] = [self._group(group, shape) for group in groups]
+            elif len(shape) == 2:
+                schemes[name] = FLOAT32
+        about = About(source_language="en", target_language="de", description="for benchmarks/schemes")
+        pack(
+            path,
+            self._state,
+            self._architecture,
+            self._vocabulary,
+            schemes,
+            about,
+            quantized,
+            entropy_coding=form.entropy_coding,
+        )
+
+    def _group(self, group: RowGroup, shape: tuple[int, ...]) -> QuantizedGroup:
+        rows, columns = shape[0] if group.rows is None else len(group.rows), shape[1]
+        drawn = self._draw(group.scheme, min(rows, DRAWN_ROWS), columns)
+        by_row = group.scheme.granularity == "row"
+        parameters = {name: _repeat(each, rows) if by_row else each for name, each in drawn.parameters.items()}
+        return QuantizedGroup(_repeat(drawn.codes, rows), parameters)
+
+    def _draw(self, scheme: Scheme, rows: int, columns: int) -> QuantizedGroup:
+        """Return random weights, quantized; the same each time."""
+        key = (repr(scheme), rows, columns)
+        if key not in self._drawn:
+            generator = torch.Generator().manual_seed(self._seed)
+            weight = torch.randn(rows, columns, generator=generator) / math.sqrt(columns)
+            parameters = scheme.fit(weight)
+            self._drawn[key] = QuantizedGroup(scheme.assign(weight, parameters), parameters)
+        return self._drawn[key]
+
+
+def _repeat(tensor: Tensor, rows: int) -> Tensor:
+    """Return `rows` rows of a tensor, from the first again after its last."""
+    return tensor[torch.arange(rows) % len(tensor)]

@@ -1,0 +1,53 @@
+"""What is measured of a form, as rows of a record."""
+
+import statistics
+from collections.abc import Sequence
+from typing import Any
+
+from benchmarks.schemes.forms import Form
+from pocketmt.evaluation.tables import Column, markdown_table
+
+COLUMNS = (
+    "form",
+    "file_megabytes:.1f=file, MB",
+    "milliseconds:.2f=ms a sentence",
+    "times_8_bit:.2f=times as fast as 8 bit",
+    "lowest_times_8_bit:.2f=lowest",
+    "highest_times_8_bit:.2f=highest",
+    "fastest_times_8_bit:.2f=by fastest runs",
+    "peak_over_file_megabytes:.1f=over its file, MB",
+    "load_seconds:.2f=loading, s",
+    "core_share:.2f=share of the core",
+)
+
+
+def row_of(form: Form, eight_bit: dict[str, Any], measured: dict[str, Any]) -> dict[str, Any]:
+    """Return a form's row; above 1, `times_8_bit` says that it is faster than the 8-bit file of the same rounds."""
+    ratios = sorted(a / b for a, b in zip(eight_bit["seconds"], measured["seconds"], strict=True))
+    over_file = measured["peak_memory_bytes"] - measured["file_bytes"]
+    return {
+        "form": form.name,
+        "recipes": form.recipes,
+        "entropy_coding": form.entropy_coding,
+        "file_megabytes": measured["file_bytes"] / 1e6,
+        "milliseconds": measured["milliseconds_per_sentence"],
+        "times_8_bit": statistics.median(ratios),
+        "lowest_times_8_bit": ratios[0],
+        "highest_times_8_bit": ratios[-1],
+        "fastest_times_8_bit": eight_bit["fastest_milliseconds"] / measured["fastest_milliseconds"],
+        "peak_megabytes": measured["peak_memory_bytes"] / 1e6,
+        "peak_over_file_megabytes": over_file / 1e6,
+        "load_seconds": measured["load_seconds"],
+        "core_share": min(_core_share(eight_bit), _core_share(measured)),
+    }
+
+
+def render(rows: Sequence[dict[str, Any]]) -> str:
+    """Return the rows as a Markdown table."""
+    return markdown_table(rows, [Column.parse(column) for column in COLUMNS])
+
+
+def _core_share(measured: dict[str, Any]) -> float:
+    """Return the share of the clock's time that a median run had the core: near 1 where nothing else ran on it."""
+    runs = zip(measured["processor_seconds"], measured["seconds"], strict=True)
+    return statistics.median(float(processor / wall) for processor, wall in runs)
