@@ -11,7 +11,6 @@ of its recipes and keeps the others.
 """
 
 import argparse
-import dataclasses
 import math
 import sys
 from collections.abc import Sequence
@@ -20,18 +19,19 @@ from typing import Any
 
 from benchmarks.multi30k.data import ROOT, TESTS, VALIDATION, lines
 from benchmarks.multi30k.frontier import frontier, goals
+from benchmarks.multi30k.model_record import ModelRecord, Outputs, Rows, against, pooled, pooled_references, updates
 from benchmarks.multi30k.paper_tables import CONTROL, paper_tables
 from benchmarks.multi30k.quality import BEAM, DESCRIPTION, LICENCE, score_entry
 from pocketmt.engine import Translator
-from pocketmt.evaluation.quality import compare, score
-from pocketmt.evaluation.records import commit, provenance, read_record, write_record
+from pocketmt.evaluation.quality import score
+from pocketmt.evaluation.records import commit
 from pocketmt.evaluation.tables import Column, plain_table
 from pocketmt.model_file import open_model
 from pocketmt.model_file.report import inspect_model
 from pocketmt.recipes.catalogue import find_recipe, recipe_names
 from pocketmt.recipes.run_folder import Labels, compress_run, pack_run
 from pocketmt.recipes.schema import Recipe, limit_updates, quantizes_activations, read_recipe
-from pocketmt.recipes.trained_model import TrainedModel, read_trained_model
+from pocketmt.recipes.trained_model import read_trained_model
 
 UNCOMPRESSED = "float32"
 LABELS = Labels(licence=LICENCE, description=DESCRIPTION)
@@ -52,7 +52,6 @@ FINAL_COLUMNS = (
     f"against.{CONTROL}.gain:+.2f=gain",
     f"against.{CONTROL}.p_value:.3f=p",
 )
-Outputs = dict[str, list[str]]  # by set
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -66,7 +65,7 @@ def main(arguments: Sequence[str]) -> int:
     coded_size = pack_run(options.run, UNCOMPRESSED, coded, **LABELS, entropy_coding=True)
     sets = (VALIDATION, *TESTS) if options.final else (VALIDATION,)
     baselines = {UNCOMPRESSED: _translations(uncompressed, sets)}
-    record = Record(options.output, read_trained_model(options.run))
+    record = ModelRecord(options.output, read_trained_model(options.run), _summary)
     record.add(_row(UNCOMPRESSED, None, uncompressed, coded_size, uncompressed, baselines[UNCOMPRESSED]))
     for name in [CONTROL, *(each for each in options.recipes or all_names() if each != CONTROL)]:
         recipe = find_row_recipe(name)
@@ -80,7 +79,7 @@ def main(arguments: Sequence[str]) -> int:
         row = _row(name, recipe, path, coded_size, uncompressed, outputs)
         if options.final:
             for baseline, translated in baselines.items():
-                row["against"][baseline] = _against(translated, outputs)
+                row["against"][baseline] = against(translated, outputs)
         record.add(row)
         if name == CONTROL:
             baselines[CONTROL] = outputs
@@ -101,28 +100,10 @@ def find_row_recipe(name: str) -> Recipe:
     return read_recipe(contrast) if contrast.exists() else find_recipe(name)
 
 
-class Record:
-    """The record of one model: a row for each recipe, kept from call to call."""
-
-    def __init__(self, path: Path, model: TrainedModel) -> None:
-        """Take up the rows of earlier calls on the same model."""
-        self.path = path
-        self.origin = provenance(seed=1)
-        self.model = {
-            "digest": model.digest,
-            "architecture": dataclasses.asdict(model.architecture),
-            "training": model.training,
-        }
-        earlier = read_record(path) if path.exists() else {}
-        same = earlier.get("model", {}).get("digest") == model.digest
-        self.rows: dict[str, dict[str, Any]] = {row["recipe"]: row for row in earlier["rows"]} if same else {}
-
-    def add(self, row: dict[str, Any]) -> None:
-        """Put a row in its recipe's place, and write the record."""
-        self.rows[row["recipe"]] = row
-        rows = list(self.rows.values())
-        found = {"tables": paper_tables(self.rows), "frontier": frontier(rows), "goals": goals(rows)}
-        write_record({"rows": rows, **found, "model": self.model, "provenance": self.origin}, self.path)
+def _summary(rows: Rows) -> dict[str, Any]:
+    """Return what the record holds beside its rows."""
+    every = list(rows.values())
+    return {"tables": paper_tables(rows), "frontier": frontier(every), "goals": goals(every)}
 
 
 def _options(arguments: Sequence[str]) -> argparse.Namespace:
@@ -158,7 +139,7 @@ def _row(
         "bytes": path.stat().st_size,
         "times_smaller": uncompressed.stat().st_size / path.stat().st_size,
         "entropy_coded_bytes": coded_size,
-        "updates": _updates(recipe) if recipe is not None else 0,
+        "updates": updates(recipe) if recipe is not None else 0,
         "perplexity": math.exp(scores["loss"] if "loss" in scores else validation["validation_loss"]),
         "against": {baseline: {"gain": None, "p_value": None} for baseline in (UNCOMPRESSED, CONTROL)},
         "commit": commit(),
@@ -166,23 +147,8 @@ def _row(
     for each, translated in outputs.items():
         row[each] = score_entry(score(translated, lines(each, "de")))
     if set(TESTS) <= outputs.keys():
-        row["tests"] = score_entry(score(_pooled(outputs), [line for each in TESTS for line in lines(each, "de")]))
+        row["tests"] = score_entry(score(pooled(outputs), pooled_references()))
     return row
-
-
-def _updates(recipe: Recipe) -> int:
-    return sum(getattr(stage.retraining, "updates", 0) for stage in recipe.stages)
-
-
-def _pooled(outputs: Outputs) -> list[str]:
-    return [line for each in TESTS for line in outputs[each]]
-
-
-def _against(baseline: Outputs, outputs: Outputs) -> dict[str, float]:
-    """Return the gain in BLEU over a baseline on the pooled tests, and its p by paired bootstrap."""
-    references = [line for each in TESTS for line in lines(each, "de")]
-    bleu = compare(_pooled(baseline), _pooled(outputs), references)[0]
-    return {"gain": bleu.gain, "p_value": bleu.p_value}
 
 
 if __name__ == "__main__":

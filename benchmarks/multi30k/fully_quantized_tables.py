@@ -1,0 +1,215 @@
+"""Tables 2 to 5 of paper Q: the recipe of each row, and what the paper reports for it.
+
+Table 3 looks at one operation at a time: its recipes, and those of the delays of Table 5, are made from recipes of the
+library rather than written out. The paper trains `base` for 100,000 updates on WMT14, and Tables 3 and 4 are of English
+to French: what can be compared is the order of the rows and the sign of the differences, not the numbers.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import msgspec
+
+from benchmarks.multi30k.paper_tables import CONTROL
+from pocketmt.recipes.catalogue import find_recipe
+from pocketmt.recipes.fully_quantized import STRATEGY
+from pocketmt.recipes.schema import Activations, Recipe, StraightThrough
+
+CONTROL_FROM_SCRATCH: Final = "fp32-from-scratch"
+OURS_FROM_SCRATCH: Final = "q-8bit-from-scratch"
+AFTER_FROM_SCRATCH: Final = "q-post-training-8bit-from-scratch"
+# Recipes that go on from what another makes, rather than from the run's own weights.
+GOES_ON_FROM: Final[Mapping[str, str]] = {AFTER_FROM_SCRATCH: CONTROL_FROM_SCRATCH}
+
+Figures = tuple[float, float]  # perplexity and BLEU of the paper
+
+
+@dataclass(frozen=True)
+class PaperRow:
+    """One row of Table 2, 4 or 5; None: the paper does not have it."""
+
+    label: str
+    recipe: str
+    paper: Figures | None
+
+
+@dataclass(frozen=True)
+class SingleOperation:
+    """One row of Table 3: an operation that is quantized alone, to 8 bits, with one range and with buckets."""
+
+    module: str
+    operation: str
+    name: str  # in a recipe
+    modules: tuple[str, ...]
+    paper: Figures
+    paper_buckets: Figures | None  # None: it can have none
+
+    def recipe(self, buckets: bool) -> str:
+        """Return the name of its recipe."""
+        module = self.module.lower().replace(" ", "-")
+        return f"q-alone-{module}-{self.name.replace('_', '-')}" + ("-buckets" if buckets else "")
+
+    def recipes(self) -> list[str]:
+        """Return the names of its recipes."""
+        return [self.recipe(buckets) for buckets in (False, True) if not buckets or self.paper_buckets is not None]
+
+
+# English to German.
+_Q2 = (
+    PaperRow("32 bit", CONTROL, (4.91, 26.42)),
+    PaperRow("default approach, 8 bit", "q-naive-8bit", (74.04, 0.21)),
+    PaperRow("after training, 8 bit", "q-post-training-8bit", (4.97, 26.44)),
+    PaperRow("the method, 8 bit", "q-8bit", (4.67, 26.98)),
+    PaperRow("after training, 6 bit", "q-post-training-6bit", (6.00, 24.84)),
+    PaperRow("the method, 6 bit", "q-6bit", (5.09, 26.98)),
+    PaperRow("the method, 4 bit", "q-4bit", (11.96, 18.32)),
+)
+_ATTENTION = ("*attention_norm.*",)
+_FEED_FORWARD = ("*[dr][_.]norm.*",)  # feed_forward_norm, and encoder.norm and decoder.norm where there are final norms
+_ANYWHERE = ("*",)
+_Q3 = (
+    SingleOperation("Encoder", "input", "embedding_sum", ("encoder.*",), (3.20, 38.61), (3.20, 39.08)),
+    SingleOperation("Decoder", "input", "embedding_sum", ("decoder.*",), (3.20, 39.35), (3.20, 39.36)),
+    SingleOperation("Attention", "queries, keys, values", "query_key_value", _ANYWHERE, (3.21, 39.06), (3.21, 39.29)),
+    SingleOperation("Attention", "LayerNorm output", "layer_norm_output", _ATTENTION, (3.21, 39.09), (3.20, 38.78)),
+    SingleOperation("Attention", "softmax numerator", "softmax_numerator", _ANYWHERE, (3.20, 39.32), (3.21, 39.01)),
+    SingleOperation("Attention", "softmax denominator", "softmax_denominator", _ANYWHERE, (3.21, 39.35), (3.21, 39.11)),
+    SingleOperation("Attention", "softmax output", "softmax_output", _ANYWHERE, (3.22, 39.41), (3.22, 38.87)),
+    SingleOperation("Attention", "output", "attention_output", _ANYWHERE, (3.21, 38.73), (3.21, 39.02)),
+    SingleOperation("Feed-forward", "ReLU output", "relu_output", _ANYWHERE, (3.21, 39.43), (3.22, 38.93)),
+    SingleOperation("Feed-forward", "output", "feed_forward_output", _ANYWHERE, (3.54, 38.03), (3.20, 39.27)),
+    SingleOperation(
+        "Feed-forward", "LayerNorm output", "layer_norm_output", _FEED_FORWARD, (3.21, 38.67), (3.21, 39.04)
+    ),
+    SingleOperation("LayerNorm", "numerator", "layer_norm_numerator", _ANYWHERE, (3.53, 37.75), (3.21, 38.86)),
+    SingleOperation("LayerNorm", "denominator", "layer_norm_denominator", _ANYWHERE, (1748, 0), None),
+    SingleOperation("LayerNorm", "quotient", "layer_norm_quotient", _ANYWHERE, (3.22, 38.97), (3.21, 39.02)),
+)
+_Q4 = (
+    PaperRow("32 bit", CONTROL, (3.23, 38.36)),
+    PaperRow("the method, 8 bit", "q-8bit", (3.23, 38.55)),
+    PaperRow("no buckets", "q-no-buckets", (3.58, 36.49)),
+    PaperRow("no gradient clipping", "q-no-gradient-clipping", (2549.30, 0)),
+    PaperRow("LayerNorm denominator in full precision", "q-no-denominator", (3.20, 37.97)),
+    PaperRow("weights alone", "q-weights-only", (3.19, 37.94)),
+)
+# English to German; the paper's delays are these shares of its 100,000 updates.
+_DELAYS = {0.1: (4.99, 26.63), 0.5: (4.98, 26.84), 0.8: (5.03, 26.41)}
+_Q5 = (
+    PaperRow("no quantization", CONTROL_FROM_SCRATCH, (4.91, 26.42)),
+    PaperRow("after 100 updates", OURS_FROM_SCRATCH, (4.67, 26.98)),
+    *(
+        PaperRow(f"after {share:.0%} of the updates", f"q-8bit-delayed-{share:.0%}", _DELAYS[share])
+        for share in _DELAYS
+    ),
+    PaperRow("after training", AFTER_FROM_SCRATCH, (4.45, 25.50)),
+)
+PAPER_ROWS: Final[Mapping[str, tuple[PaperRow, ...]]] = {"q2": _Q2, "q4": _Q4, "q5": _Q5}
+TABLES: Final = ("q2", "q3", "q4", "q5")
+
+
+def table_recipes(table: str) -> list[str]:
+    """Return the names of a table's recipes, those that others need first."""
+    if table == "q3":
+        return [CONTROL, *(name for row in _Q3 for name in row.recipes())]
+    return [row.recipe for row in PAPER_ROWS[table]]
+
+
+def control_of(recipe: Recipe) -> str:
+    """Return the name of the recipe that trains in full precision as long as this one trains."""
+    from_scratch = recipe.start == "random" or recipe.name in GOES_ON_FROM
+    return CONTROL_FROM_SCRATCH if from_scratch else CONTROL
+
+
+def find_table_recipe(name: str) -> Recipe:
+    """Return a recipe of the tables: of the library, or made from one of it."""
+    alone = {row.recipe(buckets): (row, buckets) for row in _Q3 for buckets in (False, True)}
+    if name in alone:
+        return _alone(name, *alone[name])
+    delays = {f"q-8bit-delayed-{share:.0%}": share for share in _DELAYS}
+    if name in delays:
+        return _delayed(name, delays[name])
+    if name == "q-no-denominator":
+        operations = [operation for operation in STRATEGY if operation != "layer_norm_denominator"]
+        recipe = _with_activations(find_recipe("q-8bit"), Activations(bits=8, operations=operations))
+        return msgspec.structs.replace(
+            recipe, name=name, paper="Q6: Table 4, no LayerNorm denominator quantization", description="As it says"
+        )
+    if name in GOES_ON_FROM:
+        return msgspec.structs.replace(
+            find_recipe("q-post-training-8bit"), name=name, paper="Q5: Table 5, after training"
+        )
+    return find_recipe(name)
+
+
+def _alone(name: str, row: SingleOperation, buckets: bool) -> Recipe:
+    """Return the control with one operation quantized; weights and all else stay in full precision."""
+    activations = Activations(
+        bits=8, operations=[row.name], bucketed=[row.name] if buckets else False, modules=list(row.modules)
+    )
+    return msgspec.structs.replace(
+        _with_activations(find_recipe(CONTROL), activations),
+        name=name,
+        paper=f"Q6: Table 3, {row.module}, {row.operation}",
+        description=f"8 bits in one operation alone, {'with' if buckets else 'without'} buckets",
+    )
+
+
+def _delayed(name: str, share: float) -> Recipe:
+    recipe = find_recipe(OURS_FROM_SCRATCH)
+    (stage,) = recipe.stages
+    assert isinstance(stage.retraining, StraightThrough)
+    activations = Activations(bits=8, delay=round(share * stage.retraining.updates))
+    return msgspec.structs.replace(
+        _with_activations(recipe, activations),
+        name=name,
+        paper=f"Q5: Table 5, quantization starts after {share:.0%} of the updates",
+        description="As q-8bit-from-scratch, with quantization delayed",
+    )
+
+
+def _with_activations(recipe: Recipe, activations: Activations) -> Recipe:
+    (stage,) = recipe.stages
+    return msgspec.structs.replace(recipe, stages=[msgspec.structs.replace(stage, activations=activations)])
+
+
+def tables(rows: Mapping[str, Mapping[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    """Return each table in the paper's shape, our figures beside its own; rows that were not measured are left out.
+
+    Args:
+        rows: what was measured, by recipe.
+
+    Returns:
+        By the table's name its rows; a row of Table 3 has its two measurements under "one_range" and "buckets".
+    """
+    found: dict[str, list[dict[str, Any]]] = {
+        name: [{"label": row.label, **rows[row.recipe], **_figures(row.paper)} for row in table if row.recipe in rows]
+        for name, table in PAPER_ROWS.items()
+    }
+    found["q3"] = [
+        {
+            "module": row.module,
+            "operation": row.operation,
+            "one_range": {**rows[row.recipe(False)], **_figures(row.paper)},
+            "buckets": {**_measured(rows, row, rows[row.recipe(False)]), **_figures(row.paper_buckets)},
+        }
+        for row in _Q3
+        if all(name in rows for name in row.recipes())
+    ]
+    return found
+
+
+def _measured(rows: Mapping[str, Mapping[str, Any]], row: SingleOperation, like: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the measurement with buckets; where there can be none, as many places without a figure."""
+    if row.paper_buckets is not None:
+        return dict(rows[row.recipe(True)])
+    return {key: _emptied(value) for key, value in like.items()}
+
+
+def _emptied(value: Any) -> Any:
+    return {key: _emptied(inner) for key, inner in value.items()} if isinstance(value, Mapping) else None
+
+
+def _figures(paper: Figures | None) -> dict[str, float | None]:
+    return {"paper_perplexity": paper[0] if paper else None, "paper_bleu": paper[1] if paper else None}

@@ -1,0 +1,156 @@
+"""The benchmark of paper Q's tables on a small run: each row has its recipe, and the quantized network is scored."""
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+
+from benchmarks.multi30k import data, fully_quantized
+from benchmarks.multi30k.fully_quantized import Run, main, translations_file
+from benchmarks.multi30k.fully_quantized_tables import (
+    AFTER_FROM_SCRATCH,
+    CONTROL_FROM_SCRATCH,
+    TABLES,
+    control_of,
+    find_table_recipe,
+    table_recipes,
+    tables,
+)
+from benchmarks.multi30k.paper_tables import CONTROL
+from pocketmt.evaluation.records import read_record
+from pocketmt.recipes.activations import build_network
+from pocketmt.recipes.fully_quantized import places, ranges
+from pocketmt.recipes.outcome import load_outcome
+from pocketmt.recipes.plan import make_plan
+from pocketmt.recipes.schema import limit_updates
+from pocketmt.recipes.stage import best_file
+from pocketmt.recipes.trained_model import read_trained_model
+from pocketmt.training.data import load_corpus
+from pocketmt.training.validation import validate
+from tests.recipes.conftest import architecture
+from tests.recipes.tiny_run import write_tiny_run
+
+ALL = list(dict.fromkeys(name for table in TABLES for name in table_recipes(table)))
+
+
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("norm", ["pre", "post"])
+def test_every_recipe_of_the_tables_can_be_carried_out(name: str, norm: str) -> None:
+    recipe = find_table_recipe(name)
+    assert recipe.name == name
+    assert make_plan(recipe, architecture(norm))
+
+
+def test_the_recipes_of_table_3_quantize_one_operation_and_no_weight() -> None:
+    names = table_recipes("q3")
+    assert len(names) == 1 + 14 + 13  # the denominator has no buckets
+    for name in names[1:]:
+        (stage,) = make_plan(find_table_recipe(name), architecture("pre"))
+        assert not stage.matrices
+        assert stage.activations is not None and len(stage.activations.operations) == 1
+        assert stage.activations.bucketed == (stage.activations.operations if name.endswith("-buckets") else ())
+
+
+@pytest.mark.parametrize("norm", ["pre", "post"])
+def test_table_3_tells_the_norms_of_attention_from_those_of_feed_forward(norm: str) -> None:
+    found = {}
+    for module in ("attention", "feed-forward"):
+        (stage,) = make_plan(find_table_recipe(f"q-alone-{module}-layer-norm-output"), architecture(norm))
+        found[module] = set(places(build_network(architecture(norm), stage.activations)))
+    (stage,) = make_plan(find_table_recipe("q-8bit"), architecture(norm))
+    every = {
+        name for name in places(build_network(architecture(norm), stage.activations)) if name.endswith("norm.output")
+    }
+    assert found["attention"] == {name for name in every if "attention" in name}
+    assert found["feed-forward"] == every - found["attention"]
+    assert ("encoder.norm.output" in every) == (norm == "pre")
+
+
+def test_each_is_compared_with_what_was_trained_as_long() -> None:
+    for table in TABLES:
+        names = table_recipes(table)
+        for name in names:
+            control = control_of(find_table_recipe(name))
+            assert names.index(control) <= names.index(name)
+            assert (control == CONTROL_FROM_SCRATCH) == (table == "q5")
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = write_tiny_run(tmp_path)
+    for name in (data.VALIDATION, *data.TESTS):
+        for language, original in (("en", "dev.en"), ("de", "dev.up")):
+            (tmp_path / f"{name}.{language}").write_text((tmp_path / original).read_text())
+    monkeypatch.setenv("POCKETMT_MULTI30K", str(tmp_path))
+    monkeypatch.setattr(fully_quantized, "BEAM", 1)
+    return folder
+
+
+def test_tables_are_made_and_gone_on_with(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    output = tmp_path / "record.json"
+    arguments = ["--limit-updates", "2", "--output", str(output)]
+    main([str(run), "q4", *arguments])
+    first = read_record(output)
+    assert [row["recipe"] for row in first["rows"]] == table_recipes("q4")
+    assert [row["paper_bleu"] for row in first["tables"]["q4"]] == [38.36, 38.55, 36.49, 0, 37.97, 37.94]
+    assert first["tables"]["q2"][-1]["recipe"] == "q-8bit" and not first["tables"]["q3"]
+    main([str(run), "q5", "--final", *arguments])
+    record = read_record(output)
+    rows = {row["recipe"]: row for row in record["rows"]}
+    assert list(rows) == [*table_recipes("q4"), *table_recipes("q5")]
+    assert rows["q-8bit"]["weight_bits"] == rows["q-8bit"]["activation_bits"] == 8
+    assert rows["q-weights-only"]["activation_bits"] == 32
+    assert rows[CONTROL]["times_smaller"] == 1 and 1 < rows["q-8bit"]["times_smaller"] < 4
+    assert rows[AFTER_FROM_SCRATCH]["against"]["p_value"] is not None
+    assert rows[CONTROL_FROM_SCRATCH]["against"]["p_value"] is None
+    assert rows[AFTER_FROM_SCRATCH]["tests"]["lines"] == 16
+    assert AFTER_FROM_SCRATCH in capsys.readouterr().out
+
+
+def test_what_is_scored_last_is_the_network_that_validation_scored(run: Path) -> None:
+    model = read_trained_model(run)
+    folder = run / "recipes"
+    folder.mkdir()
+    done = Run(model, limit_updates(find_table_recipe("q-4bit"), 3), folder)
+    network = done.network()
+    assert sum(1 for _ in ranges(network)) > 20
+    assert model.configuration is not None
+    corpus = load_corpus(model.configuration.data, model.vocabulary_file)
+    tokens = model.configuration.training.batch_tokens * 4
+    assert validate(network, corpus, tokens).loss == pytest.approx(done.outcome.scores["loss"])
+    assert not done.diverged()
+    outputs = done.test_outputs()
+    translations_file(folder, "q-4bit").write_text(json.dumps({name: ["kept"] for name in outputs}))
+    assert done.test_outputs() == {name: ["kept"] for name in data.TESTS}
+
+
+def test_post_training_of_table_5_quantizes_what_was_trained_from_scratch(run: Path) -> None:
+    model = read_trained_model(run)
+    folder = run / "recipes"
+    folder.mkdir()
+    for name in (CONTROL_FROM_SCRATCH, AFTER_FROM_SCRATCH):
+        Run(model, limit_updates(find_table_recipe(name), 2), folder)
+    before, after = (
+        load_outcome(best_file(folder / f"{name}.compression", 0))
+        for name in (CONTROL_FROM_SCRATCH, AFTER_FROM_SCRATCH)
+    )
+    assert all(torch.equal(weight, after.weights[name]) for name, weight in before.weights.items())
+    assert not torch.equal(before.weights["embedding.weight"], model.weights["embedding.weight"])
+
+
+def test_table_3_stands_as_in_the_paper() -> None:
+    measured = {"perplexity": 2.0, "val": {"bleu": 30.0}}
+    rows = {name: {"recipe": name, **measured} for name in table_recipes("q3")}
+    found = tables(rows)["q3"]
+    assert len(found) == 14
+    assert found[9]["one_range"]["paper_perplexity"] == 3.54 and found[9]["buckets"]["paper_bleu"] == 39.27
+    denominator = next(row for row in found if row["operation"] == "denominator")
+    assert denominator["one_range"]["perplexity"] == 2.0
+    assert denominator["buckets"]["val"]["bleu"] is None and denominator["buckets"]["paper_bleu"] is None
+
+
+def test_an_unknown_table(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main([str(run), "q9"])
+    assert "unknown table 'q9': choose among q2, q3, q4, q5" in capsys.readouterr().err
