@@ -51,7 +51,7 @@ CLIP_NORM: Final = 0.25
 RATE: Final = 2e-3  # at the end of the warm-up
 WARMUP: Final = 300
 VALIDATIONS: Final = 8  # of a training; the paper: one an epoch
-TRIALS: Final = 5  # estimates of ranges after training; the best by validation is kept
+TRIALS: Final = 3  # estimates of ranges after training; the best by validation is kept
 BITS: Final = (8, 6, 4)
 # Loss in nats and perplexity, a word of WikiText-2.
 PAPER: Final = {32: (5.65, 284.15), 8: (5.64, 282.67), 6: (5.64, 281.48), 4: (5.65, 284.26)}
@@ -139,7 +139,7 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--languages", nargs="+", default=["de"], help="of Multi30k: de, en, ..")
     parser.add_argument("--seeds", nargs="+", type=int, default=[1, 2], help="one training of each precision a seed")
-    parser.add_argument("--updates", type=int, default=1500, help="of each training")
+    parser.add_argument("--updates", type=int, default=1400, help="of each training")
     parser.add_argument("--vocabulary", type=int, default=2000, help="pieces, learnt from the training text")
     parser.add_argument(
         "--output", type=Path, default=ROOT / "benchmarks" / "records" / "language-model.json", help="the record"
