@@ -154,8 +154,13 @@ def default_retraining(updates: int) -> Retraining | None:
     """Return how such a recipe is retrained: by the uncompressed model's words, at a rate that falls to zero."""
     if updates == 0:
         return None
-    rate = LearningRate(rate=5e-4, schedule="linear")
-    return StraightThrough(updates=updates, learning_rate=rate, objective="word_distillation", refit_every=10)
+    return StraightThrough(
+        updates=updates,
+        learning_rate=LearningRate(rate=5e-4, schedule="linear", warmup_updates=min(50, updates)),
+        objective="word_distillation",
+        dropout_scale=0.0,
+        refit_every=10,
+    )
 
 
 def _candidates(kind: str) -> Iterator[tuple[str, Quantize]]:
@@ -165,8 +170,9 @@ def _candidates(kind: str) -> Iterator[tuple[str, Quantize]]:
         for granularity in ("row", "matrix"):
             entry = Quantize(matrices=[kind], scheme=scheme, bits=4, granularity=granularity)
             yield f"{scheme} 4 bit per {granularity}", entry
-    for bits in (4, 3, 2, 1):
-        yield f"binary {bits} bit", Quantize(matrices=[kind], scheme="binary", bits=bits)
+    for scheme, widths in (("codebook", (4, 3)), ("binary", (4, 3, 2, 1))):
+        for bits in widths:
+            yield f"{scheme} {bits} bit", Quantize(matrices=[kind], scheme=scheme, bits=bits)
     if kind == "embedding":
         for ratio in _FREQUENCY_RATIOS:
             entry = Quantize(matrices=[kind], scheme="binary", bits=4, frequency_ratio=ratio)
