@@ -119,10 +119,10 @@ class Run:
         network.load_state_dict({**weights, **self.outcome.ranges})
         return network.eval()
 
-    def diverged(self) -> bool:
-        """Return whether training left the numbers that floats can hold: the best validation before that stands."""
-        events = (json.loads(line) for line in (self.work / "log.jsonl").read_text(encoding="utf-8").splitlines())
-        return any(event["event"] == "diverged" for event in events)
+    def events(self, kind: str) -> list[dict[str, Any]]:
+        """Return what the log says of one kind of event, in order."""
+        events = [json.loads(line) for line in (self.work / "log.jsonl").read_text(encoding="utf-8").splitlines()]
+        return [event for event in events if event["event"] == kind]
 
     def test_outputs(self) -> Outputs:
         """Return the translations of both test sets, made once."""
@@ -159,8 +159,10 @@ def _row(run: Run, final: bool) -> dict[str, Any]:
         "times_smaller": _times_smaller(run.outcome, run.groups),
         "updates": updates(recipe),
         "best_update": scores["update"],
-        "diverged": run.diverged(),
-        "perplexity": math.exp(scores["loss"]) if scores["loss"] < LARGEST_LOSS else None,
+        # Where training left the numbers that floats can hold; the best validation before that is scored.
+        "diverged": bool(run.events("diverged")),
+        "perplexity": _perplexity(scores["loss"]),
+        "last_perplexity": _perplexity(run.events("validation")[-1]["loss"]),
         VALIDATION: {"bleu": scores["bleu"]},
         "against": {"baseline": control_of(recipe), "gain": None, "p_value": None},
         "commit": commit(),
@@ -172,6 +174,10 @@ def _row(run: Run, final: bool) -> dict[str, Any]:
         if recipe.name != control_of(recipe):
             row["against"] |= against(json.loads(baseline.read_text(encoding="utf-8")), outputs)
     return row
+
+
+def _perplexity(loss: float) -> float | None:
+    return math.exp(loss) if loss < LARGEST_LOSS else None
 
 
 def _times_smaller(outcome: Outcome, groups: dict[str, tuple[RowGroup, ...]]) -> float:

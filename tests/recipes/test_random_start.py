@@ -11,13 +11,14 @@ import torch
 
 import pocketmt.recipes.stage as stage_module
 import pocketmt.training.steps as steps
-from pocketmt.errors import ConfigurationError
+from pocketmt.errors import ConfigurationError, DataError
 from pocketmt.models.transformer import Transformer
 from pocketmt.recipes.compression import compress
 from pocketmt.recipes.outcome import Outcome
 from pocketmt.recipes.plan import make_plan
 from pocketmt.recipes.schema import Recipe
 from pocketmt.recipes.trained_model import TrainedModel, read_trained_model
+from pocketmt.training.checkpoints import load_checkpoint, save_checkpoint
 from tests.recipes.conftest import architecture
 from tests.recipes.test_compression import assert_equal, events
 from tests.recipes.tiny_run import write_tiny_run
@@ -116,6 +117,17 @@ def test_a_folder_from_before_a_key_was_new_is_gone_on_with(model: TrainedModel,
         compress(model, recipe(log4()), tmp_path / "work")
     file.write_text('{"recipe": ')
     with pytest.raises(ConfigurationError, match="another recipe or of another model"):
+        compress(model, plan, tmp_path / "work")
+
+
+def test_a_checkpoint_of_another_version_is_refused(model: TrainedModel, tmp_path: Path) -> None:
+    plan = recipe(log4())
+    compress(model, plan, tmp_path / "work")
+    checkpoint = tmp_path / "work" / "checkpoint.pt"
+    state = load_checkpoint(checkpoint)
+    state["position"]["best_bleu"] = 3.0
+    save_checkpoint(checkpoint, state)
+    with pytest.raises(DataError, match=r"checkpoint\.pt: another version .*best_bleu.*: remove .*work to start anew"):
         compress(model, plan, tmp_path / "work")
 
 

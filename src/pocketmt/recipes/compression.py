@@ -2,6 +2,7 @@
 
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import torch
@@ -93,7 +94,7 @@ def _run(
         torch.set_num_threads(configuration.training.threads)
     checkpoint = folder / "checkpoint.pt"
     state = load_checkpoint(checkpoint) if checkpoint.exists() else None
-    position = Position() if state is None else Position(**state["position"])
+    position = Position() if state is None else _position(state, checkpoint)
     fabric.barrier()
     reporter = Reporter(
         folder / "log.jsonl",
@@ -117,6 +118,15 @@ def _run(
             position, state = Position(stage=position.stage + 1), None
     finally:
         reporter.close()
+
+
+def _position(state: dict[str, Any], checkpoint: Path) -> Position:
+    try:
+        return Position(**state["position"])
+    except (KeyError, TypeError) as error:
+        raise DataError(
+            f"{checkpoint}: another version of PocketMT saved it ({error}): remove {checkpoint.parent} to start anew"
+        ) from error
 
 
 def _start(setting: Setting, recipe: Recipe, position: Position) -> Outcome:

@@ -105,6 +105,7 @@ def test_tables_are_made_and_gone_on_with(run: Path, tmp_path: Path, capsys: pyt
     assert rows[AFTER_FROM_SCRATCH]["against"]["p_value"] is not None
     assert rows[CONTROL_FROM_SCRATCH]["against"]["p_value"] is None
     assert rows[AFTER_FROM_SCRATCH]["tests"]["lines"] == 16
+    assert all(row["last_perplexity"] >= row["perplexity"] and not row["diverged"] for row in rows.values())
     assert AFTER_FROM_SCRATCH in capsys.readouterr().out
 
 
@@ -119,7 +120,8 @@ def test_what_is_scored_last_is_the_network_that_validation_scored(run: Path) ->
     corpus = load_corpus(model.configuration.data, model.vocabulary_file)
     tokens = model.configuration.training.batch_tokens * 4
     assert validate(network, corpus, tokens).loss == pytest.approx(done.outcome.scores["loss"])
-    assert not done.diverged()
+    assert [event["update"] for event in done.events("validation")] == [1, 3]
+    assert not done.events("diverged")
     outputs = done.test_outputs()
     translations_file(folder, "q-4bit").write_text(json.dumps({name: ["kept"] for name in outputs}))
     assert done.test_outputs() == {name: ["kept"] for name in data.TESTS}
