@@ -1,47 +1,101 @@
-// Bit plane product with AVX2, straight from the bits.
+// Bit plane product with AVX2: four bits of a plane look up the sum of the four activations that they choose, for 32
+// outputs at once ([B5], BiQGEMM, and T-MAC look up such sums too).
 #include "bit_plane_product/call.h"
+#include "bit_plane_product/nibble_tables.h"
 #include "integer_product/avx2_operations.h"
 #include "tables.h"
 
 namespace pocketmt::avx2 {
 namespace {
 
-constexpr size_t byte_bits = 8;
 constexpr size_t parts = panel_outputs / lanes;
-constexpr size_t part_bytes = lanes * group_inputs;
+constexpr size_t tile_rows = 2;  // 8 sums of bytes, and room for indices among 16 registers
+// The tables of a block of rows stay in the second-level cache while every panel passes over them.
+constexpr size_t block_rows = 8;
+// So many steps have sums of at most 256 * 240, which 16 bits hold.
+constexpr size_t exact_steps = 256;
 
-// A bit left in its place makes a weight of 2^k: vpmaddubsw's pairs of products, at most 2^7 * 2 * 127, do not
-// saturate, and 2^(7 - k) brings all places to one sum, 2^7 times too large. At most 2^7 * 127 *
-// largest_integer_columns: no overflow.
+POCKETMT_INLINE __m256i loaded(const uint8_t* bytes) {
+    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(bytes));
+}
+
+// Sums of bytes of 32 outputs in 16 bits.
+struct ByteSums {
+    __m256i even = _mm256_setzero_si256();  // + 256 * odd, modulo 2^16
+    __m256i odd = _mm256_setzero_si256();
+
+    POCKETMT_INLINE void add(__m256i bytes) {
+        even = _mm256_add_epi16(even, bytes);
+        odd = _mm256_add_epi16(odd, _mm256_srli_epi16(bytes, 8));
+    }
+    // 8 neighbouring outputs in 32 bits each.
+    POCKETMT_INLINE void widen(__m256i (&sums)[parts]) const {
+        const __m256i alone = _mm256_sub_epi16(even, _mm256_slli_epi16(odd, 8));
+        const __m256i first = _mm256_unpacklo_epi16(alone, odd), second = _mm256_unpackhi_epi16(alone, odd);
+        sums[0] = _mm256_cvtepu16_epi32(_mm256_castsi256_si128(first));
+        sums[1] = _mm256_cvtepu16_epi32(_mm256_castsi256_si128(second));
+        sums[2] = _mm256_cvtepu16_epi32(_mm256_extracti128_si256(first, 1));
+        sums[3] = _mm256_cvtepu16_epi32(_mm256_extracti128_si256(second, 1));
+    }
+};
+
+// The sum of what the four indices of each output find in four tables of 16 bytes.
+POCKETMT_INLINE __m256i looked_up(const uint8_t* tables, const __m256i (&indices)[step_nibbles]) {
+    __m256i sum = _mm256_setzero_si256();
+    unrolled<step_nibbles>([&](auto nibble) POCKETMT_INLINE_LAMBDA {
+        const __m128i* place = reinterpret_cast<const __m128i*>(tables + nibble() * nibble_table_bytes);
+        const __m256i table = _mm256_broadcastsi128_si256(_mm_load_si128(place));
+        const __m256i found = _mm256_shuffle_epi8(table, indices[nibble()]);
+        sum = nibble() == 0 ? found : _mm256_add_epi8(sum, found);
+    });
+    return sum;
+}
+
+// sums += those of `steps` steps, at most exact_steps; tables: of the first of `rows` rows, `row_bytes` apart.
 template <size_t rows>
-POCKETMT_INLINE void sum_plane(const uint8_t* plane, size_t steps, const int8_t* codes, size_t stride,
+POCKETMT_INLINE void sum_steps(const uint8_t* plane, size_t steps, const uint8_t* tables, size_t row_bytes,
                                __m256i (&sums)[rows][parts]) {
-    for (size_t step = 0; step < steps; ++step, plane += plane_step_bytes, codes += plane_step_inputs) {
-        unrolled<byte_bits>([&](auto place) POCKETMT_INLINE_LAMBDA {
-            const __m256i mask = _mm256_set1_epi8(static_cast<char>(1u << place()));
-            const __m256i factor = _mm256_set1_epi16(static_cast<short>(1u << (byte_bits - 1 - place())));
-            unrolled<parts>([&](auto part) POCKETMT_INLINE_LAMBDA {
-                const uint8_t* signs = plane + part() * part_bytes;
-                const __m256i weights =
-                    _mm256_and_si256(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(signs)), mask);
-                unrolled<rows>([&](auto row) POCKETMT_INLINE_LAMBDA {
-                    const __m256i four = broadcast_group(codes + row() * stride + place() * group_inputs);
-                    const __m256i pairs = _mm256_maddubs_epi16(weights, four);
-                    sums[row()][part()] = _mm256_add_epi32(sums[row()][part()], _mm256_madd_epi16(pairs, factor));
-                });
-            });
+    ByteSums low[rows], high[rows];
+    const __m256i mask = _mm256_set1_epi8(15);
+    for (size_t step = 0; step < steps; ++step, plane += plane_step_bytes, tables += step_table_bytes) {
+        __m256i indices[step_nibbles];
+        unrolled<2>([&](auto byte) POCKETMT_INLINE_LAMBDA {
+            const __m256i bits = loaded(plane + byte() * panel_outputs);
+            indices[byte() * 2] = _mm256_and_si256(bits, mask);
+            indices[byte() * 2 + 1] = _mm256_and_si256(_mm256_srli_epi16(bits, 4), mask);
+        });
+        unrolled<rows>([&](auto row) POCKETMT_INLINE_LAMBDA {
+            low[row()].add(looked_up(tables + row() * row_bytes, indices));
+            high[row()].add(looked_up(tables + row() * row_bytes + nibble_table_bytes / 2, indices));
         });
     }
-    unrolled<rows * parts>([&](auto index) POCKETMT_INLINE_LAMBDA {
-        __m256i& sum = sums[index() / parts][index() % parts];
-        sum = _mm256_srai_epi32(sum, byte_bits - 1);
+    const __m256i offset = _mm256_set1_epi32(static_cast<int>(steps * step_nibbles) * high_offset);
+    unrolled<rows>([&](auto row) POCKETMT_INLINE_LAMBDA {
+        __m256i low_sums[parts], high_sums[parts];
+        low[row()].widen(low_sums);
+        high[row()].widen(high_sums);
+        unrolled<parts>([&](auto part) POCKETMT_INLINE_LAMBDA {
+            const __m256i high_sum =
+                _mm256_mullo_epi32(_mm256_sub_epi32(high_sums[part()], offset), _mm256_set1_epi32(high_factor));
+            const __m256i sum = _mm256_add_epi32(low_sums[part()], high_sum);
+            sums[row()][part()] = _mm256_add_epi32(sums[row()][part()], sum);
+        });
     });
 }
 
 template <size_t rows>
+POCKETMT_INLINE void sum_plane(const PlaneCall& call, const uint8_t* plane, size_t first_row,
+                               __m256i (&sums)[rows][parts]) {
+    const size_t row_bytes = call.parts.steps * step_table_bytes;
+    const uint8_t* tables = call.tables + first_row * row_bytes;
+    for (size_t step = 0; step < call.parts.steps; step += exact_steps) {
+        sum_steps(plane + step * plane_step_bytes, smaller(exact_steps, call.parts.steps - step),
+                  tables + step * step_table_bytes, row_bytes, sums);
+    }
+}
+
+template <size_t rows>
 void multiply_tile(const PlaneCall& call, const PlaneRange& range) {
-    const size_t stride = call.activations.stride;
-    const int8_t* codes = call.activations.codes + range.first_row * stride;
     int32_t activation_sums[rows];
     sum_rows(call.activations, range.first_row, call.parts.steps * plane_step_inputs, activation_sums);
     for (size_t panel = range.first_panel; panel < range.last_panel; ++panel) {
@@ -49,7 +103,7 @@ void multiply_tile(const PlaneCall& call, const PlaneRange& range) {
         for (size_t bit = 0; bit < call.bits; ++bit) {
             const float* alphas = call.plane_alphas(panel, bit);
             __m256i sums[rows][parts] = {};
-            sum_plane(call.plane(panel, bit), call.parts.steps, codes, stride, sums);
+            sum_plane(call, call.plane(panel, bit), range.first_row, sums);
             unrolled<rows * parts>([&](auto index) POCKETMT_INLINE_LAMBDA {  // as reference::bit_plane_product
                 constexpr size_t row = index() / parts, part = index() % parts;
                 const __m256i all = _mm256_set1_epi32(activation_sums[row]);
@@ -74,11 +128,22 @@ void multiply_tile(const PlaneCall& call, const PlaneRange& range) {
     }
 }
 
-constexpr PlaneTile tiles[] = {multiply_tile<1>, multiply_tile<2>, multiply_tile<highest_tile>};
+constexpr PlaneTile tiles[] = {multiply_tile<1>, multiply_tile<tile_rows>};
 
 void multiply(const void* packed, size_t rows, size_t columns, size_t bits, const QuantizedActivations& activations,
               size_t count, const Epilogue& epilogue, float* out, size_t out_stride) {
-    multiply_planes(plane_call(packed, rows, columns, bits, activations, epilogue, out, out_stride), count, tiles);
+    PlaneCall call = plane_call(packed, rows, columns, bits, activations, epilogue, out, out_stride);
+    NibbleTables tables(call.parts.steps, smaller(count, block_rows));
+    call.tables = tables.data();
+    for (size_t row = 0; row < count; row += block_rows) {
+        const size_t height = smaller(block_rows, count - row);
+        for (size_t index = 0; index < height; ++index)
+            tables.fill(index, call.activations.codes + index * activations.stride);
+        multiply_planes(call, height, tiles);
+        call.activations.codes += height * activations.stride;
+        call.activations.scales += height;
+        call.out += height * out_stride;
+    }
 }
 
 }  // namespace

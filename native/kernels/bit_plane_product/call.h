@@ -1,4 +1,4 @@
-// What the register tiles of bit plane products share.
+// A bit plane product that looks up its sums by the byte, and the order in which tiles walk over it.
 #pragma once
 
 #include "bit_plane_product/panels.h"
@@ -14,7 +14,7 @@ struct PlaneCall {
     size_t rows;  // outputs
     size_t bits;
     QuantizedActivations activations;
-    const int32_t* activation_sums;  // [count]: of the codes of each row of activations, where the tiles need them
+    const uint8_t* tables;  // of each row of activations, one after the other
     Epilogue epilogue;
     float* out;
     size_t out_stride;

@@ -12,10 +12,10 @@ namespace {
 
 // Where the sign of `output` and `input` lies in its panel's plane.
 size_t place(size_t output, size_t input) {
-    return input / plane_step_inputs * plane_step_bytes + output * group_inputs + input % group_inputs;
+    return input / plane_byte_inputs * panel_outputs + output;
 }
 unsigned bit_shift(size_t input) {
-    return static_cast<unsigned>(input % plane_step_inputs / group_inputs);
+    return static_cast<unsigned>(input % plane_byte_inputs);
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
-// Packed bit planes with their factors, one layout for every instruction set:
-//   planes [panels][bits][steps][32 outputs][4 bytes], then alphas [panels][bits][32 outputs] floats.
-// A step is 32 inputs: bit k of byte j of an output is the weight's sign for input 4 * k + j of the step, so that a
-// mask of one bit in every byte gives the 4 neighbouring inputs of each output that an integer dot product sums into
-// one 32-bit lane. Outputs and inputs are padded with zero bits, outputs with zero factors.
+// Packed bit planes with their factors, for the instruction sets that look up sums by the byte, or not at all:
+//   planes [panels][bits][steps][2][32 outputs] bytes, then alphas [panels][bits][32 outputs] floats.
+// A step is 16 inputs: bit k of an output's first byte is the weight's sign for input k of the step, of its second for
+// input 8 + k, so that each half of a byte says which of 4 neighbouring inputs are added. Outputs and inputs are padded
+// with zero bits, outputs with zero factors.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,9 @@
 
 namespace pocketmt {
 
-constexpr size_t plane_step_inputs = 32;
-constexpr size_t plane_step_bytes = panel_outputs * group_inputs;
+constexpr size_t plane_byte_inputs = 8;
+constexpr size_t plane_step_inputs = 2 * plane_byte_inputs;
+constexpr size_t plane_step_bytes = 2 * panel_outputs;
 
 // Where the parts of a packed block lie.
 struct PlanePanelParts {

@@ -28,12 +28,10 @@ int32_t sum_codes(const int8_t* codes, size_t columns) {
 // sums [32]: of the activations whose bit is set.
 void sum_plane(const uint8_t* plane, size_t steps, const int8_t* codes, int32_t* sums) {
     for (size_t output = 0; output < panel_outputs; ++output) sums[output] = 0;
-    for (size_t step = 0; step < steps; ++step, plane += plane_step_bytes) {
-        for (size_t group = 0; group < plane_step_inputs / group_inputs; ++group, codes += group_inputs) {
-            for (size_t output = 0; output < panel_outputs; ++output) {
-                const uint8_t* signs = plane + output * group_inputs;
-                for (size_t j = 0; j < group_inputs; ++j) sums[output] += (signs[j] >> group & 1) * codes[j];
-            }
+    for (size_t byte = 0; byte < steps * 2; ++byte, plane += panel_outputs, codes += plane_byte_inputs) {
+        for (size_t output = 0; output < panel_outputs; ++output) {
+            for (size_t bit = 0; bit < plane_byte_inputs; ++bit)
+                sums[output] += (plane[output] >> bit & 1) * codes[bit];
         }
     }
 }
