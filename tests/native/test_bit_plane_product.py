@@ -119,7 +119,7 @@ def test_more_rows_and_panels_than_a_block(instruction_set: str, bits: int) -> N
     assert_same_bits(result, _expected(activations, factors, weights, None, relu=True))
 
 
-@pytest.mark.parametrize("columns", [255, 256, 4096, native.largest_integer_columns])
+@pytest.mark.parametrize("columns", [255, 256, 4096, 4113, native.largest_integer_columns])
 @pytest.mark.parametrize("activation", [-127, 127])
 def test_the_greatest_sums(instruction_set: str, columns: int, activation: int) -> None:
     planes = np.repeat(np.array([[[0], [255]], [[255], [0]]], np.uint8), (columns + 7) // 8, axis=2)
