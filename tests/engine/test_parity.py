@@ -22,6 +22,7 @@ SHAPES: dict[str, dict[str, object]] = {
         "decoder_layers": 1,
     },
     "one head, wide attention": {"attention_heads": 1, "attention_dimension": 68},
+    "more rows than are packed at a time": {"feed_forward_dimension": 1100},
 }
 
 
