@@ -36,8 +36,8 @@ def load_model(
 def native_model(file: ModelFile, workers: int = 1, instruction_set: str | None = None) -> _native.Model:
     """Pack the weights of an open model file; raises ModelFileError and EngineError."""
     release = _page_release(file.buffer)
-    if file.coded and release is not None:
-        release(0, len(file.buffer))  # decoding takes memory of its own, which pages that were checked make room for
+    if release is not None:
+        release(0, len(file.buffer))  # packing takes memory of its own, which pages that were checked make room for
     return _native.Model(
         buffer=file.buffer,
         architecture=_native_architecture(file.architecture),
