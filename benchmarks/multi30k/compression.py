@@ -103,7 +103,8 @@ def find_row_recipe(name: str) -> Recipe:
 def _summary(rows: Rows) -> dict[str, Any]:
     """Return what the record holds beside its rows."""
     every = list(rows.values())
-    return {"tables": paper_tables(rows), "frontier": frontier(every), "goals": goals(every)}
+    found = goals(every, rows[UNCOMPRESSED]["bytes"])
+    return {"tables": paper_tables(rows), "frontier": frontier(every), "goals": found}
 
 
 def _options(arguments: Sequence[str]) -> argparse.Namespace:

@@ -14,20 +14,30 @@ from pocketmt.evaluation.records import read_record
 GOALS = ((3.8, 0.0), (7.8, 0.0), (11.8, -0.5), (16.0, -1.0))
 
 
-def frontier(rows: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Return the rows, smallest file first, that are better on `val` than every smaller file."""
-    best: list[Mapping[str, Any]] = []
-    for row in sorted(rows, key=lambda row: (row["bytes"], row["perplexity"])):
+def frontier(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the rows, smallest file first, that are better on `val` than every smaller file.
+
+    A recipe's file is taken in its smaller form, entropy-coded or not: `least_bytes`.
+    """
+    sized = [{**row, "least_bytes": min(row["bytes"], row["entropy_coded_bytes"])} for row in rows]
+    best: list[dict[str, Any]] = []
+    for row in sorted(sized, key=lambda row: (row["least_bytes"], row["perplexity"])):
         if not best or row["perplexity"] < best[-1]["perplexity"]:
             best.append(row)
     return best
 
 
-def goals(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return, for each goal, the file small enough for it that is best on `val`; goals that no file reaches are out."""
+def goals(rows: Sequence[Mapping[str, Any]], uncompressed_bytes: int) -> list[dict[str, Any]]:
+    """Return, for each goal, the file small enough for it that is best on `val`; goals that no file reaches are out.
+
+    Args:
+        rows: what was measured.
+        uncompressed_bytes: of the float32 file.
+    """
+    sized = [{**row, "times_smaller": uncompressed_bytes / row["least_bytes"]} for row in frontier(rows)]
     found = []
     for smaller, loss in GOALS:
-        fitting = [row for row in rows if row["times_smaller"] >= smaller]
+        fitting = [row for row in sized if row["times_smaller"] >= smaller]
         if fitting:
             best = min(fitting, key=lambda row: row["perplexity"])
             found.append({**best, "goal_smaller": smaller, "goal_gain": loss})
@@ -40,10 +50,11 @@ def draw(record: Mapping[str, Any], path: Path) -> None:
 
     rows = [row for row in record["rows"] if "tests" in row]
     best = frontier(rows)
+    named = {row["recipe"] for row in best}
+    others = [{**row, "least_bytes": row["bytes"]} for row in rows if row["recipe"] not in named]
     figure = Figure(figsize=(9, 6), layout="constrained")
     axes = figure.add_subplot()
     axes.set_xscale("log")
-    others = [row for row in rows if row not in best]
     axes.scatter(*_points(others), color="0.65", s=18, label="other recipes")
     axes.plot(*_points(best), marker="o", color="C0", label="best on the validation set at its size")
     for row in best:
@@ -60,7 +71,7 @@ def _points(rows: Sequence[Mapping[str, Any]]) -> tuple[list[float], list[float]
 
 
 def _point(row: Mapping[str, Any]) -> tuple[float, float]:
-    return row["bytes"], row["tests"]["bleu"]
+    return row["least_bytes"], row["tests"]["bleu"]
 
 
 if __name__ == "__main__":
