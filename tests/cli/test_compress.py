@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -113,6 +114,20 @@ def test_a_recipe_that_cannot_be_is_refused_before_any_work(
     assert os.listdir(tmp_path) == ["recipe.toml"]
 
 
+def test_a_model_without_parallel_text_is_compressed_by_plain_text(
+    pocketmt: Run, tiny_run: Path, tmp_path: Path
+) -> None:
+    bare = tmp_path / "run"
+    shutil.copytree(tiny_run, bare)
+    (bare / "configuration.json").unlink()
+    (tmp_path / "plain.en").write_text("red cat and blue dog in a green house by a tree\n" * 20)
+    text = ("--source-text", tmp_path / "plain.en")
+    answer = pocketmt("compress", bare, write_recipe(tmp_path, 2), *text, "-o", tmp_path / "small.pocketmt")
+    assert answer.returncode == 0, answer.stderr
+    assert b"translated 20 of 20" in answer.stderr
+    assert (tmp_path / "small.pocketmt").exists()
+
+
 def test_where_nothing_can_be_written_nothing_is_begun(pocketmt: Run, tiny_run: Path, tmp_path: Path) -> None:
     answer = pocketmt("compress", tiny_run, write_recipe(tmp_path, 2), "-o", tmp_path / "missing" / "out.pocketmt")
     assert answer.returncode == 1
@@ -156,6 +171,7 @@ def test_a_size_that_cannot_be_kept_is_refused(pocketmt: Run, tiny_run: Path, tm
     [
         ((), b"Give one of RECIPE, --target-size and --tolerated-loss"),
         (("uniform8", "--target-size", "1MB"), b"Give one of RECIPE"),
+        (("--target-size", "1MB", "--source-text", "a.en"), b"--source-text goes with RECIPE"),
         (("uniform8", "--updates", "5"), b"--updates goes with"),
         (("--target-size", "1MB", "--folder", "work"), b"Give --output"),
         (("--target-size", "large"), b"'large' is no size"),

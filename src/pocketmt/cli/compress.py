@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pocketmt.cli.options import FILE, FileSize, entropy_coding_option, show_scored
+from pocketmt.cli.options import FILE, FileSize, entropy_coding_option, show_scored, show_translated
 
 if TYPE_CHECKING:
     from pocketmt.recipes.schema import Recipe
@@ -42,6 +42,12 @@ def _list_recipes(context: click.Context, _: click.Parameter, wanted: bool) -> N
     default=None,
     help="A training configuration whose text and settings are used in place of the run's own.",
 )
+@click.option(
+    "--source-text",
+    type=FILE,
+    default=None,
+    help="Plain text to translate from: the model teaches by its own translations of it (see docs/recipes.md).",
+)
 @click.option("--target-size", type=FileSize(), default=None, help="In place of RECIPE: most bytes, as 900kB or 2MB.")
 @click.option(
     "--tolerated-loss",
@@ -73,6 +79,7 @@ def compress(
     output: Path | None,
     folder: Path | None,
     configuration: Path | None,
+    source_text: Path | None,
     target_size: int | None,
     tolerated_loss: float | None,
     updates: int | None,
@@ -83,9 +90,8 @@ def compress(
 ) -> None:
     """Make the model of RUN, a folder that `pocketmt train` wrote, small by RECIPE: a TOML file, or a name of --list.
 
-    With --target-size or --tolerated-loss, schemes and bits are chosen by what each part of the model bears, and the
-    model is retrained on its own text to write as the uncompressed one does. With --entropy-coding the sizes that count
-    are those of the coded file.
+    With --target-size or --tolerated-loss, schemes and bits are chosen by what each part of the model bears, and it is
+    retrained on its own text to write as before. With --entropy-coding the size is that of the coded file.
 
     With --folder and no --output no model file is written: the folder's log.jsonl has the scores. Recipes that quantize
     activations, which no model file holds yet, are run in this way alone.
@@ -95,12 +101,11 @@ def compress(
 
     \b
     Examples:
-      pocketmt compress --list
       pocketmt compress runs/captions l-log4-error-feedback --output captions4.pocketmt
-      pocketmt compress runs/captions my-recipe.toml --limit-updates 10 --output trial.pocketmt
+      pocketmt compress runs/captions log4-sequence-distilled --source-text news.en --output news4.pocketmt
       pocketmt compress runs/captions --target-size 900kB --output captions-900kB.pocketmt
     """
-    _check_usage(recipe, target_size, tolerated_loss, updates)
+    _check_usage(recipe, target_size, tolerated_loss, updates, source_text)
     from pocketmt.recipes.catalogue import find_recipe
     from pocketmt.recipes.schema import limit_updates as limited
     from pocketmt.training.configuration import read_configuration
@@ -109,19 +114,20 @@ def compress(
     if work is None or (recipe is None and output is None):
         raise click.UsageError("Give --output, or with RECIPE --folder alone to have scores and no model file.")
     # A mistake in the recipe or the configuration is told before PyTorch is loaded, which takes seconds.
-    found = None if recipe is None else find_recipe(recipe)
-    resolved = None if configuration is None else read_configuration(configuration)
     most = sys.maxsize if limit_updates is None else limit_updates
-    from pocketmt.recipes.run_folder import Labels, compress_run, score_run
+    found = None if recipe is None else limited(find_recipe(recipe), most)
+    resolved = None if configuration is None else read_configuration(configuration)
+    from pocketmt.recipes.run_folder import Labels, Teaching, compress_run, score_run
     from pocketmt.recipes.target import Target, compress_run_to
 
     labels = Labels(licence=licence, description=description)
+    text = Teaching(source_text=source_text, translated=show_translated)
     if output is None:
         assert found is not None
-        _show_scores(work, score_run(run, limited(found, most), work, resolved))
+        _show_scores(work, score_run(run, found, work, resolved, **text))
         return
     if found is not None:
-        size = compress_run(run, limited(found, most), work, output, resolved, **labels, entropy_coding=entropy_coding)
+        size = compress_run(run, found, work, output, resolved, **labels, **text, entropy_coding=entropy_coding)
     else:
         retrained = min(most, DEFAULT_UPDATES if updates is None else updates)
         target = Target(size=target_size, damage=tolerated_loss, updates=retrained, entropy_coding=entropy_coding)
@@ -129,11 +135,15 @@ def compress(
     click.echo(f"{output}: {size:,} bytes", err=True)
 
 
-def _check_usage(recipe: str | None, size: int | None, loss: float | None, updates: int | None) -> None:
+def _check_usage(
+    recipe: str | None, size: int | None, loss: float | None, updates: int | None, source_text: Path | None
+) -> None:
     if (recipe is not None) + (size is not None) + (loss is not None) != 1:
         raise click.UsageError("Give one of RECIPE, --target-size and --tolerated-loss.")
     if recipe is not None and updates is not None:
         raise click.UsageError("--updates goes with --target-size or --tolerated-loss; a recipe says its own.")
+    if recipe is None and source_text is not None:
+        raise click.UsageError("--source-text goes with RECIPE.")
 
 
 def _show_scores(work: Path, scores: dict[str, float]) -> None:

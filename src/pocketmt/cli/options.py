@@ -80,4 +80,13 @@ def json_option(command: Command) -> Command:
 
 def show_scored(done: int, total: int) -> None:
     """Show on stderr how many networks are scored, of how many."""
-    click.echo(f"\rscored {done} of {total}" + ("\n" if done == total else ""), nl=False, err=True)
+    _show_done("scored", done, total)
+
+
+def show_translated(done: int, total: int) -> None:
+    """Show on stderr how many lines are translated, of how many."""
+    _show_done("translated", done, total)
+
+
+def _show_done(what: str, done: int, total: int) -> None:
+    click.echo(f"\r{what} {done:,} of {total:,}" + ("\n" if done == total else ""), nl=False, err=True)

@@ -8,34 +8,50 @@ import msgspec
 import torch
 from lightning_fabric import Fabric
 
-from pocketmt.errors import DataError
 from pocketmt.models.transformer import Transformer
 from pocketmt.recipes.outcome import Outcome, load_outcome
 from pocketmt.recipes.plan import PlannedStage, make_plan
 from pocketmt.recipes.row_groups import RowGroup
 from pocketmt.recipes.schema import Recipe
-from pocketmt.recipes.stage import Position, Setting, StageRun, best_file, piece_counts, row_groups
+from pocketmt.recipes.stage import Position, Setting, Settings, StageRun, best_file, piece_counts, row_groups
+from pocketmt.recipes.teaching import Progress, Teacher
+from pocketmt.recipes.texts import Texts, parallel_text, taught_texts
 from pocketmt.recipes.trained_model import TrainedModel
 from pocketmt.training.checkpoints import claim_folder, load_checkpoint
-from pocketmt.training.configuration import Configuration, Training
-from pocketmt.training.data import Corpus, load_corpus
+from pocketmt.training.configuration import Configuration
 from pocketmt.training.progress import Reporter
 from pocketmt.training.steps import make_fabric
+from pocketmt.training.translations import digest_of
 
 
-class Claim(msgspec.Struct, frozen=True):
+class Claim(msgspec.Struct, frozen=True, omit_defaults=True):
     """What a folder's compression is of: compression.json."""
 
     recipe: Recipe
     model: str  # the digest of its weights
     configuration: Configuration | None
+    source_text: str | None = None  # the digest of plain text
 
 
-def compress(model: TrainedModel, recipe: Recipe, folder: Path) -> tuple[Outcome, dict[str, tuple[RowGroup, ...]]]:
-    """Run a recipe on a model, or go on where an earlier call with the same two was stopped.
+def compress(
+    model: TrainedModel,
+    recipe: Recipe,
+    folder: Path,
+    source_text: Path | None = None,
+    translated: Progress = lambda done, total: None,
+) -> tuple[Outcome, dict[str, tuple[RowGroup, ...]]]:
+    """Run a recipe on a model, or go on where an earlier call with the same was stopped.
 
-    The folder then holds log.jsonl, compression.json (what was run on what), and the outcome; text is the model's own
-    configuration's.
+    The folder then holds log.jsonl, compression.json (what was run on what), the uncompressed model's translations
+    where a stage learns from them, and the outcome; parallel text is the model's own configuration's.
+
+    Args:
+        model: to compress.
+        recipe: what to do.
+        folder: where the compression is logged and resumes.
+        source_text: plain text in the source language, for the uncompressed model to translate and the compressed one
+            to learn from; where the model has no parallel text, it is the only one.
+        translated: told how many lines of a text are translated, of how many.
 
     Returns:
         The best validation of the last stage, and the row groups of every quantized matrix.
@@ -43,55 +59,37 @@ def compress(model: TrainedModel, recipe: Recipe, folder: Path) -> tuple[Outcome
     Raises:
         ConfigurationError: a recipe that cannot be carried out on this model (before any work starts), or a folder that
             holds another compression.
-        DataError: text that cannot be used, or no configuration where the recipe needs text.
+        DataError: text that cannot be used, or none where the recipe needs text.
     """
     plan = make_plan(recipe, model.architecture)
-    corpus = _corpus(model, plan)
+    corpus = parallel_text(model, plan, source_text)
+    claim = Claim(recipe, model.digest, model.configuration, None if source_text is None else digest_of(source_text))
     folder.mkdir(parents=True, exist_ok=True)
-    claim = Claim(recipe, model.digest, model.configuration)
-    claim_folder(folder, "compression.json", claim, "compression by another recipe or of another model")
-    settings = Training(accelerator="cpu") if model.configuration is None else model.configuration.training
+    other = "compression by another recipe or of another model, or with another source text"
+    claim_folder(folder, "compression.json", claim, other)
+    texts = taught_texts(corpus, plan, source_text, Teacher(model, folder / "translations", translated))
+    settings = Settings()
+    if model.configuration is not None:
+        settings = Settings(model.configuration.model, model.configuration.training)
+    run = partial(_run, model=model, recipe=recipe, plan=plan, texts=texts, settings=settings, folder=folder)
     # Fabric takes arguments apart on their way to other processes, which frozen dataclasses do not allow.
-    make_fabric(settings).launch(partial(_run, model=model, recipe=recipe, plan=plan, corpus=corpus, folder=folder))
-    counts = piece_counts(corpus, model.architecture.vocabulary_size)
+    make_fabric(settings.training).launch(run)
+    counts = piece_counts(texts.corpus, model.architecture.vocabulary_size)
     return load_outcome(best_file(folder, len(plan) - 1)), row_groups(plan[-1], counts)
 
 
-def needs_text(plan: list[PlannedStage]) -> bool:
-    """Return whether a recipe cannot be carried out without parallel text."""
-    return any(
-        stage.retraining is not None
-        or stage.compensation is not None
-        or stage.estimation is not None
-        or any(division.ratio is not None for division in stage.matrices.values())
-        for stage in plan
-    )
-
-
-def _corpus(model: TrainedModel, plan: list[PlannedStage]) -> Corpus | None:
-    """Load the text of the model's own configuration; None where there is none, and none is needed."""
-    if model.configuration is None:
-        if needs_text(plan):
-            raise DataError(
-                f"{model.vocabulary_file.parent} holds no configuration.json, and the recipe needs text, to retrain, "
-                "to estimate ranges or to count words: give a training configuration"
-            )
-        return None
-    try:
-        return load_corpus(model.configuration.data, model.vocabulary_file)
-    except DataError:
-        if needs_text(plan):
-            raise
-        return None
-
-
 def _run(
-    fabric: Fabric, model: TrainedModel, recipe: Recipe, plan: list[PlannedStage], corpus: Corpus | None, folder: Path
+    fabric: Fabric,
+    model: TrainedModel,
+    recipe: Recipe,
+    plan: list[PlannedStage],
+    texts: Texts,
+    settings: Settings,
+    folder: Path,
 ) -> None:
     """What every process does."""
-    configuration: Configuration | None = model.configuration if corpus is not None else None
-    if configuration is not None and configuration.training.threads:
-        torch.set_num_threads(configuration.training.threads)
+    if settings.training.threads:
+        torch.set_num_threads(settings.training.threads)
     checkpoint = folder / "checkpoint.pt"
     state = load_checkpoint(checkpoint) if checkpoint.exists() else None
     position = Position() if state is None else _position(state, checkpoint)
@@ -103,7 +101,7 @@ def _run(
         lambda event: (event["stage"], event["update"], event.get("trial", -1) + 1) <= position.reached,
         fabric.is_global_zero,
     )
-    setting = Setting(fabric, folder, model, recipe.seed, reporter, corpus, configuration)
+    setting = Setting(fabric, folder, model, recipe.seed, reporter, texts, settings)
     try:
         if state is None:
             reporter.event("start", 0, stage=0, recipe=recipe.name, stages=len(plan))

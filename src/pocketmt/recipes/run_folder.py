@@ -13,6 +13,7 @@ from pocketmt.recipes.compression import compress
 from pocketmt.recipes.packing import FLOAT32, About, pack
 from pocketmt.recipes.row_groups import RowGroup
 from pocketmt.recipes.schema import Recipe, quantizes_activations
+from pocketmt.recipes.teaching import Progress
 from pocketmt.recipes.trained_model import TrainedModel, read_trained_model
 from pocketmt.training.checkpoints import write_whole
 from pocketmt.training.configuration import Configuration
@@ -23,6 +24,13 @@ class Labels(TypedDict):
 
     licence: str
     description: str
+
+
+class Teaching(TypedDict):
+    """Plain text for the uncompressed model to teach by, and who is told how far its translation is."""
+
+    source_text: Path | None
+    translated: Progress
 
 
 class OversizedError(PocketMTError):
@@ -58,6 +66,8 @@ def compress_run(
     description: str = "",
     entropy_coding: bool = False,
     maximum_size: int | None = None,
+    source_text: Path | None = None,
+    translated: Progress = lambda done, total: None,
 ) -> int:
     """Run a recipe on the best weights of a run, in `folder`, and pack what it makes; returns the file's bytes.
 
@@ -71,6 +81,8 @@ def compress_run(
         description: the same.
         entropy_coding: as of `pack`.
         maximum_size: most bytes of the file; None: as many as it takes.
+        source_text: as of `compress`.
+        translated: as of `compress`.
 
     Raises as `read_trained_model`, `compress` and `pack` do, ConfigurationError, before any work starts, where the
     recipe makes what a model file does not hold, and OversizedError, with nothing written, where the file is larger.
@@ -83,7 +95,7 @@ def compress_run(
     if not output.parent.is_dir():
         raise ModelFileError(f"{output}: there is no folder {output.parent} to write it to: make it first")
     model = _read(run, configuration)
-    outcome, groups = compress(model, recipe, folder)
+    outcome, groups = compress(model, recipe, folder, source_text, translated)
     training = {**model.training, "compression": outcome.scores}
     about = _about(model, msgspec.to_builtins(recipe), training, licence, description)
     schemes: dict[str, str | Sequence[RowGroup]] = {**groups, "*": FLOAT32}
@@ -101,12 +113,19 @@ def compress_run(
     return output.stat().st_size
 
 
-def score_run(run: Path, recipe: Recipe, folder: Path, configuration: Configuration | None = None) -> dict[str, float]:
+def score_run(
+    run: Path,
+    recipe: Recipe,
+    folder: Path,
+    configuration: Configuration | None = None,
+    source_text: Path | None = None,
+    translated: Progress = lambda done, total: None,
+) -> dict[str, float]:
     """Run a recipe on the best weights of a run, in `folder`, and pack nothing; returns the best validation's scores.
 
     Arguments as of `compress_run`; raises as `read_trained_model` and `compress` do.
     """
-    outcome, _ = compress(_read(run, configuration), recipe, folder)
+    outcome, _ = compress(_read(run, configuration), recipe, folder, source_text, translated)
     return outcome.scores
 
 

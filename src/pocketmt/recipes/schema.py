@@ -65,7 +65,11 @@ class _Retraining(_Strict, frozen=True, kw_only=True):
 
     updates: Positive
     learning_rate: LearningRate
-    objective: Literal["references", "word_distillation", "mixed"] = "references"
+    # Distillation: the uncompressed model teaches ([E1]); by its words on the references, by its own translations in
+    # their place, or by its words on its own translations.
+    objective: Literal[
+        "references", "word_distillation", "mixed", "sequence_distillation", "word_and_sequence_distillation"
+    ] = "references"
     references_share: Fraction = 0.5  # of the loss, where the objective is mixed
     batch_tokens: Positive | None = None
     label_smoothing: Fraction | None = None
@@ -110,6 +114,7 @@ class Periodic(_Retraining, frozen=True, kw_only=True, tag_field="method", tag="
     period: Positive
 
 
+SEQUENCE_OBJECTIVES: Final = ("sequence_distillation", "word_and_sequence_distillation")
 Retraining = FullPrecision | StraightThrough | TrainedParameters | ErrorFeedback | Periodic
 
 

@@ -4,7 +4,7 @@ import dataclasses
 import math
 import random
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -21,12 +21,13 @@ from pocketmt.recipes.methods import Method, make_method
 from pocketmt.recipes.outcome import Outcome, decoded_weights
 from pocketmt.recipes.plan import PlannedStage
 from pocketmt.recipes.row_groups import QuantizedMatrix, RowGroup
-from pocketmt.recipes.schema import Retraining
+from pocketmt.recipes.schema import SEQUENCE_OBJECTIVES, Retraining
+from pocketmt.recipes.texts import Texts
 from pocketmt.recipes.trained_model import TrainedModel
 from pocketmt.text.vocabulary import EOS
 from pocketmt.training.checkpoints import save_checkpoint
-from pocketmt.training.configuration import Configuration
-from pocketmt.training.data import Batch, Corpus
+from pocketmt.training.configuration import Model, Training
+from pocketmt.training.data import Batch, Corpus, Pair
 from pocketmt.training.objectives import drop_padding, output_cross_entropy, output_divergence
 from pocketmt.training.progress import LOG_EVERY, Reporter
 from pocketmt.training.schedule import stage_rate
@@ -39,7 +40,7 @@ from pocketmt.training.steps import (
     share_of_epoch,
     step,
 )
-from pocketmt.training.validation import validate
+from pocketmt.training.validation import validate, validation_loss
 
 
 @dataclass
@@ -60,6 +61,14 @@ class Position:
 
 
 @dataclass(frozen=True)
+class Settings:
+    """How the model was trained, and is retrained wherever a recipe says nothing else."""
+
+    model: Model = field(default_factory=Model)
+    training: Training = field(default_factory=Training)
+
+
+@dataclass(frozen=True)
 class Setting:
     """What all stages of a compression share."""
 
@@ -68,8 +77,8 @@ class Setting:
     model: TrainedModel
     seed: int
     reporter: Reporter
-    corpus: Corpus | None  # None: nothing is retrained or validated
-    configuration: Configuration | None  # None where there is no corpus
+    texts: Texts
+    settings: Settings
 
 
 def piece_counts(corpus: Corpus | None, pieces: int) -> list[int]:
@@ -104,11 +113,12 @@ class StageRun:
     def __init__(self, setting: Setting, plan: PlannedStage, start: Outcome, position: Position) -> None:
         """Build the network from what the stage before left, and quantize its matrices."""
         self.setting = setting
+        self.corpus = setting.texts.corpus
         self.plan = plan
         self.position = position
         self.retraining = plan.retraining
         self.network = self._quantizing_network({**start.weights, **start.ranges})
-        self.groups = row_groups(plan, piece_counts(setting.corpus, setting.model.architecture.vocabulary_size))
+        self.groups = row_groups(plan, piece_counts(self.corpus, setting.model.architecture.vocabulary_size))
         self.network.to(setting.fabric.device)
         self.earlier = start.quantized.keys()  # matrices that no delay concerns
         quantized = {**start.quantized, **self._compensated(start)}
@@ -122,6 +132,7 @@ class StageRun:
             optimizer = make_optimizer([*parameters.values(), *trained])
             self.model, self.optimizer = setting.fabric.setup(self.network, optimizer)
             self.teacher = self._teacher(self.retraining)
+            self.pairs = self._pairs()
 
     def _network(self, weights: dict[str, Tensor]) -> Transformer:
         network = Transformer(self.setting.model.architecture, self._dropouts())
@@ -135,16 +146,13 @@ class StageRun:
         network.load_state_dict({**network.state_dict(), **state})
         return network
 
-    def _dropouts(self) -> Dropouts | None:
-        configuration = self.setting.configuration
-        if configuration is None:
-            return None
+    def _dropouts(self) -> Dropouts:
         scale = 1.0 if self.retraining is None else self.retraining.dropout_scale
-        return make_dropouts(configuration.model, scale)
+        return make_dropouts(self.setting.settings.model, scale)
 
     def _compensated(self, start: Outcome) -> dict[str, QuantizedMatrix]:
         """Return the matrices that this stage quantizes with error compensation, if it does."""
-        settings, corpus = self.plan.compensation, self.setting.corpus
+        settings, corpus = self.plan.compensation, self.corpus
         if settings is None:
             return {}
         assert corpus is not None
@@ -155,9 +163,18 @@ class StageRun:
 
     def _teacher(self, retraining: Retraining) -> Transformer | None:
         """Return the uncompressed model where it teaches."""
-        if retraining.objective == "references":
+        if retraining.objective in ("references", "sequence_distillation"):
             return None
         return self._network(self.setting.model.weights).to(self.setting.fabric.device).eval().requires_grad_(False)
+
+    def _learns_from_translations(self) -> bool:
+        return self.retraining is not None and self.retraining.objective in SEQUENCE_OBJECTIVES
+
+    def _pairs(self) -> list[Pair]:
+        """Return the text that the stage is trained on."""
+        corpus, taught = self.corpus, self.setting.texts.taught
+        assert corpus is not None
+        return taught.training if taught is not None and self._learns_from_translations() else corpus.training
 
     def load(self, state: dict[str, Any]) -> None:
         """Take up a checkpoint of this stage."""
@@ -185,16 +202,16 @@ class StageRun:
         Each trial is saved when it is done: a run that is stopped goes on at the one that it was at.
         """
         setting, position = self.setting, self.position
-        assert setting.corpus is not None and setting.configuration is not None
+        assert self.corpus is not None
         for trial in range(position.trial, estimation.trials):
             if setting.fabric.is_global_zero:
                 quantized = {name: method.quantized() for name, method in self.methods.items()}
                 weights: dict[str, Tensor] = dict(self.network.named_parameters())
                 network = self._quantizing_network(decoded_weights(weights, quantized, self.groups))
                 network.to(setting.fabric.device)
-                tokens = setting.configuration.training.batch_tokens
+                tokens = setting.settings.training.batch_tokens
                 seed = ((setting.seed * 1_009 + position.stage + 1) * 1_009) + trial
-                estimate_ranges(network, setting.fabric, setting.corpus.training, tokens, estimation.batches, seed)
+                estimate_ranges(network, setting.fabric, self.corpus.training, tokens, estimation.batches, seed)
                 self.network.load_state_dict(_ranges(network), strict=False)
             self._validate(trial=trial)
             position.trial = trial + 1
@@ -203,10 +220,9 @@ class StageRun:
     def _train_epoch(self, retraining: Retraining) -> None:
         """Train on what is left of the epoch, or until the stage is finished."""
         setting, position = self.setting, self.position
-        assert setting.corpus is not None and setting.configuration is not None
-        tokens = retraining.batch_tokens or setting.configuration.training.batch_tokens
+        tokens = retraining.batch_tokens or setting.settings.training.batch_tokens
         order = (setting.seed * 1_000_003 + position.stage + 1) * 10_007 + position.epoch
-        shares = share_of_epoch(setting.fabric, setting.corpus.training, tokens, order, position.batch)
+        shares = share_of_epoch(setting.fabric, self.pairs, tokens, order, position.batch)
         for batch, total_tokens, done in shares:
             position.batch = done
             try:
@@ -222,8 +238,7 @@ class StageRun:
 
     def _update(self, retraining: Retraining, batch: Batch, total_tokens: int) -> float:
         """One optimizer step; returns the objective in nats a token of this process's batch."""
-        assert self.setting.configuration is not None
-        fabric, position, training = self.setting.fabric, self.position, self.setting.configuration.training
+        fabric, position, training = self.setting.fabric, self.position, self.setting.settings.training
         position.update += 1
         seed_update(fabric, self.setting.seed * 1_009 + position.stage + 1, position.update)
         delayed = self._delayed()
@@ -246,11 +261,10 @@ class StageRun:
 
     def _loss(self, retraining: Retraining, batch: Batch) -> Tensor:
         """Return the objective, summed over the batch's target tokens, in nats."""
-        assert self.setting.configuration is not None
         decoded, targets = drop_padding(self.model(batch.source, batch.target_inputs), batch.targets)
         smoothing = retraining.label_smoothing
         if smoothing is None:
-            smoothing = self.setting.configuration.training.label_smoothing
+            smoothing = self.setting.settings.training.label_smoothing
         weight = self.network.embedding.weight
         share = 1.0
         loss = decoded.new_zeros(())
@@ -312,11 +326,12 @@ class StageRun:
             update = max(position.update, 0)
             quantized = {name: method.quantized() for name, method in self.methods.items()}
             scores: dict[str, float] = {}
-            if setting.corpus is not None:
+            if self.corpus is not None:
                 scores = self._scores(decoded_weights(self.network.state_dict(), quantized, self.groups))
                 reported = {"stage": position.stage, "name": self.plan.name, **about, **scores}
                 setting.reporter.event("validation", update, **reported)
-            loss = scores.get("loss", math.inf)
+            # The teacher's own words are not the references': who learns them moves away from these.
+            loss = scores.get("distillation_loss", scores.get("loss", math.inf))
             if best is None or loss < best:
                 self._keep(quantized, scores | about | {"stage": position.stage, "update": update})
                 best = loss
@@ -330,11 +345,16 @@ class StageRun:
         outcome.save(best_file(self.setting.folder, self.position.stage))
 
     def _scores(self, weights: dict[str, Tensor]) -> dict[str, float]:
-        assert self.setting.corpus is not None and self.setting.configuration is not None
+        assert self.corpus is not None
         network = self._quantizing_network(weights, with_dropout=False).to(self.setting.fabric.device)
-        scores = validate(network, self.setting.corpus, self.setting.configuration.training.batch_tokens * 4)
+        taught, tokens = self.setting.texts.taught, self.setting.settings.training.batch_tokens * 4
+        validation = validate(network, self.corpus, tokens)
+        scores = {"loss": validation.loss, "bleu": validation.bleu}
+        if taught is not None and self._learns_from_translations():
+            translations = dataclasses.replace(self.corpus, validation=taught.validation)
+            scores["distillation_loss"] = validation_loss(network, translations, tokens)
         # A network that computes NaN is worse than any other.
-        return {"loss": scores.loss if math.isfinite(scores.loss) else math.inf, "bleu": scores.bleu}
+        return {name: value if math.isfinite(value) else math.inf for name, value in scores.items()}
 
     def _save(self) -> None:
         """Save what is needed to go on from here."""

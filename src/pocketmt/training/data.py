@@ -56,13 +56,13 @@ def load_corpus(data: Data, vocabulary_file: Path) -> Corpus:
         temporary.replace(vocabulary_file)
     vocabulary = Vocabulary.from_file(vocabulary_file)
     report = CleaningReport()
-    training = _encode(clean(texts, _cleaning(data), report, lambda line: len(vocabulary.encode(line))), vocabulary)
+    training = encode_pairs(clean_pairs(texts, make_cleaning(data), vocabulary, report), vocabulary)
     if not training:
         raise DataError(f"no pair of {data.training_source} is left ({report}): check the two files and the filters")
     validation_texts = list(read_pairs(Path(data.validation_source), Path(data.validation_target)))
     if not validation_texts:
         raise DataError(f"{data.validation_source} is empty: training needs validation text to know when to stop")
-    validation = _encode(validation_texts, vocabulary)
+    validation = encode_pairs(validation_texts, vocabulary)
     return Corpus(
         vocabulary=vocabulary,
         training=training,
@@ -73,7 +73,8 @@ def load_corpus(data: Data, vocabulary_file: Path) -> Corpus:
     )
 
 
-def _cleaning(data: Data) -> Cleaning:
+def make_cleaning(data: Data) -> Cleaning:
+    """Return what a configuration leaves out of its training text."""
     return Cleaning(
         maximum_length=data.maximum_length,
         maximum_ratio=data.maximum_ratio,
@@ -82,7 +83,15 @@ def _cleaning(data: Data) -> Cleaning:
     )
 
 
-def _encode(texts: Iterable[tuple[str, str]], vocabulary: Vocabulary) -> list[Pair]:
+def clean_pairs(
+    texts: Iterable[tuple[str, str]], cleaning: Cleaning, vocabulary: Vocabulary, report: CleaningReport | None = None
+) -> Iterator[tuple[str, str]]:
+    """Yield the pairs that are good for training, lengths counted in pieces; a report is counted up."""
+    return clean(texts, cleaning, report or CleaningReport(), lambda line: len(vocabulary.encode(line)))
+
+
+def encode_pairs(texts: Iterable[tuple[str, str]], vocabulary: Vocabulary) -> list[Pair]:
+    """Return pairs of texts as piece ids."""
     return [(vocabulary.encode(source), vocabulary.encode(target)) for source, target in texts]
 
 

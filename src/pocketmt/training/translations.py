@@ -1,0 +1,107 @@
+"""Translations of a whole text, made shard by shard: what was stopped goes on, and no line can slip from its own.
+
+A shard is a file of JSON lines: {"lines": .., "sha256": ..} of all that follows, then [source, translation] for each
+line of the text, in its order, blank ones too. Both sides stand in one line, so that they cannot come out of step.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from pocketmt.errors import DataError
+from pocketmt.text.corpus import read_lines
+from pocketmt.training.checkpoints import claim_folder, write_whole
+
+LINES: Final = 1_000  # of a shard
+TextPair = tuple[str, str]  # source, translation
+
+
+class Claim(msgspec.Struct, frozen=True):
+    """What a folder's translations are of, and by whom: text.json."""
+
+    lines: int
+    sha256: str  # of the lines, each with a line feed, hexadecimal
+    lines_of_a_shard: int
+    translator: dict[str, str | int]
+
+
+def translate_text(
+    text: Path,
+    folder: Path,
+    translate: Callable[[Sequence[str]], Sequence[str]],
+    translator: dict[str, str | int],
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> Iterator[TextPair]:
+    """Yield each line of a text with its translation, translating the shards that the folder does not hold yet.
+
+    A shard that is not what its first line says, or not of the lines that belong there, is translated anew.
+
+    Args:
+        text: as `read_lines` reads it.
+        folder: of this text's shards, made where it is missing.
+        translate: lines -> as many translations.
+        translator: what says who translates and how: translations by another are not taken for its own.
+        progress: told how many lines are translated, of how many.
+
+    Raises:
+        ConfigurationError: the folder holds translations of another text, or by another translator.
+        DataError: the text cannot be read, or `translate` gives more or fewer lines than it was given.
+    """
+    total, digest = _measure(text)
+    folder.mkdir(parents=True, exist_ok=True)
+    claim = Claim(total, digest, LINES, translator)
+    claim_folder(folder, "text.json", claim, "translation of another text or by another model")
+    remaining = read_lines(text)
+    done = 0
+    for number, lines in enumerate(iter(lambda: list(islice(remaining, LINES)), [])):
+        shard = folder / f"{number:06d}.jsonl"
+        pairs = _read(shard, lines)
+        if pairs is None:
+            translations = translate(lines)
+            if len(translations) != len(lines):
+                raise DataError(f"{text}: {len(lines)} lines were given {len(translations)} translations")
+            pairs = list(zip(lines, translations, strict=True))
+            _write(shard, pairs)
+        done += len(lines)
+        progress(done, total)
+        yield from pairs
+
+
+def digest_of(text: Path) -> str:
+    """Return the SHA-256 of a text's lines, hexadecimal; DataError where it cannot be read."""
+    return _measure(text)[1]
+
+
+def _measure(text: Path) -> tuple[int, str]:
+    """Return the number of lines of a text, and the SHA-256 of them, hexadecimal."""
+    digest, count = hashlib.sha256(), 0
+    for line in read_lines(text):
+        digest.update(line.encode() + b"\n")
+        count += 1
+    return count, digest.hexdigest()
+
+
+def _write(shard: Path, pairs: Sequence[TextPair]) -> None:
+    body = "".join(json.dumps(pair, ensure_ascii=False) + "\n" for pair in pairs).encode()
+    head = json.dumps({"lines": len(pairs), "sha256": hashlib.sha256(body).hexdigest()}).encode() + b"\n"
+    write_whole(shard, lambda temporary: _write_bytes(temporary, head + body))
+
+
+def _write_bytes(path: Path, data: bytes) -> None:
+    path.write_bytes(data)
+
+
+def _read(shard: Path, lines: Sequence[str]) -> list[TextPair] | None:
+    """Return a shard's pairs; None where it is missing, damaged, or not of these lines."""
+    if not shard.exists():
+        return None
+    head, _, body = shard.read_bytes().partition(b"\n")
+    if head != json.dumps({"lines": len(lines), "sha256": hashlib.sha256(body).hexdigest()}).encode():
+        return None
+    pairs = [(source, translation) for source, translation in map(json.loads, body.splitlines())]
+    return pairs if [source for source, _ in pairs] == list(lines) else None
