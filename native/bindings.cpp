@@ -28,6 +28,7 @@ using Tokens = std::vector<uint32_t>;
 using Results = std::vector<std::vector<Translation>>;
 using PythonTensor = std::tuple<std::string, std::vector<uint64_t>, uint64_t, uint64_t>;
 using PythonGroup = std::tuple<std::string, unsigned, std::string, std::vector<int>, uint64_t>;
+using PythonStack = std::tuple<std::string, std::vector<std::string>>;
 
 constexpr InstructionSet instruction_sets[] = {InstructionSet::avx512_vnni, InstructionSet::avx2,
                                                InstructionSet::portable};
@@ -79,7 +80,8 @@ TensorSource::Decoded hold(nb::object object) {
 }
 
 Description describe(std::unordered_map<std::string, PythonTensor> tensors,
-                     std::unordered_map<std::string, std::vector<PythonGroup>> matrices) {
+                     std::unordered_map<std::string, std::vector<PythonGroup>> matrices,
+                     std::vector<PythonStack> stacks) {
     Description description;
     for (auto& [name, tensor] : tensors) {
         auto& [dtype, shape, offset, size] = tensor;
@@ -91,6 +93,7 @@ Description describe(std::unordered_map<std::string, PythonTensor> tensors,
             target.push_back({std::move(scheme), bits, std::move(granularity), std::move(levels), rows});
         }
     }
+    for (auto& [name, vectors] : stacks) description.stacks.push_back({std::move(name), std::move(vectors)});
     return description;
 }
 
@@ -98,7 +101,8 @@ std::shared_ptr<Engine> load(nb::handle buffer, const Architecture& architecture
                              std::unordered_map<std::string, PythonTensor> tensors,
                              std::unordered_map<std::string, std::vector<PythonGroup>> matrices,
                              std::optional<nb::callable> release, const std::optional<std::string>& instruction_set,
-                             size_t workers, std::unordered_map<std::string, nb::callable> decoders) {
+                             size_t workers, std::unordered_map<std::string, nb::callable> decoders,
+                             std::vector<PythonStack> stacks) {
     BufferView file(buffer);
     TensorSource::Release release_range;
     if (release) {
@@ -107,7 +111,7 @@ std::shared_ptr<Engine> load(nb::handle buffer, const Architecture& architecture
             (*release)(offset, size);
         };
     }
-    Description description = describe(std::move(tensors), std::move(matrices));
+    Description description = describe(std::move(tensors), std::move(matrices), std::move(stacks));
     for (auto& [name, tensor] : description.tensors) tensor.coded = decoders.contains(name);
     auto decode = [&decoders](const std::string& name) {
         nb::gil_scoped_acquire python;
@@ -228,7 +232,8 @@ NB_MODULE(_native, module) {
     nb::class_<Engine>(module, "Model")
         .def(nb::new_(&load), nb::kw_only(), nb::arg("buffer"), nb::arg("architecture"), nb::arg("tensors"),
              nb::arg("matrices"), nb::arg("release").none(), nb::arg("instruction_set").none(), nb::arg("workers"),
-             nb::arg("decoders") = std::unordered_map<std::string, nb::callable>{})
+             nb::arg("decoders") = std::unordered_map<std::string, nb::callable>{},
+             nb::arg("stacks") = std::vector<PythonStack>{})
         .def_prop_ro("instruction_set", [](const Engine& engine) { return engine.network().kernels.name; })
         .def(
             "submit",

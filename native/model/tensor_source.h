@@ -29,9 +29,16 @@ struct GroupDescription {
     uint64_t rows = 0;
 };
 
+// A matrix that is never multiplied with: its rows are the vectors of these names.
+struct StackDescription {
+    std::string name;  // of the matrix
+    std::vector<std::string> vectors;
+};
+
 struct Description {
     std::unordered_map<std::string, TensorDescription> tensors;
     std::unordered_map<std::string, std::vector<GroupDescription>> matrices;
+    std::vector<StackDescription> stacks;
 };
 
 class TensorSource {
@@ -52,6 +59,7 @@ class TensorSource {
     bool holds(const std::string& name) const { return description_.tensors.contains(name); }
     // The row groups of a matrix; null where it is a plain tensor.
     const std::vector<GroupDescription>* groups(const std::string& matrix) const;
+    const std::vector<StackDescription>& stacks() const { return description_.stacks; }
 
     // The elements of a tensor that must be of this shape. Throw ModelError naming the tensor.
     const float* floats(const std::string& name, const std::vector<uint64_t>& shape) const;          // F32, all finite

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "model/vectors.h"
+
 namespace pocketmt {
 
 namespace {
@@ -9,46 +11,42 @@ namespace {
 class Loader {
   public:
     Loader(const Kernels& kernels, Arena& arena, const Architecture& architecture, const TensorSource& source)
-        : kernels_(kernels), arena_(arena), architecture_(architecture), source_(source) {}
+        : kernels_(kernels), arena_(arena), architecture_(architecture), source_(source), vectors_(kernels, source) {}
 
-    Norm norm(const std::string& name) const {
+    Norm norm(const std::string& name) {
         size_t columns = architecture_.model_dimension;
-        return {floats(name + ".weight", columns), floats(name + ".bias", columns)};
+        return {vectors_.values(name + ".weight", columns), vectors_.values(name + ".bias", columns)};
     }
 
-    SelfAttention self_attention(const std::string& name) const {
+    SelfAttention self_attention(const std::string& name) {
         size_t d = architecture_.model_dimension, a = architecture_.attention_dimension;
         bool bias = architecture_.attention_bias;
         return {linear(name + ".query_key_value", 3 * a, d, bias), linear(name + ".output", d, a, bias)};
     }
 
-    CrossAttention cross_attention(const std::string& name) const {
+    CrossAttention cross_attention(const std::string& name) {
         size_t d = architecture_.model_dimension, a = architecture_.attention_dimension;
         bool bias = architecture_.attention_bias;
         return {linear(name + ".query", a, d, bias), linear(name + ".key_value", 2 * a, d, bias),
                 linear(name + ".output", d, a, bias)};
     }
 
-    FeedForward feed_forward(const std::string& name) const {
+    FeedForward feed_forward(const std::string& name) {
         size_t d = architecture_.model_dimension, f = architecture_.feed_forward_dimension;
         return {linear(name + ".inner", f, d, true), linear(name + ".outer", d, f, true)};
     }
 
   private:
-    std::vector<float> floats(const std::string& name, size_t size) const {
-        const float* values = source_.floats(name, {size});
-        return std::vector<float>(values, values + size);
-    }
-
-    Linear linear(const std::string& name, size_t rows, size_t columns, bool bias) const {
+    Linear linear(const std::string& name, size_t rows, size_t columns, bool bias) {
         return {Matrix(kernels_, arena_, source_, name + ".weight", rows, columns),
-                bias ? floats(name + ".bias", rows) : std::vector<float>()};
+                bias ? vectors_.values(name + ".bias", rows) : std::vector<float>()};
     }
 
     const Kernels& kernels_;
     Arena& arena_;
     const Architecture& architecture_;
     const TensorSource& source_;
+    Vectors vectors_;
 };
 
 }  // namespace

@@ -54,6 +54,26 @@ def test_a_run_is_compressed_inspected_and_translated(pocketmt: Run, tiny_run: P
     assert sorted(os.listdir(tmp_path)) == ["recipe.toml", "small.compression", "small.pocketmt"]
 
 
+def test_biases_and_norms_are_made_small_where_a_recipe_says_so(pocketmt: Run, tiny_run: Path, tmp_path: Path) -> None:
+    recipe = write_recipe(tmp_path, 4)
+    reports = []
+    vectors = """[[stages.quantize]]
+vectors = ["biases", "norms"]
+scheme = "logarithmic"
+bits = 4
+"""
+    for name, more in (("plain", ""), ("small", vectors)):
+        recipe.write_text(recipe.read_text().replace("[stages.retraining]", f"{more}[stages.retraining]"))
+        answer = pocketmt("compress", tiny_run, recipe, "-o", tmp_path / f"{name}.pocketmt")
+        assert answer.returncode == 0, answer.stderr
+        reports.append(json.loads(pocketmt("inspect", tmp_path / f"{name}.pocketmt", "--json").stdout))
+    plain, small = reports
+    assert small["vector_bytes"] < plain["vector_bytes"] / 6
+    assert small["file_bytes"] < plain["file_bytes"] - plain["vector_bytes"] / 2
+    assert [stack["shape"] for stack in small["stacks"]] == [[12, 16], [2, 24]]
+    assert pocketmt("translate", "-m", tmp_path / "small.pocketmt", stdin=b"red cat\n").stdout.count(b"\n") == 1
+
+
 def test_killed_it_goes_on_and_writes_the_same_file(pocketmt: Run, tiny_run: Path, tmp_path: Path) -> None:
     recipe = write_recipe(tmp_path, 120)
     process = subprocess.Popen(

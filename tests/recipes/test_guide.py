@@ -12,15 +12,16 @@ from pocketmt.recipes.schema import StraightThrough, read_recipe
 GUIDE = Path(__file__).resolve().parents[2] / "docs" / "recipes.md"
 
 
-def planned_example(number: int, folder: Path) -> PlannedStage:
-    example = re.findall(r"```toml\n(.*?)```", GUIDE.read_text(encoding="utf-8"), flags=re.DOTALL)[number]
+def planned_example(name: str, folder: Path) -> PlannedStage:
+    examples = re.findall(r"```toml\n(.*?)```", GUIDE.read_text(encoding="utf-8"), flags=re.DOTALL)
+    (example,) = (each for each in examples if each.startswith(f'name = "{name}"\n'))
     (folder / "example.toml").write_text(example)
     (stage,) = make_plan(read_recipe(folder / "example.toml"), preset("tiny", 100, "pre"))
     return stage
 
 
 def test_the_example_can_be_carried_out(tmp_path: Path) -> None:
-    stage = planned_example(0, tmp_path)
+    stage = planned_example("attention-3-bits", tmp_path)
     assert isinstance(stage.retraining, StraightThrough)
     kinds = {name.split(".")[-3] for name in stage.matrices if "layers" in name}
     assert kinds == {"self_attention", "cross_attention"}
@@ -28,9 +29,17 @@ def test_the_example_can_be_carried_out(tmp_path: Path) -> None:
 
 
 def test_the_example_of_activations_is_the_papers_method(tmp_path: Path) -> None:
-    stage = planned_example(1, tmp_path)
+    stage = planned_example("fully-quantized-8-bits", tmp_path)
     assert stage.activations == FullQuantization()
     assert stage.estimation is not None and stage.estimation.delay == 100
+
+
+def test_the_example_of_vectors_makes_biases_small_and_no_norm(tmp_path: Path) -> None:
+    stage = planned_example("biases-8-bits", tmp_path)
+    vectors = [name for division in stage.matrices.values() for name in division.vectors]
+    assert len(vectors) == 2 * (4 + 4)
+    assert all(name.endswith((".inner.bias", ".outer.bias")) for name in vectors)
+    assert "embedding.weight" not in stage.matrices and "decoder.layers.0.feed_forward.inner.weight" in stage.matrices
 
 
 def test_every_scheme_is_explained() -> None:

@@ -56,6 +56,7 @@ class Model:
         decoders: tensor whose bytes are not in the buffer as they are -> a function that decodes them, called once;
             offset and size are then those of what it decodes.
         matrices: quantized matrix -> its row groups, each (scheme, bits, granularity, levels, rows).
+        stacks: (matrix of `matrices`, names of the biases and norms that are its rows).
         release: told (offset, size) of bytes that are needed no more.
         instruction_set: its name; None takes the best that this CPU has.
         workers: how many threads compute at once.
@@ -74,6 +75,7 @@ class Model:
         instruction_set: str | None,
         workers: int,
         decoders: Mapping[str, Callable[[], Buffer]] = ...,
+        stacks: Sequence[tuple[str, Sequence[str]]] = ...,
     ) -> None: ...
     @property
     def instruction_set(self) -> str:

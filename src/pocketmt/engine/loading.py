@@ -47,6 +47,7 @@ def native_model(file: ModelFile, workers: int = 1, instruction_set: str | None 
             name: [(group.scheme, group.bits, group.granularity, group.levels or (), group.rows) for group in groups]
             for name, groups in file.matrices.items()
         },
+        stacks=list(file.stacks.items()),
         release=release,
         instruction_set=instruction_set,
         workers=workers,

@@ -9,6 +9,7 @@ from pocketmt.model_file.architecture import Architecture, architecture_from_jso
 from pocketmt.model_file.entropy_coding import CODING
 from pocketmt.model_file.layout import RowGroup, StoredScheme, TensorForm, scheme_from_json
 from pocketmt.model_file.newer import NewerFileError
+from pocketmt.model_file.vectors import Stacks, stacks_from_json, stored_shapes
 
 FORMAT_VERSION: Final = 1
 VOCABULARY_TENSOR: Final = "vocabulary"
@@ -38,7 +39,8 @@ class Contents:
     architecture: Architecture
     languages: tuple[str, str]  # source, target
     vocabulary_bytes: int
-    matrices: dict[str, tuple[RowGroup, ...]]
+    matrices: dict[str, tuple[RowGroup, ...]]  # stacks of vectors among them
+    stacks: Stacks
     tensors: dict[str, TensorForm]  # without the vocabulary, whose size the manifest does not fix
     coded: bool  # codes may be entropy-coded
 
@@ -50,9 +52,9 @@ def check_manifest(manifest: dict[str, object]) -> Contents:
         raise ModelFileError(f"manifest: format_version is {version!r:.40}, expected a whole number of at least 1")
     if version > FORMAT_VERSION:
         raise NewerFileError(f"manifest: format version {version}, this PocketMT reads up to {FORMAT_VERSION}")
-    optional = {"coding"} & set(manifest)
+    optional = {"coding", "vectors"} & set(manifest)
     _check_members(manifest, ("format_version", *_MEMBERS, *optional), "manifest")
-    if optional and manifest["coding"] != CODING:
+    if "coding" in manifest and manifest["coding"] != CODING:
         raise NewerFileError(f"manifest: coding {manifest['coding']!r:.40} is unknown here (known: {CODING!r})")
     for name, kind in _MEMBERS.items():
         if not isinstance(manifest[name], _TYPES[kind]):
@@ -65,11 +67,16 @@ def check_manifest(manifest: dict[str, object]) -> Contents:
     schemes = manifest["schemes"]
     assert isinstance(schemes, list)
     stored = [scheme_from_json(entry, f"manifest: schemes[{index}]") for index, entry in enumerate(schemes)]
-    shapes = parameter_shapes(architecture)
+    parameters = parameter_shapes(architecture)
+    stacks = stacks_from_json(manifest["vectors"], parameters) if "vectors" in manifest else {}
+    shapes = stored_shapes(parameters, stacks)
     matrices = _matrices(manifest["matrices"], shapes, stored)
+    for stack in stacks:
+        if stack not in matrices:
+            raise ModelFileError(f"manifest: matrices: {stack!r} is missing, whose rows are vectors")
     tensors = _tensor_forms(shapes, matrices)
     size = _vocabulary_bytes(manifest["vocabulary"])
-    return Contents(architecture, languages, size, matrices, tensors, coded="coding" in manifest)
+    return Contents(architecture, languages, size, matrices, stacks, tensors, coded="coding" in manifest)
 
 
 def _check_members(value: object, members: Collection[str], where: str) -> None:

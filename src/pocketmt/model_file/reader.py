@@ -19,6 +19,7 @@ from pocketmt.model_file.manifest import VOCABULARY_TENSOR, Contents, check_mani
 from pocketmt.model_file.newer import NewerFileError
 from pocketmt.model_file.strict_json import parse_object
 from pocketmt.model_file.values import check_group, group_of_row
+from pocketmt.model_file.vectors import Stacks
 from pocketmt.model_file.vocabulary import decompress_vocabulary
 
 DAMAGED: Final = "Copy or download the file again, or pack it anew"
@@ -33,7 +34,8 @@ class ModelFile:
         architecture: of the network.
         source_language, target_language: as the manifest names them, e.g. "en" and "de".
         manifest: the whole manifest, as JSON values.
-        matrices: quantized matrix -> its row groups; other matrices are plain F32 tensors.
+        matrices: quantized matrix -> its row groups; other matrices are plain F32 tensors. Stacks are among them.
+        stacks: stack of quantized vectors -> the vectors that are its rows; other vectors are plain F32 tensors.
         tensors: name -> where it lies; padding is left out.
         coded: tensor that the file holds entropy-coded -> its row group; `tensors` has it by its `coded_name`.
         buffer: the whole file, read-only, mapped; it may be used until close.
@@ -44,6 +46,7 @@ class ModelFile:
         self.source_language, self.target_language = contents.languages
         self.manifest: dict[str, object] = manifest
         self.matrices: dict[str, tuple[RowGroup, ...]] = contents.matrices
+        self.stacks: Stacks = contents.stacks
         self.tensors: Mapping[str, TensorEntry] = MappingProxyType(header.tensors)
         self.coded: Mapping[str, RowGroup] = MappingProxyType(_coded(header, contents))
         self.buffer: memoryview = buffer

@@ -46,7 +46,8 @@ class ModelReport:
 
     Attributes:
         matrices: in the order of the network.
-        vector_bytes: biases and norms, in fp32.
+        stacks: of biases and norms that are quantized; rows are vectors.
+        vector_bytes: biases and norms, in fp32 or in stacks.
         vocabulary_bytes: the compressed SentencePiece model.
         container_bytes: header, manifest and padding.
         file_bytes: the sum of all.
@@ -62,6 +63,7 @@ class ModelReport:
     licence: str
     producer: str
     matrices: tuple[MatrixReport, ...]
+    stacks: tuple[MatrixReport, ...]
     vector_bytes: int
     vocabulary_bytes: int
     container_bytes: int
@@ -111,18 +113,18 @@ class ModelReport:
 
     def _matrix_table(self) -> list[str]:
         rows = [("matrix", "shape", "scheme", "bits", "with scales", "smaller", "bytes")]
-        for matrix in self.matrices:
+        for matrix in (*self.matrices, *self.stacks):
             shape = " x ".join(map(str, matrix.shape))
             numbers = (f"{matrix.code_bits:.2f}", f"{matrix.bits:.2f}", f"{matrix.smaller:.2f}x", f"{matrix.bytes:,}")
             rows.append((matrix.name, shape, matrix.scheme, *numbers))
         return _aligned(rows, "<><>>>>")
 
     def _totals(self) -> list[str]:
-        count = sum(math.prod(matrix.shape) for matrix in self.matrices)
+        matrices = FLOAT32_BYTES * sum(math.prod(matrix.shape) for matrix in self.matrices)
         rows = [("", "bytes", "in fp32", "smaller")]
         for name, stored, single in (
-            ("matrices", self.matrix_bytes, FLOAT32_BYTES * count),
-            ("biases and norms", self.vector_bytes, self.vector_bytes),
+            ("matrices", self.matrix_bytes, matrices),
+            ("biases and norms", self.vector_bytes, self.float32_bytes - matrices),
             ("vocabulary", self.vocabulary_bytes, self.vocabulary_bytes),
             ("header and padding", self.container_bytes, self.container_bytes),
             ("file", self.file_bytes, self.float32_file_bytes),
@@ -149,7 +151,9 @@ def _report(path: str, file: ModelFile) -> ModelReport:
     matrices = tuple(_matrix(file, name, shape) for name, shape in shapes.items() if len(shape) == 2)
     parameters = sum(math.prod(shape) for shape in shapes.values())
     vocabulary_bytes = file.tensors[VOCABULARY_TENSOR].size
-    vector_bytes = sum(file.tensors[name].size for name, shape in shapes.items() if len(shape) == 1)
+    stacks = tuple(_matrix(file, name, (len(vectors), *shapes[vectors[0]])) for name, vectors in file.stacks.items())
+    plain = (name for name, shape in shapes.items() if len(shape) == 1 and name in file.tensors)
+    vector_bytes = sum(file.tensors[name].size for name in plain) + sum(stack.bytes for stack in stacks)
     stored = sum(entry.size for entry in file.tensors.values())
     return ModelReport(
         path=path,
@@ -160,6 +164,7 @@ def _report(path: str, file: ModelFile) -> ModelReport:
         licence=str(file.manifest["licence"]),
         producer=str(file.manifest["producer"]),
         matrices=matrices,
+        stacks=stacks,
         vector_bytes=vector_bytes,
         vocabulary_bytes=vocabulary_bytes,
         container_bytes=len(file.buffer) - stored,
@@ -181,7 +186,8 @@ def _matrix(file: ModelFile, name: str, shape: tuple[int, ...]) -> MatrixReport:
     held = [coded_name(tensor) if tensor in file.coded else tensor for tensor in names]
     size = sum(file.tensors[tensor].size for tensor in (*held, f"{name}.groups") if tensor in file.tensors)
     code_bits = sum(group.bits * group.rows for group in groups) / shape[0]
-    return MatrixReport(name, shape, scheme, code_bits, 8 * size / math.prod(shape), size)
+    title = f"{name} ({file.stacks[name][0]}, ..)" if name in file.stacks else name
+    return MatrixReport(title, shape, scheme, code_bits, 8 * size / math.prod(shape), size)
 
 
 def _scheme(group: RowGroup, groups: int) -> str:

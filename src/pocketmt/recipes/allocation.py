@@ -54,14 +54,14 @@ class Choices:
         whole = _loss(model, self.corpus, {})
         for done, (kind, name, entry) in enumerate(candidates, start=1):
             self.entries[kind, name] = entry
-            self.parts[kind].append(self._measure(name, entry, whole))
+            self.parts[kind].append(self._measure(kind, name, entry, whole))
             progress(done, len(candidates))
 
-    def _measure(self, name: str, entry: Quantize, whole: float) -> Choice:
+    def _measure(self, kind: str, name: str, entry: Quantize, whole: float) -> Choice:
         """Return size and damage of one way to store one part."""
         groups = make_division(entry, "allocation").groups(self.counts)
         size, replaced = 0, {}
-        for matrix in matching(matrix_names(self.model.architecture), entry.matrices[0]):
+        for matrix in matching(matrix_names(self.model.architecture), kind):
             weight = self.model.weights[matrix]
             quantized = quantize(groups, weight)
             replaced[matrix] = decode(groups, quantized)

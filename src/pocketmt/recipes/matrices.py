@@ -1,4 +1,4 @@
-"""The matrices of a network, by sub-layer type or by pattern."""
+"""The matrices of a network, by sub-layer type or by pattern, and its vectors."""
 
 from fnmatch import fnmatchcase
 from typing import Final
@@ -24,3 +24,19 @@ def matrix_names(architecture: Architecture) -> list[str]:
 def matching(names: list[str], pattern: str) -> list[str]:
     """Return those of the names that a sub-layer type, or a shell-style pattern of full names, stands for."""
     return [name for name in names if fnmatchcase(name, KINDS.get(pattern, pattern))]
+
+
+# Of linear layers; gamma and beta of LayerNorm.
+VECTOR_KINDS: Final = ("biases", "norms")
+
+
+def vector_lengths(architecture: Architecture) -> dict[str, int]:
+    """Return name -> length of all vectors, biases and norms, in the network's order."""
+    return {name: shape[0] for name, shape in parameter_shapes(architecture).items() if len(shape) == 1}
+
+
+def matching_vectors(names: list[str], pattern: str) -> list[str]:
+    """Return those of the names of vectors that a kind, or a shell-style pattern of full names, stands for."""
+    if pattern in VECTOR_KINDS:
+        return [name for name in names if name.rpartition(".")[0].endswith("norm") == (pattern == "norms")]
+    return [name for name in names if fnmatchcase(name, pattern)]

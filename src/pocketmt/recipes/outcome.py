@@ -7,6 +7,7 @@ from typing import Any
 from torch import Tensor
 
 from pocketmt.recipes.row_groups import QuantizedGroup, QuantizedMatrix, RowGroup, decode
+from pocketmt.recipes.vectors import by_parameter
 from pocketmt.training.checkpoints import Weights, load_checkpoint, save_checkpoint
 
 
@@ -38,8 +39,9 @@ def load_outcome(file: Path) -> Outcome:
 def decoded_weights(
     weights: Weights, quantized: dict[str, QuantizedMatrix], groups: dict[str, tuple[RowGroup, ...]]
 ) -> dict[str, Tensor]:
-    """Return the weights with every quantized matrix exactly on its grid."""
-    return {
-        name: decode(groups[name], quantized[name]).to(weight.device) if name in quantized else weight
-        for name, weight in weights.items()
-    }
+    """Return the weights with every quantized matrix and vector exactly on its grid."""
+    decoded = dict(weights)
+    for name, matrix in quantized.items():
+        for parameter, weight in by_parameter(name, groups[name], decode(groups[name], matrix)).items():
+            decoded[parameter] = weight.to(weights[parameter].device)
+    return decoded

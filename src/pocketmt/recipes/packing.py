@@ -14,14 +14,18 @@ from pocketmt.errors import ConfigurationError, ModelFileError
 from pocketmt.model_file.architecture import Architecture, architecture_to_json, parameter_shapes
 from pocketmt.model_file.entropy_coding import CODING
 from pocketmt.model_file.manifest import FORMAT_VERSION, check_manifest
+from pocketmt.model_file.vectors import stack_name, stacks_from_json, stored_shapes
 from pocketmt.model_file.writer import StoredTensor, write_model
 from pocketmt.quantization import Logarithmic, Scheme, Uniform
 from pocketmt.recipes.encoding import check_groups, encode_matrix, stored_tensor
 from pocketmt.recipes.entropy_coding import code_tensors
 from pocketmt.recipes.row_groups import QuantizedMatrix, RowGroup
+from pocketmt.recipes.vectors import stacked
 from pocketmt.text.vocabulary import Vocabulary
 
 FLOAT32: Final = "float32"
+# A name in PRESETS, or pattern of matrix names -> name in SCHEMES, FLOAT32 or row groups; see `pack`.
+Schemes = str | Mapping[str, str | Sequence[RowGroup]]
 SCHEMES: Final[dict[str, Scheme]] = {
     "uniform8": Uniform(),
     "logarithmic4-row": Logarithmic("row"),
@@ -53,7 +57,7 @@ def pack(
     state: Mapping[str, Tensor],
     architecture: Architecture,
     vocabulary: bytes,
-    schemes: str | Mapping[str, str | Sequence[RowGroup]],
+    schemes: Schemes,
     about: About,
     quantized: Mapping[str, QuantizedMatrix] | None = None,
     *,
@@ -67,7 +71,8 @@ def pack(
         architecture: of the model.
         vocabulary: the serialized SentencePiece model, of architecture.vocabulary_size pieces.
         schemes: a name in PRESETS, or pattern of matrix names -> name in SCHEMES, "float32" or row groups; the first
-            that fits decides.
+            that fits decides. A stack's name (`stack_name`) -> a row group that names vectors, which are otherwise
+            stored in fp32.
         about: the rest of the manifest.
         quantized: matrix -> codes and parameters of each of its row groups, stored as they are: of a retrained model,
             what training used. The other matrices' schemes fit and assign.
@@ -84,27 +89,46 @@ def pack(
         DataError: the vocabulary is no SentencePiece model.
     """
     shapes = parameter_shapes(architecture)
-    chosen = choose_schemes([name for name, shape in shapes.items() if len(shape) == 2], schemes)
+    schemes, stacks = _separate_stacks(schemes)
+    vectors = [list(groups[0].vectors) for groups in stacks.values()]
+    held = stored_shapes(shapes, stacks_from_json(vectors, shapes) if vectors else {})
+    chosen = choose_schemes([name for name, shape in shapes.items() if len(shape) == 2], schemes) | stacks
     _check_state(state, shapes)
     _check_vocabulary(vocabulary, architecture)
     for name, groups in chosen.items():
-        check_groups(name, shapes[name][0], groups)
-    stored, tensors = _encode({name: state[name] for name in shapes}, chosen, quantized or {})
+        check_groups(name, held[name][0], groups)
+    holding = {name: stacked(state, stacks[name]) if name in stacks else state[name] for name in held}
+    stored, tensors = _encode(holding, chosen, quantized or {})
     manifest: dict[str, object] = {
         "architecture": architecture_to_json(architecture),
         "vocabulary": {"encoding": "xz", "bytes": len(vocabulary), "normalization": "nfkc"},
         **stored,
         **_provenance(about),
     }
+    if vectors:
+        manifest["vectors"] = vectors
     if entropy_coding:
         tensors = code_tensors(tensors, check_manifest(manifest).matrices)
         manifest["coding"] = CODING
     return write_model(path, manifest, tensors, vocabulary)
 
 
-def choose_schemes(
-    matrices: list[str], schemes: str | Mapping[str, str | Sequence[RowGroup]]
-) -> dict[str, tuple[RowGroup, ...]]:
+def _separate_stacks(schemes: Schemes) -> tuple[Schemes, dict[str, tuple[RowGroup, ...]]]:
+    """Return what is said of matrices, and of stacks; ConfigurationError where a file would name these otherwise."""
+    if isinstance(schemes, str):
+        return schemes, {}
+    stacks = {
+        name: tuple(choice)
+        for name, choice in schemes.items()
+        if not isinstance(choice, str) and any(group.vectors for group in choice)
+    }
+    for index, name in enumerate(stacks):
+        if name != stack_name(index):
+            raise ConfigurationError(f"schemes: the stack {name!r} of vectors must be named {stack_name(index)!r}")
+    return {name: choice for name, choice in schemes.items() if name not in stacks}, stacks
+
+
+def choose_schemes(matrices: list[str], schemes: Schemes) -> dict[str, tuple[RowGroup, ...]]:
     """Return each quantized matrix's row groups; raises ConfigurationError as `pack` says."""
     if isinstance(schemes, str):
         if schemes not in PRESETS:

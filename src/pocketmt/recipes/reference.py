@@ -125,22 +125,24 @@ class ReferenceTransformer(Transformer):
 def load_reference(path: str | os.PathLike[str]) -> Transformer:
     """Load a model file as a PyTorch model in evaluation mode.
 
-    Weights are decoded from their codes. Every product with a quantized matrix, the output projection among them,
-    quantizes its activations per row and adds exactly, as the engine does; the rest is plain float32.
+    Weights, biases and norms are decoded from their codes. Every product with a quantized matrix, the output
+    projection among them, quantizes its activations per row and adds exactly, as the engine does; the rest is plain
+    float32.
 
     Raises:
         ModelFileError: as `open_model` does.
     """
     with open_model(path) as file:
-        quantized = {name: QuantizedLinear(*_row_groups(file, name), bias=None) for name in file.matrices}
+        linears = {name: QuantizedLinear(*_row_groups(file, name), bias=None) for name in file.matrices}
+        decoded = {name: linear.weight() for name, linear in linears.items()}
+        for stack, vectors in file.stacks.items():
+            del linears[stack]
+            decoded |= zip(vectors, decoded.pop(stack), strict=True)
         model = ReferenceTransformer(file.architecture)
         model.load_state_dict(
-            {
-                name: quantized[name].weight() if name in quantized else _tensor(file, name)
-                for name in model.state_dict()
-            }
+            {name: decoded[name] if name in decoded else _tensor(file, name) for name in model.state_dict()}
         )
-    for name, linear in quantized.items():
+    for name, linear in linears.items():
         module = name.removesuffix(".weight")
         if module == "embedding":
             model.projection = linear

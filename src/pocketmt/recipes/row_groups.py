@@ -11,10 +11,16 @@ from pocketmt.quantization import Parameters, Scheme
 
 @dataclass(frozen=True)
 class RowGroup:
-    """Rows of a matrix that share a scheme: their indices, ascending; None: all rows."""
+    """Rows of a matrix that share a scheme.
+
+    Attributes:
+        rows: their indices, ascending; None: all rows.
+        vectors: of a stack, the vectors that are its rows, by their names in the network; else empty.
+    """
 
     scheme: Scheme
     rows: tuple[int, ...] | None = None
+    vectors: tuple[str, ...] = ()
 
     def of(self, weight: Tensor) -> Tensor:
         """Return the group's rows of a matrix."""

@@ -36,16 +36,23 @@ class _Strict(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
 
 
 class Quantize(_Strict, frozen=True, kw_only=True):
-    """Some matrices and their scheme."""
+    """Some matrices, or some vectors, and their scheme."""
 
     # Sub-layer types (`pocketmt.recipes.matrices.KINDS`) or patterns of full matrix names; each must match something.
-    matrices: Annotated[list[Name], Meta(min_length=1)]
+    matrices: Annotated[list[Name], Meta(min_length=1)] | msgspec.UnsetType = msgspec.UNSET
+    # In their place "biases", "norms" (both parameters of LayerNorm) or patterns of full names. Vectors of one length
+    # are the rows of one matrix, so that granularity "row" means a vector and "matrix" all of the entry of one length.
+    vectors: Annotated[list[Name], Meta(min_length=1)] | msgspec.UnsetType = msgspec.UNSET
     scheme: Name
     bits: Annotated[int, Meta(ge=1, le=8)]
     granularity: Literal["row", "matrix"] | None = None  # None: the scheme's own
     options: dict[str, object] = {}  # of the scheme
     # The embedding alone: rows fall into clusters of `bits`, .., 1 bits by word frequency, sizes 1 : r : r^2 .. ([B2]).
     frequency_ratio: Positive | None = None
+
+    def __post_init__(self) -> None:
+        if (self.matrices is msgspec.UNSET) == (self.vectors is msgspec.UNSET):
+            raise ValueError("give `matrices` or `vectors`, one of the two")
 
 
 class LearningRate(_Strict, frozen=True, kw_only=True):

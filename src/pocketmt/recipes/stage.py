@@ -17,13 +17,14 @@ from pocketmt.models.transformer import Dropouts, Transformer
 from pocketmt.recipes.activations import Estimation, build_network, estimate_ranges
 from pocketmt.recipes.compensation import compensate
 from pocketmt.recipes.fully_quantized import set_stage
-from pocketmt.recipes.methods import Method, make_method
+from pocketmt.recipes.methods import Method
 from pocketmt.recipes.outcome import Outcome, decoded_weights
 from pocketmt.recipes.plan import PlannedStage
 from pocketmt.recipes.row_groups import QuantizedMatrix, RowGroup
 from pocketmt.recipes.schema import SEQUENCE_OBJECTIVES, Retraining
 from pocketmt.recipes.texts import Texts
 from pocketmt.recipes.trained_model import TrainedModel
+from pocketmt.recipes.vectors import by_parameter, parameter_method
 from pocketmt.text.vocabulary import EOS
 from pocketmt.training.checkpoints import save_checkpoint
 from pocketmt.training.configuration import Model, Training
@@ -124,7 +125,7 @@ class StageRun:
         quantized = {**start.quantized, **self._compensated(start)}
         parameters = dict(self.network.named_parameters())
         self.methods: dict[str, Method] = {
-            name: make_method(plan.retraining, groups, parameters[name], quantized.get(name))
+            name: parameter_method(plan.retraining, name, groups, parameters, quantized.get(name))
             for name, groups in self.groups.items()
         }
         if self.retraining is not None:
@@ -158,7 +159,7 @@ class StageRun:
         assert corpus is not None
         chosen = random.Random(self.setting.seed).sample(corpus.training, min(settings.sentences, len(corpus.training)))
         network = self._network(decoded_weights(start.weights, start.quantized, self.groups))
-        new = {name: groups for name, groups in self.groups.items() if name not in start.quantized}
+        new = {name: each for name, each in self.groups.items() if name not in start.quantized and not each[0].vectors}
         return compensate(network.to(self.setting.fabric.device), new, chosen)
 
     def _teacher(self, retraining: Retraining) -> Transformer | None:
@@ -340,7 +341,9 @@ class StageRun:
     def _keep(self, quantized: dict[str, QuantizedMatrix], scores: dict[str, float]) -> None:
         """Save the network as the stage's best."""
         weights = {name: tensor.detach().cpu().clone() for name, tensor in self.network.named_parameters()}
-        weights |= {name: method.full_precision().cpu().clone() for name, method in self.methods.items()}
+        for name, method in self.methods.items():
+            of_method = by_parameter(name, self.groups[name], method.full_precision())
+            weights |= {parameter: weight.cpu().clone() for parameter, weight in of_method.items()}
         outcome = Outcome(weights, quantized, scores, _ranges(self.network))
         outcome.save(best_file(self.setting.folder, self.position.stage))
 

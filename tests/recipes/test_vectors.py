@@ -1,0 +1,265 @@
+"""Biases and norms in few bits: selected, retrained and packed as matrices are, several as the rows of one."""
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+import torch
+from torch import Tensor, nn
+
+import pocketmt.recipes.stage as stage_module
+from pocketmt.errors import ConfigurationError, ModelFileError
+from pocketmt.model_file import Architecture, open_model
+from pocketmt.quantization import Uniform, fake_quantize
+from pocketmt.quantization.registry import scheme_from_options
+from pocketmt.recipes.compression import compress
+from pocketmt.recipes.matrices import VECTOR_KINDS, matching_vectors, vector_lengths
+from pocketmt.recipes.methods import make_method
+from pocketmt.recipes.outcome import decoded_weights
+from pocketmt.recipes.packing import About, pack
+from pocketmt.recipes.plan import make_plan
+from pocketmt.recipes.reference import load_reference
+from pocketmt.recipes.row_groups import RowGroup, decode
+from pocketmt.recipes.schema import Recipe, Retraining
+from pocketmt.recipes.trained_model import read_trained_model
+from pocketmt.recipes.vectors import parameter_method
+from tests.recipes.conftest import architecture, random_transformer
+from tests.recipes.tiny_run import write_tiny_run
+
+SHAPE = architecture("pre", attention_bias=True)
+ABOUT = About(source_language="en", target_language="de")
+BIASES = {"vectors": ["biases"], "scheme": "codebook", "bits": 8}
+NORMS = {"vectors": ["norms"], "scheme": "logarithmic", "bits": 4}
+METHODS: list[dict[str, Any]] = [
+    {"method": "straight_through", "refit_every": 2},
+    {"method": "straight_through", "parameters": "fixed"},
+    {"method": "straight_through", "parameters": "trained"},
+    {"method": "trained_parameters"},
+    {"method": "error_feedback", "refit_every": 2},
+    {"method": "periodic", "period": 2},
+]
+
+
+@pytest.fixture(scope="module")
+def tiny_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_tiny_run(tmp_path_factory.mktemp("tiny"))
+
+
+def recipe(*entries: dict[str, Any], **stage: Any) -> Recipe:
+    return msgspec.convert({"name": "a test", "stages": [{"quantize": list(entries), **stage}]}, Recipe)
+
+
+def retraining(**settings: Any) -> dict[str, Any]:
+    return {"updates": 4, "learning_rate": {"rate": 3e-3}, "checkpoint_every": 1, **settings}
+
+
+def test_biases_and_norms_are_all_vectors() -> None:
+    names = list(vector_lengths(SHAPE))
+    biases, norms = (matching_vectors(names, kind) for kind in VECTOR_KINDS)
+    assert sorted(biases + norms) == sorted(names)
+    assert "encoder.layers.0.self_attention.query_key_value.bias" in biases
+    assert {"decoder.norm.weight", "decoder.layers.0.cross_attention_norm.bias"} <= set(norms)
+    assert matching_vectors(names, "decoder.*.inner.bias") == ["decoder.layers.0.feed_forward.inner.bias"]
+
+
+def test_all_matrices_are_no_vectors() -> None:
+    plain = recipe({"matrices": ["*"], "scheme": "uniform", "bits": 8})
+    (stage,) = make_plan(plain, architecture("pre", attention_bias=True))
+    assert not any(
+        division.vectors or name.endswith((".bias", "norm.weight")) for name, division in stage.matrices.items()
+    )
+
+
+def test_vectors_of_one_length_are_one_matrix_in_every_stage() -> None:
+    first = {"quantize": [{"matrices": ["embedding"], "scheme": "uniform", "bits": 8}, BIASES]}
+    stages = [first, {"quantize": [NORMS]}]
+    one, two = make_plan(msgspec.convert({"name": "x", "stages": stages}, Recipe), architecture("post"))
+    assert list(one.matrices) == ["embedding.weight", "vectors.0", "vectors.1"]
+    inner = ("encoder.layers.0.feed_forward.inner.bias", "encoder.layers.1.feed_forward.inner.bias")
+    assert one.matrices["vectors.0"].vectors == (*inner, "decoder.layers.0.feed_forward.inner.bias")
+    assert len(one.matrices["vectors.1"].vectors) == 3
+    assert list(two.matrices) == [*one.matrices, "vectors.2"]
+    assert len(two.matrices["vectors.2"].vectors) == 2 * (2 * 2 + 3)
+
+
+@pytest.mark.parametrize(
+    ("entries", "message"),
+    [
+        (
+            [{**BIASES, "vectors": ["bias"]}],
+            r"quantize\[0\]\.vectors: 'bias' matches no vector .*: give one of biases,",
+        ),
+        ([{**BIASES, "vectors": ["embedding.weight"]}], "matches no vector"),
+        ([{"matrices": ["*.bias"], "scheme": "uniform", "bits": 8}], "matches no matrix"),
+        ([BIASES, {**NORMS, "vectors": ["*"]}], r"quantize\[1\]: encoder.*bias has its scheme from .*quantize\[0\]"),
+        ([{**BIASES, "frequency_ratio": 2, "scheme": "binary", "bits": 2}], "only the embedding's rows are words"),
+        ([{**NORMS, "bits": 8}], "logarithmic: bits is 8"),
+    ],
+)
+def test_what_cannot_be_is_refused(entries: list[dict[str, Any]], message: str) -> None:
+    with pytest.raises(ConfigurationError, match=message):
+        make_plan(recipe(*entries), architecture())
+
+
+@pytest.mark.parametrize("entry", [{**BIASES, "matrices": ["*"]}, {"scheme": "uniform", "bits": 8}])
+def test_an_entry_is_about_matrices_or_vectors(entry: dict[str, Any]) -> None:
+    with pytest.raises(msgspec.ValidationError, match="give `matrices` or `vectors`, one of the two"):
+        recipe(entry)
+
+
+def test_what_a_method_cannot_retrain_is_refused() -> None:
+    with pytest.raises(ConfigurationError, match="the scheme logarithmic has no centroids to train"):
+        make_plan(recipe(NORMS, retraining=retraining(method="trained_parameters")), architecture())
+
+
+@pytest.mark.parametrize("settings", METHODS, ids=str)
+def test_a_method_does_to_vectors_what_it_does_to_the_rows_of_a_matrix(settings: dict[str, Any]) -> None:
+    chosen: Retraining = msgspec.convert(retraining(**settings), Retraining)
+    scheme = scheme_from_options("codebook", bits=2)
+    generator = torch.Generator().manual_seed(1)
+    start = torch.randn(3, 7, generator=generator)
+    parameters = {name: nn.Parameter(row.clone()) for name, row in zip("abc", start, strict=True)}
+    stack = parameter_method(chosen, "vectors.0", (RowGroup(scheme, vectors=("a", "b", "c")),), parameters, None)
+    matrix = make_method(chosen, (RowGroup(scheme),), nn.Parameter(start.clone()))
+
+    def held() -> Tensor:
+        return torch.stack([parameter.detach() for parameter in parameters.values()])
+
+    for update in range(1, 6):
+        gradient = torch.randn(3, 7, generator=generator)
+        for method in (stack, matrix):
+            method.before_forward()
+        assert torch.equal(held(), matrix.weight)
+        matrix.weight.grad = gradient.clone()
+        for parameter, row in zip(parameters.values(), gradient, strict=True):
+            parameter.grad = row.clone()
+        for method, moved in ((stack, list(parameters.values())), (matrix, [matrix.weight])):
+            method.after_backward()
+            for parameter in (*moved, *method.trained()):
+                if parameter.grad is not None:
+                    parameter.detach().sub_(0.1 * parameter.grad)
+                    parameter.grad = None
+            method.after_step(update)
+        assert torch.equal(held(), matrix.weight)
+        assert torch.equal(stack.full_precision(), matrix.full_precision())
+        assert torch.equal(decode(stack.groups, stack.quantized()), decode(matrix.groups, matrix.quantized()))
+
+
+@pytest.mark.parametrize("settings", [each for each in METHODS if each != METHODS[2]], ids=str)
+def test_each_method_retrains_biases_onto_their_grid(tiny_run: Path, tmp_path: Path, settings: dict[str, Any]) -> None:
+    model = read_trained_model(tiny_run)
+    generator = torch.Generator().manual_seed(2)
+    biases = {
+        name: torch.randn(weight.shape, generator=generator)
+        for name, weight in model.weights.items()
+        if name.endswith("er.bias")
+    }
+    model = dataclasses.replace(model, weights={**model.weights, **biases})  # a new network's are zeros
+    outcome, groups = compress(model, recipe(BIASES, retraining=retraining(**settings)), tmp_path / "work")
+    weights = decoded_weights(outcome.weights, outcome.quantized, groups)
+    assert weights.keys() == outcome.weights.keys() == model.weights.keys()
+    assert list(groups) == ["vectors.0", "vectors.1"]
+    for name in groups:
+        expected = decode(groups[name], outcome.quantized[name])
+        for vector, row in zip(groups[name][0].vectors, expected, strict=True):
+            assert torch.equal(weights[vector], row)
+            assert not torch.equal(row, model.weights[vector])
+
+
+def test_stopped_it_resumes_to_the_same_vectors(
+    tiny_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = read_trained_model(tiny_run)
+    plan = recipe(BIASES, NORMS, retraining=retraining(method="error_feedback"))
+    whole, _ = compress(model, plan, tmp_path / "whole")
+    validate = stage_module.StageRun._validate
+    monkeypatch.setattr(
+        stage_module.StageRun, "_validate", lambda run: validate(run) if run.position.update < 4 else 1 / 0
+    )
+    with pytest.raises(ZeroDivisionError):
+        compress(model, plan, tmp_path / "stopped")
+    monkeypatch.undo()
+    resumed, _ = compress(model, plan, tmp_path / "stopped")
+    assert all(torch.equal(weight, resumed.weights[name]) for name, weight in whole.weights.items())
+    for name, (group,) in whole.quantized.items():
+        assert torch.equal(group.codes, resumed.quantized[name][0].codes)
+
+
+def test_error_compensation_leaves_vectors_to_their_scheme(tiny_run: Path, tmp_path: Path) -> None:
+    model = read_trained_model(tiny_run)
+    matrices = {"matrices": ["encoder.*"], "scheme": "affine", "bits": 4}
+    plan = recipe(matrices, NORMS, retraining={"method": "error_compensation", "sentences": 4})
+    outcome, groups = compress(model, plan, tmp_path / "work")
+    weights = decoded_weights(outcome.weights, outcome.quantized, groups)
+    scheme = scheme_from_options("logarithmic", bits=4)
+    for vector in groups["vectors.0"][0].vectors:
+        assert torch.equal(weights[vector], fake_quantize(scheme, model.weights[vector][None])[0])
+
+
+def pack_with(path: Path, vocabulary: bytes, schemes: dict[str, Any], shape: Architecture = SHAPE) -> int:
+    model = random_transformer(shape)
+    return pack(path, model.state_dict(), model.architecture, vocabulary, {**schemes, "*": "float32"}, ABOUT)
+
+
+def stacks(entry: dict[str, Any], shape: Architecture = SHAPE) -> dict[str, tuple[RowGroup, ...]]:
+    (stage,) = make_plan(recipe(entry), shape)
+    return {name: division.groups(()) for name, division in stage.matrices.items()}
+
+
+def test_a_file_holds_vectors_on_their_grid_and_is_smaller(tmp_path: Path, vocabulary: bytes) -> None:
+    path = tmp_path / "model.pocketmt"
+    plain = pack_with(path, vocabulary, {})
+    state = load_reference(path).state_dict()
+    chosen = stacks({**NORMS, "vectors": ["*"]})
+    size = pack_with(path, vocabulary, chosen)
+    assert size == path.stat().st_size
+    elements = sum(state[vector].numel() for groups in chosen.values() for vector in groups[0].vectors)
+    codes = sum(len(groups[0].vectors) * -(-state[groups[0].vectors[0]].numel() // 2) for groups in chosen.values())
+    assert codes < elements  # of 4 bytes each
+    assert plain - size > 4 * elements - 2 * codes
+    packed = load_reference(path).state_dict()
+    for name, tensor in state.items():
+        expected = fake_quantize(chosen["vectors.0"][0].scheme, tensor[None])[0] if tensor.dim() == 1 else tensor
+        assert torch.equal(packed[name], expected), name
+    with open_model(path) as file:
+        assert file.stacks == {name: groups[0].vectors for name, groups in chosen.items()}
+
+
+def test_a_codebook_of_256_is_shared_since_one_a_vector_would_be_larger_than_the_vector(
+    tmp_path: Path, vocabulary: bytes
+) -> None:
+    shape = dataclasses.replace(architecture(), encoder_layers=6, feed_forward_dimension=128, model_dimension=64)
+    chosen = stacks(BIASES, shape)
+    plain = pack_with(tmp_path / "plain.pocketmt", vocabulary, {}, shape)
+    shared = pack_with(tmp_path / "shared.pocketmt", vocabulary, chosen, shape)
+    every = [vector for groups in chosen.values() for vector in groups[0].vectors]
+    scheme = scheme_from_options("codebook", bits=8)
+    single = {f"vectors.{index}": (RowGroup(scheme, vectors=(vector,)),) for index, vector in enumerate(every)}
+    alone = pack_with(tmp_path / "alone.pocketmt", vocabulary, single, shape)
+    codes, tables, boundaries = 7 * (64 + 128), 2 * (256 + 4), 2 * 3 * 64
+    assert shared < plain - 4 * codes + codes + tables + boundaries
+    assert alone > plain
+
+
+@pytest.mark.parametrize(
+    ("names", "stack", "error", "message"),
+    [
+        (("encoder.norm.weight",), "vectors.1", ConfigurationError, "must be named 'vectors.0'"),
+        (("encoder.norm",), "vectors.0", ModelFileError, "'encoder.norm' is not a vector"),
+        (("encoder.norm.weight", "encoder.norm.weight"), "vectors.0", ModelFileError, "stands twice"),
+        (
+            ("encoder.norm.weight", "decoder.layers.0.feed_forward.inner.bias"),
+            "vectors.0",
+            ModelFileError,
+            "inner.bias' has 21 elements",
+        ),
+    ],
+)
+def test_stacks_that_no_file_holds(
+    tmp_path: Path, vocabulary: bytes, names: tuple[str, ...], stack: str, error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        pack_with(tmp_path / "model.pocketmt", vocabulary, {stack: (RowGroup(Uniform(), vectors=names),)})
+    assert not (tmp_path / "model.pocketmt").exists()
