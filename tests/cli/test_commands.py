@@ -10,7 +10,7 @@ from pocketmt.cli.main import pocketmt_command
 
 from .conftest import Run
 
-COMMANDS = ["benchmark", "compress", "evaluate", "inspect", "pack", "sensitivity", "train", "translate"]
+COMMANDS = ["attention", "benchmark", "compress", "evaluate", "inspect", "pack", "sensitivity", "train", "translate"]
 
 
 def test_these_are_all_the_commands() -> None:

@@ -6,6 +6,7 @@ import sys
 import click
 
 import pocketmt
+from pocketmt.cli.attention import attention
 from pocketmt.cli.benchmark import benchmark
 from pocketmt.cli.compress import compress
 from pocketmt.cli.evaluate import evaluate
@@ -31,7 +32,7 @@ def pocketmt_command() -> None:
     """
 
 
-for _command in (translate, inspect, train, pack, compress, sensitivity, evaluate, benchmark):
+for _command in (translate, inspect, train, pack, compress, sensitivity, attention, evaluate, benchmark):
     pocketmt_command.add_command(_command)
 
 

@@ -12,6 +12,8 @@ DEFAULT_MODEL = "captions-en-de"
 # No check of existence here: a missing file is an error of the run (exit status 1, our message), not of usage (2).
 FILE = click.Path(path_type=Path)
 
+PICTURES = (".png", ".svg", ".pdf")
+
 Command = Callable[..., Any]
 
 _UNITS = {"": 1, "B": 1, "kB": 10**3, "KB": 10**3, "MB": 10**6, "GB": 10**9}
@@ -76,6 +78,12 @@ def entropy_coding_option(command: Command) -> Command:
 def json_option(command: Command) -> Command:
     """Add --json."""
     return click.option("--json", "as_json", is_flag=True, help="Write a JSON record in place of a table.")(command)
+
+
+def check_picture(path: Path) -> None:
+    """Raise click.BadParameter where a picture could not be written to a path, before the work on it starts."""
+    if path.suffix not in PICTURES or not path.absolute().parent.is_dir():
+        raise click.BadParameter(f"{path} must end in one of {', '.join(PICTURES)}, in a folder that is there.")
 
 
 def show_scored(done: int, total: int) -> None:

@@ -4,9 +4,7 @@ from pathlib import Path
 
 import click
 
-from pocketmt.cli.options import FILE, json_option, show_scored
-
-PICTURES = (".png", ".svg", ".pdf")
+from pocketmt.cli.options import FILE, PICTURES, check_picture, json_option, show_scored
 
 
 @click.command(short_help="Measure which parts of a model bear few bits.")
@@ -38,8 +36,8 @@ def sensitivity(
     """
     tried = _whole_numbers(bits)
     given = dict(_pair(option) for option in options)
-    if picture is not None and (picture.suffix not in PICTURES or not picture.absolute().parent.is_dir()):
-        raise click.BadParameter(f"{picture} must end in one of {', '.join(PICTURES)}, in a folder that is there.")
+    if picture is not None:
+        check_picture(picture)
     from pocketmt.evaluation.records import to_json
     from pocketmt.evaluation.sensitivity import draw_sensitivity, sensitivity_table
     from pocketmt.recipes.sensitivity import measure_sensitivity

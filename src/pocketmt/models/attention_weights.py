@@ -1,0 +1,61 @@
+"""What a Transformer attends to: the weights of one attention, taken while it runs."""
+
+from collections.abc import Sequence
+from typing import Final, Literal
+
+import torch
+from torch import Tensor, nn
+
+from pocketmt.models.attention import DotProductAttention
+from pocketmt.models.search import pad
+from pocketmt.models.transformer import Transformer
+from pocketmt.text.vocabulary import BOS, EOS
+
+Kind = Literal["cross", "encoder", "decoder"]
+# Which attention a kind is: stack of layers, and sub-layer of each.
+_PLACES: Final = {
+    "cross": ("decoder", "cross_attention"),
+    "encoder": ("encoder", "self_attention"),
+    "decoder": ("decoder", "self_attention"),
+}
+
+
+def attention_layers(model: Transformer, kind: Kind) -> int:
+    """Return how many layers have an attention of this kind."""
+    layers = model.get_submodule(_PLACES[kind][0]).layers
+    assert isinstance(layers, nn.ModuleList)
+    return len(layers)
+
+
+@torch.inference_mode()
+def attention_weights(
+    model: Transformer, kind: Kind, layer: int, source: Sequence[int], target: Sequence[int]
+) -> Tensor:
+    """Return the weights of one attention for one sentence and a given translation of it.
+
+    Args:
+        model: in evaluation mode.
+        kind: "cross" from target to source, "encoder" and "decoder" within source and target.
+        layer: counted from 0.
+        source: piece ids without eos.
+        target: the same; it is read as in training, whatever the model would write.
+
+    Returns:
+        float32 [heads, queries, keys], rows adding up to 1. Positions of the source are its pieces and eos. Queries of
+        the target are where its pieces and eos are written; keys of the target are what is read there: bos, its pieces.
+    """
+    stack, attention = _PLACES[kind]
+    place = model.get_submodule(f"{stack}.layers.{layer}.{attention}.attention")
+    assert isinstance(place, DotProductAttention)
+    taken: list[Tensor] = []
+
+    def take(module: nn.Module, inputs: tuple[Tensor, ...], output: Tensor) -> None:
+        taken.append(output[0].float())
+
+    handle = place.softmax.register_forward_hook(take)
+    try:
+        model(pad([[*source, EOS]]), pad([[BOS, *target]]))
+    finally:
+        handle.remove()
+    (weights,) = taken
+    return weights
