@@ -8,6 +8,7 @@ import msgspec
 import torch
 from lightning_fabric import Fabric
 
+from pocketmt.errors import DataError
 from pocketmt.models.transformer import Transformer
 from pocketmt.recipes.outcome import Outcome, load_outcome
 from pocketmt.recipes.plan import PlannedStage, make_plan
