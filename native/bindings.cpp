@@ -8,6 +8,7 @@
 #include <nanobind/stl/unordered_map.h>
 #include <nanobind/stl/vector.h>
 
+#include <bit>
 #include <memory>
 #include <optional>
 #include <string>
@@ -97,12 +98,20 @@ Description describe(std::unordered_map<std::string, PythonTensor> tensors,
     return description;
 }
 
+LogarithmicActivations logarithmic_activations(const std::tuple<unsigned, double>& products) {
+    const auto [top, scale] = products;
+    if (top > 128 || !std::has_single_bit(top) || !(scale > 1e-30 && scale < 1e30))
+        throw ModelError("products: activations of up to " + std::to_string(top) + " levels, of scale " +
+                         std::to_string(scale) + ", cannot be quantized");
+    return {static_cast<float>(top), static_cast<float>(scale)};
+}
+
 std::shared_ptr<Engine> load(nb::handle buffer, const Architecture& architecture,
                              std::unordered_map<std::string, PythonTensor> tensors,
                              std::unordered_map<std::string, std::vector<PythonGroup>> matrices,
                              std::optional<nb::callable> release, const std::optional<std::string>& instruction_set,
                              size_t workers, std::unordered_map<std::string, nb::callable> decoders,
-                             std::vector<PythonStack> stacks) {
+                             std::vector<PythonStack> stacks, std::optional<std::tuple<unsigned, double>> products) {
     BufferView file(buffer);
     TensorSource::Release release_range;
     if (release) {
@@ -113,6 +122,7 @@ std::shared_ptr<Engine> load(nb::handle buffer, const Architecture& architecture
     }
     Description description = describe(std::move(tensors), std::move(matrices), std::move(stacks));
     for (auto& [name, tensor] : description.tensors) tensor.coded = decoders.contains(name);
+    if (products) description.products = logarithmic_activations(*products);
     auto decode = [&decoders](const std::string& name) {
         nb::gil_scoped_acquire python;
         return hold(decoders.at(name)());
@@ -233,7 +243,7 @@ NB_MODULE(_native, module) {
         .def(nb::new_(&load), nb::kw_only(), nb::arg("buffer"), nb::arg("architecture"), nb::arg("tensors"),
              nb::arg("matrices"), nb::arg("release").none(), nb::arg("instruction_set").none(), nb::arg("workers"),
              nb::arg("decoders") = std::unordered_map<std::string, nb::callable>{},
-             nb::arg("stacks") = std::vector<PythonStack>{})
+             nb::arg("stacks") = std::vector<PythonStack>{}, nb::arg("products") = nb::none())
         .def_prop_ro("instruction_set", [](const Engine& engine) { return engine.network().kernels.name; })
         .def(
             "submit",

@@ -95,6 +95,11 @@ struct VectorFunctions {
     // codes: [count, stride]; columns beyond `columns` are zeroed.
     void (*quantize_rows)(const float* x, size_t x_stride, size_t count, size_t columns, int8_t* codes, float* scales,
                           size_t stride);
+    // Activations on a fixed log scale ([L5]): codes are levels, the power of two that is nearest to |x| * (top /
+    // scale), the lower in the middle, at least 1, at most `top` (a power of two up to 128, which is held as 127), with
+    // the sign of x; every scale is scale / top. Columns beyond `columns` are zeroed.
+    void (*quantize_rows_logarithmic)(const float* x, size_t x_stride, size_t count, size_t columns, float top,
+                                      float scale, int8_t* codes, float* scales, size_t stride);
     // out = LN(x + residual) * gamma + beta; residual may be null; sum_out (x + residual) may be null. Rows are
     // contiguous. out and sum_out may each be x or residual, but not one another. Variance is biased, epsilon 1e-5.
     void (*layer_norm)(const float* x, const float* residual, const float* gamma, const float* beta, size_t count,

@@ -98,6 +98,22 @@ void quantize_rows(const float* x, size_t count, size_t columns, int8_t* codes, 
     }
 }
 
+void quantize_rows_logarithmic(const float* x, size_t count, size_t columns, float top, float scale, int8_t* codes,
+                               float* scales, size_t stride) {
+    const float inverse = top / scale;
+    for (size_t i = 0; i < count; ++i) {
+        scales[i] = scale / top;
+        std::fill_n(codes + i * stride, stride, int8_t{0});
+        for (size_t column = 0; column < columns; ++column) {
+            const float value = x[i * columns + column];
+            float power = 1.0f;
+            while (power < top && std::fabs(value) * inverse > 1.5f * power) power *= 2.0f;
+            const int level = std::min(static_cast<int>(power), 127);
+            codes[i * stride + column] = static_cast<int8_t>(value < 0.0f ? -level : level);
+        }
+    }
+}
+
 void layer_norm(const float* x, const float* gamma, const float* beta, size_t count, size_t columns, float* out) {
     for (size_t i = 0; i < count; ++i) {
         const float* row = x + i * columns;

@@ -123,6 +123,18 @@ Quantized check_quantization(const Kernels& table, const Block& block) {
     return quantized;
 }
 
+void check_logarithmic_quantization(const Kernels& table, const Block& block) {
+    constexpr float top = 128.0f, scale = 1.25f;
+    Quantized quantized, expected;
+    const float* x = block.activations.data();
+    table.vector.quantize_rows_logarithmic(x, columns, count, columns, top, scale, quantized.codes.data(),
+                                           quantized.scales.data(), quantized.stride);
+    reference::quantize_rows_logarithmic(x, count, columns, top, scale, expected.codes.data(), expected.scales.data(),
+                                         expected.stride);
+    if (quantized.codes != expected.codes || quantized.scales != expected.scales)
+        refuse(table, "activation log quantization");
+}
+
 // Multiplies one row and all of them, which take different ways, and compares with `expected` bit for bit:
 // multiply(rows of activations, out).
 template <class Multiply>
@@ -181,6 +193,7 @@ void check_kernels(const Kernels& table) {
     const Block block;
     check_float_product(table, block);
     const Quantized quantized = check_quantization(table, block);
+    check_logarithmic_quantization(table, block);
     const Epilogue epilogue{block.bias.data(), true};
     const Epilogue with_offsets{block.bias.data(), false, block.offsets.data()};
     for (const Epilogue& each : {epilogue, with_offsets}) {

@@ -6,6 +6,7 @@
 
 #include "kernels/kernels.h"
 #include "model/buffer.h"
+#include "model/quantizer.h"
 
 namespace pocketmt {
 
@@ -25,8 +26,8 @@ struct ProductBuffers {
 // A view of `count` contiguous rows. Valid until the next Activations is made on the same buffers.
 class Activations {
   public:
-    Activations(const Kernels& kernels, ProductBuffers& buffers, const float* values, size_t count, size_t columns)
-        : kernels_(kernels), buffers_(buffers), values_(values), count_(count), columns_(columns) {}
+    Activations(const Quantizer& quantizer, ProductBuffers& buffers, const float* values, size_t count, size_t columns)
+        : quantizer_(quantizer), buffers_(buffers), values_(values), count_(count), columns_(columns) {}
 
     const float* values() const { return values_; }
     size_t count() const { return count_; }
@@ -37,7 +38,7 @@ class Activations {
             size_t stride = round_up(columns_, activation_alignment);
             int8_t* codes = buffers_.codes.ensure(count_ * stride);
             float* scales = buffers_.scales.ensure(count_);
-            kernels_.vector.quantize_rows(values_, columns_, count_, columns_, codes, scales, stride);
+            quantizer_.quantize(values_, count_, columns_, codes, scales, stride);
             quantized_ = {codes, scales, stride};
         }
         return quantized_;
@@ -47,7 +48,7 @@ class Activations {
     float* group_outputs(size_t rows) { return buffers_.group_outputs.ensure(count_ * rows); }
 
   private:
-    const Kernels& kernels_;
+    const Quantizer& quantizer_;
     ProductBuffers& buffers_;
     const float* values_;
     size_t count_;

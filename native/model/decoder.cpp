@@ -81,7 +81,7 @@ class Step {
     }
 
     void add_output(const Linear& output, ResidualStream& stream) {
-        output.multiply(Activations(network_.kernels, workspace_.product, attended_, rows_.size(), a_), update_);
+        output.multiply(Activations(network_.quantizer, workspace_.product, attended_, rows_.size(), a_), update_);
         stream.add(update_);
     }
 

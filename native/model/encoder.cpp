@@ -61,7 +61,7 @@ class Group {
             attend(projected + first * 3 * a, memories_[sentence], attended + first * a);
             first += memories_[sentence].positions;
         }
-        layer.output.multiply(Activations(network_.kernels, workspace_.product, attended, tokens_, a), update);
+        layer.output.multiply(Activations(network_.quantizer, workspace_.product, attended, tokens_, a), update);
         stream.add(update);
     }
 

@@ -40,7 +40,7 @@ void ResidualStream::add(const float* update) {
 }
 
 Activations ResidualStream::activations() const {
-    return Activations(network_.kernels, workspace_.product, input_, count_, network_.architecture.model_dimension);
+    return Activations(network_.quantizer, workspace_.product, input_, count_, network_.architecture.model_dimension);
 }
 
 void embed(const Network& network, uint32_t token, const float* position, float* out) {
@@ -57,9 +57,9 @@ void add_feed_forward(const Network& network, Workspace& workspace, const FeedFo
     float* inner = workspace.inner.ensure(std::min(count, feed_forward_rows) * f);
     for (size_t first = 0; first < count; first += feed_forward_rows) {
         size_t rows = std::min(feed_forward_rows, count - first);
-        layer.inner.multiply(Activations(network.kernels, workspace.product, stream.input() + first * d, rows, d),
+        layer.inner.multiply(Activations(network.quantizer, workspace.product, stream.input() + first * d, rows, d),
                              inner, true);
-        layer.outer.multiply(Activations(network.kernels, workspace.product, inner, rows, f), update + first * d);
+        layer.outer.multiply(Activations(network.quantizer, workspace.product, inner, rows, f), update + first * d);
     }
     stream.add(update);
 }

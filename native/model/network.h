@@ -3,6 +3,7 @@
 
 #include "kernels/kernels.h"
 #include "model/architecture.h"
+#include "model/quantizer.h"
 #include "model/tensor_source.h"
 #include "model/weights.h"
 
@@ -10,10 +11,14 @@ namespace pocketmt {
 
 struct Network {
     Network(const Kernels& table, const Architecture& shape, const TensorSource& source)
-        : kernels(table), architecture((check(shape), shape)), weights(table, shape, source) {}
+        : kernels(table),
+          architecture((check(shape), shape)),
+          quantizer(table, source.products()),
+          weights(table, shape, source) {}
 
     const Kernels& kernels;
     const Architecture architecture;
+    const Quantizer quantizer;  // of what meets quantized weights
     const Weights weights;
 };
 

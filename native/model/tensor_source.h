@@ -5,10 +5,13 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
+
+#include "model/quantizer.h"
 
 namespace pocketmt {
 
@@ -39,6 +42,7 @@ struct Description {
     std::unordered_map<std::string, TensorDescription> tensors;
     std::unordered_map<std::string, std::vector<GroupDescription>> matrices;
     std::vector<StackDescription> stacks;
+    std::optional<LogarithmicActivations> products;  // how activations that meet quantized matrices are quantized
 };
 
 class TensorSource {
@@ -57,6 +61,8 @@ class TensorSource {
     TensorSource(std::span<const std::byte> file, Description description, Release release, Decode decode);
 
     bool holds(const std::string& name) const { return description_.tensors.contains(name); }
+    // How activations that meet quantized matrices are quantized; none: 8 bits with a scale a row.
+    const std::optional<LogarithmicActivations>& products() const { return description_.products; }
     // The row groups of a matrix; null where it is a plain tensor.
     const std::vector<GroupDescription>* groups(const std::string& matrix) const;
     const std::vector<StackDescription>& stacks() const { return description_.stacks; }

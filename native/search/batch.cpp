@@ -60,7 +60,7 @@ class BatchSearch {
         for (size_t first = 0; first < rows_.size(); first += chunk_rows_) {
             size_t count = std::min(chunk_rows_, rows_.size() - first);
             float* logits = workspace_.logits.ensure(count * stride_);
-            Activations activations(network_.kernels, workspace_.product, decoded + first * d, count, d);
+            Activations activations(network_.quantizer, workspace_.product, decoded + first * d, count, d);
             network_.weights.embedding.multiply(activations, {}, logits, stride_);
             for (size_t row = 0; row < count; ++row) consider(owners_[first + row], logits + row * stride_);
         }
@@ -131,7 +131,7 @@ std::vector<float> forced_logits(const Network& network, Workspace& workspace, s
         uint32_t token = position == 0 ? uint32_t{bos_token} : target[position - 1];
         DecoderRow row{token, &memories[0], history.data()};
         const float* decoded = decode_step(network, workspace, std::span(&row, 1), position);
-        Activations activations(network.kernels, workspace.product, decoded, 1, network.architecture.model_dimension);
+        Activations activations(network.quantizer, workspace.product, decoded, 1, network.architecture.model_dimension);
         network.weights.embedding.multiply(activations, {}, logits.data() + position * vocabulary_size,
                                            vocabulary_size);
         monitor.check();

@@ -50,6 +50,12 @@ void wrong_quantize_rows(const float* x, size_t x_stride, size_t count, size_t c
     if (count == imitated.wrong_count) codes[(count - 1) * stride + columns - 1] ^= 1;
 }
 
+void wrong_quantize_rows_logarithmic(const float* x, size_t x_stride, size_t count, size_t columns, float top,
+                                     float scale, int8_t* codes, float* scales, size_t stride) {
+    imitated.table->vector.quantize_rows_logarithmic(x, x_stride, count, columns, top, scale, codes, scales, stride);
+    if (count == imitated.wrong_count) codes[(count - 1) * stride + columns - 1] ^= 1;
+}
+
 void check_wrong_kernel(const std::string& instruction_set, const std::string& kernel, size_t count) {
     const Kernels& right = kernels_named(instruction_set);
     Kernels wrong = right;
@@ -65,6 +71,8 @@ void check_wrong_kernel(const std::string& instruction_set, const std::string& k
         wrong.bit_plane_product.multiply = wrong_bit_plane;
     } else if (kernel == "quantize_rows") {
         wrong.vector.quantize_rows = wrong_quantize_rows;
+    } else if (kernel == "quantize_rows_logarithmic") {
+        wrong.vector.quantize_rows_logarithmic = wrong_quantize_rows_logarithmic;
     } else {
         throw std::invalid_argument("there is no wrong kernel '" + kernel + "'");
     }

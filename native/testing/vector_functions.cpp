@@ -31,6 +31,19 @@ std::pair<NumPyArray<int8_t>, NumPyArray<float>> quantize_rows(const std::string
     return {to_numpy(codes.values(), {count, stride}), to_numpy(scales.values(), {count})};
 }
 
+std::pair<NumPyArray<int8_t>, NumPyArray<float>> quantize_rows_logarithmic(const std::string& instruction_set,
+                                                                           const Matrix& x, float top, float scale,
+                                                                           size_t gap) {
+    const size_t count = x.shape(0), columns = x.shape(1), stride = round_up(columns, activation_alignment);
+    const FencedRows<float> input = fenced(x, gap);
+    const FencedRows<int8_t> codes(count, stride, 0);
+    const FencedRows<float> scales(1, count, 0);
+    kernels_named(instruction_set)
+        .vector.quantize_rows_logarithmic(input.data(), input.stride(), count, columns, top, scale, codes.data(),
+                                          scales.data(), stride);
+    return {to_numpy(codes.values(), {count, stride}), to_numpy(scales.values(), {count})};
+}
+
 // Where the results of a normalization go: memory of their own, or one of the inputs.
 struct NormalizationMemory {
     FencedRows<float> x;
@@ -152,6 +165,8 @@ std::pair<NumPyArray<uint32_t>, NumPyArray<float>> top_k(const std::string& inst
 void bind_vector_functions(nb::module_& module) {
     const auto set = nb::arg("instruction_set");
     module.def("quantize_rows", &quantize_rows, set, nb::arg("x"), nb::arg("gap") = 0);
+    module.def("quantize_rows_logarithmic", &quantize_rows_logarithmic, set, nb::arg("x"), nb::arg("top"),
+               nb::arg("scale"), nb::arg("gap") = 0);
     module.def("layer_norm", &layer_norm, set, nb::arg("x"), nb::arg("residual").none(), nb::arg("gamma"),
                nb::arg("beta"), nb::arg("sum_place") = nb::none(), nb::arg("out_place") = "own");
     module.def("add", &add, set, nb::arg("x"), nb::arg("y"));

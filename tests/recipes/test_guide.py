@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 from pocketmt.models.presets import preset
+from pocketmt.quantization.log_activations import LogarithmicActivations
 from pocketmt.quantization.registry import SCHEMES
 from pocketmt.recipes.fully_quantized import FullQuantization
 from pocketmt.recipes.plan import PlannedStage, make_plan
@@ -40,6 +41,11 @@ def test_the_example_of_vectors_makes_biases_small_and_no_norm(tmp_path: Path) -
     assert len(vectors) == 2 * (4 + 4)
     assert all(name.endswith((".inner.bias", ".outer.bias")) for name in vectors)
     assert "embedding.weight" not in stage.matrices and "decoder.layers.0.feed_forward.inner.weight" in stage.matrices
+
+
+def test_the_example_of_products_has_the_papers_scale(tmp_path: Path) -> None:
+    stage = planned_example("log-4-bit-dot-products", tmp_path)
+    assert stage.products == LogarithmicActivations(4, 1.0)
 
 
 def test_every_scheme_is_explained() -> None:

@@ -57,6 +57,8 @@ class Model:
             offset and size are then those of what it decodes.
         matrices: quantized matrix -> its row groups, each (scheme, bits, granularity, levels, rows).
         stacks: (matrix of `matrices`, names of the biases and norms that are its rows).
+        products: where activations that meet quantized matrices are powers of two: the largest magnitude, in units of
+            the smallest, and as it is; None: 8 bits, a scale a row.
         release: told (offset, size) of bytes that are needed no more.
         instruction_set: its name; None takes the best that this CPU has.
         workers: how many threads compute at once.
@@ -76,6 +78,7 @@ class Model:
         workers: int,
         decoders: Mapping[str, Callable[[], Buffer]] = ...,
         stacks: Sequence[tuple[str, Sequence[str]]] = ...,
+        products: tuple[int, float] | None = None,
     ) -> None: ...
     @property
     def instruction_set(self) -> str:

@@ -27,7 +27,8 @@ def check_kernels(instruction_set: str) -> None:
 def check_wrong_kernel(instruction_set: str, kernel: str, count: int) -> None:
     """check_kernels, where one output or code of `kernel` is wrong whenever it is given `count` rows.
 
-    Kernels: float_product, integer_product, six_bit_product, level_table_product, bit_plane_product, quantize_rows.
+    Kernels: float_product, integer_product, six_bit_product, level_table_product, bit_plane_product, quantize_rows,
+    quantize_rows_logarithmic.
     """
 
 class FloatMatrix:
@@ -97,6 +98,11 @@ class BitPlaneMatrix:
 
 def quantize_rows(instruction_set: str, x: Floats, gap: int = 0) -> tuple[NDArray[np.int8], Floats]:
     """x [count, columns] -> codes [count, columns rounded up to 64], scales [count]."""
+
+def quantize_rows_logarithmic(
+    instruction_set: str, x: Floats, top: float, scale: float, gap: int = 0
+) -> tuple[NDArray[np.int8], Floats]:
+    """x [count, columns] -> levels [count, columns rounded up to 64], scales [count]."""
 
 def layer_norm(
     instruction_set: str,

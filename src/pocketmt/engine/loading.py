@@ -48,6 +48,7 @@ def native_model(file: ModelFile, workers: int = 1, instruction_set: str | None 
             for name, groups in file.matrices.items()
         },
         stacks=list(file.stacks.items()),
+        products=None if file.products is None else (file.products.top, file.products.scale),
         release=release,
         instruction_set=instruction_set,
         workers=workers,

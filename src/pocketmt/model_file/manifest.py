@@ -9,6 +9,7 @@ from pocketmt.model_file.architecture import Architecture, architecture_from_jso
 from pocketmt.model_file.entropy_coding import CODING
 from pocketmt.model_file.layout import RowGroup, StoredScheme, TensorForm, scheme_from_json
 from pocketmt.model_file.newer import NewerFileError
+from pocketmt.model_file.products import Products, products_from_json
 from pocketmt.model_file.vectors import Stacks, stacks_from_json, stored_shapes
 
 FORMAT_VERSION: Final = 1
@@ -43,6 +44,7 @@ class Contents:
     stacks: Stacks
     tensors: dict[str, TensorForm]  # without the vocabulary, whose size the manifest does not fix
     coded: bool  # codes may be entropy-coded
+    products: Products | None  # how activations that meet quantized matrices are quantized; None: 8 bits, a scale a row
 
 
 def check_manifest(manifest: dict[str, object]) -> Contents:
@@ -52,10 +54,11 @@ def check_manifest(manifest: dict[str, object]) -> Contents:
         raise ModelFileError(f"manifest: format_version is {version!r:.40}, expected a whole number of at least 1")
     if version > FORMAT_VERSION:
         raise NewerFileError(f"manifest: format version {version}, this PocketMT reads up to {FORMAT_VERSION}")
-    optional = {"coding", "vectors"} & set(manifest)
+    optional = {"coding", "vectors", "products"} & set(manifest)
     _check_members(manifest, ("format_version", *_MEMBERS, *optional), "manifest")
-    if "coding" in manifest and manifest["coding"] != CODING:
+    if manifest.get("coding", CODING) != CODING:
         raise NewerFileError(f"manifest: coding {manifest['coding']!r:.40} is unknown here (known: {CODING!r})")
+    products = products_from_json(manifest["products"], "manifest: products") if "products" in manifest else None
     for name, kind in _MEMBERS.items():
         if not isinstance(manifest[name], _TYPES[kind]):
             raise ModelFileError(f"manifest: {name} is not {kind}")
@@ -76,7 +79,7 @@ def check_manifest(manifest: dict[str, object]) -> Contents:
             raise ModelFileError(f"manifest: matrices: {stack!r} is missing, whose rows are vectors")
     tensors = _tensor_forms(shapes, matrices)
     size = _vocabulary_bytes(manifest["vocabulary"])
-    return Contents(architecture, languages, size, matrices, stacks, tensors, coded="coding" in manifest)
+    return Contents(architecture, languages, size, matrices, stacks, tensors, "coding" in manifest, products)
 
 
 def _check_members(value: object, members: Collection[str], where: str) -> None:

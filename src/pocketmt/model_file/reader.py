@@ -17,6 +17,7 @@ from pocketmt.model_file.entropy_coding import CODED, coded_name, decode
 from pocketmt.model_file.layout import MAXIMUM_GROUPED, RowGroup, TensorForm, groups_form
 from pocketmt.model_file.manifest import VOCABULARY_TENSOR, Contents, check_manifest
 from pocketmt.model_file.newer import NewerFileError
+from pocketmt.model_file.products import Products
 from pocketmt.model_file.strict_json import parse_object
 from pocketmt.model_file.values import check_group, group_of_row
 from pocketmt.model_file.vectors import Stacks
@@ -37,6 +38,7 @@ class ModelFile:
         matrices: quantized matrix -> its row groups; other matrices are plain F32 tensors. Stacks are among them.
         stacks: stack of quantized vectors -> the vectors that are its rows; other vectors are plain F32 tensors.
         tensors: name -> where it lies; padding is left out.
+        products: how activations that meet quantized matrices are quantized; None: 8 bits, a scale a row.
         coded: tensor that the file holds entropy-coded -> its row group; `tensors` has it by its `coded_name`.
         buffer: the whole file, read-only, mapped; it may be used until close.
     """
@@ -47,6 +49,7 @@ class ModelFile:
         self.manifest: dict[str, object] = manifest
         self.matrices: dict[str, tuple[RowGroup, ...]] = contents.matrices
         self.stacks: Stacks = contents.stacks
+        self.products: Products | None = contents.products
         self.tensors: Mapping[str, TensorEntry] = MappingProxyType(header.tensors)
         self.coded: Mapping[str, RowGroup] = MappingProxyType(_coded(header, contents))
         self.buffer: memoryview = buffer

@@ -10,6 +10,7 @@ from pocketmt.model_file.architecture import Architecture, parameter_shapes
 from pocketmt.model_file.entropy_coding import CODED, coded_name
 from pocketmt.model_file.layout import RowGroup
 from pocketmt.model_file.manifest import VOCABULARY_TENSOR
+from pocketmt.model_file.products import Products
 from pocketmt.model_file.reader import ModelFile, open_model
 
 FLOAT32_BYTES = 4
@@ -45,6 +46,7 @@ class ModelReport:
     """A model file in numbers; all sizes in bytes, and every byte of the file in one of them.
 
     Attributes:
+        products: how activations that meet quantized matrices are quantized; None: 8 bits, a scale a row.
         matrices: in the order of the network.
         stacks: of biases and norms that are quantized; rows are vectors.
         vector_bytes: biases and norms, in fp32 or in stacks.
@@ -62,6 +64,7 @@ class ModelReport:
     description: str
     licence: str
     producer: str
+    products: Products | None
     matrices: tuple[MatrixReport, ...]
     stacks: tuple[MatrixReport, ...]
     vector_bytes: int
@@ -108,6 +111,7 @@ class ModelReport:
             ("licence", self.licence),
             ("producer", self.producer),
             ("architecture", ", ".join(f"{name} {value}" for name, value in sizes.items() if name != "type")),
+            ("products", "" if self.products is None else str(self.products)),
         ]
         return [f"{name + ':':<14}{printable(text)}" for name, text in facts if text]
 
@@ -163,6 +167,7 @@ def _report(path: str, file: ModelFile) -> ModelReport:
         description=str(file.manifest["description"]),
         licence=str(file.manifest["licence"]),
         producer=str(file.manifest["producer"]),
+        products=file.products,
         matrices=matrices,
         stacks=stacks,
         vector_bytes=vector_bytes,

@@ -17,6 +17,7 @@ from pocketmt.model_file.manifest import FORMAT_VERSION, check_manifest
 from pocketmt.model_file.vectors import stack_name, stacks_from_json, stored_shapes
 from pocketmt.model_file.writer import StoredTensor, write_model
 from pocketmt.quantization import Logarithmic, Scheme, Uniform
+from pocketmt.quantization.log_activations import LogarithmicActivations
 from pocketmt.recipes.encoding import check_groups, encode_matrix, stored_tensor
 from pocketmt.recipes.entropy_coding import code_tensors
 from pocketmt.recipes.row_groups import QuantizedMatrix, RowGroup
@@ -61,6 +62,7 @@ def pack(
     about: About,
     quantized: Mapping[str, QuantizedMatrix] | None = None,
     *,
+    products: LogarithmicActivations | None = None,
     entropy_coding: bool = False,
 ) -> int:
     """Write a model file.
@@ -76,6 +78,7 @@ def pack(
         about: the rest of the manifest.
         quantized: matrix -> codes and parameters of each of its row groups, stored as they are: of a retrained model,
             what training used. The other matrices' schemes fit and assign.
+        products: how activations that meet quantized matrices are quantized; None: 8 bits, a scale a row.
         entropy_coding: make the codes smaller without loss; only a PocketMT that knows of it reads such a file.
 
     Returns:
@@ -107,6 +110,8 @@ def pack(
     }
     if vectors:
         manifest["vectors"] = vectors
+    if products is not None:
+        manifest["products"] = products.description()
     if entropy_coding:
         tensors = code_tensors(tensors, check_manifest(manifest).matrices)
         manifest["coding"] = CODING

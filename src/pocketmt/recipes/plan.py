@@ -10,6 +10,7 @@ from pocketmt.model_file.architecture import Architecture
 from pocketmt.model_file.vectors import stack_name
 from pocketmt.quantization import Scheme
 from pocketmt.quantization.frequency_clusters import frequency_clusters
+from pocketmt.quantization.log_activations import LogarithmicActivations
 from pocketmt.quantization.registry import scheme_from_options
 from pocketmt.recipes.activations import Estimation, plan_activations, plan_estimation
 from pocketmt.recipes.fully_quantized import FullQuantization
@@ -22,6 +23,7 @@ from pocketmt.recipes.matrices import (
     vector_lengths,
 )
 from pocketmt.recipes.methods import check_scheme
+from pocketmt.recipes.products import plan_products
 from pocketmt.recipes.row_groups import RowGroup
 from pocketmt.recipes.schema import ErrorCompensation, FullPrecision, Quantize, Recipe, Retraining
 
@@ -59,6 +61,7 @@ class PlannedStage:
     compensation: ErrorCompensation | None = None
     activations: FullQuantization | None = None  # of this stage, or of an earlier one
     estimation: Estimation | None = None  # where this stage is the first that quantizes activations
+    products: LogarithmicActivations | None = None  # of this stage, or of an earlier one
 
 
 def make_plan(recipe: Recipe, architecture: Architecture) -> list[PlannedStage]:
@@ -76,11 +79,12 @@ def make_plan(recipe: Recipe, architecture: Architecture) -> list[PlannedStage]:
     matrices: dict[str, Division] = {}
     places: dict[str, str] = {}
     activations: FullQuantization | None = None
+    products: LogarithmicActivations | None = None
     plan = []
     for index, stage in enumerate(recipe.stages):
         place = f"stages[{index}]"
         estimation = plan_estimation(stage, place)
-        if not stage.quantize and stage.retraining is None and estimation is None:
+        if not (stage.quantize or stage.retraining or estimation or stage.products):
             raise ConfigurationError(f"{place}: it neither quantizes nor retrains: give it one of both, or remove it")
         for number, entry in enumerate(stage.quantize):
             where = f"{place}.quantize[{number}]"
@@ -97,15 +101,17 @@ def make_plan(recipe: Recipe, architecture: Architecture) -> list[PlannedStage]:
             matrices |= divided
             places |= dict.fromkeys(divided, where)
         activations = plan_activations(stage, activations, architecture, place)
+        weights = any(not division.vectors for division in matrices.values())
+        products = plan_products(stage, products, weights, activations is not None, place)
         method, name = stage.retraining, stage.name or str(index + 1)
         if isinstance(method, ErrorCompensation):
             if not stage.quantize:
                 raise ConfigurationError(f"{place}: nothing is quantized whose errors it could compensate")
-            plan.append(PlannedStage(name, dict(matrices), None, method))
+            plan.append(PlannedStage(name, dict(matrices), None, method, products=products))
             continue
         if method is not None:
             _check_method(method, matrices, places, f"{place}.retraining")
-        plan.append(PlannedStage(name, dict(matrices), method, None, activations, estimation))
+        plan.append(PlannedStage(name, dict(matrices), method, None, activations, estimation, products))
     return plan
 
 

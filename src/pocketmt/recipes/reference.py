@@ -1,7 +1,7 @@
 """The reference of a model file: a PyTorch model that computes what the engine computes, from the same codes."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import Final
 
@@ -12,6 +12,7 @@ from pocketmt.model_file import Architecture, ModelFile, RowGroup, open_model
 from pocketmt.model_file.bit_packing import unpack_codes
 from pocketmt.models.transformer import Transformer
 from pocketmt.quantization.activations import quantize_rows
+from pocketmt.quantization.log_activations import LogarithmicActivations
 from pocketmt.quantization.products import affine_product, binary_product, level_product
 
 _TORCH_TYPES: Final = {"F32": torch.float32, "BF16": torch.bfloat16, "I8": torch.int8, "U8": torch.uint8}
@@ -89,10 +90,20 @@ class QuantizedLinear(nn.Module):
     order: Tensor | None
     bias: Tensor | None
 
-    def __init__(self, groups: Sequence[nn.Module], order: Tensor | None, bias: Tensor | None) -> None:
-        """Take row groups, where in their concatenation each row lies, [rows] (None: in order), and bias [rows]."""
+    def __init__(
+        self,
+        groups: Sequence[nn.Module],
+        order: Tensor | None,
+        bias: Tensor | None,
+        quantize: Callable[[Tensor], tuple[Tensor, Tensor]] = quantize_rows,
+    ) -> None:
+        """Take row groups, where in their concatenation each row lies, [rows] (None: in order), and bias [rows].
+
+        `quantize` makes codes and scales of the input, as `quantize_rows` does.
+        """
         super().__init__()
         self.groups = nn.ModuleList(groups)
+        self.quantize = quantize
         self.register_buffer("order", order)
         self.register_buffer("bias", bias)
 
@@ -103,7 +114,7 @@ class QuantizedLinear(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """[.., inputs] -> [.., outputs]."""
-        codes, scale = quantize_rows(x)
+        codes, scale = self.quantize(x)
         product = torch.cat([group(codes, scale) for group in self.groups], dim=-1)
         if self.order is not None:
             product = product[..., self.order]
@@ -126,14 +137,17 @@ def load_reference(path: str | os.PathLike[str]) -> Transformer:
     """Load a model file as a PyTorch model in evaluation mode.
 
     Weights, biases and norms are decoded from their codes. Every product with a quantized matrix, the output
-    projection among them, quantizes its activations per row and adds exactly, as the engine does; the rest is plain
-    float32.
+    projection among them, quantizes its activations, per row or as the file's "products" say, and adds exactly, as the
+    engine does; the rest is plain float32.
 
     Raises:
         ModelFileError: as `open_model` does.
     """
     with open_model(path) as file:
-        linears = {name: QuantizedLinear(*_row_groups(file, name), bias=None) for name in file.matrices}
+        quantize = quantize_rows
+        if file.products is not None:
+            quantize = LogarithmicActivations(file.products.bits, file.products.scale).quantize_rows
+        linears = {name: QuantizedLinear(*_row_groups(file, name), None, quantize) for name in file.matrices}
         decoded = {name: linear.weight() for name, linear in linears.items()}
         for stack, vectors in file.stacks.items():
             del linears[stack]

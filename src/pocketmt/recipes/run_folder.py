@@ -11,6 +11,7 @@ from pocketmt.errors import ConfigurationError, ModelFileError, PocketMTError
 from pocketmt.recipes.allocation import choose_recipe
 from pocketmt.recipes.compression import compress
 from pocketmt.recipes.packing import FLOAT32, About, pack
+from pocketmt.recipes.products import recipe_products
 from pocketmt.recipes.row_groups import RowGroup
 from pocketmt.recipes.schema import Recipe, quantizes_activations
 from pocketmt.recipes.teaching import Progress
@@ -102,9 +103,16 @@ def compress_run(
     vocabulary = model.vocabulary_file.read_bytes()
 
     def write(path: Path) -> None:
-        weights, quantized = outcome.weights, outcome.quantized
         size = pack(
-            path, weights, model.architecture, vocabulary, schemes, about, quantized, entropy_coding=entropy_coding
+            path,
+            outcome.weights,
+            model.architecture,
+            vocabulary,
+            schemes,
+            about,
+            outcome.quantized,
+            products=recipe_products(recipe),
+            entropy_coding=entropy_coding,
         )
         if maximum_size is not None and size > maximum_size:
             raise OversizedError(f"the model file has {size:,} bytes, more than {maximum_size:,}", size)

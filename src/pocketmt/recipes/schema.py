@@ -154,12 +154,22 @@ class Activations(_Strict, frozen=True, kw_only=True):
     trials: Positive | None = None  # None: TRIALS
 
 
+class Products(_Strict, frozen=True, kw_only=True):
+    """How activations are quantized, on the fly, where they come to a product with quantized weights [L5]."""
+
+    scheme: Literal["logarithmic"]
+    bits: Annotated[int, Meta(ge=1, le=4)]
+    # S, the largest magnitude; the paper has "fixed predetermined" scales (3.5), and uses 1: "we do not scale" (4.3).
+    scale: Annotated[float, Meta(ge=2**-20, le=2**20)] = 1.0
+
+
 class Stage(_Strict, frozen=True, kw_only=True):
     """One step: what is quantized from here on, and the retraining, if any."""
 
     name: str = ""
     quantize: list[Quantize] = []
     activations: Activations | msgspec.UnsetType = msgspec.UNSET  # unset: as the stage before has them
+    products: Products | msgspec.UnsetType = msgspec.UNSET  # the same
     retraining: Retraining | ErrorCompensation | None = None  # None: quantized after training, and left so
 
 

@@ -20,6 +20,7 @@ from pocketmt.recipes.fully_quantized import set_stage
 from pocketmt.recipes.methods import Method
 from pocketmt.recipes.outcome import Outcome, decoded_weights
 from pocketmt.recipes.plan import PlannedStage
+from pocketmt.recipes.products import quantize_products
 from pocketmt.recipes.row_groups import QuantizedMatrix, RowGroup
 from pocketmt.recipes.schema import SEQUENCE_OBJECTIVES, Retraining
 from pocketmt.recipes.texts import Texts
@@ -135,16 +136,17 @@ class StageRun:
             self.teacher = self._teacher(self.retraining)
             self.pairs = self._pairs()
 
-    def _network(self, weights: dict[str, Tensor]) -> Transformer:
-        network = Transformer(self.setting.model.architecture, self._dropouts())
-        network.load_state_dict(weights)
-        return network
-
     def _quantizing_network(self, state: dict[str, Tensor], with_dropout: bool = True) -> Transformer:
-        """Return a network with the stage's quantized activations; ranges that `state` lacks are not estimated yet."""
+        """Return a network with the stage's quantized activations and products.
+
+        Ranges that `state` lacks are not estimated yet.
+        """
         dropouts = self._dropouts() if with_dropout else None
         network = build_network(self.setting.model.architecture, self.plan.activations, dropouts)
         network.load_state_dict({**network.state_dict(), **state})
+        if self.plan.products is not None:
+            weights = [name for name, division in self.plan.matrices.items() if not division.vectors]
+            quantize_products(network, self.plan.products, weights)
         return network
 
     def _dropouts(self) -> Dropouts:
@@ -158,7 +160,7 @@ class StageRun:
             return {}
         assert corpus is not None
         chosen = random.Random(self.setting.seed).sample(corpus.training, min(settings.sentences, len(corpus.training)))
-        network = self._network(decoded_weights(start.weights, start.quantized, self.groups))
+        network = self._quantizing_network(decoded_weights(start.weights, start.quantized, self.groups))
         new = {name: each for name, each in self.groups.items() if name not in start.quantized and not each[0].vectors}
         return compensate(network.to(self.setting.fabric.device), new, chosen)
 
@@ -166,7 +168,9 @@ class StageRun:
         """Return the uncompressed model where it teaches."""
         if retraining.objective in ("references", "sequence_distillation"):
             return None
-        return self._network(self.setting.model.weights).to(self.setting.fabric.device).eval().requires_grad_(False)
+        teacher = Transformer(self.setting.model.architecture)
+        teacher.load_state_dict(self.setting.model.weights)
+        return teacher.to(self.setting.fabric.device).eval().requires_grad_(False)
 
     def _learns_from_translations(self) -> bool:
         return self.retraining is not None and self.retraining.objective in SEQUENCE_OBJECTIVES

@@ -1,0 +1,41 @@
+// How activations become codes where they meet weights that are integers.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "kernels/kernels.h"
+
+namespace pocketmt {
+
+// Activations on a fixed log scale ([L5]): `top`, the largest magnitude in units of the smallest, stands for `scale`.
+struct LogarithmicActivations {
+    float top;
+    float scale;
+};
+
+// 8 bits with a scale a row, or on a fixed log scale.
+class Quantizer {
+  public:
+    Quantizer(const Kernels& kernels, const std::optional<LogarithmicActivations>& logarithmic)
+        : kernels_(kernels), logarithmic_(logarithmic) {}
+
+    // values [count, columns] -> codes [count, stride], scales [count].
+    void quantize(const float* values, size_t count, size_t columns, int8_t* codes, float* scales,
+                  size_t stride) const {
+        const VectorFunctions& vector = kernels_.vector;
+        if (logarithmic_) {
+            vector.quantize_rows_logarithmic(values, columns, count, columns, logarithmic_->top, logarithmic_->scale,
+                                             codes, scales, stride);
+        } else {
+            vector.quantize_rows(values, columns, count, columns, codes, scales, stride);
+        }
+    }
+
+  private:
+    const Kernels& kernels_;
+    const std::optional<LogarithmicActivations> logarithmic_;
+};
+
+}  // namespace pocketmt

@@ -1,0 +1,97 @@
+"""Activations on a fixed log scale [L5]: the engine computes what PyTorch defines, with every scheme of weights."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pocketmt.engine import _native
+from pocketmt.errors import ModelFileError
+from pocketmt.model_file import open_model
+from pocketmt.quantization.log_activations import LogarithmicActivations
+from pocketmt.recipes.packing import pack
+from pocketmt.recipes.reference import load_reference
+from pocketmt.recipes.row_groups import RowGroup
+from pocketmt.text.vocabulary import Vocabulary
+from tests.engine.conftest import sentences
+from tests.engine.reference import architecture, random_transformer, reference_logits
+from tests.engine.test_parity import native_logits
+from tests.engine.test_schemes import ABOUT, GROUPS, SCHEMES, SHAPES, assert_sameness, load
+
+Choice = dict[str, str | Sequence[RowGroup]]
+CHOICES: dict[str, Choice] = {
+    name: {"*": (RowGroup(SCHEMES[name]),)}
+    for name in ("logarithmic 4 matrix", "logarithmic 1 row", "uniform", "affine 4 row", "binary 3", "codebook 8")
+}
+CHOICES["groups"] = {"embedding.weight": GROUPS["seven"], "*": "logarithmic4-row"}
+CHOICES["some in fp32"] = {
+    "embedding.weight": "float32",
+    "decoder.*.feed_forward.*": "float32",
+    "*": "logarithmic4-row",
+}
+
+
+def write(path: Path, vocabulary: Vocabulary, choice: Choice, products: LogarithmicActivations, shape: str) -> None:
+    model = random_transformer(architecture(**SHAPES[shape]))
+    pack(path, model.state_dict(), model.architecture, vocabulary.model, choice, ABOUT, products=products)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("choice", CHOICES)
+def test_parity_and_sameness(tmp_path: Path, vocabulary: Vocabulary, choice: str, shape: str) -> None:
+    path = tmp_path / "model.pocketmt"
+    write(path, vocabulary, CHOICES[choice], LogarithmicActivations(4, 4.0), shape)
+    reference, model, medians = load_reference(path), load(path), []
+    for source, target in zip(sentences(8), sentences(8, seed=1), strict=True):
+        expected = reference_logits(reference, source, target)
+        error = np.abs(native_logits(model, source, target) - expected) / np.sqrt(np.mean(expected**2))
+        # Where float32's rounding moves an activation over a boundary, its value doubles: all that follows differs.
+        assert np.max(error) < 0.5
+        medians.append(np.median(error))
+    assert np.median(medians) < 1e-5
+    if choice != "some in fp32":  # whose sums have an order that differs from CPU to CPU
+        assert_sameness(path)
+
+
+@pytest.mark.parametrize(("bits", "scale"), [(1, 0.5), (2, 1.0), (3, 3.3), (4, 1.0)])
+def test_every_width(tmp_path: Path, vocabulary: Vocabulary, bits: int, scale: float) -> None:
+    path = tmp_path / "model.pocketmt"
+    write(path, vocabulary, {"*": "logarithmic4-row"}, LogarithmicActivations(bits, scale), "even")
+    reference, model, medians = load_reference(path), load(path), []
+    for source, target in zip(sentences(8), sentences(8, seed=1), strict=True):
+        expected = reference_logits(reference, source, target)
+        error = np.abs(native_logits(model, source, target) - expected) / np.sqrt(np.mean(expected**2))
+        medians.append(np.median(error))
+    assert np.median(medians) < 1e-5
+
+
+def test_they_make_a_difference(tmp_path: Path, vocabulary: Vocabulary) -> None:
+    path, source = tmp_path / "model.pocketmt", sentences(1)[0]
+    logits = []
+    for scale in (1.0, 8.0):
+        write(path, vocabulary, {"*": "uniform8"}, LogarithmicActivations(4, scale), "even")
+        logits.append(native_logits(load(path), source, source))
+    assert np.abs(logits[0] - logits[1]).max() > 0.1
+
+
+@pytest.mark.parametrize("products", [(3, 1.0), (256, 1.0), (0, 1.0), (128, 0.0), (128, -1.0), (128, float("nan"))])
+def test_the_engine_refuses_what_it_cannot_quantize(
+    tmp_path: Path, vocabulary: Vocabulary, products: tuple[int, float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "model.pocketmt"
+    write(path, vocabulary, {"*": "uniform8"}, LogarithmicActivations(), "even")
+    make = _native.Model
+    monkeypatch.setattr(_native, "Model", lambda **arguments: make(**{**arguments, "products": products}))
+    with pytest.raises(ModelFileError, match="products: activations of up to"):
+        load(path)
+
+
+def test_the_file_says_it(tmp_path: Path, vocabulary: Vocabulary) -> None:
+    path = tmp_path / "model.pocketmt"
+    write(path, vocabulary, {"*": "uniform8"}, LogarithmicActivations(4, 2.0), "even")
+    with open_model(path) as file:
+        assert file.products is not None
+        assert (file.products.top, file.products.scale) == (128, 2.0)
+        assert json.loads(json.dumps(file.manifest["products"])) == {"scheme": "logarithmic", "bits": 4, "scale": 2.0}
