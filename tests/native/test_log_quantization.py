@@ -17,7 +17,8 @@ def _expected(x: Floats, top: float, scale: float) -> Floats:
     powers = np.float32(2) ** np.arange(int(np.log2(top)) + 1)
     # Distances of numbers in [1, 128] from powers of two are exact in double.
     nearest = powers[np.abs(np.clip(position, 1, top)[..., None].astype(np.float64) - powers).argmin(axis=-1)]
-    return np.where(x < 0, -1, 1) * np.minimum(nearest, 127)
+    signed: Floats = np.where(x < 0, np.float32(-1), np.float32(1)) * np.minimum(nearest, np.float32(127))
+    return signed
 
 
 @settings(max_examples=100, deadline=None)

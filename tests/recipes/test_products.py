@@ -16,10 +16,12 @@ from pocketmt.errors import ConfigurationError
 from pocketmt.model_file import open_model
 from pocketmt.models.transformer import Transformer
 from pocketmt.quantization.log_activations import LogarithmicActivations
+from pocketmt.recipes.compensation import compensate
 from pocketmt.recipes.compression import compress
 from pocketmt.recipes.plan import make_plan
 from pocketmt.recipes.products import quantize_products, recipe_products
 from pocketmt.recipes.reference import load_reference
+from pocketmt.recipes.row_groups import QuantizedMatrix
 from pocketmt.recipes.run_folder import compress_run
 from pocketmt.recipes.schema import Recipe
 from pocketmt.recipes.trained_model import read_trained_model
@@ -79,12 +81,12 @@ def test_gradients_reach_everything_through_the_products() -> None:
     model = random_transformer(architecture())
     names = [name for name, parameter in model.named_parameters() if parameter.dim() == 2]
     quantize_products(model, LogarithmicActivations(), names)
-    inputs_of(model, [])["embedding.weight"].square().sum().backward()
+    inputs_of(model, [])["embedding.weight"].square().sum().backward()  # type: ignore[no-untyped-call]
     assert all(parameter.grad is not None and bool(parameter.grad.any()) for parameter in model.parameters())
 
 
 def test_a_later_stage_keeps_products_and_adds_its_matrices() -> None:
-    stages = [
+    stages: list[dict[str, Any]] = [
         {"quantize": [ATTENTION], "products": {**PRODUCTS, "scale": 2.5}},
         {"quantize": [{**ALL, "matrices": ["embedding"]}]},
     ]
@@ -141,10 +143,12 @@ def test_error_compensation_is_for_the_activations_that_come(
     tiny_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     networks: list[Transformer] = []
-    compensate = stage_module.compensate
-    monkeypatch.setattr(
-        stage_module, "compensate", lambda network, *others: networks.append(network) or compensate(network, *others)
-    )
+
+    def keeping(network: Transformer, *others: Any) -> dict[str, QuantizedMatrix]:
+        networks.append(network)
+        return compensate(network, *others)
+
+    monkeypatch.setattr(stage_module, "compensate", keeping)
     stage = {"quantize": [ALL], "products": PRODUCTS, "retraining": {"method": "error_compensation", "sentences": 4}}
     compress(read_trained_model(tiny_run), recipe(stage), tmp_path / "work")
     source = torch.tensor([[5, 6, 3]])

@@ -27,7 +27,7 @@ class Products:
     @property
     def top(self) -> int:
         """The largest magnitude in units of the smallest."""
-        return int(2 ** (2 ** (self.bits - 1) - 1))
+        return 1 << (1 << self.bits - 1) - 1
 
     def __str__(self) -> str:
         return f"activations of {self.bits} bit on a log scale up to {self.scale:g}, times quantized matrices"

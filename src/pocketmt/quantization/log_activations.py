@@ -31,7 +31,7 @@ class LogarithmicActivations:
     @property
     def top(self) -> int:
         """The largest magnitude in units of the smallest: 128 of 4 bits, and 8, 2, 1."""
-        return 2 ** (2 ** (self.bits - 1) - 1)
+        return 1 << (1 << self.bits - 1) - 1
 
     def quantize_rows(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """Quantize to the nearest value; in the middle of two, to the smaller magnitude ([L1], eq. 1-3).
