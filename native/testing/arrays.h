@@ -46,6 +46,7 @@ const Kernels& kernels_named(const std::string& name);
 
 void bind_products(nanobind::module_& module);
 void bind_bit_planes(nanobind::module_& module);
+void bind_log_products(nanobind::module_& module);
 void bind_vector_functions(nanobind::module_& module);
 void bind_self_check(nanobind::module_& module);
 void bind_timing(nanobind::module_& module);

@@ -96,6 +96,30 @@ class BitPlaneMatrix:
     ) -> Floats:
         """Activations codes [count, columns], scales [count] -> [count, rows]; bias and offsets: [rows]."""
 
+class _Ways:
+    def values(self, way: str) -> Floats:
+        """Results by "fp32", "int8", "level_table" or "exponent_sum"."""
+
+    def seconds(self, way: str, calls: int) -> float:
+        """What some calls take together."""
+
+class LogDotProducts(_Ways):
+    """Dot products of vectors of 4-bit log codes [pairs, 128], sign << 3 | m for +-2^(7 - m); values [pairs]."""
+
+    def __init__(self, instruction_set: str, a: NDArray[np.uint8], b: NDArray[np.uint8]) -> None: ...
+
+class LogMatrixProducts(_Ways):
+    """4-bit log codes [rows, columns], scales [rows], times such codes [1, columns] of one scale; values [rows]."""
+
+    def __init__(
+        self,
+        instruction_set: str,
+        weights: NDArray[np.uint8],
+        scales: Floats,
+        activations: NDArray[np.uint8],
+        scale: float,
+    ) -> None: ...
+
 def quantize_rows(instruction_set: str, x: Floats, gap: int = 0) -> tuple[NDArray[np.int8], Floats]:
     """x [count, columns] -> codes [count, columns rounded up to 64], scales [count]."""
 
