@@ -11,6 +11,7 @@ import argparse
 import os
 import statistics
 import sys
+import time
 from pathlib import Path
 from typing import Any, Final, Protocol
 
@@ -29,6 +30,7 @@ MATRICES: Final = ((512, 512), (2048, 512))  # rows, columns
 # Of one measurement: far longer than reading the clock takes, far shorter than the system's slices of time.
 LEAST_SECONDS: Final = 0.0002
 SEED: Final = 1
+IDLE_CORE_SHARE: Final = 0.97
 
 
 class Products(Protocol):
@@ -115,7 +117,9 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--output", type=Path, default=RECORD, help=f"the record to write (default: {RECORD.name})")
     options = parser.parse_args(arguments)
     core = min(os.sched_getaffinity(0)) if options.core is None else options.core
+    origin = provenance(seed=SEED)
     os.sched_setaffinity(0, {core})
+    wall, processor = time.perf_counter(), time.process_time()
     rows = [paper_row()]
     for instruction_set in native.instruction_sets():
         times = measure(dot_products(instruction_set), options.repeats)
@@ -123,7 +127,11 @@ def main(arguments: list[str]) -> int:
         for shape in MATRICES:
             times = measure(matrix_products(instruction_set, *shape), options.repeats)
             rows.append(row("{} x {} matrix times vector".format(*shape), instruction_set, times, 1))
-    write_record({"repeats": options.repeats, "rows": rows, "provenance": provenance(seed=SEED)}, options.output)
+    core_share = (time.process_time() - processor) / (time.perf_counter() - wall)
+    if core_share < IDLE_CORE_SHARE:
+        print(f"warning: something else ran on core {core}: these times are not to be published", file=sys.stderr)
+    record = {"repeats": options.repeats, "rows": rows, "core": core, "core_share": core_share, "provenance": origin}
+    write_record(record, options.output)
     columns = ["what", "instruction_set", *(f"{way}_nanoseconds:.4g={way} ns" for way in WAYS)]
     columns += [f"{way}_to_int8:.2f={way} / int8" for way in WAYS if way != "int8"]
     columns.append("exponent_sum_to_level_table:.2f=exponent_sum / level_table")

@@ -22,8 +22,8 @@ def _values(codes: Codes, top: int = 128) -> NDArray[np.int64]:
 
 def _draw(generator: np.random.Generator, *shape: int) -> Codes:
     """Any codes; every third array holds nothing but the largest ones."""
-    drawn = generator.integers(0, 16, shape, dtype=np.uint8)
-    return drawn & 8 if generator.integers(3) == 0 else drawn
+    drawn: Codes = generator.integers(0, 16, shape, dtype=np.uint8)
+    return drawn & np.uint8(8) if generator.integers(3) == 0 else drawn
 
 
 def test_a_product_by_hand(instruction_set: str) -> None:
@@ -52,7 +52,7 @@ def test_every_pair_of_codes(instruction_set: str, way: str) -> None:
 def test_a_matrix_times_a_vector(instruction_set: str, generator: np.random.Generator, rows: int, columns: int) -> None:
     weights, activations = _draw(generator, rows, columns), _draw(generator, 1, columns)
     scales, scale = generator.uniform(0, 2, rows).astype(np.float32), np.float32(generator.uniform(0, 2))
-    products = native.LogMatrixProducts(instruction_set, weights, scales, activations, scale)
+    products = native.LogMatrixProducts(instruction_set, weights, scales, activations, float(scale))
     for way in ("exponent_sum", *WITH_127):
         top = 127 if way in WITH_127 else 128
         sums = _values(weights, top) @ _values(activations[0], top)
