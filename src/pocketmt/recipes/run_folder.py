@@ -2,6 +2,7 @@
 
 import dataclasses
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TypedDict
 
@@ -101,19 +102,11 @@ def compress_run(
     about = _about(model, msgspec.to_builtins(recipe), training, licence, description)
     schemes: dict[str, str | Sequence[RowGroup]] = {**groups, "*": FLOAT32}
     vocabulary = model.vocabulary_file.read_bytes()
+    packed = partial(pack, products=recipe_products(recipe), entropy_coding=entropy_coding)
 
     def write(path: Path) -> None:
-        size = pack(
-            path,
-            outcome.weights,
-            model.architecture,
-            vocabulary,
-            schemes,
-            about,
-            outcome.quantized,
-            products=recipe_products(recipe),
-            entropy_coding=entropy_coding,
-        )
+        weights, quantized = outcome.weights, outcome.quantized
+        size = packed(path, weights, model.architecture, vocabulary, schemes, about, quantized)
         if maximum_size is not None and size > maximum_size:
             raise OversizedError(f"the model file has {size:,} bytes, more than {maximum_size:,}", size)
 
