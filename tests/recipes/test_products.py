@@ -32,7 +32,7 @@ from tests.recipes.tiny_run import write_tiny_run
 
 ALL: dict[str, Any] = {"matrices": ["*"], "scheme": "logarithmic", "bits": 4}
 ATTENTION: dict[str, Any] = {**ALL, "matrices": ["encoder.self_attention"]}
-VECTORS: dict[str, Any] = {"vectors": ["*"], "scheme": "affine", "bits": 8}
+VECTORS: dict[str, Any] = {"vectors": ["biases", "norms"], "scheme": "affine", "bits": 8}
 PRODUCTS: dict[str, Any] = {"scheme": "logarithmic", "bits": 4}
 RETRAINING: dict[str, Any] = {"method": "error_feedback", "updates": 3, "learning_rate": {"rate": 1e-3}}
 

@@ -106,12 +106,9 @@ def pack(
         "architecture": architecture_to_json(architecture),
         "vocabulary": {"encoding": "xz", "bytes": len(vocabulary), "normalization": "nfkc"},
         **stored,
+        **_optional(vectors, products),
         **_provenance(about),
     }
-    if vectors:
-        manifest["vectors"] = vectors
-    if products is not None:
-        manifest["products"] = products.description()
     if entropy_coding:
         tensors = code_tensors(tensors, check_manifest(manifest).matrices)
         manifest["coding"] = CODING
@@ -180,6 +177,12 @@ def _encode(
                 entries.append(entry)
         matrices[name] = [[entries.index(entry), rows] for entry, rows in described]
     return {"schemes": entries, "matrices": matrices}, tensors
+
+
+def _optional(vectors: list[list[str]], products: LogarithmicActivations | None) -> dict[str, object]:
+    """Return the members of the manifest that are only there where they say something."""
+    members: dict[str, object] = {"vectors": vectors} if vectors else {}
+    return members if products is None else {**members, "products": products.description()}
 
 
 def _provenance(about: About) -> dict[str, object]:
