@@ -21,6 +21,7 @@ from benchmarks.multi30k.data import ROOT, TESTS, VALIDATION, lines
 from benchmarks.multi30k.frontier import frontier, goals
 from benchmarks.multi30k.model_record import ModelRecord, Outputs, Rows, against, pooled, pooled_references, updates
 from benchmarks.multi30k.paper_tables import CONTROL, paper_tables
+from benchmarks.multi30k.parity import parity
 from benchmarks.multi30k.quality import BEAM, DESCRIPTION, LICENCE, score_entry
 from pocketmt.engine import Translator
 from pocketmt.evaluation.quality import score
@@ -32,6 +33,7 @@ from pocketmt.recipes.catalogue import find_recipe, recipe_names
 from pocketmt.recipes.run_folder import Labels, compress_run, pack_run
 from pocketmt.recipes.schema import Recipe, limit_updates, quantizes_activations, read_recipe
 from pocketmt.recipes.trained_model import read_trained_model
+from pocketmt.text.vocabulary import Vocabulary
 
 UNCOMPRESSED = "float32"
 LABELS = Labels(licence=LICENCE, description=DESCRIPTION)
@@ -51,6 +53,7 @@ FINAL_COLUMNS = (
     "tests.chrf:.2f=chrF",
     f"against.{CONTROL}.gain:+.2f=gain",
     f"against.{CONTROL}.p_value:.3f=p",
+    "parity.same_lines_percent:.1f=same lines as PyTorch, %",
 )
 
 
@@ -64,6 +67,7 @@ def main(arguments: Sequence[str]) -> int:
     pack_run(options.run, UNCOMPRESSED, uncompressed, **LABELS)
     coded_size = pack_run(options.run, UNCOMPRESSED, coded, **LABELS, entropy_coding=True)
     sets = (VALIDATION, *TESTS) if options.final else (VALIDATION,)
+    vocabulary = Vocabulary.from_file(options.run / "vocabulary.model")
     baselines = {UNCOMPRESSED: _translations(uncompressed, sets)}
     record = ModelRecord(options.output, read_trained_model(options.run), _summary)
     record.add(_row(UNCOMPRESSED, None, uncompressed, coded_size, uncompressed, baselines[UNCOMPRESSED]))
@@ -78,6 +82,7 @@ def main(arguments: Sequence[str]) -> int:
         outputs = _translations(path, sets)
         row = _row(name, recipe, path, coded_size, uncompressed, outputs)
         if options.final:
+            row["parity"] = parity(path, vocabulary)
             for baseline, translated in baselines.items():
                 row["against"][baseline] = against(translated, outputs)
         record.add(row)
@@ -143,6 +148,7 @@ def _row(
         "updates": updates(recipe) if recipe is not None else 0,
         "perplexity": math.exp(scores["loss"] if "loss" in scores else validation["validation_loss"]),
         "against": {baseline: {"gain": None, "p_value": None} for baseline in (UNCOMPRESSED, CONTROL)},
+        "parity": {"same_lines_percent": None, "bleu_engine_minus_pytorch": None},
         "commit": commit(),
     }
     for each, translated in outputs.items():

@@ -57,6 +57,7 @@ def test_further_calls_add_rows_and_replace_their_own(
     assert 8 < rows["uniform8"]["bits"] < 9 and rows["uniform8"]["updates"] == 0 and rows[CONTROL]["updates"] == 2
     assert rows["uniform8"]["tests"]["lines"] == 16
     assert rows["uniform8"]["against"][CONTROL]["p_value"] is not None
+    assert 0 <= rows["uniform8"]["parity"]["same_lines_percent"] <= 100
     assert rows[CONTROL]["against"][CONTROL]["p_value"] is None
     assert "z1-codebook-2bit-after-training" in capsys.readouterr().out
     other = write_tiny_run(tmp_path / "other", seed=2)
