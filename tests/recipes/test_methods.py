@@ -88,7 +88,7 @@ def test_without_feedback_small_steps_are_lost() -> None:
 
 def test_error_feedback_is_straight_through_in_other_words() -> None:
     scheme = scheme_from_options("logarithmic", bits=4, granularity="row")
-    feedback = RequantizationMethod(groups(scheme), random_weight(), error_feedback())
+    feedback = RequantizationMethod(groups(scheme), random_weight(), error_feedback(refit_every=1))
     through = StraightThroughMethod(groups(scheme), random_weight(), straight_through(), None)
     for update in range(1, 6):
         gradient = torch.randn(6, 10, generator=torch.Generator().manual_seed(update))
@@ -168,6 +168,19 @@ def test_error_feedback_refits_when_it_should() -> None:
     # Quantized at the start and at 2, 4, 6, 8; of these, refitted at the start, at 4 and at 8.
     changed = [update for update, (left, right) in enumerate(pairwise(scales), 2) if not torch.equal(left, right)]
     assert changed == [4, 8]
+
+
+def test_a_scale_that_is_fitted_once_stays() -> None:
+    scheme = scheme_from_options("logarithmic", bits=4, granularity="matrix")
+    method = RequantizationMethod(groups(scheme), random_weight(), error_feedback(refit_every=0))
+    first = method.parameters[0]["scale"].clone()
+    for update in range(1, 4):
+        pretend_update(method, torch.full((6, 10), 1.0), 0.5, update)
+    assert torch.equal(method.parameters[0]["scale"], first)
+    assert not torch.equal(scheme.fit(method.full_precision())["scale"], first)
+    going_on = RequantizationMethod(groups(scheme), method.weight, error_feedback(refit_every=0), method.quantized())
+    pretend_update(going_on, torch.full((6, 10), 1.0), 0.5, 1)
+    assert torch.equal(going_on.parameters[0]["scale"], first)
 
 
 def test_a_centroids_gradient_is_the_sum_over_its_weights() -> None:

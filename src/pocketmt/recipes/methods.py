@@ -194,12 +194,12 @@ class RequantizationMethod(Method):
         What is quantized already is not quantized again: greedy binary codes of greedy binary codes shrink.
         """
         super().__init__(groups, weight)
-        feedback = isinstance(settings, ErrorFeedback)
         self.period = settings.period
-        self.refit_every = settings.refit_every if isinstance(settings, ErrorFeedback) else 1
+        self.refit_every = settings.refit_every
         self.quantizations = 0
-        self.parameters: list[Parameters] = []
-        self.residual = torch.zeros_like(weight.detach()) if feedback else None
+        begun = start if start is not None and not self.refit_every else []
+        self.parameters: list[Parameters] = [group.parameters for group in begun]
+        self.residual = torch.zeros_like(weight.detach()) if isinstance(settings, ErrorFeedback) else None
         # Codes and parameters of the weight, where it was not moved since.
         self._current: QuantizedMatrix | None = None
         if start is None:
@@ -215,7 +215,7 @@ class RequantizationMethod(Method):
 
     def _requantize(self) -> None:
         wanted = self.full_precision()
-        if self.quantizations % self.refit_every == 0:
+        if not self.parameters or (self.refit_every and self.quantizations % self.refit_every == 0):
             self.parameters = fit(self.groups, wanted)
         self.quantizations += 1
         self._take(wanted, assign(self.groups, wanted, self.parameters))

@@ -108,17 +108,22 @@ class TrainedParameters(_Retraining, frozen=True, kw_only=True, tag_field="metho
 class ErrorFeedback(_Retraining, frozen=True, kw_only=True, tag_field="method", tag="error_feedback"):
     """Weights are quantized after every `period` updates; the residual is kept and added before the next ([L3]).
 
-    Parameters are refitted at every `refit_every`-th quantization; the paper: at each.
+    Parameters are refitted at every `refit_every`-th quantization; 0: fitted once, at the start. The paper refits at
+    each (section 3.3); a log scale has many standstills, and jumps between them undo what was learnt.
     """
 
     period: Positive = 1
-    refit_every: Positive = 1
+    refit_every: NotNegative = 0
 
 
 class Periodic(_Retraining, frozen=True, kw_only=True, tag_field="method", tag="periodic"):
-    """Full-precision weights are trained, and quantized every `period` updates, pNR ([B4]); no residual is kept."""
+    """Full-precision weights are trained, and quantized every `period` updates, pNR ([B4]); no residual is kept.
+
+    Parameters are refitted at every `refit_every`-th quantization; 0: fitted once, at the start.
+    """
 
     period: Positive
+    refit_every: NotNegative = 1
 
 
 SEQUENCE_OBJECTIVES: Final = ("sequence_distillation", "word_and_sequence_distillation")
