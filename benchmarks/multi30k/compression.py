@@ -24,14 +24,16 @@ from benchmarks.multi30k.paper_tables import CONTROL, paper_tables
 from benchmarks.multi30k.parity import parity
 from benchmarks.multi30k.quality import BEAM, DESCRIPTION, LICENCE, score_entry
 from pocketmt.engine import Translator
+from pocketmt.errors import ConfigurationError
 from pocketmt.evaluation.quality import score
 from pocketmt.evaluation.records import commit
 from pocketmt.evaluation.tables import Column, plain_table
 from pocketmt.model_file import open_model
 from pocketmt.model_file.report import inspect_model
+from pocketmt.recipes.activations import check_outcome
 from pocketmt.recipes.catalogue import find_recipe, recipe_names
 from pocketmt.recipes.run_folder import Labels, compress_run, pack_run
-from pocketmt.recipes.schema import Recipe, limit_updates, quantizes_activations, read_recipe
+from pocketmt.recipes.schema import Recipe, limit_updates, read_recipe
 from pocketmt.recipes.trained_model import read_trained_model
 from pocketmt.text.vocabulary import Vocabulary
 
@@ -96,7 +98,15 @@ def main(arguments: Sequence[str]) -> int:
 def all_names() -> list[str]:
     """Return the names of all recipes whose outcome a model file can hold."""
     names = [*recipe_names(), *(file.stem for file in CONTRASTS.glob("*.toml"))]
-    return sorted(name for name in names if not quantizes_activations(find_row_recipe(name)))
+    return sorted(name for name in names if _storable(find_row_recipe(name)))
+
+
+def _storable(recipe: Recipe) -> bool:
+    try:
+        check_outcome(recipe)
+    except ConfigurationError:
+        return False
+    return True
 
 
 def find_row_recipe(name: str) -> Recipe:

@@ -9,6 +9,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "grid/grid.h"
+
 namespace pocketmt {
 
 enum class InstructionSet { portable, avx2, avx512_vnni };
@@ -21,11 +23,13 @@ struct Epilogue {
     const float* offsets = nullptr;  // [rows]: what is added to every weight of a row; not in fp32
 };
 
-// Activations quantized per row ([E6], dynamic): codes in [-127, 127], value = code * scale.
+// Activations quantized per row ([E6], dynamic): codes in [-127, 127], value = code * scale. Or
+// codes of a trained grid, whose offset the epilogue has (grid/grid.h).
 struct QuantizedActivations {
     const int8_t* codes;  // [count, stride], padded with zeros up to `stride`
     const float* scales;  // [count]
     size_t stride;        // columns rounded up to activation_alignment
+    bool lowest = false;  // whether codes may be -128, too: those of a trained grid of 8 bits
 };
 constexpr size_t activation_alignment = 64;
 // More columns than this could overflow the 32-bit sums of integer products: packing throws std::invalid_argument.
@@ -135,6 +139,7 @@ struct Kernels {
     LevelTableProduct level_table_product;
     BitPlaneProduct bit_plane_product;
     VectorFunctions vector;
+    GridFunctions grid;
 };
 
 // Whether this CPU and operating system can run it.

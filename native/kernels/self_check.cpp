@@ -1,5 +1,6 @@
 // One block through every product before the first translation: a wrong kernel writes fluent nonsense, so it must not
 // start.
+#include <algorithm>
 #include <cfloat>
 #include <cmath>
 #include <cstring>
@@ -106,10 +107,11 @@ void check_float_product(const Kernels& table, const Block& block) {
 struct Quantized {
     std::vector<int8_t> codes;
     std::vector<float> scales;
+    bool lowest = false;
     static constexpr size_t stride = round_up(columns, activation_alignment);
 
     Quantized() : codes(count * stride), scales(count) {}
-    QuantizedActivations view() const { return {codes.data(), scales.data(), stride}; }
+    QuantizedActivations view() const { return {codes.data(), scales.data(), stride, lowest}; }
 };
 
 Quantized check_quantization(const Kernels& table, const Block& block) {
@@ -187,24 +189,41 @@ void check_bit_plane_product(const Kernels& table, const Block& block, const Qua
     });
 }
 
+// Codes of activations on a grid, among them the lowest, which dynamic quantization never gives.
+Quantized check_grid(const Kernels& table, const Block& block) {
+    const float offset = 0.25f, scale = 0.0078125f, inverse = 128.0f;
+    const Grid grid{&offset, &scale, &inverse, 1, 128.0f};
+    Quantized quantized, expected;
+    const float* x = block.activations.data();
+    table.grid.codes(grid, x, columns, count, columns, quantized.codes.data(), quantized.stride);
+    for (size_t i = 0; i < count * columns; ++i) {
+        const float code = std::nearbyint(std::clamp((x[i] - offset) * inverse, -128.0f, 127.0f));
+        expected.codes[i / columns * quantized.stride + i % columns] = static_cast<int8_t>(code);
+    }
+    if (quantized.codes != expected.codes) refuse(table, "trained range");
+    quantized.scales.assign(count, scale);
+    quantized.lowest = true;
+    return quantized;
+}
+
 }  // namespace
 
 void check_kernels(const Kernels& table) {
     const Block block;
     check_float_product(table, block);
-    const Quantized quantized = check_quantization(table, block);
+    const Quantized dynamic = check_quantization(table, block), on_grid = check_grid(table, block);
     check_logarithmic_quantization(table, block);
-    const Epilogue epilogue{block.bias.data(), true};
-    const Epilogue with_offsets{block.bias.data(), false, block.offsets.data()};
-    for (const Epilogue& each : {epilogue, with_offsets}) {
-        check_integer_product(table, table.integer_product, "8-bit product", block.codes, block, quantized.view(),
-                              each);
-        check_integer_product(table, table.six_bit_product, "6-bit product", block.six_bit_weights, block,
-                              quantized.view(), each);
-        check_level_table_product(table, block, quantized.view(), each);
+    const Epilogue plain{block.bias.data(), true}, with_offsets{block.bias.data(), false, block.offsets.data()};
+    for (const QuantizedActivations& input : {dynamic.view(), on_grid.view()}) {
+        for (const Epilogue& each : {plain, with_offsets}) {
+            check_integer_product(table, table.integer_product, "8-bit product", block.codes, block, input, each);
+            check_integer_product(table, table.six_bit_product, "6-bit product", block.six_bit_weights, block, input,
+                                  each);
+            check_level_table_product(table, block, input, each);
+        }
+        for (size_t bits = 1; bits <= largest_plane_bits; ++bits)
+            check_bit_plane_product(table, block, input, bits % 2 == 0 ? plain : with_offsets, bits);
     }
-    for (size_t bits = 1; bits <= largest_plane_bits; ++bits)
-        check_bit_plane_product(table, block, quantized.view(), bits % 2 == 0 ? epilogue : with_offsets, bits);
 }
 
 }  // namespace pocketmt

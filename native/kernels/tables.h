@@ -10,6 +10,7 @@ extern const IntegerProduct six_bit_product;
 extern const LevelTableProduct level_table_product;
 extern const BitPlaneProduct bit_plane_product;
 extern const VectorFunctions vector_functions;
+extern const GridFunctions grid_functions;
 }  // namespace pocketmt::portable
 
 namespace pocketmt::avx2 {
@@ -19,6 +20,7 @@ extern const IntegerProduct six_bit_product;
 extern const LevelTableProduct level_table_product;
 extern const BitPlaneProduct bit_plane_product;
 extern const VectorFunctions vector_functions;
+extern const GridFunctions grid_functions;
 }  // namespace pocketmt::avx2
 
 namespace pocketmt::avx512_vnni {
@@ -28,4 +30,5 @@ extern const IntegerProduct six_bit_product;
 extern const LevelTableProduct level_table_product;
 extern const BitPlaneProduct bit_plane_product;
 extern const VectorFunctions vector_functions;
+extern const GridFunctions grid_functions;
 }  // namespace pocketmt::avx512_vnni

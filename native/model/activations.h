@@ -26,8 +26,10 @@ struct ProductBuffers {
 // A view of `count` contiguous rows. Valid until the next Activations is made on the same buffers.
 class Activations {
   public:
-    Activations(const Quantizer& quantizer, ProductBuffers& buffers, const float* values, size_t count, size_t columns)
-        : quantizer_(quantizer), buffers_(buffers), values_(values), count_(count), columns_(columns) {}
+    // Where the values lie on a grid that is the same for all elements, its codes are theirs.
+    Activations(const Quantizer& quantizer, ProductBuffers& buffers, const float* values, size_t count, size_t columns,
+                const Grid& grid = {})
+        : quantizer_(quantizer), buffers_(buffers), values_(values), count_(count), columns_(columns), grid_(grid) {}
 
     const float* values() const { return values_; }
     size_t count() const { return count_; }
@@ -38,8 +40,12 @@ class Activations {
             size_t stride = round_up(columns_, activation_alignment);
             int8_t* codes = buffers_.codes.ensure(count_ * stride);
             float* scales = buffers_.scales.ensure(count_);
-            quantizer_.quantize(values_, count_, columns_, codes, scales, stride);
-            quantized_ = {codes, scales, stride};
+            if (grid_.uniform()) {
+                quantizer_.code(grid_, values_, count_, columns_, codes, scales, stride);
+            } else {
+                quantizer_.quantize(values_, count_, columns_, codes, scales, stride);
+            }
+            quantized_ = {codes, scales, stride, grid_.uniform() && grid_.half == 128.0f};
         }
         return quantized_;
     }
@@ -53,6 +59,7 @@ class Activations {
     const float* values_;
     size_t count_;
     size_t columns_;
+    Grid grid_;
     QuantizedActivations quantized_{nullptr, nullptr, 0};
 };
 

@@ -13,9 +13,9 @@ namespace pocketmt {
 
 // One hypothesis in a step.
 struct DecoderRow {
-    uint32_t token;         // the one before the one to be chosen
-    const Memory* memory;   // rows of one sentence are neighbours
-    float* const* history;  // its cache rows of positions 0 to `position`; the last one is filled by the step
+    uint32_t token;             // the one before the one to be chosen
+    const Memory* memory;       // rows of one sentence are neighbours
+    std::byte* const* history;  // its cache rows of positions 0 to `position`; the last one is filled by the step
 };
 
 // Runs the decoder for `rows` at `position`; returns its output [rows, d], valid until the workspace is used again.

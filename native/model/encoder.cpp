@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "model/code_attention.h"
 #include "model/layers.h"
 
 namespace pocketmt {
@@ -24,7 +25,8 @@ class Group {
     }
 
     void run() {
-        ResidualStream stream(network_, workspace_, network_.weights.encoder_norms, tokens_);
+        ResidualStream stream(network_, workspace_, network_.weights.encoder_norms, network_.weights.encoder_input,
+                              tokens_);
         embed_sources(stream.x());
         stream.start();
         for (const EncoderLayer& layer : network_.weights.encoder_layers) {
@@ -58,10 +60,17 @@ class Group {
         Activations input = stream.activations();
         layer.query_key_value.multiply(input, projected);
         for (size_t sentence = 0, first = 0; sentence < memories_.size(); ++sentence) {
-            attend(projected + first * 3 * a, memories_[sentence], attended + first * a);
+            const Memory& memory = memories_[sentence];
+            if (network_.weights.attends_codes) {
+                attend_codes(layer.grids, projected + first * 3 * a, memory.positions, attended + first * a);
+            } else {
+                attend(projected + first * 3 * a, memory, attended + first * a);
+            }
             first += memories_[sentence].positions;
         }
-        layer.output.multiply(Activations(network_.quantizer, workspace_.product, attended, tokens_, a), update);
+        snap(network_.kernels, layer.attended, attended, tokens_, a);
+        layer.output.multiply(Activations(network_.quantizer, workspace_.product, attended, tokens_, a, layer.attended),
+                              update);
         stream.add(update);
     }
 
@@ -82,22 +91,43 @@ class Group {
         }
     }
 
+    // The same, to codes of keys and values.
+    void attend_codes(const AttentionGrids& grids, const float* projected, size_t positions, float* out) {
+        size_t a = network_.architecture.attention_dimension, stride = 3 * a;
+        int8_t* codes = workspace_.codes.ensure(2 * positions * a);
+        code_keys_and_values(network_, grids, projected + a, stride, positions, codes);
+        CodeAttention attention(network_, workspace_, grids, positions);
+        attention.set_positions(codes);
+        for (size_t query = 0; query < positions; ++query) {
+            attention.attend(projected + query * stride, out + query * a);
+            if (query % attention_queries == 0) monitor_.check();
+        }
+    }
+
     // Keys and values of the encoder's output for one decoder layer.
     void remember(size_t layer, Activations& encoded) {
-        size_t heads = network_.architecture.attention_heads, head_size = network_.architecture.head_size();
-        size_t a = heads * head_size;
+        size_t a = network_.architecture.attention_dimension;
+        const CrossAttention& attention = network_.weights.decoder_layers[layer].cross_attention;
         float* projected = workspace_.projected.ensure(tokens_ * 3 * a);
-        network_.weights.decoder_layers[layer].cross_attention.key_value.multiply(encoded, projected);
+        attention.key_value.multiply(encoded, projected);
         for (const Memory& memory : memories_) {
-            size_t padded = memory.padded_positions;
-            float* keys = memory.data + layer * Memory::layer_size(memory.positions, a);
-            network_.kernels.vector.transpose_keys(projected, 2 * a, memory.positions, heads, head_size, padded, keys);
-            float* values = keys + padded * a;
-            for (size_t i = 0; i < memory.positions; ++i) {
-                std::copy_n(projected + i * 2 * a + a, a, values + i * a);
+            if (network_.weights.attends_codes) {
+                code_keys_and_values(network_, attention.grids, projected, 2 * a, memory.positions,
+                                     memory.codes(layer, a));
+            } else {
+                keep_floats(memory, layer, projected);
             }
             projected += memory.positions * 2 * a;
         }
+    }
+
+    void keep_floats(const Memory& memory, size_t layer, const float* projected) {
+        size_t heads = network_.architecture.attention_heads, head_size = network_.architecture.head_size();
+        size_t a = heads * head_size, padded = memory.padded_positions;
+        float* keys = memory.floats(layer, a);
+        network_.kernels.vector.transpose_keys(projected, 2 * a, memory.positions, heads, head_size, padded, keys);
+        float* values = keys + padded * a;
+        for (size_t i = 0; i < memory.positions; ++i) std::copy_n(projected + i * 2 * a + a, a, values + i * a);
     }
 
     const Network& network_;
@@ -110,13 +140,17 @@ class Group {
 
 }  // namespace
 
+float* Memory::floats(size_t layer, size_t attention_dimension) const {
+    return reinterpret_cast<float*>(data) + layer * (padded_positions + positions) * attention_dimension;
+}
+
 AttentionMemory Memory::layer(size_t index, size_t attention_dimension) const {
-    const float* keys = data + index * layer_size(positions, attention_dimension);
+    const float* keys = floats(index, attention_dimension);
     return {keys, keys + padded_positions * attention_dimension, attention_dimension, positions, padded_positions};
 }
 
-size_t Memory::layer_size(size_t positions, size_t attention_dimension) {
-    return (round_up(positions, position_padding) + positions) * attention_dimension;
+int8_t* Memory::codes(size_t layer, size_t attention_dimension) const {
+    return reinterpret_cast<int8_t*>(data) + layer * 2 * positions * attention_dimension;
 }
 
 std::vector<Memory> encode(const Network& network, Workspace& workspace,
@@ -124,11 +158,12 @@ std::vector<Memory> encode(const Network& network, Workspace& workspace,
     size_t a = network.architecture.attention_dimension, layers = network.architecture.decoder_layers;
     // Sentences start on a cache line.
     auto sentence_size = [&](size_t positions) {
-        return round_up(layers * Memory::layer_size(positions, a), buffer_alignment / sizeof(float));
+        size_t keys = network.weights.attends_codes ? positions : round_up(positions, position_padding);
+        return round_up(layers * (keys + positions) * a * network.weights.attended_bytes(), buffer_alignment);
     };
     size_t size = 0;
     for (std::span<const uint32_t> source : sources) size += sentence_size(source.size() + 1);
-    float* data = workspace.memory.ensure(size);
+    std::byte* data = workspace.memory.ensure(size);
     std::vector<Memory> memories;
     for (std::span<const uint32_t> source : sources) {
         size_t positions = source.size() + 1;

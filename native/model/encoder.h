@@ -13,14 +13,16 @@
 namespace pocketmt {
 
 // Cross-attention keys and values of one source sentence, for each decoder layer: keys transposed per head
-// [heads, head size, padded positions], then values [positions, a].
+// [heads, head size, padded positions], then values [positions, a], in floats. Where the network attends to codes:
+// codes of keys [positions, a], then of values [positions, a].
 struct Memory {
-    float* data;
+    std::byte* data;
     size_t positions;
     size_t padded_positions;
 
+    float* floats(size_t layer, size_t attention_dimension) const;
     AttentionMemory layer(size_t index, size_t attention_dimension) const;
-    static size_t layer_size(size_t positions, size_t attention_dimension);
+    int8_t* codes(size_t layer, size_t attention_dimension) const;
 };
 
 // Encodes `sources` (ids without eos, which is appended here) and computes their memories, which lie in

@@ -13,10 +13,11 @@ constexpr size_t feed_forward_rows = 128;
 }  // namespace
 
 ResidualStream::ResidualStream(const Network& network, Workspace& workspace, const std::vector<Norm>& norms,
-                               size_t count)
+                               const Grid& embedded, size_t count)
     : network_(network),
       workspace_(workspace),
       norm_(norms.data()),
+      grid_(embedded),
       count_(count),
       x_(workspace.x.ensure(count * network.architecture.model_dimension)),
       normed_(network.architecture.norm == NormPlace::pre
@@ -25,22 +26,30 @@ ResidualStream::ResidualStream(const Network& network, Workspace& workspace, con
       input_(normed_ == nullptr ? x_ : normed_) {}
 
 void ResidualStream::start() {
-    if (normed_ == nullptr) return;
-    network_.kernels.vector.layer_norm(x_, nullptr, norm_->gamma.data(), norm_->beta.data(), count_,
-                                       network_.architecture.model_dimension, nullptr, normed_);
-    ++norm_;
+    snap(network_.kernels, grid_, x_, count_, network_.architecture.model_dimension);
+    if (normed_ != nullptr) normalize(x_, nullptr, nullptr, normed_);
 }
 
 void ResidualStream::add(const float* update) {
     float* sum = normed_ == nullptr ? nullptr : x_;
-    float* out = normed_ == nullptr ? x_ : normed_;
-    network_.kernels.vector.layer_norm(update, x_, norm_->gamma.data(), norm_->beta.data(), count_,
-                                       network_.architecture.model_dimension, sum, out);
+    normalize(update, x_, sum, normed_ == nullptr ? x_ : normed_);
+}
+
+void ResidualStream::normalize(const float* update, const float* residual, float* sum, float* out) {
+    size_t d = network_.architecture.model_dimension;
+    const float *gamma = norm_->gamma.data(), *beta = norm_->beta.data();
+    if (norm_->grids.present()) {
+        network_.kernels.grid.layer_norm(norm_->grids, update, residual, gamma, beta, count_, d, sum, out);
+    } else {
+        network_.kernels.vector.layer_norm(update, residual, gamma, beta, count_, d, sum, out);
+    }
+    grid_ = norm_->grids.output;
     ++norm_;
 }
 
-Activations ResidualStream::activations() const {
-    return Activations(network_.quantizer, workspace_.product, input_, count_, network_.architecture.model_dimension);
+Activations ResidualStream::activations(size_t first, size_t count) const {
+    size_t d = network_.architecture.model_dimension;
+    return Activations(network_.quantizer, workspace_.product, input_ + first * d, count, d, grid_);
 }
 
 void embed(const Network& network, uint32_t token, const float* position, float* out) {
@@ -50,6 +59,15 @@ void embed(const Network& network, uint32_t token, const float* position, float*
     network.kernels.vector.scale_add(out, factor, position, dimension, out);
 }
 
+void project_output(const Network& network, Workspace& workspace, const float* decoded, size_t count, float* logits,
+                    size_t stride) {
+    const Weights& weights = network.weights;
+    Activations activations(network.quantizer, workspace.product, decoded, count, network.architecture.model_dimension,
+                            weights.decoder_norms.back().grids.output);
+    const float* bias = weights.output_bias.empty() ? nullptr : weights.output_bias.data();
+    weights.embedding.multiply(activations, {bias}, logits, stride);
+}
+
 void add_feed_forward(const Network& network, Workspace& workspace, const FeedForward& layer, ResidualStream& stream,
                       size_t count) {
     size_t d = network.architecture.model_dimension, f = network.architecture.feed_forward_dimension;
@@ -57,10 +75,12 @@ void add_feed_forward(const Network& network, Workspace& workspace, const FeedFo
     float* inner = workspace.inner.ensure(std::min(count, feed_forward_rows) * f);
     for (size_t first = 0; first < count; first += feed_forward_rows) {
         size_t rows = std::min(feed_forward_rows, count - first);
-        layer.inner.multiply(Activations(network.quantizer, workspace.product, stream.input() + first * d, rows, d),
-                             inner, true);
-        layer.outer.multiply(Activations(network.quantizer, workspace.product, inner, rows, f), update + first * d);
+        layer.inner.multiply(stream.activations(first, rows), inner, true);
+        snap(network.kernels, layer.activated, inner, rows, f);
+        layer.outer.multiply(Activations(network.quantizer, workspace.product, inner, rows, f, layer.activated),
+                             update + first * d);
     }
+    snap(network.kernels, layer.update, update, count, d);
     stream.add(update);
 }
 

@@ -15,7 +15,9 @@ namespace pocketmt {
 // post-norm network, x normed in a pre-norm one.
 class ResidualStream {
   public:
-    ResidualStream(const Network& network, Workspace& workspace, const std::vector<Norm>& norms, size_t count);
+    // embedded: the grid of what x starts with.
+    ResidualStream(const Network& network, Workspace& workspace, const std::vector<Norm>& norms, const Grid& embedded,
+                   size_t count);
 
     float* x() { return x_; }
     // To be called once x is filled.
@@ -24,12 +26,18 @@ class ResidualStream {
     void add(const float* update);
     // [count, d]; after the last sub-layer: the stack's output.
     const float* input() const { return input_; }
-    Activations activations() const;
+    Activations activations() const { return activations(0, count_); }
+    // Of some rows.
+    Activations activations(size_t first, size_t count) const;
 
   private:
+    // out = norm(update + residual), sum = update + residual; residual and sum may be null.
+    void normalize(const float* update, const float* residual, float* sum, float* out);
+
     const Network& network_;
     Workspace& workspace_;
     const Norm* norm_;
+    Grid grid_;  // of input
     size_t count_;
     float* x_;
     float* normed_;
@@ -38,6 +46,10 @@ class ResidualStream {
 
 // out [d] = embedding of `token` * sqrt(d) + `position` [d].
 void embed(const Network& network, uint32_t token, const float* position, float* out);
+
+// logits [count, stride] of rows of the decoder's output [count, d].
+void project_output(const Network& network, Workspace& workspace, const float* decoded, size_t count, float* logits,
+                    size_t stride);
 
 // The feed-forward sub-layer of every row of the stream.
 void add_feed_forward(const Network& network, Workspace& workspace, const FeedForward& layer, ResidualStream& stream,

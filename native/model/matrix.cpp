@@ -1,6 +1,7 @@
 #include "model/matrix.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "model/error.h"
 
@@ -102,6 +103,16 @@ void Matrix::unpack_row(size_t row, float* out) const {
         if (found != rows.end() && *found == row)
             return part.group.unpack_row(*kernels_, static_cast<size_t>(found - rows.begin()), out);
     }
+}
+
+std::vector<double> Matrix::row_sums() const {
+    std::vector<float> row(parts_.front().group.columns);
+    std::vector<double> sums;
+    for (size_t index = 0; index < rows_; ++index) {
+        unpack_row(index, row.data());
+        sums.push_back(std::accumulate(row.begin(), row.end(), 0.0));
+    }
+    return sums;
 }
 
 }  // namespace pocketmt

@@ -27,6 +27,10 @@ class Matrix {
     void unpack_row(size_t row, float* out) const;
 
     size_t rows() const { return rows_; }
+    // Whether it meets activations as codes, not as floats.
+    bool quantized() const { return parts_.front().group.family != RowGroup::Family::plain; }
+    // Of each row's weights.
+    std::vector<double> row_sums() const;
 
   private:
     struct Part {

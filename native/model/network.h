@@ -10,11 +10,11 @@
 namespace pocketmt {
 
 struct Network {
-    Network(const Kernels& table, const Architecture& shape, const TensorSource& source)
+    Network(const Kernels& table, const Architecture& shape, const TensorSource& source, unsigned activation_bits)
         : kernels(table),
           architecture((check(shape), shape)),
           quantizer(table, source.products()),
-          weights(table, shape, source) {}
+          weights(table, shape, source, activation_bits) {}
 
     const Kernels& kernels;
     const Architecture architecture;

@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "model/ranges.h"
+
 namespace pocketmt {
 
-Positions::Positions(size_t dimension) : dimension_(dimension) {
+Positions::Positions(const Kernels& kernels, size_t dimension, const Grid& grid)
+    : kernels_(kernels), dimension_(dimension), grid_(grid) {
     for (size_t column = 0; column < dimension; column += 2) {
         frequencies_.push_back(std::pow(10000.0, -static_cast<double>(column) / static_cast<double>(dimension)));
     }
@@ -20,6 +23,7 @@ const float* Positions::rows(size_t end) {
             double angle = static_cast<double>(position) * frequencies_[column / 2];
             row[column] = static_cast<float>(column % 2 == 0 ? std::sin(angle) : std::cos(angle));
         }
+        snap(kernels_, grid_, row, 1, dimension_);
     }
     return table_.data();
 }

@@ -1,6 +1,7 @@
 // How activations become codes where they meet weights that are integers.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -15,7 +16,7 @@ struct LogarithmicActivations {
     float scale;
 };
 
-// 8 bits with a scale a row, or on a fixed log scale.
+// 8 bits with a scale a row, or on a fixed log scale; or the codes of a trained grid.
 class Quantizer {
   public:
     Quantizer(const Kernels& kernels, const std::optional<LogarithmicActivations>& logarithmic)
@@ -31,6 +32,13 @@ class Quantizer {
         } else {
             vector.quantize_rows(values, columns, count, columns, codes, scales, stride);
         }
+    }
+
+    // values on a grid that all elements share -> its codes.
+    void code(const Grid& grid, const float* values, size_t count, size_t columns, int8_t* codes, float* scales,
+              size_t stride) const {
+        kernels_.grid.codes(grid, values, columns, count, columns, codes, stride);
+        std::fill_n(scales, count, grid.scales[0]);
     }
 
   private:

@@ -63,6 +63,8 @@ class TensorSource {
     bool holds(const std::string& name) const { return description_.tensors.contains(name); }
     // How activations that meet quantized matrices are quantized; none: 8 bits with a scale a row.
     const std::optional<LogarithmicActivations>& products() const { return description_.products; }
+    // The shape that the description gives a tensor. Throws ModelError where there is none.
+    const std::vector<uint64_t>& shape(const std::string& name) const { return find(name).shape; }
     // The row groups of a matrix; null where it is a plain tensor.
     const std::vector<GroupDescription>* groups(const std::string& matrix) const;
     const std::vector<StackDescription>& stacks() const { return description_.stacks; }

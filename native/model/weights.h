@@ -8,6 +8,7 @@
 #include "kernels/kernels.h"
 #include "model/architecture.h"
 #include "model/matrix.h"
+#include "model/ranges.h"
 #include "model/tensor_source.h"
 
 namespace pocketmt {
@@ -15,11 +16,14 @@ namespace pocketmt {
 struct Norm {
     std::vector<float> gamma;
     std::vector<float> beta;
+    NormGrids grids;
 };
 
 struct Linear {
     Matrix matrix;
-    std::vector<float> bias;  // empty where there is none
+    // Empty where there is none. Where the input lies on one grid for all elements, what its codes leave out is in it:
+    // sum_j w_j (offset + code_j scale) = scale sum_j w_j code_j + offset sum_j w_j.
+    std::vector<float> bias;
 
     // out [count, rows], contiguous.
     void multiply(Activations& activations, float* out, bool relu = false) const {
@@ -31,17 +35,23 @@ struct Linear {
 struct SelfAttention {
     Linear query_key_value;  // [3a, d]
     Linear output;           // [d, a]
+    AttentionGrids grids;
+    Grid attended;  // [a]: what `output` reads
 };
 
 struct CrossAttention {
     Linear query;      // [a, d]
     Linear key_value;  // [2a, d]
     Linear output;     // [d, a]
+    AttentionGrids grids;
+    Grid attended;  // [a]
 };
 
 struct FeedForward {
-    Linear inner;  // [f, d], then ReLU
-    Linear outer;  // [d, f]
+    Linear inner;    // [f, d], then ReLU
+    Linear outer;    // [d, f]
+    Grid activated;  // [f]: what `outer` reads
+    Grid update;     // [d]: what it gives
 };
 
 struct EncoderLayer {
@@ -57,7 +67,9 @@ struct DecoderLayer {
 
 struct Weights {
     // Reads every tensor that `architecture` calls for; throws ModelError naming the first that is missing or wrong.
-    Weights(const Kernels& kernels, const Architecture& architecture, const TensorSource& source);
+    // activation_bits: of the ranges that the file holds; 0: none.
+    Weights(const Kernels& kernels, const Architecture& architecture, const TensorSource& source,
+            unsigned activation_bits);
 
     Arena arena;
 
@@ -67,6 +79,14 @@ struct Weights {
     // In the order in which they are applied; in a pre-norm network the stack's final norm is the last.
     std::vector<Norm> encoder_norms;
     std::vector<Norm> decoder_norms;
+
+    std::vector<float> output_bias;  // [V] of the output projection: as Linear::bias, where its input's grid needs one
+    Grid position;                   // of a row of the position encoding
+    Grid encoder_input;              // [d]: of embedding plus position
+    Grid decoder_input;
+    bool attends_codes = false;  // whether keys and values are kept as codes
+    // Of an element of a key or value that is kept.
+    size_t attended_bytes() const { return attends_codes ? sizeof(int8_t) : sizeof(float); }
 };
 
 }  // namespace pocketmt

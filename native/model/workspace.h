@@ -6,53 +6,60 @@
 #include <vector>
 
 #include "model/activations.h"
-#include "model/architecture.h"
 #include "model/buffer.h"
+#include "model/network.h"
 #include "model/positions.h"
 
 namespace pocketmt {
 
 // Rows of keys and values of the decoder's self-attention, one for each hypothesis and step, for all layers:
-// layer l's key is at l * 2a, its value at l * 2a + a. A row never moves.
+// layer l's key is at element l * 2a, its value at l * 2a + a. An element is a float, or a code where the network
+// attends to codes. A row never moves.
 class CacheRows {
   public:
-    explicit CacheRows(const Architecture& architecture);
+    explicit CacheRows(const Network& network);
 
-    float* take();
-    void give_back(float* row) { free_.push_back(row); }
+    std::byte* take();
+    void give_back(std::byte* row) { free_.push_back(row); }
     // Takes every row back; frees them where they hold more than `bytes`.
     void reset(size_t bytes);
 
   private:
-    void free_block(Buffer<float>& block);
+    void free_block(Buffer<std::byte>& block);
 
-    size_t row_size_;
+    size_t row_bytes_;
     size_t block_rows_;
-    std::vector<Buffer<float>> blocks_;
-    std::vector<float*> free_;
+    std::vector<Buffer<std::byte>> blocks_;
+    std::vector<std::byte*> free_;
 };
 
 struct Workspace {
-    explicit Workspace(const Architecture& architecture)
-        : positions(architecture.model_dimension), cache(architecture) {}
+    explicit Workspace(const Network& network)
+        : positions(network.kernels, network.architecture.model_dimension, network.weights.position), cache(network) {}
 
     // Called after each batch: what a batch of unusual size needed is not kept for ever.
     void reset();
 
     Positions positions;
     ProductBuffers product;
-    Buffer<float> x;          // residual stream [rows, d]
-    Buffer<float> normed;     // what a pre-norm sub-layer reads [rows, d]
-    Buffer<float> projected;  // queries, keys and values [rows, 3a]
-    Buffer<float> attended;   // [rows, a]
-    Buffer<float> update;     // a sub-layer's output [rows, d]
-    Buffer<float> inner;      // of a chunk of rows of the feed-forward [rows, f]
-    Buffer<float> keys;       // of one sentence, transposed
-    Buffer<float> scores;     // attention weights
-    Buffer<float> logits;     // of a chunk of rows [rows, V]
-    Buffer<float> memory;     // keys and values of the source sentences, see Memory
+    Buffer<float> x;           // residual stream [rows, d]
+    Buffer<float> normed;      // what a pre-norm sub-layer reads [rows, d]
+    Buffer<float> projected;   // queries, keys and values [rows, 3a]
+    Buffer<float> attended;    // [rows, a]
+    Buffer<float> update;      // a sub-layer's output [rows, d]
+    Buffer<float> inner;       // of a chunk of rows of the feed-forward [rows, f]
+    Buffer<float> keys;        // of one sentence, transposed
+    Buffer<float> scores;      // attention weights
+    Buffer<float> logits;      // of a chunk of rows [rows, V]
+    Buffer<std::byte> memory;  // keys and values of the source sentences, see Memory
     Buffer<const float*> key_rows;
     Buffer<const float*> value_rows;
+    // Of networks that attend to codes:
+    Buffer<int8_t> codes;  // keys and values of one sentence
+    Buffer<const int8_t*> key_codes;
+    Buffer<const int8_t*> value_codes;
+    Buffer<int8_t> weight_codes;
+    Buffer<int32_t> column_sums;
     CacheRows cache;
 };
 

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "model/error.h"
+#include "model/layers.h"
 
 namespace pocketmt {
 
@@ -60,8 +61,7 @@ class BatchSearch {
         for (size_t first = 0; first < rows_.size(); first += chunk_rows_) {
             size_t count = std::min(chunk_rows_, rows_.size() - first);
             float* logits = workspace_.logits.ensure(count * stride_);
-            Activations activations(network_.quantizer, workspace_.product, decoded + first * d, count, d);
-            network_.weights.embedding.multiply(activations, {}, logits, stride_);
+            project_output(network_, workspace_, decoded + first * d, count, logits, stride_);
             for (size_t row = 0; row < count; ++row) consider(owners_[first + row], logits + row * stride_);
         }
         for (size_t sentence : live_) searches_[sentence].advance(workspace_.cache);
@@ -125,15 +125,13 @@ std::vector<float> forced_logits(const Network& network, Workspace& workspace, s
     size_t vocabulary_size = network.architecture.vocabulary_size;
     std::vector<Memory> memories = encode(network, workspace, std::span(&source, 1), monitor);
     std::vector<float> logits((target.size() + 1) * vocabulary_size);
-    std::vector<float*> history;
+    std::vector<std::byte*> history;
     for (size_t position = 0; position <= target.size(); ++position) {
         history.push_back(workspace.cache.take());
         uint32_t token = position == 0 ? uint32_t{bos_token} : target[position - 1];
         DecoderRow row{token, &memories[0], history.data()};
         const float* decoded = decode_step(network, workspace, std::span(&row, 1), position);
-        Activations activations(network.quantizer, workspace.product, decoded, 1, network.architecture.model_dimension);
-        network.weights.embedding.multiply(activations, {}, logits.data() + position * vocabulary_size,
-                                           vocabulary_size);
+        project_output(network, workspace, decoded, 1, logits.data() + position * vocabulary_size, vocabulary_size);
         monitor.check();
     }
     return logits;

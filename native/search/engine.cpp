@@ -64,10 +64,11 @@ class Engine::Lease {
     std::unique_ptr<Workspace> workspace_;
 };
 
-Engine::Engine(const Kernels& kernels, const Architecture& architecture, const TensorSource& source, size_t workers)
-    : network_(kernels, architecture, source), workers_(checked_workers(workers)) {
+Engine::Engine(const Kernels& kernels, const Architecture& architecture, const TensorSource& source, size_t workers,
+               unsigned activation_bits)
+    : network_(kernels, architecture, source, activation_bits), workers_(checked_workers(workers)) {
     for (size_t i = 0; i < workers_; ++i) {
-        idle_workspaces_.push_back(std::make_unique<Workspace>(network_.architecture));
+        idle_workspaces_.push_back(std::make_unique<Workspace>(network_));
     }
 }
 

@@ -18,7 +18,8 @@ namespace pocketmt {
 
 class Engine {
   public:
-    Engine(const Kernels& kernels, const Architecture& architecture, const TensorSource& source, size_t workers);
+    Engine(const Kernels& kernels, const Architecture& architecture, const TensorSource& source, size_t workers,
+           unsigned activation_bits);
     ~Engine();
     Engine(const Engine&) = delete;
     Engine& operator=(const Engine&) = delete;

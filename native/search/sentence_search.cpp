@@ -103,20 +103,20 @@ void SentenceSearch::continue_hypothesis(const Candidate& candidate) {
 }
 
 void SentenceSearch::give_back_dead_rows(CacheRows& cache) {
-    std::vector<float*> needed;
+    std::vector<std::byte*> needed;
     for (size_t i = 0; i < live_count_; ++i) {
         needed.insert(needed.end(), live_[i].history.begin(), live_[i].history.end());
     }
     std::sort(needed.begin(), needed.end());
     needed.erase(std::unique(needed.begin(), needed.end()), needed.end());
-    for (float* row : cache_rows_) {
+    for (std::byte* row : cache_rows_) {
         if (!std::binary_search(needed.begin(), needed.end(), row)) cache.give_back(row);
     }
     cache_rows_ = std::move(needed);
 }
 
 std::vector<Translation> SentenceSearch::finish(CacheRows& cache) {
-    for (float* row : cache_rows_) cache.give_back(row);
+    for (std::byte* row : cache_rows_) cache.give_back(row);
     cache_rows_.clear();
     std::stable_sort(finished_.begin(), finished_.end(),
                      [](const Translation& left, const Translation& right) { return left.score > right.score; });

@@ -50,7 +50,7 @@ class SentenceSearch {
   private:
     struct Hypothesis {
         std::vector<uint32_t> tokens;
-        std::vector<float*> history;  // cache rows of the positions so far
+        std::vector<std::byte*> history;  // cache rows of the positions so far
         double log_probability = 0.0;
         size_t uses = 0;  // continuations that still need its tokens and history
     };
@@ -74,7 +74,7 @@ class SentenceSearch {
     std::vector<Hypothesis> next_;
     std::vector<Candidate> candidates_;
     std::vector<Translation> finished_;
-    std::vector<float*> cache_rows_;
+    std::vector<std::byte*> cache_rows_;
 };
 
 }  // namespace pocketmt

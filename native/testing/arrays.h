@@ -48,6 +48,7 @@ void bind_products(nanobind::module_& module);
 void bind_bit_planes(nanobind::module_& module);
 void bind_log_products(nanobind::module_& module);
 void bind_vector_functions(nanobind::module_& module);
+void bind_grids(nanobind::module_& module);
 void bind_self_check(nanobind::module_& module);
 void bind_timing(nanobind::module_& module);
 

@@ -47,6 +47,7 @@ NB_MODULE(_native_testing, module) {
     testing::bind_bit_planes(module);
     testing::bind_log_products(module);
     testing::bind_vector_functions(module);
+    testing::bind_grids(module);
     testing::bind_self_check(module);
     testing::bind_timing(module);
 }

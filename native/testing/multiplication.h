@@ -1,6 +1,7 @@
 // What the products are tested with: arguments that end where memory that cannot be read begins.
 #pragma once
 
+#include <algorithm>
 #include <cstring>
 #include <optional>
 
@@ -40,7 +41,9 @@ NumPyArray<float> multiply_quantized(const Array<int8_t, 2>& codes, const Array<
     for (size_t row = 0; row < count; ++row) std::memcpy(padded.row(row), codes.data() + row * columns, columns);
     const FencedRows<float> fenced_scales = fenced(scales);
     const FencedRows<float> out(count, rows, gap);
-    multiply(QuantizedActivations{padded.data(), fenced_scales.data(), stride}, count, out.data(), out.stride());
+    const bool lowest = std::count(codes.data(), codes.data() + codes.size(), int8_t{-128}) != 0;
+    multiply(QuantizedActivations{padded.data(), fenced_scales.data(), stride, lowest}, count, out.data(),
+             out.stride());
     return to_numpy(out.values(), {count, rows});
 }
 

@@ -207,11 +207,29 @@ def test_one_target_is_given(
     assert message in answer.stderr
 
 
+def test_a_fully_quantized_model_is_written_inspected_and_translated(
+    pocketmt: Run, tiny_run: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "small.pocketmt"
+    answer = pocketmt("compress", tiny_run, "q-8bit", "--limit-updates", "4", "-o", file)
+    assert answer.returncode == 0, answer.stderr
+    shown = pocketmt("inspect", file).stdout.decode()
+    assert "8 bit within trained ranges: position, embedding_sum by element, query_key_value by element" in shown
+    report = json.loads(pocketmt("inspect", file, "--json").stdout)
+    assert report["range_bytes"] > 0
+    sentences = b"red cat\nblue dog house\n\n"
+    translated = pocketmt("translate", "-m", file, stdin=sentences).stdout
+    assert translated.count(b"\n") == 3
+    alone = pocketmt("translate", "-m", file, "--beam-size", "1", stdin=sentences)
+    assert alone.returncode == 0, alone.stderr
+
+
 def test_without_a_model_file_the_folder_has_the_scores(pocketmt: Run, tiny_run: Path, tmp_path: Path) -> None:
-    arguments = ("compress", tiny_run, "q-8bit", "--limit-updates", "3")
+    arguments = ("compress", tiny_run, "q-naive-8bit", "--limit-updates", "3")
     refused = pocketmt(*arguments, "-o", tmp_path / "model.pocketmt")
     assert refused.returncode == 1
-    assert b"quantizes activations, which no model file holds yet: give --folder and no --output" in refused.stderr
+    assert b"no model file holds the operation 'attention_scores'" in refused.stderr
+    assert b"or give --folder and no --output" in refused.stderr
     assert os.listdir(tmp_path) == []
     assert pocketmt(*arguments).returncode == 2
     answer = pocketmt(*arguments, "--folder", tmp_path / "work")

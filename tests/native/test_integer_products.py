@@ -126,7 +126,7 @@ def test_every_height_of_a_tile_and_every_rest_of_outputs(instruction_set: str, 
 
 
 @pytest.mark.parametrize("columns", [4096, native.largest_integer_columns - 1, native.largest_integer_columns])
-@pytest.mark.parametrize("activation", [-127, 127])
+@pytest.mark.parametrize("activation", [-128, -127, 127])  # -128: of a trained grid alone
 def test_the_greatest_sums(instruction_set: str, columns: int, activation: int) -> None:
     ends = np.array([-127, 127, 0, 1], np.int8)
     one = np.ones(4, np.float32)
@@ -141,6 +141,17 @@ def test_the_greatest_sums(instruction_set: str, columns: int, activation: int) 
             each = weights.decoded[:, 0].astype(np.int64)
             expected = columns * activation * each  # no zero of theirs has a sign
             assert_same_bits(result, np.tile(expected.astype(np.float32), (count, 1)))
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 13])
+def test_the_lowest_codes_of_a_trained_grid(instruction_set: str, count: int) -> None:
+    generator = np.random.default_rng(count)
+    activations = generator.choice(np.array([-128, -128, -127, 0, 127], np.int8), (count, 77))
+    factors = scales(generator, count)
+    weights = Weights(generator.integers(-128, 128, (67, 77), dtype=np.int8), scales(generator, 67))
+    for each in (weights, level_table(generator, 67, 77)):
+        result = each.pack(instruction_set).multiply(activations, factors)
+        assert_same_bits(result, _expected(activations, factors, each, None, relu=False))
 
 
 def test_scales_of_zero(instruction_set: str, family: Family) -> None:

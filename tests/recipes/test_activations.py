@@ -11,10 +11,11 @@ import torch
 import pocketmt.recipes.stage as stage_module
 import pocketmt.training.steps as steps
 from pocketmt.errors import ConfigurationError, DataError
+from pocketmt.model_file.activations import BUCKETED
 from pocketmt.models.transformer import Transformer
 from pocketmt.recipes.activations import build_network, estimate_ranges
 from pocketmt.recipes.compression import compress
-from pocketmt.recipes.fully_quantized import BUCKETED, NAIVE, STRATEGY, QuantizedLayerNorm, ranges
+from pocketmt.recipes.fully_quantized import NAIVE, STRATEGY, QuantizedLayerNorm, ranges
 from pocketmt.recipes.outcome import Outcome, decoded_weights
 from pocketmt.recipes.plan import make_plan
 from pocketmt.recipes.schema import Activations, Recipe, limit_updates

@@ -6,17 +6,20 @@
 namespace pocketmt::avx2 {
 namespace {
 
-// 32 codes of 6 bits, weight + zero: two products with activations are at most 2 * 63 * 127.
+// 32 codes of 6 bits, weight + zero: two products with activations are at most 2 * 63 * 128.
 struct SixBitCodes {
     static constexpr int32_t zero = six_bit_zero;
     __m256i codes;
 
-    POCKETMT_INLINE __m256i pairs(__m256i four) const { return _mm256_maddubs_epi16(codes, four); }
+    POCKETMT_INLINE __m256i add(__m256i sum, __m256i four) const {
+        return add_pairs(sum, _mm256_maddubs_epi16(codes, four));
+    }
 };
 
 // The low 4 bits of a code and the high 2, which come to bits 4 and 5.
 struct SixBitWeights {
     using Loaded = SixBitCodes;
+    using OfAnyActivations = SixBitWeights;
     static constexpr size_t step_bytes = six_bit_step_bytes;
     const __m256i low_mask = _mm256_set1_epi8(15);
     const __m256i high_mask = _mm256_set1_epi8(48);
@@ -47,13 +50,13 @@ void multiply(const void* packed, size_t rows, size_t columns, const QuantizedAc
     const float* scales = reinterpret_cast<const float*>(weights + panel_count(rows) * panel_bytes);
     const IntegerCall call{rows, step_count(columns), panel_bytes, nullptr, scales, activations, nullptr, epilogue,
                            out,  out_stride};
-    multiply_panels(call, weights, count, tiles<Weights>);
+    multiply_panels(call, weights, count, tiles_for<Weights>(activations));
 }
 
 }  // namespace
 
 const IntegerProduct integer_product = {BytePanels<0>::packed_bytes, BytePanels<0>::pack, BytePanels<0>::unpack_row,
-                                        multiply<ByteWeights>};
+                                        multiply<ByteWeights<>>};
 const IntegerProduct six_bit_product = {SixBitPanels::packed_bytes, SixBitPanels::pack, SixBitPanels::unpack_row,
                                         multiply<SixBitWeights>};
 

@@ -11,21 +11,43 @@ namespace {
 constexpr size_t parts = panel_outputs / lanes;
 constexpr size_t part_bytes = lanes * group_inputs;
 
-// 32 weights of up to 8 bits with a sign: |weight| times activation with the weight's sign, of which two are at most
-// 2 * 127 * 127.
+// sum + pairs of 16-bit products.
+POCKETMT_INLINE __m256i add_pairs(__m256i sum, __m256i pairs) {
+    return _mm256_add_epi32(sum, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
+}
+
+// 32 weights of up to 8 bits with a sign, for activations in [-127, 127]: |weight| times activation with the weight's
+// sign, of which two are at most 2 * 128 * 127.
 struct SignedWeights {
     static constexpr int32_t zero = 0;
     __m256i weights, magnitudes;
 
     explicit SignedWeights(__m256i loaded) : weights(loaded), magnitudes(_mm256_abs_epi8(loaded)) {}
-    POCKETMT_INLINE __m256i pairs(__m256i four) const {
-        return _mm256_maddubs_epi16(magnitudes, _mm256_sign_epi8(four, weights));
+    POCKETMT_INLINE __m256i add(__m256i sum, __m256i four) const {
+        return add_pairs(sum, _mm256_maddubs_epi16(magnitudes, _mm256_sign_epi8(four, weights)));
+    }
+};
+
+// The same for any activations: -128 has no positive counterpart. Of four inputs the first and third, and the second
+// and fourth, are multiplied as 16-bit numbers.
+struct WordWeights {
+    static constexpr int32_t zero = 0;
+    __m256i even, odd;
+
+    explicit WordWeights(__m256i loaded)
+        : even(_mm256_srai_epi16(_mm256_slli_epi16(loaded, 8), 8)), odd(_mm256_srai_epi16(loaded, 8)) {}
+    POCKETMT_INLINE __m256i add(__m256i sum, __m256i four) const {
+        const WordWeights activations(four);
+        sum = _mm256_add_epi32(sum, _mm256_madd_epi16(even, activations.even));
+        return _mm256_add_epi32(sum, _mm256_madd_epi16(odd, activations.odd));
     }
 };
 
 // 8-bit weights: a step is 2 groups of 4 inputs by 4 registers of 8 outputs.
+template <class Products = SignedWeights>
 struct ByteWeights {
-    using Loaded = SignedWeights;
+    using Loaded = Products;
+    using OfAnyActivations = ByteWeights<WordWeights>;
     static constexpr size_t step_bytes = 2 * group_bytes;
     explicit ByteWeights(const IntegerCall&) {}
     template <size_t group, size_t part>
@@ -50,7 +72,6 @@ POCKETMT_INLINE void store_sums(const IntegerCall& call, size_t row, int32_t act
 template <size_t rows, class Weights>
 void multiply_tile(const IntegerCall& call, const TileRange& range) {
     const Weights source(call);
-    const __m256i ones = _mm256_set1_epi16(1);
     const size_t stride = call.activations.stride;
     const uint8_t* weights = range.weights;
     int32_t activation_sums[rows] = {};
@@ -69,8 +90,7 @@ void multiply_tile(const IntegerCall& call, const TileRange& range) {
                 const typename Weights::Loaded loaded = source.template load<group, part>(weights);
                 unrolled<rows>([&](auto row) POCKETMT_INLINE_LAMBDA {
                     const __m256i four = broadcast_group(codes + row() * stride + group * group_inputs);
-                    const __m256i products = _mm256_madd_epi16(loaded.pairs(four), ones);
-                    sums[row()][part] = _mm256_add_epi32(sums[row()][part], products);
+                    sums[row()][part] = loaded.add(sums[row()][part], four);
                 });
             });
         }
@@ -85,6 +105,11 @@ void multiply_tile(const IntegerCall& call, const TileRange& range) {
 template <class Weights>
 constexpr TileFunction tiles[] = {multiply_tile<1, Weights>, multiply_tile<2, Weights>,
                                   multiply_tile<highest_tile, Weights>};
+
+template <class Weights>
+inline const auto& tiles_for(const QuantizedActivations& activations) {
+    return activations.lowest ? tiles<typename Weights::OfAnyActivations> : tiles<Weights>;
+}
 
 }  // namespace
 }  // namespace pocketmt

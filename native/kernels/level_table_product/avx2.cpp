@@ -6,8 +6,10 @@
 namespace pocketmt::avx2 {
 namespace {
 
+template <class Products = SignedWeights>
 struct LevelWeights {
-    using Loaded = SignedWeights;
+    using Loaded = Products;
+    using OfAnyActivations = LevelWeights<WordWeights>;
     static constexpr size_t step_bytes = group_bytes;
     __m256i table;
     __m256i mask = _mm256_set1_epi8(15);
@@ -31,7 +33,7 @@ void multiply(const void* packed, size_t rows, size_t columns, const QuantizedAc
     const float* scales = reinterpret_cast<const float*>(bytes + parts.scales);
     const IntegerCall call{rows, step_count(columns), parts.panel_bytes, bytes, scales, activations, nullptr, epilogue,
                            out,  out_stride};
-    multiply_panels(call, bytes + parts.codes, count, tiles<LevelWeights>);
+    multiply_panels(call, bytes + parts.codes, count, tiles_for<LevelWeights<>>(activations));
 }
 
 }  // namespace

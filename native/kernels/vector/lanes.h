@@ -50,6 +50,10 @@ POCKETMT_INLINE Pair<Half> operator*(Pair<Half> a, Pair<Half> b) {
     return {a.low * b.low, a.high * b.high};
 }
 template <class Half>
+POCKETMT_INLINE Pair<Half> operator/(Pair<Half> a, Pair<Half> b) {
+    return {a.low / b.low, a.high / b.high};
+}
+template <class Half>
 POCKETMT_INLINE Pair<Half>& operator+=(Pair<Half>& a, Pair<Half> b) {
     return a = a + b;
 }

@@ -94,7 +94,7 @@ def compress(
     retrained on its own text to write as before. With --entropy-coding the size is that of the coded file.
 
     With --folder and no --output no model file is written: the folder's log.jsonl has the scores. Recipes that quantize
-    activations, which no model file holds yet, are run in this way alone.
+    activations in a way that no model file holds, as q-naive-8bit, are run in this way alone.
 
     A compression that was stopped, by Ctrl-C or in any other way, goes on where it was when it is called again in the
     same way. Needs pip install 'pocketmt[train]'.

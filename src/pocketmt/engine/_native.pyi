@@ -62,6 +62,7 @@ class Model:
         release: told (offset, size) of bytes that are needed no more.
         instruction_set: its name; None takes the best that this CPU has.
         workers: how many threads compute at once.
+        activation_bits: of the codes of activations whose ranges the file holds; 0: it holds none.
 
     Raises ModelFileError naming the tensor that does not fit, EngineError where the instruction set is not to be had.
     """
@@ -79,6 +80,7 @@ class Model:
         decoders: Mapping[str, Callable[[], Buffer]] = ...,
         stacks: Sequence[tuple[str, Sequence[str]]] = ...,
         products: tuple[int, float] | None = None,
+        activation_bits: int = ...,
     ) -> None: ...
     @property
     def instruction_set(self) -> str:

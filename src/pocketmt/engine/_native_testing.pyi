@@ -179,3 +179,34 @@ def time_products(
     Families: integer, six_bit, level_table, bit_planes, with the bits of planes. A round multiplies with each of
     `copies` matrices [rows, columns].
     """
+
+Grid = tuple[Floats, Floats, Floats, float]  # offsets, scales, inverses, half
+
+def snap(instruction_set: str, grid: Grid | None, x: Floats) -> Floats:
+    """Rows [count, columns] on a grid."""
+
+def grid_codes(instruction_set: str, grid: Grid | None, x: Floats, stride: int, gap: int = 0) -> NDArray[np.int8]:
+    """Codes [count, stride] of rows [count, columns]."""
+
+def grid_norm(
+    instruction_set: str,
+    grids: list[Grid | None],
+    x: Floats,
+    residual: Floats | None,
+    gamma: Floats,
+    beta: Floats,
+    in_place: bool = False,
+) -> Floats:
+    """LN(x + residual) with numerator, denominator, quotient and output on their grids."""
+
+def attend_codes(
+    instruction_set: str,
+    grids: list[Grid | None],
+    query: Floats,
+    keys: NDArray[np.int8],
+    values: NDArray[np.int8],
+    rows: list[int],
+    heads: int,
+) -> Floats:
+    """One query over codes of keys and values, of which `rows` are the positions; grids: of query, key, value,
+    numerator and weight."""

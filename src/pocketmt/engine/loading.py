@@ -52,6 +52,7 @@ def native_model(file: ModelFile, workers: int = 1, instruction_set: str | None 
         release=release,
         instruction_set=instruction_set,
         workers=workers,
+        activation_bits=0 if file.activations is None else file.activations.bits,
     )
 
 

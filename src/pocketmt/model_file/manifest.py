@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from pocketmt.errors import ConfigurationError, ModelFileError
+from pocketmt.model_file.activations import StoredActivations, activations_from_json
 from pocketmt.model_file.architecture import Architecture, architecture_from_json, parameter_shapes
 from pocketmt.model_file.entropy_coding import CODING
 from pocketmt.model_file.layout import RowGroup, StoredScheme, TensorForm, scheme_from_json
@@ -45,6 +46,7 @@ class Contents:
     tensors: dict[str, TensorForm]  # without the vocabulary, whose size the manifest does not fix
     coded: bool  # codes may be entropy-coded
     products: Products | None  # how activations that meet quantized matrices are quantized; None: 8 bits, a scale a row
+    activations: StoredActivations | None  # None: only products quantize them, at run time
 
 
 def check_manifest(manifest: dict[str, object]) -> Contents:
@@ -54,7 +56,7 @@ def check_manifest(manifest: dict[str, object]) -> Contents:
         raise ModelFileError(f"manifest: format_version is {version!r:.40}, expected a whole number of at least 1")
     if version > FORMAT_VERSION:
         raise NewerFileError(f"manifest: format version {version}, this PocketMT reads up to {FORMAT_VERSION}")
-    optional = {"coding", "vectors", "products"} & set(manifest)
+    optional = {"coding", "vectors", "products", "activations"} & set(manifest)
     _check_members(manifest, ("format_version", *_MEMBERS, *optional), "manifest")
     if manifest.get("coding", CODING) != CODING:
         raise NewerFileError(f"manifest: coding {manifest['coding']!r:.40} is unknown here (known: {CODING!r})")
@@ -78,8 +80,14 @@ def check_manifest(manifest: dict[str, object]) -> Contents:
         if stack not in matrices:
             raise ModelFileError(f"manifest: matrices: {stack!r} is missing, whose rows are vectors")
     tensors = _tensor_forms(shapes, matrices)
+    activations = activations_from_json(manifest["activations"]) if "activations" in manifest else None
+    if activations is not None:
+        tensors |= activations.tensors(architecture)
     size = _vocabulary_bytes(manifest["vocabulary"])
-    return Contents(architecture, languages, size, matrices, stacks, tensors, "coding" in manifest, products)
+    if activations is not None and products is not None:
+        raise ModelFileError("manifest: products and activations both say how activations are quantized")
+    coded = "coding" in manifest
+    return Contents(architecture, languages, size, matrices, stacks, tensors, coded, products, activations)
 
 
 def _check_members(value: object, members: Collection[str], where: str) -> None:

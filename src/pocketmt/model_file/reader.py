@@ -11,6 +11,7 @@ from types import MappingProxyType, TracebackType
 from typing import Final, Self
 
 from pocketmt.errors import ModelFileError
+from pocketmt.model_file.activations import StoredActivations, check_ranges, ranges_name
 from pocketmt.model_file.architecture import Architecture
 from pocketmt.model_file.container import Header, TensorEntry, header_bytes, parse_header
 from pocketmt.model_file.entropy_coding import CODED, coded_name, decode
@@ -39,6 +40,7 @@ class ModelFile:
         stacks: stack of quantized vectors -> the vectors that are its rows; other vectors are plain F32 tensors.
         tensors: name -> where it lies; padding is left out.
         products: how activations that meet quantized matrices are quantized; None: 8 bits, a scale a row.
+        activations: which operations are quantized within ranges that the file holds; None: none are.
         coded: tensor that the file holds entropy-coded -> its row group; `tensors` has it by its `coded_name`.
         buffer: the whole file, read-only, mapped; it may be used until close.
     """
@@ -50,6 +52,7 @@ class ModelFile:
         self.matrices: dict[str, tuple[RowGroup, ...]] = contents.matrices
         self.stacks: Stacks = contents.stacks
         self.products: Products | None = contents.products
+        self.activations: StoredActivations | None = contents.activations
         self.tensors: Mapping[str, TensorEntry] = MappingProxyType(header.tensors)
         self.coded: Mapping[str, RowGroup] = MappingProxyType(_coded(header, contents))
         self.buffer: memoryview = buffer
@@ -215,7 +218,7 @@ def _group_tensors(header: Header, contents: Contents) -> dict[str, TensorForm]:
 
 
 def _check_values(model: ModelFile) -> None:
-    """Parameters are finite, scales not negative, codes those of their scheme, biases and norms finite.
+    """Parameters are finite, scales not negative, codes those of their scheme, ranges ranges, biases and norms finite.
 
     fp32 matrices are left to the engine, which looks at each weight once when it packs them.
     """
@@ -223,6 +226,9 @@ def _check_values(model: ModelFile) -> None:
         for index, group in enumerate(groups):
             check_group(f"{name}.{index}", group, model.data)
         model.group_of_row(name)
+    for operation in () if model.activations is None else model.activations.operations:
+        name = ranges_name(operation)
+        check_ranges(operation, model.tensors[name].shape, model.data(name))
     for name, entry in model.tensors.items():
         if entry.dtype == "F32" and len(entry.shape) == 1 and not math.isfinite(sum(model.data(name).cast("f"))):
             raise ModelFileError(f"tensor {name!r} holds a value that is not finite")

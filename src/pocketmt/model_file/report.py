@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
+from pocketmt.model_file.activations import StoredActivations, ranges_name
 from pocketmt.model_file.architecture import Architecture, parameter_shapes
 from pocketmt.model_file.entropy_coding import CODED, coded_name
 from pocketmt.model_file.layout import RowGroup
@@ -49,7 +50,9 @@ class ModelReport:
         products: how activations that meet quantized matrices are quantized; None: 8 bits, a scale a row.
         matrices: in the order of the network.
         stacks: of biases and norms that are quantized; rows are vectors.
+        activations: which operations are quantized within trained ranges, in words; empty: none.
         vector_bytes: biases and norms, in fp32 or in stacks.
+        range_bytes: ranges of activations, in fp32.
         vocabulary_bytes: the compressed SentencePiece model.
         container_bytes: header, manifest and padding.
         file_bytes: the sum of all.
@@ -67,7 +70,9 @@ class ModelReport:
     products: Products | None
     matrices: tuple[MatrixReport, ...]
     stacks: tuple[MatrixReport, ...]
+    activations: str
     vector_bytes: int
+    range_bytes: int
     vocabulary_bytes: int
     container_bytes: int
     file_bytes: int
@@ -112,6 +117,7 @@ class ModelReport:
             ("producer", self.producer),
             ("architecture", ", ".join(f"{name} {value}" for name, value in sizes.items() if name != "type")),
             ("products", "" if self.products is None else str(self.products)),
+            ("activations", self.activations),
         ]
         return [f"{name + ':':<14}{printable(text)}" for name, text in facts if text]
 
@@ -129,11 +135,13 @@ class ModelReport:
         for name, stored, single in (
             ("matrices", self.matrix_bytes, matrices),
             ("biases and norms", self.vector_bytes, self.float32_bytes - matrices),
+            ("ranges", self.range_bytes, self.range_bytes),
             ("vocabulary", self.vocabulary_bytes, self.vocabulary_bytes),
             ("header and padding", self.container_bytes, self.container_bytes),
             ("file", self.file_bytes, self.float32_file_bytes),
         ):
-            rows.append((name, f"{stored:,}", f"{single:,}", f"{single / stored:.2f}x"))
+            if stored:
+                rows.append((name, f"{stored:,}", f"{single:,}", f"{single / stored:.2f}x"))
         return [*_aligned(rows, "<>>>"), f"{self.parameters:,} parameters"]
 
 
@@ -170,7 +178,9 @@ def _report(path: str, file: ModelFile) -> ModelReport:
         products=file.products,
         matrices=matrices,
         stacks=stacks,
+        activations=_activations(file.activations),
         vector_bytes=vector_bytes,
+        range_bytes=_range_bytes(file),
         vocabulary_bytes=vocabulary_bytes,
         container_bytes=len(file.buffer) - stored,
         file_bytes=len(file.buffer),
@@ -193,6 +203,18 @@ def _matrix(file: ModelFile, name: str, shape: tuple[int, ...]) -> MatrixReport:
     code_bits = sum(group.bits * group.rows for group in groups) / shape[0]
     title = f"{name} ({file.stacks[name][0]}, ..)" if name in file.stacks else name
     return MatrixReport(title, shape, scheme, code_bits, 8 * size / math.prod(shape), size)
+
+
+def _activations(activations: StoredActivations | None) -> str:
+    if activations is None:
+        return ""
+    shown = [f"{name} by element" if name in activations.bucketed else name for name in activations.operations]
+    return f"{activations.bits} bit within trained ranges: {', '.join(shown)}"
+
+
+def _range_bytes(file: ModelFile) -> int:
+    operations = () if file.activations is None else file.activations.operations
+    return sum(file.tensors[ranges_name(operation)].size for operation in operations)
 
 
 def _scheme(group: RowGroup, groups: int) -> str:

@@ -22,6 +22,8 @@ def quantize_rows(x: Tensor) -> tuple[Tensor, Tensor]:
     """
     largest = x.abs().amax(dim=-1, keepdim=True)
     zero = largest < _NEGLIGIBLE
-    codes = (x * (HIGHEST_CODE / largest).masked_fill(zero, 0.0)).round()
+    # Of two tensors: a number over a tensor is its reciprocal times the number, which is rounded twice.
+    inverse = torch.full_like(largest, HIGHEST_CODE) / largest
+    codes = (x * inverse.masked_fill(zero, 0.0)).round()
     scale = (largest / HIGHEST_CODE).masked_fill(zero, 0.0)
     return codes.to(torch.int8), scale.squeeze(-1)

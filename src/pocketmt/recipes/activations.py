@@ -9,10 +9,10 @@ import torch
 from lightning_fabric import Fabric
 
 from pocketmt.errors import ConfigurationError
+from pocketmt.model_file.activations import BUCKETED
 from pocketmt.model_file.architecture import Architecture
 from pocketmt.models.transformer import Dropouts, Transformer
 from pocketmt.recipes.fully_quantized import (
-    BUCKETED,
     NAIVE,
     STRATEGY,
     FullQuantization,
@@ -27,9 +27,11 @@ from pocketmt.recipes.schema import (
     TRIALS,
     Activations,
     FullPrecision,
+    Recipe,
     Stage,
     StraightThrough,
 )
+from pocketmt.recipes.stored_activations import check_storable
 from pocketmt.training.data import Batch, Pair
 from pocketmt.training.steps import share_of_epoch
 
@@ -96,23 +98,28 @@ def plan_activations(
         return earlier
     if earlier is not None:
         raise ConfigurationError(f"{place}.activations: an earlier stage quantizes activations already: leave it out")
-    operations = _NAMED[settings.operations] if isinstance(settings.operations, str) else tuple(settings.operations)
-    try:
-        found = FullQuantization(
-            settings.bits,
-            operations,
-            _chosen(settings.bucketed, BUCKETED),
-            _chosen(settings.clamped_gradient, NAIVE),
-            tuple(settings.modules),
-        )
-    except ConfigurationError as error:
-        raise ConfigurationError(f"{place}.activations: {error}") from error
+    found = _settings(settings, f"{place}.activations")
     if isinstance(settings.bucketed, list):
         for name in settings.bucketed:
-            if name not in operations:
+            if name not in found.operations:
                 raise ConfigurationError(f"{place}.activations.bucketed: {name!r} is not among the operations: add it")
     _check_modules(found, architecture, f"{place}.activations.modules")
     return found
+
+
+def _settings(activations: Activations, where: str) -> FullQuantization:
+    """Return what a recipe asks for, names resolved; raises ConfigurationError naming `where`."""
+    chosen = activations.operations
+    try:
+        return FullQuantization(
+            activations.bits,
+            _NAMED[chosen] if isinstance(chosen, str) else tuple(chosen),
+            _chosen(activations.bucketed, BUCKETED),
+            _chosen(activations.clamped_gradient, NAIVE),
+            tuple(activations.modules),
+        )
+    except ConfigurationError as error:
+        raise ConfigurationError(f"{where}: {error}") from error
 
 
 def _check_modules(settings: FullQuantization, architecture: Architecture, where: str) -> None:
@@ -124,6 +131,19 @@ def _check_modules(settings: FullQuantization, architecture: Architecture, where
                 f"{where}: {pattern!r:.120} matches no place where these operations are quantized: give a pattern of "
                 f"names such as {names[-1]!r}"
             )
+
+
+def check_outcome(recipe: Recipe) -> None:
+    """Raise ConfigurationError, naming the recipe, where its outcome is one that no model file holds."""
+    for index, stage in enumerate(recipe.stages):
+        if isinstance(stage.activations, Activations):
+            place = f"stages[{index}].activations"
+            try:
+                check_storable(_settings(stage.activations, place))
+            except ConfigurationError as error:
+                raise ConfigurationError(
+                    f"the recipe {recipe.name}: {error}; or give --folder and no --output, to have its scores alone"
+                ) from error
 
 
 def _chosen(which: bool | list[str], every: tuple[str, ...]) -> tuple[str, ...]:

@@ -9,32 +9,17 @@ import torch
 from torch import Tensor, nn
 
 from pocketmt.errors import ConfigurationError
+from pocketmt.model_file.activations import BUCKETED, OPERATIONS
 from pocketmt.models.attention import DotProductAttention
 from pocketmt.models.transformer import Decoder, Encoder, FeedForward, Layer, TiedNetwork, Transformer
 from pocketmt.quantization.ranges import RunningRange, fake_quantize_range
 from pocketmt.text.vocabulary import PAD
 
-# Section 3.2, in the words of Table 3; those that section 3.3 gives buckets.
-BUCKETED: Final = (
-    "embedding_sum",
-    "query_key_value",
-    "attention_output",
-    "feed_forward_output",
-    "layer_norm_numerator",
-    "layer_norm_quotient",
-    "layer_norm_output",
-)
+# Section 3.2, in the words of Table 3.
+LAYER_NORM_WEIGHT: Final = "layer_norm_weight"
+STRATEGY: Final = (*OPERATIONS, LAYER_NORM_WEIGHT)
 # Those that Table 3 gives buckets to see what it does: a softmax by its heads, a ReLU's output by its elements.
 BUCKETABLE: Final = (*BUCKETED, "softmax_numerator", "softmax_denominator", "softmax_output", "relu_output")
-STRATEGY: Final = (
-    *BUCKETED,
-    "position",
-    "softmax_numerator",
-    "softmax_output",
-    "relu_output",
-    "layer_norm_denominator",
-    "layer_norm_weight",
-)
 # What the "default approach" of Table 2 quantizes beyond that: every other operation of the network.
 NAIVE: Final = (
     *STRATEGY,
@@ -117,7 +102,7 @@ class QuantizedLayerNorm(nn.Module):
         self.weight = norm.weight
         self.bias = norm.bias
         self.epsilon = norm.eps
-        self.weight_bits = settings.bits if "layer_norm_weight" in settings.operations else None
+        self.weight_bits = settings.bits if LAYER_NORM_WEIGHT in settings.operations else None
         self.quantizing = True
         self.mean = settings.point("layer_norm_mean")
         self.variance = settings.point("layer_norm_variance")

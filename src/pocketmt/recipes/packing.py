@@ -21,6 +21,7 @@ from pocketmt.quantization.log_activations import LogarithmicActivations
 from pocketmt.recipes.encoding import check_groups, encode_matrix, stored_tensor
 from pocketmt.recipes.entropy_coding import code_tensors
 from pocketmt.recipes.row_groups import QuantizedMatrix, RowGroup
+from pocketmt.recipes.stored_activations import TrainedActivations, encode_activations, with_stored_norms
 from pocketmt.recipes.vectors import stacked
 from pocketmt.text.vocabulary import Vocabulary
 
@@ -64,6 +65,7 @@ def pack(
     *,
     products: LogarithmicActivations | None = None,
     entropy_coding: bool = False,
+    activations: TrainedActivations | None = None,
 ) -> int:
     """Write a model file.
 
@@ -79,6 +81,7 @@ def pack(
         quantized: matrix -> codes and parameters of each of its row groups, stored as they are: of a retrained model,
             what training used. The other matrices' schemes fit and assign.
         products: how activations that meet quantized matrices are quantized; None: 8 bits, a scale a row.
+        activations: which are quantized, as `check_storable` asks, and their ranges; None: none are.
         entropy_coding: make the codes smaller without loss; only a PocketMT that knows of it reads such a file.
 
     Returns:
@@ -86,7 +89,7 @@ def pack(
 
     Raises:
         ConfigurationError: unknown preset or scheme, a pattern that fits no matrix, a matrix that fits no pattern, or
-            row groups that do not hold each of its rows once.
+            row groups that do not hold each of its rows once; activations that no model file holds.
         ModelFileError: parameters or vocabulary do not fit the architecture or are not finite, given codes do not fit
             their scheme, or the disk refuses.
         DataError: the vocabulary is no SentencePiece model.
@@ -100,15 +103,13 @@ def pack(
     _check_vocabulary(vocabulary, architecture)
     for name, groups in chosen.items():
         check_groups(name, held[name][0], groups)
+    if activations is not None:
+        state = with_stored_norms(activations.settings, state, [name for stack in vectors for name in stack])
     holding = {name: stacked(state, stacks[name]) if name in stacks else state[name] for name in held}
     stored, tensors = _encode(holding, chosen, quantized or {})
-    manifest: dict[str, object] = {
-        "architecture": architecture_to_json(architecture),
-        "vocabulary": {"encoding": "xz", "bytes": len(vocabulary), "normalization": "nfkc"},
-        **stored,
-        **_optional(vectors, products),
-        **_provenance(about),
-    }
+    described, ranges = ({}, {}) if activations is None else encode_activations(activations, architecture)
+    manifest = _manifest(architecture, vocabulary, about) | stored | _optional(vectors, products) | described
+    tensors |= ranges
     if entropy_coding:
         tensors = code_tensors(tensors, check_manifest(manifest).matrices)
         manifest["coding"] = CODING
@@ -185,10 +186,12 @@ def _optional(vectors: list[list[str]], products: LogarithmicActivations | None)
     return members if products is None else {**members, "products": products.description()}
 
 
-def _provenance(about: About) -> dict[str, object]:
-    """Return the members of the manifest that are not about the tensors."""
+def _manifest(architecture: Architecture, vocabulary: bytes, about: About) -> dict[str, object]:
+    """Return the members of the manifest that are not about how tensors are stored."""
     return {
         "format_version": FORMAT_VERSION,
+        "architecture": architecture_to_json(architecture),
+        "vocabulary": {"encoding": "xz", "bytes": len(vocabulary), "normalization": "nfkc"},
         "languages": {"source": about.source_language, "target": about.target_language},
         "recipe": dict(about.recipe),
         "licence": about.licence,

@@ -12,8 +12,10 @@ from pocketmt.model_file import Architecture, ModelFile, RowGroup, open_model
 from pocketmt.model_file.bit_packing import unpack_codes
 from pocketmt.models.transformer import Transformer
 from pocketmt.quantization.activations import quantize_rows
+from pocketmt.quantization.grid import Grid
 from pocketmt.quantization.log_activations import LogarithmicActivations
 from pocketmt.quantization.products import affine_product, binary_product, level_product
+from pocketmt.recipes.reference_grids import Grids, input_grids, put_grids
 
 _TORCH_TYPES: Final = {"F32": torch.float32, "BF16": torch.bfloat16, "I8": torch.int8, "U8": torch.uint8}
 
@@ -89,6 +91,7 @@ class QuantizedLinear(nn.Module):
 
     order: Tensor | None
     bias: Tensor | None
+    grid: Grid | None
 
     def __init__(
         self,
@@ -106,6 +109,19 @@ class QuantizedLinear(nn.Module):
         self.quantize = quantize
         self.register_buffer("order", order)
         self.register_buffer("bias", bias)
+        self.grid = None
+
+    def read_from(self, grid: Grid | None) -> None:
+        """Take inputs by their own codes where they lie on a grid that all elements share.
+
+        What the codes leave out goes to the bias: sum_j w_j (offset + code_j scale) is scale sum_j w_j code_j + offset
+        sum_j w_j.
+        """
+        if grid is None or not grid.uniform:
+            return
+        self.grid = grid
+        left_out = (self.weight().double().sum(dim=-1) * grid.offset.double()).float()
+        self.bias = left_out if self.bias is None else self.bias + left_out
 
     def weight(self) -> Tensor:
         """Return float32 [rows, columns]."""
@@ -114,7 +130,10 @@ class QuantizedLinear(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """[.., inputs] -> [.., outputs]."""
-        codes, scale = self.quantize(x)
+        if self.grid is None:
+            codes, scale = self.quantize(x)
+        else:
+            codes, scale = self.grid.codes(x).to(torch.int8), self.grid.scale.expand(x.shape[:-1])
         product = torch.cat([group(codes, scale) for group in self.groups], dim=-1)
         if self.order is not None:
             product = product[..., self.order]
@@ -138,7 +157,8 @@ def load_reference(path: str | os.PathLike[str]) -> Transformer:
 
     Weights, biases and norms are decoded from their codes. Every product with a quantized matrix, the output
     projection among them, quantizes its activations, per row or as the file's "products" say, and adds exactly, as the
-    engine does; the rest is plain float32.
+    engine does. Activations that the file quantizes within trained ranges lie on their grids, and meet each other and
+    weights in exact sums. The rest is plain float32.
 
     Raises:
         ModelFileError: as `open_model` does.
@@ -156,16 +176,21 @@ def load_reference(path: str | os.PathLike[str]) -> Transformer:
         model.load_state_dict(
             {name: decoded[name] if name in decoded else _tensor(file, name) for name in model.state_dict()}
         )
+        grids = Grids(file)
+    inputs = input_grids(model, grids)
     for name, linear in linears.items():
         module = name.removesuffix(".weight")
         if module == "embedding":
+            linear.read_from(inputs[module])
             model.projection = linear
             continue
         parent, _, attribute = module.rpartition(".")
         bias = model.get_submodule(module).bias
         assert bias is None or isinstance(bias, Tensor)
         linear.bias = bias if bias is None else bias.detach()
+        linear.read_from(inputs[module])
         setattr(model.get_submodule(parent), attribute, linear)
+    put_grids(model, grids)
     return model.eval().requires_grad_(False)
 
 

@@ -8,13 +8,17 @@ from typing import TypedDict
 
 import msgspec
 
-from pocketmt.errors import ConfigurationError, ModelFileError, PocketMTError
+from pocketmt.errors import ModelFileError, PocketMTError
+from pocketmt.recipes.activations import check_outcome
 from pocketmt.recipes.allocation import choose_recipe
 from pocketmt.recipes.compression import compress
+from pocketmt.recipes.fully_quantized import FullQuantization
 from pocketmt.recipes.packing import FLOAT32, About, pack
+from pocketmt.recipes.plan import make_plan
 from pocketmt.recipes.products import recipe_products
 from pocketmt.recipes.row_groups import RowGroup
-from pocketmt.recipes.schema import Recipe, quantizes_activations
+from pocketmt.recipes.schema import Recipe
+from pocketmt.recipes.stored_activations import TrainedActivations, check_storable
 from pocketmt.recipes.teaching import Progress
 from pocketmt.recipes.trained_model import TrainedModel, read_trained_model
 from pocketmt.training.checkpoints import write_whole
@@ -89,20 +93,18 @@ def compress_run(
     Raises as `read_trained_model`, `compress` and `pack` do, ConfigurationError, before any work starts, where the
     recipe makes what a model file does not hold, and OversizedError, with nothing written, where the file is larger.
     """
-    if quantizes_activations(recipe):
-        raise ConfigurationError(
-            f"the recipe {recipe.name} quantizes activations, which no model file holds yet: give --folder and no "
-            "--output, to have its scores alone"
-        )
+    check_outcome(recipe)
     if not output.parent.is_dir():
         raise ModelFileError(f"{output}: there is no folder {output.parent} to write it to: make it first")
     model = _read(run, configuration)
+    activations = _activations(recipe, model)
     outcome, groups = compress(model, recipe, folder, source_text, translated)
     training = {**model.training, "compression": outcome.scores}
     about = _about(model, msgspec.to_builtins(recipe), training, licence, description)
     schemes: dict[str, str | Sequence[RowGroup]] = {**groups, "*": FLOAT32}
     vocabulary = model.vocabulary_file.read_bytes()
-    packed = partial(pack, products=recipe_products(recipe), entropy_coding=entropy_coding)
+    ranges = None if activations is None else TrainedActivations(activations, outcome.ranges)
+    packed = partial(pack, products=recipe_products(recipe), entropy_coding=entropy_coding, activations=ranges)
 
     def write(path: Path) -> None:
         weights, quantized = outcome.weights, outcome.quantized
@@ -149,6 +151,14 @@ def choose_run_recipe(
     return choose_recipe(
         model, folder, size=size, damage=damage, updates=updates, entropy_coding=entropy_coding, progress=progress
     )
+
+
+def _activations(recipe: Recipe, model: TrainedModel) -> FullQuantization | None:
+    """Return which activations the recipe's outcome quantizes; raises ConfigurationError where no file holds them."""
+    stage = make_plan(recipe, model.architecture)[-1]
+    if stage.activations is not None:
+        check_storable(stage.activations, [name for each in stage.matrices.values() for name in each.vectors])
+    return stage.activations
 
 
 def _read(run: Path, configuration: Configuration | None) -> TrainedModel:

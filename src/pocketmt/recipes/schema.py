@@ -215,8 +215,3 @@ def limit_updates(recipe: Recipe, most: int) -> Recipe:
             activations = msgspec.structs.replace(activations, batches=min(most, batches), trials=min(most, trials))
         stages.append(msgspec.structs.replace(stage, retraining=retraining, activations=activations))
     return msgspec.structs.replace(recipe, stages=stages)
-
-
-def quantizes_activations(recipe: Recipe) -> bool:
-    """Return whether any stage quantizes more than weights."""
-    return any(isinstance(stage.activations, Activations) for stage in recipe.stages)

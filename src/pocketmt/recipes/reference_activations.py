@@ -1,0 +1,138 @@
+"""Fully quantized attention and normalization as the engine computes them, float operation by float operation."""
+
+import math
+from collections.abc import Callable
+from typing import Final
+
+import torch
+from torch import Tensor, nn
+
+from pocketmt.quantization.activations import quantize_rows
+from pocketmt.quantization.grid import Grid
+
+Point = Callable[[str], Grid | None]  # operation -> its grid; None: it is not quantized
+_LANES: Final = 16
+_LEAST_EXPONENT: Final = -87.3  # below, exp is 0
+
+
+def snapped(grid: Grid | None, x: Tensor) -> Tensor:
+    """Return x on its grid, where there is one."""
+    return x if grid is None else grid(x)
+
+
+class GridSoftmax(nn.Module):
+    """Softmax over the last dimension, numerator and output on their grids; gives codes."""
+
+    def __init__(self, numerator: Grid | None, output: Grid | None) -> None:
+        super().__init__()
+        self.numerator = numerator
+        self.output = output
+
+    def forward(self, scores: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Turn scores into codes of their softmax.
+
+        Args:
+            scores: float32 [.., K], -inf where masked.
+
+        Returns:
+            Codes [.., K], 0 where masked; scale and offset [.., 1]: a weight is offset + code * scale.
+        """
+        exponentials = exponential(scores - scores.amax(dim=-1, keepdim=True))
+        total = sum_of_lanes(exponentials)
+        weights = (snapped(self.numerator, exponentials) / total).masked_fill(scores == -torch.inf, 0.0)
+        if self.output is None:
+            codes, scale = quantize_rows(weights)
+            return codes.float(), scale[..., None], torch.zeros_like(total)
+        codes = self.output.codes(weights).masked_fill(scores == -torch.inf, 0.0)
+        return codes, self.output.scale.expand_as(total), self.output.offset.expand_as(total)
+
+
+class GridAttention(nn.Module):
+    """Scaled dot-product attention whose two products are sums of whole numbers."""
+
+    def __init__(self, query: Grid, key: Grid, value: Grid, softmax: GridSoftmax, output: Grid | None) -> None:
+        super().__init__()
+        self.query = query
+        self.key = key
+        self.value = value
+        self.softmax = softmax
+        self.output = output
+
+    def forward(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> Tensor:
+        """Attend, as `pocketmt.models.attention.DotProductAttention` does."""
+        scores = self._scores(query, self.key.codes(key))
+        if mask is not None:
+            scores = scores + mask
+        weights, scale, offset = self.softmax(scores)
+        values = self.value.codes(value).double()
+        attended = (scores > -torch.inf).double()
+        products, totals = (weights.double() @ values).float(), (attended @ values).float()
+        weight_totals = weights.double().sum(dim=-1, keepdim=True).float()
+        all_weights = weight_totals * scale + attended.sum(dim=-1, keepdim=True).float() * offset
+        sums = (products * scale + totals * offset) * self.value.scale + all_weights * self.value.offset
+        return snapped(self.output, sums.transpose(1, 2).flatten(2))
+
+    def _scores(self, query: Tensor, keys: Tensor) -> Tensor:
+        """Return dot products over sqrt(head size), less what is the same for all keys.
+
+        With a range for each element the keys' scales go to the query, which then has codes of its own.
+        """
+        factor = torch.tensor(1.0) / torch.tensor(math.sqrt(query.shape[-1]))
+        transposed = keys.double().transpose(-1, -2)
+        if self.query.uniform:
+            sums = (self.query.codes(query).double() @ transposed).float()
+            totals = transposed.sum(dim=-2, keepdim=True).float()
+            return sums * (self.query.scale * self.key.scale * factor) + totals * (
+                self.query.offset * self.key.scale * factor
+            )
+        codes, scale = quantize_rows(self.query(query) * self.key.scale)
+        return (codes.double() @ transposed).float() * (scale * factor)[..., None]
+
+
+class GridLayerNorm(nn.Module):
+    """Layer normalization with each step on its grid, where it has one."""
+
+    def __init__(self, norm: nn.LayerNorm, point: Point) -> None:
+        super().__init__()
+        self.weight = norm.weight
+        self.bias = norm.bias
+        self.epsilon = norm.eps
+        self.numerator = point("layer_norm_numerator")
+        self.denominator = point("layer_norm_denominator")
+        self.quotient = point("layer_norm_quotient")
+        self.output = point("layer_norm_output")
+        self.quantized = any(self.children())
+
+    def forward(self, x: Tensor) -> Tensor:
+        """[.., d] -> [.., d]."""
+        size = x.shape[-1]
+        centred = x - sum_of_lanes(x) / size
+        variance = sum_of_lanes(centred.square()) / size
+        # PyTorch may round the root of a float32 to its neighbour.
+        denominator = (variance + self.epsilon).double().sqrt().float()
+        quotient = snapped(self.numerator, centred) / snapped(self.denominator, denominator)
+        return snapped(self.output, snapped(self.quotient, quotient) * self.weight + self.bias)
+
+
+def sum_of_lanes(x: Tensor) -> Tensor:
+    """Sum the last dimension in the engine's order: 16 lanes, folded in halves; float32 [.., n] -> [.., 1]."""
+    padded = nn.functional.pad(x, (0, -x.shape[-1] % _LANES)).reshape(*x.shape[:-1], -1, _LANES)
+    total = torch.zeros_like(padded[..., 0, :])
+    for lanes in padded.unbind(dim=-2):
+        total = total + lanes
+    while total.shape[-1] > 1:
+        low, high = total.chunk(2, dim=-1)
+        total = low + high
+    return total
+
+
+def exponential(x: Tensor) -> Tensor:
+    """Return exp(x) for float32 x <= 0 by the engine's polynomial (native/kernels/vector/exponential.h)."""
+    n = (x * 1.44269504).round()
+    r = (x - n * 0.693359375) - n * -2.12194440e-4
+    tail = torch.full_like(r, 1.38145394e-3)
+    for coefficient in (8.36874545e-3, 4.1668389e-2, 0.166665211, 0.49999994):
+        tail = tail * r + coefficient
+    value = ((tail * r) * r + r) + 1.0
+    power = ((n.clamp(min=-126).nan_to_num(nan=-126.0).int() + 127) << 23).view(torch.float32)
+    return torch.where(x > _LEAST_EXPONENT, value * power, torch.zeros_like(x))
