@@ -11,7 +11,7 @@ from pocketmt.quantization.rounding import bfloat16_nearest
 from pocketmt.quantization.scheme import Parameters
 
 _MOST_ROUNDS: Final = 100  # each round lowers the error, so stopping is safe
-_ROUNDED_ROUNDS: Final = 4
+_MOST_ROUNDED_ROUNDS: Final = 16
 _ROWS_AT_ONCE: Final = 2048  # rows are independent; the planes of a large embedding in float64 take gigabytes
 
 
@@ -102,15 +102,19 @@ def _alternating_alphas(weight: Tensor, greedy: Tensor) -> Tensor:
 
 
 def _best_rounded(weight: Tensor, greedy: Tensor, alphas: Tensor) -> Tensor:
-    """Round factors to bfloat16: a few rounds more from there, of which each row takes the best, or its greedy ones."""
+    """Round factors to bfloat16: rounds more from there, as long as they help, of which each row takes its best."""
     best, least = greedy, _squared_error(weight, greedy.double())
-    for _ in range(_ROUNDED_ROUNDS):
+    moving = torch.arange(len(weight), device=weight.device)  # the rows that still gain
+    for _ in range(_MOST_ROUNDED_ROUNDS):
         # Neither order nor signs of factors change the sums that they can make.
         rounded = bfloat16_nearest(alphas.abs().sort(dim=1, descending=True).values)
-        error = _squared_error(weight, rounded.double())
-        best = torch.where((error < least)[:, None], rounded, best)
-        least = torch.minimum(error, least)
-        alphas = _least_squares_alphas(weight, _nearest_bits(weight, rounded.double()))
+        error = _squared_error(weight[moving], rounded.double())
+        gains = error < least[moving]
+        best[moving[gains]], least[moving[gains]] = rounded[gains], error[gains]
+        moving = moving[gains]
+        if not len(moving):
+            break
+        alphas = _least_squares_alphas(weight[moving], _nearest_bits(weight[moving], best[moving].double()))
     return best
 
 
