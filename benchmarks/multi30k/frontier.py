@@ -57,8 +57,11 @@ def draw(record: Mapping[str, Any], path: Path) -> None:
     axes.set_xscale("log")
     axes.scatter(*_points(others), color="0.65", s=18, label="other recipes")
     axes.plot(*_points(best), marker="o", color="C0", label="best on the validation set at its size")
-    for row in best:
-        axes.annotate(row["recipe"], _point(row), xytext=(5, -11), textcoords="offset points", fontsize="x-small")
+    for number, row in enumerate(best, start=1):
+        place = (0, 7 if number % 2 else -14)  # neighbours lie near: above and below in turn
+        axes.annotate(str(number), _point(row), xytext=place, textcoords="offset points", ha="center", fontsize="small")
+    names = "\n".join(f"{number}  {row['recipe']}" for number, row in enumerate(best, start=1))
+    axes.text(0.97, 0.15, names, transform=axes.transAxes, ha="right", va="bottom", fontsize="small", linespacing=1.4)
     axes.set_xlabel("bytes of the file")
     axes.set_ylabel("BLEU, both test sets, beam 4")
     axes.legend(frameon=False, loc="lower right")
