@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import msgspec
 
-from benchmarks.multi30k.paper_tables import CONTROL
+from benchmarks.multi30k.paper_tables import CONTROL, PaperRow
 from pocketmt.recipes.catalogue import find_recipe
 from pocketmt.recipes.fully_quantized import STRATEGY
 from pocketmt.recipes.schema import Activations, Recipe, StraightThrough
@@ -23,15 +23,6 @@ AFTER_FROM_SCRATCH: Final = "q-post-training-8bit-from-scratch"
 GOES_ON_FROM: Final[Mapping[str, str]] = {AFTER_FROM_SCRATCH: CONTROL_FROM_SCRATCH}
 
 Figures = tuple[float, float]  # perplexity and BLEU of the paper
-
-
-@dataclass(frozen=True)
-class PaperRow:
-    """One row of Table 2, 4 or 5; None: the paper does not have it."""
-
-    label: str
-    recipe: str
-    paper: Figures | None
 
 
 @dataclass(frozen=True)
@@ -57,13 +48,13 @@ class SingleOperation:
 
 # English to German.
 _Q2 = (
-    PaperRow("32 bit", CONTROL, (4.91, 26.42)),
-    PaperRow("default approach, 8 bit", "q-naive-8bit", (74.04, 0.21)),
-    PaperRow("after training, 8 bit", "q-post-training-8bit", (4.97, 26.44)),
-    PaperRow("the method, 8 bit", "q-8bit", (4.67, 26.98)),
-    PaperRow("after training, 6 bit", "q-post-training-6bit", (6.00, 24.84)),
-    PaperRow("the method, 6 bit", "q-6bit", (5.09, 26.98)),
-    PaperRow("the method, 4 bit", "q-4bit", (11.96, 18.32)),
+    PaperRow("32 bit", CONTROL, 26.42, perplexity=4.91),
+    PaperRow("default approach, 8 bit", "q-naive-8bit", 0.21, perplexity=74.04),
+    PaperRow("after training, 8 bit", "q-post-training-8bit", 26.44, perplexity=4.97),
+    PaperRow("the method, 8 bit", "q-8bit", 26.98, perplexity=4.67),
+    PaperRow("after training, 6 bit", "q-post-training-6bit", 24.84, perplexity=6.00),
+    PaperRow("the method, 6 bit", "q-6bit", 26.98, perplexity=5.09),
+    PaperRow("the method, 4 bit", "q-4bit", 18.32, perplexity=11.96),
 )
 _ATTENTION = ("*attention_norm.*",)
 _FEED_FORWARD = ("*[dr][_.]norm.*",)  # feed_forward_norm, and encoder.norm and decoder.norm where there are final norms
@@ -87,23 +78,23 @@ _Q3 = (
     SingleOperation("LayerNorm", "quotient", "layer_norm_quotient", _ANYWHERE, (3.22, 38.97), (3.21, 39.02)),
 )
 _Q4 = (
-    PaperRow("32 bit", CONTROL, (3.23, 38.36)),
-    PaperRow("the method, 8 bit", "q-8bit", (3.23, 38.55)),
-    PaperRow("no buckets", "q-no-buckets", (3.58, 36.49)),
-    PaperRow("no gradient clipping", "q-no-gradient-clipping", (2549.30, 0)),
-    PaperRow("LayerNorm denominator in full precision", "q-no-denominator", (3.20, 37.97)),
-    PaperRow("weights alone", "q-weights-only", (3.19, 37.94)),
+    PaperRow("32 bit", CONTROL, 38.36, perplexity=3.23),
+    PaperRow("the method, 8 bit", "q-8bit", 38.55, perplexity=3.23),
+    PaperRow("no buckets", "q-no-buckets", 36.49, perplexity=3.58),
+    PaperRow("no gradient clipping", "q-no-gradient-clipping", 0, perplexity=2549.30),
+    PaperRow("LayerNorm denominator in full precision", "q-no-denominator", 37.97, perplexity=3.20),
+    PaperRow("weights alone", "q-weights-only", 37.94, perplexity=3.19),
 )
 # English to German; the paper's delays are these shares of its 100,000 updates.
 _DELAYS = {0.1: (4.99, 26.63), 0.5: (4.98, 26.84), 0.8: (5.03, 26.41)}
 _Q5 = (
-    PaperRow("no quantization", CONTROL_FROM_SCRATCH, (4.91, 26.42)),
-    PaperRow("after 100 updates", OURS_FROM_SCRATCH, (4.67, 26.98)),
+    PaperRow("no quantization", CONTROL_FROM_SCRATCH, 26.42, perplexity=4.91),
+    PaperRow("after 100 updates", OURS_FROM_SCRATCH, 26.98, perplexity=4.67),
     *(
-        PaperRow(f"after {share:.0%} of the updates", f"q-8bit-delayed-{share:.0%}", _DELAYS[share])
-        for share in _DELAYS
+        PaperRow(f"after {share:.0%} of the updates", f"q-8bit-delayed-{share:.0%}", bleu, perplexity=perplexity)
+        for share, (perplexity, bleu) in _DELAYS.items()
     ),
-    PaperRow("after training", AFTER_FROM_SCRATCH, (4.45, 25.50)),
+    PaperRow("after training", AFTER_FROM_SCRATCH, 25.50, perplexity=4.45),
 )
 PAPER_ROWS: Final[Mapping[str, tuple[PaperRow, ...]]] = {"q2": _Q2, "q4": _Q4, "q5": _Q5}
 TABLES: Final = ("q2", "q3", "q4", "q5")
@@ -134,7 +125,10 @@ def find_table_recipe(name: str) -> Recipe:
         operations = [operation for operation in STRATEGY if operation != "layer_norm_denominator"]
         recipe = _with_activations(find_recipe("q-8bit"), Activations(bits=8, operations=operations))
         return msgspec.structs.replace(
-            recipe, name=name, paper="Q6: Table 4, no LayerNorm denominator quantization", description="As it says"
+            recipe,
+            name=name,
+            paper="Q6: Table 4, no LayerNorm denominator quantization",
+            description="LayerNorm's denominator stays as it is",
         )
     if name in GOES_ON_FROM:
         return msgspec.structs.replace(
@@ -184,7 +178,11 @@ def tables(rows: Mapping[str, Mapping[str, Any]]) -> dict[str, list[dict[str, An
         By the table's name its rows; a row of Table 3 has its two measurements under "one_range" and "buckets".
     """
     found: dict[str, list[dict[str, Any]]] = {
-        name: [{"label": row.label, **rows[row.recipe], **_figures(row.paper)} for row in table if row.recipe in rows]
+        name: [
+            {"label": row.label, **rows[row.recipe], "paper_perplexity": row.perplexity, "paper_bleu": row.bleu}
+            for row in table
+            if row.recipe in rows
+        ]
         for name, table in PAPER_ROWS.items()
     }
     found["q3"] = [

@@ -20,6 +20,7 @@ class PaperRow:
     recipe: str
     bleu: float | None
     smaller: float | None = None  # times
+    perplexity: float | None = None
 
 
 # Table 2, English to German, beam 4; sizes from its MB.

@@ -1,32 +1,35 @@
-"""How near the engine is to PyTorch running the same codes of the same file, on the test sets."""
+"""How near the engine is to PyTorch running the same codes of the same file."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.multi30k.data import TESTS, lines
 from pocketmt.engine import Translator
 from pocketmt.evaluation.quality import score
 from pocketmt.models.search import translate
+from pocketmt.models.transformer import Transformer
 from pocketmt.recipes.reference import load_reference
 from pocketmt.text.vocabulary import Vocabulary
 
 
+def by_pytorch(model: Transformer, vocabulary: Vocabulary, sources: Sequence[str], beam: int) -> list[str]:
+    """Return the translations of lines by a network in PyTorch."""
+    outputs = translate(model, [vocabulary.encode(source) for source in sources], beam=beam)
+    return [vocabulary.decode(output) for output in outputs]
+
+
+def agreement(engine: Sequence[str], pytorch: Sequence[str], references: Sequence[str]) -> dict[str, float]:
+    """Return the share of lines that are the same, in percent, and the engine's BLEU minus PyTorch's."""
+    same = sum(ours == theirs for ours, theirs in zip(engine, pytorch, strict=True))
+    return {
+        "same_lines_percent": 100 * same / len(references),
+        "bleu_engine_minus_pytorch": score(engine, references).bleu.value - score(pytorch, references).bleu.value,
+    }
+
+
 def parity(path: Path, vocabulary: Vocabulary) -> dict[str, float]:
-    """Translate both test sets by greedy search in both ways.
-
-    Args:
-        path: a model file.
-        vocabulary: its own.
-
-    Returns:
-        "same_lines_percent", and "bleu_engine_minus_pytorch" of the pooled sets.
-    """
+    """Translate both test sets with a model file by greedy search in both ways; returns their `agreement`."""
     sources = [line for name in TESTS for line in lines(name, "en")]
     references = [line for name in TESTS for line in lines(name, "de")]
     engine = Translator(path).translate(sources, beam_size=1)
-    outputs = translate(load_reference(path), [vocabulary.encode(source) for source in sources], beam=1)
-    pytorch = [vocabulary.decode(output) for output in outputs]
-    same = sum(ours == theirs for ours, theirs in zip(engine, pytorch, strict=True))
-    return {
-        "same_lines_percent": 100 * same / len(sources),
-        "bleu_engine_minus_pytorch": score(engine, references).bleu.value - score(pytorch, references).bleu.value,
-    }
+    return agreement(engine, by_pytorch(load_reference(path), vocabulary, sources, 1), references)

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.multi30k.data import ROOT, TESTS, VALIDATION, lines
+from benchmarks.multi30k.parity import agreement, by_pytorch
 from pocketmt.engine import Translator
 from pocketmt.evaluation.quality import Quality, compare, score
 from pocketmt.evaluation.records import provenance, write_record
-from pocketmt.models.search import translate
 from pocketmt.recipes.reference import load_reference
 from pocketmt.recipes.run_folder import pack_run
 from pocketmt.text.vocabulary import Vocabulary
@@ -77,17 +77,13 @@ def translations(folder: Path, scheme: str) -> Translations:
     model = load_reference(path)
     vocabulary = Vocabulary.from_file(folder / "vocabulary.model")
 
-    def by_reference(texts: list[str], beam: int) -> list[str]:
-        outputs = translate(model, [vocabulary.encode(text) for text in texts], beam=beam)
-        return [vocabulary.decode(output) for output in outputs]
-
     return Translations(
         scheme=scheme,
         file_bytes=size,
         engine={name: translator.translate(texts, beam_size=BEAM) for name, texts in sources.items()},
         engine_greedy={name: translator.translate(texts, beam_size=1) for name, texts in sources.items()},
-        reference={name: by_reference(texts, BEAM) for name, texts in sources.items()},
-        reference_greedy={name: by_reference(texts, 1) for name, texts in sources.items()},
+        reference={name: by_pytorch(model, vocabulary, texts, BEAM) for name, texts in sources.items()},
+        reference_greedy={name: by_pytorch(model, vocabulary, texts, 1) for name, texts in sources.items()},
     )
 
 
@@ -139,19 +135,8 @@ def parity_rows(found: Translations, seed: int) -> list[dict[str, Any]]:
         ("beam 4", found.engine, found.reference),
     ):
         for name in TESTS:
-            pairs = list(zip(engine[name], reference[name], strict=True))
-            references = lines(name, "de")
-            gap = score(engine[name], references).bleu.value - score(reference[name], references).bleu.value
-            rows.append(
-                {
-                    "seed": seed,
-                    "scheme": found.scheme,
-                    "search": search,
-                    "set": name,
-                    "same_lines_percent": 100 * sum(ours == theirs for ours, theirs in pairs) / len(pairs),
-                    "bleu_engine_minus_pytorch": gap,
-                }
-            )
+            row = {"seed": seed, "scheme": found.scheme, "search": search, "set": name}
+            rows.append({**row, **agreement(engine[name], reference[name], lines(name, "de"))})
     return rows
 
 

@@ -9,7 +9,6 @@ import pytest
 import torch
 
 import pocketmt.recipes.stage as stage_module
-import pocketmt.training.steps as steps
 from pocketmt.errors import ConfigurationError, DataError
 from pocketmt.model_file.activations import BUCKETED
 from pocketmt.models.transformer import Transformer
@@ -25,7 +24,7 @@ from pocketmt.training.steps import DivergedError
 from pocketmt.training.validation import Validation, validate
 from tests.recipes.conftest import architecture
 from tests.recipes.test_compression import assert_equal, events
-from tests.recipes.tiny_run import write_tiny_run
+from tests.recipes.tiny_run import stop_at_update, write_tiny_run
 
 QUANTIZE = [{"matrices": ["*"], "scheme": "affine", "bits": 8}]
 BINARY = [{"matrices": ["*"], "scheme": "binary", "bits": 2}]
@@ -155,16 +154,7 @@ def test_stopped_at_any_update_it_resumes_to_the_same_result(
     model = read_trained_model(tiny_run)
     plan = recipe(during_training(), {"retraining": {**RETRAINING, "updates": 3}})
     whole, _ = compress(model, plan, tmp_path / "whole")
-    step, taken = steps.step, 0
-
-    def stopping(*arguments: Any) -> None:
-        nonlocal taken
-        taken += 1
-        if taken == stopped:
-            raise KeyboardInterrupt
-        step(*arguments)
-
-    monkeypatch.setattr(stage_module, "step", stopping)
+    stop_at_update(stopped, monkeypatch)
     with pytest.raises(KeyboardInterrupt):
         compress(model, plan, tmp_path / "stopped")
     resumed, _ = compress(model, plan, tmp_path / "stopped")

@@ -12,7 +12,6 @@ import pytest
 import torch
 
 import pocketmt.recipes.stage as stage_module
-import pocketmt.training.steps as steps
 from pocketmt.errors import ConfigurationError, DataError, ModelFileError
 from pocketmt.quantization import fake_quantize
 from pocketmt.quantization.registry import scheme_from_options
@@ -23,7 +22,7 @@ from pocketmt.recipes.trained_model import read_trained_model
 from pocketmt.training.checkpoints import load_weights, save_weights
 from pocketmt.training.configuration import Model
 from pocketmt.training.validation import Validation
-from tests.recipes.tiny_run import write_tiny_run
+from tests.recipes.tiny_run import stop_at_update, write_tiny_run
 
 RATE = {"rate": 3e-3}
 MIXED_STAGES: list[dict[str, Any]] = [
@@ -135,16 +134,7 @@ def test_stopped_at_any_update_it_resumes_to_the_same_result(
     model = read_trained_model(tiny_run)
     plan = recipe(*MIXED_STAGES)
     whole, _ = compress(model, plan, tmp_path / "whole")
-    step, taken = steps.step, 0
-
-    def stopping(*arguments: Any) -> None:
-        nonlocal taken
-        taken += 1
-        if taken == stopped:
-            raise KeyboardInterrupt
-        step(*arguments)
-
-    monkeypatch.setattr(stage_module, "step", stopping)
+    stop_at_update(stopped, monkeypatch)
     with pytest.raises(KeyboardInterrupt):
         compress(model, plan, tmp_path / "stopped")
     resumed, _ = compress(model, plan, tmp_path / "stopped")

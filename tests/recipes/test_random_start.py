@@ -9,8 +9,6 @@ import msgspec
 import pytest
 import torch
 
-import pocketmt.recipes.stage as stage_module
-import pocketmt.training.steps as steps
 from pocketmt.errors import ConfigurationError, DataError
 from pocketmt.models.transformer import Transformer
 from pocketmt.recipes.compression import compress
@@ -21,7 +19,7 @@ from pocketmt.recipes.trained_model import TrainedModel, read_trained_model
 from pocketmt.training.checkpoints import load_checkpoint, save_checkpoint
 from tests.recipes.conftest import architecture
 from tests.recipes.test_compression import assert_equal, events
-from tests.recipes.tiny_run import write_tiny_run
+from tests.recipes.tiny_run import stop_at_update, write_tiny_run
 
 LOG4 = [{"matrices": ["*"], "scheme": "logarithmic", "bits": 4}]
 RETRAINING = {
@@ -87,16 +85,7 @@ def test_stopped_at_any_update_it_resumes_to_the_same_result(
     }
     plan = recipe({"retraining": {**RETRAINING, "method": "none", "updates": 3}}, quantized)
     whole, _ = compress(model, plan, tmp_path / "whole")
-    step, taken = steps.step, 0
-
-    def stopping(*arguments: Any) -> None:
-        nonlocal taken
-        taken += 1
-        if taken == stopped:
-            raise KeyboardInterrupt
-        step(*arguments)
-
-    monkeypatch.setattr(stage_module, "step", stopping)
+    stop_at_update(stopped, monkeypatch)
     with pytest.raises(KeyboardInterrupt):
         compress(model, plan, tmp_path / "stopped")
     resumed, _ = compress(model, plan, tmp_path / "stopped")

@@ -3,10 +3,14 @@
 import dataclasses
 import random
 from pathlib import Path
+from typing import Any
 
 import msgspec
+import pytest
 import torch
 
+import pocketmt.recipes.stage as stage_module
+import pocketmt.training.steps as steps
 from pocketmt.model_file.architecture import Architecture
 from pocketmt.models.transformer import Transformer
 from pocketmt.text.vocabulary_training import train_vocabulary
@@ -57,3 +61,17 @@ def write_tiny_run(folder: Path, seed: int = 1, dimension: int = 16) -> Path:
     configuration = Configuration(data=data, model=Model(dropout=0.1), training=training)
     (run / "configuration.json").write_bytes(msgspec.json.encode(configuration))
     return run
+
+
+def stop_at_update(stopped: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have the optimizer's step of that number, from 1, of all compressions from here on interrupted, once."""
+    step, taken = steps.step, 0
+
+    def stopping(*arguments: Any) -> None:
+        nonlocal taken
+        taken += 1
+        if taken == stopped:
+            raise KeyboardInterrupt
+        step(*arguments)
+
+    monkeypatch.setattr(stage_module, "step", stopping)

@@ -108,10 +108,11 @@ def _run(
             reporter.event("start", 0, stage=0, recipe=recipe.name, stages=len(plan))
         while True:
             reporter.offset = _updates_before(plan, position.stage)
-            run = StageRun(setting, plan[position.stage], _start(setting, recipe, position), position)
-            if state is not None:
-                run.load(state)
-            run.go()
+            if not position.finishes(plan[position.stage]):
+                run = StageRun(setting, plan[position.stage], _start(setting, recipe, position), position)
+                if state is not None:
+                    run.load(state)
+                run.go()
             if position.stage == len(plan) - 1:
                 break
             position, state = Position(stage=position.stage + 1), None

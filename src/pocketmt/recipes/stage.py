@@ -61,6 +61,12 @@ class Position:
         """How far the compression is; later positions are greater."""
         return (self.stage, self.update, self.trial)
 
+    def finishes(self, plan: PlannedStage) -> bool:
+        """Return whether nothing of its stage is left to do."""
+        updates = 0 if plan.retraining is None else plan.retraining.updates
+        trials = 0 if plan.estimation is None or plan.retraining is not None else plan.estimation.trials
+        return self.update >= updates and self.trial >= trials
+
 
 @dataclass(frozen=True)
 class Settings:
