@@ -31,11 +31,11 @@ from pocketmt.evaluation.tables import Column, plain_table
 from pocketmt.models.language_model import LanguageModel, paper_architecture
 from pocketmt.models.transformer import Dropouts
 from pocketmt.quantization.registry import scheme_from_options
-from pocketmt.recipes.fully_quantized import FullQuantization, quantize_activations, set_stage
-from pocketmt.recipes.methods import Method, make_method
-from pocketmt.recipes.outcome import decoded_weights
+from pocketmt.recipes.activations.fully_quantized import FullQuantization, quantize_activations, set_stage
+from pocketmt.recipes.description.schema import BATCHES, DELAY, LearningRate, StraightThrough
+from pocketmt.recipes.retraining.methods import Method, make_method
+from pocketmt.recipes.retraining.outcome import decoded_weights
 from pocketmt.recipes.row_groups import RowGroup
-from pocketmt.recipes.schema import BATCHES, DELAY, LearningRate, StraightThrough
 from pocketmt.text.vocabulary import EOS, Vocabulary
 from pocketmt.text.vocabulary_training import train_vocabulary
 from pocketmt.training.checkpoints import Weights

@@ -30,10 +30,10 @@ from pocketmt.evaluation.records import commit
 from pocketmt.evaluation.tables import Column, plain_table
 from pocketmt.model_file import open_model
 from pocketmt.model_file.report import inspect_model
-from pocketmt.recipes.activations import check_outcome
-from pocketmt.recipes.catalogue import find_recipe, recipe_names
+from pocketmt.recipes.activations.estimation import check_outcome
+from pocketmt.recipes.description.catalogue import find_recipe, recipe_names
+from pocketmt.recipes.description.schema import Recipe, limit_updates, read_recipe
 from pocketmt.recipes.run_folder import Labels, compress_run, pack_run
-from pocketmt.recipes.schema import Recipe, limit_updates, read_recipe
 from pocketmt.recipes.trained_model import read_trained_model
 from pocketmt.text.vocabulary import Vocabulary
 

@@ -36,13 +36,13 @@ from pocketmt.evaluation.records import commit, write_record
 from pocketmt.evaluation.tables import Column, plain_table
 from pocketmt.models.search import translate
 from pocketmt.models.transformer import Transformer
-from pocketmt.recipes.activations import build_network
-from pocketmt.recipes.compression import compress
-from pocketmt.recipes.outcome import Outcome, decoded_weights, load_outcome
-from pocketmt.recipes.plan import PlannedStage, make_plan
+from pocketmt.recipes.activations.estimation import build_network
+from pocketmt.recipes.description.plan import PlannedStage, make_plan
+from pocketmt.recipes.description.schema import Recipe, limit_updates
+from pocketmt.recipes.retraining.compression import compress
+from pocketmt.recipes.retraining.outcome import Outcome, decoded_weights, load_outcome
+from pocketmt.recipes.retraining.stage import best_file
 from pocketmt.recipes.row_groups import RowGroup
-from pocketmt.recipes.schema import Recipe, limit_updates
-from pocketmt.recipes.stage import best_file
 from pocketmt.recipes.trained_model import TrainedModel, read_trained_model
 from pocketmt.text.vocabulary import Vocabulary
 

@@ -12,9 +12,9 @@ from typing import Any, Final
 import msgspec
 
 from benchmarks.multi30k.paper_tables import CONTROL, PaperRow
-from pocketmt.recipes.catalogue import find_recipe
-from pocketmt.recipes.fully_quantized import STRATEGY
-from pocketmt.recipes.schema import Activations, Recipe, StraightThrough
+from pocketmt.recipes.activations.fully_quantized import STRATEGY
+from pocketmt.recipes.description.catalogue import find_recipe
+from pocketmt.recipes.description.schema import Activations, Recipe, StraightThrough
 
 CONTROL_FROM_SCRATCH: Final = "fp32-from-scratch"
 OURS_FROM_SCRATCH: Final = "q-8bit-from-scratch"

@@ -8,7 +8,7 @@ from typing import Any
 from benchmarks.multi30k.data import TESTS, lines
 from pocketmt.evaluation.quality import compare
 from pocketmt.evaluation.records import provenance, read_record, write_record
-from pocketmt.recipes.schema import Recipe
+from pocketmt.recipes.description.schema import Recipe
 from pocketmt.recipes.trained_model import TrainedModel
 
 Outputs = dict[str, list[str]]  # translations by set

@@ -8,7 +8,7 @@ from pocketmt.engine import Translator
 from pocketmt.evaluation.quality import score
 from pocketmt.models.search import translate
 from pocketmt.models.transformer import Transformer
-from pocketmt.recipes.reference import load_reference
+from pocketmt.recipes.reference.network import load_reference
 from pocketmt.text.vocabulary import Vocabulary
 
 

@@ -18,7 +18,7 @@ from benchmarks.multi30k.parity import agreement, by_pytorch
 from pocketmt.engine import Translator
 from pocketmt.evaluation.quality import Quality, compare, score
 from pocketmt.evaluation.records import provenance, write_record
-from pocketmt.recipes.reference import load_reference
+from pocketmt.recipes.reference.network import load_reference
 from pocketmt.recipes.run_folder import pack_run
 from pocketmt.text.vocabulary import Vocabulary
 from pocketmt.training.checkpoints import load_weights

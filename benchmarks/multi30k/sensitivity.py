@@ -14,7 +14,7 @@ from typing import Any
 from benchmarks.multi30k.data import ROOT
 from pocketmt.evaluation.records import provenance, write_record
 from pocketmt.evaluation.sensitivity import draw_sensitivity, sensitivity_table
-from pocketmt.recipes.sensitivity import Sensitivity, measure_sensitivity
+from pocketmt.recipes.choosing.sensitivity import Sensitivity, measure_sensitivity
 from pocketmt.recipes.trained_model import read_trained_model
 
 # English to German, `base`, newstest2013, greedy; BLEU at 4, 3, 2 and 1 bits. In full precision: 25.4.

@@ -19,8 +19,8 @@ from pocketmt.errors import ConfigurationError
 from pocketmt.model_file import Architecture, open_model
 from pocketmt.models.presets import PRESETS, preset
 from pocketmt.models.transformer import Transformer
-from pocketmt.recipes.packing import About, pack
-from pocketmt.recipes.reference import QuantizedLinear, load_reference
+from pocketmt.recipes.packing.model_file import About, pack
+from pocketmt.recipes.reference.network import QuantizedLinear, load_reference
 from pocketmt.text.vocabulary import SPECIAL_PIECES, Vocabulary
 
 SCHEMES = ("float32", "uniform8", "logarithmic4")

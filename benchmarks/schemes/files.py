@@ -14,7 +14,7 @@ from pocketmt.model_file import Architecture
 from pocketmt.model_file.architecture import parameter_shapes
 from pocketmt.models.transformer import Transformer
 from pocketmt.quantization import Scheme
-from pocketmt.recipes.packing import FLOAT32, About, pack
+from pocketmt.recipes.packing.model_file import FLOAT32, About, pack
 from pocketmt.recipes.row_groups import QuantizedGroup, RowGroup
 
 # Rows that are drawn and quantized; larger matrices repeat them, which no product is faster by, and fitting is.

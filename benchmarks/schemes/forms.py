@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from pocketmt.model_file import Architecture
-from pocketmt.recipes.catalogue import find_recipe, recipe_names
-from pocketmt.recipes.plan import Division, make_plan
-from pocketmt.recipes.schema import Quantize, Recipe, Stage
+from pocketmt.recipes.description.catalogue import find_recipe, recipe_names
+from pocketmt.recipes.description.plan import Division, make_plan
+from pocketmt.recipes.description.schema import Quantize, Recipe, Stage
 
 EIGHT_BIT = "uniform, 8 bit"
 WIDTHS: Mapping[str, tuple[int, ...]] = {

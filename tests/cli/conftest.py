@@ -9,7 +9,7 @@ import torch
 
 from pocketmt.model_file.architecture import Architecture
 from pocketmt.models.transformer import Transformer
-from pocketmt.recipes.packing import About, pack
+from pocketmt.recipes.packing.model_file import About, pack
 from pocketmt.text.vocabulary_training import train_vocabulary
 
 SOURCES = ["a red house", "the green tree and a bird", "two dogs see the house", "a bird", "the tree is green"]

@@ -13,7 +13,7 @@ from pocketmt.model_file.bit_packing import pack_codes
 from pocketmt.model_file.writer import StoredTensor, write_model
 from pocketmt.models.transformer import Transformer
 from pocketmt.quantization import Logarithmic, Scheme, Uniform
-from pocketmt.recipes.reference import load_reference
+from pocketmt.recipes.reference.network import load_reference
 from pocketmt.text.vocabulary import Vocabulary
 
 # Networks this small gain nothing by threads, and on a busy machine lose much.

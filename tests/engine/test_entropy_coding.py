@@ -10,8 +10,8 @@ from pocketmt.engine import _native
 from pocketmt.engine.loading import native_model
 from pocketmt.errors import ModelFileError
 from pocketmt.model_file import open_model
-from pocketmt.recipes.packing import pack
-from pocketmt.recipes.reference import load_reference
+from pocketmt.recipes.packing.model_file import pack
+from pocketmt.recipes.reference.network import load_reference
 from pocketmt.recipes.row_groups import RowGroup
 from pocketmt.text.vocabulary import Vocabulary
 from tests.engine.conftest import search_options, sentences

@@ -14,11 +14,11 @@ from pocketmt.model_file.activations import BUCKETED
 from pocketmt.models.search import beam_search, greedy_search
 from pocketmt.models.transformer import Transformer
 from pocketmt.quantization.registry import scheme_from_options
-from pocketmt.recipes.fully_quantized import STRATEGY, FullQuantization, quantize_activations, set_stage
-from pocketmt.recipes.packing import FLOAT32, About, pack
-from pocketmt.recipes.reference import load_reference
+from pocketmt.recipes.activations.fully_quantized import STRATEGY, FullQuantization, quantize_activations, set_stage
+from pocketmt.recipes.activations.stored import TrainedActivations
+from pocketmt.recipes.packing.model_file import FLOAT32, About, pack
+from pocketmt.recipes.reference.network import load_reference
 from pocketmt.recipes.row_groups import RowGroup
-from pocketmt.recipes.stored_activations import TrainedActivations
 from pocketmt.text.vocabulary import Vocabulary
 from tests.engine.conftest import search_options, sentences
 from tests.engine.reference import architecture, random_transformer, reference_logits

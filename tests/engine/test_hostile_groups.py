@@ -9,7 +9,7 @@ import pytest
 from pocketmt.errors import ModelFileError
 from pocketmt.model_file import open_model
 from pocketmt.quantization.registry import scheme_from_options
-from pocketmt.recipes.packing import About, pack
+from pocketmt.recipes.packing.model_file import About, pack
 from pocketmt.recipes.row_groups import RowGroup
 from pocketmt.text.vocabulary import Vocabulary
 from tests.engine.conftest import search_options

@@ -7,7 +7,7 @@ import pytest
 from pocketmt.engine import _native
 from pocketmt.errors import ModelFileError
 from pocketmt.model_file import open_model
-from pocketmt.recipes.fully_quantized import FullQuantization
+from pocketmt.recipes.activations.fully_quantized import FullQuantization
 from pocketmt.text.vocabulary import Vocabulary
 from tests.engine.test_fully_quantized import write
 from tests.engine.test_hostile import SIZES

@@ -14,7 +14,7 @@ from pocketmt.model_file.manifest import check_manifest
 from pocketmt.model_file.writer import StoredTensor, write_model
 from pocketmt.models.presets import preset
 from pocketmt.quantization import Uniform
-from pocketmt.recipes.entropy_coding import code_tensors
+from pocketmt.recipes.packing.entropy_coding import code_tensors
 from pocketmt.text.vocabulary import Vocabulary
 from tests.engine.reference import manifest
 from tests.engine.test_memory import PROGRAM

@@ -14,8 +14,8 @@ from pocketmt.errors import DataError
 from pocketmt.model_file import open_model
 from pocketmt.models.search import pad, translate
 from pocketmt.models.transformer import Transformer
-from pocketmt.recipes.packing import About, pack
-from pocketmt.recipes.reference import QuantizedLinear, load_reference
+from pocketmt.recipes.packing.model_file import About, pack
+from pocketmt.recipes.reference.network import QuantizedLinear, load_reference
 from pocketmt.text.vocabulary import BOS, EOS, Vocabulary
 
 BUNDLED = ("captions-en-de", "captions-en-de-log4")

@@ -11,8 +11,8 @@ from pocketmt.model_file import open_model
 from pocketmt.models.transformer import Transformer
 from pocketmt.quantization import Scheme
 from pocketmt.quantization.registry import scheme_from_options
-from pocketmt.recipes.packing import About, pack
-from pocketmt.recipes.reference import load_reference
+from pocketmt.recipes.packing.model_file import About, pack
+from pocketmt.recipes.reference.network import load_reference
 from pocketmt.recipes.row_groups import RowGroup
 from pocketmt.text.vocabulary import Vocabulary
 from tests.engine.conftest import search_options, sentences

@@ -14,8 +14,8 @@ from pocketmt.model_file.architecture import parameter_shapes
 from pocketmt.model_file.vectors import stack_name
 from pocketmt.models.transformer import Transformer
 from pocketmt.quantization import Scheme
-from pocketmt.recipes.packing import pack
-from pocketmt.recipes.reference import load_reference
+from pocketmt.recipes.packing.model_file import pack
+from pocketmt.recipes.reference.network import load_reference
 from pocketmt.recipes.row_groups import RowGroup
 from pocketmt.text.vocabulary import Vocabulary
 from tests.engine.conftest import search_options

@@ -8,7 +8,7 @@ import pytest
 from pocketmt.errors import ConfigurationError, DataError, ModelFileError
 from pocketmt.evaluation.attention import MOST_PIECES, compare_attention
 from pocketmt.models.search import greedy_search
-from pocketmt.recipes.reference import load_reference
+from pocketmt.recipes.reference.network import load_reference
 from pocketmt.recipes.run_folder import pack_run
 from pocketmt.text.vocabulary import Vocabulary
 from tests.recipes.tiny_run import write_tiny_run

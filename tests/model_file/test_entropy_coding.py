@@ -15,7 +15,7 @@ from pocketmt.model_file.entropy_coding import MAXIMUM_EXPANSION, coded_name, de
 from pocketmt.model_file.manifest import check_manifest
 from pocketmt.model_file.report import inspect_model
 from pocketmt.model_file.writer import StoredTensor, write_model
-from pocketmt.recipes.entropy_coding import code_tensors
+from pocketmt.recipes.packing.entropy_coding import code_tensors
 from tests.model_file import sample, scheme_sample
 from tests.model_file.attack import refused
 from tests.model_file.test_hostile_random import refused_or_sound

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from pocketmt.models.language_model import LanguageModel, paper_architecture
-from pocketmt.recipes.fully_quantized import FullQuantization, places, quantize_activations, ranges
+from pocketmt.recipes.activations.fully_quantized import FullQuantization, places, quantize_activations, ranges
 from pocketmt.training.objectives import output_cross_entropy
 from pocketmt.training.steps import make_optimizer
 

@@ -9,7 +9,7 @@ from torch import nn
 
 from pocketmt.engine import _native_testing as native
 from pocketmt.quantization.grid import Grid
-from pocketmt.recipes.reference_activations import GridAttention, GridLayerNorm, GridSoftmax
+from pocketmt.recipes.reference.activations import GridAttention, GridLayerNorm, GridSoftmax
 from tests.native.arrays import Floats, Integers, assert_same_bits, generators, normal
 
 PythonGrid = tuple[Floats, Floats, Floats, float]

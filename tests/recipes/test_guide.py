@@ -6,9 +6,9 @@ from pathlib import Path
 from pocketmt.models.presets import preset
 from pocketmt.quantization.log_activations import LogarithmicActivations
 from pocketmt.quantization.registry import SCHEMES
-from pocketmt.recipes.fully_quantized import FullQuantization
-from pocketmt.recipes.plan import PlannedStage, make_plan
-from pocketmt.recipes.schema import StraightThrough, read_recipe
+from pocketmt.recipes.activations.fully_quantized import FullQuantization
+from pocketmt.recipes.description.plan import PlannedStage, make_plan
+from pocketmt.recipes.description.schema import StraightThrough, read_recipe
 
 GUIDE = Path(__file__).resolve().parents[2] / "docs" / "recipes.md"
 

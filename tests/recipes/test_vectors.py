@@ -9,20 +9,20 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-import pocketmt.recipes.stage as stage_module
+import pocketmt.recipes.retraining.stage as stage_module
 from pocketmt.errors import ConfigurationError, ModelFileError
 from pocketmt.model_file import Architecture, open_model
 from pocketmt.quantization import Uniform, fake_quantize
 from pocketmt.quantization.registry import scheme_from_options
-from pocketmt.recipes.compression import compress
-from pocketmt.recipes.matrices import VECTOR_KINDS, matching_vectors, vector_lengths
-from pocketmt.recipes.methods import make_method
-from pocketmt.recipes.outcome import decoded_weights
-from pocketmt.recipes.packing import About, pack
-from pocketmt.recipes.plan import make_plan
-from pocketmt.recipes.reference import load_reference
+from pocketmt.recipes.description.matrices import VECTOR_KINDS, matching_vectors, vector_lengths
+from pocketmt.recipes.description.plan import make_plan
+from pocketmt.recipes.description.schema import Recipe, Retraining
+from pocketmt.recipes.packing.model_file import About, pack
+from pocketmt.recipes.reference.network import load_reference
+from pocketmt.recipes.retraining.compression import compress
+from pocketmt.recipes.retraining.methods import make_method
+from pocketmt.recipes.retraining.outcome import decoded_weights
 from pocketmt.recipes.row_groups import RowGroup, decode
-from pocketmt.recipes.schema import Recipe, Retraining
 from pocketmt.recipes.trained_model import read_trained_model
 from pocketmt.recipes.vectors import parameter_method
 from tests.recipes.conftest import architecture, random_transformer

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 import torch
 
-import pocketmt.recipes.stage as stage_module
+import pocketmt.recipes.retraining.stage as stage_module
 import pocketmt.training.steps as steps
 from pocketmt.model_file.architecture import Architecture
 from pocketmt.models.transformer import Transformer

@@ -9,7 +9,7 @@ import click
 from pocketmt.cli.options import FILE, FileSize, entropy_coding_option, show_scored, show_translated
 
 if TYPE_CHECKING:
-    from pocketmt.recipes.schema import Recipe
+    from pocketmt.recipes.description.schema import Recipe
 
 DEFAULT_UPDATES = 2000
 
@@ -18,7 +18,7 @@ def _list_recipes(context: click.Context, _: click.Parameter, wanted: bool) -> N
     """Print the recipes that come along, and exit."""
     if not wanted or context.resilient_parsing:
         return
-    from pocketmt.recipes.catalogue import find_recipe, recipe_names
+    from pocketmt.recipes.description.catalogue import find_recipe, recipe_names
 
     for name in recipe_names():
         recipe = find_recipe(name)
@@ -106,8 +106,8 @@ def compress(
       pocketmt compress runs/captions --target-size 900kB --output captions-900kB.pocketmt
     """
     _check_usage(recipe, target_size, tolerated_loss, updates, source_text)
-    from pocketmt.recipes.catalogue import find_recipe
-    from pocketmt.recipes.schema import limit_updates as limited
+    from pocketmt.recipes.description.catalogue import find_recipe
+    from pocketmt.recipes.description.schema import limit_updates as limited
     from pocketmt.training.configuration import read_configuration
 
     work = folder if folder is not None or output is None else output.with_suffix(".compression")
@@ -117,8 +117,8 @@ def compress(
     most = sys.maxsize if limit_updates is None else limit_updates
     found = None if recipe is None else limited(find_recipe(recipe), most)
     resolved = None if configuration is None else read_configuration(configuration)
+    from pocketmt.recipes.choosing.target import Target, compress_run_to
     from pocketmt.recipes.run_folder import Labels, Teaching, compress_run, score_run
-    from pocketmt.recipes.target import Target, compress_run_to
 
     labels = Labels(licence=licence, description=description)
     text = Teaching(source_text=source_text, translated=show_translated)

@@ -40,7 +40,7 @@ def sensitivity(
         check_picture(picture)
     from pocketmt.evaluation.records import to_json
     from pocketmt.evaluation.sensitivity import draw_sensitivity, sensitivity_table
-    from pocketmt.recipes.sensitivity import measure_sensitivity
+    from pocketmt.recipes.choosing.sensitivity import measure_sensitivity
     from pocketmt.recipes.trained_model import read_trained_model
 
     found = measure_sensitivity(read_trained_model(run), scheme, given, tried, sentences, show_scored)

@@ -15,7 +15,7 @@ from pocketmt.model_file import open_model
 from pocketmt.models.attention_weights import Kind, attention_layers, attention_weights
 from pocketmt.models.search import greedy_search
 from pocketmt.models.transformer import Transformer
-from pocketmt.recipes.reference import load_reference
+from pocketmt.recipes.reference.network import load_reference
 from pocketmt.recipes.trained_model import read_trained_model
 from pocketmt.text.vocabulary import BOS, EOS, Vocabulary
 

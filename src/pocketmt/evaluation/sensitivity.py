@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from pocketmt.evaluation.tables import Column, plain_table
-from pocketmt.recipes.sensitivity import Sensitivity
+from pocketmt.recipes.choosing.sensitivity import Sensitivity
 
 
 def sensitivity_table(sensitivity: Sensitivity) -> str:

@@ -9,17 +9,17 @@ from typing import TypedDict
 import msgspec
 
 from pocketmt.errors import ModelFileError, PocketMTError
-from pocketmt.recipes.activations import check_outcome
-from pocketmt.recipes.allocation import choose_recipe
-from pocketmt.recipes.compression import compress
-from pocketmt.recipes.fully_quantized import FullQuantization
-from pocketmt.recipes.packing import FLOAT32, About, pack
-from pocketmt.recipes.plan import make_plan
-from pocketmt.recipes.products import recipe_products
+from pocketmt.recipes.activations.estimation import check_outcome
+from pocketmt.recipes.activations.fully_quantized import FullQuantization
+from pocketmt.recipes.activations.products import recipe_products
+from pocketmt.recipes.activations.stored import TrainedActivations, check_storable
+from pocketmt.recipes.choosing.allocation import choose_recipe
+from pocketmt.recipes.description.plan import make_plan
+from pocketmt.recipes.description.schema import Recipe
+from pocketmt.recipes.packing.model_file import FLOAT32, About, pack
+from pocketmt.recipes.retraining.compression import compress
+from pocketmt.recipes.retraining.teaching import Progress
 from pocketmt.recipes.row_groups import RowGroup
-from pocketmt.recipes.schema import Recipe
-from pocketmt.recipes.stored_activations import TrainedActivations, check_storable
-from pocketmt.recipes.teaching import Progress
 from pocketmt.recipes.trained_model import TrainedModel, read_trained_model
 from pocketmt.training.checkpoints import write_whole
 from pocketmt.training.configuration import Configuration

@@ -6,9 +6,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from pocketmt.recipes.methods import Method, make_method
+from pocketmt.recipes.description.schema import Retraining
+from pocketmt.recipes.retraining.methods import Method, make_method
 from pocketmt.recipes.row_groups import QuantizedMatrix, RowGroup
-from pocketmt.recipes.schema import Retraining
 
 
 def stacked(parameters: Mapping[str, Tensor], groups: Sequence[RowGroup]) -> Tensor:

@@ -8,8 +8,8 @@ from benchmarks.multi30k import compression, data
 from benchmarks.multi30k.compression import CONTRASTS, all_names, find_row_recipe, main
 from benchmarks.multi30k.paper_tables import CONTROL, PAPER_TABLES, paper_tables
 from pocketmt.evaluation.records import read_record
-from pocketmt.recipes.catalogue import recipe_names
-from pocketmt.recipes.plan import make_plan
+from pocketmt.recipes.description.catalogue import recipe_names
+from pocketmt.recipes.description.plan import make_plan
 from tests.recipes.conftest import architecture
 from tests.recipes.tiny_run import write_tiny_run
 

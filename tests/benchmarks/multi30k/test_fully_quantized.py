@@ -19,12 +19,12 @@ from benchmarks.multi30k.fully_quantized_tables import (
 )
 from benchmarks.multi30k.paper_tables import CONTROL
 from pocketmt.evaluation.records import read_record
-from pocketmt.recipes.activations import build_network
-from pocketmt.recipes.fully_quantized import places, ranges
-from pocketmt.recipes.outcome import load_outcome
-from pocketmt.recipes.plan import make_plan
-from pocketmt.recipes.schema import limit_updates
-from pocketmt.recipes.stage import best_file
+from pocketmt.recipes.activations.estimation import build_network
+from pocketmt.recipes.activations.fully_quantized import places, ranges
+from pocketmt.recipes.description.plan import make_plan
+from pocketmt.recipes.description.schema import limit_updates
+from pocketmt.recipes.retraining.outcome import load_outcome
+from pocketmt.recipes.retraining.stage import best_file
 from pocketmt.recipes.trained_model import read_trained_model
 from pocketmt.training.data import load_corpus
 from pocketmt.training.validation import validate

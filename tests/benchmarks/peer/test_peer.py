@@ -17,7 +17,7 @@ from benchmarks.peer.sides import our_side, peer_side
 from pocketmt.errors import ConfigurationError, EngineError
 from pocketmt.models.presets import preset
 from pocketmt.models.transformer import Transformer
-from pocketmt.recipes.packing import About, pack
+from pocketmt.recipes.packing.model_file import About, pack
 from pocketmt.text.vocabulary import Vocabulary
 
 LENGTH = 6

@@ -11,8 +11,8 @@ from benchmarks.schemes.record import render, row_of
 from pocketmt.engine import Translator
 from pocketmt.model_file import open_model
 from pocketmt.models.presets import preset
-from pocketmt.recipes.catalogue import find_recipe, recipe_names
-from pocketmt.recipes.plan import make_plan
+from pocketmt.recipes.description.catalogue import find_recipe, recipe_names
+from pocketmt.recipes.description.plan import make_plan
 
 TINY = preset("tiny", 320)
 FORMS = {form.name: form for form in every_form(TINY)}

@@ -1,0 +1,1 @@
+"""What a recipe says: its schema, its matrices, and its plan on one network."""

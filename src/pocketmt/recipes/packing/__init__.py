@@ -1,0 +1,1 @@
+"""From codes and parameters to the bytes of a model file."""

@@ -1,0 +1,1 @@
+"""What the engine computes, in PyTorch: the network of a model file."""

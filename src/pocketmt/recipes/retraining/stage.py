@@ -1,0 +1,383 @@
+"""One stage of a recipe: the updates of its retraining, validated on quantized weights, saved so that it can resume."""
+
+import dataclasses
+import math
+import random
+from collections import Counter
+from dataclasses import dataclass, field
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import torch
+from lightning_fabric import Fabric
+from torch import Tensor
+
+from pocketmt.models.transformer import Dropouts, Transformer
+from pocketmt.recipes.activations.estimation import Estimation, build_network, estimate_ranges
+from pocketmt.recipes.activations.fully_quantized import set_stage
+from pocketmt.recipes.activations.products import quantize_products
+from pocketmt.recipes.description.plan import PlannedStage
+from pocketmt.recipes.description.schema import SEQUENCE_OBJECTIVES, Retraining
+from pocketmt.recipes.retraining.compensation import compensate
+from pocketmt.recipes.retraining.methods import Method
+from pocketmt.recipes.retraining.outcome import Outcome, decoded_weights
+from pocketmt.recipes.retraining.texts import Texts
+from pocketmt.recipes.row_groups import QuantizedMatrix, RowGroup
+from pocketmt.recipes.trained_model import TrainedModel
+from pocketmt.recipes.vectors import by_parameter, parameter_method
+from pocketmt.text.vocabulary import EOS
+from pocketmt.training.checkpoints import save_checkpoint
+from pocketmt.training.configuration import Model, Training
+from pocketmt.training.data import Batch, Corpus, Pair
+from pocketmt.training.objectives import drop_padding, output_cross_entropy, output_divergence
+from pocketmt.training.progress import LOG_EVERY, Reporter
+from pocketmt.training.schedule import stage_rate
+from pocketmt.training.steps import (
+    DivergedError,
+    backward,
+    make_dropouts,
+    make_optimizer,
+    seed_update,
+    share_of_epoch,
+    step,
+)
+from pocketmt.training.validation import validate, validation_loss
+
+
+@dataclass
+class Position:
+    """Where a compression is: all that changes besides weights, methods and optimizer."""
+
+    stage: int = 0
+    update: int = -1  # of the stage; -1 before its first validation
+    trial: int = 0  # estimates of ranges after training that are done
+    epoch: int = 0
+    batch: int = 0  # batches of the epoch that are done, of all processes together
+    best_loss: float | None = None  # of what is kept, nats a token; None: nothing is kept yet
+
+    @property
+    def reached(self) -> tuple[int, int, int]:
+        """How far the compression is; later positions are greater."""
+        return (self.stage, self.update, self.trial)
+
+    def finishes(self, plan: PlannedStage) -> bool:
+        """Return whether nothing of its stage is left to do."""
+        updates = 0 if plan.retraining is None else plan.retraining.updates
+        trials = 0 if plan.estimation is None or plan.retraining is not None else plan.estimation.trials
+        return self.update >= updates and self.trial >= trials
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How the model was trained, and is retrained wherever a recipe says nothing else."""
+
+    model: Model = field(default_factory=Model)
+    training: Training = field(default_factory=Training)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What all stages of a compression share."""
+
+    fabric: Fabric
+    folder: Path
+    model: TrainedModel
+    seed: int
+    reporter: Reporter
+    texts: Texts
+    settings: Settings
+
+
+def piece_counts(corpus: Corpus | None, pieces: int) -> list[int]:
+    """Return how often each piece occurs in the training text, by its id, the end of each sentence counted."""
+    counts: Counter[int] = Counter()
+    for source, target in corpus.training if corpus is not None else ():
+        counts.update(chain(source, target))
+        counts[EOS] += 2
+    return [counts[piece] for piece in range(pieces)]
+
+
+def row_groups(plan: PlannedStage, counts: list[int]) -> dict[str, tuple[RowGroup, ...]]:
+    """Return the row groups of each of a stage's matrices."""
+    return {name: division.groups(counts) for name, division in plan.matrices.items()}
+
+
+def best_file(folder: Path, stage: int) -> Path:
+    """Return where a stage's outcome is kept."""
+    return folder / f"best.{stage}.pt"
+
+
+def _ranges(network: Transformer) -> dict[str, Tensor]:
+    """Return what a network's state has beside its parameters: the ranges of quantized activations, copied."""
+    parameters = dict(network.named_parameters())
+    state = network.state_dict()
+    return {name: tensor.detach().cpu().clone() for name, tensor in state.items() if name not in parameters}
+
+
+class StageRun:
+    """One process's share of one stage."""
+
+    def __init__(self, setting: Setting, plan: PlannedStage, start: Outcome, position: Position) -> None:
+        """Build the network from what the stage before left, and quantize its matrices."""
+        self.setting = setting
+        self.corpus = setting.texts.corpus
+        self.plan = plan
+        self.position = position
+        self.retraining = plan.retraining
+        self.network = self._quantizing_network({**start.weights, **start.ranges})
+        self.groups = row_groups(plan, piece_counts(self.corpus, setting.model.architecture.vocabulary_size))
+        self.network.to(setting.fabric.device)
+        self.earlier = start.quantized.keys()  # matrices that no delay concerns
+        quantized = {**start.quantized, **self._compensated(start)}
+        parameters = dict(self.network.named_parameters())
+        self.methods: dict[str, Method] = {
+            name: parameter_method(plan.retraining, name, groups, parameters, quantized.get(name))
+            for name, groups in self.groups.items()
+        }
+        if self.retraining is not None:
+            trained = [parameter for method in self.methods.values() for parameter in method.trained()]
+            optimizer = make_optimizer([*parameters.values(), *trained])
+            self.model, self.optimizer = setting.fabric.setup(self.network, optimizer)
+            self.teacher = self._teacher(self.retraining)
+            self.pairs = self._pairs()
+
+    def _quantizing_network(self, state: dict[str, Tensor], with_dropout: bool = True) -> Transformer:
+        """Return a network with the stage's quantized activations and products.
+
+        Ranges that `state` lacks are not estimated yet.
+        """
+        dropouts = self._dropouts() if with_dropout else None
+        network = build_network(self.setting.model.architecture, self.plan.activations, dropouts)
+        network.load_state_dict({**network.state_dict(), **state})
+        if self.plan.products is not None:
+            weights = [name for name, division in self.plan.matrices.items() if not division.vectors]
+            quantize_products(network, self.plan.products, weights)
+        return network
+
+    def _dropouts(self) -> Dropouts:
+        scale = 1.0 if self.retraining is None else self.retraining.dropout_scale
+        return make_dropouts(self.setting.settings.model, scale)
+
+    def _compensated(self, start: Outcome) -> dict[str, QuantizedMatrix]:
+        """Return the matrices that this stage quantizes with error compensation, if it does."""
+        settings, corpus = self.plan.compensation, self.corpus
+        if settings is None:
+            return {}
+        assert corpus is not None
+        chosen = random.Random(self.setting.seed).sample(corpus.training, min(settings.sentences, len(corpus.training)))
+        network = self._quantizing_network(decoded_weights(start.weights, start.quantized, self.groups))
+        new = {name: each for name, each in self.groups.items() if name not in start.quantized and not each[0].vectors}
+        return compensate(network.to(self.setting.fabric.device), new, chosen)
+
+    def _teacher(self, retraining: Retraining) -> Transformer | None:
+        """Return the uncompressed model where it teaches."""
+        if retraining.objective in ("references", "sequence_distillation"):
+            return None
+        teacher = Transformer(self.setting.model.architecture)
+        teacher.load_state_dict(self.setting.model.weights)
+        return teacher.to(self.setting.fabric.device).eval().requires_grad_(False)
+
+    def _learns_from_translations(self) -> bool:
+        return self.retraining is not None and self.retraining.objective in SEQUENCE_OBJECTIVES
+
+    def _pairs(self) -> list[Pair]:
+        """Return the text that the stage is trained on."""
+        corpus, taught = self.corpus, self.setting.texts.taught
+        assert corpus is not None
+        return taught.training if taught is not None and self._learns_from_translations() else corpus.training
+
+    def load(self, state: dict[str, Any]) -> None:
+        """Take up a checkpoint of this stage."""
+        self.network.load_state_dict(state["weights"])
+        for name, method in self.methods.items():
+            method.load_state(state["methods"][name])
+        if self.retraining is not None:
+            self.optimizer.load_state_dict(state["optimizer"])
+
+    def go(self) -> None:
+        """Run the stage to its end; its outcome is in `best_file`."""
+        if self.position.update < 0:
+            if self.plan.estimation is None:
+                self._validate()
+            self.position.update = 0
+            self._save()
+        if self.plan.estimation is not None and self.retraining is None:
+            self._try_ranges(self.plan.estimation)
+        while self.retraining is not None and self.position.update < self.retraining.updates:
+            self._train_epoch(self.retraining)
+
+    def _try_ranges(self, estimation: Estimation) -> None:
+        """Estimate the activations' ranges several times, weights being on their grid; the best are kept [Q5].
+
+        Each trial is saved when it is done: a run that is stopped goes on at the one that it was at.
+        """
+        setting, position = self.setting, self.position
+        assert self.corpus is not None
+        for trial in range(position.trial, estimation.trials):
+            if setting.fabric.is_global_zero:
+                quantized = {name: method.quantized() for name, method in self.methods.items()}
+                weights: dict[str, Tensor] = dict(self.network.named_parameters())
+                network = self._quantizing_network(decoded_weights(weights, quantized, self.groups))
+                network.to(setting.fabric.device)
+                tokens = setting.settings.training.batch_tokens
+                seed = ((setting.seed * 1_009 + position.stage + 1) * 1_009) + trial
+                estimate_ranges(network, setting.fabric, self.corpus.training, tokens, estimation.batches, seed)
+                self.network.load_state_dict(_ranges(network), strict=False)
+            self._validate(trial=trial)
+            position.trial = trial + 1
+            self._save()
+
+    def _train_epoch(self, retraining: Retraining) -> None:
+        """Train on what is left of the epoch, or until the stage is finished."""
+        setting, position = self.setting, self.position
+        tokens = retraining.batch_tokens or setting.settings.training.batch_tokens
+        order = (setting.seed * 1_000_003 + position.stage + 1) * 10_007 + position.epoch
+        shares = share_of_epoch(setting.fabric, self.pairs, tokens, order, position.batch)
+        for batch, total_tokens, done in shares:
+            position.batch = done
+            try:
+                loss = self._update(retraining, batch, total_tokens)
+            except DivergedError:
+                self._give_up(retraining)
+                return
+            self._after_update(retraining, loss)
+            if position.update >= retraining.updates:
+                return
+        position.epoch += 1
+        position.batch = 0
+
+    def _update(self, retraining: Retraining, batch: Batch, total_tokens: int) -> float:
+        """One optimizer step; returns the objective in nats a token of this process's batch."""
+        fabric, position, training = self.setting.fabric, self.position, self.setting.settings.training
+        position.update += 1
+        seed_update(fabric, self.setting.seed * 1_009 + position.stage + 1, position.update)
+        delayed = self._delayed()
+        set_stage(self.network, observing=True, quantizing=not delayed)
+        acting = [method for name, method in self.methods.items() if not delayed or name in self.earlier]
+        for method in acting:
+            method.before_forward()
+        loss = self._loss(retraining, batch)
+        backward(fabric, loss, total_tokens)
+        for method in acting:
+            method.after_backward()
+        step(fabric, self.model, self.optimizer, self._rate(retraining), retraining.clip_norm or training.clip_norm)
+        for method in self.methods.values():
+            method.after_step(position.update)
+        return loss.item() / batch.target_tokens
+
+    def _delayed(self) -> bool:
+        """Return whether ranges are still estimated before what is new in this stage is quantized [Q5]."""
+        return self.plan.estimation is not None and self.position.update <= self.plan.estimation.delay
+
+    def _loss(self, retraining: Retraining, batch: Batch) -> Tensor:
+        """Return the objective, summed over the batch's target tokens, in nats."""
+        decoded, targets = drop_padding(self.model(batch.source, batch.target_inputs), batch.targets)
+        smoothing = retraining.label_smoothing
+        if smoothing is None:
+            smoothing = self.setting.settings.training.label_smoothing
+        weight = self.network.embedding.weight
+        share = 1.0
+        loss = decoded.new_zeros(())
+        if self.teacher is not None:
+            share = retraining.references_share if retraining.objective == "mixed" else 0.0
+            with torch.no_grad():
+                taught, _ = drop_padding(self.teacher(batch.source, batch.target_inputs), batch.targets)
+            loss = (1 - share) * output_divergence(decoded, weight, taught, self.teacher.embedding.weight)
+        if share > 0:
+            loss = loss + share * output_cross_entropy(decoded, weight, targets, smoothing)
+        return loss
+
+    def _rate(self, retraining: Retraining) -> float:
+        rate = retraining.learning_rate
+        return stage_rate(
+            rate.schedule,
+            self.position.update,
+            retraining.updates,
+            rate.rate,
+            rate.warmup_updates,
+            rate.constant_updates,
+        )
+
+    def _after_update(self, retraining: Retraining, loss: float) -> None:
+        """Log, validate and save where it is time."""
+        position, reporter = self.position, self.setting.reporter
+        update = position.update
+        if update % LOG_EVERY == 0:
+            rate = self._rate(retraining)
+            reporter.event("train", update, stage=position.stage, epoch=position.epoch, loss=loss, learning_rate=rate)
+        reporter.advance(update, loss)
+        validating = update % retraining.validate_every == 0 or update == retraining.updates
+        if self.plan.estimation is not None:  # as soon as ranges are there, so that what diverges leaves an outcome
+            validating = validating or update == max(self.plan.estimation.delay, 1)
+        if validating:
+            self._validate()
+        if validating or update % retraining.checkpoint_every == 0:
+            self._save()
+
+    def _give_up(self, retraining: Retraining) -> None:
+        """End a stage that diverged: its best validation stands; where there is none, DivergedError is raised."""
+        if self.position.best_loss is None:
+            raise DivergedError(
+                f"stage {self.plan.name} diverged at update {self.position.update}, before its first validation: lower "
+                "its learning rate, or warm it up longer"
+            )
+        self.setting.reporter.event("diverged", self.position.update, stage=self.position.stage)
+        self.position.update = retraining.updates
+        self._save()
+
+    def _validate(self, **about: int) -> None:
+        """Score the network as it would be stored, and keep it where its loss is the least so far; one process for all.
+
+        BLEU is reported: of a few thousand greedy translations it is too noisy to tell validations apart.
+        """
+        position, setting = self.position, self.setting
+        best = position.best_loss
+        if setting.fabric.is_global_zero:
+            update = max(position.update, 0)
+            quantized = {name: method.quantized() for name, method in self.methods.items()}
+            scores: dict[str, float] = {}
+            if self.corpus is not None:
+                scores = self._scores(decoded_weights(self.network.state_dict(), quantized, self.groups))
+                reported = {"stage": position.stage, "name": self.plan.name, **about, **scores}
+                setting.reporter.event("validation", update, **reported)
+            # The teacher's own words are not the references': who learns them moves away from these.
+            loss = scores.get("distillation_loss", scores.get("loss", math.inf))
+            if best is None or loss < best:
+                self._keep(quantized, scores | about | {"stage": position.stage, "update": update})
+                best = loss
+        position.best_loss = setting.fabric.broadcast(best)
+
+    def _keep(self, quantized: dict[str, QuantizedMatrix], scores: dict[str, float]) -> None:
+        """Save the network as the stage's best."""
+        weights = {name: tensor.detach().cpu().clone() for name, tensor in self.network.named_parameters()}
+        for name, method in self.methods.items():
+            of_method = by_parameter(name, self.groups[name], method.full_precision())
+            weights |= {parameter: weight.cpu().clone() for parameter, weight in of_method.items()}
+        outcome = Outcome(weights, quantized, scores, _ranges(self.network))
+        outcome.save(best_file(self.setting.folder, self.position.stage))
+
+    def _scores(self, weights: dict[str, Tensor]) -> dict[str, float]:
+        assert self.corpus is not None
+        network = self._quantizing_network(weights, with_dropout=False).to(self.setting.fabric.device)
+        taught, tokens = self.setting.texts.taught, self.setting.settings.training.batch_tokens * 4
+        validation = validate(network, self.corpus, tokens)
+        scores = {"loss": validation.loss, "bleu": validation.bleu}
+        if taught is not None and self._learns_from_translations():
+            translations = dataclasses.replace(self.corpus, validation=taught.validation)
+            scores["distillation_loss"] = validation_loss(network, translations, tokens)
+        # A network that computes NaN is worse than any other.
+        return {name: value if math.isfinite(value) else math.inf for name, value in scores.items()}
+
+    def _save(self) -> None:
+        """Save what is needed to go on from here."""
+        setting, position = self.setting, self.position
+        if setting.fabric.is_global_zero:
+            state = {
+                "position": dataclasses.asdict(position),
+                "weights": self.network.state_dict(),
+                "methods": {name: method.state() for name, method in self.methods.items()},
+                "optimizer": self.optimizer.state_dict() if self.retraining is not None else None,
+            }
+            save_checkpoint(setting.folder / "checkpoint.pt", state)
+        setting.fabric.barrier()

@@ -1,0 +1,145 @@
+"""What is wrong in a recipe is told by its place, with what is allowed there, before any work starts."""
+
+import re
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from pocketmt.errors import ConfigurationError
+from pocketmt.recipes.description.plan import make_plan
+from pocketmt.recipes.description.schema import Periodic, Recipe, limit_updates, read_recipe
+from pocketmt.training.schedule import stage_rate
+from tests.recipes.conftest import architecture
+
+RECIPE = """
+name = "a test"
+[[stages]]
+[[stages.quantize]]
+matrices = ["embedding"]
+scheme = "binary"
+bits = 3
+[stages.retraining]
+method = "periodic"
+period = 5
+updates = 10
+learning_rate = { rate = 1e-3 }
+[[stages]]
+[[stages.quantize]]
+matrices = ["encoder.*"]
+scheme = "logarithmic"
+bits = 4
+granularity = "row"
+[[stages.quantize]]
+matrices = ["decoder.self_attention", "decoder.cross_attention"]
+scheme = "codebook"
+bits = 4
+"""
+
+
+def planned(path: Path, text: str) -> None:
+    path.write_text(text)
+    make_plan(read_recipe(path), architecture())
+
+
+def test_the_recipe_of_these_tests_is_fine(tmp_path: Path) -> None:
+    (tmp_path / "recipe.toml").write_text(RECIPE)
+    first, second = make_plan(read_recipe(tmp_path / "recipe.toml"), architecture())
+    assert set(first.matrices) == {"embedding.weight"}
+    assert len(second.matrices) == 1 + 2 * 4 + 2 + 3
+    assert second.matrices["embedding.weight"].schemes[0].bits == 3
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("bits = 3", "bits = 9", "recipe.toml: stages[0].quantize[0].bits: expected `int` <= 8"),
+        ("bits = 3", "bits = 0", "recipe.toml: stages[0].quantize[0].bits: expected `int` >= 1"),
+        ("bits = 3", "bits = 8", "stages[0].quantize[0]: binary: bits is 8, expected one of 1, 2, 3, 4"),
+        ("bits = 3", "bit = 3", "stages[0].quantize[0]: object contains unknown field `bit` (allowed: matrices, "),
+        ('"binary"', '"binery"', "stages[0].quantize[0]: unknown scheme 'binery': choose one of uniform, affine, "),
+        (
+            '"row"',
+            '"column"',
+            "stages[1].quantize[0].granularity: invalid enum value 'column' (allowed: 'row', 'matrix'",
+        ),
+        (
+            '"row"',
+            '"row"\noptions = { scale = "best" }',
+            "stages[1].quantize[0]: logarithmic: scale is 'best', expected",
+        ),
+        ('"row"', '"row"\noptions = { bits = 3 }', "bits belongs beside `scheme`"),
+        (
+            '"embedding"',
+            '"embeding"',
+            "stages[0].quantize[0].matrices: 'embeding' matches no matrix of the network: give",
+        ),
+        ('["embedding"]', "[]", "stages[0].quantize[0].matrices: expected `array` of length >= 1"),
+        ('"encoder.*"', '"*"', "embedding.weight has its scheme from stages[0].quantize[0] already"),
+        (
+            '"encoder.*"',
+            '"*attention*"',
+            "stages[1].quantize[1]: decoder.layers.0.self_attention.query_key_value.weight",
+        ),
+        ('"row"', '"row"\nfrequency_ratio = 2', "stages[1].quantize[0].frequency_ratio: only the embedding's rows"),
+        ('"row"', '"row"\nfrequency_ratio = 0', "stages[1].quantize[0].frequency_ratio: expected `int` >= 1"),
+        (
+            '"periodic"',
+            '"sometimes"',
+            "retraining.method: invalid value 'sometimes' (allowed: 'none', 'straight_through",
+        ),
+        ('"periodic"\nperiod = 5', '"none"', "stages[0].retraining: method 'none' trains in full precision, but embed"),
+        (
+            '"periodic"\nperiod = 5',
+            '"trained_parameters"',
+            "embedding.weight (stages[0].quantize[0]): the scheme binary",
+        ),
+        ("period = 5", "", "stages[0].retraining: object missing required field `period`"),
+        ("rate = 1e-3", "rate = 0.0", "stages[0].retraining.learning_rate.rate: expected `float` > 0.0"),
+        ("rate = 1e-3", "rate = nan", "stages[0].retraining.learning_rate.rate: expected `float` > 0.0"),
+        ("rate = 1e-3", "rate = inf", "stages[0].retraining.learning_rate.rate: expected `float` <= 1e+30"),
+        ("updates = 10", "updates = 0", "stages[0].retraining.updates: expected `int` >= 1"),
+        ('name = "a test"', "", "recipe.toml: object missing required field `name`"),
+        ('"a test"', '"a test"\nstage = 1', "unknown field `stage` (allowed: name, stages, paper, description, seed, "),
+        ("[[stages]]", "[[stages", "recipe.toml: "),
+    ],
+)
+def test_what_cannot_be_is_refused(tmp_path: Path, old: str, new: str, message: str) -> None:
+    assert old in RECIPE
+    with pytest.raises(ConfigurationError, match=re.escape(message)):
+        planned(tmp_path / "recipe.toml", RECIPE.replace(old, new, 1))
+
+
+def test_a_stage_that_does_nothing_is_refused() -> None:
+    with pytest.raises(ConfigurationError, match=r"stages\[1\]: it neither quantizes nor retrains"):
+        recipe = {
+            "name": "x",
+            "stages": [{"quantize": [{"matrices": ["*"], "scheme": "uniform", "bits": 8}]}, {"name": "nothing"}],
+        }
+        make_plan(msgspec.convert(recipe, Recipe), architecture())
+
+
+def test_a_method_without_a_matrix_is_refused() -> None:
+    retraining = {"method": "error_feedback", "updates": 1, "learning_rate": {"rate": 1.0}}
+    with pytest.raises(ConfigurationError, match="nothing is quantized"):
+        make_plan(msgspec.convert({"name": "x", "stages": [{"retraining": retraining}]}, Recipe), architecture())
+
+
+def test_updates_are_limited_and_the_rest_is_kept(tmp_path: Path) -> None:
+    (tmp_path / "recipe.toml").write_text(RECIPE)
+    recipe = read_recipe(tmp_path / "recipe.toml")
+    limited = limit_updates(recipe, 4)
+    assert isinstance(limited.stages[0].retraining, Periodic)
+    assert limited.stages[0].retraining.updates == 4
+    assert limit_updates(limited, 100) == limited
+    assert limited.stages[1] == recipe.stages[1]
+
+
+def test_rates_by_hand() -> None:
+    # [B4], eq. 3 with c_lr = 3, d = 400, steps_peak = 900: 3 / 20 / 30 = 0.005 until then, 0.0025 at four times that.
+    eq3 = [stage_rate("inverse_square_root", update, 9999, 0.005, 0, 900) for update in (1, 900, 3600)]
+    assert eq3 == pytest.approx([0.005, 0.005, 0.0025])
+    assert [stage_rate("constant", update, 99, 1.0, 4, 0) for update in (1, 2, 4, 99)] == [0.25, 0.5, 1.0, 1.0]
+    linear = [stage_rate("linear", update, 10, 1.0, 2, 3) for update in range(1, 11)]
+    assert linear == pytest.approx([0.5, 1, 1, 7 / 8, 6 / 8, 5 / 8, 4 / 8, 3 / 8, 2 / 8, 1 / 8])
+    assert stage_rate("linear", 1, 1, 1.0, 0, 0) == 1.0

@@ -1,0 +1,259 @@
+"""The arithmetic of each method of retraining, by hand and against the schemes."""
+
+from itertools import pairwise
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from pocketmt.quantization import Scheme, fake_quantize
+from pocketmt.quantization.registry import scheme_from_options
+from pocketmt.recipes.description.schema import ErrorFeedback, LearningRate, Periodic, StraightThrough
+from pocketmt.recipes.retraining.methods import (
+    Method,
+    RequantizationMethod,
+    StraightThroughMethod,
+    TrainedParametersMethod,
+    make_method,
+)
+from pocketmt.recipes.row_groups import RowGroup, decode
+from pocketmt.training.steps import make_optimizer
+
+# 4-bit affine codes of a row whose minimum is 0 and whose maximum is 15: the whole numbers.
+WHOLE = scheme_from_options("affine", bits=4)
+
+
+def straight_through(**settings: Any) -> StraightThrough:
+    return StraightThrough(updates=10, learning_rate=LearningRate(rate=1.0), **settings)
+
+
+def error_feedback(**settings: Any) -> ErrorFeedback:
+    return ErrorFeedback(updates=10, learning_rate=LearningRate(rate=1.0), **settings)
+
+
+def periodic(period: int) -> Periodic:
+    return Periodic(updates=10, learning_rate=LearningRate(rate=1.0), period=period)
+
+
+def matrix(method: Method) -> Tensor:
+    return decode(method.groups, method.quantized())
+
+
+def groups(scheme: Scheme) -> tuple[RowGroup, ...]:
+    return (RowGroup(scheme),)
+
+
+def random_weight(rows: int = 6, columns: int = 10) -> nn.Parameter:
+    return nn.Parameter(torch.randn(rows, columns, generator=torch.Generator().manual_seed(3)))
+
+
+def pretend_update(method: Method, gradient: Tensor, rate: float, update: int) -> Tensor:
+    """One update of plain gradient descent; returns what forward and backward pass saw."""
+    method.before_forward()
+    seen = method.weight.detach().clone()
+    method.weight.grad = gradient.clone()
+    method.after_backward()
+    for parameter in (method.weight, *method.trained()):
+        if parameter.grad is not None:
+            parameter.detach().sub_(rate * parameter.grad)
+    method.after_step(update)
+    return seen
+
+
+def test_error_feedback_by_hand() -> None:
+    weight = nn.Parameter(torch.tensor([[0.0, 15.0, 3.4, 7.3]]))
+    method = RequantizationMethod(groups(WHOLE), weight, error_feedback())
+    assert weight.tolist() == [[0.0, 15.0, 3.0, 7.0]]
+    assert method.residual is not None
+    torch.testing.assert_close(method.residual, torch.tensor([[0.0, 0.0, 0.4, 0.3]]))
+    # Two steps of +0.15: 3.4 rises to 3.55, which is 4 with a residual of -0.45; 7.3 rises to 7.45 and 7.6.
+    for update, (levels, residual) in enumerate(
+        [([0.0, 15.0, 4.0, 7.0], [0.0, 0.0, -0.45, 0.45]), ([0.0, 15.0, 4.0, 8.0], [0.0, 0.0, -0.30, -0.40])], 1
+    ):
+        seen = pretend_update(method, torch.tensor([[0.0, 0.0, -1.0, -1.0]]), 0.15, update)
+        assert seen.frac().abs().sum() == 0
+        assert weight.tolist() == [levels]
+        torch.testing.assert_close(method.residual, torch.tensor([residual]), atol=1e-5, rtol=0)
+    assert torch.equal(matrix(method), weight)
+
+
+def test_without_feedback_small_steps_are_lost() -> None:
+    weight = nn.Parameter(torch.tensor([[0.0, 15.0, 3.4, 7.3]]))
+    method = RequantizationMethod(groups(WHOLE), weight, periodic(1))
+    for update in range(1, 9):
+        pretend_update(method, torch.tensor([[0.0, 0.0, -1.0, -1.0]]), 0.15, update)
+        assert weight.tolist() == [[0.0, 15.0, 3.0, 7.0]]
+
+
+def test_error_feedback_is_straight_through_in_other_words() -> None:
+    scheme = scheme_from_options("logarithmic", bits=4, granularity="row")
+    feedback = RequantizationMethod(groups(scheme), random_weight(), error_feedback(refit_every=1))
+    through = StraightThroughMethod(groups(scheme), random_weight(), straight_through(), None)
+    for update in range(1, 6):
+        gradient = torch.randn(6, 10, generator=torch.Generator().manual_seed(update))
+        left, right = (pretend_update(method, gradient, 0.05, update) for method in (feedback, through))
+        torch.testing.assert_close(left, right)
+        torch.testing.assert_close(feedback.full_precision(), through.full_precision())
+    torch.testing.assert_close(matrix(feedback), matrix(through))
+
+
+@pytest.mark.parametrize("period", [1, 3, 4])
+def test_periodic_quantizes_at_the_start_and_at_exactly_its_updates(period: int) -> None:
+    scheme = scheme_from_options("uniform", bits=8)
+    method = make_method(periodic(period), groups(scheme), random_weight())
+    assert torch.equal(method.weight, fake_quantize(scheme, random_weight()))
+    for update in range(1, 10):
+        before = method.weight.detach().clone()
+        gradient = torch.randn(6, 10, generator=torch.Generator().manual_seed(update))
+        pretend_update(method, gradient, 0.01, update)
+        moved = before - 0.01 * gradient
+        expected = fake_quantize(scheme, moved) if update % period == 0 else moved
+        assert torch.equal(method.weight, expected)
+        # What would be stored is on the grid at any update, and asking for it moves nothing.
+        assert torch.equal(matrix(method), fake_quantize(scheme, moved))
+        assert torch.equal(method.weight, expected)
+
+
+def test_straight_through_gives_the_gradient_of_the_quantized_weight() -> None:
+    scheme = scheme_from_options("logarithmic", bits=3, granularity="matrix")
+    shadow = random_weight()
+    method = StraightThroughMethod(groups(scheme), shadow, straight_through(), None)
+    before = shadow.detach().clone()
+    inputs = torch.randn(4, 10, generator=torch.Generator().manual_seed(5))
+    method.before_forward()
+    assert torch.equal(shadow, fake_quantize(scheme, before))
+    (inputs @ shadow.t()).square().sum().backward()  # type: ignore[no-untyped-call]
+    method.after_backward()
+    quantized = fake_quantize(scheme, before).requires_grad_()
+    (inputs @ quantized.t()).square().sum().backward()  # type: ignore[no-untyped-call]
+    assert shadow.grad is not None and quantized.grad is not None
+    assert torch.equal(shadow.grad, quantized.grad)
+    assert torch.equal(shadow, before)
+
+
+@pytest.mark.parametrize("scheme", ["affine", "uniform"])
+def test_the_gradient_is_zero_where_a_weight_is_clamped(scheme: str) -> None:
+    chosen = scheme_from_options(scheme, bits=8)
+    shadow = random_weight()
+    method = StraightThroughMethod(groups(chosen), shadow, straight_through(parameters="fixed"), None)
+    with torch.no_grad():
+        shadow[:, 0] = 100.0
+        shadow[:, 1] = -100.0
+    pretend_update(method, torch.ones(6, 10), 0.5, 1)
+    assert shadow[:, 0].tolist() == [100.0] * 6
+    assert shadow[:, 1].tolist() == [-100.0] * 6
+    assert torch.equal(shadow[:, 2:], random_weight()[:, 2:] - 0.5)
+
+
+def test_parameters_are_refitted_when_they_should_be() -> None:
+    scheme = scheme_from_options("uniform", bits=8)
+    method = StraightThroughMethod(groups(scheme), random_weight(), straight_through(refit_every=2), None)
+    scales = []
+    for update in range(1, 6):
+        pretend_update(method, torch.full((6, 10), -1.0), 1.0, update)
+        scales.append(method.parameters[0]["scale"].clone())
+    same = [torch.equal(left, right) for left, right in pairwise(scales)]
+    assert same == [True, False, True, False]
+    assert torch.equal(matrix(method), fake_quantize(scheme, method.weight))
+
+
+def test_error_feedback_refits_when_it_should() -> None:
+    scheme = scheme_from_options("uniform", bits=8)
+    method = RequantizationMethod(groups(scheme), random_weight(), error_feedback(period=2, refit_every=2))
+    scales = []
+    for update in range(1, 9):
+        pretend_update(method, torch.full((6, 10), 1.0), 0.1, update)
+        scales.append(method.parameters[0]["scale"].clone())
+    # Quantized at the start and at 2, 4, 6, 8; of these, refitted at the start, at 4 and at 8.
+    changed = [update for update, (left, right) in enumerate(pairwise(scales), 2) if not torch.equal(left, right)]
+    assert changed == [4, 8]
+
+
+def test_a_scale_that_is_fitted_once_stays() -> None:
+    scheme = scheme_from_options("logarithmic", bits=4, granularity="matrix")
+    method = RequantizationMethod(groups(scheme), random_weight(), error_feedback(refit_every=0))
+    first = method.parameters[0]["scale"].clone()
+    for update in range(1, 4):
+        pretend_update(method, torch.full((6, 10), 1.0), 0.5, update)
+    assert torch.equal(method.parameters[0]["scale"], first)
+    assert not torch.equal(scheme.fit(method.full_precision())["scale"], first)
+    going_on = RequantizationMethod(groups(scheme), method.weight, error_feedback(refit_every=0), method.quantized())
+    pretend_update(going_on, torch.full((6, 10), 1.0), 0.5, 1)
+    assert torch.equal(going_on.parameters[0]["scale"], first)
+
+
+def test_a_centroids_gradient_is_the_sum_over_its_weights() -> None:
+    weight = nn.Parameter(torch.tensor([[-1.0, -1.1, 1.0], [1.2, 1.1, -0.9]]))
+    method = TrainedParametersMethod(groups(scheme_from_options("codebook", bits=1)), weight, None)
+    torch.testing.assert_close(method.centroids[0].detach(), torch.tensor([-1.0, 1.1]), atol=5e-3, rtol=0)
+    codes = method.quantized()[0].codes
+    assert codes.tolist() == [[0, 0, 1], [1, 1, 0]]
+    seen = pretend_update(method, torch.tensor([[1.0, 2.0, 10.0], [20.0, 30.0, 3.0]]), 0.0, 1)
+    assert torch.equal(seen, matrix(method))
+    (centroids,) = method.trained()
+    assert centroids.grad is not None
+    assert centroids.grad.tolist() == [6.0, 60.0]
+    assert weight.grad is None
+
+
+def test_centroids_are_trained_while_codes_stand_still() -> None:
+    scheme = scheme_from_options("codebook", bits=2)
+    weight = random_weight()
+    method = TrainedParametersMethod(groups(scheme), weight, None)
+    codes = method.quantized()[0].codes.clone()
+    optimizer = make_optimizer([weight, *method.trained()])
+    optimizer.param_groups[0]["lr"] = 0.3
+    before = matrix(method)
+    for update in range(1, 4):
+        method.before_forward()
+        (weight - 5).square().sum().backward()  # type: ignore[no-untyped-call]
+        method.after_backward()
+        optimizer.step()
+        optimizer.zero_grad()
+        method.after_step(update)
+    assert torch.equal(method.quantized()[0].codes, codes)
+    assert bool((matrix(method) > before).all())
+
+
+def test_flexible_binarization_trains_both_values_and_weights() -> None:
+    scheme = scheme_from_options("binarization_flexible", bits=1)
+    method = StraightThroughMethod(groups(scheme), random_weight(), straight_through(parameters="trained"), None)
+    low, high = (value for value in method.trained()[0].tolist())
+    below = method.quantized()[0].codes == 0
+    pretend_update(method, below.float(), 1e-3, 1)
+    after = method.trained()[0].tolist()
+    assert after == pytest.approx([low - 1e-3 * int(below.sum()), high])
+    torch.testing.assert_close(method.weight.detach(), random_weight().detach() - 1e-3 * below)
+
+
+def test_trained_centroids_are_taken_up_by_the_next_stage() -> None:
+    scheme = scheme_from_options("codebook", bits=2)
+    first = TrainedParametersMethod(groups(scheme), random_weight(), None)
+    pretend_update(first, torch.ones(6, 10), 0.01, 1)
+    for settings in (None, straight_through(parameters="trained")):
+        weight = nn.Parameter(first.full_precision())
+        second = make_method(settings, groups(scheme), weight, first.quantized())
+        assert torch.equal(matrix(second), matrix(first))
+
+
+@pytest.mark.parametrize("settings", [periodic(3), error_feedback()])
+def test_what_an_earlier_stage_quantized_is_not_quantized_again(settings: Periodic | ErrorFeedback) -> None:
+    scheme = scheme_from_options("binary", bits=2, method="greedy")
+    first = make_method(settings, groups(scheme), random_weight())
+    wanted = first.full_precision()
+    again = fake_quantize(scheme, matrix(first))
+    assert again.norm() < 0.99 * matrix(first).norm()
+    second = make_method(settings, groups(scheme), nn.Parameter(wanted.clone()), first.quantized())
+    assert torch.equal(matrix(second), matrix(first))
+    assert torch.equal(second.weight, first.weight)
+    torch.testing.assert_close(second.full_precision(), wanted)
+
+
+def test_row_groups_are_quantized_each_by_its_scheme_and_put_together_again() -> None:
+    two, one = scheme_from_options("binary", bits=2), scheme_from_options("binary", bits=1)
+    divided = (RowGroup(two, (1, 4)), RowGroup(one, (0, 2, 3, 5)))
+    weight = random_weight()
+    decoded = matrix(Method(divided, weight))
+    assert torch.equal(decoded[[1, 4]], fake_quantize(two, weight[[1, 4]]))
+    assert torch.equal(decoded[[0, 2, 3, 5]], fake_quantize(one, weight[[0, 2, 3, 5]]))
