@@ -10,7 +10,9 @@ from pocketmt.cli.main import pocketmt_command
 
 from .conftest import Run
 
-COMMANDS = ["attention", "benchmark", "compress", "evaluate", "inspect", "pack", "sensitivity", "train", "translate"]
+COMMANDS = [
+    *("attention", "benchmark", "clean", "compress", "evaluate", "inspect", "pack", "sensitivity", "train", "translate")
+]
 
 
 def test_these_are_all_the_commands() -> None:

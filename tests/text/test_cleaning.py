@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pocketmt.errors import ConfigurationError
-from pocketmt.text.cleaning import Cleaning, CleaningReport, Reason, clean, count_words
+from pocketmt.text.cleaning import Cleaning, CleaningReport, Reason, clean
 from pocketmt.text.normalization import normalize
 
 # Few words, so that empty, identical and duplicate pairs are frequent.
@@ -46,7 +46,7 @@ def test_kept_pairs_fulfil_the_conditions(pairs: list[tuple[str, str]], cleaning
     kept, _ = cleaned(pairs, cleaning)
     normalized = [(normalize(source), normalize(target)) for source, target in kept]
     for source, target in normalized:
-        shorter, longer = sorted((count_words(source), count_words(target)))
+        shorter, longer = sorted((len(source.split()), len(target.split())))
         assert shorter > 0 and longer <= cleaning.maximum_length
         assert longer <= cleaning.maximum_ratio * shorter + cleaning.ratio_slack
         assert source != target or not cleaning.remove_identical
@@ -71,11 +71,27 @@ def test_clean_text_is_left_alone(pairs: list[tuple[str, str]], cleaning: Cleani
         (("a b c d e", "f"), Reason.RATIO),
         (("f", "a b c d e"), Reason.RATIO),
         (("same  text", "same text"), Reason.IDENTICAL),
+        (("a b c d", "e b a d"), Reason.COPIED),
+        (("a b", "x x x x"), Reason.REPETITION),
+        (("a b a b a b", "x y"), Reason.REPETITION),
+        (("12 % 3 a", "x"), Reason.LETTERS),
+        (("a", "кот"), Reason.LETTERS),
+        (("The cat sleeps on the warm stove.", "Le chat dort sur le poêle chaud."), Reason.LANGUAGE),
+        (("Die Katze schläft auf dem warmen Ofen.", "Unter dem Ofen schläft eine Maus."), Reason.LANGUAGE),
         (("a house", " ein\u00a0Haus"), Reason.DUPLICATE),
     ],
 )
 def test_each_reason(pair: tuple[str, str], reason: Reason) -> None:
-    cleaning = Cleaning(maximum_length=5, maximum_ratio=2, ratio_slack=2)
+    cleaning = Cleaning(
+        maximum_length=7 if reason in (Reason.LANGUAGE, Reason.REPETITION) else 5,
+        maximum_ratio=2,
+        ratio_slack=2,
+        maximum_copied=0.7,
+        maximum_repetitions=2,
+        languages=("en", "de"),
+        minimum_letters=0.5,
+        minimum_language_probability=0.5 if reason is Reason.LANGUAGE else 0.0,
+    )
     kept, report = cleaned([("a house", "ein Haus"), pair], cleaning)
     assert kept == [("a house", "ein Haus")]
     assert report.removed == {**dict.fromkeys(Reason, 0), reason: 1}
@@ -85,6 +101,62 @@ def test_bounds_are_inclusive() -> None:
     pairs = [("a b c d e", "f g"), ("a b c d", "f")]
     kept, _ = cleaned(pairs, Cleaning(maximum_length=5, maximum_ratio=2, ratio_slack=2))
     assert kept == pairs
+
+
+@pytest.mark.parametrize(
+    ("line", "repeats"),
+    [
+        ("ha ha ha", False),
+        ("so ha ha ha ha", True),
+        ("one two one two one two one", False),
+        ("and one two one two one two one two", True),
+        ("1 2 3 4 1 2 3 4 1 2 3 4 1 2 3 4", True),
+        ("1 2 3 4 5 1 2 3 4 5 1 2 3 4 5 1 2 3 4 5", False),  # longer than what counts
+        ("a b a c a d a e a", False),
+    ],
+)
+def test_words_may_follow_themselves_so_many_times(line: str, repeats: bool) -> None:
+    cleaning = Cleaning(maximum_repetitions=3, maximum_ratio=100)
+    for pair in ((line, "some words"), ("some words", line)):
+        _, report = cleaned([pair], cleaning)
+        assert report.removed[Reason.REPETITION] == repeats
+
+
+def test_names_and_short_lines_may_be_copied() -> None:
+    pairs = [("Angela Merkel visits Paris", "Angela Merkel besucht Paris"), ("Paris 2024 !", "Paris 2024 !!")]
+    assert cleaned(pairs, Cleaning(maximum_copied=0.75))[0] == pairs
+    assert cleaned(pairs, Cleaning(maximum_copied=0.74))[0] == pairs[1:]
+    more = [("a b", "b b b a")]  # a word is copied as often as it is there: half of the four
+    assert cleaned(more, Cleaning(maximum_copied=0.5))[0] == more
+
+
+@pytest.mark.parametrize(
+    ("language", "line"),
+    [
+        ("de", "Über Größe spricht ß."),
+        ("vi", "Tiếng Việt có dấu"),
+        ("ru", "Это ёлка, большая."),
+        ("el", "Η γάτα κοιμάται"),
+        ("hi", "बिल्ली सो रही है"),
+        ("th", "แมวนอนหลับ"),
+        ("ar", "القطة نائمة"),
+        ("ja", "猫がストーブで寝ている。"),
+        ("ko", "고양이가 잔다"),
+    ],
+)
+def test_letters_of_many_scripts_are_known(language: str, line: str) -> None:
+    cleaning = Cleaning(languages=(language, language), minimum_letters=0.75, remove_identical=False)
+    assert cleaned([(line, line)], cleaning)[0]
+    other = "ru" if language != "ru" else "de"
+    assert not cleaned([(line, line)], Cleaning(languages=(other, other), minimum_letters=0.25))[0]
+
+
+def test_unknown_languages_are_refused_before_anything_is_read() -> None:
+    never: Iterator[tuple[str, str]] = (pytest.fail("read") for _ in range(1))
+    with pytest.raises(ConfigurationError, match="no script is known for the language 'qq'"):
+        clean(never, Cleaning(languages=("en", "qq"), minimum_letters=0.5), CleaningReport())
+    with pytest.raises(ConfigurationError, match="'qq' cannot be identified"):
+        clean(never, Cleaning(languages=("en", "qq"), minimum_language_probability=0.5), CleaningReport())
 
 
 def test_one_source_with_two_translations_is_no_duplicate() -> None:
@@ -110,10 +182,10 @@ def test_pairs_are_read_one_at_a_time() -> None:
     assert next(drawn) == 10
 
 
-def test_another_measure_of_length() -> None:
+def test_lines_may_be_cut_otherwise() -> None:
     report = CleaningReport()
     pairs = [("ab cd", "xy"), ("abcdefg", "xy")]
-    assert list(clean(pairs, Cleaning(maximum_length=6), report, length=len)) == pairs[:1]
+    assert list(clean(pairs, Cleaning(maximum_length=6), report, cut=list)) == pairs[:1]
     assert report.removed[Reason.TOO_LONG] == 1
 
 
@@ -129,7 +201,16 @@ def test_report_for_people() -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"maximum_length": 0}, {"maximum_ratio": 0.5}, {"maximum_ratio": float("nan")}, {"ratio_slack": -1}]
+    "wrong",
+    [
+        {"maximum_length": 0},
+        {"maximum_ratio": 0.5},
+        {"maximum_ratio": float("nan")},
+        {"ratio_slack": -1},
+        {"maximum_copied": 1.5},
+        {"maximum_repetitions": 0},
+        {"minimum_letters": 0.5},  # without languages
+    ],
 )
 def test_impossible_bounds_are_refused_by_name(wrong: dict[str, float]) -> None:
     with pytest.raises(ConfigurationError, match=next(iter(wrong))):

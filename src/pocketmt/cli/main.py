@@ -8,6 +8,7 @@ import click
 import pocketmt
 from pocketmt.cli.attention import attention
 from pocketmt.cli.benchmark import benchmark
+from pocketmt.cli.clean import clean
 from pocketmt.cli.compress import compress
 from pocketmt.cli.evaluate import evaluate
 from pocketmt.cli.inspect import inspect
@@ -18,6 +19,7 @@ from pocketmt.cli.translate import translate
 from pocketmt.errors import PocketMTError
 
 FAILED = 1
+CLEANING = ("numpy", "py3langid")  # what the extra `clean` brings; other commands miss PyTorch first
 INTERRUPTED = 130  # 128 + SIGINT, as shells count it
 
 
@@ -32,7 +34,7 @@ def pocketmt_command() -> None:
     """
 
 
-for _command in (translate, inspect, train, pack, compress, sensitivity, attention, evaluate, benchmark):
+for _command in (translate, inspect, clean, train, pack, compress, sensitivity, attention, evaluate, benchmark):
     pocketmt_command.add_command(_command)
 
 
@@ -56,7 +58,8 @@ def run(arguments: list[str]) -> int:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] == "pocketmt":
             raise  # a broken installation, not a missing extra
-        return _fail(f"this command needs the package {error.name}: pip install 'pocketmt[train]'")
+        extra = "clean" if error.name in CLEANING else "train"
+        return _fail(f"this command needs the package {error.name}: pip install 'pocketmt[{extra}]'")
     except MemoryError:
         return _fail("out of memory: translate with fewer workers, or train with fewer tokens in a batch")
     except OSError as error:

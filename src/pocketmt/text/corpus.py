@@ -2,12 +2,14 @@
 
 import codecs
 import gzip
+import os
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from pocketmt.errors import DataError
+from pocketmt.errors import ConfigurationError, DataError
 
 
 def read_lines(path: Path) -> Iterator[str]:
@@ -46,6 +48,45 @@ def read_pairs(source: Path, target: Path) -> Iterator[tuple[str, str]]:
     rest = sum(1 for _ in target_lines)
     if rest:
         raise _unequal(source, count, target, count + rest)
+
+
+@contextmanager
+def write_pairs(source: Path, target: Path) -> Iterator[Callable[[str, str], None]]:
+    """Write two parallel files (gzip where a name ends in .gz): gives what writes one pair.
+
+    Both appear, whole, under their names when the block ends well; otherwise what stood there is untouched. Raises
+    ConfigurationError where the two are one file, or a folder is missing.
+    """
+    if source.absolute() == target.absolute():
+        raise ConfigurationError(f"{source} cannot hold both the source and the target: name two files")
+    for path in (source, target):
+        if not path.absolute().parent.is_dir():
+            raise ConfigurationError(f"{path}: there is no folder {path.parent} to write it to: make it first")
+    unfinished = [path.with_name(f".{path.name}.unfinished") for path in (source, target)]
+    try:
+        with ExitStack() as opened:
+            streams = [
+                opened.enter_context(_create(path, final))
+                for path, final in zip(unfinished, (source, target), strict=True)
+            ]
+
+            def write(*pair: str) -> None:
+                for line, stream in zip(pair, streams, strict=True):
+                    stream.write(line.encode() + b"\n")
+
+            yield write
+        for path in unfinished:
+            with path.open("rb") as stream:
+                os.fsync(stream.fileno())
+        for path, final in zip(unfinished, (source, target), strict=True):
+            path.replace(final)
+    finally:
+        for path in unfinished:
+            path.unlink(missing_ok=True)
+
+
+def _create(path: Path, final: Path) -> BinaryIO:
+    return cast(BinaryIO, gzip.open(path, "wb")) if final.suffix == ".gz" else path.open("wb")
 
 
 def _open(path: Path) -> BinaryIO:

@@ -87,7 +87,7 @@ def clean_pairs(
     texts: Iterable[tuple[str, str]], cleaning: Cleaning, vocabulary: Vocabulary, report: CleaningReport | None = None
 ) -> Iterator[tuple[str, str]]:
     """Yield the pairs that are good for training, lengths counted in pieces; a report is counted up."""
-    return clean(texts, cleaning, report or CleaningReport(), lambda line: len(vocabulary.encode(line)))
+    return clean(texts, cleaning, report or CleaningReport(), vocabulary.encode)
 
 
 def encode_pairs(texts: Iterable[tuple[str, str]], vocabulary: Vocabulary) -> list[Pair]:

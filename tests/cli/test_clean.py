@@ -1,0 +1,129 @@
+"""pocketmt clean as a user types it."""
+
+import gzip
+import os
+from pathlib import Path
+
+import pytest
+
+from .conftest import Run
+
+GOOD = [
+    ("A man rides a red bike.", "Ein Mann fährt ein rotes Fahrrad."),
+    ("Two dogs are playing in the snow.", "Zwei Hunde spielen im Schnee."),
+    ("The woman is reading a book in the park.", "Die Frau liest im Park ein Buch."),
+]
+BAD = [
+    ("", "Nichts."),
+    ("Hello", "Das ist doch viel länger als was gesagt wurde , und zwar um so einiges ."),
+    ("Berlin", "Berlin"),
+    ("A house in the green hills", "A house in the hills"),
+    ("12 34 % 56", "12 , 34"),
+    ("The people are walking home.", "die die die die die Leute"),
+    ("Children play with a yellow ball.", "Les enfants jouent avec un ballon jaune."),
+    GOOD[0],
+]
+
+
+def write(folder: Path, pairs: list[tuple[str, str]]) -> tuple[Path, Path]:
+    for name, lines in (("text.en", [pair[0] for pair in pairs]), ("text.de", [pair[1] for pair in pairs])):
+        (folder / name).write_text("".join(line + "\n" for line in lines), encoding="utf-8")
+    return folder / "text.en", folder / "text.de"
+
+
+def read(folder: Path) -> list[tuple[str, str]]:
+    sides = [(folder / name).read_text(encoding="utf-8").splitlines() for name in ("clean.en", "clean.de")]
+    return list(zip(*sides, strict=True))
+
+
+def test_each_rule_takes_its_line_and_the_table_says_so(pocketmt: Run, tmp_path: Path) -> None:
+    files = write(tmp_path, [*GOOD, *BAD])
+    answer = pocketmt("clean", *files, "-o", tmp_path / "clean.en", tmp_path / "clean.de", "--languages", "en", "de")
+    assert answer.returncode == 0, answer.stderr
+    assert answer.stdout == b""
+    assert read(tmp_path) == GOOD
+    rows = [line.rsplit(maxsplit=2) for line in answer.stderr.decode().splitlines()[2:]]
+    assert {what: pairs for what, pairs, _ in rows} == {
+        **dict.fromkeys(["empty", "ratio", "identical", "copied", "letters", "repetition", "language"], "1"),
+        "too long": "0",
+        "duplicate": "1",
+        "improbable": "0",  # a twentieth of three lines, rounded down
+        "kept": "3",
+        "read": "11",
+    }
+    assert sorted(os.listdir(tmp_path)) == ["clean.de", "clean.en", "text.de", "text.en"]
+
+
+def test_what_is_not_asked_is_not_counted(pocketmt: Run, tmp_path: Path) -> None:
+    files = write(tmp_path, [*GOOD, *BAD])
+    outputs = tmp_path / "clean.en", tmp_path / "clean.de"
+    answer = pocketmt("clean", *files, "-o", *outputs, "--improbable", "0", "--maximum-copied", "1")
+    unasked = [line.split()[0] for line in answer.stderr.decode().splitlines() if line.endswith("-")]
+    assert unasked[-3:] == ["letters", "language", "improbable"]
+    kept = read(tmp_path)
+    assert [BAD[index] in kept for index in range(7)] == [False, False, False, True, True, False, True]
+
+
+def test_the_worst_of_the_side_that_a_model_wrote_are_left_out(pocketmt: Run, tmp_path: Path) -> None:
+    pairs = [(f"the {noun} number {place}", f"Wort {place}") for place in range(20) for noun in ("cat", "dog")]
+    pairs[7] = ("zyx wvu tsr", "Wort 3")
+    pairs[22] = ("the dog number 3", "abc def ghi")
+    files = write(tmp_path, pairs)
+    for side, lost in (("source", 7), ("target", 22)):
+        answer = pocketmt(
+            *("clean", *files, "-o", tmp_path / "clean.en", tmp_path / "clean.de.gz"),
+            *("--improbable", "0.025", "--written-by-model", side),
+        )
+        assert answer.returncode == 0, answer.stderr
+        (tmp_path / "clean.de").write_bytes(gzip.decompress((tmp_path / "clean.de.gz").read_bytes()))
+        assert read(tmp_path) == pairs[:lost] + pairs[lost + 1 :]
+
+
+@pytest.mark.parametrize(
+    ("change", "options", "message"),
+    [
+        ("cut", [], "text.de has 2:"),
+        ("missing", [], "text.de: cannot be read"),
+        ("latin1", [], "text.de, line 1: not UTF-8"),
+        ("", ["--languages", "en", "qq"], "'qq'"),
+        ("", ["-o", "out", "out"], "name two files"),
+        ("", ["-o", "missing/a", "missing/b"], "there is no folder missing"),
+        ("", ["--vocabulary", "text.en"], "not a SentencePiece model"),
+        ("", ["--improbable", "0.5", "--language-model-text", "missing.de"], "missing.de: cannot be read"),
+    ],
+)
+def test_what_cannot_be_cleaned_leaves_what_was_there(
+    pocketmt: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: str, options: list[str], message: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path, GOOD)
+    (tmp_path / "clean.en").write_text("old\n")
+    target = tmp_path / "text.de"
+    if change == "cut":
+        target.write_text("".join(pair[1] + "\n" for pair in GOOD[:2]))
+    elif change == "missing":
+        target.unlink()
+    elif change == "latin1":
+        target.write_bytes(target.read_text(encoding="utf-8").encode("latin-1"))
+    before = sorted(os.listdir(tmp_path))
+    answer = pocketmt(
+        "clean", "text.en", "text.de", *(["-o", "clean.en", "clean.de"] if "-o" not in options else []), *options
+    )
+    assert answer.returncode == 1
+    assert answer.stderr.decode().startswith("error: ") and message in answer.stderr.decode()
+    assert sorted(os.listdir(tmp_path)) == before
+    assert (tmp_path / "clean.en").read_text() == "old\n"
+
+
+def test_a_missing_extra_says_how_to_install_it(pocketmt: Run, tmp_path: Path) -> None:
+    (tmp_path / "py3langid").mkdir()
+    failing = "raise ModuleNotFoundError(\"No module named 'py3langid'\", name='py3langid')"
+    (tmp_path / "py3langid" / "__init__.py").write_text(failing)
+    files = write(tmp_path, GOOD)
+    outputs = tmp_path / "clean.en", tmp_path / "clean.de"
+    environment = {"PYTHONPATH": str(tmp_path)}
+    answer = pocketmt("clean", *files, "-o", *outputs, "--languages", "en", "de", environment=environment)
+    assert answer.returncode == 1
+    assert answer.stderr.decode() == "error: this command needs the package py3langid: pip install 'pocketmt[clean]'\n"
+    without = ("--languages", "en", "de", "--minimum-language-probability", "0")
+    assert pocketmt("clean", *files, "-o", *outputs, *without, environment=environment).returncode == 0
