@@ -209,21 +209,29 @@ void translate_error(const std::exception_ptr& pointer, void*) {
     }
 }
 
-Architecture make_architecture(size_t encoder_layers, size_t decoder_layers, size_t model_dimension,
-                               size_t feed_forward_dimension, size_t attention_heads, size_t attention_dimension,
-                               const std::string& norm, bool attention_bias, size_t vocabulary_size) {
+using PythonLayer = std::tuple<size_t, size_t, size_t>;
+
+std::vector<LayerSizes> layer_sizes(const std::vector<PythonLayer>& layers) {
+    std::vector<LayerSizes> sizes;
+    for (const auto& [heads, cross_heads, feed_forward] : layers) sizes.push_back({heads, cross_heads, feed_forward});
+    return sizes;
+}
+
+Architecture make_architecture(const std::vector<PythonLayer>& encoder, const std::vector<PythonLayer>& decoder,
+                               size_t decoder_rounds, size_t model_dimension, size_t head_size, const std::string& norm,
+                               bool attention_bias, size_t vocabulary_size) {
     if (norm != "post" && norm != "pre")
         throw ModelError("architecture: norm is \"" + norm + "\", it must be post or pre");
     NormPlace place = norm == "pre" ? NormPlace::pre : NormPlace::post;
-    return {encoder_layers,      decoder_layers, model_dimension, feed_forward_dimension, attention_heads,
-            attention_dimension, place,          attention_bias,  vocabulary_size};
+    return {layer_sizes(encoder), layer_sizes(decoder), decoder_rounds, model_dimension, head_size, place,
+            attention_bias,       vocabulary_size};
 }
 
 void bind_values(nb::module_& module) {
     nb::class_<Architecture>(module, "Architecture")
-        .def(nb::new_(&make_architecture), nb::kw_only(), nb::arg("encoder_layers"), nb::arg("decoder_layers"),
-             nb::arg("model_dimension"), nb::arg("feed_forward_dimension"), nb::arg("attention_heads"),
-             nb::arg("attention_dimension"), nb::arg("norm"), nb::arg("attention_bias"), nb::arg("vocabulary_size"));
+        .def(nb::new_(&make_architecture), nb::kw_only(), nb::arg("encoder"), nb::arg("decoder"),
+             nb::arg("decoder_rounds"), nb::arg("model_dimension"), nb::arg("head_size"), nb::arg("norm"),
+             nb::arg("attention_bias"), nb::arg("vocabulary_size"));
     nb::class_<SearchOptions>(module, "SearchOptions")
         .def(nb::new_([](size_t beam_size, size_t n_best, double length_penalty, std::optional<size_t> max_length,
                          size_t min_length, bool scores) {

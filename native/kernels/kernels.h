@@ -123,6 +123,10 @@ struct VectorFunctions {
     // share rows). scores: scratch [heads, positions rounded up to 16]
     void (*attend_cache)(const float* query, const float* const* keys, const float* const* values, size_t positions,
                          size_t heads, size_t head_size, float* scores, float* out);
+    // One position of a recurrent unit [E3]: projected [2 size] is W x, then W_f x; with f = sigmoid(W_f x +
+    // forget_bias): cell = f * cell_before + (1 - f) * W x, out = relu(cell). cell_before is null where there is none.
+    void (*recurrent_unit)(const float* projected, const float* forget_bias, const float* cell_before, size_t size,
+                           float* cell, float* out);
     size_t (*argmax)(const float* x, size_t size);      // ties: lowest index; no NaN expected
     float (*log_sum_exp)(const float* x, size_t size);  // -inf entries contribute nothing
     // indices and values of the k largest, best first, ties: lower index first

@@ -1,5 +1,6 @@
 #include "model/architecture.h"
 
+#include <algorithm>
 #include <string>
 
 #include "model/error.h"
@@ -21,18 +22,41 @@ void check_range(const char* field, size_t value, size_t least, size_t most) {
 
 }  // namespace
 
+size_t Architecture::widest_attention() const {
+    size_t heads = 0;
+    for (const std::vector<LayerSizes>* stack : {&encoder, &decoder}) {
+        for (const LayerSizes& layer : *stack) heads = std::max({heads, layer.heads, layer.cross_heads});
+    }
+    return heads * head_size;
+}
+
+size_t Architecture::history() const {
+    size_t elements = 0;
+    for (const LayerSizes& layer : decoder) elements += history(layer);
+    return decoder_rounds * elements;
+}
+
 void check(const Architecture& architecture) {
-    check_range("encoder_layers", architecture.encoder_layers, 1, max_layers);
-    check_range("decoder_layers", architecture.decoder_layers, 1, max_layers);
+    check_range("encoder_layers", architecture.encoder.size(), 1, max_layers);
+    check_range("decoder_layers", architecture.decoder.size(), 1, max_layers);
+    check_range("decoder_rounds", architecture.decoder_rounds, 1, max_layers);
     check_range("model_dimension", architecture.model_dimension, 1, max_dimension);
-    check_range("feed_forward_dimension", architecture.feed_forward_dimension, 1, max_dimension);
-    check_range("attention_heads", architecture.attention_heads, 1, max_dimension);
-    check_range("attention_dimension", architecture.attention_dimension, 1, max_dimension);
+    check_range("head_size", architecture.head_size, 1, max_dimension);
     check_range("vocabulary_size", architecture.vocabulary_size, special_tokens + 1, max_vocabulary);
-    if (architecture.attention_dimension % (4 * architecture.attention_heads) != 0) {
-        throw ModelError("architecture: attention_dimension " + std::to_string(architecture.attention_dimension) +
-                         " must be attention_heads (" + std::to_string(architecture.attention_heads) +
-                         ") times a multiple of 4");
+    for (const LayerSizes& layer : architecture.encoder) check_range("encoder heads", layer.heads, 1, max_dimension);
+    for (const LayerSizes& layer : architecture.decoder) {
+        check_range("decoder heads", layer.heads, 0, max_dimension);
+        check_range("decoder cross_heads", layer.cross_heads, 1, max_dimension);
+        if ((layer.heads == 0) != (architecture.decoder.front().heads == 0))
+            throw ModelError("architecture: all decoder layers have self-attention, or all have a recurrent unit");
+    }
+    for (const std::vector<LayerSizes>* stack : {&architecture.encoder, &architecture.decoder}) {
+        for (const LayerSizes& layer : *stack) check_range("feed_forward", layer.feed_forward, 1, max_dimension);
+    }
+    check_range("attention dimension", architecture.widest_attention(), 1, max_dimension);
+    if (architecture.head_size % 4 != 0) {
+        throw ModelError("architecture: head_size " + std::to_string(architecture.head_size) +
+                         " must be a multiple of 4");
     }
 }
 

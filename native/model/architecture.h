@@ -2,23 +2,38 @@
 #pragma once
 
 #include <cstddef>
+#include <vector>
 
 namespace pocketmt {
 
 enum class NormPlace { post, pre };
 
+// Of one layer: after pruning they differ.
+struct LayerSizes {
+    size_t heads;        // of self-attention; of a decoder layer with a recurrent unit in its place: 0
+    size_t cross_heads;  // of an encoder layer: 0
+    size_t feed_forward;
+};
+
 struct Architecture {
-    size_t encoder_layers = 0;
-    size_t decoder_layers = 0;
+    std::vector<LayerSizes> encoder;
+    std::vector<LayerSizes> decoder;  // the layers that have weights of their own
+    size_t decoder_rounds = 1;        // how often they are run through: more than once where layers are tied
     size_t model_dimension = 0;
-    size_t feed_forward_dimension = 0;
-    size_t attention_heads = 0;
-    size_t attention_dimension = 0;  // heads * head size
+    size_t head_size = 0;
     NormPlace norm = NormPlace::post;
     bool attention_bias = false;
     size_t vocabulary_size = 0;
 
-    size_t head_size() const { return attention_dimension / attention_heads; }
+    // Elements of queries of the layer that has most of them.
+    size_t widest_attention() const;
+    // Elements that a position leaves to later ones in each decoder layer's self-attention (key and value) or recurrent
+    // unit (its cell).
+    size_t history(const LayerSizes& layer) const {
+        return layer.heads == 0 ? model_dimension : 2 * layer.heads * head_size;
+    }
+    // Of all decoder layers, each as often as it is run.
+    size_t history() const;
 };
 
 // Token ids with a meaning of their own.

@@ -16,79 +16,105 @@ class Step {
           workspace_(workspace),
           rows_(rows),
           positions_(position + 1),
-          a_(network.architecture.attention_dimension),
-          update_(workspace.update.ensure(rows.size() * network.architecture.model_dimension)),
-          projected_(workspace.projected.ensure(rows.size() * 3 * a_)),
-          attended_(workspace.attended.ensure(rows.size() * a_)) {}
+          d_(network.architecture.model_dimension),
+          update_(workspace.update.ensure(rows.size() * d_)),
+          projected_(
+              workspace.projected.ensure(rows.size() * std::max(3 * network.architecture.widest_attention(), 2 * d_))),
+          attended_(workspace.attended.ensure(rows.size() * network.architecture.widest_attention())) {}
 
     const float* run() {
         ResidualStream stream(network_, workspace_, network_.weights.decoder_norms, network_.weights.decoder_input,
                               rows_.size());
         embed_tokens(stream.x());
         stream.start();
-        for (size_t layer = 0; layer < network_.weights.decoder_layers.size(); ++layer) {
-            const DecoderLayer& weights = network_.weights.decoder_layers[layer];
-            add_self_attention(weights.self_attention, layer, stream);
-            add_cross_attention(weights.cross_attention, layer, stream);
-            add_feed_forward(network_, workspace_, weights.feed_forward, stream, rows_.size());
+        size_t round_history = network_.architecture.history() / network_.architecture.decoder_rounds;
+        for (size_t round = 0; round < network_.architecture.decoder_rounds; ++round) {
+            for (const DecoderLayer& layer : network_.weights.decoder_layers) {
+                look_back(layer, round * round_history + layer.history, stream);
+                add_cross_attention(layer, stream);
+                add_feed_forward(network_, workspace_, layer.feed_forward, stream, rows_.size());
+            }
         }
         return stream.input();
     }
 
   private:
     void embed_tokens(float* x) {
-        size_t dimension = network_.architecture.model_dimension;
-        const float* position = workspace_.positions.rows(positions_) + (positions_ - 1) * dimension;
+        const float* position = workspace_.positions.rows(positions_) + (positions_ - 1) * d_;
         for (const DecoderRow& row : rows_) {
             embed(network_, row.token, position, x);
-            x += dimension;
+            x += d_;
         }
     }
 
-    void add_self_attention(const SelfAttention& weights, size_t layer, ResidualStream& stream) {
+    // history: where this layer's elements are in a row of the cache.
+    void look_back(const DecoderLayer& layer, size_t history, ResidualStream& stream) {
+        if (layer.recurrent_unit) {
+            add_recurrent_unit(*layer.recurrent_unit, history, stream);
+        } else {
+            add_self_attention(*layer.self_attention, history, stream);
+        }
+    }
+
+    void add_recurrent_unit(const RecurrentUnit& weights, size_t history, ResidualStream& stream) {
+        Activations input = stream.activations();
+        weights.input_forget.multiply(input, projected_);
+        for (size_t row = 0; row < rows_.size(); ++row) {
+            auto cell = [&](size_t position) {
+                return reinterpret_cast<float*>(rows_[row].history[position]) + history;
+            };
+            const float* before = positions_ == 1 ? nullptr : cell(positions_ - 2);
+            network_.kernels.vector.recurrent_unit(projected_ + row * 2 * d_, weights.forget_bias.data(), before, d_,
+                                                   cell(positions_ - 1), update_ + row * d_);
+        }
+        stream.add(update_);
+    }
+
+    void add_self_attention(const SelfAttention& weights, size_t history, ResidualStream& stream) {
         Activations input = stream.activations();
         weights.query_key_value.multiply(input, projected_);
         if (network_.weights.attends_codes) {
-            attend_cached_codes(weights.grids, layer);
+            attend_cached_codes(weights, history);
         } else {
-            attend_cache(layer);
+            attend_cache(weights.heads, history);
         }
-        add_output(weights.output, weights.attended, stream);
+        add_output(weights.output, weights.heads, weights.attended, stream);
     }
 
-    void attend_cache(size_t layer) {
-        size_t heads = network_.architecture.attention_heads, offset = layer * 2 * a_;
+    void attend_cache(size_t heads, size_t history) {
+        size_t head_size = network_.architecture.head_size, a = heads * head_size;
         const float** keys = workspace_.key_rows.ensure(positions_);
         const float** values = workspace_.value_rows.ensure(positions_);
         float* scores = workspace_.scores.ensure(heads * round_up(positions_, 16));
         for (size_t row = 0; row < rows_.size(); ++row) {
-            const float* projected = projected_ + row * 3 * a_;
-            std::byte* const* history = rows_[row].history;
-            std::copy_n(projected + a_, 2 * a_, reinterpret_cast<float*>(history[positions_ - 1]) + offset);
+            const float* projected = projected_ + row * 3 * a;
+            std::byte* const* rows = rows_[row].history;
+            std::copy_n(projected + a, 2 * a, reinterpret_cast<float*>(rows[positions_ - 1]) + history);
             for (size_t i = 0; i < positions_; ++i) {
-                keys[i] = reinterpret_cast<const float*>(history[i]) + offset;
-                values[i] = keys[i] + a_;
+                keys[i] = reinterpret_cast<const float*>(rows[i]) + history;
+                values[i] = keys[i] + a;
             }
-            network_.kernels.vector.attend_cache(projected, keys, values, positions_, heads,
-                                                 network_.architecture.head_size(), scores, attended_ + row * a_);
+            network_.kernels.vector.attend_cache(projected, keys, values, positions_, heads, head_size, scores,
+                                                 attended_ + row * a);
         }
     }
 
-    void attend_cached_codes(const AttentionGrids& grids, size_t layer) {
-        size_t offset = layer * 2 * a_;
-        CodeAttention attention(network_, workspace_, grids, positions_);
+    void attend_cached_codes(const SelfAttention& weights, size_t history) {
+        size_t a = weights.heads * network_.architecture.head_size;
+        CodeAttention attention(network_, workspace_, weights.grids, weights.heads, positions_);
         for (size_t row = 0; row < rows_.size(); ++row) {
-            const float* projected = projected_ + row * 3 * a_;
+            const float* projected = projected_ + row * 3 * a;
             auto codes = [&](size_t position) {
-                return reinterpret_cast<int8_t*>(rows_[row].history[position]) + offset;
+                return reinterpret_cast<int8_t*>(rows_[row].history[position]) + history;
             };
-            code_keys_and_values(network_, grids, projected + a_, 3 * a_, 1, codes(positions_ - 1));
-            for (size_t i = 0; i < positions_; ++i) attention.set_position(i, codes(i), codes(i) + a_);
-            attention.attend(projected, attended_ + row * a_);
+            code_keys_and_values(network_, weights.grids, a, projected + a, 3 * a, 1, codes(positions_ - 1));
+            for (size_t i = 0; i < positions_; ++i) attention.set_position(i, codes(i), codes(i) + a);
+            attention.attend(projected, attended_ + row * a);
         }
     }
 
-    void add_cross_attention(const CrossAttention& weights, size_t layer, ResidualStream& stream) {
+    void add_cross_attention(const DecoderLayer& layer, ResidualStream& stream) {
+        const CrossAttention& weights = layer.cross_attention;
         Activations input = stream.activations();
         weights.query.multiply(input, projected_);
         for (size_t first = 0; first < rows_.size();) {
@@ -96,35 +122,38 @@ class Step {
             size_t end = first + 1;
             while (end < rows_.size() && rows_[end].memory == memory) ++end;
             if (network_.weights.attends_codes) {
-                attend_coded_memory(weights.grids, layer, first, end);
+                attend_coded_memory(layer, first, end);
             } else {
                 attend_memory(layer, first, end);
             }
             first = end;
         }
-        add_output(weights.output, weights.attended, stream);
+        add_output(weights.output, weights.heads, weights.attended, stream);
     }
 
     // Rows `first` to `end` - 1, which share a memory.
-    void attend_memory(size_t layer, size_t first, size_t end) {
+    void attend_memory(const DecoderLayer& layer, size_t first, size_t end) {
         const Memory& memory = *rows_[first].memory;
+        size_t heads = layer.cross_attention.heads, head_size = network_.architecture.head_size;
+        size_t a = heads * head_size;
         float* scores = workspace_.scores.ensure(attention_rows * memory.padded_positions);
-        network_.kernels.vector.attend_memory(projected_ + first * a_, a_, end - first, memory.layer(layer, a_),
-                                              network_.architecture.attention_heads, network_.architecture.head_size(),
-                                              scores, attended_ + first * a_, a_);
+        network_.kernels.vector.attend_memory(projected_ + first * a, a, end - first, memory.of(layer, a), heads,
+                                              head_size, scores, attended_ + first * a, a);
     }
 
-    void attend_coded_memory(const AttentionGrids& grids, size_t layer, size_t first, size_t end) {
+    void attend_coded_memory(const DecoderLayer& layer, size_t first, size_t end) {
         const Memory& memory = *rows_[first].memory;
-        CodeAttention attention(network_, workspace_, grids, memory.positions);
-        attention.set_positions(memory.codes(layer, a_));
-        for (size_t row = first; row < end; ++row) attention.attend(projected_ + row * a_, attended_ + row * a_);
+        const CrossAttention& weights = layer.cross_attention;
+        size_t a = weights.heads * network_.architecture.head_size;
+        CodeAttention attention(network_, workspace_, weights.grids, weights.heads, memory.positions);
+        attention.set_positions(memory.codes(layer));
+        for (size_t row = first; row < end; ++row) attention.attend(projected_ + row * a, attended_ + row * a);
     }
 
-    void add_output(const Linear& output, const Grid& grid, ResidualStream& stream) {
-        snap(network_.kernels, grid, attended_, rows_.size(), a_);
-        output.multiply(Activations(network_.quantizer, workspace_.product, attended_, rows_.size(), a_, grid),
-                        update_);
+    void add_output(const Linear& output, size_t heads, const Grid& grid, ResidualStream& stream) {
+        size_t a = heads * network_.architecture.head_size;
+        snap(network_.kernels, grid, attended_, rows_.size(), a);
+        output.multiply(Activations(network_.quantizer, workspace_.product, attended_, rows_.size(), a, grid), update_);
         stream.add(update_);
     }
 
@@ -132,7 +161,7 @@ class Step {
     Workspace& workspace_;
     std::span<const DecoderRow> rows_;
     size_t positions_;  // attended: the earlier ones and this one
-    size_t a_;
+    size_t d_;
     float* update_;
     float* projected_;
     float* attended_;

@@ -35,7 +35,7 @@ class Group {
             monitor_.check();
         }
         Activations encoded = stream.activations();
-        for (size_t layer = 0; layer < network_.weights.decoder_layers.size(); ++layer) {
+        for (const DecoderLayer& layer : network_.weights.decoder_layers) {
             remember(layer, encoded);
             monitor_.check();
         }
@@ -53,7 +53,7 @@ class Group {
     }
 
     void add_self_attention(const SelfAttention& layer, ResidualStream& stream) {
-        size_t a = network_.architecture.attention_dimension;
+        size_t a = layer.heads * network_.architecture.head_size;
         float* projected = workspace_.projected.ensure(tokens_ * 3 * a);
         float* attended = workspace_.attended.ensure(tokens_ * a);
         float* update = workspace_.update.ensure(tokens_ * network_.architecture.model_dimension);
@@ -62,9 +62,9 @@ class Group {
         for (size_t sentence = 0, first = 0; sentence < memories_.size(); ++sentence) {
             const Memory& memory = memories_[sentence];
             if (network_.weights.attends_codes) {
-                attend_codes(layer.grids, projected + first * 3 * a, memory.positions, attended + first * a);
+                attend_codes(layer, projected + first * 3 * a, memory.positions, attended + first * a);
             } else {
-                attend(projected + first * 3 * a, memory, attended + first * a);
+                attend(layer.heads, projected + first * 3 * a, memory, attended + first * a);
             }
             first += memories_[sentence].positions;
         }
@@ -75,9 +75,9 @@ class Group {
     }
 
     // Self-attention of one sentence, projected [positions, 3a] -> out [positions, a].
-    void attend(const float* projected, const Memory& sentence, float* out) {
-        size_t heads = network_.architecture.attention_heads, head_size = network_.architecture.head_size();
-        size_t a = heads * head_size, stride = 3 * a, padded = sentence.padded_positions;
+    void attend(size_t heads, const float* projected, const Memory& sentence, float* out) {
+        size_t head_size = network_.architecture.head_size, a = heads * head_size, stride = 3 * a,
+               padded = sentence.padded_positions;
         float* keys = workspace_.keys.ensure(padded * a);
         float* scores = workspace_.scores.ensure(attention_rows * padded);
         network_.kernels.vector.transpose_keys(projected + a, stride, sentence.positions, heads, head_size, padded,
@@ -92,11 +92,11 @@ class Group {
     }
 
     // The same, to codes of keys and values.
-    void attend_codes(const AttentionGrids& grids, const float* projected, size_t positions, float* out) {
-        size_t a = network_.architecture.attention_dimension, stride = 3 * a;
+    void attend_codes(const SelfAttention& layer, const float* projected, size_t positions, float* out) {
+        size_t a = layer.heads * network_.architecture.head_size, stride = 3 * a;
         int8_t* codes = workspace_.codes.ensure(2 * positions * a);
-        code_keys_and_values(network_, grids, projected + a, stride, positions, codes);
-        CodeAttention attention(network_, workspace_, grids, positions);
+        code_keys_and_values(network_, layer.grids, a, projected + a, stride, positions, codes);
+        CodeAttention attention(network_, workspace_, layer.grids, layer.heads, positions);
         attention.set_positions(codes);
         for (size_t query = 0; query < positions; ++query) {
             attention.attend(projected + query * stride, out + query * a);
@@ -105,15 +105,15 @@ class Group {
     }
 
     // Keys and values of the encoder's output for one decoder layer.
-    void remember(size_t layer, Activations& encoded) {
-        size_t a = network_.architecture.attention_dimension;
-        const CrossAttention& attention = network_.weights.decoder_layers[layer].cross_attention;
-        float* projected = workspace_.projected.ensure(tokens_ * 3 * a);
+    void remember(const DecoderLayer& layer, Activations& encoded) {
+        const CrossAttention& attention = layer.cross_attention;
+        size_t a = attention.heads * network_.architecture.head_size;
+        float* projected = workspace_.projected.ensure(tokens_ * 2 * a);
         attention.key_value.multiply(encoded, projected);
         for (const Memory& memory : memories_) {
             if (network_.weights.attends_codes) {
-                code_keys_and_values(network_, attention.grids, projected, 2 * a, memory.positions,
-                                     memory.codes(layer, a));
+                code_keys_and_values(network_, attention.grids, a, projected, 2 * a, memory.positions,
+                                     memory.codes(layer));
             } else {
                 keep_floats(memory, layer, projected);
             }
@@ -121,10 +121,10 @@ class Group {
         }
     }
 
-    void keep_floats(const Memory& memory, size_t layer, const float* projected) {
-        size_t heads = network_.architecture.attention_heads, head_size = network_.architecture.head_size();
+    void keep_floats(const Memory& memory, const DecoderLayer& layer, const float* projected) {
+        size_t heads = layer.cross_attention.heads, head_size = network_.architecture.head_size;
         size_t a = heads * head_size, padded = memory.padded_positions;
-        float* keys = memory.floats(layer, a);
+        float* keys = memory.floats(layer);
         network_.kernels.vector.transpose_keys(projected, 2 * a, memory.positions, heads, head_size, padded, keys);
         float* values = keys + padded * a;
         for (size_t i = 0; i < memory.positions; ++i) std::copy_n(projected + i * 2 * a + a, a, values + i * a);
@@ -140,26 +140,28 @@ class Group {
 
 }  // namespace
 
-float* Memory::floats(size_t layer, size_t attention_dimension) const {
-    return reinterpret_cast<float*>(data) + layer * (padded_positions + positions) * attention_dimension;
+float* Memory::floats(const DecoderLayer& layer) const {
+    return reinterpret_cast<float*>(data) + layer.memory * (padded_positions + positions);
 }
 
-AttentionMemory Memory::layer(size_t index, size_t attention_dimension) const {
-    const float* keys = floats(index, attention_dimension);
-    return {keys, keys + padded_positions * attention_dimension, attention_dimension, positions, padded_positions};
+AttentionMemory Memory::of(const DecoderLayer& layer, size_t a) const {
+    const float* keys = floats(layer);
+    return {keys, keys + padded_positions * a, a, positions, padded_positions};
 }
 
-int8_t* Memory::codes(size_t layer, size_t attention_dimension) const {
-    return reinterpret_cast<int8_t*>(data) + layer * 2 * positions * attention_dimension;
+int8_t* Memory::codes(const DecoderLayer& layer) const {
+    return reinterpret_cast<int8_t*>(data) + layer.memory * 2 * positions;
 }
 
 std::vector<Memory> encode(const Network& network, Workspace& workspace,
                            std::span<const std::span<const uint32_t>> sources, Monitor& monitor) {
-    size_t a = network.architecture.attention_dimension, layers = network.architecture.decoder_layers;
+    size_t queries = 0;  // elements, of all decoder layers
+    for (const LayerSizes& layer : network.architecture.decoder)
+        queries += layer.cross_heads * network.architecture.head_size;
     // Sentences start on a cache line.
     auto sentence_size = [&](size_t positions) {
         size_t keys = network.weights.attends_codes ? positions : round_up(positions, position_padding);
-        return round_up(layers * (keys + positions) * a * network.weights.attended_bytes(), buffer_alignment);
+        return round_up((keys + positions) * queries * network.weights.attended_bytes(), buffer_alignment);
     };
     size_t size = 0;
     for (std::span<const uint32_t> source : sources) size += sentence_size(source.size() + 1);

@@ -12,17 +12,18 @@
 
 namespace pocketmt {
 
-// Cross-attention keys and values of one source sentence, for each decoder layer: keys transposed per head
-// [heads, head size, padded positions], then values [positions, a], in floats. Where the network attends to codes:
-// codes of keys [positions, a], then of values [positions, a].
+// Cross-attention keys and values of one source sentence, for each decoder layer that has weights of its own: keys
+// transposed per head [heads, head size, padded positions], then values [positions, a], in floats. Where the network
+// attends to codes: codes of keys [positions, a], then of values [positions, a].
 struct Memory {
     std::byte* data;
     size_t positions;
     size_t padded_positions;
 
-    float* floats(size_t layer, size_t attention_dimension) const;
-    AttentionMemory layer(size_t index, size_t attention_dimension) const;
-    int8_t* codes(size_t layer, size_t attention_dimension) const;
+    // a: elements of a query of the layer.
+    float* floats(const DecoderLayer& layer) const;
+    AttentionMemory of(const DecoderLayer& layer, size_t a) const;
+    int8_t* codes(const DecoderLayer& layer) const;
 };
 
 // Encodes `sources` (ids without eos, which is appended here) and computes their memories, which lie in

@@ -70,7 +70,7 @@ void project_output(const Network& network, Workspace& workspace, const float* d
 
 void add_feed_forward(const Network& network, Workspace& workspace, const FeedForward& layer, ResidualStream& stream,
                       size_t count) {
-    size_t d = network.architecture.model_dimension, f = network.architecture.feed_forward_dimension;
+    size_t d = network.architecture.model_dimension, f = layer.nodes;
     float* update = workspace.update.ensure(count * d);
     float* inner = workspace.inner.ensure(std::min(count, feed_forward_rows) * f);
     for (size_t first = 0; first < count; first += feed_forward_rows) {

@@ -7,12 +7,10 @@
 
 namespace pocketmt {
 
-namespace {
-
-class Loader {
+class WeightsLoader {
   public:
-    Loader(const Kernels& kernels, Arena& arena, Ranges& ranges, const Architecture& architecture,
-           const TensorSource& source)
+    WeightsLoader(const Kernels& kernels, Arena& arena, Ranges& ranges, const Architecture& architecture,
+                  const TensorSource& source)
         : kernels_(kernels),
           arena_(arena),
           ranges_(ranges),
@@ -28,29 +26,38 @@ class Loader {
                  ranges_.next("layer_norm_quotient", d), ranges_.next("layer_norm_output", d)}};
     }
 
-    SelfAttention self_attention(const std::string& name, const Grid& input) {
-        size_t d = architecture_.model_dimension, a = architecture_.attention_dimension;
+    SelfAttention self_attention(const std::string& name, size_t heads, const Grid& input) {
+        size_t d = architecture_.model_dimension, a = heads * architecture_.head_size;
         bool bias = architecture_.attention_bias;
-        AttentionGrids grids = attention_grids(name);
+        AttentionGrids grids = attention_grids(name, heads);
         Grid attended = ranges_.next("attention_output", a);
-        return {linear(name + ".query_key_value", 3 * a, d, bias, input),
+        return {heads, linear(name + ".query_key_value", 3 * a, d, bias, input),
                 linear(name + ".output", d, a, bias, attended), grids, attended};
     }
 
-    CrossAttention cross_attention(const std::string& name, const Grid& input, const Grid& encoded) {
-        size_t d = architecture_.model_dimension, a = architecture_.attention_dimension;
+    CrossAttention cross_attention(const std::string& name, size_t heads, const Grid& input, const Grid& encoded) {
+        size_t d = architecture_.model_dimension, a = heads * architecture_.head_size;
         bool bias = architecture_.attention_bias;
-        AttentionGrids grids = attention_grids(name);
+        AttentionGrids grids = attention_grids(name, heads);
         Grid attended = ranges_.next("attention_output", a);
-        return {linear(name + ".query", a, d, bias, input), linear(name + ".key_value", 2 * a, d, bias, encoded),
-                linear(name + ".output", d, a, bias, attended), grids, attended};
+        return {heads,
+                linear(name + ".query", a, d, bias, input),
+                linear(name + ".key_value", 2 * a, d, bias, encoded),
+                linear(name + ".output", d, a, bias, attended),
+                grids,
+                attended};
     }
 
-    FeedForward feed_forward(const std::string& name, const Grid& input) {
-        size_t d = architecture_.model_dimension, f = architecture_.feed_forward_dimension;
+    RecurrentUnit recurrent_unit(const std::string& name, const Grid& input) {
+        size_t d = architecture_.model_dimension;
+        return {linear(name + ".input_forget", 2 * d, d, false, input), vectors_.values(name + ".forget_bias", d)};
+    }
+
+    FeedForward feed_forward(const std::string& name, size_t f, const Grid& input) {
+        size_t d = architecture_.model_dimension;
         Grid activated = ranges_.next("relu_output", 1);
-        return {linear(name + ".inner", f, d, true, input), linear(name + ".outer", d, f, true, activated), activated,
-                ranges_.next("feed_forward_output", d)};
+        return {f, linear(name + ".inner", f, d, true, input), linear(name + ".outer", d, f, true, activated),
+                activated, ranges_.next("feed_forward_output", d)};
     }
 
     // The grid of what sub-layer `index` of a stack reads: of the norm before it.
@@ -77,8 +84,8 @@ class Loader {
         return {std::move(matrix), std::move(complete)};
     }
 
-    AttentionGrids attention_grids(const std::string& name) {
-        size_t heads = architecture_.attention_heads, head_size = architecture_.head_size();
+    AttentionGrids attention_grids(const std::string& name, size_t heads) {
+        size_t head_size = architecture_.head_size;
         AttentionGrids grids;
         for (Grid* grid : {&grids.query, &grids.key, &grids.value})
             *grid = ranges_.next("query_key_value", head_size, heads);
@@ -97,45 +104,64 @@ class Loader {
     Vectors vectors_;
 };
 
-}  // namespace
-
 Weights::Weights(const Kernels& kernels, const Architecture& architecture, const TensorSource& source,
                  unsigned activation_bits)
     : embedding(kernels, arena, source, "embedding.weight", architecture.vocabulary_size,
                 architecture.model_dimension) {
     Ranges ranges(source, arena, activation_bits);
-    Loader loader(kernels, arena, ranges, architecture, source);
+    WeightsLoader loader(kernels, arena, ranges, architecture, source);
     position = ranges.next("position", 1);
     encoder_input = ranges.next("embedding_sum", architecture.model_dimension);
     decoder_input = ranges.next("embedding_sum", architecture.model_dimension);
     bool pre_norm = architecture.norm == NormPlace::pre;
-    encoder_layers.reserve(architecture.encoder_layers);
-    for (size_t i = 0; i < architecture.encoder_layers; ++i) {
-        std::string name = "encoder.layers." + std::to_string(i);
+    encoder_layers.reserve(architecture.encoder.size());
+    for (const LayerSizes& sizes : architecture.encoder) {
+        std::string name = "encoder.layers." + std::to_string(encoder_layers.size());
         size_t index = encoder_norms.size();
         for (const char* norm : {".self_attention_norm", ".feed_forward_norm"})
             encoder_norms.push_back(loader.norm(name + norm));
         auto input = [&](size_t sublayer) { return loader.input(encoder_norms, encoder_input, index + sublayer); };
-        encoder_layers.push_back({loader.self_attention(name + ".self_attention", input(0)),
-                                  loader.feed_forward(name + ".feed_forward", input(1))});
+        encoder_layers.push_back({loader.self_attention(name + ".self_attention", sizes.heads, input(0)),
+                                  loader.feed_forward(name + ".feed_forward", sizes.feed_forward, input(1))});
     }
     if (pre_norm) encoder_norms.push_back(loader.norm("encoder.norm"));
-    Grid encoded = encoder_norms.back().grids.output;
-    decoder_layers.reserve(architecture.decoder_layers);
-    for (size_t i = 0; i < architecture.decoder_layers; ++i) {
-        std::string name = "decoder.layers." + std::to_string(i);
-        size_t index = decoder_norms.size();
-        for (const char* norm : {".self_attention_norm", ".cross_attention_norm", ".feed_forward_norm"})
-            decoder_norms.push_back(loader.norm(name + norm));
-        auto input = [&](size_t sublayer) { return loader.input(decoder_norms, decoder_input, index + sublayer); };
-        decoder_layers.push_back({loader.self_attention(name + ".self_attention", input(0)),
-                                  loader.cross_attention(name + ".cross_attention", input(1), encoded),
-                                  loader.feed_forward(name + ".feed_forward", input(2))});
-    }
+    load_decoder(loader, architecture);
     if (pre_norm) decoder_norms.push_back(loader.norm("decoder.norm"));
-    output_bias = Loader::add_offset(embedding, decoder_norms.back().grids.output, {});
-    attends_codes = decoder_layers.front().self_attention.grids.query.present();
+    output_bias = WeightsLoader::add_offset(embedding, decoder_norms.back().grids.output, {});
+    const std::optional<SelfAttention>& first = decoder_layers.front().self_attention;
+    attends_codes = first && first->grids.query.present();
     ranges.finish();
+}
+
+void Weights::load_decoder(WeightsLoader& loader, const Architecture& architecture) {
+    Grid encoded = encoder_norms.back().grids.output;
+    size_t history = 0, memory = 0;
+    decoder_layers.reserve(architecture.decoder.size());
+    for (const LayerSizes& sizes : architecture.decoder) {
+        std::string name = "decoder.layers." + std::to_string(decoder_layers.size());
+        size_t index = decoder_norms.size();
+        const char* first = sizes.heads == 0 ? ".ssru" : ".self_attention";
+        for (const std::string& sublayer :
+             {std::string(first), std::string(".cross_attention"), std::string(".feed_forward")})
+            decoder_norms.push_back(loader.norm(name + sublayer + "_norm"));
+        auto input = [&](size_t sublayer) { return loader.input(decoder_norms, decoder_input, index + sublayer); };
+        std::optional<SelfAttention> self_attention;
+        std::optional<RecurrentUnit> recurrent_unit;
+        if (sizes.heads == 0) {
+            recurrent_unit = loader.recurrent_unit(name + first, input(0));
+        } else {
+            self_attention = loader.self_attention(name + first, sizes.heads, input(0));
+        }
+        decoder_layers.push_back(
+            {std::move(self_attention), std::move(recurrent_unit),
+             loader.cross_attention(name + ".cross_attention", sizes.cross_heads, input(1), encoded),
+             loader.feed_forward(name + ".feed_forward", sizes.feed_forward, input(2)), history, memory});
+        history += architecture.history(sizes);
+        memory += sizes.cross_heads * architecture.head_size;
+    }
+    const std::vector<Norm> once = decoder_norms;
+    for (size_t round = 1; round < architecture.decoder_rounds; ++round)
+        decoder_norms.insert(decoder_norms.end(), once.begin(), once.end());
 }
 
 }  // namespace pocketmt

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,7 @@ struct Linear {
 };
 
 struct SelfAttention {
+    size_t heads;
     Linear query_key_value;  // [3a, d]
     Linear output;           // [d, a]
     AttentionGrids grids;
@@ -40,6 +42,7 @@ struct SelfAttention {
 };
 
 struct CrossAttention {
+    size_t heads;
     Linear query;      // [a, d]
     Linear key_value;  // [2a, d]
     Linear output;     // [d, a]
@@ -47,7 +50,14 @@ struct CrossAttention {
     Grid attended;  // [a]
 };
 
+// f = sigmoid(W_f x + b), c = f * c of the position before + (1 - f) * W x; relu(c) is the sub-layer's update [E3].
+struct RecurrentUnit {
+    Linear input_forget;             // [2d, d]: W, then W_f
+    std::vector<float> forget_bias;  // [d]
+};
+
 struct FeedForward {
+    size_t nodes;
     Linear inner;    // [f, d], then ReLU
     Linear outer;    // [d, f]
     Grid activated;  // [f]: what `outer` reads
@@ -60,9 +70,13 @@ struct EncoderLayer {
 };
 
 struct DecoderLayer {
-    SelfAttention self_attention;
+    // One of the two.
+    std::optional<SelfAttention> self_attention;
+    std::optional<RecurrentUnit> recurrent_unit;
     CrossAttention cross_attention;
     FeedForward feed_forward;
+    size_t history;  // elements of earlier layers in a row of the cache
+    size_t memory;   // elements of queries of earlier layers: where keys and values of the source begin, see Memory
 };
 
 struct Weights {
@@ -76,7 +90,8 @@ struct Weights {
     Matrix embedding;  // [V, d]: look-up and output
     std::vector<EncoderLayer> encoder_layers;
     std::vector<DecoderLayer> decoder_layers;
-    // In the order in which they are applied; in a pre-norm network the stack's final norm is the last.
+    // In the order in which they are applied, those of tied layers again and again; in a pre-norm network the stack's
+    // final norm is the last.
     std::vector<Norm> encoder_norms;
     std::vector<Norm> decoder_norms;
 
@@ -87,6 +102,9 @@ struct Weights {
     bool attends_codes = false;  // whether keys and values are kept as codes
     // Of an element of a key or value that is kept.
     size_t attended_bytes() const { return attends_codes ? sizeof(int8_t) : sizeof(float); }
+
+  private:
+    void load_decoder(class WeightsLoader& loader, const Architecture& architecture);
 };
 
 }  // namespace pocketmt

@@ -14,9 +14,7 @@ constexpr size_t block_bytes = size_t{2} << 20;
 // One cache line more than the keys and values need: a power-of-two distance between rows would make the same layer of
 // all positions compete for the same few sets of the first-level cache.
 CacheRows::CacheRows(const Network& network)
-    : row_bytes_(round_up(2 * network.architecture.decoder_layers * network.architecture.attention_dimension *
-                              network.weights.attended_bytes(),
-                          buffer_alignment) +
+    : row_bytes_(round_up(network.architecture.history() * network.weights.attended_bytes(), buffer_alignment) +
                  buffer_alignment),
       block_rows_(std::max<size_t>(1, block_bytes / row_bytes_)) {}
 

@@ -12,9 +12,9 @@
 
 namespace pocketmt {
 
-// Rows of keys and values of the decoder's self-attention, one for each hypothesis and step, for all layers:
-// layer l's key is at element l * 2a, its value at l * 2a + a. An element is a float, or a code where the network
-// attends to codes. A row never moves.
+// Rows of what a position leaves to later ones, one for each hypothesis and step, for all decoder layers in the order
+// in which they are run: key, then value of self-attention, or the cell of a recurrent unit. An element is a float, or
+// a code where the network attends to codes. A row never moves.
 class CacheRows {
   public:
     explicit CacheRows(const Network& network);
@@ -44,7 +44,7 @@ struct Workspace {
     ProductBuffers product;
     Buffer<float> x;           // residual stream [rows, d]
     Buffer<float> normed;      // what a pre-norm sub-layer reads [rows, d]
-    Buffer<float> projected;   // queries, keys and values [rows, 3a]
+    Buffer<float> projected;   // queries, keys and values [rows, 3a], or a recurrent unit's products [rows, 2d]
     Buffer<float> attended;    // [rows, a]
     Buffer<float> update;      // a sub-layer's output [rows, d]
     Buffer<float> inner;       // of a chunk of rows of the feed-forward [rows, f]

@@ -138,8 +138,9 @@ std::vector<float> forced_logits(const Network& network, Workspace& workspace, s
 }
 
 size_t state_bytes(const Architecture& architecture, size_t source_tokens, size_t beam_size) {
-    size_t row = 2 * architecture.decoder_layers * architecture.attention_dimension * sizeof(float);
-    return (source_tokens + 1) * row * (1 + beam_size);
+    size_t memory = 0;
+    for (const LayerSizes& layer : architecture.decoder) memory += 2 * layer.cross_heads * architecture.head_size;
+    return (source_tokens + 1) * (memory + architecture.history() * beam_size) * sizeof(float);
 }
 
 }  // namespace pocketmt

@@ -151,6 +151,21 @@ NumPyArray<float> attend_cache(const std::string& instruction_set, const Vector&
     return to_numpy(out.values(), {width});
 }
 
+std::pair<NumPyArray<float>, NumPyArray<float>> recurrent_unit(const std::string& instruction_set,
+                                                               const Vector& projected, const Vector& forget_bias,
+                                                               const std::optional<Vector>& before) {
+    const size_t size = forget_bias.shape(0);
+    require(projected.shape(0) == 2 * size && (!before || before->shape(0) == size),
+            "projected [2 size], the others [size]");
+    std::optional<FencedRows<float>> cell_before;
+    if (before) cell_before.emplace(before->data(), 1, size, 0);
+    const FencedRows<float> cell(1, size, 0), out(1, size, 0);
+    kernels_named(instruction_set)
+        .vector.recurrent_unit(fenced(projected).data(), fenced(forget_bias).data(),
+                               cell_before ? cell_before->data() : nullptr, size, cell.data(), out.data());
+    return {to_numpy(cell.values(), {size}), to_numpy(out.values(), {size})};
+}
+
 std::pair<NumPyArray<uint32_t>, NumPyArray<float>> top_k(const std::string& instruction_set, const Vector& x,
                                                          size_t k) {
     require(k >= 1 && k <= x.shape(0), "1 <= k <= size");
@@ -176,6 +191,8 @@ void bind_vector_functions(nb::module_& module) {
                nb::arg("gap") = 0);
     module.def("attend_cache", &attend_cache, set, nb::arg("query"), nb::arg("keys"), nb::arg("values"),
                nb::arg("rows"), nb::arg("heads"));
+    module.def("recurrent_unit", &recurrent_unit, set, nb::arg("projected"), nb::arg("forget_bias"),
+               nb::arg("cell_before").none());
     module.def(
         "argmax",
         [](const std::string& instruction_set, const Vector& x) {

@@ -1,7 +1,6 @@
 """Random networks as model files, whose matrices are in any mixture of schemes."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +8,7 @@ import torch
 from torch import Tensor
 
 from pocketmt.model_file import Architecture
+from pocketmt.model_file.architecture import architecture_to_json
 from pocketmt.model_file.bit_packing import pack_codes
 from pocketmt.model_file.writer import StoredTensor, write_model
 from pocketmt.models.transformer import Transformer
@@ -121,7 +121,7 @@ def manifest(
 ) -> dict[str, object]:
     return {
         "format_version": 1,
-        "architecture": asdict(shape),
+        "architecture": architecture_to_json(shape),
         "languages": {"source": "en", "target": "de"},
         "vocabulary": {"encoding": "xz", "bytes": len(vocabulary.model), "normalization": "nfkc"},
         "schemes": schemes,

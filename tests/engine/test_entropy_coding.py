@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from pocketmt.engine import _native
-from pocketmt.engine.loading import native_model
+from pocketmt.engine.loading import native_architecture, native_model
 from pocketmt.errors import ModelFileError
 from pocketmt.model_file import open_model
 from pocketmt.recipes.packing.model_file import pack
@@ -97,21 +97,18 @@ def test_a_decoder_that_lies(
 
 
 def test_only_codes_may_be_coded(model_path: Path) -> None:
-    with open_model(model_path) as file:
-        architecture_of_file = {
-            name: getattr(file.architecture, name) for name in file.architecture.__dataclass_fields__ if name != "type"
-        }
-        with pytest.raises(ModelFileError, match=r"encoder\.layers\.0.*is coded, which only codes may be"):
-            _native.Model(
-                buffer=file.buffer,
-                architecture=_native.Architecture(**architecture_of_file),
-                tensors={name: (each.dtype, each.shape, each.offset, each.size) for name, each in file.tensors.items()},
-                matrices={
-                    name: [(each.scheme, each.bits, each.granularity, each.levels or (), each.rows) for each in groups]
-                    for name, groups in file.matrices.items()
-                },
-                release=None,
-                instruction_set=None,
-                workers=1,
-                decoders={name: lambda: b"" for name in file.tensors if name.endswith("norm.bias")},
-            )
+    coded = r"encoder\.layers\.0.*is coded, which only codes may be"
+    with open_model(model_path) as file, pytest.raises(ModelFileError, match=coded):
+        _native.Model(
+            buffer=file.buffer,
+            architecture=native_architecture(file.architecture),
+            tensors={name: (each.dtype, each.shape, each.offset, each.size) for name, each in file.tensors.items()},
+            matrices={
+                name: [(each.scheme, each.bits, each.granularity, each.levels or (), each.rows) for each in groups]
+                for name, groups in file.matrices.items()
+            },
+            release=None,
+            instruction_set=None,
+            workers=1,
+            decoders={name: lambda: b"" for name in file.tensors if name.endswith("norm.bias")},
+        )

@@ -9,27 +9,39 @@ import pytest
 
 from pocketmt.engine import _native
 from pocketmt.errors import ModelFileError
-from pocketmt.model_file import open_model
+from pocketmt.model_file import Architecture, open_model
 from tests.engine.conftest import search_options
 
 MATRIX = "encoder.layers.1.feed_forward.outer.weight"
 BIAS = "decoder.layers.0.feed_forward.inner.bias"
-SIZES = ("encoder_layers", "decoder_layers", "model_dimension", "feed_forward_dimension", "attention_heads",
-         "attention_dimension", "vocabulary_size")  # fmt: skip
+SIZES = ("model_dimension", "head_size", "vocabulary_size", "decoder_rounds")
 ROWS: list[list[int]] = [[1, 31], [16, 16], [96], [2**63, 2**63], []]
 LARGE = (0, 1, 2**16 + 1, 2**31, 2**32, 2**63, 2**64 - 1)
 
 Arguments = dict[str, Any]
 
 
+def native_sizes(shape: Architecture) -> Arguments:
+    """What the native module is told of an architecture, to be changed."""
+    return {
+        "encoder": [[each.heads, each.cross_heads, each.feed_forward] for each in shape.encoder_sizes()],
+        "decoder": [[each.heads, each.cross_heads, each.feed_forward] for each in shape.decoder_sizes()],
+        "decoder_rounds": 1,
+        "model_dimension": shape.model_dimension,
+        "head_size": shape.head_size,
+        "norm": shape.norm,
+        "attention_bias": shape.attention_bias,
+        "vocabulary_size": shape.vocabulary_size,
+    }
+
+
 @pytest.fixture
 def arguments(model_path: Path) -> Arguments:
     """What a true model file gives."""
     with open_model(model_path) as file:
-        shape = file.architecture
         return {
             "buffer": bytes(file.buffer),
-            "architecture": {name: getattr(shape, name) for name in (*SIZES, "norm", "attention_bias")},
+            "architecture": native_sizes(file.architecture),
             "tensors": {
                 name: [each.dtype, list(each.shape), each.offset, each.size] for name, each in file.tensors.items()
             },
@@ -87,7 +99,7 @@ LIES: dict[str, tuple[Callable[[Arguments], Any], str]] = {
     "empty file": (lambda a: a.update(buffer=b""), "lies outside"),
     "file cut off": (lambda a: a.update(buffer=a["buffer"][: len(a["buffer"]) // 2]), "lies outside"),
     "unknown norm": (lambda a: a["architecture"].update(norm="both"), "norm"),
-    "other network": (lambda a: a["architecture"].update(encoder_layers=3), "encoder.layers.2"),
+    "other network": (lambda a: a["architecture"]["encoder"].append([4, 0, 48]), "encoder.layers.2"),
     "biases that are not there": (lambda a: a["architecture"].update(attention_bias=True), "bias"),
 }  # fmt: skip
 
@@ -110,10 +122,28 @@ def test_levels(arguments: Arguments, levels: list[int]) -> None:
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("value", LARGE)
 def test_sizes(arguments: Arguments, size: str, value: int) -> None:
-    if value == 1 and size in ("encoder_layers", "decoder_layers", "attention_heads"):
-        pytest.skip("another network that these tensors fit")
+    if value == 1 and size == "decoder_rounds":
+        pytest.skip("that is the network")
     arguments["architecture"][size] = value
     with pytest.raises(ModelFileError):
+        build(arguments)
+
+
+@pytest.mark.parametrize(
+    ("stack", "index"), [("encoder", 0), ("encoder", 2), ("decoder", 0), ("decoder", 1), ("decoder", 2)]
+)
+@pytest.mark.parametrize("value", LARGE)
+def test_sizes_of_layers(arguments: Arguments, stack: str, index: int, value: int) -> None:
+    arguments["architecture"][stack][1][index] = value
+    with pytest.raises(ModelFileError):
+        build(arguments)
+
+
+@pytest.mark.parametrize("stack", ["encoder", "decoder"])
+@pytest.mark.parametrize("layers", [0, 257])
+def test_numbers_of_layers(arguments: Arguments, stack: str, layers: int) -> None:
+    arguments["architecture"][stack] = arguments["architecture"][stack][:1] * layers
+    with pytest.raises(ModelFileError, match=f"{stack}_layers is {layers}"):
         build(arguments)
 
 

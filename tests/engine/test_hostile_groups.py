@@ -14,7 +14,7 @@ from pocketmt.recipes.row_groups import RowGroup
 from pocketmt.text.vocabulary import Vocabulary
 from tests.engine.conftest import search_options
 from tests.engine.reference import architecture, random_transformer
-from tests.engine.test_hostile import SIZES, Arguments, build, overwrite
+from tests.engine.test_hostile import Arguments, build, native_sizes, overwrite
 
 EMBEDDING = "embedding.weight"
 SCHEMES = (
@@ -39,7 +39,7 @@ def true_arguments(tmp_path_factory: pytest.TempPathFactory, vocabulary: Vocabul
     with open_model(path) as file:
         return {
             "buffer": bytes(file.buffer),
-            "architecture": {name: getattr(file.architecture, name) for name in (*SIZES, "norm", "attention_bias")},
+            "architecture": native_sizes(file.architecture),
             "tensors": {name: [e.dtype, list(e.shape), e.offset, e.size] for name, e in file.tensors.items()},
             "matrices": {
                 name: [[e.scheme, e.bits, e.granularity, list(e.levels or ()), e.rows] for e in groups]

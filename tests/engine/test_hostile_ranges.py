@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 
 from pocketmt.engine import _native
+from pocketmt.engine.loading import native_architecture
 from pocketmt.errors import ModelFileError
 from pocketmt.model_file import open_model
 from pocketmt.recipes.activations.fully_quantized import FullQuantization
 from pocketmt.text.vocabulary import Vocabulary
 from tests.engine.test_fully_quantized import write
-from tests.engine.test_hostile import SIZES
 
 Tensors = dict[str, tuple[str, tuple[int, ...], int, int]]
 
@@ -24,9 +24,7 @@ def given(tmp_path_factory: pytest.TempPathFactory, vocabulary: Vocabulary) -> d
         shape = file.architecture
         return {
             "buffer": bytes(file.buffer),
-            "architecture": _native.Architecture(
-                **{name: getattr(shape, name) for name in (*SIZES, "norm", "attention_bias")}
-            ),
+            "architecture": native_architecture(shape),
             "tensors": {name: (each.dtype, each.shape, each.offset, each.size) for name, each in file.tensors.items()},
             "matrices": {
                 name: [(each.scheme, each.bits, each.granularity, each.levels or (), each.rows) for each in groups]

@@ -22,6 +22,28 @@ SHAPES: dict[str, dict[str, object]] = {
         "decoder_layers": 1,
     },
     "one head, wide attention": {"attention_heads": 1, "attention_dimension": 68},
+    "recurrent decoder": {"decoder_autoregression": "ssru", "attention_bias": True, "model_dimension": 38},
+    "recurrent decoder, pre-norm, tied": {
+        "decoder_autoregression": "ssru",
+        "norm": "pre",
+        "tied_decoder_layers": True,
+        "decoder_layers": 3,
+    },
+    "tied self-attention decoder": {"tied_decoder_layers": True, "decoder_layers": 3},
+    "layers of many sizes": {
+        "encoder_heads": (1, 3),
+        "encoder_feed_forward": (48, 5),
+        "decoder_heads": (4, 2),
+        "decoder_cross_heads": (1, 3),
+        "decoder_feed_forward": (7, 33),
+    },
+    "recurrent decoder, layers of many sizes": {
+        "decoder_autoregression": "ssru",
+        "encoder_heads": (2, 1),
+        "encoder_feed_forward": (1, 40),
+        "decoder_cross_heads": (4, 1),
+        "decoder_feed_forward": (48, 2),
+    },
     "more rows than are packed at a time": {"feed_forward_dimension": 1100},
 }
 
@@ -47,7 +69,7 @@ def test_a_sentence_longer_than_any_block(load: Loader) -> None:
 
 
 @pytest.mark.parametrize("grouping", GROUPINGS)
-@pytest.mark.parametrize("shape", [*list(SHAPES)[:2], list(SHAPES)[3]])
+@pytest.mark.parametrize("shape", [*list(SHAPES)[:2], *list(SHAPES)[3:6], "layers of many sizes"])
 def test_quantized_logits(load: Loader, grouping: str, shape: str) -> None:
     # A float that differs in its last bit may round to the neighbouring activation code, a step of 1/127 of its row's
     # largest. That is rare, so that most logits agree as closely as floats do, and none is far off.
@@ -69,6 +91,22 @@ def test_greedy_search(load: Loader, grouping: str | None) -> None:
     expected = greedy_search(reference, sources)
     equal = sum(hypotheses[0][0] == ids for hypotheses, ids in zip(found, expected, strict=True))
     assert equal >= (30 if grouping is None else 27)
+
+
+STUDENTS = [name for name in SHAPES if "decoder" in name or ("sizes" in name and "odd" not in name)]
+
+
+@pytest.mark.parametrize("shape", STUDENTS)
+@pytest.mark.parametrize("grouping", [None, "mixed"])
+def test_students_translate(load: Loader, shape: str, grouping: str | None) -> None:
+    model, reference = load(architecture(**SHAPES[shape]), *([] if grouping is None else [GROUPINGS[grouping]]))
+    sources = sentences(12)
+    for beam_size in (1, 3):
+        found = model.translate(sources, search_options(beam_size=beam_size))
+        assert found == [model.translate([source], search_options(beam_size=beam_size))[0] for source in sources]
+        expected = [list(best[0].ids) for best in beam_search(reference, sources, beam_size)]
+        equal = sum(hypotheses[0][0] == ids for hypotheses, ids in zip(found, expected, strict=True))
+        assert equal >= (12 if grouping is None else 10)
 
 
 @pytest.mark.parametrize("beam_size", [2, 4, 7])

@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from pocketmt.engine import _native
+from pocketmt.engine.loading import native_architecture
 from pocketmt.errors import ModelFileError
 from pocketmt.model_file import open_model
 from pocketmt.model_file.architecture import parameter_shapes
@@ -20,7 +21,6 @@ from pocketmt.recipes.row_groups import RowGroup
 from pocketmt.text.vocabulary import Vocabulary
 from tests.engine.conftest import search_options
 from tests.engine.reference import architecture, random_transformer
-from tests.engine.test_hostile import SIZES
 from tests.engine.test_schemes import ABOUT, SCHEMES, SHAPES, Groups, assert_parity, assert_sameness
 
 
@@ -78,9 +78,7 @@ def arguments(path: Path, vocabulary: Vocabulary) -> Arguments:
     with open_model(path) as file:
         return {
             "buffer": bytes(file.buffer),
-            "architecture": _native.Architecture(
-                **{name: getattr(file.architecture, name) for name in (*SIZES, "norm", "attention_bias")}
-            ),
+            "architecture": native_architecture(file.architecture),
             "tensors": {name: [e.dtype, list(e.shape), e.offset, e.size] for name, e in file.tensors.items()},
             "matrices": {
                 name: [(e.scheme, e.bits, e.granularity, list(e.levels or ()), e.rows) for e in groups]

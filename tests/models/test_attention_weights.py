@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from pocketmt.models.attention import split_heads
-from pocketmt.models.attention_weights import Kind, attention_layers, attention_weights
+from pocketmt.models.attention_weights import Kind, attention_heads, attention_weights
 from pocketmt.models.transformer import DecoderLayer, EncoderLayer, Transformer, causal_mask
 from tests.recipes.conftest import architecture, random_transformer
 
@@ -58,7 +58,7 @@ def test_cross_weights_by_hand(model: Transformer) -> None:
     ],
 )
 def test_rows_add_up_to_one(model: Transformer, kind: Kind, layers: int, queries: int, keys: int) -> None:
-    assert attention_layers(model, kind) == layers
+    assert len(attention_heads(model, kind)) == layers
     for layer in range(layers):
         weights = attention_weights(model, kind, layer, SOURCE, TARGET)
         assert weights.shape == (2, queries, keys)

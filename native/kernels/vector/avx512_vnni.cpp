@@ -3,15 +3,16 @@
 #include "vector/cache_attention.h"
 #include "vector/elementwise.h"
 #include "vector/log_quantization.h"
+#include "vector/recurrent_unit.h"
 #include "vector/search.h"
 
 namespace pocketmt::avx512_vnni {
 
-const VectorFunctions vector_functions = {quantize_rows, quantize_rows_logarithmic,
-                                          layer_norm,    add,
-                                          scale_add,     transpose_keys,
-                                          attend_memory, attend_cache,
-                                          argmax,        log_sum_exp,
-                                          top_k};
+const VectorFunctions vector_functions = {quantize_rows,  quantize_rows_logarithmic,
+                                          layer_norm,     add,
+                                          scale_add,      transpose_keys,
+                                          attend_memory,  attend_cache,
+                                          recurrent_unit, argmax,
+                                          log_sum_exp,    top_k};
 
 }  // namespace pocketmt::avx512_vnni

@@ -10,17 +10,19 @@ def instruction_sets() -> list[str]:
     """Names of the instruction sets that this CPU can run, fastest first."""
 
 class Architecture:
-    """Sizes of a network; fields as in pocketmt.model_file.Architecture."""
+    """Sizes of a network: (heads, heads of cross-attention, feed-forward nodes) of each layer that has own weights.
+
+    A decoder layer without heads has a recurrent unit. Decoder layers are run `decoder_rounds` times.
+    """
 
     def __init__(
         self,
         *,
-        encoder_layers: int,
-        decoder_layers: int,
+        encoder: Sequence[tuple[int, int, int]],
+        decoder: Sequence[tuple[int, int, int]],
+        decoder_rounds: int,
         model_dimension: int,
-        feed_forward_dimension: int,
-        attention_heads: int,
-        attention_dimension: int,
+        head_size: int,
         norm: str,
         attention_bias: bool,
         vocabulary_size: int,

@@ -156,6 +156,11 @@ def attend_cache(
 ) -> Floats:
     """query [width]; keys, values [any, width], of which `rows` are the positions -> [width]."""
 
+def recurrent_unit(
+    instruction_set: str, projected: Floats, forget_bias: Floats, cell_before: Floats | None
+) -> tuple[Floats, Floats]:
+    """projected [2 size], the others [size] -> cell and output [size]."""
+
 def argmax(instruction_set: str, x: Floats) -> int:
     """Index of the greatest."""
 

@@ -40,7 +40,7 @@ def native_model(file: ModelFile, workers: int = 1, instruction_set: str | None 
         release(0, len(file.buffer))  # packing takes memory of its own, which pages that were checked make room for
     return _native.Model(
         buffer=file.buffer,
-        architecture=_native_architecture(file.architecture),
+        architecture=native_architecture(file.architecture),
         tensors=_tensors(file),
         decoders={name: partial(file.data, name) for name in file.coded},
         matrices={
@@ -65,14 +65,15 @@ def _tensors(file: ModelFile) -> dict[str, tuple[str, tuple[int, ...], int, int]
     return places
 
 
-def _native_architecture(architecture: Architecture) -> _native.Architecture:
+def native_architecture(architecture: Architecture) -> _native.Architecture:
+    """Return the sizes of a network as the native module has them."""
+    encoder, decoder = architecture.encoder_sizes(), architecture.decoder_sizes()
     return _native.Architecture(
-        encoder_layers=architecture.encoder_layers,
-        decoder_layers=architecture.decoder_layers,
+        encoder=[(sizes.heads, sizes.cross_heads, sizes.feed_forward) for sizes in encoder],
+        decoder=[(sizes.heads, sizes.cross_heads, sizes.feed_forward) for sizes in decoder],
+        decoder_rounds=architecture.decoder_layers // len(decoder),
         model_dimension=architecture.model_dimension,
-        feed_forward_dimension=architecture.feed_forward_dimension,
-        attention_heads=architecture.attention_heads,
-        attention_dimension=architecture.attention_dimension,
+        head_size=architecture.head_size,
         norm=architecture.norm,
         attention_bias=architecture.attention_bias,
         vocabulary_size=architecture.vocabulary_size,

@@ -12,7 +12,7 @@ from pocketmt.engine.bundled import resolve_model
 from pocketmt.errors import ConfigurationError, DataError
 from pocketmt.evaluation.tables import Column, plain_table
 from pocketmt.model_file import open_model
-from pocketmt.models.attention_weights import Kind, attention_layers, attention_weights
+from pocketmt.models.attention_weights import Kind, attention_heads, attention_weights
 from pocketmt.models.search import greedy_search
 from pocketmt.models.transformer import Transformer
 from pocketmt.recipes.reference.network import load_reference
@@ -141,11 +141,16 @@ def _load(model: str) -> tuple[Transformer, Vocabulary]:
 
 def _chosen(name: str, model: Transformer, kind: Kind, layer: int | None, head: int | None) -> int:
     """Return the layer, counted from 0; ConfigurationError where the model has no such layer or head."""
-    layers, heads = attention_layers(model, kind), model.architecture.attention_heads
-    for what, wanted, most in (("layer", layer, layers), ("head", head, heads)):
-        if wanted is not None and not 1 <= wanted <= most:
-            raise ConfigurationError(f"{name}: there is no {what} {wanted}: give 1 to {most}")
-    return (layers if layer is None else layer) - 1
+    try:
+        heads = attention_heads(model, kind)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"{name}: {error}") from error
+    if layer is not None and not 1 <= layer <= len(heads):
+        raise ConfigurationError(f"{name}: there is no layer {layer}: give 1 to {len(heads)}")
+    chosen = (len(heads) if layer is None else layer) - 1
+    if head is not None and not 1 <= head <= heads[chosen]:
+        raise ConfigurationError(f"{name}: there is no head {head}: give 1 to {heads[chosen]}")
+    return chosen
 
 
 def _encode(vocabulary: Vocabulary, text: str) -> list[int]:

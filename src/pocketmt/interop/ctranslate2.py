@@ -38,9 +38,11 @@ def export(
         quantization: "int8" stores every matrix as int8 with one scale a row, as CTranslate2 itself quantizes.
 
     Raises:
-        ConfigurationError: CTranslate2 is not installed, or a tensor is missing, has no place or is of another shape.
+        ConfigurationError: CTranslate2 is not installed, it has no such network (an SSRU, tied layers, layers that
+            pruning made unequal), or a tensor is missing, has no place or is of another shape.
         DataError: the vocabulary is none or does not fit the embedding.
     """
+    _check_architecture(architecture)
     specs = _specs()
     weights = _Weights(state_dict)
     loaded = Vocabulary.from_bytes(vocabulary)
@@ -107,6 +109,14 @@ def _specs() -> ModuleType:
         raise ConfigurationError(
             "exporting to CTranslate2 needs its package: install it with `pip install ctranslate2`"
         ) from error
+
+
+def _check_architecture(architecture: Architecture) -> None:
+    if not architecture.plain:
+        raise ConfigurationError(
+            "cannot export: CTranslate2 runs decoders of self-attention, each layer with its own parameters and all of "
+            "one size, alone"
+        )
 
 
 def _encoder(specs: ModuleType, weights: _Weights, architecture: Architecture) -> Any:

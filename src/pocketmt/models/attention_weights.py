@@ -6,6 +6,7 @@ from typing import Final, Literal
 import torch
 from torch import Tensor, nn
 
+from pocketmt.errors import ConfigurationError
 from pocketmt.models.attention import DotProductAttention
 from pocketmt.models.search import pad
 from pocketmt.models.transformer import Transformer
@@ -20,11 +21,18 @@ _PLACES: Final = {
 }
 
 
-def attention_layers(model: Transformer, kind: Kind) -> int:
-    """Return how many layers have an attention of this kind."""
-    layers = model.get_submodule(_PLACES[kind][0]).layers
-    assert isinstance(layers, nn.ModuleList)
-    return len(layers)
+def attention_heads(model: Transformer, kind: Kind) -> list[int]:
+    """Return how many heads each layer's attention of this kind has; tied layers count as often as they are run.
+
+    Raises ConfigurationError where the model has no such attention.
+    """
+    architecture = model.architecture
+    if kind == "decoder" and architecture.decoder_autoregression != "self_attention":
+        raise ConfigurationError("the decoder is recurrent, it has no self-attention: look at another kind")
+    if kind == "encoder":
+        return [sizes.heads for sizes in architecture.encoder_sizes()]
+    own = [sizes.cross_heads if kind == "cross" else sizes.heads for sizes in architecture.decoder_sizes()]
+    return own * (architecture.decoder_layers // len(own))
 
 
 @torch.inference_mode()
@@ -45,7 +53,10 @@ def attention_weights(
         the target are where its pieces and eos are written; keys of the target are what is read there: bos, its pieces.
     """
     stack, attention = _PLACES[kind]
-    place = model.get_submodule(f"{stack}.layers.{layer}.{attention}.attention")
+    own_layers = model.get_submodule(f"{stack}.layers")
+    assert isinstance(own_layers, nn.ModuleList)
+    round_of_layer, own_layer = divmod(layer, len(own_layers))
+    place = own_layers.get_submodule(f"{own_layer}.{attention}.attention")
     assert isinstance(place, DotProductAttention)
     taken: list[Tensor] = []
 
@@ -57,5 +68,4 @@ def attention_weights(
         model(pad([[*source, EOS]]), pad([[BOS, *target]]))
     finally:
         handle.remove()
-    (weights,) = taken
-    return weights
+    return taken[round_of_layer]

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from pocketmt.models.attention import KeyValue
-from pocketmt.models.transformer import LayerState, Transformer
+from pocketmt.models.transformer import History, LayerState, Transformer
 from pocketmt.text.vocabulary import BOS, EOS, PAD, UNK
 
 NEVER_GENERATED = (PAD, BOS, UNK)
@@ -45,7 +45,12 @@ def select(states: list[LayerState], rows: Tensor) -> list[LayerState]:
     def chosen(pair: KeyValue) -> KeyValue:
         return pair[0].index_select(0, rows), pair[1].index_select(0, rows)
 
-    return [(None if cache is None else chosen(cache), chosen(memory)) for cache, memory in states]
+    def chosen_history(history: History) -> History:
+        if history is None:
+            return None
+        return history.index_select(0, rows) if isinstance(history, Tensor) else chosen(history)
+
+    return [(chosen_history(history), chosen(memory)) for history, memory in states]
 
 
 class _Decoding:

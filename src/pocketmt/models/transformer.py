@@ -8,13 +8,16 @@ import math
 import torch
 from torch import Tensor, nn
 
-from pocketmt.model_file.architecture import Architecture
+from pocketmt.model_file.architecture import Architecture, LayerSizes
 from pocketmt.models.attention import CrossAttention, KeyValue, SelfAttention
 from pocketmt.models.dropout import Dropout
+from pocketmt.models.ssru import SSRU
 from pocketmt.text.vocabulary import PAD
 
-# Keys and values of one decoder layer: (self-attention so far, cross-attention).
-LayerState = tuple[KeyValue | None, KeyValue]
+# What one decoder layer has of the positions so far (keys and values of self-attention, or the SSRU's cell [B, d]; None
+# before the first), and its keys and values of the source.
+History = KeyValue | Tensor | None
+LayerState = tuple[History, KeyValue]
 
 
 def position_encodings(positions: int, dimension: int) -> Tensor:
@@ -84,11 +87,13 @@ class Layer(nn.Module):
         return norm(x) if self.post_norm else x
 
 
-def _attention_arguments(architecture: Architecture, dropouts: Dropouts) -> tuple[int, int, int, bool, float]:
+def _attention_arguments(
+    architecture: Architecture, heads: int, dropouts: Dropouts
+) -> tuple[int, int, int, bool, float]:
     return (
         architecture.model_dimension,
-        architecture.attention_dimension,
-        architecture.attention_heads,
+        heads * architecture.head_size,
+        heads,
         architecture.attention_bias,
         dropouts.attention,
     )
@@ -97,13 +102,13 @@ def _attention_arguments(architecture: Architecture, dropouts: Dropouts) -> tupl
 class EncoderLayer(Layer):
     """Self-attention, then feed-forward."""
 
-    def __init__(self, architecture: Architecture, dropouts: Dropouts) -> None:
+    def __init__(self, architecture: Architecture, sizes: LayerSizes, dropouts: Dropouts) -> None:
         super().__init__(architecture, dropouts)
         dimension = architecture.model_dimension
-        self.self_attention = SelfAttention(*_attention_arguments(architecture, dropouts))
+        self.self_attention = SelfAttention(*_attention_arguments(architecture, sizes.heads, dropouts))
         self.self_attention_norm = nn.LayerNorm(dimension)
         self.self_attention_residual = nn.Identity()
-        self.feed_forward = FeedForward(dimension, architecture.feed_forward_dimension, dropouts.feed_forward)
+        self.feed_forward = FeedForward(dimension, sizes.feed_forward, dropouts.feed_forward)
         self.feed_forward_norm = nn.LayerNorm(dimension)
         self.feed_forward_residual = nn.Identity()
 
@@ -116,32 +121,44 @@ class EncoderLayer(Layer):
 
 
 class DecoderLayer(Layer):
-    """Self-attention over what was written, cross-attention to the source, then feed-forward."""
+    """Self-attention or an SSRU over what was written, cross-attention to the source, then feed-forward."""
 
-    def __init__(self, architecture: Architecture, dropouts: Dropouts) -> None:
+    def __init__(self, architecture: Architecture, sizes: LayerSizes, dropouts: Dropouts) -> None:
         super().__init__(architecture, dropouts)
         dimension = architecture.model_dimension
-        self.self_attention = SelfAttention(*_attention_arguments(architecture, dropouts))
-        self.self_attention_norm = nn.LayerNorm(dimension)
-        self.self_attention_residual = nn.Identity()
-        self.cross_attention = CrossAttention(*_attention_arguments(architecture, dropouts))
+        self.recurrent = architecture.decoder_autoregression == "ssru"
+        if self.recurrent:
+            self.ssru = SSRU(dimension)
+            self.ssru_norm = nn.LayerNorm(dimension)
+            self.ssru_residual = nn.Identity()
+        else:
+            self.self_attention = SelfAttention(*_attention_arguments(architecture, sizes.heads, dropouts))
+            self.self_attention_norm = nn.LayerNorm(dimension)
+            self.self_attention_residual = nn.Identity()
+        self.cross_attention = CrossAttention(*_attention_arguments(architecture, sizes.cross_heads, dropouts))
         self.cross_attention_norm = nn.LayerNorm(dimension)
         self.cross_attention_residual = nn.Identity()
-        self.feed_forward = FeedForward(dimension, architecture.feed_forward_dimension, dropouts.feed_forward)
+        self.feed_forward = FeedForward(dimension, sizes.feed_forward, dropouts.feed_forward)
         self.feed_forward_norm = nn.LayerNorm(dimension)
         self.feed_forward_residual = nn.Identity()
 
     def forward(
         self, x: Tensor, state: LayerState, causal: Tensor | None, source_mask: Tensor | None
     ) -> tuple[Tensor, LayerState]:
-        """X [B, T, d] -> ([B, T, d], state with x's keys and values appended)."""
-        cache, memory = state
-        update, cache = self.self_attention(self.before(self.self_attention_norm, x), causal, cache)
-        x = self.after(self.self_attention_norm, self.self_attention_residual, x, update)
+        """X [B, T, d] -> ([B, T, d], state that has x's positions, too)."""
+        history, memory = state
+        x, history = self._look_back(x, history, causal)
         update = self.cross_attention(self.before(self.cross_attention_norm, x), memory, source_mask)
         x = self.after(self.cross_attention_norm, self.cross_attention_residual, x, update)
         update = self.feed_forward(self.before(self.feed_forward_norm, x))
-        return self.after(self.feed_forward_norm, self.feed_forward_residual, x, update), (cache, memory)
+        return self.after(self.feed_forward_norm, self.feed_forward_residual, x, update), (history, memory)
+
+    def _look_back(self, x: Tensor, history: History, causal: Tensor | None) -> tuple[Tensor, History]:
+        if self.recurrent:
+            update, history = self.ssru(self.before(self.ssru_norm, x), history)
+            return self.after(self.ssru_norm, self.ssru_residual, x, update), history
+        update, history = self.self_attention(self.before(self.self_attention_norm, x), causal, history)
+        return self.after(self.self_attention_norm, self.self_attention_residual, x, update), history
 
 
 class Encoder(nn.Module):
@@ -150,7 +167,9 @@ class Encoder(nn.Module):
     def __init__(self, architecture: Architecture, dropouts: Dropouts) -> None:
         super().__init__()
         self.input: nn.Module = nn.Identity()  # of the sum of embedding and position: a place for [Q3]
-        self.layers = nn.ModuleList(EncoderLayer(architecture, dropouts) for _ in range(architecture.encoder_layers))
+        self.layers = nn.ModuleList(
+            EncoderLayer(architecture, sizes, dropouts) for sizes in architecture.encoder_sizes()
+        )
         if architecture.norm == "pre":
             self.norm: nn.Module = nn.LayerNorm(architecture.model_dimension)
         else:
@@ -165,12 +184,15 @@ class Encoder(nn.Module):
 
 
 class Decoder(nn.Module):
-    """A stack of decoder layers, with a final norm in a pre-norm network."""
+    """A stack of decoder layers, with a final norm in a pre-norm network; tied layers are one, run again and again."""
 
     def __init__(self, architecture: Architecture, dropouts: Dropouts) -> None:
         super().__init__()
         self.input: nn.Module = nn.Identity()  # of the sum of embedding and position: a place for [Q3]
-        self.layers = nn.ModuleList(DecoderLayer(architecture, dropouts) for _ in range(architecture.decoder_layers))
+        self.layers = nn.ModuleList(
+            DecoderLayer(architecture, sizes, dropouts) for sizes in architecture.decoder_sizes()
+        )
+        self.rounds = architecture.decoder_layers // len(self.layers)  # more than one where layers are tied
         if architecture.norm == "pre":
             self.norm: nn.Module = nn.LayerNorm(architecture.model_dimension)
         else:
@@ -179,9 +201,9 @@ class Decoder(nn.Module):
     def forward(
         self, x: Tensor, states: list[LayerState], causal: Tensor | None, source_mask: Tensor | None
     ) -> tuple[Tensor, list[LayerState]]:
-        """X [B, T, d] and a state for each layer -> ([B, T, d], new states)."""
+        """X [B, T, d] and a state for each layer, tied ones too -> ([B, T, d], new states)."""
         new_states = []
-        for layer, state in zip(self.layers, states, strict=True):
+        for layer, state in zip([*self.layers] * self.rounds, states, strict=True):
             x, state = layer(x, state, causal, source_mask)
             new_states.append(state)
         return self.norm(x), new_states
@@ -241,7 +263,8 @@ class Transformer(TiedNetwork):
 
     def start(self, encoded: Tensor) -> list[LayerState]:
         """Decoder states before the first target token, for an encoder output [B, S, d]."""
-        return [(None, layer.cross_attention.memory(encoded)) for layer in self.decoder.layers]  # type: ignore[union-attr, operator]
+        memories = [layer.cross_attention.memory(encoded) for layer in self.decoder.layers]  # type: ignore[union-attr, operator]
+        return [(None, memory) for memory in memories * self.decoder.rounds]
 
     def decode(
         self, target: Tensor, states: list[LayerState], source_mask: Tensor | None, position: int = 0

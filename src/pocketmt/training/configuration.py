@@ -7,7 +7,8 @@ import msgspec
 from msgspec import Meta
 
 from pocketmt.errors import ConfigurationError
-from pocketmt.models.presets import PRESETS
+from pocketmt.model_file.architecture import Architecture
+from pocketmt.models.presets import PRESETS, preset
 
 Positive = Annotated[int, Meta(ge=1)]
 Fraction = Annotated[float, Meta(ge=0, lt=1)]
@@ -30,14 +31,46 @@ class Data(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     remove_duplicates: bool = False
 
 
-class Model(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The network's size and its dropout rates."""
+Preset = Literal[
+    "tiny",
+    "small",
+    "base",
+    "big",
+    "12-1.large",
+    "12-1.base",
+    "12-1.tiny",
+    "12-1.micro",
+    "8-4.tied.tiny",
+    "6-2.tied.tiny",
+    "6-2.base",
+    "6-2.tiny",
+    "6-1.nano",
+]
 
-    preset: Literal["tiny", "small", "base", "big"] = "tiny"
+
+class Model(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The network's size and its dropout rates; sizes that are given take the place of the preset's."""
+
+    preset: Preset = "tiny"
+    encoder_layers: Positive | None = None
+    decoder_layers: Positive | None = None
+    model_dimension: Positive | None = None
+    feed_forward_dimension: Positive | None = None
+    attention_heads: Positive | None = None
+    attention_dimension: Positive | None = None  # heads times the size of a head
+    attention_bias: bool | None = None
+    decoder_autoregression: Literal["self_attention", "ssru"] | None = None
+    tied_decoder_layers: bool | None = None
     norm: Literal["post", "pre"] = "post"
     dropout: Fraction = 0.3
     attention_dropout: Fraction = 0.0
     feed_forward_dropout: Fraction = 0.0
+
+    def architecture(self, vocabulary_size: int) -> Architecture:
+        """Return the network's sizes; ConfigurationError where they do not fit together."""
+        names = PRESETS[self.preset]
+        given = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+        return preset(self.preset, vocabulary_size, self.norm, **given)
 
 
 class Training(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -75,7 +108,10 @@ def read_configuration(path: Path) -> Configuration:
         raise ConfigurationError(f"{path}: cannot be read ({error.strerror or error})") from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise ConfigurationError(f"{path}: {error}") from error
-    assert configuration.model.preset in PRESETS
+    try:
+        configuration.model.architecture(configuration.data.vocabulary_size)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"{path}: model: {error}") from error
     names = ("training_source", "training_target", "validation_source", "validation_target")
     absolute = {name: str(path.parent.resolve() / getattr(configuration.data, name)) for name in names}
     return msgspec.structs.replace(configuration, data=msgspec.structs.replace(configuration.data, **absolute))

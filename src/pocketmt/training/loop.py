@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from lightning_fabric import Fabric
 
-from pocketmt.models.presets import preset
+from pocketmt.model_file.architecture import architecture_to_json
 from pocketmt.models.transformer import Transformer
 from pocketmt.training.checkpoints import Snapshots, claim_folder, load_checkpoint, save_checkpoint, save_weights
 from pocketmt.training.configuration import Configuration
@@ -81,7 +81,7 @@ class Run:
         self.corpus = corpus
         self.languages = {"source": configuration.data.source_language, "target": configuration.data.target_language}
         torch.manual_seed(self.settings.seed)
-        architecture = preset(configuration.model.preset, len(corpus.vocabulary), configuration.model.norm)
+        architecture = configuration.model.architecture(len(corpus.vocabulary))
         self.network = Transformer(architecture, make_dropouts(configuration.model))
         self.model, self.optimizer = fabric.setup(self.network, make_optimizer(self.network.parameters()))
         self.snapshots = Snapshots(folder / "snapshots", self.settings.averaged_checkpoints)
@@ -166,7 +166,7 @@ class Run:
             if scores.bleu > self.position.best_bleu:
                 best = [scores.bleu, float(update)]
                 metadata = {
-                    "architecture": dataclasses.asdict(self.network.architecture),
+                    "architecture": architecture_to_json(self.network.architecture),
                     "languages": self.languages,
                     "training": {
                         "update": update,

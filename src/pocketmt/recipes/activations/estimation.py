@@ -98,6 +98,11 @@ def plan_activations(
         return earlier
     if earlier is not None:
         raise ConfigurationError(f"{place}.activations: an earlier stage quantizes activations already: leave it out")
+    if not architecture.plain:
+        raise ConfigurationError(
+            f"{place}.activations: fully quantized networks have decoders of self-attention, each layer with its own "
+            "parameters and all of one size: leave [stages.activations] out for this network"
+        )
     found = _settings(settings, f"{place}.activations")
     if isinstance(settings.bucketed, list):
         for name in settings.bucketed:

@@ -5,14 +5,15 @@ from typing import Final
 
 from pocketmt.model_file.architecture import Architecture, parameter_shapes
 
-# [B3]'s sub-layer types: emb, enc ee, enc ffn, dec dd, dec ed, dec ffn.
+# [B3]'s sub-layer types: emb, enc ee, enc ffn, dec dd, dec ed, dec ffn. What a decoder looks back by is one type,
+# whether it is self-attention or, in a student, a recurrent unit: recipes are for both.
 KINDS: Final = {
-    "embedding": "embedding.weight",
-    "encoder.self_attention": "encoder.layers.*.self_attention.*",
-    "encoder.feed_forward": "encoder.layers.*.feed_forward.*",
-    "decoder.self_attention": "decoder.layers.*.self_attention.*",
-    "decoder.cross_attention": "decoder.layers.*.cross_attention.*",
-    "decoder.feed_forward": "decoder.layers.*.feed_forward.*",
+    "embedding": ("embedding.weight",),
+    "encoder.self_attention": ("encoder.layers.*.self_attention.*",),
+    "encoder.feed_forward": ("encoder.layers.*.feed_forward.*",),
+    "decoder.self_attention": ("decoder.layers.*.self_attention.*", "decoder.layers.*.ssru.*"),
+    "decoder.cross_attention": ("decoder.layers.*.cross_attention.*",),
+    "decoder.feed_forward": ("decoder.layers.*.feed_forward.*",),
 }
 
 
@@ -23,7 +24,8 @@ def matrix_names(architecture: Architecture) -> list[str]:
 
 def matching(names: list[str], pattern: str) -> list[str]:
     """Return those of the names that a sub-layer type, or a shell-style pattern of full names, stands for."""
-    return [name for name in names if fnmatchcase(name, KINDS.get(pattern, pattern))]
+    patterns = KINDS.get(pattern, (pattern,))
+    return [name for name in names if any(fnmatchcase(name, each) for each in patterns)]
 
 
 # Of linear layers; gamma and beta of LayerNorm.

@@ -61,7 +61,7 @@ def input_grids(model: Transformer, grids: Grids) -> dict[str, Grid | None]:
                 part = f"{stack}.layers.{layer}.{sublayer}"
                 normed = grids.at("layer_norm_output", f"{part}_norm")
                 read = normed if model.architecture.norm == "pre" else stream
-                inputs |= {f"{part}.{linear}": read for linear in ("query_key_value", "query", "inner")}
+                inputs |= {f"{part}.{linear}": read for linear in ("query_key_value", "query", "input_forget", "inner")}
                 inputs[f"{part}.key_value"] = encoded
                 inputs[f"{part}.output"] = grids.at("attention_output", part)
                 inputs[f"{part}.outer"] = grids.at("relu_output", part)
