@@ -14,7 +14,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Iterator
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ from benchmarks.peer.record import render, rows_of
 from benchmarks.peer.sides import Side, our_side, peer_side
 from pocketmt.errors import PocketMTError
 from pocketmt.evaluation.records import provenance, write_record
+from pocketmt.model_file.architecture import architecture_to_json
 
 RECORD = Path(__file__).resolve().parents[1] / "records" / "peer.json"
 SEED = 1
@@ -134,7 +135,7 @@ def _description(model: TimedModel) -> dict[str, Any]:
     return {
         "name": model.name,
         "origin": model.origin,
-        "architecture": asdict(model.architecture),
+        "architecture": architecture_to_json(model.architecture),
         "target_tokens": {"fewest": model.lengths[0], "most": model.lengths[1]},
     }
 

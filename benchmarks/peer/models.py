@@ -4,7 +4,7 @@ import json
 import random
 import subprocess
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy
@@ -17,6 +17,7 @@ from benchmarks.peer.piece_list import made_up_vocabulary
 from pocketmt.engine.bundled import resolve_model
 from pocketmt.errors import ConfigurationError
 from pocketmt.model_file import Architecture, open_model
+from pocketmt.model_file.architecture import architecture_to_json
 from pocketmt.models.presets import PRESETS, preset
 from pocketmt.models.transformer import Transformer
 from pocketmt.recipes.packing.model_file import About, pack
@@ -100,7 +101,7 @@ def _write(
     exchange = folder / "weights.npz"
     numpy.savez(
         exchange,
-        architecture=numpy.array(json.dumps(asdict(architecture))),
+        architecture=numpy.array(json.dumps(architecture_to_json(architecture))),
         vocabulary=numpy.frombuffer(vocabulary, dtype=numpy.uint8),
         **arrays,  # type: ignore[arg-type]
     )

@@ -11,7 +11,7 @@ import numpy
 
 from benchmarks.peer.child_program import serve
 from pocketmt.interop.ctranslate2 import export
-from pocketmt.model_file.architecture import Architecture
+from pocketmt.model_file.architecture import architecture_from_json
 
 # By its name, because the checks run where this benchmark-only dependency is not installed.
 ctranslate2: Any = importlib.import_module("ctranslate2")
@@ -54,7 +54,7 @@ def export_weights(weights: Path, folder: Path) -> None:
     """Write CTranslate2 folders `folder`/float32 and `folder`/int8 of a file that `models.py` wrote."""
     with numpy.load(weights) as arrays:
         tensors = {name: arrays[name] for name in arrays.files if name not in ("architecture", "vocabulary")}
-        architecture = Architecture(**json.loads(arrays["architecture"].item()))
+        architecture = architecture_from_json(json.loads(arrays["architecture"].item()))
         vocabulary = arrays["vocabulary"].tobytes()
     export(tensors, architecture, vocabulary, folder / "float32")
     export(tensors, architecture, vocabulary, folder / "int8", "int8")
