@@ -11,7 +11,19 @@ from pocketmt.cli.main import pocketmt_command
 from .conftest import Run
 
 COMMANDS = [
-    *("attention", "benchmark", "clean", "compress", "evaluate", "inspect", "pack", "sensitivity", "train", "translate")
+    *(
+        "attention",
+        "benchmark",
+        "clean",
+        "compress",
+        "distill",
+        "evaluate",
+        "inspect",
+        "pack",
+        "sensitivity",
+        "train",
+        "translate",
+    )
 ]
 
 

@@ -28,6 +28,11 @@ def log_probabilities(model: Transformer, source: list[int], prefix: list[int]) 
     return scores
 
 
+def mean_log_probabilities(models: list[Transformer], source: list[int], prefix: list[int]) -> list[float]:
+    each = [log_probabilities(model, source, prefix) for model in models]
+    return [sum(scores) / len(models) for scores in zip(*each, strict=True)]
+
+
 def plain_greedy(model: Transformer, source: list[int], limit: int) -> list[int]:
     output: list[int] = []
     while len(output) < limit:
@@ -39,14 +44,14 @@ def plain_greedy(model: Transformer, source: list[int], limit: int) -> list[int]
     return output
 
 
-def plain_beam(model: Transformer, source: list[int], beam: int, penalty: float, limit: int) -> list[Hypothesis]:
+def plain_beam(models: list[Transformer], source: list[int], beam: int, penalty: float, limit: int) -> list[Hypothesis]:
     """The rules of the search for one sentence, word for word, without cache or batch."""
     live: list[tuple[float, list[int]]] = [(0.0, [])]
     finished: list[Hypothesis] = []
     while live and len(finished) < beam:
         candidates = []
         for rank, (score, ids) in enumerate(live):
-            for token, value in enumerate(log_probabilities(model, source, ids)):
+            for token, value in enumerate(mean_log_probabilities(models, source, ids)):
                 candidates.append((-(score + value), rank, token))
         parents, live_before = sorted(candidates)[: beam - len(finished)], live
         live = []
@@ -70,11 +75,13 @@ def test_greedy_takes_the_likeliest_piece_each_time() -> None:
 
 @pytest.mark.parametrize("beam", [1, 2, 3, 5])
 @pytest.mark.parametrize("penalty", [0.0, 0.6, 1.0])
-def test_beam_follows_its_rules(beam: int, penalty: float) -> None:
-    model = small("pre")
+@pytest.mark.parametrize("dimensions", [(16,), (16, 24, 8)], ids=["one model", "ensemble"])
+def test_beam_follows_its_rules(beam: int, penalty: float, dimensions: tuple[int, ...]) -> None:
+    models = [small("pre", model_dimension=dimension) for dimension in dimensions]
+    model = models if len(models) > 1 else models[0]
     results = beam_search(model, SOURCES, beam, penalty, maximum_length=lambda length: 6)
     for source, found in zip(SOURCES, results, strict=True):
-        expected = plain_beam(model, source, beam, penalty, limit=6)
+        expected = plain_beam(models, source, beam, penalty, limit=6)
         assert [hypothesis.ids for hypothesis in found] == [hypothesis.ids for hypothesis in expected]
         for left, right in zip(found, expected, strict=True):
             assert left.score == pytest.approx(right.score, abs=1e-4)

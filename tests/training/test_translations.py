@@ -33,7 +33,7 @@ class Upper:
         self.calls = calls
         self.lines: list[str] = []
 
-    def __call__(self, lines: Sequence[str]) -> list[str]:
+    def __call__(self, lines: Sequence[str], references: Sequence[str] | None) -> list[str]:
         if self.calls == 0:
             raise KeyboardInterrupt
         self.calls -= 1
@@ -105,8 +105,27 @@ def test_another_text_or_teacher_is_refused(text: Path, tmp_path: Path) -> None:
 
 def test_as_many_translations_as_lines_are_wanted(text: Path, tmp_path: Path) -> None:
     with pytest.raises(DataError, match="2 lines were given 1 translations"):
-        list(translate_text(text, tmp_path / "work", lambda lines: ["only one"], TEACHER))
+        list(translate_text(text, tmp_path / "work", lambda lines, references: ["only one"], TEACHER))
     assert not list(_shards(tmp_path / "work"))
+
+
+def test_each_line_comes_with_its_reference(text: Path, tmp_path: Path) -> None:
+    references = tmp_path / "text.de"
+    references.write_text("".join(f"{number}\n" for number in range(len(LINES))))
+
+    def numbered(lines: Sequence[str], references: Sequence[str] | None) -> list[str]:
+        assert references is not None
+        return [f"{reference}: {line}" for line, reference in zip(lines, references, strict=True)]
+
+    pairs = translate_text(text, tmp_path / "work", numbered, TEACHER, references=references)
+    assert list(pairs) == [(line, f"{number}: {line}") for number, line in enumerate(LINES)]
+    for other in (None, text):
+        with pytest.raises(ConfigurationError, match="another text"):
+            list(translate_text(text, tmp_path / "work", numbered, TEACHER, references=other))
+    references.write_text("one\n")
+    with pytest.raises(DataError, match="must be parallel"):
+        list(translate_text(text, tmp_path / "new", numbered, TEACHER, references=references))
+    assert not (tmp_path / "new").exists()
 
 
 def test_a_shard_says_what_it_holds(text: Path, tmp_path: Path) -> None:

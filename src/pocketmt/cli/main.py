@@ -10,6 +10,7 @@ from pocketmt.cli.attention import attention
 from pocketmt.cli.benchmark import benchmark
 from pocketmt.cli.clean import clean
 from pocketmt.cli.compress import compress
+from pocketmt.cli.distill import distill
 from pocketmt.cli.evaluate import evaluate
 from pocketmt.cli.inspect import inspect
 from pocketmt.cli.pack import pack
@@ -34,7 +35,19 @@ def pocketmt_command() -> None:
     """
 
 
-for _command in (translate, inspect, clean, train, pack, compress, sensitivity, attention, evaluate, benchmark):
+for _command in (
+    translate,
+    inspect,
+    distill,
+    clean,
+    train,
+    pack,
+    compress,
+    sensitivity,
+    attention,
+    evaluate,
+    benchmark,
+):
     pocketmt_command.add_command(_command)
 
 

@@ -2,21 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 import torch
 from torch import Tensor
 
-from pocketmt.engine.bundled import resolve_model
 from pocketmt.errors import ConfigurationError, DataError
 from pocketmt.evaluation.tables import Column, plain_table
-from pocketmt.model_file import open_model
 from pocketmt.models.attention_weights import Kind, attention_heads, attention_weights
 from pocketmt.models.search import greedy_search
 from pocketmt.models.transformer import Transformer
-from pocketmt.recipes.reference.network import load_reference
-from pocketmt.recipes.trained_model import read_trained_model
+from pocketmt.recipes.any_model import AnyModel
 from pocketmt.text.vocabulary import BOS, EOS, Vocabulary
 
 MOST_PIECES: Final = 80  # of a side; more could not be read
@@ -125,18 +121,11 @@ def attention_table(comparison: AttentionComparison) -> str:
     return plain_table(rows, columns)
 
 
-def _load(model: str) -> tuple[Transformer, Vocabulary]:
+def _load(name: str) -> tuple[Transformer, Vocabulary]:
     """Return a run's network, or the one that a model file's codes stand for, and its vocabulary."""
     torch.set_num_threads(1)  # one sentence gains nothing by more
-    if Path(model).is_dir():
-        trained = read_trained_model(Path(model))
-        network = Transformer(trained.architecture)
-        network.load_state_dict(trained.weights)
-        return network.eval().requires_grad_(False), Vocabulary.from_file(trained.vocabulary_file)
-    path = resolve_model(model)
-    with open_model(path) as file:
-        vocabulary = Vocabulary.from_bytes(file.vocabulary())
-    return load_reference(path), vocabulary
+    model = AnyModel(name)
+    return model.network(), model.vocabulary
 
 
 def _chosen(name: str, model: Transformer, kind: Kind, layer: int | None, head: int | None) -> int:

@@ -1,4 +1,4 @@
-"""Reference search: what the engine must find. Greedy and beam, batched, with cached keys and values.
+"""Reference search: what the engine must find. Greedy and beam, batched, with cached keys and values; ensembles.
 
 Rules (the engine's native search keeps the same): at each step the (beam - finished) best continuations of a sentence's
 live hypotheses go on, by summed log-probability; those that end in eos are finished. The search of a sentence ends when
@@ -7,7 +7,7 @@ log-probability / length ** length_penalty, eos counted.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import torch
@@ -117,20 +117,24 @@ class _Beam:
 
 @torch.inference_mode()
 def beam_search(
-    model: Transformer,
+    model: Transformer | Sequence[Transformer],
     sources: Sequence[Sequence[int]],
     beam: int,
     length_penalty: float = 1.0,
     maximum_length: Callable[[int], int] = default_maximum_length,
 ) -> list[list[Hypothesis]]:
-    """The best `beam` hypotheses of each sentence, best first; source ids without eos."""
-    decoding = _Decoding(model, sources)
+    """The best `beam` hypotheses of each sentence, best first; source ids without eos.
+
+    Several models of one vocabulary are an ensemble: the mean of their log-probabilities takes the place of one's.
+    """
+    models = model if isinstance(model, Sequence) else [model]
+    decodings = [_Decoding(each, sources) for each in models]
     beams = [_Beam(maximum_length(len(source))) for source in sources]
     rows = [(sentence, 0) for sentence in range(len(sources))]  # (sentence, live hypothesis) of each decoder row
     tokens = [BOS] * len(rows)
     while rows:
-        logits = decoding.step(tokens)
-        values, indices = torch.log_softmax(logits, dim=-1).topk(min(beam, logits.shape[-1]), dim=-1)
+        scores = torch.stack([torch.log_softmax(each.step(tokens), dim=-1) for each in decodings]).mean(dim=0)
+        values, indices = scores.topk(min(beam, scores.shape[-1]), dim=-1)
         candidates: dict[int, list[tuple[float, int, int]]] = {}
         for row, (row_values, row_indices) in enumerate(zip(values.tolist(), indices.tolist(), strict=True)):
             sentence, hypothesis = rows[row]
@@ -147,7 +151,8 @@ def beam_search(
                 rows.append((sentence, hypothesis))
                 tokens.append(token)
         if rows:
-            decoding.keep(kept)
+            for each in decodings:
+                each.keep(kept)
     return [sorted(state.finished, key=lambda hypothesis: -hypothesis.score) for state in beams]
 
 
@@ -182,11 +187,7 @@ def translate(
     was_training = model.training
     model.eval()
     results: list[list[int]] = [[] for _ in sources]
-    order = sorted((index for index, source in enumerate(sources) if source), key=lambda index: len(sources[index]))
-    while order:
-        longest = len(sources[order[-1]]) + 1
-        count = max(1, batch_tokens // (longest * beam))
-        batch, order = order[-count:], order[:-count]
+    for batch in _by_length(sources, batch_tokens // beam):
         chosen = [sources[index] for index in batch]
         if beam == 1:
             outputs = greedy_search(model, chosen)
@@ -196,3 +197,24 @@ def translate(
             results[index] = output
     model.train(was_training)
     return results
+
+
+def translate_by_ensemble(
+    models: Sequence[Transformer], sources: Sequence[Sequence[int]], beam: int, batch_tokens: int = 4096
+) -> list[list[Hypothesis]]:
+    """The best `beam` translations of each source by an ensemble in evaluation mode, best first; none for nothing."""
+    results: list[list[Hypothesis]] = [[] for _ in sources]
+    for batch in _by_length(sources, batch_tokens // beam):
+        found = beam_search(models, [sources[index] for index in batch], beam)
+        for index, hypotheses in zip(batch, found, strict=True):
+            results[index] = hypotheses
+    return results
+
+
+def _by_length(sources: Sequence[Sequence[int]], tokens: int) -> Iterator[list[int]]:
+    """Yield the places of sources of similar lengths, so many tokens at once, eos counted; the empty ones are left."""
+    order = sorted((index for index, source in enumerate(sources) if source), key=lambda index: len(sources[index]))
+    while order:
+        count = max(1, tokens // (len(sources[order[-1]]) + 1))
+        batch, order = order[-count:], order[:-count]
+        yield batch

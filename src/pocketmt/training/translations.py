@@ -14,11 +14,13 @@ from typing import Final
 import msgspec
 
 from pocketmt.errors import DataError
-from pocketmt.text.corpus import read_lines
+from pocketmt.text.corpus import read_lines, read_pairs
 from pocketmt.training.checkpoints import claim_folder, write_whole
 
 LINES: Final = 1_000  # of a shard
 TextPair = tuple[str, str]  # source, translation
+# Lines, and a reference for each where there are any -> as many translations.
+Translate = Callable[[Sequence[str], Sequence[str] | None], Sequence[str]]
 
 
 class Claim(msgspec.Struct, frozen=True):
@@ -28,14 +30,16 @@ class Claim(msgspec.Struct, frozen=True):
     sha256: str  # of the lines, each with a line feed, hexadecimal
     lines_of_a_shard: int
     translator: dict[str, str | int]
+    references_sha256: str = ""  # of the references' lines; empty where there are none
 
 
 def translate_text(
     text: Path,
     folder: Path,
-    translate: Callable[[Sequence[str]], Sequence[str]],
+    translate: Translate,
     translator: dict[str, str | int],
     progress: Callable[[int, int], None] = lambda done, total: None,
+    references: Path | None = None,
 ) -> Iterator[TextPair]:
     """Yield each line of a text with its translation, translating the shards that the folder does not hold yet.
 
@@ -44,25 +48,30 @@ def translate_text(
     Args:
         text: as `read_lines` reads it.
         folder: of this text's shards, made where it is missing.
-        translate: lines -> as many translations.
+        translate: lines, and their references or None -> as many translations.
         translator: what says who translates and how: translations by another are not taken for its own.
         progress: told how many lines are translated, of how many.
+        references: translations of the text, line by line; what `translate` may choose by.
 
     Raises:
         ConfigurationError: the folder holds translations of another text, or by another translator.
-        DataError: the text cannot be read, or `translate` gives more or fewer lines than it was given.
+        DataError: a text cannot be read, there are not as many references as lines, or `translate` gives more or fewer
+            lines than it was given.
     """
-    total, digest = _measure(text)
+    total, digest = measure(text)
+    for _ in () if references is None else read_pairs(text, references):
+        pass  # unequal numbers of lines are told before any work
     folder.mkdir(parents=True, exist_ok=True)
-    claim = Claim(total, digest, LINES, translator)
+    claim = Claim(total, digest, LINES, translator, "" if references is None else digest_of(references))
     claim_folder(folder, "text.json", claim, "translation of another text or by another model")
-    remaining = read_lines(text)
+    remaining = ((line, "") for line in read_lines(text)) if references is None else read_pairs(text, references)
     done = 0
-    for number, lines in enumerate(iter(lambda: list(islice(remaining, LINES)), [])):
+    for number, rows in enumerate(iter(lambda: list(islice(remaining, LINES)), [])):
+        lines = [line for line, _ in rows]
         shard = folder / f"{number:06d}.jsonl"
         pairs = _read(shard, lines)
         if pairs is None:
-            translations = translate(lines)
+            translations = translate(lines, None if references is None else [reference for _, reference in rows])
             if len(translations) != len(lines):
                 raise DataError(f"{text}: {len(lines)} lines were given {len(translations)} translations")
             pairs = list(zip(lines, translations, strict=True))
@@ -74,11 +83,11 @@ def translate_text(
 
 def digest_of(text: Path) -> str:
     """Return the SHA-256 of a text's lines, hexadecimal; DataError where it cannot be read."""
-    return _measure(text)[1]
+    return measure(text)[1]
 
 
-def _measure(text: Path) -> tuple[int, str]:
-    """Return the number of lines of a text, and the SHA-256 of them, hexadecimal."""
+def measure(text: Path) -> tuple[int, str]:
+    """Return the number of lines of a text, and the SHA-256 of them, hexadecimal; DataError where it cannot be read."""
     digest, count = hashlib.sha256(), 0
     for line in read_lines(text):
         digest.update(line.encode() + b"\n")

@@ -135,12 +135,12 @@ def test_stopped_while_it_translates_it_resumes_to_the_same_result(
     whole, _ = compress(model, BOTH, tmp_path / "whole", plain_text)
     translate, calls = Teacher._translate, 0
 
-    def stopping(teacher: Teacher, lines: Sequence[str]) -> list[str]:
+    def stopping(teacher: Teacher, lines: Sequence[str], references: Sequence[str] | None) -> list[str]:
         nonlocal calls
         calls += 1
         if calls == 3:
             raise KeyboardInterrupt
-        return translate(teacher, lines)
+        return translate(teacher, lines, references)
 
     monkeypatch.setattr(Teacher, "_translate", stopping)
     with pytest.raises(KeyboardInterrupt):

@@ -8,7 +8,7 @@ from typing import Final
 
 from pocketmt.engine import Translator
 from pocketmt.errors import DataError
-from pocketmt.recipes.packing.model_file import FLOAT32, About, pack
+from pocketmt.recipes.any_model import start_engine
 from pocketmt.recipes.trained_model import TrainedModel
 from pocketmt.text.cleaning import Cleaning
 from pocketmt.text.vocabulary import Vocabulary
@@ -59,18 +59,13 @@ class Teacher:
         """Return the same as piece ids."""
         return encode_pairs(self.texts(text, name), self.vocabulary)
 
-    def _translate(self, lines: Sequence[str]) -> list[str]:
+    def _translate(self, lines: Sequence[str], references: Sequence[str] | None) -> list[str]:
         if self._translator is None:
-            self._translator = self._start()
+            configuration = self.model.configuration
+            threads = 0 if configuration is None else configuration.training.threads
+            workers = threads or len(os.sched_getaffinity(0))
+            self._translator = start_engine(self.model, self.folder / "teacher.pocketmt", workers)
         return self._translator.translate(lines, beam_size=BEAM_SIZE)
-
-    def _start(self) -> Translator:
-        model, path = self.model, self.folder / "teacher.pocketmt"
-        languages = model.languages
-        about = About(source_language=languages["source"], target_language=languages["target"])
-        pack(path, model.weights, model.architecture, model.vocabulary_file.read_bytes(), FLOAT32, about)
-        threads = 0 if model.configuration is None else model.configuration.training.threads
-        return Translator(path, workers=threads or len(os.sched_getaffinity(0)))
 
 
 def teach(teacher: Teacher, source_text: Path | None) -> Taught:

@@ -1,0 +1,105 @@
+"""pocketmt distill as a user types it."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from pocketmt.cli.main import run as run_here
+from tests.recipes.tiny_run import WORDS, write_tiny_run
+
+from .conftest import Run, command_line
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_tiny_run(tmp_path_factory.mktemp("tiny"))
+
+
+def test_killed_it_goes_on_to_the_same_text(pocketmt: Run, run: Path, tmp_path: Path) -> None:
+    draw = random.Random(1)
+    text = tmp_path / "text.en"
+    text.write_text("".join(" ".join(draw.choices(WORDS, k=3)) + "\n" for _ in range(3500)))
+    killed = ("distill", run, "--text", text, "--beam-size", "1", "-o", tmp_path / "killed.en", tmp_path / "killed.up")
+    process = subprocess.Popen(command_line(*killed), stderr=subprocess.DEVNULL)
+    first = tmp_path / "killed.en.distillation" / "000" / "000000.jsonl"
+    while not first.exists():
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert not (tmp_path / "killed.en").exists() and not (tmp_path / "killed.up").exists()
+    written = first.stat().st_mtime_ns
+    answer = pocketmt(*killed)
+    assert answer.returncode == 0, answer.stderr
+    assert b"3,500 lines" in answer.stderr and answer.stdout == b""
+    assert first.stat().st_mtime_ns == written
+    assert (tmp_path / "killed.en").read_text() == text.read_text()
+    packed = tmp_path / "killed.en.distillation" / "teacher.pocketmt"
+    whole = pocketmt("translate", "-m", packed, "--beam-size", "1", stdin=text.read_bytes()).stdout
+    assert (tmp_path / "killed.up").read_bytes() == whole
+
+
+def test_an_ensemble_picks_by_reference(pocketmt: Run, run: Path, tmp_path: Path) -> None:
+    (tmp_path / "text.en").write_text("red cat\nblue dog\n")
+    (tmp_path / "text.up").write_text("RED CAT\nBLUE DOG\n")
+    (tmp_path / "more.en").write_text("green house\n")
+    answer = pocketmt(
+        *(
+            "distill",
+            run,
+            run,
+            "--parallel",
+            tmp_path / "text.en",
+            tmp_path / "text.up",
+            "--text",
+            tmp_path / "more.en",
+        ),
+        *("-n", "3", "-b", "3", "--folder", tmp_path / "work", "-o", tmp_path / "out.en", tmp_path / "out.up"),
+    )
+    assert answer.returncode == 0, answer.stderr
+    assert (tmp_path / "out.en").read_text() == "red cat\nblue dog\ngreen house\n"
+    assert (tmp_path / "out.up").read_text().count("\n") == 3
+    record = json.loads((tmp_path / "out.en.distillation.json").read_text())
+    assert len(record["teachers"]) == 2 and record["n_best"] == 3
+    assert record["references"][0]["lines"] == 2 and record["references"][1] is None
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ([], "Give --text, or --parallel"),
+        (["--text", "text.en", "-n", "2"], "goes with --parallel"),
+        (["--parallel", "text.en", "text.en"], "goes with --n-best"),
+        (["--parallel", "text.en", "text.en", "-n", "9"], "--beam-size 9"),
+    ],
+)
+def test_what_makes_no_sense_is_wrong_usage(
+    capsys: pytest.CaptureFixture[str], run: Path, options: list[str], message: str
+) -> None:
+    assert run_here(["distill", str(run), *options, "-o", "out.en", "out.up"]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_what_cannot_be_is_an_error_and_leaves_nothing(
+    capsys: pytest.CaptureFixture[str], run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("text.en").write_text("red cat\n")
+    other = write_tiny_run(tmp_path / "other", seed=5)
+    outputs = ["-o", "out.en", "out.up"]
+    for arguments, message in (
+        ([str(run), str(other), "--text", "text.en", *outputs], "its vocabulary is not that of"),
+        ([str(run), "--text", "missing", *outputs], "missing: cannot be read"),
+        ([".", "--text", "text.en", *outputs], "model.safetensors: no such file"),
+        ([str(run), "--text", "text.en", "-o", "no/out.en", "out.up"], "there is no folder"),
+    ):
+        assert run_here(["distill", *arguments]) == 1
+        error = capsys.readouterr().err
+        assert error.startswith("error: ") and message in error
+    assert sorted(os.listdir()) == ["other", "text.en"]
