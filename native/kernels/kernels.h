@@ -99,6 +99,10 @@ struct VectorFunctions {
     // codes: [count, stride]; columns beyond `columns` are zeroed.
     void (*quantize_rows)(const float* x, size_t x_stride, size_t count, size_t columns, int8_t* codes, float* scales,
                           size_t stride);
+    // Activations at a calibrated scale ([E6]): code = x * inverse, rounded to the nearest, halves to even, at most 127
+    // in magnitude. Columns beyond `columns` are zeroed.
+    void (*quantize_rows_static)(const float* x, size_t x_stride, size_t count, size_t columns, float inverse,
+                                 int8_t* codes, size_t stride);
     // Activations on a fixed log scale ([L5]): codes are levels, the power of two that is nearest to |x| * (top /
     // scale), the lower in the middle, at least 1, at most `top` (a power of two up to 128, which is held as 127), with
     // the sign of x; every scale is scale / top. Columns beyond `columns` are zeroed.

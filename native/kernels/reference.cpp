@@ -98,6 +98,16 @@ void quantize_rows(const float* x, size_t count, size_t columns, int8_t* codes, 
     }
 }
 
+void quantize_rows_static(const float* x, size_t count, size_t columns, float inverse, int8_t* codes, size_t stride) {
+    for (size_t i = 0; i < count; ++i) {
+        std::fill_n(codes + i * stride, stride, int8_t{0});
+        for (size_t column = 0; column < columns; ++column) {
+            const float code = std::nearbyint(x[i * columns + column] * inverse);
+            codes[i * stride + column] = static_cast<int8_t>(std::clamp(code, -127.0f, 127.0f));
+        }
+    }
+}
+
 void quantize_rows_logarithmic(const float* x, size_t count, size_t columns, float top, float scale, int8_t* codes,
                                float* scales, size_t stride) {
     const float inverse = top / scale;

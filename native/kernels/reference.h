@@ -32,6 +32,9 @@ std::vector<int8_t> decode_levels(const uint8_t* codes, const int8_t* levels, si
 // scale = max|x| / 127, code = round_half_even(x * (127 / max|x|)); codes [count, stride], zero from `columns` on.
 void quantize_rows(const float* x, size_t count, size_t columns, int8_t* codes, float* scales, size_t stride);
 
+// round_half_even(x * inverse), from -127 to 127.
+void quantize_rows_static(const float* x, size_t count, size_t columns, float inverse, int8_t* codes, size_t stride);
+
 // The power of two nearest to |x| * (top / scale), the lower in the middle, from 1 to top, at most 127, with x's sign;
 // scales are scale / top.
 void quantize_rows_logarithmic(const float* x, size_t count, size_t columns, float top, float scale, int8_t* codes,

@@ -125,6 +125,15 @@ Quantized check_quantization(const Kernels& table, const Block& block) {
     return quantized;
 }
 
+void check_static_quantization(const Kernels& table, const Block& block) {
+    constexpr float inverse = 80.0f;  // activations lie within [-2, 2]: some are clamped
+    Quantized quantized, expected;
+    const float* x = block.activations.data();
+    table.vector.quantize_rows_static(x, columns, count, columns, inverse, quantized.codes.data(), quantized.stride);
+    reference::quantize_rows_static(x, count, columns, inverse, expected.codes.data(), expected.stride);
+    if (quantized.codes != expected.codes) refuse(table, "activation quantization at a given scale");
+}
+
 void check_logarithmic_quantization(const Kernels& table, const Block& block) {
     constexpr float top = 128.0f, scale = 1.25f;
     Quantized quantized, expected;
@@ -212,6 +221,7 @@ void check_kernels(const Kernels& table) {
     const Block block;
     check_float_product(table, block);
     const Quantized dynamic = check_quantization(table, block), on_grid = check_grid(table, block);
+    check_static_quantization(table, block);
     check_logarithmic_quantization(table, block);
     const Epilogue plain{block.bias.data(), true}, with_offsets{block.bias.data(), false, block.offsets.data()};
     for (const QuantizedActivations& input : {dynamic.view(), on_grid.view()}) {

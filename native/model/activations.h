@@ -35,6 +35,12 @@ class Activations {
     size_t count() const { return count_; }
     size_t columns() const { return columns_; }
 
+    // The calibrated scale of the codes that the next product reads ([E6]); 0: they have none.
+    void use_static_scale(float scale) {
+        if (scale != static_scale_) quantized_.codes = nullptr;
+        static_scale_ = scale;
+    }
+
     const QuantizedActivations& quantized() {
         if (quantized_.codes == nullptr) {
             size_t stride = round_up(columns_, activation_alignment);
@@ -42,6 +48,8 @@ class Activations {
             float* scales = buffers_.scales.ensure(count_);
             if (grid_.uniform()) {
                 quantizer_.code(grid_, values_, count_, columns_, codes, scales, stride);
+            } else if (static_scale_ != 0.0f) {
+                quantizer_.quantize_static(static_scale_, values_, count_, columns_, codes, scales, stride);
             } else {
                 quantizer_.quantize(values_, count_, columns_, codes, scales, stride);
             }
@@ -60,6 +68,7 @@ class Activations {
     size_t count_;
     size_t columns_;
     Grid grid_;
+    float static_scale_ = 0.0f;
     QuantizedActivations quantized_{nullptr, nullptr, 0};
 };
 

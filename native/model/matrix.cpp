@@ -26,6 +26,7 @@ Matrix::Matrix(const Kernels& kernels, Arena& arena, const TensorSource& source,
         return;
     }
     check_rows(name, *groups);
+    if (source.holds(name + ".activation_scale")) activation_scale_ = source.positive(name + ".activation_scale");
     bool scattered = source.holds(name + ".groups");
     if (scattered && groups->size() > most_scattered_groups)
         throw ModelError("matrix " + name + ": more than 16 row groups cannot lie scattered");
@@ -68,6 +69,7 @@ void Matrix::scatter(const TensorSource& source, const std::string& name) {
 }
 
 void Matrix::multiply(Activations& activations, const Epilogue& epilogue, float* out, size_t out_stride) const {
+    activations.use_static_scale(activation_scale_);
     for (const Part& part : parts_) {
         if (!part.scattered_rows.empty()) {
             multiply_scattered(*kernels_, part, activations, epilogue, out, out_stride);

@@ -46,6 +46,7 @@ class Matrix {
 
     const Kernels* kernels_;
     size_t rows_;
+    float activation_scale_ = 0.0f;  // of the codes that it meets, where these are calibrated; else 0
     std::vector<Part> parts_;
 };
 

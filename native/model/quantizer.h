@@ -16,7 +16,7 @@ struct LogarithmicActivations {
     float scale;
 };
 
-// 8 bits with a scale a row, or on a fixed log scale; or the codes of a trained grid.
+// 8 bits with a scale a row or a calibrated one, or on a fixed log scale; or the codes of a trained grid.
 class Quantizer {
   public:
     Quantizer(const Kernels& kernels, const std::optional<LogarithmicActivations>& logarithmic)
@@ -32,6 +32,13 @@ class Quantizer {
         } else {
             vector.quantize_rows(values, columns, count, columns, codes, scales, stride);
         }
+    }
+
+    // values [count, columns] -> codes [count, stride] at a calibrated scale; scales [count] are all the same.
+    void quantize_static(float scale, const float* values, size_t count, size_t columns, int8_t* codes, float* scales,
+                         size_t stride) const {
+        kernels_.vector.quantize_rows_static(values, columns, count, columns, 1.0f / scale, codes, stride);
+        std::fill_n(scales, count, scale);
     }
 
     // values on a grid that all elements share -> its codes.

@@ -115,6 +115,13 @@ std::vector<float> TensorSource::scales(const std::string& name, const std::vect
     return values;
 }
 
+float TensorSource::positive(const std::string& name) const {
+    float value = *floats(name, {1});
+    if (!(value > 1e-35f && value < 1e35f))
+        throw ModelError("tensor " + name + ": " + std::to_string(value) + " is no scale of activations");
+    return value;
+}
+
 void TensorSource::release(const std::string& name) const {
     decoded_.erase(name);
     if (!release_) return;

@@ -76,6 +76,9 @@ class TensorSource {
     std::vector<float> scales(const std::string& name,
                               const std::vector<uint64_t>& shape) const;  // BF16 or F32, finite
 
+    // The one element of a tensor F32 [1], which is positive, as its inverse is, and finite.
+    float positive(const std::string& name) const;
+
     // Elements of this tensor that were returned must not be used any more.
     void release(const std::string& name) const;
     // The same of its bytes from `first` on; the tensor is not coded.

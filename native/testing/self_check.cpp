@@ -50,6 +50,12 @@ void wrong_quantize_rows(const float* x, size_t x_stride, size_t count, size_t c
     if (count == imitated.wrong_count) codes[(count - 1) * stride + columns - 1] ^= 1;
 }
 
+void wrong_quantize_rows_static(const float* x, size_t x_stride, size_t count, size_t columns, float inverse,
+                                int8_t* codes, size_t stride) {
+    imitated.table->vector.quantize_rows_static(x, x_stride, count, columns, inverse, codes, stride);
+    if (count == imitated.wrong_count) codes[(count - 1) * stride + columns - 1] ^= 1;
+}
+
 void wrong_quantize_rows_logarithmic(const float* x, size_t x_stride, size_t count, size_t columns, float top,
                                      float scale, int8_t* codes, float* scales, size_t stride) {
     imitated.table->vector.quantize_rows_logarithmic(x, x_stride, count, columns, top, scale, codes, scales, stride);
@@ -71,6 +77,8 @@ void check_wrong_kernel(const std::string& instruction_set, const std::string& k
         wrong.bit_plane_product.multiply = wrong_bit_plane;
     } else if (kernel == "quantize_rows") {
         wrong.vector.quantize_rows = wrong_quantize_rows;
+    } else if (kernel == "quantize_rows_static") {
+        wrong.vector.quantize_rows_static = wrong_quantize_rows_static;
     } else if (kernel == "quantize_rows_logarithmic") {
         wrong.vector.quantize_rows_logarithmic = wrong_quantize_rows_logarithmic;
     } else {

@@ -44,6 +44,16 @@ std::pair<NumPyArray<int8_t>, NumPyArray<float>> quantize_rows_logarithmic(const
     return {to_numpy(codes.values(), {count, stride}), to_numpy(scales.values(), {count})};
 }
 
+NumPyArray<int8_t> quantize_rows_static(const std::string& instruction_set, const Matrix& x, float inverse,
+                                        size_t gap) {
+    const size_t count = x.shape(0), columns = x.shape(1), stride = round_up(columns, activation_alignment);
+    const FencedRows<float> input = fenced(x, gap);
+    const FencedRows<int8_t> codes(count, stride, 0);
+    kernels_named(instruction_set)
+        .vector.quantize_rows_static(input.data(), input.stride(), count, columns, inverse, codes.data(), stride);
+    return to_numpy(codes.values(), {count, stride});
+}
+
 // Where the results of a normalization go: memory of their own, or one of the inputs.
 struct NormalizationMemory {
     FencedRows<float> x;
@@ -182,6 +192,8 @@ void bind_vector_functions(nb::module_& module) {
     module.def("quantize_rows", &quantize_rows, set, nb::arg("x"), nb::arg("gap") = 0);
     module.def("quantize_rows_logarithmic", &quantize_rows_logarithmic, set, nb::arg("x"), nb::arg("top"),
                nb::arg("scale"), nb::arg("gap") = 0);
+    module.def("quantize_rows_static", &quantize_rows_static, set, nb::arg("x"), nb::arg("inverse"),
+               nb::arg("gap") = 0);
     module.def("layer_norm", &layer_norm, set, nb::arg("x"), nb::arg("residual").none(), nb::arg("gamma"),
                nb::arg("beta"), nb::arg("sum_place") = nb::none(), nb::arg("out_place") = "own");
     module.def("add", &add, set, nb::arg("x"), nb::arg("y"));

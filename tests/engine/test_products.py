@@ -6,11 +6,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 from pocketmt.engine import _native
 from pocketmt.errors import ModelFileError
 from pocketmt.model_file import open_model
+from pocketmt.model_file.products import Products
+from pocketmt.models.transformer import Transformer
 from pocketmt.quantization.log_activations import LogarithmicActivations
+from pocketmt.quantization.static_activations import CalibratedActivations
 from pocketmt.recipes.packing.model_file import pack
 from pocketmt.recipes.reference.network import load_reference
 from pocketmt.recipes.row_groups import RowGroup
@@ -67,6 +71,52 @@ def test_every_width(tmp_path: Path, vocabulary: Vocabulary, bits: int, scale: f
     assert np.median(medians) < 1e-5
 
 
+def calibrated(model: Transformer, scale: float = 0.05) -> CalibratedActivations:
+    """Scales as various as calibration finds them; the output projection's activations are clamped."""
+    matrices = [name for name, parameter in model.named_parameters() if parameter.dim() == 2]
+    return CalibratedActivations({name: torch.tensor([scale * (1 + i % 3)]) for i, name in enumerate(matrices)})
+
+
+@pytest.mark.parametrize("shape", [*SHAPES, "recurrent"])
+@pytest.mark.parametrize("choice", CHOICES)
+def test_calibrated_scales(tmp_path: Path, vocabulary: Vocabulary, choice: str, shape: str) -> None:
+    path = tmp_path / "model.pocketmt"
+    changes = {"decoder_autoregression": "ssru", "tied_decoder_layers": True} if shape == "recurrent" else SHAPES[shape]
+    model = random_transformer(architecture(**changes))
+    products = calibrated(model)
+    pack(path, model.state_dict(), model.architecture, vocabulary.model, CHOICES[choice], ABOUT, products=products)
+    reference, engine, medians = load_reference(path), load(path), []
+    for source, target in zip(sentences(8), sentences(8, seed=1), strict=True):
+        expected = reference_logits(reference, source, target)
+        error = np.abs(native_logits(engine, source, target) - expected) / np.sqrt(np.mean(expected**2))
+        assert np.max(error) < 0.5
+        medians.append(np.median(error))
+    assert np.median(medians) < 1e-5
+    if choice != "some in fp32":  # whose sums have an order that differs from CPU to CPU
+        assert_sameness(path)
+
+
+def test_calibrated_scales_make_a_difference(tmp_path: Path, vocabulary: Vocabulary) -> None:
+    path, source = tmp_path / "model.pocketmt", sentences(1)[0]
+    model = random_transformer(architecture())
+    logits = []
+    for scale in (0.02, 0.2):
+        products = calibrated(model, scale)
+        pack(path, model.state_dict(), model.architecture, vocabulary.model, "uniform8", ABOUT, products=products)
+        logits.append(native_logits(load(path), source, source))
+    assert np.abs(logits[0] - logits[1]).max() > 0.1
+
+
+@pytest.mark.parametrize("scale", [0.0, -1.0, 1e31, float("nan"), float("inf")])
+def test_a_scale_that_is_none_is_refused(tmp_path: Path, vocabulary: Vocabulary, scale: float) -> None:
+    path = tmp_path / "model.pocketmt"
+    model = random_transformer(architecture())
+    products = calibrated(model, scale)
+    with pytest.raises(ModelFileError, match="activation_scale"):
+        pack(path, model.state_dict(), model.architecture, vocabulary.model, "uniform8", ABOUT, products=products)
+    assert not path.exists()
+
+
 def test_they_make_a_difference(tmp_path: Path, vocabulary: Vocabulary) -> None:
     path, source = tmp_path / "model.pocketmt", sentences(1)[0]
     logits = []
@@ -92,6 +142,6 @@ def test_the_file_says_it(tmp_path: Path, vocabulary: Vocabulary) -> None:
     path = tmp_path / "model.pocketmt"
     write(path, vocabulary, {"*": "uniform8"}, LogarithmicActivations(4, 2.0), "even")
     with open_model(path) as file:
-        assert file.products is not None
+        assert isinstance(file.products, Products)
         assert (file.products.top, file.products.scale) == (128, 2.0)
         assert json.loads(json.dumps(file.manifest["products"])) == {"scheme": "logarithmic", "bits": 4, "scale": 2.0}

@@ -58,6 +58,7 @@ def test_kernels_pass_their_check(instruction_set: str) -> None:
         ("bit_plane_product", CHECKED_ROWS, "bit plane product"),
         ("bit_plane_product", 1, "bit plane product"),
         ("quantize_rows", CHECKED_ROWS, "activation quantization"),
+        ("quantize_rows_static", CHECKED_ROWS, "activation quantization at a given scale"),
         ("quantize_rows_logarithmic", CHECKED_ROWS, "activation log quantization"),
     ],
 )

@@ -48,6 +48,26 @@ inline void quantize_rows(const float* x, size_t x_stride, size_t count, size_t 
     }
 }
 
+// Codes of 16 activations at a calibrated scale, each of them + rounding_shift.
+POCKETMT_INLINE Floats shifted_codes(Floats x, Floats inverse) {
+    const Floats most = broadcast(127.0f), least = broadcast(-127.0f);
+    const Floats code = maximum(x * inverse, least);
+    return where_greater(code, most, most, code) + broadcast(rounding_shift);
+}
+
+inline void quantize_rows_static(const float* x, size_t x_stride, size_t count, size_t columns, float inverse,
+                                 int8_t* codes, size_t stride) {
+    const Floats inverses = broadcast(inverse);
+    for (size_t row = 0; row < count; ++row, x += x_stride, codes += stride) {
+        size_t column = 0;
+        for (; column + lanes <= columns; column += lanes)
+            store_bytes(codes + column, shifted_codes(load(x + column), inverses));
+        if (column < columns)  // stride is a multiple of 64: there is room for 16
+            store_bytes(codes + column, shifted_codes(load_first(x + column, columns - column), inverses));
+        __builtin_memset(codes + columns, 0, stride - columns);
+    }
+}
+
 // out = LN(x + residual) * gamma + beta for one row.
 inline void layer_norm_row(const float* x, const float* residual, const float* gamma, const float* beta, size_t columns,
                            float* sum_out, float* out) {

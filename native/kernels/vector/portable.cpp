@@ -8,11 +8,18 @@
 
 namespace pocketmt::portable {
 
-const VectorFunctions vector_functions = {quantize_rows,  quantize_rows_logarithmic,
-                                          layer_norm,     add,
-                                          scale_add,      transpose_keys,
-                                          attend_memory,  attend_cache,
-                                          recurrent_unit, argmax,
-                                          log_sum_exp,    top_k};
+const VectorFunctions vector_functions = {quantize_rows,
+                                          quantize_rows_static,
+                                          quantize_rows_logarithmic,
+                                          layer_norm,
+                                          add,
+                                          scale_add,
+                                          transpose_keys,
+                                          attend_memory,
+                                          attend_cache,
+                                          recurrent_unit,
+                                          argmax,
+                                          log_sum_exp,
+                                          top_k};
 
 }  // namespace pocketmt::portable

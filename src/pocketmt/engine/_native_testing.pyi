@@ -123,6 +123,9 @@ class LogMatrixProducts(_Ways):
 def quantize_rows(instruction_set: str, x: Floats, gap: int = 0) -> tuple[NDArray[np.int8], Floats]:
     """x [count, columns] -> codes [count, columns rounded up to 64], scales [count]."""
 
+def quantize_rows_static(instruction_set: str, x: Floats, inverse: float, gap: int = 0) -> NDArray[np.int8]:
+    """x [count, columns] -> codes [count, columns rounded up to 64]."""
+
 def quantize_rows_logarithmic(
     instruction_set: str, x: Floats, top: float, scale: float, gap: int = 0
 ) -> tuple[NDArray[np.int8], Floats]:

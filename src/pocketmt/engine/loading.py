@@ -9,6 +9,7 @@ from pocketmt.engine import _native
 from pocketmt.errors import DataError, ModelFileError
 from pocketmt.model_file import Architecture, ModelFile, open_model
 from pocketmt.model_file.entropy_coding import coded_name
+from pocketmt.model_file.products import Products
 from pocketmt.text.vocabulary import Vocabulary
 
 
@@ -48,7 +49,7 @@ def native_model(file: ModelFile, workers: int = 1, instruction_set: str | None 
             for name, groups in file.matrices.items()
         },
         stacks=list(file.stacks.items()),
-        products=None if file.products is None else (file.products.top, file.products.scale),
+        products=(file.products.top, file.products.scale) if isinstance(file.products, Products) else None,
         release=release,
         instruction_set=instruction_set,
         workers=workers,

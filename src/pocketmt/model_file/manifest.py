@@ -10,7 +10,7 @@ from pocketmt.model_file.architecture import Architecture, architecture_from_jso
 from pocketmt.model_file.entropy_coding import CODING
 from pocketmt.model_file.layout import RowGroup, StoredScheme, TensorForm, scheme_from_json
 from pocketmt.model_file.newer import NewerFileError
-from pocketmt.model_file.products import Products, products_from_json
+from pocketmt.model_file.products import Products, StaticProducts, activation_scale_name, products_from_json
 from pocketmt.model_file.vectors import Stacks, stacks_from_json, stored_shapes
 
 FORMAT_VERSION: Final = 1
@@ -45,7 +45,7 @@ class Contents:
     stacks: Stacks
     tensors: dict[str, TensorForm]  # without the vocabulary, whose size the manifest does not fix
     coded: bool  # codes may be entropy-coded
-    products: Products | None  # how activations that meet quantized matrices are quantized; None: 8 bits, a scale a row
+    products: Products | StaticProducts | None  # of activations and quantized matrices; None: 8 bits, a scale a row
     activations: StoredActivations | None  # None: only products quantize them, at run time
 
 
@@ -80,6 +80,8 @@ def check_manifest(manifest: dict[str, object]) -> Contents:
         if stack not in matrices:
             raise ModelFileError(f"manifest: matrices: {stack!r} is missing, whose rows are vectors")
     tensors = _tensor_forms(shapes, matrices)
+    if isinstance(products, StaticProducts):
+        tensors |= {activation_scale_name(name): ("F32", (1,)) for name in matrices if name not in stacks}
     activations = activations_from_json(manifest["activations"]) if "activations" in manifest else None
     if activations is not None:
         tensors |= activations.tensors(architecture)

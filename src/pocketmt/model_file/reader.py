@@ -18,9 +18,9 @@ from pocketmt.model_file.entropy_coding import CODED, coded_name, decode
 from pocketmt.model_file.layout import MAXIMUM_GROUPED, RowGroup, TensorForm, groups_form
 from pocketmt.model_file.manifest import VOCABULARY_TENSOR, Contents, check_manifest
 from pocketmt.model_file.newer import NewerFileError
-from pocketmt.model_file.products import Products
+from pocketmt.model_file.products import Products, StaticProducts, activation_scale_name
 from pocketmt.model_file.strict_json import parse_object
-from pocketmt.model_file.values import check_group, group_of_row
+from pocketmt.model_file.values import check_activation_scale, check_group, group_of_row
 from pocketmt.model_file.vectors import Stacks
 from pocketmt.model_file.vocabulary import decompress_vocabulary
 
@@ -51,7 +51,7 @@ class ModelFile:
         self.manifest: dict[str, object] = manifest
         self.matrices: dict[str, tuple[RowGroup, ...]] = contents.matrices
         self.stacks: Stacks = contents.stacks
-        self.products: Products | None = contents.products
+        self.products: Products | StaticProducts | None = contents.products
         self.activations: StoredActivations | None = contents.activations
         self.tensors: Mapping[str, TensorEntry] = MappingProxyType(header.tensors)
         self.coded: Mapping[str, RowGroup] = MappingProxyType(_coded(header, contents))
@@ -229,6 +229,9 @@ def _check_values(model: ModelFile) -> None:
     for operation in () if model.activations is None else model.activations.operations:
         name = ranges_name(operation)
         check_ranges(operation, model.tensors[name].shape, model.data(name))
+    if isinstance(model.products, StaticProducts):
+        for name in (each for each in model.matrices if each not in model.stacks):
+            check_activation_scale(activation_scale_name(name), model.data(activation_scale_name(name)))
     for name, entry in model.tensors.items():
         if entry.dtype == "F32" and len(entry.shape) == 1 and not math.isfinite(sum(model.data(name).cast("f"))):
             raise ModelFileError(f"tensor {name!r} holds a value that is not finite")

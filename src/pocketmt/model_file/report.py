@@ -11,7 +11,7 @@ from pocketmt.model_file.architecture import Architecture, parameter_shapes
 from pocketmt.model_file.entropy_coding import CODED, coded_name
 from pocketmt.model_file.layout import RowGroup
 from pocketmt.model_file.manifest import VOCABULARY_TENSOR
-from pocketmt.model_file.products import Products
+from pocketmt.model_file.products import Products, StaticProducts
 from pocketmt.model_file.reader import ModelFile, open_model
 
 FLOAT32_BYTES = 4
@@ -67,7 +67,7 @@ class ModelReport:
     description: str
     licence: str
     producer: str
-    products: Products | None
+    products: Products | StaticProducts | None
     matrices: tuple[MatrixReport, ...]
     stacks: tuple[MatrixReport, ...]
     activations: str

@@ -10,6 +10,7 @@ from pocketmt.model_file.packed_bits import unpack_indices, unused_bits
 Data = Callable[[str], memoryview]  # the bytes of a tensor
 LARGEST_FINITE: Final = {"BF16": 0x7F7F, "F32": 0x7F7FFFFF}  # positive numbers have the order of their bit patterns
 _SIGN: Final = {"BF16": 0x8000, "F32": 0x80000000}
+_ACTIVATION_SCALES: Final = (2.0**-100, 2.0**100)  # the inverses of which are normal numbers, too
 _SEARCHED_AT_ONCE: Final = 1 << 20  # bytes
 
 
@@ -39,6 +40,14 @@ def check_group(name: str, group: RowGroup, data: Data) -> None:
                 raise ModelFileError(f"tensor {tensor!r} holds a scale that is negative or not finite")
             if any(pattern & ~_SIGN[dtype] > LARGEST_FINITE[dtype] for pattern in patterns):
                 raise ModelFileError(f"tensor {tensor!r} holds a value that is not finite")
+
+
+def check_activation_scale(name: str, content: memoryview) -> None:
+    """Raise ModelFileError where a calibrated scale is not positive, or so that it or its inverse is no float32."""
+    (scale,) = content.cast("f")
+    low, high = _ACTIVATION_SCALES
+    if not low <= scale <= high:
+        raise ModelFileError(f"tensor {name!r} holds {scale!r:.40}, expected a scale from 2^-100 to 2^100")
 
 
 def group_of_row(matrix: str, groups: tuple[RowGroup, ...], content: memoryview) -> bytes:

@@ -11,7 +11,7 @@ import msgspec
 from pocketmt.errors import ModelFileError, PocketMTError
 from pocketmt.recipes.activations.estimation import check_outcome
 from pocketmt.recipes.activations.fully_quantized import FullQuantization
-from pocketmt.recipes.activations.products import recipe_products
+from pocketmt.recipes.activations.products import packed_products
 from pocketmt.recipes.activations.stored import TrainedActivations, check_storable
 from pocketmt.recipes.choosing.allocation import choose_recipe
 from pocketmt.recipes.description.plan import make_plan
@@ -104,7 +104,8 @@ def compress_run(
     schemes: dict[str, str | Sequence[RowGroup]] = {**groups, "*": FLOAT32}
     vocabulary = model.vocabulary_file.read_bytes()
     ranges = None if activations is None else TrainedActivations(activations, outcome.ranges)
-    packed = partial(pack, products=recipe_products(recipe), entropy_coding=entropy_coding, activations=ranges)
+    products = packed_products(recipe, outcome.ranges)
+    packed = partial(pack, products=products, entropy_coding=entropy_coding, activations=ranges)
 
     def write(path: Path) -> None:
         weights, quantized = outcome.weights, outcome.quantized

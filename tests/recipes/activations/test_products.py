@@ -1,6 +1,7 @@
 """Recipes whose activations are quantized where they meet quantized weights [L5], on a small network."""
 
 import json
+import random
 import subprocess
 import sys
 from pathlib import Path
@@ -14,9 +15,13 @@ from torch import Tensor, nn
 import pocketmt.recipes.retraining.stage as stage_module
 from pocketmt.errors import ConfigurationError
 from pocketmt.model_file import open_model
+from pocketmt.model_file.products import StaticProducts
+from pocketmt.model_file.report import inspect_model
 from pocketmt.models.transformer import Transformer
 from pocketmt.quantization.log_activations import LogarithmicActivations
+from pocketmt.quantization.static_activations import calibrated_scale
 from pocketmt.recipes.activations.products import quantize_products, recipe_products
+from pocketmt.recipes.description.matrices import matrix_names
 from pocketmt.recipes.description.plan import make_plan
 from pocketmt.recipes.description.schema import Recipe
 from pocketmt.recipes.reference.network import load_reference
@@ -25,7 +30,7 @@ from pocketmt.recipes.retraining.compression import compress
 from pocketmt.recipes.row_groups import QuantizedMatrix
 from pocketmt.recipes.run_folder import compress_run
 from pocketmt.recipes.trained_model import read_trained_model
-from pocketmt.text.vocabulary import PAD
+from pocketmt.text.vocabulary import EOS, PAD
 from pocketmt.training.data import Corpus, batches, load_corpus
 from tests.recipes.conftest import PIECES, architecture, random_transformer
 from tests.recipes.tiny_run import write_tiny_run
@@ -168,6 +173,57 @@ def test_the_file_computes_what_was_scored(tiny_run: Path, tmp_path: Path, other
         assert file.manifest["products"] == {"scheme": "logarithmic", "bits": 4, "scale": 3.0}
         training: Any = file.manifest["training"]
     assert loss_of(load_reference(path), corpus) == pytest.approx(training["compression"]["loss"], abs=1e-3)
+
+
+STATIC: dict[str, Any] = {"scheme": "uniform", "sentences": 6}
+ALL8: dict[str, Any] = {"matrices": ["*"], "scheme": "uniform", "bits": 8}
+
+
+def activation_scales(path: Path) -> dict[str, float]:
+    with open_model(path) as file:
+        names = [name for name in file.tensors if name.endswith(".activation_scale")]
+        return {name: file.data(name).cast("f")[0] for name in names}
+
+
+@pytest.mark.parametrize("retraining", [None, {**RETRAINING, "method": "straight_through"}])
+def test_the_file_holds_calibrated_scales(tiny_run: Path, tmp_path: Path, retraining: dict[str, Any] | None) -> None:
+    path = tmp_path / "model.pocketmt"
+    stage = {"quantize": [ALL8], "products": STATIC} | ({} if retraining is None else {"retraining": retraining})
+    compress_run(tiny_run, recipe(stage), tmp_path / "work", path)
+    model = read_trained_model(tiny_run)
+    assert model.configuration is not None
+    corpus = load_corpus(model.configuration.data, model.vocabulary_file)
+    with open_model(path) as file:
+        assert file.products == StaticProducts() and "calibrated" in inspect_model(path).to_text()
+        training: Any = file.manifest["training"]
+    assert loss_of(load_reference(path), corpus) == pytest.approx(training["compression"]["loss"], abs=1e-3)
+    # By the formula, from what the trained network brings to one of its products.
+    network = Transformer(model.architecture)
+    network.load_state_dict(model.weights)
+    pairs = random.Random(1).sample(corpus.training, 6)
+    largest = []
+    for source, _ in pairs:
+        encoded, _ = network.eval().encode(torch.tensor([[*source, EOS]]))
+        largest.append(encoded.detach().abs().max())
+    scales = activation_scales(path)
+    expected = calibrated_scale(torch.stack(largest))
+    assert scales["decoder.layers.0.cross_attention.key_value.weight.activation_scale"] == pytest.approx(expected)
+    assert len(scales) == len(matrix_names(model.architecture))
+
+
+def test_a_later_stage_calibrates_what_it_adds(tiny_run: Path, tmp_path: Path) -> None:
+    both, once = tmp_path / "both.pocketmt", tmp_path / "once.pocketmt"
+    attention = {**ALL8, "matrices": ["encoder.self_attention"]}
+    rest = {**ALL8, "matrices": ["embedding", "encoder.feed_forward", "decoder.*"]}
+    compress_run(
+        tiny_run, recipe({"quantize": [attention], "products": STATIC}, {"quantize": [rest]}), tmp_path / "1", both
+    )
+    compress_run(tiny_run, recipe({"quantize": [ALL8], "products": STATIC}), tmp_path / "2", once)
+    first, second = activation_scales(both), activation_scales(once)
+    assert first.keys() == second.keys()
+    assert {name: scale for name, scale in first.items() if "encoder.layers.0.self_attention.query" in name} == {
+        name: scale for name, scale in second.items() if "encoder.layers.0.self_attention.query" in name
+    }
 
 
 @torch.inference_mode()

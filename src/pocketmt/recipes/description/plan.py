@@ -12,6 +12,7 @@ from pocketmt.quantization import Scheme
 from pocketmt.quantization.frequency_clusters import frequency_clusters
 from pocketmt.quantization.log_activations import LogarithmicActivations
 from pocketmt.quantization.registry import scheme_from_options
+from pocketmt.quantization.static_activations import StaticActivations
 from pocketmt.recipes.activations.estimation import Estimation, plan_activations, plan_estimation
 from pocketmt.recipes.activations.fully_quantized import FullQuantization
 from pocketmt.recipes.activations.products import plan_products
@@ -61,7 +62,7 @@ class PlannedStage:
     compensation: ErrorCompensation | None = None
     activations: FullQuantization | None = None  # of this stage, or of an earlier one
     estimation: Estimation | None = None  # where this stage is the first that quantizes activations
-    products: LogarithmicActivations | None = None  # of this stage, or of an earlier one
+    products: LogarithmicActivations | StaticActivations | None = None  # of this stage, or of an earlier one
 
 
 def make_plan(recipe: Recipe, architecture: Architecture) -> list[PlannedStage]:
@@ -79,7 +80,7 @@ def make_plan(recipe: Recipe, architecture: Architecture) -> list[PlannedStage]:
     matrices: dict[str, Division] = {}
     places: dict[str, str] = {}
     activations: FullQuantization | None = None
-    products: LogarithmicActivations | None = None
+    products: LogarithmicActivations | StaticActivations | None = None
     plan = []
     for index, stage in enumerate(recipe.stages):
         place = f"stages[{index}]"

@@ -159,13 +159,25 @@ class Activations(_Strict, frozen=True, kw_only=True):
     trials: Positive | None = None  # None: TRIALS
 
 
-class Products(_Strict, frozen=True, kw_only=True):
-    """How activations are quantized, on the fly, where they come to a product with quantized weights [L5]."""
+class LogarithmicProducts(_Strict, frozen=True, kw_only=True, tag_field="scheme", tag="logarithmic"):
+    """Activations on a fixed log scale where they come to a product with quantized weights [L5]."""
 
-    scheme: Literal["logarithmic"]
     bits: Annotated[int, Meta(ge=1, le=4)]
     # S, the largest magnitude; the paper has "fixed predetermined" scales (3.5), and uses 1: "we do not scale" (4.3).
     scale: Annotated[float, Meta(ge=2**-20, le=2**20)] = 1.0
+
+
+class StaticProducts(_Strict, frozen=True, kw_only=True, tag_field="scheme", tag="uniform"):
+    """Activations in 8 bits where they come to a product with quantized weights, at scales calibrated beforehand [E6].
+
+    Each product's input has a scale of its own, found when the first stage that quantizes its weights begins.
+    """
+
+    bits: Literal[8] = 8
+    sentences: Positive = 256  # of the training text, drawn by the recipe's seed
+
+
+Products = LogarithmicProducts | StaticProducts
 
 
 class Stage(_Strict, frozen=True, kw_only=True):

@@ -14,10 +14,12 @@ from pocketmt.errors import ConfigurationError, ModelFileError
 from pocketmt.model_file.architecture import Architecture, architecture_to_json, parameter_shapes
 from pocketmt.model_file.entropy_coding import CODING
 from pocketmt.model_file.manifest import FORMAT_VERSION, check_manifest
+from pocketmt.model_file.products import activation_scale_name
 from pocketmt.model_file.vectors import stack_name, stacks_from_json, stored_shapes
 from pocketmt.model_file.writer import StoredTensor, write_model
 from pocketmt.quantization import Logarithmic, Scheme, Uniform
 from pocketmt.quantization.log_activations import LogarithmicActivations
+from pocketmt.quantization.static_activations import CalibratedActivations
 from pocketmt.recipes.activations.stored import TrainedActivations, encode_activations, with_stored_norms
 from pocketmt.recipes.packing.encoding import check_groups, encode_matrix, stored_tensor
 from pocketmt.recipes.packing.entropy_coding import code_tensors
@@ -63,7 +65,7 @@ def pack(
     about: About,
     quantized: Mapping[str, QuantizedMatrix] | None = None,
     *,
-    products: LogarithmicActivations | None = None,
+    products: LogarithmicActivations | CalibratedActivations | None = None,
     entropy_coding: bool = False,
     activations: TrainedActivations | None = None,
 ) -> int:
@@ -109,7 +111,7 @@ def pack(
     stored, tensors = _encode(holding, chosen, quantized or {})
     described, ranges = ({}, {}) if activations is None else encode_activations(activations, architecture)
     manifest = _manifest(architecture, vocabulary, about) | stored | _optional(vectors, products) | described
-    tensors |= ranges
+    tensors |= ranges | _activation_scales(products, [name for name in chosen if name not in stacks])
     if entropy_coding:
         tensors = code_tensors(tensors, check_manifest(manifest).matrices)
         manifest["coding"] = CODING
@@ -180,7 +182,20 @@ def _encode(
     return {"schemes": entries, "matrices": matrices}, tensors
 
 
-def _optional(vectors: list[list[str]], products: LogarithmicActivations | None) -> dict[str, object]:
+def _activation_scales(
+    products: LogarithmicActivations | CalibratedActivations | None, matrices: Sequence[str]
+) -> dict[str, StoredTensor]:
+    if not isinstance(products, CalibratedActivations):
+        return {}
+    for name in matrices:
+        if name not in products.scales:
+            raise ConfigurationError(f"products: the activations that meet {name} have no scale: calibrate them")
+    return {activation_scale_name(name): stored_tensor(products.scales[name].cpu(), "F32") for name in matrices}
+
+
+def _optional(
+    vectors: list[list[str]], products: LogarithmicActivations | CalibratedActivations | None
+) -> dict[str, object]:
     """Return the members of the manifest that are only there where they say something."""
     members: dict[str, object] = {"vectors": vectors} if vectors else {}
     return members if products is None else {**members, "products": products.description()}

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Sequence
-from functools import reduce
+from functools import partial, reduce
 from typing import Final
 
 import torch
@@ -10,11 +10,13 @@ from torch import Tensor, nn
 
 from pocketmt.model_file import Architecture, ModelFile, RowGroup, open_model
 from pocketmt.model_file.bit_packing import unpack_codes
+from pocketmt.model_file.products import Products, StaticProducts, activation_scale_name
 from pocketmt.models.transformer import Transformer
 from pocketmt.quantization.activations import quantize_rows
 from pocketmt.quantization.grid import Grid
 from pocketmt.quantization.log_activations import LogarithmicActivations
 from pocketmt.quantization.products import affine_product, binary_product, level_product
+from pocketmt.quantization.static_activations import StaticActivations
 from pocketmt.recipes.reference.grids import Grids, input_grids, put_grids
 
 _TORCH_TYPES: Final = {"F32": torch.float32, "BF16": torch.bfloat16, "I8": torch.int8, "U8": torch.uint8}
@@ -164,10 +166,9 @@ def load_reference(path: str | os.PathLike[str]) -> Transformer:
         ModelFileError: as `open_model` does.
     """
     with open_model(path) as file:
-        quantize = quantize_rows
-        if file.products is not None:
-            quantize = LogarithmicActivations(file.products.bits, file.products.scale).quantize_rows
-        linears = {name: QuantizedLinear(*_row_groups(file, name), None, quantize) for name in file.matrices}
+        linears = {
+            name: QuantizedLinear(*_row_groups(file, name), None, _quantizer(file, name)) for name in file.matrices
+        }
         decoded = {name: linear.weight() for name, linear in linears.items()}
         for stack, vectors in file.stacks.items():
             del linears[stack]
@@ -192,6 +193,15 @@ def load_reference(path: str | os.PathLike[str]) -> Transformer:
         setattr(model.get_submodule(parent), attribute, linear)
     put_grids(model, grids)
     return model.eval().requires_grad_(False)
+
+
+def _quantizer(file: ModelFile, matrix: str) -> Callable[[Tensor], tuple[Tensor, Tensor]]:
+    """Return what quantizes the activations that meet a matrix."""
+    if isinstance(file.products, Products):
+        return LogarithmicActivations(file.products.bits, file.products.scale).quantize_rows
+    if isinstance(file.products, StaticProducts) and matrix not in file.stacks:
+        return partial(StaticActivations().quantize_rows, scale=_tensor(file, activation_scale_name(matrix)))
+    return quantize_rows
 
 
 def _row_groups(file: ModelFile, name: str) -> tuple[list[nn.Module], Tensor | None]:

@@ -14,9 +14,10 @@ from lightning_fabric import Fabric
 from torch import Tensor
 
 from pocketmt.models.transformer import Dropouts, Transformer
+from pocketmt.quantization.static_activations import StaticActivations
 from pocketmt.recipes.activations.estimation import Estimation, build_network, estimate_ranges
 from pocketmt.recipes.activations.fully_quantized import set_stage
-from pocketmt.recipes.activations.products import quantize_products
+from pocketmt.recipes.activations.products import calibrate, quantize_products
 from pocketmt.recipes.description.plan import PlannedStage
 from pocketmt.recipes.description.schema import SEQUENCE_OBJECTIVES, Retraining
 from pocketmt.recipes.retraining.compensation import compensate
@@ -128,6 +129,7 @@ class StageRun:
         self.network = self._quantizing_network({**start.weights, **start.ranges})
         self.groups = row_groups(plan, piece_counts(self.corpus, setting.model.architecture.vocabulary_size))
         self.network.to(setting.fabric.device)
+        self._calibrate()
         self.earlier = start.quantized.keys()  # matrices that no delay concerns
         quantized = {**start.quantized, **self._compensated(start)}
         parameters = dict(self.network.named_parameters())
@@ -149,11 +151,27 @@ class StageRun:
         """
         dropouts = self._dropouts() if with_dropout else None
         network = build_network(self.setting.model.architecture, self.plan.activations, dropouts)
-        network.load_state_dict({**network.state_dict(), **state})
         if self.plan.products is not None:
-            weights = [name for name, division in self.plan.matrices.items() if not division.vectors]
-            quantize_products(network, self.plan.products, weights)
+            quantize_products(network, self.plan.products, self._multiplied())
+        network.load_state_dict({**network.state_dict(), **state})
         return network
+
+    def _multiplied(self) -> list[str]:
+        """Return the quantized matrices that activations are multiplied with."""
+        return [name for name, division in self.plan.matrices.items() if not division.vectors]
+
+    def _calibrate(self) -> None:
+        """Find the scales of the activations that meet what is new in this stage, where they are static [E6]."""
+        if not isinstance(self.plan.products, StaticActivations):
+            return
+        assert self.corpus is not None
+        calibrate(self.network, self.plan.products, self._multiplied(), self._drawn(self.plan.products.sentences))
+
+    def _drawn(self, sentences: int) -> list[Pair]:
+        """Return some sentences of the training text, drawn by the recipe's seed."""
+        assert self.corpus is not None
+        pairs = self.corpus.training
+        return random.Random(self.setting.seed).sample(pairs, min(sentences, len(pairs)))
 
     def _dropouts(self) -> Dropouts:
         scale = 1.0 if self.retraining is None else self.retraining.dropout_scale
@@ -161,11 +179,10 @@ class StageRun:
 
     def _compensated(self, start: Outcome) -> dict[str, QuantizedMatrix]:
         """Return the matrices that this stage quantizes with error compensation, if it does."""
-        settings, corpus = self.plan.compensation, self.corpus
+        settings = self.plan.compensation
         if settings is None:
             return {}
-        assert corpus is not None
-        chosen = random.Random(self.setting.seed).sample(corpus.training, min(settings.sentences, len(corpus.training)))
+        chosen = self._drawn(settings.sentences)
         network = self._quantizing_network(decoded_weights(start.weights, start.quantized, self.groups))
         new = {name: each for name, each in self.groups.items() if name not in start.quantized and not each[0].vectors}
         return compensate(network.to(self.setting.fabric.device), new, chosen)

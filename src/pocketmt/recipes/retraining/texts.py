@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pocketmt.errors import ConfigurationError, DataError
+from pocketmt.quantization.static_activations import StaticActivations
 from pocketmt.recipes.description.plan import PlannedStage
 from pocketmt.recipes.description.schema import SEQUENCE_OBJECTIVES
 from pocketmt.recipes.retraining.teaching import Taught, Teacher, corpus_of_plain_text, teach
@@ -64,6 +65,7 @@ def needs_text(plan: list[PlannedStage]) -> bool:
         stage.retraining is not None
         or stage.compensation is not None
         or stage.estimation is not None
+        or isinstance(stage.products, StaticActivations)
         or any(division.ratio is not None for division in stage.matrices.values())
         for stage in plan
     )
