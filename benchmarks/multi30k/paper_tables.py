@@ -81,6 +81,12 @@ _L3 = (
     PaperRow("4-bit fixed point", "l-fixed-point4-error-feedback", 34.61),
     PaperRow("4-bit log", "l-log4-error-feedback", 35.47, 7.88),
 )
+_L4 = (
+    PaperRow("baseline", CONTROL, 35.66, 1.0),
+    PaperRow("4-bit model", "l-log4-error-feedback", 35.47, 7.88),
+    PaperRow("+ 4-bit dot product, unscaled", "l-log4-dot-products", 35.05),
+    PaperRow("+ 4-bit dot product, scale 4", "log4-dot-products-scale-4", None),
+)
 _L6 = (
     PaperRow("32 bit", CONTROL, 35.66, 1.0),
     PaperRow("4 bit", "l-log4-error-feedback", 35.47, 7.88),
@@ -88,7 +94,15 @@ _L6 = (
     PaperRow("2 bit", "l-log2-error-feedback", 33.40, 15.50),
     PaperRow("1 bit", "l-log1-error-feedback", 29.43, 30.00),
 )
-PAPER_TABLES: Mapping[str, tuple[PaperRow, ...]] = {"b2": _B2, "z1": _Z1, "l1": _L1, "l2": _L2, "l3": _L3, "l6": _L6}
+PAPER_TABLES: Mapping[str, tuple[PaperRow, ...]] = {
+    "b2": _B2,
+    "z1": _Z1,
+    "l1": _L1,
+    "l2": _L2,
+    "l3": _L3,
+    "l4": _L4,
+    "l6": _L6,
+}
 
 
 def paper_tables(rows: Mapping[str, Mapping[str, Any]]) -> dict[str, list[dict[str, Any]]]:
