@@ -60,7 +60,7 @@ check: $(ENGINE)
 
 benchmark: $(ENGINE) $(PEER)
 	$(BIN)/python tools/check_install.py --output benchmarks/records/install.json
-	$(BIN)/python -m benchmarks.peer --trained captions-en-de --random base
+	$(BIN)/python -m benchmarks.peer --trained captions-en-de-8bit --random base
 	$(BIN)/python -m benchmarks.schemes
 	$(BIN)/python -m benchmarks.kernels
 	$(BIN)/python tools/render_records.py

@@ -1,6 +1,6 @@
 """Times PocketMT beside CTranslate2: the same weights, the same sentences, one thread each on one core, in turn.
 
-    python -m benchmarks.peer --core 1 --trained captions-en-de --random base
+    python -m benchmarks.peer --core 1 --trained captions-en-de-8bit --random base
     python -m benchmarks.peer --quick
 
 For each model, each precision and each case (one by one or in batches, greedy or beam 4) the fastest setting of each
@@ -94,7 +94,7 @@ def _options() -> argparse.Namespace:
     )
     options = parser.parse_args()
     if options.trained is None and options.random is None:
-        options.trained, options.random = ([], ["tiny"]) if options.quick else (["captions-en-de"], ["base"])
+        options.trained, options.random = ([], ["tiny"]) if options.quick else (["captions-en-de-8bit"], ["base"])
     return options
 
 

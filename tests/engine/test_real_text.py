@@ -18,7 +18,7 @@ from pocketmt.recipes.packing.model_file import About, pack
 from pocketmt.recipes.reference.network import QuantizedLinear, load_reference
 from pocketmt.text.vocabulary import BOS, EOS, Vocabulary
 
-BUNDLED = ("captions-en-de", "captions-en-de-log4")
+BUNDLED = ("captions-en-de", "captions-en-de-8bit")
 
 
 def _multi30k_is_here() -> bool:
@@ -43,9 +43,9 @@ test_lines.__test__ = False  # type: ignore[attr-defined]
 def float_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The bundled 8-bit model's weights, decoded and packed as float32: trained weights without a second large file."""
     path = tmp_path_factory.mktemp("float") / "float32.pocketmt"
-    with open_model(resolve_model("captions-en-de")) as file:
+    with open_model(resolve_model("captions-en-de-8bit")) as file:
         architecture, vocabulary = file.architecture, file.vocabulary()
-    weights = decoded_weights("captions-en-de")
+    weights = decoded_weights("captions-en-de-8bit")
     pack(path, weights, architecture, vocabulary, "float32", About(source_language="en", target_language="de"))
     return path
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 from pocketmt.model_file.activations import StoredActivations, ranges_name
-from pocketmt.model_file.architecture import Architecture, parameter_shapes
+from pocketmt.model_file.architecture import Architecture, architecture_to_json, parameter_shapes
 from pocketmt.model_file.entropy_coding import CODED, coded_name
 from pocketmt.model_file.layout import RowGroup
 from pocketmt.model_file.manifest import VOCABULARY_TENSOR
@@ -108,7 +108,7 @@ class ModelReport:
         return "\n".join([*self._heading(), "", *self._matrix_table(), "", *self._totals()])
 
     def _heading(self) -> list[str]:
-        sizes = asdict(self.architecture)
+        sizes = architecture_to_json(self.architecture)
         facts = [
             ("file", self.path),
             ("languages", f"{self.source_language} to {self.target_language}"),
