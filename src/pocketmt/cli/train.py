@@ -25,6 +25,7 @@ def train(configuration: Path, output: Path) -> None:
 
     # A mistake in the configuration is told before PyTorch is loaded, which takes seconds.
     resolved = read_configuration(configuration)
+    from pocketmt.recipes.any_model import open_teacher
     from pocketmt.training.loop import train as run_training
 
-    run_training(resolved, output)
+    run_training(resolved, output, open_teacher)

@@ -57,6 +57,12 @@ class AnyModel:
         return start_engine(self._run, packed, workers)
 
 
+def open_teacher(name: str) -> tuple[Transformer, Vocabulary]:
+    """Return a model's network and vocabulary, for `train`; raises as `AnyModel` does."""
+    model = AnyModel(name)
+    return model.network(), model.vocabulary
+
+
 def start_engine(model: TrainedModel, packed: Path, workers: int) -> Translator:
     """Write the model of a run, in full precision, to a model file, and return the engine with it."""
     languages = model.languages

@@ -1,7 +1,7 @@
 """What a training run is told, as typed structs read from TOML. The only place of training defaults."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta
@@ -13,22 +13,37 @@ from pocketmt.models.presets import PRESETS, preset
 Positive = Annotated[int, Meta(ge=1)]
 Fraction = Annotated[float, Meta(ge=0, lt=1)]
 PositiveFloat = Annotated[float, Meta(gt=0)]
+Files = str | Annotated[list[str], Meta(min_length=1)]
 
 
 class Data(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Parallel text, one sentence a line; a relative path starts at the configuration file's folder."""
+    """Parallel text, one sentence a line; a relative path starts at the configuration file's folder.
+
+    Training text may be of several files a side, real and synthetic, as many on one side as on the other.
+    """
 
     source_language: str
     target_language: str
-    training_source: str
-    training_target: str
+    training_source: Files
+    training_target: Files
     validation_source: str
     validation_target: str
-    vocabulary_size: Annotated[int, Meta(ge=8, le=1_000_000)] = 6000
+    vocabulary: str | None = None  # of a file, a run's folder or a model file; None: learnt from the training text
+    vocabulary_size: Annotated[int, Meta(ge=8, le=1_000_000)] = 6000  # of one that is learnt
     maximum_length: Positive = 200  # pieces on either side; longer pairs are left out
     maximum_ratio: Annotated[float, Meta(ge=1)] = 4.0  # of the two sides' pieces
     remove_identical: bool = False  # pairs with the same text on both sides
     remove_duplicates: bool = False
+
+    @property
+    def training_files(self) -> list[tuple[Path, Path]]:
+        """Source and target of each part of the training text; ConfigurationError where a side has more files."""
+        sides = [each if isinstance(each, list) else [each] for each in (self.training_source, self.training_target)]
+        if len(sides[0]) != len(sides[1]):
+            raise ConfigurationError(
+                f"training_source names {len(sides[0])} files, training_target {len(sides[1])}: name as many"
+            )
+        return [(Path(source), Path(target)) for source, target in zip(*sides, strict=True)]
 
 
 Preset = Literal[
@@ -80,6 +95,11 @@ class Training(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     batch_tokens: Positive = 2048
     learning_rate: PositiveFloat = 3e-3  # at the end of the warm-up
     warmup_updates: Positive = 1000
+    # Distillation [E1]: the words of the training text's target side, or the probabilities that a teacher gives to all
+    # words in their places, or both.
+    objective: Literal["references", "word_distillation", "mixed"] = "references"
+    references_share: Fraction = 0.5  # of the loss, where the objective is mixed
+    teacher: str | None = None  # a run's folder or a model file, of the same vocabulary; what the others need
     label_smoothing: Fraction = 0.1
     clip_norm: PositiveFloat = 1.0
     maximum_updates: Positive = 20_000
@@ -108,10 +128,45 @@ def read_configuration(path: Path) -> Configuration:
         raise ConfigurationError(f"{path}: cannot be read ({error.strerror or error})") from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise ConfigurationError(f"{path}: {error}") from error
-    try:
-        configuration.model.architecture(configuration.data.vocabulary_size)
-    except ConfigurationError as error:
-        raise ConfigurationError(f"{path}: model: {error}") from error
-    names = ("training_source", "training_target", "validation_source", "validation_target")
-    absolute = {name: str(path.parent.resolve() / getattr(configuration.data, name)) for name in names}
-    return msgspec.structs.replace(configuration, data=msgspec.structs.replace(configuration.data, **absolute))
+    for place, check in (("model", _check_model), ("data", _check_data), ("training", _check_training)):
+        try:
+            check(configuration)
+        except ConfigurationError as error:
+            raise ConfigurationError(f"{path}: {place}: {error}") from error
+    folder = path.parent.resolve()
+    names = ("training_source", "training_target", "validation_source", "validation_target", "vocabulary")
+    return msgspec.structs.replace(
+        configuration,
+        data=msgspec.structs.replace(configuration.data, **_absolute(configuration.data, names, folder)),
+        training=msgspec.structs.replace(
+            configuration.training, **_absolute(configuration.training, ("teacher",), folder)
+        ),
+    )
+
+
+def _check_model(configuration: Configuration) -> None:
+    configuration.model.architecture(configuration.data.vocabulary_size)
+
+
+def _check_data(configuration: Configuration) -> None:
+    assert configuration.data.training_files
+
+
+def _check_training(configuration: Configuration) -> None:
+    training = configuration.training
+    if training.objective != "references" and training.teacher is None:
+        raise ConfigurationError(
+            f"the objective {training.objective!r} needs a teacher: name a run's folder or a model file"
+        )
+    if training.objective == "references" and training.teacher is not None:
+        raise ConfigurationError("a teacher is named, but no objective learns from it: word_distillation or mixed do")
+
+
+def _absolute(settings: msgspec.Struct, names: tuple[str, ...], folder: Path) -> dict[str, Any]:
+    """Return those of the named settings that are paths, or lists of them, with relative ones starting at a folder."""
+    found = {name: getattr(settings, name) for name in names}
+    return {
+        name: [str(folder / each) for each in value] if isinstance(value, list) else str(folder / value)
+        for name, value in found.items()
+        if value is not None
+    }

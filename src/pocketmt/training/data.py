@@ -7,6 +7,7 @@ from pathlib import Path
 from torch import Tensor
 
 from pocketmt.errors import DataError
+from pocketmt.model_file import open_model
 from pocketmt.models.search import pad
 from pocketmt.text.batching import make_batches
 from pocketmt.text.cleaning import Cleaning, CleaningReport, clean
@@ -41,16 +42,20 @@ class Corpus:
 
 
 def load_corpus(data: Data, vocabulary_file: Path) -> Corpus:
-    """Read and encode a run's text; the vocabulary is learnt from the training text unless its file is there.
+    """Read and encode a run's text; unless its file is there, the vocabulary is that of `data`, or is learnt.
 
     Raises DataError where a file cannot be read, the sides are unequal, nothing is left, or no vocabulary can
-    be learnt.
+    be learnt, and ModelFileError where the vocabulary is to be that of a broken model file.
     """
-    texts = list(read_pairs(Path(data.training_source), Path(data.training_target)))
+    files = data.training_files
+    texts = [pair for source, target in files for pair in read_pairs(source, target)]
     if not texts:
-        raise DataError(f"{data.training_source} and {data.training_target} are empty: there is nothing to train on")
+        raise DataError(f"{files[0][0]} and {files[0][1]} are empty: there is nothing to train on")
     if not vocabulary_file.exists():
-        vocabulary = train_vocabulary((line for pair in texts for line in pair), data.vocabulary_size)
+        if data.vocabulary is not None:
+            vocabulary = read_vocabulary(Path(data.vocabulary))
+        else:
+            vocabulary = train_vocabulary((line for pair in texts for line in pair), data.vocabulary_size)
         temporary = vocabulary_file.with_suffix(".temporary")
         temporary.write_bytes(vocabulary.model)
         temporary.replace(vocabulary_file)
@@ -58,7 +63,7 @@ def load_corpus(data: Data, vocabulary_file: Path) -> Corpus:
     report = CleaningReport()
     training = encode_pairs(clean_pairs(texts, make_cleaning(data), vocabulary, report), vocabulary)
     if not training:
-        raise DataError(f"no pair of {data.training_source} is left ({report}): check the two files and the filters")
+        raise DataError(f"no pair of {files[0][0]} is left ({report}): check the files and the filters")
     validation_texts = list(read_pairs(Path(data.validation_source), Path(data.validation_target)))
     if not validation_texts:
         raise DataError(f"{data.validation_source} is empty: training needs validation text to know when to stop")
@@ -69,8 +74,19 @@ def load_corpus(data: Data, vocabulary_file: Path) -> Corpus:
         validation_sources=[source for source, _ in validation],
         validation_references=[target for _, target in validation_texts],
         validation=[pair for pair in validation if pair[0] and pair[1]],
-        left_out={reason.value: count for reason, count in report.removed.items()},
+        left_out={reason.value: count for reason, count in report.removed.items() if count},
     )
+
+
+def read_vocabulary(path: Path) -> Vocabulary:
+    """Return the vocabulary of a run's folder, of a model file (*.pocketmt) or of a SentencePiece model's file.
+
+    Raises DataError where there is none, and ModelFileError where the model file is broken.
+    """
+    if path.suffix == ".pocketmt":
+        with open_model(path) as file:
+            return Vocabulary.from_bytes(file.vocabulary())
+    return Vocabulary.from_file(path / "vocabulary.model" if path.is_dir() else path)
 
 
 def make_cleaning(data: Data) -> Cleaning:

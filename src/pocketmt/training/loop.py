@@ -1,6 +1,7 @@
 """The one training loop, on Lightning Fabric: CPU or GPU, one process or several, by the same code."""
 
 import dataclasses
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -8,12 +9,14 @@ from typing import Any
 import torch
 from lightning_fabric import Fabric
 
+from pocketmt.errors import DataError
 from pocketmt.model_file.architecture import architecture_to_json
 from pocketmt.models.transformer import Transformer
+from pocketmt.text.vocabulary import Vocabulary
 from pocketmt.training.checkpoints import Snapshots, claim_folder, load_checkpoint, save_checkpoint, save_weights
 from pocketmt.training.configuration import Configuration
-from pocketmt.training.data import Batch, Corpus, load_corpus
-from pocketmt.training.objectives import drop_padding, output_cross_entropy
+from pocketmt.training.data import Batch, Corpus, load_corpus, read_vocabulary
+from pocketmt.training.objectives import taught_loss
 from pocketmt.training.progress import LOG_EVERY, Reporter
 from pocketmt.training.schedule import inverse_square_root
 from pocketmt.training.steps import (
@@ -40,21 +43,49 @@ class Position:
     finished: bool = False
 
 
-def train(configuration: Configuration, folder: Path) -> Position:
+# The name of a teacher -> its network in evaluation mode, and its vocabulary.
+OpenTeacher = Callable[[str], tuple[Transformer, Vocabulary]]
+
+
+def train(configuration: Configuration, folder: Path, open_teacher: OpenTeacher | None = None) -> Position:
     """Train a model into `folder`, or go on where an earlier run of the same configuration stopped.
 
     The folder then holds vocabulary.model, model.safetensors (averaged weights of the best validation), log.jsonl,
-    configuration.json, and what is needed to go on. Raises ConfigurationError where the folder holds another run.
+    configuration.json, and what is needed to go on.
+
+    Args:
+        configuration: what to do.
+        folder: of the run, made where it is missing.
+        open_teacher: reads the configuration's teacher, in each process; needed where there is one.
+
+    Raises:
+        ConfigurationError: the folder holds another run.
+        DataError: as `load_corpus` does; the teacher's vocabulary is not the one that is trained with.
     """
+    _check_teacher(configuration, open_teacher)
     folder.mkdir(parents=True, exist_ok=True)
     claim_folder(folder, "configuration.json", configuration, "run with another configuration")
     settings = configuration.training
     fabric = make_fabric(settings)
-    position: Position = fabric.launch(_run, configuration, folder)  # type: ignore[arg-type]
+    position: Position = fabric.launch(_run, configuration, folder, open_teacher)  # type: ignore[arg-type]
     return position
 
 
-def _run(fabric: Fabric, configuration: Configuration, folder: Path) -> Position:
+def _check_teacher(configuration: Configuration, open_teacher: OpenTeacher | None) -> None:
+    """Raise DataError, before the run has a folder, where the teacher's vocabulary is not the run's."""
+    teacher, vocabulary = configuration.training.teacher, configuration.data.vocabulary
+    if teacher is None:
+        return
+    assert open_teacher is not None
+    _, taught = open_teacher(teacher)
+    if vocabulary is None or read_vocabulary(Path(vocabulary)).model != taught.model:
+        raise DataError(
+            f"the vocabulary of the teacher {teacher} is not the one to train with: "
+            f"take the teacher's, by [data] vocabulary = {teacher!r}"
+        )
+
+
+def _run(fabric: Fabric, configuration: Configuration, folder: Path, open_teacher: OpenTeacher | None) -> Position:
     """What every process does."""
     if configuration.training.threads:
         torch.set_num_threads(configuration.training.threads)
@@ -62,7 +93,9 @@ def _run(fabric: Fabric, configuration: Configuration, folder: Path) -> Position
         load_corpus(configuration.data, folder / "vocabulary.model")  # the others find the vocabulary made
     fabric.barrier()
     corpus = load_corpus(configuration.data, folder / "vocabulary.model")
-    run = Run(fabric, configuration, folder, corpus)
+    teacher = configuration.training.teacher
+    network = None if teacher is None or open_teacher is None else open_teacher(teacher)[0]
+    run = Run(fabric, configuration, folder, corpus, network)
     try:
         run.go()
     finally:
@@ -73,12 +106,20 @@ def _run(fabric: Fabric, configuration: Configuration, folder: Path) -> Position
 class Run:
     """One process's share of a training run."""
 
-    def __init__(self, fabric: Fabric, configuration: Configuration, folder: Path, corpus: Corpus) -> None:
+    def __init__(
+        self,
+        fabric: Fabric,
+        configuration: Configuration,
+        folder: Path,
+        corpus: Corpus,
+        teacher: Transformer | None = None,
+    ) -> None:
         """Build model and optimizer, and take up the folder's checkpoint where there is one."""
         self.fabric = fabric
         self.settings = configuration.training
         self.folder = folder
         self.corpus = corpus
+        self.teacher = None if teacher is None else teacher.to(fabric.device)
         self.languages = {"source": configuration.data.source_language, "target": configuration.data.target_language}
         torch.manual_seed(self.settings.seed)
         architecture = configuration.model.architecture(len(corpus.vocabulary))
@@ -130,8 +171,9 @@ class Run:
         self.position.update += 1
         settings = self.settings
         seed_update(self.fabric, settings.seed, self.position.update)
-        decoded, targets = drop_padding(self.model(batch.source, batch.target_inputs), batch.targets)
-        loss = output_cross_entropy(decoded, self.network.embedding.weight, targets, settings.label_smoothing)
+        share = settings.references_share if settings.objective == "mixed" else 0.0
+        output = self.network.embedding.weight
+        loss = taught_loss(self.model, output, batch, settings.label_smoothing, self.teacher, share)
         backward(self.fabric, loss, total_tokens)
         rate = inverse_square_root(self.position.update, settings.learning_rate, settings.warmup_updates)
         step(self.fabric, self.model, self.optimizer, rate, settings.clip_norm)

@@ -1,10 +1,12 @@
 """What training makes small."""
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.autograd.function import FunctionCtx
 
+from pocketmt.models.transformer import Transformer
 from pocketmt.text.vocabulary import PAD
+from pocketmt.training.data import Batch
 
 # Rows of logits that exist at one time: 256 x 6,000 float32 are 6 MB and stay in the cache; all of a batch's would not.
 ROWS_AT_ONCE = 256
@@ -111,6 +113,38 @@ def output_divergence(decoded: Tensor, weight: Tensor, teacher_decoded: Tensor, 
     """
     arguments = (decoded, weight, teacher_decoded, teacher_weight)
     loss: Tensor = _OutputDivergence.apply(*arguments)  # type: ignore[no-untyped-call]
+    return loss
+
+
+def taught_loss(
+    model: nn.Module,
+    output: Tensor,
+    batch: Batch,
+    smoothing: float,
+    teacher: Transformer | None = None,
+    references_share: float = 0.0,
+) -> Tensor:
+    """Summed loss of a batch by its target side, by a teacher's probabilities of each word in its places, or by both.
+
+    Args:
+        model: source and target inputs -> decoder output [B, T, d].
+        output: its output matrix [V, d].
+        batch: what is read and written.
+        smoothing: of the labels, as of `output_cross_entropy`.
+        teacher: in evaluation mode; None: the target side alone counts.
+        references_share: of the cross-entropy beside a teacher; the rest is the divergence from it.
+
+    Returns:
+        The sum over the batch's target tokens, in nats.
+    """
+    decoded, targets = drop_padding(model(batch.source, batch.target_inputs), batch.targets)
+    if teacher is None:
+        return output_cross_entropy(decoded, output, targets, smoothing)
+    with torch.no_grad():
+        taught, _ = drop_padding(teacher(batch.source, batch.target_inputs), batch.targets)
+    loss = (1 - references_share) * output_divergence(decoded, output, taught, teacher.embedding.weight)
+    if references_share > 0:
+        loss = loss + references_share * output_cross_entropy(decoded, output, targets, smoothing)
     return loss
 
 

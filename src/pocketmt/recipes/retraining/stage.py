@@ -9,7 +9,6 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-import torch
 from lightning_fabric import Fabric
 from torch import Tensor
 
@@ -31,7 +30,7 @@ from pocketmt.text.vocabulary import EOS
 from pocketmt.training.checkpoints import save_checkpoint
 from pocketmt.training.configuration import Model, Training
 from pocketmt.training.data import Batch, Corpus, Pair
-from pocketmt.training.objectives import drop_padding, output_cross_entropy, output_divergence
+from pocketmt.training.objectives import taught_loss
 from pocketmt.training.progress import LOG_EVERY, Reporter
 from pocketmt.training.schedule import stage_rate
 from pocketmt.training.steps import (
@@ -289,21 +288,11 @@ class StageRun:
 
     def _loss(self, retraining: Retraining, batch: Batch) -> Tensor:
         """Return the objective, summed over the batch's target tokens, in nats."""
-        decoded, targets = drop_padding(self.model(batch.source, batch.target_inputs), batch.targets)
         smoothing = retraining.label_smoothing
         if smoothing is None:
             smoothing = self.setting.settings.training.label_smoothing
-        weight = self.network.embedding.weight
-        share = 1.0
-        loss = decoded.new_zeros(())
-        if self.teacher is not None:
-            share = retraining.references_share if retraining.objective == "mixed" else 0.0
-            with torch.no_grad():
-                taught, _ = drop_padding(self.teacher(batch.source, batch.target_inputs), batch.targets)
-            loss = (1 - share) * output_divergence(decoded, weight, taught, self.teacher.embedding.weight)
-        if share > 0:
-            loss = loss + share * output_cross_entropy(decoded, weight, targets, smoothing)
-        return loss
+        share = retraining.references_share if retraining.objective == "mixed" else 0.0
+        return taught_loss(self.model, self.network.embedding.weight, batch, smoothing, self.teacher, share)
 
     def _rate(self, retraining: Retraining) -> float:
         rate = retraining.learning_rate

@@ -75,7 +75,9 @@ def teach(teacher: Teacher, source_text: Path | None) -> Taught:
     """
     assert teacher.model.configuration is not None
     data = teacher.model.configuration.data
-    training = teacher.pairs(Path(data.training_source), "training")
+    training: list[Pair] = []
+    for number, (source, _) in enumerate(data.training_files):
+        training += teacher.pairs(source, f"training-{number}" if number else "training")
     if source_text is not None:
         training += teacher.pairs(source_text, "source-text")
     return Taught(training, teacher.pairs(Path(data.validation_source), "validation"))
