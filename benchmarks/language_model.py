@@ -28,8 +28,8 @@ from benchmarks.stored_size import stored_bytes
 from pocketmt.errors import DataError
 from pocketmt.evaluation.records import provenance, write_record
 from pocketmt.evaluation.tables import Column, plain_table
+from pocketmt.models.dropout import Dropouts
 from pocketmt.models.language_model import LanguageModel, paper_architecture
-from pocketmt.models.transformer import Dropouts
 from pocketmt.quantization.registry import scheme_from_options
 from pocketmt.recipes.activations.fully_quantized import FullQuantization, quantize_activations, set_stage
 from pocketmt.recipes.description.schema import BATCHES, DELAY, LearningRate, StraightThrough

@@ -34,8 +34,8 @@ from benchmarks.stored_size import stored_bytes
 from pocketmt.evaluation.quality import score
 from pocketmt.evaluation.records import commit, write_record
 from pocketmt.evaluation.tables import Column, plain_table
+from pocketmt.models.network import TranslationNetwork
 from pocketmt.models.search import translate
-from pocketmt.models.transformer import Transformer
 from pocketmt.recipes.activations.estimation import build_network
 from pocketmt.recipes.description.plan import PlannedStage, make_plan
 from pocketmt.recipes.description.schema import Recipe, limit_updates
@@ -112,7 +112,7 @@ class Run:
         self.outcome, self.groups = compress(model, recipe, self.work)
         self.stage: PlannedStage = make_plan(recipe, model.architecture)[-1]
 
-    def network(self) -> Transformer:
+    def network(self) -> TranslationNetwork:
         """Return the network that the last validation scored: weights on their grid, ranges frozen."""
         network = build_network(self.model.architecture, self.stage.activations)
         weights = decoded_weights(self.outcome.weights, self.outcome.quantized, self.groups)

@@ -6,13 +6,13 @@ from pathlib import Path
 from benchmarks.multi30k.data import TESTS, lines
 from pocketmt.engine import Translator
 from pocketmt.evaluation.quality import score
+from pocketmt.models.network import TranslationNetwork
 from pocketmt.models.search import translate
-from pocketmt.models.transformer import Transformer
 from pocketmt.recipes.reference.network import load_reference
 from pocketmt.text.vocabulary import Vocabulary
 
 
-def by_pytorch(model: Transformer, vocabulary: Vocabulary, sources: Sequence[str], beam: int) -> list[str]:
+def by_pytorch(model: TranslationNetwork, vocabulary: Vocabulary, sources: Sequence[str], beam: int) -> list[str]:
     """Return the translations of lines by a network in PyTorch."""
     outputs = translate(model, [vocabulary.encode(source) for source in sources], beam=beam)
     return [vocabulary.decode(output) for output in outputs]

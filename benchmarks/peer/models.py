@@ -16,10 +16,10 @@ from benchmarks.peer.child_process import ROOT, child_environment
 from benchmarks.peer.piece_list import made_up_vocabulary
 from pocketmt.engine.bundled import resolve_model
 from pocketmt.errors import ConfigurationError
-from pocketmt.model_file import Architecture, open_model
+from pocketmt.model_file import Architecture, TransformerArchitecture, open_model
 from pocketmt.model_file.architecture import architecture_to_json
-from pocketmt.models.presets import PRESETS, preset
-from pocketmt.models.transformer import Transformer
+from pocketmt.models.networks import make_network
+from pocketmt.models.presets import TRANSFORMERS, preset
 from pocketmt.recipes.packing.model_file import About, pack
 from pocketmt.recipes.reference.network import QuantizedLinear, load_reference
 from pocketmt.text.vocabulary import SPECIAL_PIECES, Vocabulary
@@ -49,7 +49,7 @@ def random_model(name: str, sentences: int, seed: int, folder: Path, peer_python
     """Return a preset with random weights: as fast as a trained one, its words noise of a forced length."""
     architecture = preset(name, RANDOM_VOCABULARY)
     torch.manual_seed(seed)
-    weights = Transformer(architecture).state_dict()
+    weights = make_network(architecture).state_dict()
     vocabulary = made_up_vocabulary(RANDOM_VOCABULARY)
     chance = random.Random(seed)
     sources = [
@@ -73,7 +73,8 @@ def trained_model(model: str, sentences: int, seed: int, folder: Path, peer_pyth
     encode = Vocabulary.from_bytes(vocabulary).encode
     texts = lines("test_2016_flickr", "en")
     sources = [encode(line) for line in random.Random(seed).sample(texts, min(sentences, len(texts)))]
-    like = (name for name in PRESETS if preset(name, architecture.vocabulary_size, architecture.norm) == architecture)
+    norm = architecture.norm if isinstance(architecture, TransformerArchitecture) else "post"
+    like = (name for name in TRANSFORMERS if preset(name, architecture.vocabulary_size, norm) == architecture)
     name = next(like, path.stem)
     peer, ours = _write(_float_weights(path), architecture, vocabulary, folder / "trained", peer_python)
     return TimedModel(f"{name}, trained", f"{stored} file", architecture, TRAINED_LENGTHS, sources, peer, ours)
@@ -87,7 +88,7 @@ def _float_weights(path: Path) -> dict[str, Tensor]:
         for name, module in reference.named_modules()
         if isinstance(module, QuantizedLinear)
     }
-    parameters = dict(Transformer(reference.architecture).named_parameters())
+    parameters = dict(make_network(reference.architecture).named_parameters())
     found = {**quantized, **reference.state_dict()}
     return {name: found[name] for name in parameters}
 

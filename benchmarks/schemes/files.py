@@ -12,7 +12,7 @@ from benchmarks.peer.piece_list import made_up_vocabulary
 from benchmarks.schemes.forms import Form
 from pocketmt.model_file import Architecture
 from pocketmt.model_file.architecture import parameter_shapes
-from pocketmt.models.transformer import Transformer
+from pocketmt.models.networks import make_network
 from pocketmt.quantization import Scheme
 from pocketmt.recipes.packing.model_file import FLOAT32, About, pack
 from pocketmt.recipes.row_groups import QuantizedGroup, RowGroup
@@ -28,7 +28,7 @@ class FileMaker:
         self._architecture = architecture
         self._seed = seed
         torch.manual_seed(seed)
-        self._state = Transformer(architecture).state_dict()
+        self._state = make_network(architecture).state_dict()
         # As words lie in a vocabulary: frequent ones anywhere.
         self._counts = random.Random(seed).sample(range(architecture.vocabulary_size), architecture.vocabulary_size)
         self._drawn: dict[tuple[str, int, int], QuantizedGroup] = {}

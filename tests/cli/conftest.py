@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from pocketmt.model_file.architecture import Architecture
+from pocketmt.model_file.architecture import TransformerArchitecture
 from pocketmt.models.transformer import Transformer
 from pocketmt.recipes.packing.model_file import About, pack
 from pocketmt.text.vocabulary_training import train_vocabulary
@@ -61,7 +61,7 @@ def another_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def write_random_model(path: Path, scheme: str, seed: int) -> None:
     vocabulary = train_vocabulary(SOURCES * 20, 60)
-    architecture = Architecture(
+    architecture = TransformerArchitecture(
         encoder_layers=1,
         decoder_layers=1,
         model_dimension=32,

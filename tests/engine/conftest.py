@@ -9,17 +9,17 @@ import pytest
 from pocketmt.engine import _native
 from pocketmt.engine.loading import native_model
 from pocketmt.model_file import Architecture, open_model
-from pocketmt.models.transformer import Transformer
+from pocketmt.models.network import TranslationNetwork
 from pocketmt.text.vocabulary import Vocabulary
 from pocketmt.text.vocabulary_training import train_vocabulary
-from tests.engine.reference import Grouping, architecture, plain, random_transformer, uniform, write
+from tests.engine.reference import Grouping, architecture, plain, random_network, uniform, write
 
 WORDS = (
     *("the", "a", "man", "woman", "dog", "rides", "reads", "sees", "red", "big", "old", "bike", "book", "house"),
     *("in", "on", "with", "and", "two", "three"),
 )
 
-Loader = Callable[..., tuple[_native.Model, Transformer]]
+Loader = Callable[..., tuple[_native.Model, TranslationNetwork]]
 
 
 @pytest.fixture(scope="session")
@@ -33,7 +33,7 @@ def vocabulary() -> Vocabulary:
 def model_path(tmp_path: Path, vocabulary: Vocabulary) -> Path:
     """A random model in 8 bit."""
     path = tmp_path / "random.pocketmt"
-    write(path, random_transformer(architecture()), vocabulary, uniform)
+    write(path, random_network(architecture()), vocabulary, uniform)
     return path
 
 
@@ -48,9 +48,9 @@ def load(tmp_path: Path, vocabulary: Vocabulary) -> Loader:
         seed: int = 0,
         workers: int = 1,
         instruction_set: str | None = None,
-    ) -> tuple[_native.Model, Transformer]:
+    ) -> tuple[_native.Model, TranslationNetwork]:
         path = tmp_path / "random.pocketmt"
-        reference = write(path, random_transformer(shape or architecture(), seed), vocabulary, grouping)
+        reference = write(path, random_network(shape or architecture(), seed), vocabulary, grouping)
         with open_model(path) as file:
             return native_model(file, workers, instruction_set), reference
 

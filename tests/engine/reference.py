@@ -7,11 +7,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from pocketmt.model_file import Architecture
+from pocketmt.model_file import Architecture, TransformerArchitecture
 from pocketmt.model_file.architecture import architecture_to_json
 from pocketmt.model_file.bit_packing import pack_codes
 from pocketmt.model_file.writer import StoredTensor, write_model
-from pocketmt.models.transformer import Transformer
+from pocketmt.models.network import TranslationNetwork
+from pocketmt.models.networks import make_network
 from pocketmt.quantization import Logarithmic, Scheme, Uniform
 from pocketmt.recipes.reference.network import load_reference
 from pocketmt.text.vocabulary import Vocabulary
@@ -47,7 +48,7 @@ def mixed(name: str, rows: int) -> list[tuple[Scheme, int]]:
 GROUPINGS: dict[str, Grouping] = {"uniform": uniform, "logarithmic": logarithmic, "mixed": mixed}
 
 
-def architecture(**changes: object) -> Architecture:
+def architecture(**changes: object) -> TransformerArchitecture:
     sizes: dict[str, object] = {
         "encoder_layers": 2,
         "decoder_layers": 2,
@@ -59,13 +60,13 @@ def architecture(**changes: object) -> Architecture:
         "attention_bias": False,
         "vocabulary_size": 120,
     }
-    return Architecture(**{**sizes, **changes})  # type: ignore[arg-type]
+    return TransformerArchitecture(**{**sizes, **changes})  # type: ignore[arg-type]
 
 
-def random_transformer(shape: Architecture, seed: int = 0) -> Transformer:
+def random_network(shape: Architecture, seed: int = 0) -> TranslationNetwork:
     """A network whose next-token distributions are peaked and whose biases and norms are not the neutral ones."""
     torch.manual_seed(seed)
-    model = Transformer(shape).eval()
+    model = make_network(shape).eval()
     with torch.no_grad():
         for name, parameter in model.named_parameters():
             if parameter.dim() == 1:
@@ -76,7 +77,9 @@ def random_transformer(shape: Architecture, seed: int = 0) -> Transformer:
     return model
 
 
-def write(path: Path, model: Transformer, vocabulary: Vocabulary, grouping: Grouping = plain) -> Transformer:
+def write(
+    path: Path, model: TranslationNetwork, vocabulary: Vocabulary, grouping: Grouping = plain
+) -> TranslationNetwork:
     """Write `model` as a model file; returns the network that PyTorch must run to agree with the engine."""
     stored: dict[str, StoredTensor] = {}
     schemes: list[dict[str, object]] = []
@@ -134,7 +137,7 @@ def manifest(
     }
 
 
-def reference_logits(model: Transformer, source: list[int], target: list[int]) -> np.ndarray:
+def reference_logits(model: TranslationNetwork, source: list[int], target: list[int]) -> np.ndarray:
     """Teacher-forced logits [len(target) + 1, V]."""
     with torch.inference_mode():
         decoded = model(torch.tensor([[*source, 2]]), torch.tensor([[1, *target]]))

@@ -15,7 +15,7 @@ from pocketmt.recipes.reference.network import load_reference
 from pocketmt.recipes.row_groups import RowGroup
 from pocketmt.text.vocabulary import Vocabulary
 from tests.engine.conftest import search_options, sentences
-from tests.engine.reference import architecture, random_transformer
+from tests.engine.reference import architecture, random_network
 from tests.engine.test_schemes import ABOUT, GROUPS, SCHEMES, SHAPES, Groups, load
 
 MATRIX = "embedding.weight"
@@ -24,7 +24,7 @@ ROWS, COLUMNS = 120, 32
 
 def write_both(folder: Path, vocabulary: Vocabulary, embedding: Groups, others: Groups, shape: str) -> list[Path]:
     """The same random network as it is and coded."""
-    model = random_transformer(architecture(**SHAPES[shape]))
+    model = random_network(architecture(**SHAPES[shape]))
     with torch.no_grad():
         for weight in model.parameters():
             if weight.dim() == 2:

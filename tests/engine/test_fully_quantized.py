@@ -11,6 +11,7 @@ from pocketmt.engine import _native
 from pocketmt.engine.loading import native_model
 from pocketmt.model_file import open_model
 from pocketmt.model_file.activations import BUCKETED
+from pocketmt.models.network import TranslationNetwork
 from pocketmt.models.search import beam_search, greedy_search
 from pocketmt.models.transformer import Transformer
 from pocketmt.quantization.registry import scheme_from_options
@@ -21,7 +22,7 @@ from pocketmt.recipes.reference.network import load_reference
 from pocketmt.recipes.row_groups import RowGroup
 from pocketmt.text.vocabulary import Vocabulary
 from tests.engine.conftest import search_options, sentences
-from tests.engine.reference import architecture, random_transformer, reference_logits
+from tests.engine.reference import architecture, random_network, reference_logits
 from tests.engine.test_parity import native_logits
 
 SHAPES: dict[str, dict[str, object]] = {
@@ -76,12 +77,13 @@ def path(tmp_path: Path) -> Path:
 
 def write(
     path: Path, vocabulary: Vocabulary, settings: FullQuantization, shape: str = "post-norm", bits: int | None = 8
-) -> Transformer:
+) -> TranslationNetwork:
     """Write a random network, its ranges seen on random text; returns what PyTorch must run to agree with the engine.
 
     bits: of its weights; None leaves them in fp32.
     """
-    model = random_transformer(architecture(**SHAPES[shape]))
+    model = random_network(architecture(**SHAPES[shape]))
+    assert isinstance(model, Transformer)
     quantize_activations(model, settings)
     set_stage(model, observing=True, quantizing=False)
     model.train()

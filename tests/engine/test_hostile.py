@@ -9,7 +9,7 @@ import pytest
 
 from pocketmt.engine import _native
 from pocketmt.errors import ModelFileError
-from pocketmt.model_file import Architecture, open_model
+from pocketmt.model_file import Architecture, TransformerArchitecture, open_model
 from tests.engine.conftest import search_options
 
 MATRIX = "encoder.layers.1.feed_forward.outer.weight"
@@ -23,6 +23,7 @@ Arguments = dict[str, Any]
 
 def native_sizes(shape: Architecture) -> Arguments:
     """What the native module is told of an architecture, to be changed."""
+    assert isinstance(shape, TransformerArchitecture)
     return {
         "encoder": [[each.heads, each.cross_heads, each.feed_forward] for each in shape.encoder_sizes()],
         "decoder": [[each.heads, each.cross_heads, each.feed_forward] for each in shape.decoder_sizes()],

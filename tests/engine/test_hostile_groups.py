@@ -13,7 +13,7 @@ from pocketmt.recipes.packing.model_file import About, pack
 from pocketmt.recipes.row_groups import RowGroup
 from pocketmt.text.vocabulary import Vocabulary
 from tests.engine.conftest import search_options
-from tests.engine.reference import architecture, random_transformer
+from tests.engine.reference import architecture, random_network
 from tests.engine.test_hostile import Arguments, build, native_sizes, overwrite
 
 EMBEDDING = "embedding.weight"
@@ -31,7 +31,7 @@ LARGE = (0, 1, 5, 2**31, 2**32 - 1)
 def true_arguments(tmp_path_factory: pytest.TempPathFactory, vocabulary: Vocabulary) -> Arguments:
     """What a true model file gives, whose embedding has groups of five schemes that lie scattered."""
     path: Path = tmp_path_factory.mktemp("groups") / "groups.pocketmt"
-    model = random_transformer(architecture())
+    model = random_network(architecture())
     groups = tuple(RowGroup(scheme, tuple(range(index, 120, len(SCHEMES)))) for index, scheme in enumerate(SCHEMES))
     about = About(source_language="en", target_language="de")
     choice: dict[str, str | tuple[RowGroup, ...]] = {EMBEDDING: groups, "*": "uniform8"}

@@ -12,7 +12,7 @@ from pocketmt.engine import _native
 from pocketmt.errors import ModelFileError
 from pocketmt.model_file import open_model
 from pocketmt.model_file.products import Products
-from pocketmt.models.transformer import Transformer
+from pocketmt.models.network import TranslationNetwork
 from pocketmt.quantization.log_activations import LogarithmicActivations
 from pocketmt.quantization.static_activations import CalibratedActivations
 from pocketmt.recipes.packing.model_file import pack
@@ -20,7 +20,7 @@ from pocketmt.recipes.reference.network import load_reference
 from pocketmt.recipes.row_groups import RowGroup
 from pocketmt.text.vocabulary import Vocabulary
 from tests.engine.conftest import sentences
-from tests.engine.reference import architecture, random_transformer, reference_logits
+from tests.engine.reference import architecture, random_network, reference_logits
 from tests.engine.test_parity import native_logits
 from tests.engine.test_schemes import ABOUT, GROUPS, SCHEMES, SHAPES, assert_sameness, load
 
@@ -38,7 +38,7 @@ CHOICES["some in fp32"] = {
 
 
 def write(path: Path, vocabulary: Vocabulary, choice: Choice, products: LogarithmicActivations, shape: str) -> None:
-    model = random_transformer(architecture(**SHAPES[shape]))
+    model = random_network(architecture(**SHAPES[shape]))
     pack(path, model.state_dict(), model.architecture, vocabulary.model, choice, ABOUT, products=products)
 
 
@@ -71,7 +71,7 @@ def test_every_width(tmp_path: Path, vocabulary: Vocabulary, bits: int, scale: f
     assert np.median(medians) < 1e-5
 
 
-def calibrated(model: Transformer, scale: float = 0.05) -> CalibratedActivations:
+def calibrated(model: TranslationNetwork, scale: float = 0.05) -> CalibratedActivations:
     """Scales as various as calibration finds them; the output projection's activations are clamped."""
     matrices = [name for name, parameter in model.named_parameters() if parameter.dim() == 2]
     return CalibratedActivations({name: torch.tensor([scale * (1 + i % 3)]) for i, name in enumerate(matrices)})
@@ -82,7 +82,7 @@ def calibrated(model: Transformer, scale: float = 0.05) -> CalibratedActivations
 def test_calibrated_scales(tmp_path: Path, vocabulary: Vocabulary, choice: str, shape: str) -> None:
     path = tmp_path / "model.pocketmt"
     changes = {"decoder_autoregression": "ssru", "tied_decoder_layers": True} if shape == "recurrent" else SHAPES[shape]
-    model = random_transformer(architecture(**changes))
+    model = random_network(architecture(**changes))
     products = calibrated(model)
     pack(path, model.state_dict(), model.architecture, vocabulary.model, CHOICES[choice], ABOUT, products=products)
     reference, engine, medians = load_reference(path), load(path), []
@@ -98,7 +98,7 @@ def test_calibrated_scales(tmp_path: Path, vocabulary: Vocabulary, choice: str, 
 
 def test_calibrated_scales_make_a_difference(tmp_path: Path, vocabulary: Vocabulary) -> None:
     path, source = tmp_path / "model.pocketmt", sentences(1)[0]
-    model = random_transformer(architecture())
+    model = random_network(architecture())
     logits = []
     for scale in (0.02, 0.2):
         products = calibrated(model, scale)
@@ -110,7 +110,7 @@ def test_calibrated_scales_make_a_difference(tmp_path: Path, vocabulary: Vocabul
 @pytest.mark.parametrize("scale", [0.0, -1.0, 1e31, float("nan"), float("inf")])
 def test_a_scale_that_is_none_is_refused(tmp_path: Path, vocabulary: Vocabulary, scale: float) -> None:
     path = tmp_path / "model.pocketmt"
-    model = random_transformer(architecture())
+    model = random_network(architecture())
     products = calibrated(model, scale)
     with pytest.raises(ModelFileError, match="activation_scale"):
         pack(path, model.state_dict(), model.architecture, vocabulary.model, "uniform8", ABOUT, products=products)

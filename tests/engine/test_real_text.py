@@ -12,8 +12,8 @@ from pocketmt.engine import Translator
 from pocketmt.engine.bundled import resolve_model
 from pocketmt.errors import DataError
 from pocketmt.model_file import open_model
+from pocketmt.models.networks import make_network
 from pocketmt.models.search import pad, translate
-from pocketmt.models.transformer import Transformer
 from pocketmt.recipes.packing.model_file import About, pack
 from pocketmt.recipes.reference.network import QuantizedLinear, load_reference
 from pocketmt.text.vocabulary import BOS, EOS, Vocabulary
@@ -52,7 +52,7 @@ def float_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def decoded_weights(name: str) -> dict[str, torch.Tensor]:
     reference = load_reference(resolve_model(name))
-    model = Transformer(reference.architecture)
+    model = make_network(reference.architecture)
     weights = {name: tensor for name, tensor in reference.state_dict().items() if name in model.state_dict()}
     for module_name, module in reference.named_modules():
         if isinstance(module, QuantizedLinear) and module_name != "projection":

@@ -8,7 +8,7 @@ import pytest
 from pocketmt.engine import _native
 from pocketmt.engine.loading import native_model
 from pocketmt.model_file import open_model
-from pocketmt.models.transformer import Transformer
+from pocketmt.models.network import TranslationNetwork
 from pocketmt.quantization import Scheme
 from pocketmt.quantization.registry import scheme_from_options
 from pocketmt.recipes.packing.model_file import About, pack
@@ -16,7 +16,7 @@ from pocketmt.recipes.reference.network import load_reference
 from pocketmt.recipes.row_groups import RowGroup
 from pocketmt.text.vocabulary import Vocabulary
 from tests.engine.conftest import search_options, sentences
-from tests.engine.reference import architecture, random_transformer, reference_logits
+from tests.engine.reference import architecture, random_network, reference_logits
 from tests.engine.test_parity import native_logits
 
 ABOUT = About(source_language="en", target_language="de")
@@ -76,9 +76,11 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "model.pocketmt"
 
 
-def write(path: Path, vocabulary: Vocabulary, embedding: Groups, others: Groups, shape: str = "even") -> Transformer:
+def write(
+    path: Path, vocabulary: Vocabulary, embedding: Groups, others: Groups, shape: str = "even"
+) -> TranslationNetwork:
     """Write a random network, and return the network that PyTorch must run to agree with the engine."""
-    model = random_transformer(architecture(**SHAPES[shape]))
+    model = random_network(architecture(**SHAPES[shape]))
     choice = {"embedding.weight": embedding, "*": others}
     pack(path, model.state_dict(), model.architecture, vocabulary.model, choice, ABOUT)
     return load_reference(path)
@@ -89,7 +91,7 @@ def load(path: Path, instruction_set: str | None = None) -> _native.Model:
         return native_model(file, 1, instruction_set)
 
 
-def assert_parity(path: Path, reference: Transformer) -> None:
+def assert_parity(path: Path, reference: TranslationNetwork) -> None:
     """As test_parity.test_quantized_logits, which says why."""
     model, errors = load(path), []
     for source, target in zip(sentences(6), sentences(6, seed=1), strict=True):
@@ -127,7 +129,7 @@ def test_rows_of_a_group_anywhere(path: Path, vocabulary: Vocabulary, groups: st
 
 
 def test_rows_anywhere_with_bias_and_relu(path: Path, vocabulary: Vocabulary) -> None:
-    model = random_transformer(architecture())
+    model = random_network(architecture())
     inner = "encoder.layers.1.feed_forward.inner.weight"
     rows = len(model.state_dict()[inner])
     even, odd = tuple(range(0, rows, 2)), tuple(range(1, rows, 2))

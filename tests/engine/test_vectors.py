@@ -13,14 +13,14 @@ from pocketmt.errors import ModelFileError
 from pocketmt.model_file import open_model
 from pocketmt.model_file.architecture import parameter_shapes
 from pocketmt.model_file.vectors import stack_name
-from pocketmt.models.transformer import Transformer
+from pocketmt.models.network import TranslationNetwork
 from pocketmt.quantization import Scheme
 from pocketmt.recipes.packing.model_file import pack
 from pocketmt.recipes.reference.network import load_reference
 from pocketmt.recipes.row_groups import RowGroup
 from pocketmt.text.vocabulary import Vocabulary
 from tests.engine.conftest import search_options
-from tests.engine.reference import architecture, random_transformer
+from tests.engine.reference import architecture, random_network
 from tests.engine.test_schemes import ABOUT, SCHEMES, SHAPES, Groups, assert_parity, assert_sameness
 
 
@@ -29,9 +29,11 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "model.pocketmt"
 
 
-def write(path: Path, vocabulary: Vocabulary, scheme: Scheme, matrices: str = "float32", **options: Any) -> Transformer:
+def write(
+    path: Path, vocabulary: Vocabulary, scheme: Scheme, matrices: str = "float32", **options: Any
+) -> TranslationNetwork:
     """A random network with all its vectors in one scheme; returns it with vectors that were not quantized."""
-    model = random_transformer(architecture(**SHAPES["odd"]))
+    model = random_network(architecture(**SHAPES["odd"]))
     with torch.no_grad():
         for parameter in model.parameters():
             if parameter.dim() == 1:

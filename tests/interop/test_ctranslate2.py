@@ -10,7 +10,7 @@ import torch
 
 from pocketmt.errors import ConfigurationError, DataError
 from pocketmt.interop.ctranslate2 import export
-from pocketmt.model_file.architecture import Architecture
+from pocketmt.model_file.architecture import TransformerArchitecture
 from pocketmt.models.search import greedy_search
 from pocketmt.models.transformer import Transformer
 from pocketmt.text.vocabulary import BOS, EOS, PAD, SPECIAL_PIECES, UNK, Vocabulary
@@ -39,8 +39,8 @@ def vocabulary() -> Vocabulary:
     return train_vocabulary(lines, 40)
 
 
-def architecture(vocabulary: Vocabulary, **changes: Any) -> Architecture:
-    base = Architecture(
+def architecture(vocabulary: Vocabulary, **changes: Any) -> TransformerArchitecture:
+    base = TransformerArchitecture(
         encoder_layers=2,
         decoder_layers=2,
         model_dimension=64,
@@ -54,7 +54,7 @@ def architecture(vocabulary: Vocabulary, **changes: Any) -> Architecture:
     return replace(base, **changes)
 
 
-def network(of: Architecture) -> Transformer:
+def network(of: TransformerArchitecture) -> Transformer:
     """A network whose every tensor is random, norms and biases too, so that none of them can be forgotten."""
     torch.manual_seed(1)
     model = Transformer(of).eval()

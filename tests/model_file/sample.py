@@ -9,13 +9,13 @@ import struct
 from collections.abc import Mapping
 from pathlib import Path
 
-from pocketmt.model_file.architecture import Architecture, architecture_to_json
+from pocketmt.model_file.architecture import TransformerArchitecture, architecture_to_json
 from pocketmt.model_file.manifest import check_manifest
 from pocketmt.model_file.writer import StoredTensor, write_model
 
 VOCABULARY = b"any bytes will do here, since only the engine reads them as a SentencePiece model. " * 20
 LEVELS = [127, 64, 32, 16, 8, 4, 2, 1, -127, -64, -32, -16, -8, -4, -2, -1]
-ARCHITECTURE = Architecture(
+ARCHITECTURE = TransformerArchitecture(
     encoder_layers=1,
     decoder_layers=1,
     model_dimension=6,

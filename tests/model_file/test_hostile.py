@@ -173,7 +173,7 @@ MANIFEST_ATTACKS: list[tuple[Callable[[Json], Json], str]] = [
     (alter("vocabulary", {"encoding": "xz", "bytes": 2**40, "normalization": "nfkc"}), "bytes is 1099511627776"),
     (alter("vocabulary", {"encoding": "xz", "bytes": -1, "normalization": "nfkc"}), "bytes is -1"),
     (alter("vocabulary", {"encoding": "xz", "bytes": 1, "normalization": "none"}), "normalization is 'none'"),
-    (alter_architecture(type="lstm"), "type is 'lstm'"),
+    (alter_architecture(type="gru"), "type is 'gru'"),
     (alter_architecture(encoder_layers=10**9), "encoder_layers is 1000000000"),
     (alter_architecture(encoder_layers=0), "encoder_layers is 0"),
     (alter_architecture(model_dimension=7), "model_dimension is 7, expected an even number"),

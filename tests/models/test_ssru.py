@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from pocketmt.errors import ConfigurationError
-from pocketmt.model_file.architecture import Architecture, parameter_shapes
+from pocketmt.model_file.architecture import TransformerArchitecture, parameter_shapes
 from pocketmt.models.presets import preset
 from pocketmt.models.search import beam_search, greedy_search
 from pocketmt.models.ssru import SSRU
@@ -63,12 +63,13 @@ def test_parameters_are_those_of_table_1(name: str, millions: str) -> None:
 @pytest.mark.parametrize("name", ["6-1.nano", "6-2.tied.tiny"])
 def test_networks_have_the_parameters_that_are_stated(name: str) -> None:
     architecture = preset(name, 50)
+    assert isinstance(architecture, TransformerArchitecture)
     network = Transformer(architecture)
     assert {key: tuple(value.shape) for key, value in network.state_dict().items()} == parameter_shapes(architecture)
     assert len(network.start(network.encode(torch.tensor([[5, 2]]))[0])) == architecture.decoder_layers
 
 
-def student(**changes: object) -> Architecture:
+def student(**changes: object) -> TransformerArchitecture:
     sizes: dict[str, object] = {
         "encoder_layers": 2,
         "decoder_layers": 3,
@@ -81,7 +82,7 @@ def student(**changes: object) -> Architecture:
         "vocabulary_size": 40,
         "decoder_autoregression": "ssru",
     }
-    return Architecture(**(sizes | changes))  # type: ignore[arg-type]
+    return TransformerArchitecture(**(sizes | changes))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("tied", [False, True])

@@ -6,8 +6,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from pocketmt.model_file.architecture import Architecture
+from pocketmt.model_file.architecture import TransformerArchitecture
 from pocketmt.models.dropout import Dropout
+from pocketmt.models.networks import make_network
 from pocketmt.models.presets import preset
 from pocketmt.models.search import pad
 from pocketmt.models.transformer import Transformer, position_encodings
@@ -29,7 +30,7 @@ def small(norm: str = "post", **changes: object) -> Transformer:
         **changes,
     }
     torch.manual_seed(3)
-    return Transformer(Architecture(**sizes)).eval()  # type: ignore[arg-type]
+    return Transformer(TransformerArchitecture(**sizes)).eval()  # type: ignore[arg-type]
 
 
 @torch.inference_mode()
@@ -94,7 +95,7 @@ def test_positions_beyond_the_table_are_computed() -> None:
 
 
 def test_presets_have_the_sizes_of_their_papers() -> None:
-    base = Transformer(preset("base", 37000))
+    base = make_network(preset("base", 37000))
     # Vaswani et al. 2017, table 3: 65 million parameters with its 37,000-piece vocabulary.
     assert round(sum(parameter.numel() for parameter in base.parameters()) / 1e6) == 63
 

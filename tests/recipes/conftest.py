@@ -5,7 +5,7 @@ import random
 import pytest
 import torch
 
-from pocketmt.model_file import Architecture
+from pocketmt.model_file import TransformerArchitecture
 from pocketmt.models.transformer import Transformer
 from pocketmt.text.vocabulary_training import train_vocabulary
 
@@ -40,9 +40,9 @@ def vocabulary() -> bytes:
     return train_vocabulary([" ".join(draw.choices(words, k=8)) for _ in range(300)], PIECES).model
 
 
-def architecture(norm: str = "post", attention_bias: bool = False) -> Architecture:
+def architecture(norm: str = "post", attention_bias: bool = False) -> TransformerArchitecture:
     """Every size another, and an odd number of columns."""
-    return Architecture(
+    return TransformerArchitecture(
         encoder_layers=2,
         decoder_layers=1,
         model_dimension=14,
@@ -55,7 +55,7 @@ def architecture(norm: str = "post", attention_bias: bool = False) -> Architectu
     )
 
 
-def random_transformer(shape: Architecture, seed: int = 0) -> Transformer:
+def random_transformer(shape: TransformerArchitecture, seed: int = 0) -> Transformer:
     """Random weights, biases and norms too."""
     torch.manual_seed(seed)
     model = Transformer(shape).eval()

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 import pocketmt.recipes.retraining.stage as stage_module
 from pocketmt.errors import ConfigurationError, ModelFileError
-from pocketmt.model_file import Architecture, open_model
+from pocketmt.model_file import TransformerArchitecture, open_model
 from pocketmt.quantization import Uniform, fake_quantize
 from pocketmt.quantization.registry import scheme_from_options
 from pocketmt.recipes.description.matrices import VECTOR_KINDS, matching_vectors, vector_lengths
@@ -198,12 +198,12 @@ def test_error_compensation_leaves_vectors_to_their_scheme(tiny_run: Path, tmp_p
         assert torch.equal(weights[vector], fake_quantize(scheme, model.weights[vector][None])[0])
 
 
-def pack_with(path: Path, vocabulary: bytes, schemes: dict[str, Any], shape: Architecture = SHAPE) -> int:
+def pack_with(path: Path, vocabulary: bytes, schemes: dict[str, Any], shape: TransformerArchitecture = SHAPE) -> int:
     model = random_transformer(shape)
     return pack(path, model.state_dict(), model.architecture, vocabulary, {**schemes, "*": "float32"}, ABOUT)
 
 
-def stacks(entry: dict[str, Any], shape: Architecture = SHAPE) -> dict[str, tuple[RowGroup, ...]]:
+def stacks(entry: dict[str, Any], shape: TransformerArchitecture = SHAPE) -> dict[str, tuple[RowGroup, ...]]:
     (stage,) = make_plan(recipe(entry), shape)
     return {name: division.groups(()) for name, division in stage.matrices.items()}
 

@@ -1,7 +1,7 @@
 """The folder of a training run of a network of a few thousand weights, untrained, with text for it."""
 
-import dataclasses
 import random
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +11,13 @@ import torch
 
 import pocketmt.recipes.retraining.stage as stage_module
 import pocketmt.training.steps as steps
-from pocketmt.model_file.architecture import Architecture
-from pocketmt.models.transformer import Transformer
+from pocketmt.model_file.architecture import (
+    Architecture,
+    LstmArchitecture,
+    TransformerArchitecture,
+    architecture_to_json,
+)
+from pocketmt.models.networks import make_network
 from pocketmt.text.vocabulary_training import train_vocabulary
 from pocketmt.training.checkpoints import save_weights
 from pocketmt.training.configuration import Configuration, Data, Model, Training
@@ -20,7 +25,36 @@ from pocketmt.training.configuration import Configuration, Data, Model, Training
 WORDS = ["red", "blue", "green", "cat", "dog", "bird", "house", "tree"]
 
 
-def write_tiny_run(folder: Path, seed: int = 1, dimension: int = 16) -> Path:
+def _transformer(dimension: int, pieces: int) -> Architecture:
+    return TransformerArchitecture(
+        encoder_layers=1,
+        decoder_layers=1,
+        model_dimension=dimension,
+        feed_forward_dimension=dimension * 3 // 2,
+        attention_heads=2,
+        attention_dimension=dimension,
+        norm="post",
+        attention_bias=False,
+        vocabulary_size=pieces,
+    )
+
+
+def lstm(dimension: int, pieces: int) -> Architecture:
+    """A recurrent network in the place of the Transformer."""
+    return LstmArchitecture(
+        encoder_layers=2,
+        decoder_layers=2,
+        model_dimension=dimension,
+        recurrent_dimension=dimension + 4,
+        attention_heads=2,
+        attention_dimension=dimension,
+        vocabulary_size=pieces,
+    )
+
+
+def write_tiny_run(
+    folder: Path, seed: int = 1, dimension: int = 16, network: Callable[[int, int], Architecture] = _transformer
+) -> Path:
     """Write text and the run of a network with a model dimension; returns the run's folder."""
     draw = random.Random(seed)
     run = folder / "run"
@@ -31,24 +65,14 @@ def write_tiny_run(folder: Path, seed: int = 1, dimension: int = 16) -> Path:
         (folder / f"{name}.up").write_text("".join(line.upper() + "\n" for line in some))
     vocabulary = train_vocabulary([*lines, *(line.upper() for line in lines)], 48)
     (run / "vocabulary.model").write_bytes(vocabulary.model)
-    architecture = Architecture(
-        encoder_layers=1,
-        decoder_layers=1,
-        model_dimension=dimension,
-        feed_forward_dimension=dimension * 3 // 2,
-        attention_heads=2,
-        attention_dimension=dimension,
-        norm="post",
-        attention_bias=False,
-        vocabulary_size=len(vocabulary),
-    )
+    architecture = network(dimension, len(vocabulary))
     torch.manual_seed(seed)
     metadata = {
-        "architecture": dataclasses.asdict(architecture),
+        "architecture": architecture_to_json(architecture),
         "languages": {"source": "en", "target": "up"},
         "training": {"update": 0, "validation_bleu": 0.0, "validation_loss": 4.0},
     }
-    save_weights(run / "model.safetensors", Transformer(architecture).state_dict(), metadata)
+    save_weights(run / "model.safetensors", make_network(architecture).state_dict(), metadata)
     data = Data(
         source_language="en",
         target_language="up",

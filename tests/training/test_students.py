@@ -9,7 +9,8 @@ import torch
 
 from pocketmt.cli.main import run as run_command
 from pocketmt.errors import ConfigurationError, DataError
-from pocketmt.models.transformer import Transformer
+from pocketmt.models.network import TranslationNetwork
+from pocketmt.models.networks import make_network
 from pocketmt.recipes.any_model import open_teacher
 from pocketmt.recipes.run_folder import pack_run
 from pocketmt.training.checkpoints import load_weights
@@ -135,7 +136,7 @@ def test_the_loss_is_what_the_objective_says() -> None:
     batch = make_batch([([5, 6, 7], [8, 9]), ([4], [10, 11, 12, 13])], "cpu")
     output = student.embedding.weight
 
-    def decoded(model: Transformer) -> torch.Tensor:
+    def decoded(model: TranslationNetwork) -> torch.Tensor:
         return drop_padding(model(batch.source, batch.target_inputs), batch.targets)[0]
 
     targets = batch.targets[batch.targets != 0]
@@ -161,7 +162,7 @@ def test_a_student_comes_nearer_to_its_teacher(folder: Path) -> None:
     pairs = load_corpus(configuration.data, folder / "a.model").training
     batch = make_batch(pairs[:16], "cpu")
     torch.manual_seed(3)  # as the run's own start
-    student = Transformer(configuration.model.architecture(len(vocabulary)))
+    student = make_network(configuration.model.architecture(len(vocabulary)))
     before = taught_loss(student, student.embedding.weight, batch, 0.0, teacher).item()
     student.load_state_dict(results[0])
     assert taught_loss(student, student.embedding.weight, batch, 0.0, teacher).item() < 0.9 * before

@@ -7,7 +7,7 @@ from functools import partial
 
 from pocketmt.engine import _native
 from pocketmt.errors import DataError, ModelFileError
-from pocketmt.model_file import Architecture, ModelFile, open_model
+from pocketmt.model_file import Architecture, ModelFile, TransformerArchitecture, open_model
 from pocketmt.model_file.entropy_coding import coded_name
 from pocketmt.model_file.products import Products
 from pocketmt.text.vocabulary import Vocabulary
@@ -67,7 +67,9 @@ def _tensors(file: ModelFile) -> dict[str, tuple[str, tuple[int, ...], int, int]
 
 
 def native_architecture(architecture: Architecture) -> _native.Architecture:
-    """Return the sizes of a network as the native module has them."""
+    """Return the sizes of a network as the native module has them; ModelFileError for one that it does not run."""
+    if not isinstance(architecture, TransformerArchitecture):
+        raise ModelFileError(f"the engine runs no network of type {architecture.type!r}")
     encoder, decoder = architecture.encoder_sizes(), architecture.decoder_sizes()
     return _native.Architecture(
         encoder=[(sizes.heads, sizes.cross_heads, sizes.feed_forward) for sizes in encoder],

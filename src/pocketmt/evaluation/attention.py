@@ -10,8 +10,8 @@ from torch import Tensor
 from pocketmt.errors import ConfigurationError, DataError
 from pocketmt.evaluation.tables import Column, plain_table
 from pocketmt.models.attention_weights import Kind, attention_heads, attention_weights
+from pocketmt.models.network import TranslationNetwork
 from pocketmt.models.search import greedy_search
-from pocketmt.models.transformer import Transformer
 from pocketmt.recipes.any_model import AnyModel
 from pocketmt.text.vocabulary import BOS, EOS, Vocabulary
 
@@ -121,14 +121,14 @@ def attention_table(comparison: AttentionComparison) -> str:
     return plain_table(rows, columns)
 
 
-def _load(name: str) -> tuple[Transformer, Vocabulary]:
+def _load(name: str) -> tuple[TranslationNetwork, Vocabulary]:
     """Return a run's network, or the one that a model file's codes stand for, and its vocabulary."""
     torch.set_num_threads(1)  # one sentence gains nothing by more
     model = AnyModel(name)
     return model.network(), model.vocabulary
 
 
-def _chosen(name: str, model: Transformer, kind: Kind, layer: int | None, head: int | None) -> int:
+def _chosen(name: str, model: TranslationNetwork, kind: Kind, layer: int | None, head: int | None) -> int:
     """Return the layer, counted from 0; ConfigurationError where the model has no such layer or head."""
     try:
         heads = attention_heads(model, kind)

@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import Any, Literal
 
 from pocketmt.errors import ConfigurationError, DataError
-from pocketmt.model_file.architecture import Architecture
+from pocketmt.model_file.architecture import Architecture, TransformerArchitecture
 from pocketmt.text.vocabulary import BOS, EOS, UNK, Vocabulary
 
 # Positions that get an encoding: CTranslate2 cuts sources at 1,024 tokens by default and refuses any beyond these.
@@ -38,11 +38,15 @@ def export(
         quantization: "int8" stores every matrix as int8 with one scale a row, as CTranslate2 itself quantizes.
 
     Raises:
-        ConfigurationError: CTranslate2 is not installed, it has no such network (an SSRU, tied layers, layers that
-            pruning made unequal), or a tensor is missing, has no place or is of another shape.
+        ConfigurationError: CTranslate2 is not installed, it has no such network (an LSTM, an SSRU, tied layers,
+            layers that pruning made unequal), or a tensor is missing, has no place or is of another shape.
         DataError: the vocabulary is none or does not fit the embedding.
     """
-    _check_architecture(architecture)
+    if not isinstance(architecture, TransformerArchitecture) or not architecture.plain:
+        raise ConfigurationError(
+            "cannot export: CTranslate2 runs Transformers with decoders of self-attention, each layer with its own "
+            "parameters and all of one size, alone"
+        )
     specs = _specs()
     weights = _Weights(state_dict)
     loaded = Vocabulary.from_bytes(vocabulary)
@@ -111,15 +115,7 @@ def _specs() -> ModuleType:
         ) from error
 
 
-def _check_architecture(architecture: Architecture) -> None:
-    if not architecture.plain:
-        raise ConfigurationError(
-            "cannot export: CTranslate2 runs decoders of self-attention, each layer with its own parameters and all of "
-            "one size, alone"
-        )
-
-
-def _encoder(specs: ModuleType, weights: _Weights, architecture: Architecture) -> Any:
+def _encoder(specs: ModuleType, weights: _Weights, architecture: TransformerArchitecture) -> Any:
     spec = specs.TransformerEncoderSpec(
         architecture.encoder_layers,
         architecture.attention_heads,
@@ -134,7 +130,7 @@ def _encoder(specs: ModuleType, weights: _Weights, architecture: Architecture) -
     return spec
 
 
-def _decoder(specs: ModuleType, weights: _Weights, architecture: Architecture) -> Any:
+def _decoder(specs: ModuleType, weights: _Weights, architecture: TransformerArchitecture) -> Any:
     spec = specs.TransformerDecoderSpec(
         architecture.decoder_layers,
         architecture.attention_heads,
@@ -152,7 +148,7 @@ def _decoder(specs: ModuleType, weights: _Weights, architecture: Architecture) -
     return spec
 
 
-def _fill_ends(spec: Any, embeddings: Any, weights: _Weights, architecture: Architecture, side: str) -> None:
+def _fill_ends(spec: Any, embeddings: Any, weights: _Weights, architecture: TransformerArchitecture, side: str) -> None:
     """What surrounds the layers of either side: embedding, positions and, in a pre-norm network, the final norm."""
     dimension = architecture.model_dimension
     embeddings.weight = weights.take("embedding.weight", architecture.vocabulary_size, dimension)
@@ -172,7 +168,7 @@ def _fill_linear(spec: Any, weights: _Weights, name: str, outputs: int, inputs: 
         spec.bias = weights.take(f"{name}.bias", outputs)
 
 
-def _fill_self_attention(spec: Any, weights: _Weights, architecture: Architecture, prefix: str) -> None:
+def _fill_self_attention(spec: Any, weights: _Weights, architecture: TransformerArchitecture, prefix: str) -> None:
     model, attention, bias = (
         architecture.model_dimension,
         architecture.attention_dimension,
@@ -183,7 +179,7 @@ def _fill_self_attention(spec: Any, weights: _Weights, architecture: Architectur
     _fill_linear(spec.linear[1], weights, f"{prefix}.self_attention.output", model, attention, bias)
 
 
-def _fill_cross_attention(spec: Any, weights: _Weights, architecture: Architecture, prefix: str) -> None:
+def _fill_cross_attention(spec: Any, weights: _Weights, architecture: TransformerArchitecture, prefix: str) -> None:
     model, attention, bias = (
         architecture.model_dimension,
         architecture.attention_dimension,
@@ -195,7 +191,7 @@ def _fill_cross_attention(spec: Any, weights: _Weights, architecture: Architectu
     _fill_linear(spec.linear[2], weights, f"{prefix}.cross_attention.output", model, attention, bias)
 
 
-def _fill_feed_forward(spec: Any, weights: _Weights, architecture: Architecture, prefix: str) -> None:
+def _fill_feed_forward(spec: Any, weights: _Weights, architecture: TransformerArchitecture, prefix: str) -> None:
     model, inner = architecture.model_dimension, architecture.feed_forward_dimension
     _fill_norm(spec.layer_norm, weights, f"{prefix}.feed_forward_norm", model)
     _fill_linear(spec.linear_0, weights, f"{prefix}.feed_forward.inner", inner, model, True)

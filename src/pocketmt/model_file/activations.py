@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from pocketmt.errors import ModelFileError
-from pocketmt.model_file.architecture import Architecture, parameter_shapes
+from pocketmt.model_file.architecture import TransformerArchitecture, parameter_shapes
 from pocketmt.model_file.layout import TensorForm
 from pocketmt.model_file.newer import NewerFileError
 
@@ -29,7 +29,7 @@ class StoredActivations:
     operations: tuple[str, ...]
     bucketed: tuple[str, ...]
 
-    def tensors(self, architecture: Architecture) -> dict[str, TensorForm]:
+    def tensors(self, architecture: TransformerArchitecture) -> dict[str, TensorForm]:
         """Return name -> (dtype, shape) of the ranges: F32 [places, 2, elements], a place's minima, then its maxima."""
         forms: dict[str, TensorForm] = {}
         for name in self.operations:
@@ -53,8 +53,8 @@ class Operation:
         elements: an architecture -> how many elements a row has, where each may have a range of its own; else None.
     """
 
-    places: Callable[[Architecture], list[str]]
-    elements: Callable[[Architecture], int] | None = None
+    places: Callable[[TransformerArchitecture], list[str]]
+    elements: Callable[[TransformerArchitecture], int] | None = None
 
 
 def ranges_name(operation: str) -> str:
@@ -118,18 +118,18 @@ def _names(value: object, where: str) -> tuple[str, ...]:
     return tuple(value)
 
 
-def _parts(ending: str, suffix: str) -> Callable[[Architecture], list[str]]:
+def _parts(ending: str, suffix: str) -> Callable[[TransformerArchitecture], list[str]]:
     """Return a function of an architecture: its parameters' names with such an ending, less a suffix."""
     return lambda architecture: [
         name.removesuffix(suffix) for name in parameter_shapes(architecture) if name.endswith(ending)
     ]
 
 
-def _operands(architecture: Architecture) -> list[str]:
+def _operands(architecture: TransformerArchitecture) -> list[str]:
     return [f"{name}.{operand}" for name in _attentions(architecture) for operand in ("query", "key", "value")]
 
 
-def _model_dimension(architecture: Architecture) -> int:
+def _model_dimension(architecture: TransformerArchitecture) -> int:
     return architecture.model_dimension
 
 

@@ -6,7 +6,12 @@ from typing import Final
 
 from pocketmt.errors import ConfigurationError, ModelFileError
 from pocketmt.model_file.activations import StoredActivations, activations_from_json
-from pocketmt.model_file.architecture import Architecture, architecture_from_json, parameter_shapes
+from pocketmt.model_file.architecture import (
+    Architecture,
+    TransformerArchitecture,
+    architecture_from_json,
+    parameter_shapes,
+)
 from pocketmt.model_file.entropy_coding import CODING
 from pocketmt.model_file.layout import RowGroup, StoredScheme, TensorForm, scheme_from_json
 from pocketmt.model_file.newer import NewerFileError
@@ -84,6 +89,8 @@ def check_manifest(manifest: dict[str, object]) -> Contents:
         tensors |= {activation_scale_name(name): ("F32", (1,)) for name in matrices if name not in stacks}
     activations = activations_from_json(manifest["activations"]) if "activations" in manifest else None
     if activations is not None:
+        if not isinstance(architecture, TransformerArchitecture):
+            raise ModelFileError("manifest: activations: a Transformer alone has such ranges")
         tensors |= activations.tensors(architecture)
     size = _vocabulary_bytes(manifest["vocabulary"])
     if activations is not None and products is not None:

@@ -9,8 +9,17 @@ import torch
 from torch import Tensor, nn
 
 from pocketmt.models.dropout import Dropout
+from pocketmt.text.vocabulary import PAD
 
 KeyValue = tuple[Tensor, Tensor]
+
+
+def padding_mask(tokens: Tensor) -> Tensor | None:
+    """Attention mask of token ids [B, S]: float [B, 1, 1, S], -inf at padding; None where nothing is padded."""
+    padding = tokens == PAD
+    if not bool(padding.any()):
+        return None
+    return torch.zeros(tokens.shape, device=tokens.device).masked_fill_(padding, -math.inf)[:, None, None, :]
 
 
 def split_heads(x: Tensor, heads: int) -> Tensor:

@@ -1,4 +1,4 @@
-"""What a Transformer attends to: the weights of one attention, taken while it runs."""
+"""What a network attends to: the weights of one attention, taken while it runs."""
 
 from collections.abc import Sequence
 from typing import Final, Literal
@@ -7,9 +7,10 @@ import torch
 from torch import Tensor, nn
 
 from pocketmt.errors import ConfigurationError
+from pocketmt.model_file.architecture import LstmArchitecture, TransformerArchitecture
 from pocketmt.models.attention import DotProductAttention
+from pocketmt.models.network import TranslationNetwork
 from pocketmt.models.search import pad
-from pocketmt.models.transformer import Transformer
 from pocketmt.text.vocabulary import BOS, EOS
 
 Kind = Literal["cross", "encoder", "decoder"]
@@ -21,12 +22,17 @@ _PLACES: Final = {
 }
 
 
-def attention_heads(model: Transformer, kind: Kind) -> list[int]:
+def attention_heads(model: TranslationNetwork, kind: Kind) -> list[int]:
     """Return how many heads each layer's attention of this kind has; tied layers count as often as they are run.
 
     Raises ConfigurationError where the model has no such attention.
     """
     architecture = model.architecture
+    if isinstance(architecture, LstmArchitecture):
+        if kind != "cross":
+            raise ConfigurationError("the model is recurrent, it has no self-attention: look at another kind")
+        return [architecture.attention_heads]
+    assert isinstance(architecture, TransformerArchitecture)
     if kind == "decoder" and architecture.decoder_autoregression != "self_attention":
         raise ConfigurationError("the decoder is recurrent, it has no self-attention: look at another kind")
     if kind == "encoder":
@@ -37,7 +43,7 @@ def attention_heads(model: Transformer, kind: Kind) -> list[int]:
 
 @torch.inference_mode()
 def attention_weights(
-    model: Transformer, kind: Kind, layer: int, source: Sequence[int], target: Sequence[int]
+    model: TranslationNetwork, kind: Kind, layer: int, source: Sequence[int], target: Sequence[int]
 ) -> Tensor:
     """Return the weights of one attention for one sentence and a given translation of it.
 

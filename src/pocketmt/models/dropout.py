@@ -22,3 +22,12 @@ class Dropout(nn.Module):
         draws = torch.empty((x.numel() + 7) // 8, dtype=torch.int64, device=x.device).random_(-(2**63), None)
         keep = draws.view(torch.uint8)[: x.numel()].view(x.shape) >= self.threshold
         return x * (keep.to(x.dtype) * (256 / (256 - self.threshold)))
+
+
+class Dropouts:
+    """The dropout rates of a network; one without feed-forward sub-layers takes no notice of theirs."""
+
+    def __init__(self, residual: float = 0.0, attention: float = 0.0, feed_forward: float = 0.0) -> None:
+        self.residual = residual
+        self.attention = attention
+        self.feed_forward = feed_forward

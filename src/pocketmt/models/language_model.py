@@ -2,16 +2,17 @@
 
 from torch import Tensor
 
-from pocketmt.model_file.architecture import Architecture
-from pocketmt.models.transformer import Dropouts, Encoder, TiedNetwork, causal_mask
+from pocketmt.model_file.architecture import TransformerArchitecture
+from pocketmt.models.dropout import Dropouts
+from pocketmt.models.transformer import Encoder, PositionedNetwork, causal_mask
 
 
-def paper_architecture(vocabulary_size: int) -> Architecture:
+def paper_architecture(vocabulary_size: int) -> TransformerArchitecture:
     """Return the sizes of paper Q's language model (section 5.4): 2 layers, d = 200, two heads of 64.
 
     The feed-forward dimension, 200, is that of the PyTorch example whose set-up the paper takes over.
     """
-    return Architecture(
+    return TransformerArchitecture(
         encoder_layers=2,
         decoder_layers=1,  # the fewest that an architecture can state: a language model has no decoder
         model_dimension=200,
@@ -24,13 +25,13 @@ def paper_architecture(vocabulary_size: int) -> Architecture:
     )
 
 
-class LanguageModel(TiedNetwork):
+class LanguageModel(PositionedNetwork):
     """Encoder layers over a text, and one embedding for input and output.
 
     Shapes: B sequences, T positions, d model dimension. A text has no padding.
     """
 
-    def __init__(self, architecture: Architecture, dropouts: Dropouts | None = None) -> None:
+    def __init__(self, architecture: TransformerArchitecture, dropouts: Dropouts | None = None) -> None:
         dropouts = dropouts or Dropouts()
         super().__init__(architecture, dropouts)
         self.encoder = Encoder(architecture, dropouts)

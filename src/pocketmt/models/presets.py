@@ -1,9 +1,9 @@
-"""The sizes of Transformers that have a name."""
+"""The sizes of networks that have a name."""
 
 from typing import Any
 
 from pocketmt.errors import ConfigurationError
-from pocketmt.model_file.architecture import Architecture
+from pocketmt.model_file.architecture import Architecture, LstmArchitecture, TransformerArchitecture
 
 
 def _transformer(layers: int, dimension: int, feed_forward: int, heads: int) -> dict[str, Any]:
@@ -37,7 +37,7 @@ def _student(
     }
 
 
-PRESETS: dict[str, dict[str, Any]] = {
+TRANSFORMERS: dict[str, dict[str, Any]] = {
     "tiny": _transformer(4, 128, 256, 4),
     "small": _transformer(4, 256, 1024, 4),
     "base": _transformer(6, 512, 2048, 8),  # Vaswani et al. 2017, table 3
@@ -55,11 +55,39 @@ PRESETS: dict[str, dict[str, Any]] = {
 }
 
 
+def _lstm(layers: int, dimension: int, recurrent: int, heads: int) -> dict[str, Any]:
+    return {
+        "encoder_layers": layers,
+        "decoder_layers": layers,
+        "model_dimension": dimension,
+        "recurrent_dimension": recurrent,
+        "attention_heads": heads,
+        "attention_dimension": recurrent,
+    }
+
+
+LSTMS: dict[str, dict[str, Any]] = {
+    # Paper L's RNN: eight layers in all, dimensions 512 and 1024 (section 4.2, "Size Comparison").
+    "lstm": _lstm(4, 512, 1024, 1),
+    "lstm.tiny": _lstm(2, 128, 128, 4),
+}
+
+PRESETS = {**TRANSFORMERS, **LSTMS}
+
+
 def preset(name: str, vocabulary_size: int, norm: str = "post", **changes: Any) -> Architecture:
     """Return the architecture that `name` stands for, with `changes` of its sizes.
 
-    Raises ConfigurationError where it stands for none, or the sizes do not fit together.
+    Raises ConfigurationError where it stands for none, has no such size, or the sizes do not fit together.
     """
     if name not in PRESETS:
         raise ConfigurationError(f"unknown model preset '{name}': choose one of {', '.join(PRESETS)}")
-    return Architecture(norm=norm, vocabulary_size=vocabulary_size, **(PRESETS[name] | changes))
+    for size in changes:
+        if size not in PRESETS[name]:
+            raise ConfigurationError(f"the model preset '{name}' has no {size}: leave it out")
+    sizes = PRESETS[name] | changes
+    if name not in LSTMS:
+        return TransformerArchitecture(norm=norm, vocabulary_size=vocabulary_size, **sizes)
+    if norm != "post":
+        raise ConfigurationError(f"the model preset '{name}' has its norms after its layers: leave norm out")
+    return LstmArchitecture(vocabulary_size=vocabulary_size, **sizes)

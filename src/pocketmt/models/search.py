@@ -1,4 +1,4 @@
-"""Reference search: what the engine must find. Greedy and beam, batched, with cached keys and values; ensembles.
+"""Reference search: what the engine must find. Greedy and beam, batched, with cached decoder states; ensembles.
 
 Rules (the engine's native search keeps the same): at each step the (beam - finished) best continuations of a sentence's
 live hypotheses go on, by summed log-probability; those that end in eos are finished. The search of a sentence ends when
@@ -13,8 +13,7 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from pocketmt.models.attention import KeyValue
-from pocketmt.models.transformer import History, LayerState, Transformer
+from pocketmt.models.network import TranslationNetwork, select
 from pocketmt.text.vocabulary import BOS, EOS, PAD, UNK
 
 NEVER_GENERATED = (PAD, BOS, UNK)
@@ -39,24 +38,10 @@ def pad(sequences: Sequence[Sequence[int]], device: torch.device | str = "cpu") 
     return torch.tensor([[*sequence, *[PAD] * (longest - len(sequence))] for sequence in sequences], device=device)
 
 
-def select(states: list[LayerState], rows: Tensor) -> list[LayerState]:
-    """Decoder states of the given rows [N]."""
-
-    def chosen(pair: KeyValue) -> KeyValue:
-        return pair[0].index_select(0, rows), pair[1].index_select(0, rows)
-
-    def chosen_history(history: History) -> History:
-        if history is None:
-            return None
-        return history.index_select(0, rows) if isinstance(history, Tensor) else chosen(history)
-
-    return [(chosen_history(history), chosen(memory)) for history, memory in states]
-
-
 class _Decoding:
     """The live rows of a batch: their decoder states, and one step of all of them."""
 
-    def __init__(self, model: Transformer, sources: Sequence[Sequence[int]]) -> None:
+    def __init__(self, model: TranslationNetwork, sources: Sequence[Sequence[int]]) -> None:
         self.model = model
         self.device = model.embedding.weight.device
         encoded, self.mask = model.encode(pad([[*source, EOS] for source in sources], self.device))
@@ -82,7 +67,7 @@ class _Decoding:
 
 @torch.inference_mode()
 def greedy_search(
-    model: Transformer,
+    model: TranslationNetwork,
     sources: Sequence[Sequence[int]],
     maximum_length: Callable[[int], int] = default_maximum_length,
 ) -> list[list[int]]:
@@ -117,7 +102,7 @@ class _Beam:
 
 @torch.inference_mode()
 def beam_search(
-    model: Transformer | Sequence[Transformer],
+    model: TranslationNetwork | Sequence[TranslationNetwork],
     sources: Sequence[Sequence[int]],
     beam: int,
     length_penalty: float = 1.0,
@@ -177,7 +162,7 @@ def _advance(
 
 
 def translate(
-    model: Transformer,
+    model: TranslationNetwork,
     sources: Sequence[Sequence[int]],
     beam: int = 4,
     length_penalty: float = 1.0,
@@ -200,7 +185,7 @@ def translate(
 
 
 def translate_by_ensemble(
-    models: Sequence[Transformer], sources: Sequence[Sequence[int]], beam: int, batch_tokens: int = 4096
+    models: Sequence[TranslationNetwork], sources: Sequence[Sequence[int]], beam: int, batch_tokens: int = 4096
 ) -> list[list[Hypothesis]]:
     """The best `beam` translations of each source by an ensemble in evaluation mode, best first; none for nothing."""
     results: list[list[Hypothesis]] = [[] for _ in sources]

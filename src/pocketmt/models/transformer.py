@@ -8,11 +8,11 @@ import math
 import torch
 from torch import Tensor, nn
 
-from pocketmt.model_file.architecture import Architecture, LayerSizes
-from pocketmt.models.attention import CrossAttention, KeyValue, SelfAttention
-from pocketmt.models.dropout import Dropout
+from pocketmt.model_file.architecture import LayerSizes, TransformerArchitecture
+from pocketmt.models.attention import CrossAttention, KeyValue, SelfAttention, padding_mask
+from pocketmt.models.dropout import Dropout, Dropouts
+from pocketmt.models.network import TiedNetwork, TranslationNetwork
 from pocketmt.models.ssru import SSRU
-from pocketmt.text.vocabulary import PAD
 
 # What one decoder layer has of the positions so far (keys and values of self-attention, or the SSRU's cell [B, d]; None
 # before the first), and its keys and values of the source.
@@ -26,14 +26,6 @@ def position_encodings(positions: int, dimension: int) -> Tensor:
     frequency = torch.pow(10000.0, -torch.arange(0, dimension, 2, dtype=torch.float64) / dimension)
     angle = position * frequency
     return torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(1)[:, :dimension].float()
-
-
-def padding_mask(tokens: Tensor) -> Tensor | None:
-    """Attention mask of token ids [B, S]: float [B, 1, 1, S], -inf at padding; None where nothing is padded."""
-    padding = tokens == PAD
-    if not bool(padding.any()):
-        return None
-    return torch.zeros(tokens.shape, device=tokens.device).masked_fill_(padding, -math.inf)[:, None, None, :]
 
 
 def causal_mask(positions: int, device: torch.device) -> Tensor:
@@ -57,19 +49,10 @@ class FeedForward(nn.Module):
         return outer
 
 
-class Dropouts:
-    """The three dropout rates of a Transformer."""
-
-    def __init__(self, residual: float = 0.0, attention: float = 0.0, feed_forward: float = 0.0) -> None:
-        self.residual = residual
-        self.attention = attention
-        self.feed_forward = feed_forward
-
-
 class Layer(nn.Module):
     """What encoder and decoder layers share: a sub-layer, its residual connection and its norm."""
 
-    def __init__(self, architecture: Architecture, dropouts: Dropouts) -> None:
+    def __init__(self, architecture: TransformerArchitecture, dropouts: Dropouts) -> None:
         super().__init__()
         self.post_norm = architecture.norm == "post"
         self.residual_dropout = Dropout(dropouts.residual)
@@ -88,7 +71,7 @@ class Layer(nn.Module):
 
 
 def _attention_arguments(
-    architecture: Architecture, heads: int, dropouts: Dropouts
+    architecture: TransformerArchitecture, heads: int, dropouts: Dropouts
 ) -> tuple[int, int, int, bool, float]:
     return (
         architecture.model_dimension,
@@ -102,7 +85,7 @@ def _attention_arguments(
 class EncoderLayer(Layer):
     """Self-attention, then feed-forward."""
 
-    def __init__(self, architecture: Architecture, sizes: LayerSizes, dropouts: Dropouts) -> None:
+    def __init__(self, architecture: TransformerArchitecture, sizes: LayerSizes, dropouts: Dropouts) -> None:
         super().__init__(architecture, dropouts)
         dimension = architecture.model_dimension
         self.self_attention = SelfAttention(*_attention_arguments(architecture, sizes.heads, dropouts))
@@ -123,7 +106,7 @@ class EncoderLayer(Layer):
 class DecoderLayer(Layer):
     """Self-attention or an SSRU over what was written, cross-attention to the source, then feed-forward."""
 
-    def __init__(self, architecture: Architecture, sizes: LayerSizes, dropouts: Dropouts) -> None:
+    def __init__(self, architecture: TransformerArchitecture, sizes: LayerSizes, dropouts: Dropouts) -> None:
         super().__init__(architecture, dropouts)
         dimension = architecture.model_dimension
         self.recurrent = architecture.decoder_autoregression == "ssru"
@@ -164,7 +147,7 @@ class DecoderLayer(Layer):
 class Encoder(nn.Module):
     """A stack of encoder layers, with a final norm in a pre-norm network."""
 
-    def __init__(self, architecture: Architecture, dropouts: Dropouts) -> None:
+    def __init__(self, architecture: TransformerArchitecture, dropouts: Dropouts) -> None:
         super().__init__()
         self.input: nn.Module = nn.Identity()  # of the sum of embedding and position: a place for [Q3]
         self.layers = nn.ModuleList(
@@ -186,7 +169,7 @@ class Encoder(nn.Module):
 class Decoder(nn.Module):
     """A stack of decoder layers, with a final norm in a pre-norm network; tied layers are one, run again and again."""
 
-    def __init__(self, architecture: Architecture, dropouts: Dropouts) -> None:
+    def __init__(self, architecture: TransformerArchitecture, dropouts: Dropouts) -> None:
         super().__init__()
         self.input: nn.Module = nn.Identity()  # of the sum of embedding and position: a place for [Q3]
         self.layers = nn.ModuleList(
@@ -209,47 +192,30 @@ class Decoder(nn.Module):
         return self.norm(x), new_states
 
 
-class TiedNetwork(nn.Module):
-    """One embedding for what goes in and what comes out; stacks of layers are a subclass's."""
+class PositionedNetwork(TiedNetwork):
+    """A network that is told positions: sinusoids are added to what is embedded."""
 
+    architecture: TransformerArchitecture
     positions: Tensor  # [positions, d], grows where a text is longer
 
-    def __init__(self, architecture: Architecture, dropouts: Dropouts) -> None:
-        super().__init__()
-        self.architecture = architecture
-        self.embedding = nn.Embedding(architecture.vocabulary_size, architecture.model_dimension)
+    def __init__(self, architecture: TransformerArchitecture, dropouts: Dropouts) -> None:
+        super().__init__(architecture, dropouts)
         self.position: nn.Module = nn.Identity()  # of the rows of `positions` in use: a place for [Q3]
-        self.embedding_dropout = Dropout(dropouts.residual)
         self.register_buffer("positions", position_encodings(512, architecture.model_dimension), persistent=False)
-
-    def initialize(self) -> None:
-        """Glorot-uniform matrices, an embedding of unit variance after its scaling by sqrt(d), zero biases."""
-        for name, parameter in self.named_parameters():
-            if name == "embedding.weight":
-                nn.init.normal_(parameter, std=self.architecture.model_dimension**-0.5)
-            elif parameter.dim() == 2:
-                nn.init.xavier_uniform_(parameter)
-            elif name.endswith("bias"):
-                nn.init.zeros_(parameter)
 
     def embed(self, tokens: Tensor, start: int = 0) -> Tensor:
         """Token ids [B, T] at positions start, start + 1, ... -> [B, T, d]."""
         end = start + tokens.shape[1]
         if end > len(self.positions):
             self.positions = position_encodings(2 * end, self.architecture.model_dimension).to(tokens.device)
-        embedded: Tensor = self.embedding(tokens) * math.sqrt(self.architecture.model_dimension)
-        sums: Tensor = embedded + self.position(self.positions[start:end])
+        sums: Tensor = self.scaled_embedding(tokens) + self.position(self.positions[start:end])
         return sums
 
-    def logits(self, decoded: Tensor) -> Tensor:
-        """Output of the last layer [.., d] -> logits [.., V] by the tied embedding."""
-        return nn.functional.linear(decoded, self.embedding.weight)
 
-
-class Transformer(TiedNetwork):
+class Transformer(PositionedNetwork, TranslationNetwork):
     """Encoder, decoder and one embedding for source, target and output."""
 
-    def __init__(self, architecture: Architecture, dropouts: Dropouts | None = None) -> None:
+    def __init__(self, architecture: TransformerArchitecture, dropouts: Dropouts | None = None) -> None:
         dropouts = dropouts or Dropouts()
         super().__init__(architecture, dropouts)
         self.encoder = Encoder(architecture, dropouts)
@@ -275,8 +241,3 @@ class Transformer(TiedNetwork):
         x = self.embedding_dropout(self.decoder.input(self.embed(target, position)))
         decoded: tuple[Tensor, list[LayerState]] = self.decoder(x, states, causal, source_mask)
         return decoded
-
-    def forward(self, source: Tensor, target: Tensor) -> Tensor:
-        """Teacher-forced decoder output [B, T, d] for source [B, S] and target inputs [B, T] (bos first)."""
-        encoded, mask = self.encode(source)
-        return self.decode(target, self.start(encoded), mask)[0]

@@ -7,7 +7,8 @@ from pathlib import Path
 from pocketmt.engine import Translator
 from pocketmt.engine.bundled import resolve_model
 from pocketmt.model_file import open_model
-from pocketmt.models.transformer import Transformer
+from pocketmt.models.network import TranslationNetwork
+from pocketmt.models.networks import make_network
 from pocketmt.recipes.packing.model_file import FLOAT32, About, pack
 from pocketmt.recipes.reference.network import load_reference
 from pocketmt.recipes.trained_model import TrainedModel, read_trained_model
@@ -42,11 +43,11 @@ class AnyModel:
         """SHA-256 of the file of weights or of the model file, hexadecimal."""
         return hashlib.sha256(self._file.read_bytes()).hexdigest() if self._run is None else self._run.digest
 
-    def network(self) -> Transformer:
+    def network(self) -> TranslationNetwork:
         """Return the network in PyTorch, for evaluation alone; that of a model file is what its codes say."""
         if self._run is None:
             return load_reference(self._file)
-        network = Transformer(self._run.architecture)
+        network = make_network(self._run.architecture)
         network.load_state_dict(self._run.weights)
         return network.eval().requires_grad_(False)
 
@@ -57,7 +58,7 @@ class AnyModel:
         return start_engine(self._run, packed, workers)
 
 
-def open_teacher(name: str) -> tuple[Transformer, Vocabulary]:
+def open_teacher(name: str) -> tuple[TranslationNetwork, Vocabulary]:
     """Return a model's network and vocabulary, for `train`; raises as `AnyModel` does."""
     model = AnyModel(name)
     return model.network(), model.vocabulary

@@ -60,6 +60,8 @@ Preset = Literal[
     "6-2.base",
     "6-2.tiny",
     "6-1.nano",
+    "lstm",
+    "lstm.tiny",
 ]
 
 
@@ -71,6 +73,7 @@ class Model(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     decoder_layers: Positive | None = None
     model_dimension: Positive | None = None
     feed_forward_dimension: Positive | None = None
+    recurrent_dimension: Positive | None = None  # of LSTMs
     attention_heads: Positive | None = None
     attention_dimension: Positive | None = None  # heads times the size of a head
     attention_bias: bool | None = None
@@ -83,7 +86,7 @@ class Model(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def architecture(self, vocabulary_size: int) -> Architecture:
         """Return the network's sizes; ConfigurationError where they do not fit together."""
-        names = PRESETS[self.preset]
+        names = {name: None for sizes in PRESETS.values() for name in sizes}
         given = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
         return preset(self.preset, vocabulary_size, self.norm, **given)
 

@@ -11,7 +11,8 @@ from lightning_fabric import Fabric
 
 from pocketmt.errors import DataError
 from pocketmt.model_file.architecture import architecture_to_json
-from pocketmt.models.transformer import Transformer
+from pocketmt.models.network import TranslationNetwork
+from pocketmt.models.networks import make_network
 from pocketmt.text.vocabulary import Vocabulary
 from pocketmt.training.checkpoints import Snapshots, claim_folder, load_checkpoint, save_checkpoint, save_weights
 from pocketmt.training.configuration import Configuration
@@ -44,7 +45,7 @@ class Position:
 
 
 # The name of a teacher -> its network in evaluation mode, and its vocabulary.
-OpenTeacher = Callable[[str], tuple[Transformer, Vocabulary]]
+OpenTeacher = Callable[[str], tuple[TranslationNetwork, Vocabulary]]
 
 
 def train(configuration: Configuration, folder: Path, open_teacher: OpenTeacher | None = None) -> Position:
@@ -112,7 +113,7 @@ class Run:
         configuration: Configuration,
         folder: Path,
         corpus: Corpus,
-        teacher: Transformer | None = None,
+        teacher: TranslationNetwork | None = None,
     ) -> None:
         """Build model and optimizer, and take up the folder's checkpoint where there is one."""
         self.fabric = fabric
@@ -123,7 +124,7 @@ class Run:
         self.languages = {"source": configuration.data.source_language, "target": configuration.data.target_language}
         torch.manual_seed(self.settings.seed)
         architecture = configuration.model.architecture(len(corpus.vocabulary))
-        self.network = Transformer(architecture, make_dropouts(configuration.model))
+        self.network = make_network(architecture, make_dropouts(configuration.model))
         self.model, self.optimizer = fabric.setup(self.network, make_optimizer(self.network.parameters()))
         self.snapshots = Snapshots(folder / "snapshots", self.settings.averaged_checkpoints)
         self.position = Position()
@@ -201,7 +202,7 @@ class Run:
         if self.fabric.is_global_zero:
             update = self.position.update
             average = self.snapshots.add(update, self.network.state_dict())
-            averaged = Transformer(self.network.architecture).to(self.fabric.device)
+            averaged = make_network(self.network.architecture).to(self.fabric.device)
             averaged.load_state_dict(average)
             scores = validate(averaged, self.corpus, self.settings.batch_tokens * 4)
             self.reporter.event("validation", update, epoch=self.position.epoch, loss=scores.loss, bleu=scores.bleu)

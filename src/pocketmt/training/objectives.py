@@ -4,7 +4,7 @@ import torch
 from torch import Tensor, nn
 from torch.autograd.function import FunctionCtx
 
-from pocketmt.models.transformer import Transformer
+from pocketmt.models.network import TranslationNetwork
 from pocketmt.text.vocabulary import PAD
 from pocketmt.training.data import Batch
 
@@ -121,7 +121,7 @@ def taught_loss(
     output: Tensor,
     batch: Batch,
     smoothing: float,
-    teacher: Transformer | None = None,
+    teacher: TranslationNetwork | None = None,
     references_share: float = 0.0,
 ) -> Tensor:
     """Summed loss of a batch by its target side, by a teacher's probabilities of each word in its places, or by both.

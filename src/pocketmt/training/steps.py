@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from torch.optim import Optimizer
 
 from pocketmt.errors import PocketMTError
-from pocketmt.models.transformer import Dropouts
+from pocketmt.models.dropout import Dropouts
 from pocketmt.text.batching import make_batches
 from pocketmt.training.configuration import Model, Training
 from pocketmt.training.data import Batch, Pair, make_batch

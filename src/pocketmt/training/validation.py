@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import sacrebleu
 import torch
 
+from pocketmt.models.network import TranslationNetwork
 from pocketmt.models.search import translate
-from pocketmt.models.transformer import Transformer
 from pocketmt.training.data import Corpus, batches
 from pocketmt.training.objectives import drop_padding, output_cross_entropy
 
@@ -20,7 +20,7 @@ class Validation:
 
 
 @torch.inference_mode()
-def validate(model: Transformer, corpus: Corpus, token_budget: int) -> Validation:
+def validate(model: TranslationNetwork, corpus: Corpus, token_budget: int) -> Validation:
     """Score `model` on the corpus's validation pairs."""
     loss = validation_loss(model, corpus, token_budget)
     model.eval()
@@ -32,7 +32,7 @@ def validate(model: Transformer, corpus: Corpus, token_budget: int) -> Validatio
 
 
 @torch.inference_mode()
-def validation_loss(model: Transformer, corpus: Corpus, token_budget: int) -> float:
+def validation_loss(model: TranslationNetwork, corpus: Corpus, token_budget: int) -> float:
     """Return the cross-entropy alone, which takes a fraction of the time."""
     model.eval()
     device = str(model.embedding.weight.device)

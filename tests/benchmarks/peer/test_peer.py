@@ -15,8 +15,8 @@ from benchmarks.peer.piece_list import made_up_vocabulary
 from benchmarks.peer.record import render, rows_of
 from benchmarks.peer.sides import our_side, peer_side
 from pocketmt.errors import ConfigurationError, EngineError
+from pocketmt.models.networks import make_network
 from pocketmt.models.presets import preset
-from pocketmt.models.transformer import Transformer
 from pocketmt.recipes.packing.model_file import About, pack
 from pocketmt.text.vocabulary import Vocabulary
 
@@ -65,7 +65,7 @@ def model_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     torch.manual_seed(1)
     path = tmp_path_factory.mktemp("peer") / "tiny.pocketmt"
     about = About(source_language="en", target_language="de")
-    pack(path, Transformer(architecture).state_dict(), architecture, made_up_vocabulary(64), "uniform8", about)
+    pack(path, make_network(architecture).state_dict(), architecture, made_up_vocabulary(64), "uniform8", about)
     return path
 
 

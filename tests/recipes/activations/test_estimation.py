@@ -11,7 +11,8 @@ import torch
 import pocketmt.recipes.retraining.stage as stage_module
 from pocketmt.errors import ConfigurationError, DataError
 from pocketmt.model_file.activations import BUCKETED
-from pocketmt.models.transformer import Transformer
+from pocketmt.models.network import TranslationNetwork
+from pocketmt.models.networks import make_network
 from pocketmt.recipes.activations.estimation import build_network, estimate_ranges
 from pocketmt.recipes.activations.fully_quantized import NAIVE, STRATEGY, QuantizedLayerNorm, ranges
 from pocketmt.recipes.description.plan import make_plan
@@ -60,7 +61,7 @@ def assert_same(left: Outcome, right: Outcome) -> None:
     assert all(torch.equal(tensor, right.ranges[name]) for name, tensor in left.ranges.items())
 
 
-def on_its_grid(network: Transformer) -> bool:
+def on_its_grid(network: TranslationNetwork) -> bool:
     """Whether the embedding is BINARY's: no row has more than four values."""
     return all(len(row.unique()) <= 4 for row in network.embedding.weight.detach())
 
@@ -111,7 +112,7 @@ def test_validation_scores_the_quantized_network_and_leaves_its_ranges_alone(
 ) -> None:
     scored = 0
 
-    def watching(network: Transformer, *arguments: Any) -> Validation:
+    def watching(network: TranslationNetwork, *arguments: Any) -> Validation:
         nonlocal scored
         scored += 1
         before = {name: (each.minimum.clone(), each.maximum.clone()) for name, each in ranges(network)}
@@ -142,7 +143,7 @@ def test_the_outcome_computes_what_was_scored(tiny_run: Path, tmp_path: Path) ->
     corpus = load_corpus(model.configuration.data, model.vocabulary_file)
     scores = validate(network, corpus, model.configuration.training.batch_tokens * 4)
     assert {"loss": scores.loss, "bleu": scores.bleu}.items() <= outcome.scores.items()
-    plain = Transformer(model.architecture)
+    plain = make_network(model.architecture)
     plain.load_state_dict(decoded_weights(outcome.weights, outcome.quantized, groups))
     assert validate(plain, corpus, 400).loss != pytest.approx(scores.loss, rel=1e-3)
 

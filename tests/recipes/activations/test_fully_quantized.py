@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from pocketmt.errors import ConfigurationError
-from pocketmt.model_file.architecture import Architecture
+from pocketmt.model_file.architecture import TransformerArchitecture
 from pocketmt.models.transformer import Transformer
 from pocketmt.quantization.ranges import RunningRange
 from pocketmt.recipes.activations.fully_quantized import (
@@ -22,7 +22,7 @@ from pocketmt.recipes.activations.fully_quantized import (
     set_stage,
 )
 
-ARCHITECTURE = Architecture(
+ARCHITECTURE = TransformerArchitecture(
     encoder_layers=2,
     decoder_layers=1,
     model_dimension=16,

@@ -17,6 +17,8 @@ from pocketmt.errors import ConfigurationError
 from pocketmt.model_file import open_model
 from pocketmt.model_file.products import StaticProducts
 from pocketmt.model_file.report import inspect_model
+from pocketmt.models.network import TranslationNetwork
+from pocketmt.models.networks import make_network
 from pocketmt.models.transformer import Transformer
 from pocketmt.quantization.log_activations import LogarithmicActivations
 from pocketmt.quantization.static_activations import calibrated_scale
@@ -51,7 +53,7 @@ def recipe(*stages: dict[str, Any]) -> Recipe:
     return msgspec.convert({"name": "a test", "stages": list(stages)}, Recipe)
 
 
-def inputs_of(model: Transformer, matrices: list[str]) -> dict[str, Tensor]:
+def inputs_of(model: TranslationNetwork, matrices: list[str]) -> dict[str, Tensor]:
     """What each linear layer multiplies, and under "embedding.weight" what the output projection does."""
     seen: dict[str, Tensor] = {}
 
@@ -126,10 +128,10 @@ def test_training_and_validation_see_quantized_products(
 
 
 def test_the_teacher_is_not_quantized(tiny_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    teachers: list[Transformer] = []
+    teachers: list[TranslationNetwork] = []
     make = stage_module.StageRun._teacher
 
-    def keeping(run: stage_module.StageRun, *arguments: Any) -> Transformer | None:
+    def keeping(run: stage_module.StageRun, *arguments: Any) -> TranslationNetwork | None:
         teacher = make(run, *arguments)
         assert teacher is not None
         teachers.append(teacher)
@@ -147,9 +149,9 @@ def test_the_teacher_is_not_quantized(tiny_run: Path, tmp_path: Path, monkeypatc
 def test_error_compensation_is_for_the_activations_that_come(
     tiny_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    networks: list[Transformer] = []
+    networks: list[TranslationNetwork] = []
 
-    def keeping(network: Transformer, *others: Any) -> dict[str, QuantizedMatrix]:
+    def keeping(network: TranslationNetwork, *others: Any) -> dict[str, QuantizedMatrix]:
         networks.append(network)
         return compensate(network, *others)
 
@@ -198,7 +200,7 @@ def test_the_file_holds_calibrated_scales(tiny_run: Path, tmp_path: Path, retrai
         training: Any = file.manifest["training"]
     assert loss_of(load_reference(path), corpus) == pytest.approx(training["compression"]["loss"], abs=1e-3)
     # By the formula, from what the trained network brings to one of its products.
-    network = Transformer(model.architecture)
+    network = make_network(model.architecture)
     network.load_state_dict(model.weights)
     pairs = random.Random(1).sample(corpus.training, 6)
     largest = []
@@ -227,7 +229,7 @@ def test_a_later_stage_calibrates_what_it_adds(tiny_run: Path, tmp_path: Path) -
 
 
 @torch.inference_mode()
-def loss_of(model: Transformer, corpus: Corpus) -> float:
+def loss_of(model: TranslationNetwork, corpus: Corpus) -> float:
     """Cross-entropy by the logits, in nats a target token."""
     loss = tokens = 0.0
     for batch in batches(corpus.validation, 1000, seed=0, device="cpu"):

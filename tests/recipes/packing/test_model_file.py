@@ -10,6 +10,7 @@ import pocketmt
 from pocketmt.errors import ConfigurationError, DataError, ModelFileError
 from pocketmt.model_file import open_model
 from pocketmt.model_file.architecture import parameter_shapes
+from pocketmt.models.networks import make_network
 from pocketmt.models.presets import preset
 from pocketmt.models.transformer import Transformer
 from pocketmt.quantization import Logarithmic, Uniform
@@ -107,7 +108,7 @@ def test_a_tiny_model_is_as_small_as_promised(tmp_path: Path) -> None:
     syllables = [first + vowel + last for first in "bdfgklmnprst" for vowel in "aeiou" for last in ("", "n", "r", "s")]
     words = ["".join(draw.choices(syllables, k=draw.randint(1, 4))) for _ in range(9000)]
     vocabulary = train_vocabulary([" ".join(words[start : start + 9]) for start in range(0, 9000, 9)], 6000).model
-    model = Transformer(preset("tiny", 6000))
+    model = make_network(preset("tiny", 6000))
     sizes = {
         name: pack(tmp_path / name, model.state_dict(), model.architecture, vocabulary, name, ABOUT) for name in PRESETS
     }
@@ -142,7 +143,7 @@ def test_a_state_of_another_architecture_is_refused(tmp_path: Path, vocabulary: 
 
 def test_a_vocabulary_of_another_model_is_refused(tmp_path: Path, vocabulary: bytes) -> None:
     path = tmp_path / "model.pocketmt"
-    model = Transformer(preset("tiny", 61))
+    model = make_network(preset("tiny", 61))
     with pytest.raises(ModelFileError, match="the vocabulary has 60 pieces, the model 61"):
         pack(path, model.state_dict(), model.architecture, vocabulary, "uniform8", ABOUT)
     with pytest.raises(DataError):

@@ -6,7 +6,8 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from pocketmt.models.transformer import Transformer
+from pocketmt.models.network import TranslationNetwork
+from pocketmt.models.networks import make_network
 from pocketmt.quantization import Affine, BinaryCode, Codebook, Logarithmic
 from pocketmt.quantization.activations import quantize_rows
 from pocketmt.recipes.packing.model_file import PRESETS, SCHEMES, About, choose_schemes, pack
@@ -46,18 +47,18 @@ def tokens(seed: int = 0) -> tuple[Tensor, Tensor]:
 
 
 @torch.inference_mode()
-def logits(model: Transformer) -> Tensor:
+def logits(model: TranslationNetwork) -> Tensor:
     source, target = tokens()
     return model.logits(model(source, target))
 
 
-def expected_model(model: Transformer, choice: str | Choice) -> Transformer:
+def expected_model(model: TranslationNetwork, choice: str | Choice) -> TranslationNetwork:
     """The same in other words: weights fake-quantized, and by hooks the inputs of quantized matrices."""
     state = {name: tensor.clone() for name, tensor in model.state_dict().items()}
     chosen = choose_schemes([name for name, tensor in state.items() if tensor.dim() == 2], choice)
     for name, groups in chosen.items():
         state[name] = decode(groups, quantize(groups, state[name]))
-    expected = Transformer(model.architecture).eval()
+    expected = make_network(model.architecture).eval()
     expected.load_state_dict(state)
 
     def rounded(module: nn.Module, inputs: tuple[Tensor]) -> tuple[Tensor]:

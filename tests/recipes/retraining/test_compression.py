@@ -243,7 +243,7 @@ def test_weights_that_are_not_finite_are_refused(tiny_run: Path, tmp_path: Path)
 
 @pytest.mark.parametrize(
     ("change", "message"),
-    [({"type": "lstm"}, "'lstm', expected 'transformer'"), ({"encoder_layers": 2}, "is missing")],
+    [({"type": "gru"}, "'gru', expected 'transformer' or 'lstm'"), ({"encoder_layers": 2}, "is missing")],
 )
 def test_another_architecture_is_refused(tiny_run: Path, tmp_path: Path, change: dict[str, Any], message: str) -> None:
     run = tmp_path / "run"

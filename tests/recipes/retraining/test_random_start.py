@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from pocketmt.errors import ConfigurationError, DataError
-from pocketmt.models.transformer import Transformer
+from pocketmt.models.networks import make_network
 from pocketmt.recipes.description.plan import make_plan
 from pocketmt.recipes.description.schema import Recipe
 from pocketmt.recipes.retraining.compression import compress
@@ -45,7 +45,7 @@ def log4(**retraining: Any) -> dict[str, Any]:
 
 def with_weights_of(model: TrainedModel, seed: int) -> TrainedModel:
     torch.manual_seed(seed)
-    return dataclasses.replace(model, weights=Transformer(model.architecture).state_dict())
+    return dataclasses.replace(model, weights=make_network(model.architecture).state_dict())
 
 
 def same_weights(left: Outcome, right: Outcome) -> bool:

@@ -12,8 +12,8 @@ import pytest
 import pocketmt.recipes.retraining.stage as stage_module
 import pocketmt.training.translations as translations
 from pocketmt.errors import ConfigurationError, DataError
+from pocketmt.models.networks import make_network
 from pocketmt.models.search import translate
-from pocketmt.models.transformer import Transformer
 from pocketmt.recipes.description.plan import make_plan
 from pocketmt.recipes.description.schema import Recipe
 from pocketmt.recipes.retraining.compression import compress
@@ -64,7 +64,7 @@ def texts_of(model: TrainedModel, recipe: Recipe, folder: Path, source_text: Pat
 def test_the_teacher_translates_as_the_reference_search_does(model: TrainedModel, tmp_path: Path) -> None:
     texts = texts_of(model, SEQUENCES, tmp_path / "work")
     assert texts.corpus is not None and texts.taught is not None
-    network = Transformer(model.architecture)
+    network = make_network(model.architecture)
     network.load_state_dict(model.weights)
     sources = [source for source, _ in texts.taught.validation]
     assert sources == [source for source, _ in texts.corpus.validation]

@@ -10,8 +10,11 @@ from lightning_fabric import Fabric
 
 from pocketmt.errors import ConfigurationError
 from pocketmt.model_file.activations import BUCKETED
-from pocketmt.model_file.architecture import Architecture
-from pocketmt.models.transformer import Dropouts, Transformer
+from pocketmt.model_file.architecture import Architecture, TransformerArchitecture
+from pocketmt.models.dropout import Dropouts
+from pocketmt.models.network import TranslationNetwork
+from pocketmt.models.networks import make_network
+from pocketmt.models.transformer import Transformer
 from pocketmt.recipes.activations.fully_quantized import (
     NAIVE,
     STRATEGY,
@@ -98,10 +101,10 @@ def plan_activations(
         return earlier
     if earlier is not None:
         raise ConfigurationError(f"{place}.activations: an earlier stage quantizes activations already: leave it out")
-    if not architecture.plain:
+    if not isinstance(architecture, TransformerArchitecture) or not architecture.plain:
         raise ConfigurationError(
-            f"{place}.activations: fully quantized networks have decoders of self-attention, each layer with its own "
-            "parameters and all of one size: leave [stages.activations] out for this network"
+            f"{place}.activations: fully quantized networks are Transformers with decoders of self-attention, each "
+            "layer with its own parameters and all of one size: leave [stages.activations] out for this network"
         )
     found = _settings(settings, f"{place}.activations")
     if isinstance(settings.bucketed, list):
@@ -159,16 +162,17 @@ def _chosen(which: bool | list[str], every: tuple[str, ...]) -> tuple[str, ...]:
 
 def build_network(
     architecture: Architecture, activations: FullQuantization | None, dropouts: Dropouts | None = None
-) -> Transformer:
+) -> TranslationNetwork:
     """Return a network of random weights, fully quantized where `activations` says so."""
-    network = Transformer(architecture, dropouts)
+    network = make_network(architecture, dropouts)
     if activations is not None:
+        assert isinstance(network, Transformer)  # as `plan_activations` sees to
         quantize_activations(network, activations)
     return network
 
 
 def estimate_ranges(
-    network: Transformer, fabric: Fabric, pairs: list[Pair], tokens: int, batches: int, seed: int
+    network: TranslationNetwork, fabric: Fabric, pairs: list[Pair], tokens: int, batches: int, seed: int
 ) -> None:
     """Estimate the ranges of a network that holds none yet; weights stand still [Q5].
 

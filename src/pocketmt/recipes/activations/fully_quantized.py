@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from pocketmt.errors import ConfigurationError
 from pocketmt.model_file.activations import BUCKETED, OPERATIONS
 from pocketmt.models.attention import DotProductAttention
-from pocketmt.models.transformer import Decoder, Encoder, FeedForward, Layer, TiedNetwork, Transformer
+from pocketmt.models.transformer import Decoder, Encoder, FeedForward, Layer, PositionedNetwork, Transformer
 from pocketmt.quantization.ranges import RunningRange, fake_quantize_range
 from pocketmt.text.vocabulary import PAD
 
@@ -123,7 +123,7 @@ class QuantizedLayerNorm(nn.Module):
         return output
 
 
-def quantize_activations(model: TiedNetwork, settings: FullQuantization) -> None:
+def quantize_activations(model: PositionedNetwork, settings: FullQuantization) -> None:
     """Put what quantizes activations into a network, in place; parameters keep their names."""
     dimension = model.architecture.model_dimension
     model.position = settings.point("position")
@@ -150,7 +150,7 @@ def quantize_activations(model: TiedNetwork, settings: FullQuantization) -> None
         model.register_forward_pre_hook(_tell_padding)
 
 
-def _quantize_attention(attention: DotProductAttention, model: TiedNetwork, settings: FullQuantization) -> None:
+def _quantize_attention(attention: DotProductAttention, model: PositionedNetwork, settings: FullQuantization) -> None:
     size, heads = model.architecture.attention_dimension, model.architecture.attention_heads
     for name in ("query", "key", "value"):
         setattr(attention, name, settings.point("query_key_value", size // heads))

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from torch.utils.hooks import RemovableHandle
 
 from pocketmt.errors import ConfigurationError
-from pocketmt.models.transformer import Transformer
+from pocketmt.models.network import TranslationNetwork
 from pocketmt.quantization.log_activations import LogarithmicActivations
 from pocketmt.quantization.static_activations import CalibratedActivations, StaticActivations, calibrated_scale
 from pocketmt.recipes.description.schema import Products, Recipe, Stage, StaticProducts
@@ -90,11 +90,11 @@ def packed_products(recipe: Recipe, buffers: Weights) -> LogarithmicActivations 
     return CalibratedActivations({f"{module}.weight": scale for module, scale in scales.items()})
 
 
-def quantize_products(model: Transformer, products: Quantizing, matrices: Iterable[str]) -> None:
-    """Let what comes to some of a Transformer's matrices pass through fake quantization, in place.
+def quantize_products(model: TranslationNetwork, products: Quantizing, matrices: Iterable[str]) -> None:
+    """Let what comes to some of a network's matrices pass through fake quantization, in place.
 
     Args:
-        model: any Transformer; parameters keep their names. Calibrated scales are buffers of the layers: what has none
+        model: any network; parameters keep their names. Calibrated scales are buffers of the layers: what has none
             yet stays as it is.
         products: how.
         matrices: names of weights. The embedding's product is the output projection; rows that are looked up in it are
@@ -114,7 +114,7 @@ def _calibrated(products: StaticActivations, module: nn.Module, x: Tensor) -> Te
     return products.fake_quantize(x, scale) if bool(scale > 0) else x
 
 
-def _watch(model: Transformer, matrix: str, change: Callable[[Tensor], Tensor]) -> list[RemovableHandle]:
+def _watch(model: TranslationNetwork, matrix: str, change: Callable[[Tensor], Tensor]) -> list[RemovableHandle]:
     """Let the activations that meet a matrix pass through a function."""
 
     def change_input(_: nn.Module, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
@@ -125,12 +125,15 @@ def _watch(model: Transformer, matrix: str, change: Callable[[Tensor], Tensor]) 
 
     module = matrix.removesuffix(".weight")
     if module == EMBEDDING:
-        return [model.decoder.register_forward_hook(change_decoded)]  # nothing but the projection reads it
+        # Nothing but the projection reads what the decoder gives.
+        return [model.get_submodule("decoder").register_forward_hook(change_decoded)]
     return [model.get_submodule(module).register_forward_pre_hook(change_input)]
 
 
 @torch.no_grad()
-def calibrate(model: Transformer, products: StaticActivations, matrices: Sequence[str], pairs: Sequence[Pair]) -> None:
+def calibrate(
+    model: TranslationNetwork, products: StaticActivations, matrices: Sequence[str], pairs: Sequence[Pair]
+) -> None:
     """Find the scales that are not found yet, each from the inputs that some sentences bring [E6].
 
     An instance of an activation is what one sentence brings to a product, translated as its reference has it.

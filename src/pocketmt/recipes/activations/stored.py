@@ -8,7 +8,7 @@ from torch import Tensor
 
 from pocketmt.errors import ConfigurationError
 from pocketmt.model_file.activations import BUCKETED, OPERATIONS, SOFTMAX, StoredActivations, ranges_name
-from pocketmt.model_file.architecture import Architecture
+from pocketmt.model_file.architecture import TransformerArchitecture
 from pocketmt.model_file.writer import StoredTensor
 from pocketmt.quantization.ranges import fake_quantize_range
 from pocketmt.recipes.activations.fully_quantized import LAYER_NORM_WEIGHT, FullQuantization
@@ -71,7 +71,7 @@ def check_storable(settings: FullQuantization, vectors: Sequence[str] = ()) -> N
 
 
 def encode_activations(
-    activations: TrainedActivations, architecture: Architecture
+    activations: TrainedActivations, architecture: TransformerArchitecture
 ) -> tuple[dict[str, object], dict[str, StoredTensor]]:
     """Encode the activations of a network.
 

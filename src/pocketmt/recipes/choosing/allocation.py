@@ -9,10 +9,10 @@ from typing import Final
 import msgspec
 
 from pocketmt.errors import ConfigurationError
-from pocketmt.models.transformer import Transformer
+from pocketmt.models.networks import make_network
 from pocketmt.recipes.choosing.budget import Allocation, Choice, least_damage, least_size, pareto_frontier
 from pocketmt.recipes.choosing.sensitivity import validation_text
-from pocketmt.recipes.description.matrices import KINDS, matching, matrix_names
+from pocketmt.recipes.description.matrices import kinds_of, matching, matrix_names
 from pocketmt.recipes.description.plan import make_division, make_plan
 from pocketmt.recipes.description.schema import LearningRate, Quantize, Recipe, Retraining, Stage, StraightThrough
 from pocketmt.recipes.packing.encoding import encode_matrix, stored_groups
@@ -49,8 +49,9 @@ class Choices:
         self.corpus = validation_text(model)
         self.counts = piece_counts(self.corpus, model.architecture.vocabulary_size)
         self.entries: dict[tuple[str, str], Quantize] = {}
-        self.parts: dict[str, list[Choice]] = {kind: [] for kind in KINDS}
-        candidates = [(kind, name, entry) for kind in KINDS for name, entry in _candidates(kind)]
+        kinds = kinds_of(model.architecture)
+        self.parts: dict[str, list[Choice]] = {kind: [] for kind in kinds}
+        candidates = [(kind, name, entry) for kind in kinds for name, entry in _candidates(kind)]
         whole = _loss(model, self.corpus, {})
         for done, (kind, name, entry) in enumerate(candidates, start=1):
             self.entries[kind, name] = entry
@@ -181,7 +182,7 @@ def _candidates(kind: str) -> Iterator[tuple[str, Quantize]]:
 
 def _loss(model: TrainedModel, corpus: Corpus, replaced: Weights) -> float:
     assert model.configuration is not None
-    network = Transformer(model.architecture)
+    network = make_network(model.architecture)
     network.load_state_dict({**model.weights, **replaced})
     return validation_loss(network, corpus, model.configuration.training.batch_tokens * 4)
 

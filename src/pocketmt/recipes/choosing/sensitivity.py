@@ -8,7 +8,7 @@ from typing import Final
 import torch
 
 from pocketmt.errors import ConfigurationError, DataError
-from pocketmt.models.transformer import Transformer
+from pocketmt.models.networks import make_network
 from pocketmt.quantization import Scheme
 from pocketmt.quantization.registry import scheme_from_options
 from pocketmt.recipes.description.matrices import matching, matrix_names
@@ -18,16 +18,19 @@ from pocketmt.training.checkpoints import Weights
 from pocketmt.training.data import Corpus, load_corpus
 from pocketmt.training.validation import Validation, validate
 
-# The rows of paper B's Table 1, in its order: blocks, and within them the sub-layer types.
+# The rows of paper B's Table 1, in its order: blocks, and within them the sub-layer types; an LSTM's too.
 PARTS: Final = (
     "embedding",
     "encoder",
     "encoder.self_attention",
     "encoder.feed_forward",
+    "encoder.recurrent",
     "decoder",
     "decoder.self_attention",
     "decoder.cross_attention",
+    "decoder.recurrent",
     "decoder.feed_forward",
+    "decoder.readout",
 )
 BITS: Final = (4, 3, 2, 1)
 
@@ -84,12 +87,13 @@ def measure_sensitivity(
     schemes = [_scheme(scheme, each, options or {}) for each in bits]
     corpus = validation_text(model, sentences)
     names = matrix_names(model.architecture)
-    total = 1 + len(PARTS) * len(schemes)
+    parts = {part: matching(names, part) or matching(names, f"{part}.*") for part in PARTS}
+    parts = {part: matrices for part, matrices in parts.items() if matrices}
+    total = 1 + len(parts) * len(schemes)
     whole = _score(model, corpus, {})
     progress(1, total)
     scores: list[Score] = []
-    for part in PARTS:
-        matrices = matching(names, part) or matching(names, f"{part}.*")
+    for part, matrices in parts.items():
         for one in schemes:
             groups = (RowGroup(one),)
             replaced = {name: decode(groups, quantize(groups, model.weights[name])) for name in matrices}
@@ -126,6 +130,6 @@ def validation_text(model: TrainedModel, sentences: int | None = None) -> Corpus
 
 def _score(model: TrainedModel, corpus: Corpus, replaced: Weights) -> Validation:
     assert model.configuration is not None
-    network = Transformer(model.architecture)
+    network = make_network(model.architecture)
     network.load_state_dict({**model.weights, **replaced})
     return validate(network, corpus, model.configuration.training.batch_tokens * 4)

@@ -14,6 +14,10 @@ KINDS: Final = {
     "decoder.self_attention": ("decoder.layers.*.self_attention.*", "decoder.layers.*.ssru.*"),
     "decoder.cross_attention": ("decoder.layers.*.cross_attention.*",),
     "decoder.feed_forward": ("decoder.layers.*.feed_forward.*",),
+    # Of an LSTM, whose attention is its decoder's cross-attention.
+    "encoder.recurrent": ("encoder.layers.*.lstm.*",),
+    "decoder.recurrent": ("decoder.layers.*.lstm.*",),
+    "decoder.readout": ("decoder.readout.*",),
 }
 
 
@@ -26,6 +30,12 @@ def matching(names: list[str], pattern: str) -> list[str]:
     """Return those of the names that a sub-layer type, or a shell-style pattern of full names, stands for."""
     patterns = KINDS.get(pattern, (pattern,))
     return [name for name in names if any(fnmatchcase(name, each) for each in patterns)]
+
+
+def kinds_of(architecture: Architecture) -> list[str]:
+    """Return the sub-layer types that a network has."""
+    names = matrix_names(architecture)
+    return [kind for kind in KINDS if matching(names, kind)]
 
 
 # Of linear layers; gamma and beta of LayerNorm.

@@ -17,8 +17,8 @@ from pocketmt.recipes.activations.estimation import Estimation, plan_activations
 from pocketmt.recipes.activations.fully_quantized import FullQuantization
 from pocketmt.recipes.activations.products import plan_products
 from pocketmt.recipes.description.matrices import (
-    KINDS,
     VECTOR_KINDS,
+    kinds_of,
     matching,
     matching_vectors,
     matrix_names,
@@ -119,10 +119,10 @@ def make_plan(recipe: Recipe, architecture: Architecture) -> list[PlannedStage]:
 def _selected(entry: Quantize, architecture: Architecture, where: str) -> list[str]:
     """Return the matrices, or the vectors, that an entry names, each once, in the network's order."""
     if entry.vectors is msgspec.UNSET:
-        key, what, kinds, patterns, match = "matrices", "matrix", tuple(KINDS), entry.matrices, matching
+        key, what, kinds, patterns, match = "matrices", "matrix", kinds_of(architecture), entry.matrices, matching
         names = matrix_names(architecture)
     else:
-        key, what, kinds, patterns, match = "vectors", "vector", VECTOR_KINDS, entry.vectors, matching_vectors
+        key, what, kinds, patterns, match = "vectors", "vector", list(VECTOR_KINDS), entry.vectors, matching_vectors
         names = list(vector_lengths(architecture))
     assert patterns is not msgspec.UNSET
     found: set[str] = set()

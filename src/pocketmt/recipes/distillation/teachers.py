@@ -12,9 +12,9 @@ import torch
 from pocketmt.engine import Hypothesis
 from pocketmt.engine.segmentation import encode_line
 from pocketmt.errors import ConfigurationError, DataError
+from pocketmt.models.network import TranslationNetwork
 from pocketmt.models.search import Hypothesis as Found
 from pocketmt.models.search import translate_by_ensemble
-from pocketmt.models.transformer import Transformer
 from pocketmt.recipes.any_model import AnyModel
 from pocketmt.text.vocabulary import Vocabulary
 
@@ -99,7 +99,7 @@ class Teachers:
 class Ensemble:
     """Several networks of one vocabulary; lines are cut and joined as the engine does it."""
 
-    def __init__(self, networks: Sequence[Transformer], vocabulary: Vocabulary) -> None:
+    def __init__(self, networks: Sequence[TranslationNetwork], vocabulary: Vocabulary) -> None:
         """Take networks in evaluation mode, of whatever sizes."""
         self._networks = networks
         self._vocabulary = vocabulary

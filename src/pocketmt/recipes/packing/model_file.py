@@ -11,7 +11,12 @@ from torch import Tensor
 
 from pocketmt import __version__
 from pocketmt.errors import ConfigurationError, ModelFileError
-from pocketmt.model_file.architecture import Architecture, architecture_to_json, parameter_shapes
+from pocketmt.model_file.architecture import (
+    Architecture,
+    TransformerArchitecture,
+    architecture_to_json,
+    parameter_shapes,
+)
 from pocketmt.model_file.entropy_coding import CODING
 from pocketmt.model_file.manifest import FORMAT_VERSION, check_manifest
 from pocketmt.model_file.products import activation_scale_name
@@ -109,13 +114,23 @@ def pack(
         state = with_stored_norms(activations.settings, state, [name for stack in vectors for name in stack])
     holding = {name: stacked(state, stacks[name]) if name in stacks else state[name] for name in held}
     stored, tensors = _encode(holding, chosen, quantized or {})
-    described, ranges = ({}, {}) if activations is None else encode_activations(activations, architecture)
+    described, ranges = _activations(activations, architecture)
     manifest = _manifest(architecture, vocabulary, about) | stored | _optional(vectors, products) | described
     tensors |= ranges | _activation_scales(products, [name for name in chosen if name not in stacks])
     if entropy_coding:
         tensors = code_tensors(tensors, check_manifest(manifest).matrices)
         manifest["coding"] = CODING
     return write_model(path, manifest, tensors, vocabulary)
+
+
+def _activations(
+    activations: TrainedActivations | None, architecture: Architecture
+) -> tuple[dict[str, object], dict[str, StoredTensor]]:
+    """Return the manifest's member and the tensors of quantized activations, if there are some."""
+    if activations is None:
+        return {}, {}
+    assert isinstance(architecture, TransformerArchitecture)  # as `plan_activations` sees to
+    return encode_activations(activations, architecture)
 
 
 def _separate_stacks(schemes: Schemes) -> tuple[Schemes, dict[str, tuple[RowGroup, ...]]]:

@@ -5,6 +5,7 @@ from torch import nn
 
 from pocketmt.model_file import ModelFile
 from pocketmt.model_file.activations import OPERATIONS, ranges_name
+from pocketmt.model_file.architecture import TransformerArchitecture
 from pocketmt.models.attention import DotProductAttention
 from pocketmt.models.transformer import FeedForward, Transformer
 from pocketmt.quantization.grid import Grid
@@ -19,6 +20,7 @@ class Grids:
         activations = file.activations
         for operation in () if activations is None else activations.operations:
             assert activations is not None
+            assert isinstance(file.architecture, TransformerArchitecture)  # as the reader sees to
             name = ranges_name(operation)
             values = torch.frombuffer(bytearray(file.data(name)), dtype=torch.float32).view(file.form(name)[1])
             for part, (minimum, maximum) in zip(OPERATIONS[operation].places(file.architecture), values, strict=True):

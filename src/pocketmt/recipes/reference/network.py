@@ -8,9 +8,11 @@ from typing import Final
 import torch
 from torch import Tensor, nn
 
-from pocketmt.model_file import Architecture, ModelFile, RowGroup, open_model
+from pocketmt.model_file import ModelFile, RowGroup, open_model
 from pocketmt.model_file.bit_packing import unpack_codes
 from pocketmt.model_file.products import Products, StaticProducts, activation_scale_name
+from pocketmt.models.network import TranslationNetwork
+from pocketmt.models.networks import make_network
 from pocketmt.models.transformer import Transformer
 from pocketmt.quantization.activations import quantize_rows
 from pocketmt.quantization.grid import Grid
@@ -142,19 +144,7 @@ class QuantizedLinear(nn.Module):
         return product if self.bias is None else product + self.bias
 
 
-class ReferenceTransformer(Transformer):
-    """A Transformer whose output projection may be quantized as its embedding is stored."""
-
-    def __init__(self, architecture: Architecture) -> None:
-        super().__init__(architecture)
-        self.projection: QuantizedLinear | None = None
-
-    def logits(self, decoded: Tensor) -> Tensor:
-        """Decoder output [.., d] -> logits [.., V]."""
-        return super().logits(decoded) if self.projection is None else self.projection(decoded)
-
-
-def load_reference(path: str | os.PathLike[str]) -> Transformer:
+def load_reference(path: str | os.PathLike[str]) -> TranslationNetwork:
     """Load a model file as a PyTorch model in evaluation mode.
 
     Weights, biases and norms are decoded from their codes. Every product with a quantized matrix, the output
@@ -173,25 +163,26 @@ def load_reference(path: str | os.PathLike[str]) -> Transformer:
         for stack, vectors in file.stacks.items():
             del linears[stack]
             decoded |= zip(vectors, decoded.pop(stack), strict=True)
-        model = ReferenceTransformer(file.architecture)
+        model = make_network(file.architecture)
         model.load_state_dict(
             {name: decoded[name] if name in decoded else _tensor(file, name) for name in model.state_dict()}
         )
         grids = Grids(file)
-    inputs = input_grids(model, grids)
+    inputs = input_grids(model, grids) if isinstance(model, Transformer) else {}
     for name, linear in linears.items():
         module = name.removesuffix(".weight")
         if module == "embedding":
-            linear.read_from(inputs[module])
+            linear.read_from(inputs.get(module))
             model.projection = linear
             continue
         parent, _, attribute = module.rpartition(".")
         bias = model.get_submodule(module).bias
         assert bias is None or isinstance(bias, Tensor)
         linear.bias = bias if bias is None else bias.detach()
-        linear.read_from(inputs[module])
+        linear.read_from(inputs.get(module))
         setattr(model.get_submodule(parent), attribute, linear)
-    put_grids(model, grids)
+    if isinstance(model, Transformer):
+        put_grids(model, grids)
     return model.eval().requires_grad_(False)
 
 

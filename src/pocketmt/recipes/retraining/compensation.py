@@ -6,7 +6,7 @@ from typing import Final
 import torch
 from torch import Tensor, nn
 
-from pocketmt.models.transformer import Transformer
+from pocketmt.models.network import TranslationNetwork
 from pocketmt.quantization.error_compensation import compensated_codes
 from pocketmt.recipes.row_groups import QuantizedGroup, QuantizedMatrix, RowGroup, fit
 from pocketmt.training.data import Pair, make_batch
@@ -18,7 +18,7 @@ INPUT_SHARE: Final = 0.3
 
 
 def compensate(
-    network: Transformer, groups: Mapping[str, Sequence[RowGroup]], pairs: Sequence[Pair]
+    network: TranslationNetwork, groups: Mapping[str, Sequence[RowGroup]], pairs: Sequence[Pair]
 ) -> dict[str, QuantizedMatrix]:
     """Quantize matrices such that each layer's outputs on some text change little; the network itself is not changed.
 
@@ -41,7 +41,7 @@ def compensate(
 
 
 @torch.no_grad()
-def collect_hessians(network: Transformer, matrices: Sequence[str], pairs: Sequence[Pair]) -> dict[str, Tensor]:
+def collect_hessians(network: TranslationNetwork, matrices: Sequence[str], pairs: Sequence[Pair]) -> dict[str, Tensor]:
     """Return X^T X, float64 [columns, columns], of the inputs X of layers, summed over the positions of a text.
 
     Those of the tied embedding are the output layer's, and INPUT_SHARE of their mean square on the diagonal.

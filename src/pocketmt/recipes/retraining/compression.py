@@ -9,7 +9,7 @@ import torch
 from lightning_fabric import Fabric
 
 from pocketmt.errors import DataError
-from pocketmt.models.transformer import Transformer
+from pocketmt.models.networks import make_network
 from pocketmt.recipes.description.plan import PlannedStage, make_plan
 from pocketmt.recipes.description.schema import Recipe
 from pocketmt.recipes.retraining.outcome import Outcome, load_outcome
@@ -136,7 +136,7 @@ def _start(setting: Setting, recipe: Recipe, position: Position) -> Outcome:
     if recipe.start == "trained":
         return Outcome(setting.model.weights, {}, {})
     torch.manual_seed(recipe.seed)
-    return Outcome(Transformer(setting.model.architecture).state_dict(), {}, {})
+    return Outcome(make_network(setting.model.architecture).state_dict(), {}, {})
 
 
 def _updates_before(plan: list[PlannedStage], stage: int) -> int:

@@ -12,7 +12,8 @@ from typing import Any
 from lightning_fabric import Fabric
 from torch import Tensor
 
-from pocketmt.models.transformer import Dropouts, Transformer
+from pocketmt.models.network import TranslationNetwork
+from pocketmt.models.networks import make_network
 from pocketmt.quantization.static_activations import StaticActivations
 from pocketmt.recipes.activations.estimation import Estimation, build_network, estimate_ranges
 from pocketmt.recipes.activations.fully_quantized import set_stage
@@ -108,7 +109,7 @@ def best_file(folder: Path, stage: int) -> Path:
     return folder / f"best.{stage}.pt"
 
 
-def _ranges(network: Transformer) -> dict[str, Tensor]:
+def _ranges(network: TranslationNetwork) -> dict[str, Tensor]:
     """Return what a network's state has beside its parameters: the ranges of quantized activations, copied."""
     parameters = dict(network.named_parameters())
     state = network.state_dict()
@@ -143,12 +144,13 @@ class StageRun:
             self.teacher = self._teacher(self.retraining)
             self.pairs = self._pairs()
 
-    def _quantizing_network(self, state: dict[str, Tensor], with_dropout: bool = True) -> Transformer:
+    def _quantizing_network(self, state: dict[str, Tensor], with_dropout: bool = True) -> TranslationNetwork:
         """Return a network with the stage's quantized activations and products.
 
         Ranges that `state` lacks are not estimated yet.
         """
-        dropouts = self._dropouts() if with_dropout else None
+        scale = 1.0 if self.retraining is None else self.retraining.dropout_scale
+        dropouts = make_dropouts(self.setting.settings.model, scale) if with_dropout else None
         network = build_network(self.setting.model.architecture, self.plan.activations, dropouts)
         if self.plan.products is not None:
             quantize_products(network, self.plan.products, self._multiplied())
@@ -172,10 +174,6 @@ class StageRun:
         pairs = self.corpus.training
         return random.Random(self.setting.seed).sample(pairs, min(sentences, len(pairs)))
 
-    def _dropouts(self) -> Dropouts:
-        scale = 1.0 if self.retraining is None else self.retraining.dropout_scale
-        return make_dropouts(self.setting.settings.model, scale)
-
     def _compensated(self, start: Outcome) -> dict[str, QuantizedMatrix]:
         """Return the matrices that this stage quantizes with error compensation, if it does."""
         settings = self.plan.compensation
@@ -186,11 +184,11 @@ class StageRun:
         new = {name: each for name, each in self.groups.items() if name not in start.quantized and not each[0].vectors}
         return compensate(network.to(self.setting.fabric.device), new, chosen)
 
-    def _teacher(self, retraining: Retraining) -> Transformer | None:
+    def _teacher(self, retraining: Retraining) -> TranslationNetwork | None:
         """Return the uncompressed model where it teaches."""
         if retraining.objective in ("references", "sequence_distillation"):
             return None
-        teacher = Transformer(self.setting.model.architecture)
+        teacher = make_network(self.setting.model.architecture)
         teacher.load_state_dict(self.setting.model.weights)
         return teacher.to(self.setting.fabric.device).eval().requires_grad_(False)
 
