@@ -112,7 +112,7 @@ std::shared_ptr<Engine> load(nb::handle buffer, const Architecture& architecture
                              std::optional<nb::callable> release, const std::optional<std::string>& instruction_set,
                              size_t workers, std::unordered_map<std::string, nb::callable> decoders,
                              std::vector<PythonStack> stacks, std::optional<std::tuple<unsigned, double>> products,
-                             unsigned activation_bits) {
+                             unsigned activation_bits, nb::object shortlist, size_t frequent_pieces) {
     BufferView file(buffer);
     TensorSource::Release release_range;
     if (release) {
@@ -129,6 +129,9 @@ std::shared_ptr<Engine> load(nb::handle buffer, const Architecture& architecture
         return hold(decoders.at(name)());
     };
     TensorSource source(file.bytes(), std::move(description), std::move(release_range), decode);
+    std::optional<BufferView> shortlist_bytes;
+    if (!shortlist.is_none()) shortlist_bytes.emplace(shortlist);
+    StoredShortlist stored{shortlist_bytes ? shortlist_bytes->bytes() : std::span<const std::byte>(), frequent_pieces};
     nb::gil_scoped_release no_python;
     const Kernels* table = nullptr;
     try {
@@ -137,7 +140,7 @@ std::shared_ptr<Engine> load(nb::handle buffer, const Architecture& architecture
     } catch (const std::runtime_error& error) {
         throw Error(error.what());
     }
-    return std::make_shared<Engine>(*table, architecture, source, workers, activation_bits);
+    return std::make_shared<Engine>(*table, architecture, source, workers, activation_bits, stored);
 }
 
 // Runs Python's signal handlers in the main thread, so that Ctrl-C ends a long translation.
@@ -234,11 +237,11 @@ void bind_values(nb::module_& module) {
              nb::arg("attention_bias"), nb::arg("vocabulary_size"));
     nb::class_<SearchOptions>(module, "SearchOptions")
         .def(nb::new_([](size_t beam_size, size_t n_best, double length_penalty, std::optional<size_t> max_length,
-                         size_t min_length, bool scores) {
-                 return SearchOptions{beam_size, n_best, length_penalty, max_length, min_length, scores};
+                         size_t min_length, bool scores, bool shortlist) {
+                 return SearchOptions{beam_size, n_best, length_penalty, max_length, min_length, shortlist, scores};
              }),
              nb::kw_only(), nb::arg("beam_size"), nb::arg("n_best"), nb::arg("length_penalty"),
-             nb::arg("max_length").none(), nb::arg("min_length"), nb::arg("scores"));
+             nb::arg("max_length").none(), nb::arg("min_length"), nb::arg("scores"), nb::arg("shortlist") = true);
 }
 
 }  // namespace
@@ -253,7 +256,7 @@ NB_MODULE(_native, module) {
              nb::arg("matrices"), nb::arg("release").none(), nb::arg("instruction_set").none(), nb::arg("workers"),
              nb::arg("decoders") = std::unordered_map<std::string, nb::callable>{},
              nb::arg("stacks") = std::vector<PythonStack>{}, nb::arg("products") = nb::none(),
-             nb::arg("activation_bits") = 0)
+             nb::arg("activation_bits") = 0, nb::arg("shortlist") = nb::none(), nb::arg("frequent_pieces") = 0)
         .def_prop_ro("instruction_set", [](const Engine& engine) { return engine.network().kernels.name; })
         .def(
             "submit",

@@ -38,12 +38,17 @@ constexpr size_t largest_integer_columns = 65536;
 // One family of packed weights: pack once at load, multiply many times. A packed block is allocated by the caller,
 // 64-byte aligned, `packed_bytes` long, and can be read by the table that packed it alone. Arrays that the caller
 // passes are never read or written outside the shapes given here; `out` must not overlap the inputs.
+//
+// gather: `count` rows of a packed block, at least 1, those of `indices`, as a packed block [count, columns] of their
+// own. A row gives the same products, bit for bit, in any block.
 struct FloatProduct {
     // Parts of a matrix can be packed apart, each where packed_bytes of the rows before it end; these are a multiple of
     // float_part_rows.
     size_t (*packed_bytes)(size_t rows, size_t columns);
     void (*pack)(const float* weight, size_t rows, size_t columns, void* packed);
     void (*unpack_row)(const void* packed, size_t rows, size_t columns, size_t row, float* out);
+    void (*gather)(const void* packed, size_t rows, size_t columns, const uint32_t* indices, size_t count,
+                   void* gathered);
     void (*multiply)(const void* packed, size_t rows, size_t columns, const float* activations,
                      size_t activation_stride, size_t count, const Epilogue& epilogue, float* out, size_t out_stride);
 };
@@ -54,6 +59,8 @@ struct IntegerProduct {  // whole numbers, one scale a row: 8-bit weights, or 6-
     size_t (*packed_bytes)(size_t rows, size_t columns);
     void (*pack)(const int8_t* codes, const float* scales, size_t rows, size_t columns, void* packed);
     void (*unpack_row)(const void* packed, size_t rows, size_t columns, size_t row, float* out);  // code * scale
+    void (*gather)(const void* packed, size_t rows, size_t columns, const uint32_t* indices, size_t count,
+                   void* gathered);
     void (*multiply)(const void* packed, size_t rows, size_t columns, const QuantizedActivations& activations,
                      size_t count, const Epilogue& epilogue, float* out, size_t out_stride);
 };
@@ -65,6 +72,8 @@ struct LevelTableProduct {  // 4-bit codes, weight = levels[code] * scale(row); 
                  void* packed);
     void (*unpack_row)(const void* packed, size_t rows, size_t columns, size_t row,
                        float* out);  // levels[code] * scale
+    void (*gather)(const void* packed, size_t rows, size_t columns, const uint32_t* indices, size_t count,
+                   void* gathered);
     void (*multiply)(const void* packed, size_t rows, size_t columns, const QuantizedActivations& activations,
                      size_t count, const Epilogue& epilogue, float* out, size_t out_stride);
 };
@@ -76,6 +85,8 @@ struct BitPlaneProduct {  // binary codes ([B1]), weight = sum over planes of +-
     // 1 to largest_plane_bits bits, otherwise std::invalid_argument
     void (*pack)(const uint8_t* planes, const float* alphas, size_t rows, size_t columns, size_t bits, void* packed);
     void (*unpack_row)(const void* packed, size_t rows, size_t columns, size_t bits, size_t row, float* out);
+    void (*gather)(const void* packed, size_t rows, size_t columns, size_t bits, const uint32_t* indices, size_t count,
+                   void* gathered);
     void (*multiply)(const void* packed, size_t rows, size_t columns, size_t bits,
                      const QuantizedActivations& activations, size_t count, const Epilogue& epilogue, float* out,
                      size_t out_stride);

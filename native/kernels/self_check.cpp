@@ -39,7 +39,8 @@ class Numbers {  // xorshift: the same block everywhere
 };
 
 struct Block {
-    std::vector<float> weight, scales, bias, offsets, alphas, activations;
+    std::vector<float> weight, scales, bias, offsets, reversed_bias, reversed_offsets, alphas, activations;
+    std::vector<uint32_t> reversed_rows;
     std::vector<int8_t> codes, six_bit_weights, levels;
     std::vector<uint8_t> level_codes, planes;
 
@@ -67,6 +68,15 @@ struct Block {
         for (int8_t& value : levels) value = static_cast<int8_t>(numbers.next());
         for (uint8_t& value : level_codes) value = static_cast<uint8_t>(numbers.next() + 127);
         for (uint8_t& value : planes) value = static_cast<uint8_t>(numbers.next() + 127);
+        reversed_bias.assign(bias.rbegin(), bias.rend());
+        reversed_offsets.assign(offsets.rbegin(), offsets.rend());
+        for (size_t row = rows; row-- > 0;) reversed_rows.push_back(static_cast<uint32_t>(row));
+    }
+
+    // The same for the rows in reverse.
+    Epilogue reversed(const Epilogue& epilogue) const {
+        return {epilogue.bias ? reversed_bias.data() : nullptr, epilogue.relu,
+                epilogue.offsets ? reversed_offsets.data() : nullptr};
     }
 };
 
@@ -83,6 +93,12 @@ struct AlignedBytes {
         std::string("the ") + kernel + " kernel of instruction set " + table.name +
         " disagrees with its reference on this machine; translate with POCKETMT_INSTRUCTION_SET=portable and "
         "report this, with the CPU's name");
+}
+
+// Whether the rows in reverse, gathered into a block of their own, give the same bits as in `out` [count, rows].
+void compare_reversed(const Kernels& table, const char* kernel, std::vector<float> out, const float* reversed) {
+    for (size_t row = 0; row < count; ++row) std::reverse(out.data() + row * rows, out.data() + (row + 1) * rows);
+    if (std::memcmp(out.data(), reversed, out.size() * sizeof(float)) != 0) refuse(table, kernel);
 }
 
 void check_float_product(const Kernels& table, const Block& block) {
@@ -102,6 +118,11 @@ void check_float_product(const Kernels& table, const Block& block) {
             if (!(std::fabs(out[i] - expected[i]) <= bound)) refuse(table, "fp32 product");
         }
     }
+    AlignedBytes gathered(product.packed_bytes(rows, columns));
+    product.gather(packed.data, rows, columns, block.reversed_rows.data(), rows, gathered.data);
+    product.multiply(gathered.data, rows, columns, activations, columns, count, block.reversed(epilogue),
+                     expected.data(), rows);
+    compare_reversed(table, "fp32 product", out, expected.data());
 }
 
 struct Quantized {
@@ -146,56 +167,73 @@ void check_logarithmic_quantization(const Kernels& table, const Block& block) {
         refuse(table, "activation log quantization");
 }
 
-// Multiplies one row and all of them, which take different ways, and compares with `expected` bit for bit:
-// multiply(rows of activations, out).
-template <class Multiply>
-void compare_bits(const Kernels& table, const char* kernel, const std::vector<float>& expected, Multiply&& multiply) {
+// Multiplies one row and all of them, which take different ways, and then all with the gathered rows in reverse, and
+// compares with `expected` bit for bit: multiply(packed block, rows of activations, epilogue, out), gather(to).
+template <class Multiply, class Gather>
+void compare_bits(const Kernels& table, const char* kernel, const Block& block, const Epilogue& epilogue,
+                  const std::vector<float>& expected, const AlignedBytes& packed, const AlignedBytes& gathered,
+                  Multiply&& multiply, Gather&& gather) {
     std::vector<float> out(count * rows);
     for (const size_t part : {size_t{1}, count}) {
-        multiply(part, out.data());
+        multiply(packed.data, part, epilogue, out.data());
         if (std::memcmp(out.data(), expected.data(), part * rows * sizeof(float)) != 0) refuse(table, kernel);
     }
+    gather(gathered.data);
+    multiply(gathered.data, count, block.reversed(epilogue), out.data());
+    compare_reversed(table, kernel, expected, out.data());
 }
 
 void check_integer_product(const Kernels& table, const IntegerProduct& product, const char* kernel,
                            const std::vector<int8_t>& weight, const Block& block,
                            const QuantizedActivations& activations, const Epilogue& epilogue) {
-    AlignedBytes packed(product.packed_bytes(rows, columns));
+    const size_t bytes = product.packed_bytes(rows, columns);
+    AlignedBytes packed(bytes), gathered(bytes);
     product.pack(weight.data(), block.scales.data(), rows, columns, packed.data);
     std::vector<float> expected(count * rows);
     reference::integer_product(weight.data(), block.scales.data(), rows, columns, activations, count, epilogue,
                                expected.data());
-    compare_bits(table, kernel, expected, [&](size_t part, float* out) {
-        product.multiply(packed.data, rows, columns, activations, part, epilogue, out, rows);
-    });
+    compare_bits(
+        table, kernel, block, epilogue, expected, packed, gathered,
+        [&](const void* from, size_t part, const Epilogue& each, float* out) {
+            product.multiply(from, rows, columns, activations, part, each, out, rows);
+        },
+        [&](void* to) { product.gather(packed.data, rows, columns, block.reversed_rows.data(), rows, to); });
 }
 
 void check_level_table_product(const Kernels& table, const Block& block, const QuantizedActivations& activations,
                                const Epilogue& epilogue) {
     const LevelTableProduct& product = table.level_table_product;
-    AlignedBytes packed(product.packed_bytes(rows, columns));
+    const size_t bytes = product.packed_bytes(rows, columns);
+    AlignedBytes packed(bytes), gathered(bytes);
     product.pack(block.level_codes.data(), block.scales.data(), block.levels.data(), rows, columns, packed.data);
     const std::vector<int8_t> weight =
         reference::decode_levels(block.level_codes.data(), block.levels.data(), rows, columns);
     std::vector<float> expected(count * rows);
     reference::integer_product(weight.data(), block.scales.data(), rows, columns, activations, count, epilogue,
                                expected.data());
-    compare_bits(table, "4-bit level table product", expected, [&](size_t part, float* out) {
-        product.multiply(packed.data, rows, columns, activations, part, epilogue, out, rows);
-    });
+    compare_bits(
+        table, "4-bit level table product", block, epilogue, expected, packed, gathered,
+        [&](const void* from, size_t part, const Epilogue& each, float* out) {
+            product.multiply(from, rows, columns, activations, part, each, out, rows);
+        },
+        [&](void* to) { product.gather(packed.data, rows, columns, block.reversed_rows.data(), rows, to); });
 }
 
 void check_bit_plane_product(const Kernels& table, const Block& block, const QuantizedActivations& activations,
                              const Epilogue& epilogue, size_t bits) {
     const BitPlaneProduct& product = table.bit_plane_product;
-    AlignedBytes packed(product.packed_bytes(rows, columns, bits));
+    const size_t bytes = product.packed_bytes(rows, columns, bits);
+    AlignedBytes packed(bytes), gathered(bytes);
     product.pack(block.planes.data(), block.alphas.data(), rows, columns, bits, packed.data);
     std::vector<float> expected(count * rows);
     reference::bit_plane_product(block.planes.data(), block.alphas.data(), rows, columns, bits, activations, count,
                                  epilogue, expected.data());
-    compare_bits(table, "bit plane product", expected, [&](size_t part, float* out) {
-        product.multiply(packed.data, rows, columns, bits, activations, part, epilogue, out, rows);
-    });
+    compare_bits(
+        table, "bit plane product", block, epilogue, expected, packed, gathered,
+        [&](const void* from, size_t part, const Epilogue& each, float* out) {
+            product.multiply(from, rows, columns, bits, activations, part, each, out, rows);
+        },
+        [&](void* to) { product.gather(packed.data, rows, columns, bits, block.reversed_rows.data(), rows, to); });
 }
 
 // Codes of activations on a grid, among them the lowest, which dynamic quantization never gives.

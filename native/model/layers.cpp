@@ -59,11 +59,15 @@ void embed(const Network& network, uint32_t token, const float* position, float*
     network.kernels.vector.scale_add(out, factor, position, dimension, out);
 }
 
+Activations output_activations(const Network& network, Workspace& workspace, const float* decoded, size_t count) {
+    return Activations(network.quantizer, workspace.product, decoded, count, network.architecture.model_dimension,
+                       network.weights.decoder_norms.back().grids.output);
+}
+
 void project_output(const Network& network, Workspace& workspace, const float* decoded, size_t count, float* logits,
                     size_t stride) {
     const Weights& weights = network.weights;
-    Activations activations(network.quantizer, workspace.product, decoded, count, network.architecture.model_dimension,
-                            weights.decoder_norms.back().grids.output);
+    Activations activations = output_activations(network, workspace, decoded, count);
     const float* bias = weights.output_bias.empty() ? nullptr : weights.output_bias.data();
     weights.embedding.multiply(activations, {bias}, logits, stride);
 }

@@ -47,6 +47,9 @@ class ResidualStream {
 // out [d] = embedding of `token` * sqrt(d) + `position` [d].
 void embed(const Network& network, uint32_t token, const float* position, float* out);
 
+// Rows of the decoder's output [count, d], as the output matrix meets them.
+Activations output_activations(const Network& network, Workspace& workspace, const float* decoded, size_t count);
+
 // logits [count, stride] of rows of the decoder's output [count, d].
 void project_output(const Network& network, Workspace& workspace, const float* decoded, size_t count, float* logits,
                     size_t stride);

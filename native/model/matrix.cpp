@@ -1,6 +1,5 @@
 #include "model/matrix.h"
 
-#include <algorithm>
 #include <numeric>
 
 #include "model/error.h"
@@ -60,7 +59,9 @@ void Matrix::scatter(const TensorSource& source, const std::string& name) {
     for (size_t row = 0; row < rows_; ++row) {
         size_t index = indices[row * bits / 8] >> (row * bits % 8) & ((1u << bits) - 1);
         if (index >= parts_.size()) throw ModelError("tensor " + name + ".groups: names a row group that is not there");
-        parts_[index].scattered_rows.push_back(static_cast<uint32_t>(row));
+        std::vector<uint32_t>& rows = parts_[index].scattered_rows;
+        places_.push_back({static_cast<uint32_t>(index), static_cast<uint32_t>(rows.size())});
+        rows.push_back(static_cast<uint32_t>(row));
     }
     for (const Part& part : parts_) {
         if (part.scattered_rows.size() != part.group.rows)
@@ -96,15 +97,49 @@ void Matrix::multiply_scattered(const Kernels& kernels, const Part& part, Activa
     }
 }
 
+Matrix::Place Matrix::place(size_t row) const {
+    if (!places_.empty()) return places_[row];
+    size_t part = parts_.size() - 1;
+    while (row < parts_[part].first_row) --part;
+    return {static_cast<uint32_t>(part), static_cast<uint32_t>(row - parts_[part].first_row)};
+}
+
 void Matrix::unpack_row(size_t row, float* out) const {
-    for (const Part& part : parts_) {
-        const std::vector<uint32_t>& rows = part.scattered_rows;
-        if (rows.empty() && row >= part.first_row && row < part.first_row + part.group.rows)
-            return part.group.unpack_row(*kernels_, row - part.first_row, out);
-        auto found = std::lower_bound(rows.begin(), rows.end(), row);
-        if (found != rows.end() && *found == row)
-            return part.group.unpack_row(*kernels_, static_cast<size_t>(found - rows.begin()), out);
+    Place at = place(row);
+    parts_[at.part].group.unpack_row(*kernels_, at.row, out);
+}
+
+size_t Matrix::bytes() const {
+    size_t bytes = 0;
+    for (const Part& part : parts_) bytes += part.group.gathered_bytes(*kernels_, part.group.rows);
+    return bytes;
+}
+
+Matrix Matrix::gather(std::span<const uint32_t> rows, Buffer<std::byte>& memory) const {
+    std::vector<std::vector<uint32_t>> of_group(parts_.size()), of_matrix(parts_.size());
+    for (size_t i = 0; i < rows.size(); ++i) {
+        Place at = place(rows[i]);
+        of_group[at.part].push_back(at.row);
+        of_matrix[at.part].push_back(static_cast<uint32_t>(i));
     }
+    size_t bytes = 0;
+    for (size_t part = 0; part < parts_.size(); ++part) {
+        if (!of_group[part].empty()) bytes += parts_[part].group.gathered_bytes(*kernels_, of_group[part].size());
+    }
+    std::byte* next = memory.ensure(bytes);
+    Matrix gathered(*kernels_, rows.size(), activation_scale_);
+    gathered.places_.resize(places_.empty() ? 0 : rows.size());
+    for (size_t part = 0; part < parts_.size(); ++part) {
+        if (of_group[part].empty()) continue;
+        const RowGroup& group = parts_[part].group;
+        size_t first_row = of_matrix[part].front(), index = gathered.parts_.size();
+        if (places_.empty()) of_matrix[part].clear();  // its rows are a run here, too
+        for (size_t row = 0; row < of_matrix[part].size(); ++row)
+            gathered.places_[of_matrix[part][row]] = {static_cast<uint32_t>(index), static_cast<uint32_t>(row)};
+        gathered.parts_.push_back({group.gather(*kernels_, of_group[part], next), first_row, of_matrix[part]});
+        next += group.gathered_bytes(*kernels_, of_group[part].size());
+    }
+    return gathered;
 }
 
 std::vector<double> Matrix::row_sums() const {

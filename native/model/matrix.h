@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -26,7 +27,13 @@ class Matrix {
     // One row as floats [columns].
     void unpack_row(size_t row, float* out) const;
 
+    // Some rows, ascending, as a matrix of their own, packed into `memory`, which must live and be left alone as long
+    // as it is used. A row gives the same products, bit for bit, as here.
+    Matrix gather(std::span<const uint32_t> rows, Buffer<std::byte>& memory) const;
+
     size_t rows() const { return rows_; }
+    // Of its packed rows.
+    size_t bytes() const;
     // Whether it meets activations as codes, not as floats.
     bool quantized() const { return parts_.front().group.family != RowGroup::Family::plain; }
     // Of each row's weights.
@@ -38,9 +45,18 @@ class Matrix {
         size_t first_row;                      // of the matrix, where the group is a run of rows
         std::vector<uint32_t> scattered_rows;  // of the matrix, ascending, where it is not: the group's rows in order
     };
+    struct Place {
+        uint32_t part;
+        uint32_t row;  // of the part's group
+    };
+
+    // Without a row yet.
+    Matrix(const Kernels& kernels, size_t rows, float activation_scale)
+        : kernels_(&kernels), rows_(rows), activation_scale_(activation_scale) {}
 
     void check_rows(const std::string& name, const std::vector<GroupDescription>& groups) const;
     void scatter(const TensorSource& source, const std::string& name);
+    Place place(size_t row) const;
     static void multiply_scattered(const Kernels& kernels, const Part& part, Activations& activations,
                                    const Epilogue& epilogue, float* out, size_t out_stride);
 
@@ -48,6 +64,7 @@ class Matrix {
     size_t rows_;
     float activation_scale_ = 0.0f;  // of the codes that it meets, where these are calibrated; else 0
     std::vector<Part> parts_;
+    std::vector<Place> places_;  // of each row, where groups lie scattered
 };
 
 }  // namespace pocketmt

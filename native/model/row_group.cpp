@@ -53,4 +53,50 @@ void RowGroup::unpack_row(const Kernels& kernels, size_t row, float* out) const 
     }
 }
 
+size_t RowGroup::packed_bytes(const Kernels& kernels, size_t count) const {
+    switch (family) {
+        case Family::plain:
+            return kernels.float_product.packed_bytes(count, columns);
+        case Family::integer:
+            return kernels.integer_product.packed_bytes(count, columns);
+        case Family::six_bit:
+            return kernels.six_bit_product.packed_bytes(count, columns);
+        case Family::level_table:
+            return kernels.level_table_product.packed_bytes(count, columns);
+        case Family::bit_planes:
+            return kernels.bit_plane_product.packed_bytes(count, columns, bits);
+    }
+    __builtin_unreachable();
+}
+
+size_t RowGroup::gathered_bytes(const Kernels& kernels, size_t count) const {
+    size_t own = offsets == nullptr ? 0 : count * sizeof(float);
+    return round_up(packed_bytes(kernels, count), buffer_alignment) + round_up(own, buffer_alignment);
+}
+
+RowGroup RowGroup::gather(const Kernels& kernels, std::span<const uint32_t> indices, std::byte* memory) const {
+    size_t count = indices.size();
+    switch (family) {
+        case Family::plain:
+            kernels.float_product.gather(packed, rows, columns, indices.data(), count, memory);
+            break;
+        case Family::integer:
+            kernels.integer_product.gather(packed, rows, columns, indices.data(), count, memory);
+            break;
+        case Family::six_bit:
+            kernels.six_bit_product.gather(packed, rows, columns, indices.data(), count, memory);
+            break;
+        case Family::level_table:
+            kernels.level_table_product.gather(packed, rows, columns, indices.data(), count, memory);
+            break;
+        case Family::bit_planes:
+            kernels.bit_plane_product.gather(packed, rows, columns, bits, indices.data(), count, memory);
+            break;
+    }
+    if (offsets == nullptr) return {family, count, columns, bits, nullptr, memory};
+    float* own = reinterpret_cast<float*>(memory + round_up(packed_bytes(kernels, count), buffer_alignment));
+    for (size_t i = 0; i < count; ++i) own[i] = offsets[indices[i]];
+    return {family, count, columns, bits, own, memory};
+}
+
 }  // namespace pocketmt

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <span>
 #include <string>
 
 #include "kernels/kernels.h"
@@ -27,6 +29,14 @@ struct RowGroup {
                   size_t out_stride) const;
     // One row as floats [columns].
     void unpack_row(const Kernels& kernels, size_t row, float* out) const;
+    // Bytes that `count` of these rows take by themselves.
+    size_t gathered_bytes(const Kernels& kernels, size_t count) const;
+    // The rows of `indices`, at least one, packed by themselves into `memory`, buffer-aligned. Each gives the same
+    // products, bit for bit, as here.
+    RowGroup gather(const Kernels& kernels, std::span<const uint32_t> indices, std::byte* memory) const;
+
+  private:
+    size_t packed_bytes(const Kernels& kernels, size_t count) const;
 };
 
 // Packs into `arena` and releases the bytes of the file. Throws ModelError naming what is wrong.

@@ -7,6 +7,7 @@ namespace pocketmt {
 namespace {
 
 constexpr size_t kept_bytes = size_t{4} << 20;  // of each buffer, between batches
+constexpr size_t kept_selections = 4;
 constexpr size_t block_bytes = size_t{2} << 20;
 
 }  // namespace
@@ -43,6 +44,8 @@ void Workspace::reset() {
     for (Buffer<float>* buffer : {&x, &normed, &projected, &attended, &update, &inner, &keys, &scores, &logits})
         buffer->trim(kept_bytes);
     memory.trim(kept_bytes);
+    selected.resize(std::min(selected.size(), kept_selections));
+    for (Buffer<std::byte>& rows : selected) rows.trim(kept_bytes / kept_selections);
     for (Buffer<const float*>* buffer : {&key_rows, &value_rows}) buffer->trim(kept_bytes);
     for (Buffer<const int8_t*>* buffer : {&key_codes, &value_codes}) buffer->trim(kept_bytes);
     for (Buffer<int8_t>* buffer : {&codes, &weight_codes}) buffer->trim(kept_bytes);

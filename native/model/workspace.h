@@ -42,16 +42,17 @@ struct Workspace {
 
     Positions positions;
     ProductBuffers product;
-    Buffer<float> x;           // residual stream [rows, d]
-    Buffer<float> normed;      // what a pre-norm sub-layer reads [rows, d]
-    Buffer<float> projected;   // queries, keys and values [rows, 3a], or a recurrent unit's products [rows, 2d]
-    Buffer<float> attended;    // [rows, a]
-    Buffer<float> update;      // a sub-layer's output [rows, d]
-    Buffer<float> inner;       // of a chunk of rows of the feed-forward [rows, f]
-    Buffer<float> keys;        // of one sentence, transposed
-    Buffer<float> scores;      // attention weights
-    Buffer<float> logits;      // of a chunk of rows [rows, V]
-    Buffer<std::byte> memory;  // keys and values of the source sentences, see Memory
+    Buffer<float> x;          // residual stream [rows, d]
+    Buffer<float> normed;     // what a pre-norm sub-layer reads [rows, d]
+    Buffer<float> projected;  // queries, keys and values [rows, 3a], or a recurrent unit's products [rows, 2d]
+    Buffer<float> attended;   // [rows, a]
+    Buffer<float> update;     // a sub-layer's output [rows, d]
+    Buffer<float> inner;      // of a chunk of rows of the feed-forward [rows, f]
+    Buffer<float> keys;       // of one sentence, transposed
+    Buffer<float> scores;     // attention weights
+    Buffer<float> logits;     // of a chunk of rows [rows, V]
+    std::vector<Buffer<std::byte>> selected;  // of each sentence of a batch: rows of the output matrix
+    Buffer<std::byte> memory;                 // keys and values of the source sentences, see Memory
     Buffer<const float*> key_rows;
     Buffer<const float*> value_rows;
     // Of networks that attend to codes:

@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
+#include <utility>
 
 #include "model/error.h"
 #include "model/layers.h"
+#include "model/selected_output.h"
 
 namespace pocketmt {
 
@@ -33,6 +36,7 @@ class BatchSearch {
             searches_.emplace_back(options, sources[i].size(), memories[i]);
             live_.push_back(i);
         }
+        if (options.shortlist && network_.shortlist.present()) select(sources, options);
         std::vector<std::vector<Translation>> results(sources.size());
         for (size_t position = 0; !live_.empty(); ++position) {
             step(position);
@@ -47,6 +51,18 @@ class BatchSearch {
     }
 
   private:
+    // Gathers each sentence's rows of the output matrix. A list too short for a beam is not used.
+    void select(std::span<const std::span<const uint32_t>> sources, const SearchOptions& options) {
+        workspace_.selected.resize(std::max(workspace_.selected.size(), sources.size()));
+        for (size_t i = 0; i < sources.size(); ++i) {
+            std::vector<uint32_t> pieces = network_.shortlist.pieces(sources[i]);
+            bool enough = pieces.size() >= special_tokens + options.beam_size;
+            selected_.push_back(
+                enough ? std::make_unique<SelectedOutput>(network_, std::move(pieces), workspace_.selected[i])
+                       : nullptr);
+        }
+    }
+
     // One more token of every live hypothesis.
     void step(size_t position) {
         rows_.clear();
@@ -54,28 +70,48 @@ class BatchSearch {
         for (size_t sentence : live_) {
             size_t first = rows_.size();
             searches_[sentence].append_rows(rows_, workspace_.cache);
-            for (size_t row = first; row < rows_.size(); ++row) owners_.push_back({&searches_[sentence], row - first});
+            const SelectedOutput* output = selected_.empty() ? nullptr : selected_[sentence].get();
+            for (size_t row = first; row < rows_.size(); ++row)
+                owners_.push_back({&searches_[sentence], output, row - first});
         }
         const float* decoded = decode_step(network_, workspace_, rows_, position);
-        size_t d = network_.architecture.model_dimension;
-        for (size_t first = 0; first < rows_.size(); first += chunk_rows_) {
-            size_t count = std::min(chunk_rows_, rows_.size() - first);
-            float* logits = workspace_.logits.ensure(count * stride_);
-            project_output(network_, workspace_, decoded + first * d, count, logits, stride_);
-            for (size_t row = 0; row < count; ++row) consider(owners_[first + row], logits + row * stride_);
+        for (size_t first = 0; first < rows_.size();) {
+            const SelectedOutput* output = owners_[first].output;
+            size_t end = first + 1;
+            while (end < rows_.size() && owners_[end].output == output) ++end;
+            choose(output, decoded, first, end);
+            first = end;
         }
         for (size_t sentence : live_) searches_[sentence].advance(workspace_.cache);
     }
 
+    // What may come after rows `first` to `end` - 1, which share an output layer: a sentence's own, or, where `output`
+    // is null, that of the whole vocabulary.
+    void choose(const SelectedOutput* output, const float* decoded, size_t first, size_t end) {
+        size_t d = network_.architecture.model_dimension;
+        for (size_t count; first < end; first += count) {
+            count = std::min(chunk_rows_, end - first);
+            float* logits = workspace_.logits.ensure(count * stride_);
+            if (output == nullptr) {
+                project_output(network_, workspace_, decoded + first * d, count, logits, stride_);
+            } else {
+                output->project(network_, workspace_, decoded + first * d, count, logits, stride_);
+            }
+            for (size_t row = 0; row < count; ++row) consider(owners_[first + row], logits + row * stride_);
+        }
+    }
+
     struct Owner {
         SentenceSearch* search;
+        const SelectedOutput* output;
         size_t hypothesis;
     };
 
     void consider(const Owner& owner, float* logits) {
         constexpr float never = -std::numeric_limits<float>::infinity();
         const VectorFunctions& vector = network_.kernels.vector;
-        size_t size = network_.architecture.vocabulary_size;
+        size_t size = owner.output == nullptr ? network_.architecture.vocabulary_size : owner.output->pieces().size();
+        // Special pieces stand at their ids in a shortlist, too.
         logits[pad_token] = logits[bos_token] = logits[unk_token] = never;
         if (owner.search->forbids_eos()) logits[eos_token] = never;
         double normalizer = scores_ ? static_cast<double>(vector.log_sum_exp(logits, size)) : 0.0;
@@ -91,7 +127,8 @@ class BatchSearch {
         for (size_t i = 0; i < wanted; ++i) {
             if (indices_[i] >= size || !(values_[i] > never)) continue;  // fewer than wanted can be generated
             double log_probability = scores_ ? static_cast<double>(values_[i]) - normalizer : 0.0;
-            owner.search->consider(owner.hypothesis, indices_[i], log_probability);
+            uint32_t piece = owner.output == nullptr ? indices_[i] : owner.output->pieces()[indices_[i]];
+            owner.search->consider(owner.hypothesis, piece, log_probability);
         }
     }
 
@@ -105,6 +142,8 @@ class BatchSearch {
     size_t chunk_rows_;  // of logits
     bool scores_;
     std::vector<SentenceSearch> searches_;
+    // Of each sentence, null where it searches the whole vocabulary; empty where all do.
+    std::vector<std::unique_ptr<SelectedOutput>> selected_;
     std::vector<size_t> live_;  // sentences
     std::vector<DecoderRow> rows_;
     std::vector<Owner> owners_;  // of rows
@@ -137,10 +176,14 @@ std::vector<float> forced_logits(const Network& network, Workspace& workspace, s
     return logits;
 }
 
-size_t state_bytes(const Architecture& architecture, size_t source_tokens, size_t beam_size) {
-    size_t memory = 0;
+size_t state_bytes(const Network& network, std::span<const uint32_t> source, const SearchOptions& options) {
+    const Architecture& architecture = network.architecture;
+    size_t memory = 0, selected = 0;
     for (const LayerSizes& layer : architecture.decoder) memory += 2 * layer.cross_heads * architecture.head_size;
-    return (source_tokens + 1) * (memory + architecture.history() * beam_size) * sizeof(float);
+    if (options.shortlist && network.shortlist.present())
+        selected =
+            network.shortlist.most_pieces(source) * network.weights.embedding.bytes() / architecture.vocabulary_size;
+    return (source.size() + 1) * (memory + architecture.history() * options.beam_size) * sizeof(float) + selected;
 }
 
 }  // namespace pocketmt

@@ -22,6 +22,6 @@ std::vector<float> forced_logits(const Network& network, Workspace& workspace, s
                                  std::span<const uint32_t> target, Monitor& monitor);
 
 // Bytes that decoding a sentence holds, taking its translation to be as long as itself.
-size_t state_bytes(const Architecture& architecture, size_t source_tokens, size_t beam_size);
+size_t state_bytes(const Network& network, std::span<const uint32_t> source, const SearchOptions& options);
 
 }  // namespace pocketmt

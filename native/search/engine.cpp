@@ -65,8 +65,8 @@ class Engine::Lease {
 };
 
 Engine::Engine(const Kernels& kernels, const Architecture& architecture, const TensorSource& source, size_t workers,
-               unsigned activation_bits)
-    : network_(kernels, architecture, source, activation_bits), workers_(checked_workers(workers)) {
+               unsigned activation_bits, const StoredShortlist& shortlist)
+    : network_(kernels, architecture, source, activation_bits, shortlist), workers_(checked_workers(workers)) {
     for (size_t i = 0; i < workers_; ++i) {
         idle_workspaces_.push_back(std::make_unique<Workspace>(network_));
     }
@@ -83,7 +83,7 @@ Engine::~Engine() {
 }
 
 std::shared_ptr<Job> Engine::submit(std::vector<std::vector<uint32_t>> sources, const SearchOptions& options) {
-    auto job = std::make_shared<Job>(network_.architecture, std::move(sources), options, workers_);
+    auto job = std::make_shared<Job>(network_, std::move(sources), options, workers_);
     if (workers_ == 1) return job;
     std::lock_guard lock(mutex_);
     BlockedSignals blocked;

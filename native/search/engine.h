@@ -19,7 +19,7 @@ namespace pocketmt {
 class Engine {
   public:
     Engine(const Kernels& kernels, const Architecture& architecture, const TensorSource& source, size_t workers,
-           unsigned activation_bits);
+           unsigned activation_bits, const StoredShortlist& shortlist = {});
     ~Engine();
     Engine(const Engine&) = delete;
     Engine& operator=(const Engine&) = delete;

@@ -13,7 +13,8 @@ namespace pocketmt {
 
 namespace {
 
-// Decoder rows of a batch, and bytes of keys and values that they hold: beyond these a larger batch is hardly faster.
+// Decoder rows of a batch, and bytes of keys, values and rows of the output matrix that they hold: beyond these a
+// larger batch is hardly faster.
 constexpr size_t max_rows = 256;
 constexpr size_t max_state_bytes = size_t{16} << 20;
 
@@ -28,28 +29,28 @@ void check_tokens(std::span<const uint32_t> source, size_t vocabulary_size) {
     }
 }
 
-Job::Job(const Architecture& architecture, std::vector<std::vector<uint32_t>> sources, const SearchOptions& options,
+Job::Job(const Network& network, std::vector<std::vector<uint32_t>> sources, const SearchOptions& options,
          size_t workers)
     : sources_(std::move(sources)), options_(options), results_(sources_.size()) {
-    check(options_, architecture.vocabulary_size);
-    for (const std::vector<uint32_t>& source : sources_) check_tokens(source, architecture.vocabulary_size);
-    order_and_cut(architecture, workers);
+    check(options_, network.architecture.vocabulary_size);
+    for (const std::vector<uint32_t>& source : sources_) check_tokens(source, network.architecture.vocabulary_size);
+    order_and_cut(network, workers);
     batches_left_ = batch_ends_.size();
 }
 
-void Job::order_and_cut(const Architecture& architecture, size_t workers) {
+void Job::order_and_cut(const Network& network, size_t workers) {
     order_.resize(sources_.size());
     std::iota(order_.begin(), order_.end(), 0u);
     std::stable_sort(order_.begin(), order_.end(),
                      [&](uint32_t left, uint32_t right) { return sources_[left].size() > sources_[right].size(); });
     size_t total = 0;
-    for (const auto& source : sources_) total += state_bytes(architecture, source.size(), options_.beam_size);
+    for (const auto& source : sources_) total += state_bytes(network, source, options_);
     // Every worker gets its share of a small job.
     size_t most_bytes = std::min(max_state_bytes, total / workers + 1);
     size_t most_sentences = std::max<size_t>(1, max_rows / options_.beam_size);
     size_t bytes = 0, sentences = 0;
     for (size_t i = 0; i < order_.size(); ++i) {
-        size_t needed = state_bytes(architecture, sources_[order_[i]].size(), options_.beam_size);
+        size_t needed = state_bytes(network, sources_[order_[i]], options_);
         if (sentences > 0 && (sentences == most_sentences || bytes + needed > most_bytes)) {
             batch_ends_.push_back(i);
             bytes = sentences = 0;

@@ -21,7 +21,7 @@ void check_tokens(std::span<const uint32_t> tokens, size_t vocabulary_size);
 class Job {
   public:
     // Throws Error where an option or a token id is out of range.
-    Job(const Architecture& architecture, std::vector<std::vector<uint32_t>> sources, const SearchOptions& options,
+    Job(const Network& network, std::vector<std::vector<uint32_t>> sources, const SearchOptions& options,
         size_t workers);
 
     // Translates the next batch that no worker has taken; false where none is left.
@@ -35,7 +35,7 @@ class Job {
     std::vector<std::vector<Translation>> take_results();
 
   private:
-    void order_and_cut(const Architecture& architecture, size_t workers);
+    void order_and_cut(const Network& network, size_t workers);
     void translate(const Network& network, Workspace& workspace, const std::function<void()>& poll, size_t batch);
 
     std::vector<std::vector<uint32_t>> sources_;

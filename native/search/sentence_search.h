@@ -19,6 +19,7 @@ struct SearchOptions {
     double length_penalty = 1.0;       // score = log-probability / length^length_penalty, eos counted
     std::optional<size_t> max_length;  // target tokens, eos counted; default: 2 * source tokens + 20
     size_t min_length = 0;             // eos is not generated before
+    bool shortlist = true;             // whether the model's shortlist is used, where it has one
     bool scores = true;                // false lets greedy search skip the softmax: scores are then 0
 };
 

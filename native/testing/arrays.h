@@ -4,6 +4,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
+#include <cstdint>
 #include <initializer_list>
 #include <stdexcept>
 #include <string>
@@ -30,6 +31,13 @@ FencedRows<T> fenced(const Array<T, 1>& array) {
 template <class T>
 FencedRows<T> fenced(const Array<T, 2>& array, size_t gap) {
     return FencedRows<T>(array.data(), array.shape(0), array.shape(1), gap);
+}
+
+// Indices of some of `rows` rows.
+using Indices = Array<uint32_t, 1>;
+inline void require_indices(const Indices& indices, size_t rows) {
+    require(indices.shape(0) > 0, "at least one index");
+    for (size_t i = 0; i < indices.shape(0); ++i) require(indices.data()[i] < rows, "indices of rows");
 }
 
 template <class T>

@@ -29,6 +29,19 @@ class BitPlaneMatrix {
         packed_.check();
     }
 
+    // Rows of another one.
+    BitPlaneMatrix(const BitPlaneMatrix& source, const Indices& indices)
+        : product_(source.product_),
+          rows_(indices.shape(0)),
+          columns_(source.columns_),
+          bits_(source.bits_),
+          packed_(product_.packed_bytes(rows_, columns_, bits_), 64) {
+        require_indices(indices, source.rows_);
+        product_.gather(source.packed_.data(), source.rows_, columns_, bits_, fenced(indices).data(), rows_,
+                        packed_.data());
+        packed_.check();
+    }
+
     NumPyArray<float> row(size_t index) const {
         require(index < rows_, "the index of a row");
         FencedRows<float> out(1, columns_, 0);
@@ -59,6 +72,10 @@ void bind_bit_planes(nb::module_& module) {
         .def(nb::init<const std::string&, const Planes&, const Array<float, 2>&, size_t>(), nb::arg("instruction_set"),
              nb::arg("planes"), nb::arg("alphas"), nb::arg("columns"))
         .def("row", &BitPlaneMatrix::row, nb::arg("index"))
+        .def(
+            "gather",
+            [](const BitPlaneMatrix& matrix, const Indices& indices) { return new BitPlaneMatrix(matrix, indices); },
+            nb::arg("indices"))
         .def("multiply", &BitPlaneMatrix::multiply, nb::arg("codes"), nb::arg("scales"), nb::arg("bias") = nb::none(),
              nb::arg("relu") = false, nb::arg("gap") = 0, nb::arg("offsets") = nb::none());
 }

@@ -29,6 +29,12 @@ class Matrix {
         : product_(product), rows_(rows), columns_(columns), packed_(product.packed_bytes(rows, columns), 64) {
         require(rows > 0 && columns > 0, "a matrix that is not empty");
     }
+    // Rows of another one.
+    Matrix(const Matrix& source, const Indices& indices) : Matrix(source.product_, indices.shape(0), source.columns_) {
+        require_indices(indices, source.rows_);
+        product_.gather(source.packed_.data(), source.rows_, columns_, fenced(indices).data(), rows_, packed_.data());
+        packed_.check();
+    }
 
     const Product& product_;
     const size_t rows_;
@@ -43,6 +49,7 @@ class FloatMatrix : public Matrix<FloatProduct> {
         product_.pack(fenced(weight, 0).data(), rows_, columns_, packed_.data());
         packed_.check();
     }
+    FloatMatrix(const FloatMatrix& source, const Indices& indices) : Matrix(source, indices) {}
 
     NumPyArray<float> multiply(const Array<float, 2>& activations, const PerRow& bias, bool relu, size_t gap) const {
         const size_t count = activations.shape(0);
@@ -77,6 +84,7 @@ class IntegerMatrix : public QuantizedMatrix<IntegerProduct> {
   public:
     IntegerMatrix(const std::string& instruction_set, const Array<int8_t, 2>& codes, const Array<float, 1>& scales)
         : IntegerMatrix(kernels_named(instruction_set).integer_product, codes, scales) {}
+    IntegerMatrix(const IntegerMatrix& source, const Indices& indices) : QuantizedMatrix(source, indices) {}
 
   protected:
     IntegerMatrix(const IntegerProduct& product, const Array<int8_t, 2>& codes, const Array<float, 1>& scales)
@@ -91,6 +99,7 @@ class SixBitMatrix : public IntegerMatrix {
   public:
     SixBitMatrix(const std::string& instruction_set, const Array<int8_t, 2>& codes, const Array<float, 1>& scales)
         : IntegerMatrix(kernels_named(instruction_set).six_bit_product, codes, scales) {}
+    SixBitMatrix(const SixBitMatrix& source, const Indices& indices) : IntegerMatrix(source, indices) {}
 };
 
 class LevelTableMatrix : public QuantizedMatrix<LevelTableProduct> {
@@ -105,11 +114,19 @@ class LevelTableMatrix : public QuantizedMatrix<LevelTableProduct> {
                       packed_.data());
         packed_.check();
     }
+    LevelTableMatrix(const LevelTableMatrix& source, const Indices& indices) : QuantizedMatrix(source, indices) {}
 };
+
+// A new matrix of some rows of another.
+template <class Packed>
+Packed* gather(const Packed& matrix, const Indices& indices) {
+    return new Packed(matrix, indices);
+}
 
 template <class Quantized>
 void bind_quantized_multiply(nb::class_<Quantized>& bound) {
     bound.def("row", &Quantized::row, nb::arg("index"))
+        .def("gather", &gather<Quantized>, nb::arg("indices"))
         .def("multiply", &Quantized::multiply, nb::arg("codes"), nb::arg("scales"), nb::arg("bias") = nb::none(),
              nb::arg("relu") = false, nb::arg("gap") = 0, nb::arg("offsets") = nb::none());
 }
@@ -120,6 +137,7 @@ void bind_products(nb::module_& module) {
     nb::class_<FloatMatrix>(module, "FloatMatrix")
         .def(nb::init<const std::string&, const Array<float, 2>&>(), nb::arg("instruction_set"), nb::arg("weight"))
         .def("row", &FloatMatrix::row, nb::arg("index"))
+        .def("gather", &gather<FloatMatrix>, nb::arg("indices"))
         .def("multiply", &FloatMatrix::multiply, nb::arg("activations"), nb::arg("bias") = nb::none(),
              nb::arg("relu") = false, nb::arg("gap") = 0);
     nb::class_<IntegerMatrix> integer(module, "IntegerMatrix");

@@ -44,6 +44,15 @@ void wrong_bit_plane(const void* packed, size_t rows, size_t columns, size_t bit
     if (count == imitated.wrong_count && bits == 3) last = std::nextafter(last, INFINITY);
 }
 
+// Takes the row before the first one that is asked for.
+template <auto product>
+void wrong_gather(const void* packed, size_t rows, size_t columns, const uint32_t* indices, size_t count,
+                  void* gathered) {
+    std::vector<uint32_t> wrong(indices, indices + count);
+    --wrong.front();
+    (imitated.table->*product).gather(packed, rows, columns, wrong.data(), count, gathered);
+}
+
 void wrong_quantize_rows(const float* x, size_t x_stride, size_t count, size_t columns, int8_t* codes, float* scales,
                          size_t stride) {
     imitated.table->vector.quantize_rows(x, x_stride, count, columns, codes, scales, stride);
@@ -75,6 +84,10 @@ void check_wrong_kernel(const std::string& instruction_set, const std::string& k
         wrong.level_table_product.multiply = wrong_quantized<&Kernels::level_table_product>;
     } else if (kernel == "bit_plane_product") {
         wrong.bit_plane_product.multiply = wrong_bit_plane;
+    } else if (kernel == "float_product.gather") {
+        wrong.float_product.gather = wrong_gather<&Kernels::float_product>;
+    } else if (kernel == "six_bit_product.gather") {
+        wrong.six_bit_product.gather = wrong_gather<&Kernels::six_bit_product>;
     } else if (kernel == "quantize_rows") {
         wrong.vector.quantize_rows = wrong_quantize_rows;
     } else if (kernel == "quantize_rows_static") {

@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pocketmt.engine import Translator, bundled_models
+from pocketmt.engine.translator import SearchOptions
 from pocketmt.errors import EngineError, ModelFileError
 
 TEXT = "the man rides a red bike in the house."
@@ -142,13 +143,14 @@ def test_ctrl_c_ends_a_long_translation(model_path: Path, workers: int, sources:
 
 
 def test_what_is_asked_must_be_possible(translator: Translator, model_path: Path) -> None:
-    for options in (
+    impossible: list[SearchOptions] = [
         {"beam_size": 0},
         {"beam_size": 10**6},
         {"max_length": 0},
         {"min_length": -1},
         {"max_length": 2**70},
-    ):
+    ]
+    for options in impossible:
         with pytest.raises(EngineError, match=next(iter(options))):
             translator.translate([TEXT], **options)
     with pytest.raises(EngineError, match="length_penalty"):

@@ -113,3 +113,42 @@ def test_translate_keeps_the_order_and_gives_nothing_for_nothing() -> None:
     for source, output in zip(sources, outputs, strict=True):
         if source:
             assert output == translate(model, [source], beam=2)[0]
+
+
+def test_only_allowed_pieces_are_written() -> None:
+    """As if the others had no chance, each sentence with pieces of its own."""
+    model = small()
+    allowed = [[EOS, 4, 7, 9], [EOS, 5, 6, 8, 10], [0, 1, EOS, 3, 4, 11, 12], [EOS, 5, 6, 7]]
+
+    def plain(source: list[int], pieces: list[int]) -> list[int]:
+        output: list[int] = []
+        while len(output) < 6:
+            scores = log_probabilities(model, source, output)
+            best = max((piece for piece in pieces if piece not in NEVER_GENERATED), key=lambda piece: scores[piece])
+            if best == EOS:
+                break
+            output.append(best)
+        return output
+
+    expected = [plain(source, pieces) for source, pieces in zip(SOURCES, allowed, strict=True)]
+    assert greedy_search(model, SOURCES, lambda length: 6, allowed) == expected
+    alone = [
+        greedy_search(model, [source], lambda length: 6, [pieces])[0]
+        for source, pieces in zip(SOURCES, allowed, strict=True)
+    ]
+    assert alone == expected
+    for beam in (1, 3):
+        found = beam_search(model, SOURCES, beam, maximum_length=lambda length: 6, allowed=allowed)
+        for hypotheses, pieces in zip(found, allowed, strict=True):
+            assert len(hypotheses) == beam
+            assert all(set(hypothesis.ids) <= set(pieces) for hypothesis in hypotheses)
+            assert all(math.isfinite(hypothesis.score) for hypothesis in hypotheses)
+
+
+def test_allowing_everything_forbids_nothing() -> None:
+    model = small("pre")
+    everything = [list(range(len(model.embedding.weight)))] * len(SOURCES)
+    limited = lambda length: 6  # noqa: E731
+    assert beam_search(model, SOURCES, 3, maximum_length=limited, allowed=everything) == beam_search(
+        model, SOURCES, 3, maximum_length=limited
+    )

@@ -57,6 +57,8 @@ def test_kernels_pass_their_check(instruction_set: str) -> None:
         ("level_table_product", 1, "4-bit level table product"),
         ("bit_plane_product", CHECKED_ROWS, "bit plane product"),
         ("bit_plane_product", 1, "bit plane product"),
+        ("float_product.gather", CHECKED_ROWS, "fp32 product"),
+        ("six_bit_product.gather", CHECKED_ROWS, "6-bit product"),
         ("quantize_rows", CHECKED_ROWS, "activation quantization"),
         ("quantize_rows_static", CHECKED_ROWS, "activation quantization at a given scale"),
         ("quantize_rows_logarithmic", CHECKED_ROWS, "activation log quantization"),

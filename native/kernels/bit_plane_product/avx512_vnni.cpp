@@ -185,6 +185,6 @@ void multiply(const void* packed, size_t rows, size_t columns, size_t bits, cons
 }  // namespace
 
 const BitPlaneProduct bit_plane_product = {LookupPanels::packed_bytes, LookupPanels::pack, LookupPanels::unpack_row,
-                                           multiply};
+                                           LookupPanels::gather, multiply};
 
 }  // namespace pocketmt::avx512_vnni

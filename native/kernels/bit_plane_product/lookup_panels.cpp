@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "bit_plane_product/panels.h"
+#include "gather.h"
 
 namespace pocketmt {
 
@@ -53,6 +54,19 @@ void LookupPanels::unpack_row(const void* packed, size_t rows, size_t columns, s
             out[input] = bit == 0 ? value : out[input] + value;
         }
     }
+}
+
+// A unit is a word.
+void LookupPanels::gather(const void* packed, size_t rows, size_t columns, size_t bits, const uint32_t* indices,
+                          size_t count, void* gathered) {
+    const LookupPanelParts source = lookup_panel_parts(rows, columns, bits),
+                           target = lookup_panel_parts(count, columns, bits);
+    const uint8_t* from = static_cast<const uint8_t*>(packed);
+    uint8_t* to = static_cast<uint8_t*>(gathered);
+    gather_lanes<uint16_t, panel_outputs>(reinterpret_cast<const uint16_t*>(from), bits * source.words, indices, count,
+                                          reinterpret_cast<uint16_t*>(to));
+    gather_lanes<float, panel_outputs>(reinterpret_cast<const float*>(from + source.alphas), bits, indices, count,
+                                       reinterpret_cast<float*>(to + target.alphas));
 }
 
 }  // namespace pocketmt

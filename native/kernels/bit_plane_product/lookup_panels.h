@@ -39,6 +39,8 @@ struct LookupPanels {
     static void pack(const uint8_t* planes, const float* alphas, size_t rows, size_t columns, size_t bits,
                      void* packed);
     static void unpack_row(const void* packed, size_t rows, size_t columns, size_t bits, size_t row, float* out);
+    static void gather(const void* packed, size_t rows, size_t columns, size_t bits, const uint32_t* indices,
+                       size_t count, void* gathered);
 };
 
 }  // namespace pocketmt

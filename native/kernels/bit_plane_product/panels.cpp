@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "gather.h"
 #include "kernels.h"
 
 namespace pocketmt {
@@ -67,6 +68,18 @@ void PlanePanels::unpack_row(const void* packed, size_t rows, size_t columns, si
             out[input] = bit == 0 ? value : out[input] + value;
         }
     }
+}
+
+// A unit is a byte of a plane.
+void PlanePanels::gather(const void* packed, size_t rows, size_t columns, size_t bits, const uint32_t* indices,
+                         size_t count, void* gathered) {
+    const PlanePanelParts source = plane_panel_parts(rows, columns, bits),
+                          target = plane_panel_parts(count, columns, bits);
+    const uint8_t* from = static_cast<const uint8_t*>(packed);
+    uint8_t* to = static_cast<uint8_t*>(gathered);
+    gather_lanes<uint8_t, panel_outputs>(from, 2 * bits * source.steps, indices, count, to);
+    gather_lanes<float, panel_outputs>(reinterpret_cast<const float*>(from + source.alphas), bits, indices, count,
+                                       reinterpret_cast<float*>(to + target.alphas));
 }
 
 }  // namespace pocketmt

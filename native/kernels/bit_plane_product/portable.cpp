@@ -77,6 +77,6 @@ void multiply(const void* packed, size_t rows, size_t columns, size_t bits, cons
 }  // namespace
 
 const BitPlaneProduct bit_plane_product = {PlanePanels::packed_bytes, PlanePanels::pack, PlanePanels::unpack_row,
-                                           multiply};
+                                           PlanePanels::gather, multiply};
 
 }  // namespace pocketmt::portable

@@ -1,5 +1,6 @@
 #include "float_product/panels.h"
 
+#include "gather.h"
 #include "shapes.h"
 
 namespace pocketmt {
@@ -24,6 +25,13 @@ template <size_t width>
 void FloatPanels<width>::unpack_row(const void* packed, size_t, size_t columns, size_t row, float* out) {
     const float* panel = static_cast<const float*>(packed) + row / width * width * columns;
     for (size_t column = 0; column < columns; ++column) out[column] = panel[column * width + row % width];
+}
+
+template <size_t width>
+void FloatPanels<width>::gather(const void* packed, size_t, size_t columns, const uint32_t* indices, size_t count,
+                                void* gathered) {
+    gather_lanes<float, width>(static_cast<const float*>(packed), columns, indices, count,
+                               static_cast<float*>(gathered));
 }
 
 template struct FloatPanels<16>;

@@ -32,6 +32,6 @@ void multiply(const void* packed, size_t rows, size_t columns, const float* acti
 }  // namespace
 
 const FloatProduct float_product = {FloatPanels<width>::packed_bytes, FloatPanels<width>::pack,
-                                    FloatPanels<width>::unpack_row, multiply};
+                                    FloatPanels<width>::unpack_row, FloatPanels<width>::gather, multiply};
 
 }  // namespace pocketmt::portable

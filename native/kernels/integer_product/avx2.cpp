@@ -56,8 +56,8 @@ void multiply(const void* packed, size_t rows, size_t columns, const QuantizedAc
 }  // namespace
 
 const IntegerProduct integer_product = {BytePanels<0>::packed_bytes, BytePanels<0>::pack, BytePanels<0>::unpack_row,
-                                        multiply<ByteWeights<>>};
+                                        BytePanels<0>::gather, multiply<ByteWeights<>>};
 const IntegerProduct six_bit_product = {SixBitPanels::packed_bytes, SixBitPanels::pack, SixBitPanels::unpack_row,
-                                        multiply<SixBitWeights>};
+                                        SixBitPanels::gather, multiply<SixBitWeights>};
 
 }  // namespace pocketmt::avx2

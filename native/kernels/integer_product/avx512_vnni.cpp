@@ -46,8 +46,8 @@ void multiply(const void* packed, size_t rows, size_t columns, const QuantizedAc
 }  // namespace
 
 const IntegerProduct integer_product = {BytePanels<128>::packed_bytes, BytePanels<128>::pack,
-                                        BytePanels<128>::unpack_row, multiply<ByteWeights>};
+                                        BytePanels<128>::unpack_row, BytePanels<128>::gather, multiply<ByteWeights>};
 const IntegerProduct six_bit_product = {SixBitPanels::packed_bytes, SixBitPanels::pack, SixBitPanels::unpack_row,
-                                        multiply<SixBitWeights>};
+                                        SixBitPanels::gather, multiply<SixBitWeights>};
 
 }  // namespace pocketmt::avx512_vnni

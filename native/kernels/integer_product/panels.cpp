@@ -3,6 +3,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "gather.h"
 #include "kernels.h"
 
 namespace pocketmt {
@@ -60,6 +61,18 @@ void BytePanels<offset>::unpack_row(const void* packed, size_t rows, size_t colu
     for (size_t input = 0; input < columns; ++input) {
         out[input] = static_cast<float>(static_cast<int8_t>(panel[place(row % panel_outputs, input)] - offset)) * scale;
     }
+}
+
+// A unit is the four bytes of an output in a group.
+template <uint8_t offset>
+void BytePanels<offset>::gather(const void* packed, size_t rows, size_t columns, const uint32_t* indices, size_t count,
+                                void* gathered) {
+    const uint8_t* from = static_cast<const uint8_t*>(packed);
+    uint8_t* to = static_cast<uint8_t*>(gathered);
+    gather_lanes<uint32_t, panel_outputs>(reinterpret_cast<const uint32_t*>(from), 2 * step_count(columns), indices,
+                                          count, reinterpret_cast<uint32_t*>(to));
+    gather_lanes<float, panel_outputs>(reinterpret_cast<const float*>(from + weight_bytes(rows, columns)), 1, indices,
+                                       count, reinterpret_cast<float*>(to + weight_bytes(count, columns)));
 }
 
 template struct BytePanels<0>;

@@ -33,6 +33,8 @@ struct BytePanels {
     static size_t packed_bytes(size_t rows, size_t columns);
     static void pack(const int8_t* codes, const float* scales, size_t rows, size_t columns, void* packed);
     static void unpack_row(const void* packed, size_t rows, size_t columns, size_t row, float* out);
+    static void gather(const void* packed, size_t rows, size_t columns, const uint32_t* indices, size_t count,
+                       void* gathered);
 };
 
 // Compiled once, for the baseline instruction set, in panels.cpp.

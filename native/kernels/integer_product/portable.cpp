@@ -48,8 +48,8 @@ void multiply_six_bit(const void* packed, size_t rows, size_t columns, const Qua
 }  // namespace
 
 const IntegerProduct integer_product = {BytePanels<0>::packed_bytes, BytePanels<0>::pack, BytePanels<0>::unpack_row,
-                                        multiply};
+                                        BytePanels<0>::gather, multiply};
 const IntegerProduct six_bit_product = {SixBitPanels::packed_bytes, SixBitPanels::pack, SixBitPanels::unpack_row,
-                                        multiply_six_bit};
+                                        SixBitPanels::gather, multiply_six_bit};
 
 }  // namespace pocketmt::portable

@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "gather.h"
+
 namespace pocketmt {
 
 namespace {
@@ -66,6 +68,39 @@ void SixBitPanels::unpack_row(const void* packed, size_t rows, size_t columns, s
         const int code = (step[at.low] >> at.low_shift & 15) | (step[at.high] >> at.high_shift & 3) << 4;
         out[input] = static_cast<float>(code - six_bit_zero) * scale;
     }
+}
+
+// Outputs 16 apart share their bytes of high bits: of the four codes in one, those of the lower output have an even
+// place.
+void SixBitPanels::gather(const void* packed, size_t rows, size_t columns, const uint32_t* indices, size_t count,
+                          void* gathered) {
+    constexpr size_t half = panel_outputs / 2, step_units = six_bit_step_bytes / sizeof(uint32_t);
+    constexpr uint32_t even_codes = 0x33333333;
+    const uint32_t* from = static_cast<const uint32_t*>(packed);
+    uint32_t* to = static_cast<uint32_t*>(gathered);
+    const size_t steps = step_count(columns);
+    for (size_t first = 0; first < count; first += panel_outputs) {
+        const uint32_t *low[panel_outputs], *high[panel_outputs];
+        unsigned shift[panel_outputs];
+        for (size_t lane = 0; lane < panel_outputs; ++lane) {
+            const size_t row = gathered_row(indices, count, first + lane), output = row % panel_outputs;
+            const uint32_t* panel = from + row / panel_outputs * steps * step_units;
+            low[lane] = panel + output;
+            high[lane] = panel + panel_outputs + output % half;
+            shift[lane] = output < half ? 0 : 2;
+        }
+        for (size_t step = 0; step < steps; ++step, to += step_units) {
+            const auto high_bits = [&](size_t lane) {
+                return high[lane][step * step_units] >> shift[lane] & even_codes;
+            };
+            for (size_t lane = 0; lane < panel_outputs; ++lane) to[lane] = low[lane][step * step_units];
+            for (size_t lane = 0; lane < half; ++lane)
+                to[panel_outputs + lane] = high_bits(lane) | high_bits(lane + half) << 2;
+        }
+    }
+    const uint8_t* scales = static_cast<const uint8_t*>(packed) + weight_bytes(rows, columns);
+    gather_lanes<float, panel_outputs>(reinterpret_cast<const float*>(scales), 1, indices, count,
+                                       reinterpret_cast<float*>(to));
 }
 
 }  // namespace pocketmt

@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "gather.h"
+
 namespace pocketmt {
 
 namespace {
@@ -50,6 +52,19 @@ void LevelPanels::unpack_row(const void* packed, size_t rows, size_t columns, si
         const unsigned code = (panel[place(row % panel_outputs, input)] >> nibble_shift(input)) & 15u;
         out[input] = static_cast<float>(levels[code]) * scale;
     }
+}
+
+// A unit is the four bytes of an output in a step.
+void LevelPanels::gather(const void* packed, size_t rows, size_t columns, const uint32_t* indices, size_t count,
+                         void* gathered) {
+    const LevelPanelParts source = level_panel_parts(rows, columns), target = level_panel_parts(count, columns);
+    const uint8_t* from = static_cast<const uint8_t*>(packed);
+    uint8_t* to = static_cast<uint8_t*>(gathered);
+    std::memcpy(to, from, level_bytes);
+    gather_lanes<uint32_t, panel_outputs>(reinterpret_cast<const uint32_t*>(from + source.codes), step_count(columns),
+                                          indices, count, reinterpret_cast<uint32_t*>(to + target.codes));
+    gather_lanes<float, panel_outputs>(reinterpret_cast<const float*>(from + source.scales), 1, indices, count,
+                                       reinterpret_cast<float*>(to + target.scales));
 }
 
 }  // namespace pocketmt

@@ -36,6 +36,8 @@ struct LevelPanels {
     static void pack(const uint8_t* codes, const float* scales, const int8_t* levels, size_t rows, size_t columns,
                      void* packed);
     static void unpack_row(const void* packed, size_t rows, size_t columns, size_t row, float* out);
+    static void gather(const void* packed, size_t rows, size_t columns, const uint32_t* indices, size_t count,
+                       void* gathered);
 };
 
 }  // namespace pocketmt

@@ -29,6 +29,6 @@ void multiply(const void* packed, size_t rows, size_t columns, const QuantizedAc
 }  // namespace
 
 const LevelTableProduct level_table_product = {LevelPanels::packed_bytes, LevelPanels::pack, LevelPanels::unpack_row,
-                                               multiply};
+                                               LevelPanels::gather, multiply};
 
 }  // namespace pocketmt::portable

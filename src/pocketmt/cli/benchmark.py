@@ -4,7 +4,14 @@ from pathlib import Path
 
 import click
 
-from pocketmt.cli.options import FILE, beam_size_option, instruction_set_option, json_option, workers_option
+from pocketmt.cli.options import (
+    FILE,
+    beam_size_option,
+    instruction_set_option,
+    json_option,
+    shortlist_option,
+    workers_option,
+)
 
 
 @click.command(short_help="Time a model on a text.")
@@ -19,6 +26,7 @@ from pocketmt.cli.options import FILE, beam_size_option, instruction_set_option,
     help="Sentences translated together; 1 is one at a time.",
 )
 @click.option("--repeats", type=click.IntRange(1), default=5, show_default=True, help="Runs over the whole text.")
+@shortlist_option
 @workers_option
 @instruction_set_option
 @json_option
@@ -28,6 +36,7 @@ def benchmark(
     beam_size: int,
     batch_size: int,
     repeats: int,
+    shortlist: bool,
     workers: int,
     instruction_set: str | None,
     as_json: bool,
@@ -57,6 +66,7 @@ def benchmark(
         repeats=repeats,
         workers=workers,
         instruction_set=instruction_set,
+        shortlist=shortlist,
     )
     if as_json:
         click.echo(to_json(record))

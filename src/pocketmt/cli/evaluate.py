@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from pocketmt.cli.options import FILE, beam_size_option, json_option, workers_option
+from pocketmt.cli.options import FILE, beam_size_option, json_option, shortlist_option, workers_option
 
 
 @click.command(short_help="Score a model's translations (BLEU, chrF).")
@@ -13,10 +13,18 @@ from pocketmt.cli.options import FILE, beam_size_option, json_option, workers_op
 @click.option("--reference", "-r", type=FILE, required=True, help="Its right translation, line by line.")
 @click.option("--baseline", help="Another model, to compare with by a paired bootstrap test.")
 @beam_size_option
+@shortlist_option
 @workers_option
 @json_option
 def evaluate(
-    model: str, source: Path, reference: Path, baseline: str | None, beam_size: int, workers: int, as_json: bool
+    model: str,
+    source: Path,
+    reference: Path,
+    baseline: str | None,
+    beam_size: int,
+    shortlist: bool,
+    workers: int,
+    as_json: bool,
 ) -> None:
     """Translate a text by a model and score it against a reference, by sacreBLEU.
 
@@ -33,7 +41,9 @@ def evaluate(
     from pocketmt.evaluation.records import to_json
     from pocketmt.evaluation.tables import Column, plain_table
 
-    record = evaluate_model(model, source, reference, beam_size=beam_size, baseline=baseline, workers=workers)
+    record = evaluate_model(
+        model, source, reference, beam_size=beam_size, baseline=baseline, workers=workers, shortlist=shortlist
+    )
     if as_json:
         click.echo(to_json(record))
         return

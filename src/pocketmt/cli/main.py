@@ -15,6 +15,7 @@ from pocketmt.cli.evaluate import evaluate
 from pocketmt.cli.inspect import inspect
 from pocketmt.cli.pack import pack
 from pocketmt.cli.sensitivity import sensitivity
+from pocketmt.cli.shortlist import shortlist
 from pocketmt.cli.train import train
 from pocketmt.cli.translate import translate
 from pocketmt.errors import PocketMTError
@@ -43,6 +44,7 @@ for _command in (
     train,
     pack,
     compress,
+    shortlist,
     sensitivity,
     attention,
     evaluate,

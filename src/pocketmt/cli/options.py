@@ -75,6 +75,15 @@ def entropy_coding_option(command: Command) -> Command:
     )(command)
 
 
+def shortlist_option(command: Command) -> Command:
+    """Add --no-shortlist."""
+    return click.option(
+        "--shortlist/--no-shortlist",
+        default=True,
+        help="Whether the model's shortlist of likely pieces is used, where it has one (default: it is).",
+    )(command)
+
+
 def json_option(command: Command) -> Command:
     """Add --json."""
     return click.option("--json", "as_json", is_flag=True, help="Write a JSON record in place of a table.")(command)

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pocketmt.cli.options import DEFAULT_MODEL, FILE, beam_size_option, instruction_set_option, workers_option
+from pocketmt.cli.options import (
+    DEFAULT_MODEL,
+    FILE,
+    beam_size_option,
+    instruction_set_option,
+    shortlist_option,
+    workers_option,
+)
 from pocketmt.cli.streams import open_input, open_output, read_chunks, write_chunks
 
 if TYPE_CHECKING:
@@ -38,6 +45,7 @@ LINES_AT_ONCE = 256
 )
 @click.option("--scores", is_flag=True, help="Write each translation's score, and a tab, before it.")
 @click.option("--json", "as_json", is_flag=True, help="Write each line as a JSON object: its translations and scores.")
+@shortlist_option
 @workers_option
 @instruction_set_option
 def translate(
@@ -48,6 +56,7 @@ def translate(
     n_best: int,
     scores: bool,
     as_json: bool,
+    shortlist: bool,
     workers: int,
     instruction_set: str | None,
 ) -> None:
@@ -75,12 +84,12 @@ def translate(
             translations: Iterator[list[str]] = (
                 [
                     _write_hypotheses(each, scores, as_json)
-                    for each in translator.translate_n_best(chunk, n_best, beam_size=beam_size)
+                    for each in translator.translate_n_best(chunk, n_best, beam_size=beam_size, shortlist=shortlist)
                 ]
                 for chunk in chunks
             )
         else:
-            translations = translator.translate_chunks(chunks, beam_size=beam_size)
+            translations = translator.translate_chunks(chunks, beam_size=beam_size, shortlist=shortlist)
         write_chunks(translations, target, show_progress=sys.stderr.isatty() and not source.isatty())
 
 

@@ -29,7 +29,10 @@ class Architecture:
     ) -> None: ...
 
 class SearchOptions:
-    """How to search; `scores=False` lets beam size 1 skip the softmax: scores are 0 then."""
+    """How to search; `scores=False` lets beam size 1 skip the softmax: scores are 0 then.
+
+    `shortlist=False` searches the whole vocabulary where the model has a shortlist.
+    """
 
     def __init__(
         self,
@@ -40,6 +43,7 @@ class SearchOptions:
         max_length: int | None,
         min_length: int,
         scores: bool,
+        shortlist: bool = True,
     ) -> None: ...
 
 class Pending:
@@ -65,6 +69,8 @@ class Model:
         instruction_set: its name; None takes the best that this CPU has.
         workers: how many threads compute at once.
         activation_bits: of the codes of activations whose ranges the file holds; 0: it holds none.
+        shortlist: what the file's shortlist decodes to; None: it holds none.
+        frequent_pieces: how many pieces are in every sentence's list.
 
     Raises ModelFileError naming the tensor that does not fit, EngineError where the instruction set is not to be had.
     """
@@ -83,6 +89,8 @@ class Model:
         stacks: Sequence[tuple[str, Sequence[str]]] = ...,
         products: tuple[int, float] | None = None,
         activation_bits: int = ...,
+        shortlist: Buffer | None = None,
+        frequent_pieces: int = ...,
     ) -> None: ...
     @property
     def instruction_set(self) -> str:

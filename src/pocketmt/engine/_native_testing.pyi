@@ -7,11 +7,13 @@ inputs do.
 """
 
 from collections.abc import Sequence
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float32]
+Indices = NDArray[np.uint32]
 
 largest_integer_columns: int
 
@@ -27,8 +29,8 @@ def check_kernels(instruction_set: str) -> None:
 def check_wrong_kernel(instruction_set: str, kernel: str, count: int) -> None:
     """check_kernels, where one output or code of `kernel` is wrong whenever it is given `count` rows.
 
-    Kernels: float_product, integer_product, six_bit_product, level_table_product, bit_plane_product, quantize_rows,
-    quantize_rows_logarithmic.
+    Kernels: float_product, float_product.gather, integer_product, six_bit_product, six_bit_product.gather,
+    level_table_product, bit_plane_product, quantize_rows, quantize_rows_static, quantize_rows_logarithmic.
     """
 
 class FloatMatrix:
@@ -38,12 +40,18 @@ class FloatMatrix:
     def row(self, index: int) -> Floats:
         """One row of weights, unpacked."""
 
+    def gather(self, indices: Indices) -> FloatMatrix:
+        """Rows of it as a matrix of their own, packed from the packed ones."""
+
     def multiply(self, activations: Floats, bias: Floats | None = None, relu: bool = False, gap: int = 0) -> Floats:
         """activations [count, columns] -> [count, rows]."""
 
 class _QuantizedMatrix:
     def row(self, index: int) -> Floats:
         """One row of weights, decoded."""
+
+    def gather(self, indices: Indices) -> Self:
+        """Rows of it as a matrix of their own, packed from the packed ones."""
 
     def multiply(
         self,
@@ -84,6 +92,9 @@ class BitPlaneMatrix:
     def __init__(self, instruction_set: str, planes: NDArray[np.uint8], alphas: Floats, columns: int) -> None: ...
     def row(self, index: int) -> Floats:
         """One row of weights, decoded."""
+
+    def gather(self, indices: Indices) -> BitPlaneMatrix:
+        """Rows of it as a matrix of their own, packed from the packed ones."""
 
     def multiply(
         self,

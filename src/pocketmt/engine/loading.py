@@ -54,6 +54,8 @@ def native_model(file: ModelFile, workers: int = 1, instruction_set: str | None 
         instruction_set=instruction_set,
         workers=workers,
         activation_bits=0 if file.activations is None else file.activations.bits,
+        shortlist=file.shortlist(),
+        frequent_pieces=0 if file.stored_shortlist is None else file.stored_shortlist.frequent,
     )
 
 

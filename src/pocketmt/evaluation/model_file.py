@@ -22,6 +22,7 @@ class QualityRecord:
     reference: str
     beam_size: int
     instruction_set: str
+    shortlist: bool  # whether the model file's is used, where it has one
     quality: Quality
     baseline: str | None  # another model file, translated likewise
     differences: list[Difference]  # this model against the baseline; empty without one
@@ -36,6 +37,7 @@ def evaluate_model(
     beam_size: int,
     baseline: str | None = None,
     workers: int = 1,
+    shortlist: bool = True,
 ) -> QualityRecord:
     """Translate `source` by a model file and score it against `reference`, against a baseline model too where given.
 
@@ -48,10 +50,11 @@ def evaluate_model(
     references = [target for _, target in pairs]
     sources = [line for line, _ in pairs]
     translator = Translator(model, workers=workers)
-    translations = translator.translate(sources, beam_size=beam_size)
+    translations = translator.translate(sources, beam_size=beam_size, shortlist=shortlist)
     differences = []
     if baseline is not None:
-        others = Translator(baseline, workers=workers).translate(sources, beam_size=beam_size)
+        other = Translator(baseline, workers=workers)
+        others = other.translate(sources, beam_size=beam_size, shortlist=shortlist)
         differences = compare(others, translations, references)
     return QualityRecord(
         model=model,
@@ -59,6 +62,7 @@ def evaluate_model(
         reference=str(reference),
         beam_size=beam_size,
         instruction_set=translator.instruction_set,
+        shortlist=shortlist,
         quality=score(translations, references),
         baseline=baseline,
         differences=differences,
@@ -75,6 +79,7 @@ def measure_speed(
     repeats: int,
     workers: int = 1,
     instruction_set: str | None = None,
+    shortlist: bool = True,
 ) -> SpeedRecord:
     """Time a model file on a text, `batch_size` sentences at once; the same text is translated `repeats` times.
 
@@ -89,7 +94,7 @@ def measure_speed(
     load_seconds = time.perf_counter() - start
 
     def translate(batch: Sequence[str]) -> None:
-        translator.translate(batch, beam_size=beam_size)
+        translator.translate(batch, beam_size=beam_size, shortlist=shortlist)
 
     timing = measure(translate, lines, batch_size, repeats)
     return SpeedRecord(
@@ -97,6 +102,7 @@ def measure_speed(
         model_bytes=model.stat().st_size,
         text=str(text),
         instruction_set=translator.instruction_set,
+        shortlist=shortlist,
         workers=workers,
         beam_size=beam_size,
         timing=timing,

@@ -36,6 +36,7 @@ class SpeedRecord:
     model_bytes: int
     text: str
     instruction_set: str
+    shortlist: bool  # whether the model file's is used, where it has one
     workers: int
     beam_size: int
     timing: Timing

@@ -16,6 +16,7 @@ from pocketmt.model_file.entropy_coding import CODING
 from pocketmt.model_file.layout import RowGroup, StoredScheme, TensorForm, scheme_from_json
 from pocketmt.model_file.newer import NewerFileError
 from pocketmt.model_file.products import Products, StaticProducts, activation_scale_name, products_from_json
+from pocketmt.model_file.shortlist import StoredShortlist, shortlist_from_json
 from pocketmt.model_file.vectors import Stacks, stacks_from_json, stored_shapes
 
 FORMAT_VERSION: Final = 1
@@ -51,6 +52,7 @@ class Contents:
     tensors: dict[str, TensorForm]  # without the vocabulary, whose size the manifest does not fix
     coded: bool  # codes may be entropy-coded
     products: Products | StaticProducts | None  # of activations and quantized matrices; None: 8 bits, a scale a row
+    shortlist: StoredShortlist | None
     activations: StoredActivations | None  # None: only products quantize them, at run time
 
 
@@ -61,7 +63,7 @@ def check_manifest(manifest: dict[str, object]) -> Contents:
         raise ModelFileError(f"manifest: format_version is {version!r:.40}, expected a whole number of at least 1")
     if version > FORMAT_VERSION:
         raise NewerFileError(f"manifest: format version {version}, this PocketMT reads up to {FORMAT_VERSION}")
-    optional = {"coding", "vectors", "products", "activations"} & set(manifest)
+    optional = {"coding", "vectors", "products", "activations", "shortlist"} & set(manifest)
     _check_members(manifest, ("format_version", *_MEMBERS, *optional), "manifest")
     if manifest.get("coding", CODING) != CODING:
         raise NewerFileError(f"manifest: coding {manifest['coding']!r:.40} is unknown here (known: {CODING!r})")
@@ -92,11 +94,21 @@ def check_manifest(manifest: dict[str, object]) -> Contents:
         if not isinstance(architecture, TransformerArchitecture):
             raise ModelFileError("manifest: activations: a Transformer alone has such ranges")
         tensors |= activations.tensors(architecture)
-    size = _vocabulary_bytes(manifest["vocabulary"])
     if activations is not None and products is not None:
         raise ModelFileError("manifest: products and activations both say how activations are quantized")
-    coded = "coding" in manifest
-    return Contents(architecture, languages, size, matrices, stacks, tensors, coded, products, activations)
+    size = architecture.vocabulary_size
+    return Contents(
+        architecture=architecture,
+        languages=languages,
+        vocabulary_bytes=_vocabulary_bytes(manifest["vocabulary"]),
+        matrices=matrices,
+        stacks=stacks,
+        tensors=tensors,
+        coded="coding" in manifest,
+        products=products,
+        shortlist=shortlist_from_json(manifest["shortlist"], size) if "shortlist" in manifest else None,
+        activations=activations,
+    )
 
 
 def _check_members(value: object, members: Collection[str], where: str) -> None:

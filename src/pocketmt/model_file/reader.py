@@ -19,10 +19,11 @@ from pocketmt.model_file.layout import MAXIMUM_GROUPED, RowGroup, TensorForm, gr
 from pocketmt.model_file.manifest import VOCABULARY_TENSOR, Contents, check_manifest
 from pocketmt.model_file.newer import NewerFileError
 from pocketmt.model_file.products import Products, StaticProducts, activation_scale_name
+from pocketmt.model_file.shortlist import SHORTLIST_TENSOR, StoredShortlist, read_shortlist
 from pocketmt.model_file.strict_json import parse_object
 from pocketmt.model_file.values import check_activation_scale, check_group, group_of_row
 from pocketmt.model_file.vectors import Stacks
-from pocketmt.model_file.vocabulary import decompress_vocabulary
+from pocketmt.model_file.xz import decompress
 
 DAMAGED: Final = "Copy or download the file again, or pack it anew"
 DIGEST_CHARACTERS: Final = 64
@@ -41,6 +42,7 @@ class ModelFile:
         tensors: name -> where it lies; padding is left out.
         products: how activations that meet quantized matrices are quantized; None: 8 bits, a scale a row.
         activations: which operations are quantized within ranges that the file holds; None: none are.
+        stored_shortlist: the manifest's entry of the lexical shortlist; None: there is none.
         coded: tensor that the file holds entropy-coded -> its row group; `tensors` has it by its `coded_name`.
         buffer: the whole file, read-only, mapped; it may be used until close.
     """
@@ -53,6 +55,7 @@ class ModelFile:
         self.stacks: Stacks = contents.stacks
         self.products: Products | StaticProducts | None = contents.products
         self.activations: StoredActivations | None = contents.activations
+        self.stored_shortlist: StoredShortlist | None = contents.shortlist
         self.tensors: Mapping[str, TensorEntry] = MappingProxyType(header.tensors)
         self.coded: Mapping[str, RowGroup] = MappingProxyType(_coded(header, contents))
         self.buffer: memoryview = buffer
@@ -85,7 +88,16 @@ class ModelFile:
 
     def vocabulary(self) -> bytes:
         """Return the serialized SentencePiece model; raises ModelFileError where it cannot be decompressed."""
-        return decompress_vocabulary(self.data(VOCABULARY_TENSOR), self._vocabulary_bytes)
+        return decompress(VOCABULARY_TENSOR, self.data(VOCABULARY_TENSOR), self._vocabulary_bytes)
+
+    def shortlist(self) -> bytes | None:
+        """Return the shortlist as the engine reads it, None where there is none.
+
+        Raises ModelFileError where it cannot be decompressed, or is not of the size that its counts ask for.
+        """
+        if self.stored_shortlist is None:
+            return None
+        return read_shortlist(self.data(SHORTLIST_TENSOR), self.stored_shortlist, self.architecture.vocabulary_size)
 
     def close(self) -> None:
         """Let go of the file; the memory stays mapped while someone still holds a view of it."""
@@ -102,7 +114,7 @@ class ModelFile:
 
 
 def open_model(path: str | os.PathLike[str], *, check_digest: bool = True) -> ModelFile:
-    """Open a model file and check all of it but the values of fp32 matrices and the vocabulary's stream.
+    """Open a model file and check all of it but the values of fp32 matrices, and what is compressed by xz.
 
     Args:
         path: of a regular file.
@@ -172,7 +184,7 @@ def _check_digest(buffer: memoryview, raw: memoryview, header: Header) -> None:
 def _check_tensors(header: Header, contents: Contents) -> None:
     """The tensors are exactly those that architecture and matrices ask for, in dtype and shape."""
     expected = {**contents.tensors, **_group_tensors(header, contents)}
-    streams = {VOCABULARY_TENSOR}
+    streams = {VOCABULARY_TENSOR} if contents.shortlist is None else {VOCABULARY_TENSOR, SHORTLIST_TENSOR}
     for coded in _coded(header, contents):
         del expected[coded]
         streams.add(coded_name(coded))

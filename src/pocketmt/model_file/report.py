@@ -13,6 +13,7 @@ from pocketmt.model_file.layout import RowGroup
 from pocketmt.model_file.manifest import VOCABULARY_TENSOR
 from pocketmt.model_file.products import Products, StaticProducts
 from pocketmt.model_file.reader import ModelFile, open_model
+from pocketmt.model_file.shortlist import SHORTLIST_TENSOR
 
 FLOAT32_BYTES = 4
 
@@ -53,6 +54,8 @@ class ModelReport:
         activations: which operations are quantized within trained ranges, in words; empty: none.
         vector_bytes: biases and norms, in fp32 or in stacks.
         range_bytes: ranges of activations, in fp32.
+        shortlist: how many pieces it has, in words; empty: there is none.
+        shortlist_bytes: the compressed shortlist.
         vocabulary_bytes: the compressed SentencePiece model.
         container_bytes: header, manifest and padding.
         file_bytes: the sum of all.
@@ -73,6 +76,8 @@ class ModelReport:
     activations: str
     vector_bytes: int
     range_bytes: int
+    shortlist: str
+    shortlist_bytes: int
     vocabulary_bytes: int
     container_bytes: int
     file_bytes: int
@@ -118,6 +123,7 @@ class ModelReport:
             ("architecture", ", ".join(f"{name} {value}" for name, value in sizes.items() if name != "type")),
             ("products", "" if self.products is None else str(self.products)),
             ("activations", self.activations),
+            ("shortlist", self.shortlist),
         ]
         return [f"{name + ':':<14}{printable(text)}" for name, text in facts if text]
 
@@ -136,6 +142,7 @@ class ModelReport:
             ("matrices", self.matrix_bytes, matrices),
             ("biases and norms", self.vector_bytes, self.float32_bytes - matrices),
             ("ranges", self.range_bytes, self.range_bytes),
+            ("shortlist", self.shortlist_bytes, self.shortlist_bytes),
             ("vocabulary", self.vocabulary_bytes, self.vocabulary_bytes),
             ("header and padding", self.container_bytes, self.container_bytes),
             ("file", self.file_bytes, self.float32_file_bytes),
@@ -181,6 +188,8 @@ def _report(path: str, file: ModelFile) -> ModelReport:
         activations=_activations(file.activations),
         vector_bytes=vector_bytes,
         range_bytes=_range_bytes(file),
+        shortlist=_shortlist(file),
+        shortlist_bytes=file.tensors[SHORTLIST_TENSOR].size if SHORTLIST_TENSOR in file.tensors else 0,
         vocabulary_bytes=vocabulary_bytes,
         container_bytes=len(file.buffer) - stored,
         file_bytes=len(file.buffer),
@@ -210,6 +219,14 @@ def _activations(activations: StoredActivations | None) -> str:
         return ""
     shown = [f"{name} by element" if name in activations.bucketed else name for name in activations.operations]
     return f"{activations.bits} bit within trained ranges: {', '.join(shown)}"
+
+
+def _shortlist(file: ModelFile) -> str:
+    content, stored = file.shortlist(), file.stored_shortlist
+    if content is None or stored is None:
+        return ""
+    targets = sum(content[: file.architecture.vocabulary_size])
+    return f"{stored.frequent:,} pieces for every sentence, {targets:,} targets of source pieces"
 
 
 def _range_bytes(file: ModelFile) -> int:

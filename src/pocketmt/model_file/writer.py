@@ -14,7 +14,7 @@ from pocketmt.errors import ModelFileError
 from pocketmt.model_file.container import ALIGNMENT, LENGTH_BYTES
 from pocketmt.model_file.manifest import VOCABULARY_TENSOR
 from pocketmt.model_file.reader import DIGEST_CHARACTERS, open_model
-from pocketmt.model_file.vocabulary import compress_vocabulary
+from pocketmt.model_file.xz import compress
 
 NO_DIGEST: Final = "0" * DIGEST_CHARACTERS
 
@@ -49,7 +49,7 @@ def write_model(
         ModelFileError: where the file cannot be written, or a reader would refuse it; the old file is untouched then.
     """
     target = Path(path)
-    compressed = compress_vocabulary(vocabulary)
+    compressed = compress(vocabulary)
     stored = {**tensors, VOCABULARY_TENSOR: StoredTensor("U8", (len(compressed),), compressed)}
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}.partial")
     try:

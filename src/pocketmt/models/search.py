@@ -41,12 +41,25 @@ def pad(sequences: Sequence[Sequence[int]], device: torch.device | str = "cpu") 
 class _Decoding:
     """The live rows of a batch: their decoder states, and one step of all of them."""
 
-    def __init__(self, model: TranslationNetwork, sources: Sequence[Sequence[int]]) -> None:
+    def __init__(
+        self,
+        model: TranslationNetwork,
+        sources: Sequence[Sequence[int]],
+        allowed: Sequence[Sequence[int]] | None = None,
+    ) -> None:
         self.model = model
         self.device = model.embedding.weight.device
         encoded, self.mask = model.encode(pad([[*source, EOS] for source in sources], self.device))
         self.states = model.start(encoded)
         self.position = 0
+        self.forbidden = None if allowed is None else self._forbidden(allowed)
+
+    def _forbidden(self, allowed: Sequence[Sequence[int]]) -> Tensor:
+        """Which pieces may not be generated, [rows, V]."""
+        forbidden = torch.ones(len(allowed), len(self.model.embedding.weight), dtype=torch.bool, device=self.device)
+        for row, pieces in enumerate(allowed):
+            forbidden[row, list(pieces)] = False
+        return forbidden
 
     def keep(self, rows: Sequence[int]) -> None:
         """Go on with the given rows, in this order, repeated where named twice."""
@@ -54,6 +67,8 @@ class _Decoding:
         self.states = select(self.states, index)
         if self.mask is not None:
             self.mask = self.mask.index_select(0, index)
+        if self.forbidden is not None:
+            self.forbidden = self.forbidden.index_select(0, index)
 
     def step(self, tokens: Sequence[int]) -> Tensor:
         """Feed one token a row; returns the next logits [rows, V], -inf for what is never generated."""
@@ -62,6 +77,8 @@ class _Decoding:
         self.position += 1
         logits = self.model.logits(decoded[:, 0]).float()
         logits[:, NEVER_GENERATED] = -math.inf
+        if self.forbidden is not None:
+            logits.masked_fill_(self.forbidden, -math.inf)
         return logits
 
 
@@ -70,9 +87,13 @@ def greedy_search(
     model: TranslationNetwork,
     sources: Sequence[Sequence[int]],
     maximum_length: Callable[[int], int] = default_maximum_length,
+    allowed: Sequence[Sequence[int]] | None = None,
 ) -> list[list[int]]:
-    """Take the likeliest next piece until eos or the limit; source ids without eos -> target ids without eos."""
-    decoding = _Decoding(model, sources)
+    """Take the likeliest next piece until eos or the limit; source ids without eos -> target ids without eos.
+
+    allowed: for each source the ids that may be generated [E4], eos among them; None: all.
+    """
+    decoding = _Decoding(model, sources, allowed)
     outputs: list[list[int]] = [[] for _ in sources]
     live = list(range(len(sources)))
     tokens = [BOS] * len(live)
@@ -107,13 +128,15 @@ def beam_search(
     beam: int,
     length_penalty: float = 1.0,
     maximum_length: Callable[[int], int] = default_maximum_length,
+    allowed: Sequence[Sequence[int]] | None = None,
 ) -> list[list[Hypothesis]]:
     """The best `beam` hypotheses of each sentence, best first; source ids without eos.
 
     Several models of one vocabulary are an ensemble: the mean of their log-probabilities takes the place of one's.
+    allowed: for each source the ids that may be generated [E4], at least `beam` and eos; None: all.
     """
     models = model if isinstance(model, Sequence) else [model]
-    decodings = [_Decoding(each, sources) for each in models]
+    decodings = [_Decoding(each, sources, allowed) for each in models]
     beams = [_Beam(maximum_length(len(source))) for source in sources]
     rows = [(sentence, 0) for sentence in range(len(sources))]  # (sentence, live hypothesis) of each decoder row
     tokens = [BOS] * len(rows)

@@ -1,0 +1,56 @@
+"""The lexical shortlist in a model file [E4], as far as the runtime reads it: docs/model-file.md says what it holds."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from pocketmt.errors import ModelFileError
+from pocketmt.model_file.xz import decompress
+
+SHORTLIST_TENSOR: Final = "shortlist"
+MAXIMUM_SHORTLIST_BYTES: Final = 64 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class StoredShortlist:
+    """The manifest's entry: bytes of the shortlist, decompressed, and how many pieces are in every sentence's list."""
+
+    bytes: int
+    frequent: int
+
+    def to_json(self) -> dict[str, object]:
+        """Return the manifest's entry."""
+        return {"encoding": "xz", "bytes": self.bytes, "frequent": self.frequent}
+
+
+def shortlist_from_json(value: object, vocabulary_size: int) -> StoredShortlist:
+    """Read the manifest's member `shortlist`; raises ModelFileError naming what is wrong."""
+    where = "manifest: shortlist"
+    if not isinstance(value, dict) or set(value) != {"encoding", "bytes", "frequent"}:
+        raise ModelFileError(f"{where}: expected exactly encoding, bytes and frequent")
+    if value["encoding"] != "xz":
+        raise ModelFileError(f"{where}: encoding is {value['encoding']!r:.40}, expected 'xz'")
+    highest = {"bytes": MAXIMUM_SHORTLIST_BYTES, "frequent": vocabulary_size}
+    for name, most in highest.items():
+        if type(value[name]) is not int or not 1 <= value[name] <= most:
+            raise ModelFileError(f"{where}: {name} is {value[name]!r:.40}, expected a whole number from 1 to {most}")
+    return StoredShortlist(value["bytes"], value["frequent"])
+
+
+def read_shortlist(compressed: bytes | memoryview, stored: StoredShortlist, vocabulary_size: int) -> bytes:
+    """Decompress a shortlist, and check that it has as many ids as its counts say; ids themselves cannot be wrong.
+
+    Raises:
+        ModelFileError: where it is not one xz stream of the stated size, or its counts do not fit.
+    """
+    content = decompress(SHORTLIST_TENSOR, compressed, stored.bytes)
+    ids = stored.frequent + sum(content[:vocabulary_size])
+    if len(content) != vocabulary_size + ids * id_bytes(vocabulary_size):
+        raise ModelFileError(
+            f"tensor {SHORTLIST_TENSOR!r} has {len(content)} bytes, which is not the size of {ids} pieces"
+        )
+    return content
+
+
+def id_bytes(vocabulary_size: int) -> int:
+    """Return the bytes of an id: the fewest that hold each."""
+    return next(width for width in (1, 2, 3) if vocabulary_size <= 1 << 8 * width)

@@ -1,0 +1,108 @@
+"""Sentence pairs as piece ids, on disk: text is cut into pieces once, however often it is gone through."""
+
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Final, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pocketmt.errors import DataError
+
+Integers = NDArray[np.int64]
+IdPair = tuple[Sequence[int], Sequence[int]]
+
+LONGEST: Final = 500  # pieces of a side: longer lines are no sentences, and their pairs of pieces would be too many
+CELLS_AT_ONCE: Final = 1 << 20  # pairs of pieces, one of each side, in a chunk (a sentence pair more at most)
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Some sentence pairs: ids of all sentences one after the other, and how many each sentence has."""
+
+    source: Integers  # [source pieces]
+    source_lengths: Integers  # [pairs]
+    target: Integers  # [target pieces]
+    target_lengths: Integers  # [pairs]
+
+    def cells(self) -> tuple[Integers, Integers, Integers]:
+        """Return each target piece beside each source piece of its sentence.
+
+        Returns:
+            source ids [cells] and target ids [cells], the cells of one target piece being neighbours, and how many
+            cells each target piece has [target pieces].
+        """
+        counts = np.repeat(self.source_lengths, self.target_lengths)
+        first_source = np.repeat(np.cumsum(self.source_lengths) - self.source_lengths, self.target_lengths)
+        first_cell = np.cumsum(counts) - counts
+        places = np.arange(counts.sum()) - np.repeat(first_cell - first_source, counts)
+        return self.source[places], np.repeat(self.target, counts), counts
+
+
+class PairChunks:
+    """Sentence pairs in a temporary file, which is gone after the `with` block.
+
+    Attributes:
+        pairs: how many there are; pairs with an empty side, or one of more than 500 pieces, are left out.
+        target_counts: how often each piece stands on the target side [vocabulary size].
+    """
+
+    def __init__(self, pairs: Iterable[IdPair], vocabulary_size: int) -> None:
+        """Go through the pairs once; raises DataError where none is left."""
+        self.pairs = 0
+        self.target_counts: Integers = np.zeros(vocabulary_size, np.int64)
+        with ExitStack() as stack:
+            self._file = stack.enter_context(tempfile.TemporaryFile(prefix="pocketmt-"))
+            for chunk in _cut(pairs):
+                self.pairs += len(chunk.source_lengths)
+                self.target_counts += np.bincount(chunk.target, minlength=vocabulary_size)
+                for each in (chunk.source, chunk.source_lengths, chunk.target, chunk.target_lengths):
+                    np.save(self._file, each.astype(np.int32))
+            if not self.pairs:
+                raise DataError("the text has no sentence pair with something on both sides: nothing can be learnt")
+            self._kept = stack.pop_all()
+
+    def __iter__(self) -> Iterator[Chunk]:
+        """Read the pairs again, in their order."""
+        self._file.seek(0)
+        left = self.pairs
+        while left:
+            chunk = Chunk(*(np.load(self._file).astype(np.int64) for _ in range(4)))
+            left -= len(chunk.source_lengths)
+            yield chunk
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._kept.close()
+
+
+def _cut(pairs: Iterable[IdPair]) -> Iterator[Chunk]:
+    chosen: list[IdPair] = []
+    cells = 0
+    for source, target in pairs:
+        if not (0 < len(source) <= LONGEST and 0 < len(target) <= LONGEST):
+            continue
+        chosen.append((source, target))
+        cells += len(source) * len(target)
+        if cells >= CELLS_AT_ONCE:
+            yield _chunk(chosen)
+            chosen, cells = [], 0
+    if chosen:
+        yield _chunk(chosen)
+
+
+def _chunk(pairs: Sequence[IdPair]) -> Chunk:
+    sides = []
+    for side in zip(*pairs, strict=True):
+        sides += [
+            np.array([id for ids in side for id in ids], np.int64),
+            np.array([len(ids) for ids in side], np.int64),
+        ]
+    return Chunk(*sides)

@@ -1,0 +1,145 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from pocketmt.cli.main import run
+from pocketmt.model_file import open_model
+from pocketmt.text.vocabulary import Vocabulary
+
+from .conftest import SOURCES, Run
+
+
+@pytest.fixture
+def parallel(tmp_path: Path) -> tuple[Path, Path]:
+    source, target = tmp_path / "train.en", tmp_path / "train.de"
+    source.write_text("".join(f"{line}\n" for line in SOURCES * 4))
+    # The vocabulary knows English alone: a "translation" that says everything twice will do.
+    target.write_text("".join(f"{line} {line}\n" for line in SOURCES * 4))
+    return source, target
+
+
+@pytest.fixture
+def faster(pocketmt: Run, random_model: Path, parallel: tuple[Path, Path], tmp_path: Path) -> Path:
+    output = tmp_path / "faster.pocketmt"
+    answer = pocketmt(
+        *("shortlist", random_model, "--source", parallel[0], "--target", parallel[1]),
+        *("--likeliest", "1", "--frequent", "2", "-o", output),
+    )
+    assert answer.returncode == 0, answer.stderr
+    assert answer.stdout == b""
+    added = output.stat().st_size - random_model.stat().st_size
+    told = answer.stderr.decode()
+    assert "IBM model 1: iteration 5 of 5" in told
+    assert f"{output.stat().st_size:,} bytes, +{added:,} by the shortlist" in told
+    return output
+
+
+def test_translations_are_made_of_the_pieces_in_the_list(
+    pocketmt: Run, random_model: Path, faster: Path, text: Path
+) -> None:
+    whole = pocketmt("translate", "-m", random_model, "-i", text).stdout
+    restricted = pocketmt("translate", "-m", faster, "-i", text).stdout
+    assert restricted != whole
+    assert pocketmt("translate", "-m", faster, "-i", text, "--no-shortlist").stdout == whole
+    assert b"2 pieces for every sentence" in pocketmt("inspect", faster).stdout
+    with open_model(faster) as file:
+        vocabulary = Vocabulary.from_bytes(file.vocabulary())
+    assert len(set(vocabulary.encode(restricted.decode().splitlines()[0]))) < 25
+
+
+def test_recall_is_measured(
+    pocketmt: Run, random_model: Path, faster: Path, text: Path, parallel: tuple[Path, Path]
+) -> None:
+    measured = ["--recall-source", text, "--recall-target", text, "--json"]
+    answer = pocketmt("shortlist", faster, *measured)
+    assert answer.returncode == 0, answer.stderr
+    record = json.loads(answer.stdout)
+    recall = record["recall"]
+    assert (recall["lines"], recall["vocabulary_size"], record["frequent"]) == (5, 60, 2)
+    assert 0 < recall["reference"] < 1
+    assert 0 <= recall["output"] < 1
+    assert 6 <= recall["mean_pieces"] < 60
+    more = ["-s", parallel[0], "-t", parallel[1], "--likeliest", "40", "--frequent", "60"]
+    full = json.loads(pocketmt("shortlist", random_model, *more, *measured).stdout)
+    assert full["recall"]["reference"] == 1
+    assert "bytes" not in full
+    table = pocketmt("shortlist", faster, *measured[:-1]).stdout.decode()
+    assert f"{recall['reference']:.2%}" in table and f"{recall['mean_pieces']:.0f} of 60" in table
+
+
+def test_a_list_is_taken_over(pocketmt: Run, another_model: Path, faster: Path, tmp_path: Path) -> None:
+    output = tmp_path / "another.pocketmt"
+    assert pocketmt("shortlist", another_model, "--like", faster, "-o", output, "--json").returncode == 0
+    with open_model(faster) as one, open_model(output) as other:
+        assert one.shortlist() == other.shortlist() is not None
+    again = pocketmt("shortlist", output, "--like", faster, "-o", output)
+    assert again.returncode == 0 and b"+0 by the shortlist" in again.stderr
+
+
+def test_alignments_of_another_tool(
+    pocketmt: Run, random_model: Path, parallel: tuple[Path, Path], tmp_path: Path
+) -> None:
+    links = tmp_path / "links"
+    links.write_text("0-0\n" * 20)
+    answer = pocketmt(
+        *("shortlist", random_model, "-s", parallel[0], "-t", parallel[1]),
+        *("--alignments", links, "-o", tmp_path / "aligned.pocketmt"),
+    )
+    assert answer.returncode == 0, answer.stderr
+    assert b"IBM" not in answer.stderr
+
+
+def test_the_speed_without_it_can_be_measured(pocketmt: Run, faster: Path, text: Path) -> None:
+    for arguments, used in (([], True), (["--no-shortlist"], False)):
+        answer = pocketmt("benchmark", faster, text, "--repeats", "1", "--json", *arguments)
+        assert json.loads(answer.stdout)["shortlist"] is used
+        scored = pocketmt("evaluate", "-m", faster, "-s", text, "-r", text, "--json", *arguments)
+        assert json.loads(scored.stdout)["shortlist"] is used
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--source", "train.en", "-o", "out"], "--source and --target go together"),
+        (["-s", "train.en", "-t", "train.de", "--like", "x", "-o", "out"], "not both"),
+        (["--alignments", "train.en", "-o", "out"], "--alignments goes with"),
+        (["--recall-source", "train.en"], "go together"),
+        ([], "Give --output"),
+        (["-o", "out"], "Give text to learn from"),
+        (["-s", "train.en", "-t", "train.de", "-o", "nowhere/out"], "nowhere/out is not in a folder"),
+        (["-s", "train.en", "-t", "train.de", "-o", "out", "--likeliest", "256"], "256 is not in the range"),
+    ],
+)
+def test_wrong_usage(
+    random_model: Path, arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["shortlist", str(random_model), *arguments]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_what_cannot_be_learnt_from(
+    random_model: Path, parallel: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    short, empty, output = tmp_path / "short", tmp_path / "empty", tmp_path / "out.pocketmt"
+    short.write_text("a\n")
+    empty.write_text("\n \n")
+    cases = [
+        (["-s", parallel[0], "-t", short], "train.en has 20 lines but"),
+        (["-s", empty, "-t", empty], "no sentence pair"),
+        (["-s", parallel[0], "-t", tmp_path / "absent"], "absent"),
+        (["-s", parallel[0], "-t", parallel[1], "--alignments", short], "'a' is no link"),
+        (["--like", random_model], "holds no shortlist"),
+        (["--like", parallel[0]], "not a model file"),
+        (["-s", *parallel[:1], "-t", parallel[1], "--recall-source", short, "--recall-target", "none"], "none"),
+    ]
+    for arguments, message in cases:
+        assert run(["shortlist", str(random_model), *map(str, arguments), "-o", str(output)]) == 1, arguments
+        assert message in capsys.readouterr().err
+        assert not output.exists()
+
+
+def test_a_list_for_another_vocabulary(pocketmt: Run, faster: Path, tmp_path: Path) -> None:
+    answer = pocketmt("shortlist", "captions-en-de", "--like", faster, "-o", tmp_path / "out.pocketmt")
+    assert answer.returncode == 1
+    assert "its shortlist is for another vocabulary than that of" in answer.stderr.decode()

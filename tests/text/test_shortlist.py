@@ -1,0 +1,79 @@
+"""Which pieces are chosen, and alignments that other tools wrote."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pocketmt.errors import DataError
+from pocketmt.text.shortlist import choose_pieces, encode_pairs, read_links
+from pocketmt.text.translation_table import TranslationTable
+from pocketmt.text.vocabulary import EOS, Vocabulary
+from pocketmt.text.vocabulary_training import train_vocabulary
+
+PIECES = 10
+TEXT = [("the red house", "das rote Haus"), ("a house", "ein Haus")]
+
+
+@pytest.fixture(scope="module")
+def vocabulary() -> Vocabulary:
+    return train_vocabulary([side for pair in TEXT * 50 for side in pair], 40)
+
+
+def test_the_likeliest_and_the_most_frequent() -> None:
+    # Piece 5 has targets 6, 7 and 8; eos (2) has 3 (unk), which is never listed, and 9.
+    keys, probabilities = np.array([23, 29, 56, 57, 58]), np.array([0.6, 0.4, 0.2, 0.5, 0.3])
+    counts = np.array([9, 9, 9, 9, 1, 4, 3, 4, 0, 0])
+    frequent, targets = choose_pieces(TranslationTable(keys, probabilities, PIECES), counts, 2, 2)
+    assert frequent == [5, 7]
+    assert targets[5] == [7, 8]
+    assert targets[EOS] == [9]
+    assert targets[6] == [6], "what the text does not have stays as it is"
+    assert targets[0] == targets[1] == targets[3] == []
+
+
+def test_no_more_frequent_pieces_than_the_text_has() -> None:
+    table = TranslationTable(np.array([56]), np.array([1.0]), PIECES)
+    assert choose_pieces(table, np.array([5, 0, 0, 0, 0, 0, 2, 0, 0, 0]), 1, 5)[0] == [6]
+
+
+def test_sources_end_in_eos(vocabulary: Vocabulary) -> None:
+    (source, target), (empty, _) = encode_pairs(vocabulary, [("a house", "ein Haus"), (" ", "Haus")])
+    assert source == [*vocabulary.encode("a house"), EOS]
+    assert target == vocabulary.encode("ein Haus")
+    assert empty == []
+
+
+def links(vocabulary: Vocabulary, path: Path) -> list[set[tuple[int, int]]]:
+    found = read_links(path, vocabulary, encode_pairs(vocabulary, TEXT))
+    return [set(zip(source.tolist(), target.tolist(), strict=True)) for source, target in found]
+
+
+def test_all_pieces_of_linked_words_are_linked(vocabulary: Vocabulary, tmp_path: Path) -> None:
+    path = tmp_path / "links"
+    path.write_text("0-0 2-2\n1-1 \n")
+    of = {word: vocabulary.encode(word) for pair in TEXT for line in pair for word in line.split()}
+    first, second = links(vocabulary, path)
+    house = {(source, target) for source in of["house"] for target in of["Haus"]}
+    assert first == {(source, target) for source in of["the"] for target in of["das"]} | house
+    assert second == house
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        ("0-0\n", "ends after line 1"),
+        ("0-0\n0-0\n0-0\n", "more lines than the text, which has 2"),
+        ("0-0\n0~0\n", "line 2: '0~0' is no link: expected i-j"),
+        ("0-0\n0-\n", "line 2: '0-' is no link"),
+        ("0-0\n2-0\n", r"line 2: 2-0 names a word that is not there \(2 and 2 words\)"),
+        ("0-3\n0-0\n", r"line 1: 0-3 names a word that is not there \(3 and 3 words\)"),
+        ("0-99999999999999999999\n0-0\n", "is no link"),
+        ("\n\n", "links no word"),
+    ],
+)
+def test_alignments_that_do_not_fit(vocabulary: Vocabulary, tmp_path: Path, content: str, reason: str) -> None:
+    path = tmp_path / "links"
+    path.write_text(content)
+    with pytest.raises(DataError, match=reason):
+        links(vocabulary, path)
