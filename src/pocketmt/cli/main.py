@@ -16,6 +16,7 @@ from pocketmt.cli.inspect import inspect
 from pocketmt.cli.pack import pack
 from pocketmt.cli.sensitivity import sensitivity
 from pocketmt.cli.shortlist import shortlist
+from pocketmt.cli.student import student
 from pocketmt.cli.train import train
 from pocketmt.cli.translate import translate
 from pocketmt.errors import PocketMTError
@@ -39,6 +40,7 @@ def pocketmt_command() -> None:
 for _command in (
     translate,
     inspect,
+    student,
     distill,
     clean,
     train,
