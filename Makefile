@@ -44,8 +44,9 @@ help:
 demo: $(ENGINE)
 	$(BIN)/python -m benchmarks.demo
 
+# A file's tests stay together: they share what is slow to make.
 test: check
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile
 	$(BIN)/python tools/check_install.py --output build/install.json
 
 # All that needs no run of the program.
