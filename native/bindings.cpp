@@ -227,14 +227,28 @@ Architecture make_architecture(const std::vector<PythonLayer>& encoder, const st
         throw ModelError("architecture: norm is \"" + norm + "\", it must be post or pre");
     NormPlace place = norm == "pre" ? NormPlace::pre : NormPlace::post;
     return {layer_sizes(encoder), layer_sizes(decoder), decoder_rounds, model_dimension, head_size, place,
-            attention_bias,       vocabulary_size};
+            attention_bias,       vocabulary_size,      std::nullopt};
+}
+
+Architecture make_lstm_architecture(size_t encoder_layers, size_t decoder_layers, size_t model_dimension,
+                                    size_t recurrent_dimension, size_t heads, size_t head_size,
+                                    size_t vocabulary_size) {
+    Architecture architecture;
+    architecture.model_dimension = model_dimension;
+    architecture.head_size = head_size;
+    architecture.vocabulary_size = vocabulary_size;
+    architecture.lstm = LstmSizes{encoder_layers, decoder_layers, recurrent_dimension, heads};
+    return architecture;
 }
 
 void bind_values(nb::module_& module) {
     nb::class_<Architecture>(module, "Architecture")
         .def(nb::new_(&make_architecture), nb::kw_only(), nb::arg("encoder"), nb::arg("decoder"),
              nb::arg("decoder_rounds"), nb::arg("model_dimension"), nb::arg("head_size"), nb::arg("norm"),
-             nb::arg("attention_bias"), nb::arg("vocabulary_size"));
+             nb::arg("attention_bias"), nb::arg("vocabulary_size"))
+        .def_static("lstm", &make_lstm_architecture, nb::kw_only(), nb::arg("encoder_layers"),
+                    nb::arg("decoder_layers"), nb::arg("model_dimension"), nb::arg("recurrent_dimension"),
+                    nb::arg("heads"), nb::arg("head_size"), nb::arg("vocabulary_size"));
     nb::class_<SearchOptions>(module, "SearchOptions")
         .def(nb::new_([](size_t beam_size, size_t n_best, double length_penalty, std::optional<size_t> max_length,
                          size_t min_length, bool scores, bool shortlist) {

@@ -142,6 +142,11 @@ struct VectorFunctions {
     // forget_bias): cell = f * cell_before + (1 - f) * W x, out = relu(cell). cell_before is null where there is none.
     void (*recurrent_unit)(const float* projected, const float* forget_bias, const float* cell_before, size_t size,
                            float* cell, float* out);
+    // One position of an LSTM [L7]: given + recurrent, each [4 size], are rows of i, f, o and g;
+    // cell = sigmoid(f) * cell_before + sigmoid(i) * tanh(g), hidden = sigmoid(o) * tanh(cell). recurrent and
+    // cell_before are null where there is no position before. cell may be cell_before.
+    void (*lstm_unit)(const float* given, const float* recurrent, const float* cell_before, size_t size, float* cell,
+                      float* hidden);
     size_t (*argmax)(const float* x, size_t size);      // ties: lowest index; no NaN expected
     float (*log_sum_exp)(const float* x, size_t size);  // -inf entries contribute nothing
     // indices and values of the k largest, best first, ties: lower index first

@@ -20,29 +20,18 @@ void check_range(const char* field, size_t value, size_t least, size_t most) {
     }
 }
 
-}  // namespace
-
-size_t Architecture::widest_attention() const {
-    size_t heads = 0;
-    for (const std::vector<LayerSizes>* stack : {&encoder, &decoder}) {
-        for (const LayerSizes& layer : *stack) heads = std::max({heads, layer.heads, layer.cross_heads});
-    }
-    return heads * head_size;
+void check_lstm(const LstmSizes& sizes) {
+    check_range("encoder_layers", sizes.encoder_layers, 1, max_layers);
+    check_range("decoder_layers", sizes.decoder_layers, 1, max_layers);
+    check_range("recurrent_dimension", sizes.dimension, 2, max_dimension);
+    if (sizes.dimension % 2 != 0) throw ModelError("architecture: recurrent_dimension must be even");
+    check_range("attention_heads", sizes.heads, 1, max_dimension);
 }
 
-size_t Architecture::history() const {
-    size_t elements = 0;
-    for (const LayerSizes& layer : decoder) elements += history(layer);
-    return decoder_rounds * elements;
-}
-
-void check(const Architecture& architecture) {
+void check_transformer(const Architecture& architecture) {
     check_range("encoder_layers", architecture.encoder.size(), 1, max_layers);
     check_range("decoder_layers", architecture.decoder.size(), 1, max_layers);
     check_range("decoder_rounds", architecture.decoder_rounds, 1, max_layers);
-    check_range("model_dimension", architecture.model_dimension, 1, max_dimension);
-    check_range("head_size", architecture.head_size, 1, max_dimension);
-    check_range("vocabulary_size", architecture.vocabulary_size, special_tokens + 1, max_vocabulary);
     for (const LayerSizes& layer : architecture.encoder) check_range("encoder heads", layer.heads, 1, max_dimension);
     for (const LayerSizes& layer : architecture.decoder) {
         check_range("decoder heads", layer.heads, 0, max_dimension);
@@ -53,11 +42,47 @@ void check(const Architecture& architecture) {
     for (const std::vector<LayerSizes>* stack : {&architecture.encoder, &architecture.decoder}) {
         for (const LayerSizes& layer : *stack) check_range("feed_forward", layer.feed_forward, 1, max_dimension);
     }
-    check_range("attention dimension", architecture.widest_attention(), 1, max_dimension);
+}
+
+}  // namespace
+
+size_t Architecture::widest_attention() const {
+    if (lstm) return lstm->heads * head_size;
+    size_t heads = 0;
+    for (const std::vector<LayerSizes>* stack : {&encoder, &decoder}) {
+        for (const LayerSizes& layer : *stack) heads = std::max({heads, layer.heads, layer.cross_heads});
+    }
+    return heads * head_size;
+}
+
+size_t Architecture::queries() const {
+    if (lstm) return lstm->heads * head_size;
+    size_t heads = 0;
+    for (const LayerSizes& layer : decoder) heads += layer.cross_heads;
+    return heads * head_size;
+}
+
+size_t Architecture::history() const {
+    if (lstm) return 2 * lstm->dimension * lstm->decoder_layers;
+    size_t elements = 0;
+    for (const LayerSizes& layer : decoder) elements += history(layer);
+    return decoder_rounds * elements;
+}
+
+void check(const Architecture& architecture) {
+    check_range("model_dimension", architecture.model_dimension, 1, max_dimension);
+    check_range("head_size", architecture.head_size, 1, max_dimension);
+    check_range("vocabulary_size", architecture.vocabulary_size, special_tokens + 1, max_vocabulary);
     if (architecture.head_size % 4 != 0) {
         throw ModelError("architecture: head_size " + std::to_string(architecture.head_size) +
                          " must be a multiple of 4");
     }
+    if (architecture.lstm) {
+        check_lstm(*architecture.lstm);
+    } else {
+        check_transformer(architecture);
+    }
+    check_range("attention dimension", architecture.widest_attention(), 1, max_dimension);
 }
 
 }  // namespace pocketmt

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 namespace pocketmt {
@@ -15,6 +16,14 @@ struct LayerSizes {
     size_t feed_forward;
 };
 
+// Of a deep LSTM.
+struct LstmSizes {
+    size_t encoder_layers;
+    size_t decoder_layers;
+    size_t dimension;  // of a layer's output; half of it is read backwards in the first encoder layer
+    size_t heads;      // of the decoder's attention
+};
+
 struct Architecture {
     std::vector<LayerSizes> encoder;
     std::vector<LayerSizes> decoder;  // the layers that have weights of their own
@@ -24,15 +33,18 @@ struct Architecture {
     NormPlace norm = NormPlace::post;
     bool attention_bias = false;
     size_t vocabulary_size = 0;
+    std::optional<LstmSizes> lstm;  // in the place of the Transformer's layers, its norms and biases
 
     // Elements of queries of the layer that has most of them.
     size_t widest_attention() const;
+    // The same of all decoder layers that have weights of their own: of keys and values of the source, too.
+    size_t queries() const;
     // Elements that a position leaves to later ones in each decoder layer's self-attention (key and value) or recurrent
     // unit (its cell).
     size_t history(const LayerSizes& layer) const {
         return layer.heads == 0 ? model_dimension : 2 * layer.heads * head_size;
     }
-    // Of all decoder layers, each as often as it is run.
+    // Of all decoder layers, each as often as it is run; a layer of an LSTM leaves hidden state and cell.
     size_t history() const;
 };
 

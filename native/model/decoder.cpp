@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "model/code_attention.h"
+#include "model/cross_attention.h"
 #include "model/layers.h"
+#include "model/lstm.h"
 
 namespace pocketmt {
 
@@ -117,37 +119,22 @@ class Step {
         const CrossAttention& weights = layer.cross_attention;
         Activations input = stream.activations();
         weights.query.multiply(input, projected_);
-        for (size_t first = 0; first < rows_.size();) {
-            const Memory* memory = rows_[first].memory;
-            size_t end = first + 1;
-            while (end < rows_.size() && rows_[end].memory == memory) ++end;
-            if (network_.weights.attends_codes) {
-                attend_coded_memory(layer, first, end);
-            } else {
-                attend_memory(layer, first, end);
-            }
-            first = end;
+        if (network_.weights.attends_codes) {
+            attend_coded_memories(layer);
+        } else {
+            attend_memories(network_, workspace_, rows_, layer.memory, weights.heads, projected_, attended_);
         }
         add_output(weights.output, weights.heads, weights.attended, stream);
     }
 
-    // Rows `first` to `end` - 1, which share a memory.
-    void attend_memory(const DecoderLayer& layer, size_t first, size_t end) {
-        const Memory& memory = *rows_[first].memory;
-        size_t heads = layer.cross_attention.heads, head_size = network_.architecture.head_size;
-        size_t a = heads * head_size;
-        float* scores = workspace_.scores.ensure(attention_rows * memory.padded_positions);
-        network_.kernels.vector.attend_memory(projected_ + first * a, a, end - first, memory.of(layer, a), heads,
-                                              head_size, scores, attended_ + first * a, a);
-    }
-
-    void attend_coded_memory(const DecoderLayer& layer, size_t first, size_t end) {
-        const Memory& memory = *rows_[first].memory;
+    void attend_coded_memories(const DecoderLayer& layer) {
         const CrossAttention& weights = layer.cross_attention;
         size_t a = weights.heads * network_.architecture.head_size;
-        CodeAttention attention(network_, workspace_, weights.grids, weights.heads, memory.positions);
-        attention.set_positions(memory.codes(layer));
-        for (size_t row = first; row < end; ++row) attention.attend(projected_ + row * a, attended_ + row * a);
+        for_each_memory(rows_, [&](const Memory& memory, size_t first, size_t end) {
+            CodeAttention attention(network_, workspace_, weights.grids, weights.heads, memory.positions);
+            attention.set_positions(memory.codes(layer.memory));
+            for (size_t row = first; row < end; ++row) attention.attend(projected_ + row * a, attended_ + row * a);
+        });
     }
 
     void add_output(const Linear& output, size_t heads, const Grid& grid, ResidualStream& stream) {
@@ -171,6 +158,7 @@ class Step {
 
 const float* decode_step(const Network& network, Workspace& workspace, std::span<const DecoderRow> rows,
                          size_t position) {
+    if (network.lstm) return decode_step_by_lstm(network, workspace, rows, position);
     return Step(network, workspace, rows, position).run();
 }
 

@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "model/code_attention.h"
+#include "model/cross_attention.h"
 #include "model/layers.h"
+#include "model/lstm.h"
 
 namespace pocketmt {
 
@@ -110,24 +112,15 @@ class Group {
         size_t a = attention.heads * network_.architecture.head_size;
         float* projected = workspace_.projected.ensure(tokens_ * 2 * a);
         attention.key_value.multiply(encoded, projected);
+        if (!network_.weights.attends_codes) {
+            keep_keys_and_values(network_, memories_, layer.memory, attention.heads, projected);
+            return;
+        }
         for (const Memory& memory : memories_) {
-            if (network_.weights.attends_codes) {
-                code_keys_and_values(network_, attention.grids, a, projected, 2 * a, memory.positions,
-                                     memory.codes(layer));
-            } else {
-                keep_floats(memory, layer, projected);
-            }
+            code_keys_and_values(network_, attention.grids, a, projected, 2 * a, memory.positions,
+                                 memory.codes(layer.memory));
             projected += memory.positions * 2 * a;
         }
-    }
-
-    void keep_floats(const Memory& memory, const DecoderLayer& layer, const float* projected) {
-        size_t heads = layer.cross_attention.heads, head_size = network_.architecture.head_size;
-        size_t a = heads * head_size, padded = memory.padded_positions;
-        float* keys = memory.floats(layer);
-        network_.kernels.vector.transpose_keys(projected, 2 * a, memory.positions, heads, head_size, padded, keys);
-        float* values = keys + padded * a;
-        for (size_t i = 0; i < memory.positions; ++i) std::copy_n(projected + i * 2 * a + a, a, values + i * a);
     }
 
     const Network& network_;
@@ -140,24 +133,22 @@ class Group {
 
 }  // namespace
 
-float* Memory::floats(const DecoderLayer& layer) const {
-    return reinterpret_cast<float*>(data) + layer.memory * (padded_positions + positions);
+float* Memory::floats(size_t earlier) const {
+    return reinterpret_cast<float*>(data) + earlier * (padded_positions + positions);
 }
 
-AttentionMemory Memory::of(const DecoderLayer& layer, size_t a) const {
-    const float* keys = floats(layer);
+AttentionMemory Memory::of(size_t earlier, size_t a) const {
+    const float* keys = floats(earlier);
     return {keys, keys + padded_positions * a, a, positions, padded_positions};
 }
 
-int8_t* Memory::codes(const DecoderLayer& layer) const {
-    return reinterpret_cast<int8_t*>(data) + layer.memory * 2 * positions;
+int8_t* Memory::codes(size_t earlier) const {
+    return reinterpret_cast<int8_t*>(data) + earlier * 2 * positions;
 }
 
 std::vector<Memory> encode(const Network& network, Workspace& workspace,
                            std::span<const std::span<const uint32_t>> sources, Monitor& monitor) {
-    size_t queries = 0;  // elements, of all decoder layers
-    for (const LayerSizes& layer : network.architecture.decoder)
-        queries += layer.cross_heads * network.architecture.head_size;
+    size_t queries = network.architecture.queries();
     // Sentences start on a cache line.
     auto sentence_size = [&](size_t positions) {
         size_t keys = network.weights.attends_codes ? positions : round_up(positions, position_padding);
@@ -172,14 +163,19 @@ std::vector<Memory> encode(const Network& network, Workspace& workspace,
         memories.push_back({data, positions, round_up(positions, position_padding)});
         data += sentence_size(positions);
     }
+    size_t most_tokens = network.lstm ? lstm_group_tokens : group_tokens;
     for (size_t first = 0; first < sources.size();) {
         size_t end = first, tokens = 0;
-        while (end < sources.size() && (end == first || tokens + memories[end].positions <= group_tokens)) {
+        while (end < sources.size() && (end == first || tokens + memories[end].positions <= most_tokens)) {
             tokens += memories[end++].positions;
         }
-        Group(network, workspace, sources.subspan(first, end - first), std::span(memories).subspan(first, end - first),
-              monitor)
-            .run();
+        auto texts = sources.subspan(first, end - first);
+        auto filled = std::span(memories).subspan(first, end - first);
+        if (network.lstm) {
+            encode_by_lstm(network, workspace, texts, filled, monitor);
+        } else {
+            Group(network, workspace, texts, filled, monitor).run();
+        }
         first = end;
     }
     return memories;

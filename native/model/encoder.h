@@ -20,10 +20,10 @@ struct Memory {
     size_t positions;
     size_t padded_positions;
 
-    // a: elements of a query of the layer.
-    float* floats(const DecoderLayer& layer) const;
-    AttentionMemory of(const DecoderLayer& layer, size_t a) const;
-    int8_t* codes(const DecoderLayer& layer) const;
+    // earlier: elements of queries of the layers before (DecoderLayer::memory); a: those of the layer itself.
+    float* floats(size_t earlier) const;
+    AttentionMemory of(size_t earlier, size_t a) const;
+    int8_t* codes(size_t earlier) const;
 };
 
 // Encodes `sources` (ids without eos, which is appended here) and computes their memories, which lie in

@@ -61,7 +61,7 @@ void embed(const Network& network, uint32_t token, const float* position, float*
 
 Activations output_activations(const Network& network, Workspace& workspace, const float* decoded, size_t count) {
     return Activations(network.quantizer, workspace.product, decoded, count, network.architecture.model_dimension,
-                       network.weights.decoder_norms.back().grids.output);
+                       network.weights.decoded);
 }
 
 void project_output(const Network& network, Workspace& workspace, const float* decoded, size_t count, float* logits,

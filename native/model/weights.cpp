@@ -108,6 +108,7 @@ Weights::Weights(const Kernels& kernels, const Architecture& architecture, const
                  unsigned activation_bits)
     : embedding(kernels, arena, source, "embedding.weight", architecture.vocabulary_size,
                 architecture.model_dimension) {
+    if (architecture.lstm) return;
     Ranges ranges(source, arena, activation_bits);
     WeightsLoader loader(kernels, arena, ranges, architecture, source);
     position = ranges.next("position", 1);
@@ -127,7 +128,8 @@ Weights::Weights(const Kernels& kernels, const Architecture& architecture, const
     if (pre_norm) encoder_norms.push_back(loader.norm("encoder.norm"));
     load_decoder(loader, architecture);
     if (pre_norm) decoder_norms.push_back(loader.norm("decoder.norm"));
-    output_bias = WeightsLoader::add_offset(embedding, decoder_norms.back().grids.output, {});
+    decoded = decoder_norms.back().grids.output;
+    output_bias = WeightsLoader::add_offset(embedding, decoded, {});
     const std::optional<SelfAttention>& first = decoder_layers.front().self_attention;
     attends_codes = first && first->grids.query.present();
     ranges.finish();

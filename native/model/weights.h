@@ -80,8 +80,9 @@ struct DecoderLayer {
 };
 
 struct Weights {
-    // Reads every tensor that `architecture` calls for; throws ModelError naming the first that is missing or wrong.
-    // activation_bits: of the ranges that the file holds; 0: none.
+    // Reads every tensor that `architecture` calls for; throws ModelError naming the first that is missing or wrong. Of
+    // a network that is no Transformer, the embedding alone. activation_bits: of the ranges that the file holds; 0:
+    // none.
     Weights(const Kernels& kernels, const Architecture& architecture, const TensorSource& source,
             unsigned activation_bits);
 
@@ -99,6 +100,7 @@ struct Weights {
     Grid position;                   // of a row of the position encoding
     Grid encoder_input;              // [d]: of embedding plus position
     Grid decoder_input;
+    Grid decoded;                // [d]: what the output projection reads
     bool attends_codes = false;  // whether keys and values are kept as codes
     // Of an element of a key or value that is kept.
     size_t attended_bytes() const { return attends_codes ? sizeof(int8_t) : sizeof(float); }

@@ -41,7 +41,8 @@ void CacheRows::reset(size_t bytes) {
 }
 
 void Workspace::reset() {
-    for (Buffer<float>* buffer : {&x, &normed, &projected, &attended, &update, &inner, &keys, &scores, &logits})
+    for (Buffer<float>* buffer :
+         {&x, &normed, &projected, &attended, &update, &inner, &keys, &scores, &recurrent, &hidden, &cells, &logits})
         buffer->trim(kept_bytes);
     memory.trim(kept_bytes);
     selected.resize(std::min(selected.size(), kept_selections));

@@ -13,8 +13,8 @@
 namespace pocketmt {
 
 // Rows of what a position leaves to later ones, one for each hypothesis and step, for all decoder layers in the order
-// in which they are run: key, then value of self-attention, or the cell of a recurrent unit. An element is a float, or
-// a code where the network attends to codes. A row never moves.
+// in which they are run: key, then value of self-attention, the cell of a recurrent unit, or hidden state and cell. An
+// element is a float, or a code where the network attends to codes. A row never moves.
 class CacheRows {
   public:
     explicit CacheRows(const Network& network);
@@ -44,13 +44,17 @@ struct Workspace {
     ProductBuffers product;
     Buffer<float> x;          // residual stream [rows, d]
     Buffer<float> normed;     // what a pre-norm sub-layer reads [rows, d]
-    Buffer<float> projected;  // queries, keys and values [rows, 3a], or a recurrent unit's products [rows, 2d]
+    Buffer<float> projected;  // queries, keys and values [rows, 3a], or a recurrent unit's products [rows, 2d or 4h]
     Buffer<float> attended;   // [rows, a]
     Buffer<float> update;     // a sub-layer's output [rows, d]
     Buffer<float> inner;      // of a chunk of rows of the feed-forward [rows, f]
     Buffer<float> keys;       // of one sentence, transposed
     Buffer<float> scores;     // attention weights
-    Buffer<float> logits;     // of a chunk of rows [rows, V]
+    // Of an LSTM, for each sentence that is encoded or hypothesis:
+    Buffer<float> recurrent;                  // products with the hidden state of the position before [rows, 4h]
+    Buffer<float> hidden;                     // that state [rows, h]
+    Buffer<float> cells;                      // [rows, h]
+    Buffer<float> logits;                     // of a chunk of rows [rows, V]
     std::vector<Buffer<std::byte>> selected;  // of each sentence of a batch: rows of the output matrix
     Buffer<std::byte> memory;                 // keys and values of the source sentences, see Memory
     Buffer<const float*> key_rows;

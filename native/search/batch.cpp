@@ -178,8 +178,7 @@ std::vector<float> forced_logits(const Network& network, Workspace& workspace, s
 
 size_t state_bytes(const Network& network, std::span<const uint32_t> source, const SearchOptions& options) {
     const Architecture& architecture = network.architecture;
-    size_t memory = 0, selected = 0;
-    for (const LayerSizes& layer : architecture.decoder) memory += 2 * layer.cross_heads * architecture.head_size;
+    size_t memory = 2 * architecture.queries(), selected = 0;
     if (options.shortlist && network.shortlist.present())
         selected =
             network.shortlist.most_pieces(source) * network.weights.embedding.bytes() / architecture.vocabulary_size;

@@ -176,6 +176,23 @@ std::pair<NumPyArray<float>, NumPyArray<float>> recurrent_unit(const std::string
     return {to_numpy(cell.values(), {size}), to_numpy(out.values(), {size})};
 }
 
+std::pair<NumPyArray<float>, NumPyArray<float>> lstm_unit(const std::string& instruction_set, const Vector& given,
+                                                          const std::optional<Vector>& recurrent,
+                                                          const std::optional<Vector>& before) {
+    const size_t size = given.shape(0) / 4;
+    require(given.shape(0) == 4 * size && (!recurrent || recurrent->shape(0) == 4 * size) &&
+                (!before || before->shape(0) == size),
+            "given and recurrent [4 size], cell_before [size]");
+    std::optional<FencedRows<float>> added, cell_before;
+    if (recurrent) added.emplace(recurrent->data(), 1, 4 * size, 0);
+    if (before) cell_before.emplace(before->data(), 1, size, 0);
+    const FencedRows<float> cell(1, size, 0), hidden(1, size, 0);
+    kernels_named(instruction_set)
+        .vector.lstm_unit(fenced(given).data(), added ? added->data() : nullptr,
+                          cell_before ? cell_before->data() : nullptr, size, cell.data(), hidden.data());
+    return {to_numpy(cell.values(), {size}), to_numpy(hidden.values(), {size})};
+}
+
 std::pair<NumPyArray<uint32_t>, NumPyArray<float>> top_k(const std::string& instruction_set, const Vector& x,
                                                          size_t k) {
     require(k >= 1 && k <= x.shape(0), "1 <= k <= size");
@@ -204,6 +221,8 @@ void bind_vector_functions(nb::module_& module) {
     module.def("attend_cache", &attend_cache, set, nb::arg("query"), nb::arg("keys"), nb::arg("values"),
                nb::arg("rows"), nb::arg("heads"));
     module.def("recurrent_unit", &recurrent_unit, set, nb::arg("projected"), nb::arg("forget_bias"),
+               nb::arg("cell_before").none());
+    module.def("lstm_unit", &lstm_unit, set, nb::arg("given"), nb::arg("recurrent").none(),
                nb::arg("cell_before").none());
     module.def(
         "argmax",

@@ -3,6 +3,7 @@
 #include "vector/cache_attention.h"
 #include "vector/elementwise.h"
 #include "vector/log_quantization.h"
+#include "vector/lstm_unit.h"
 #include "vector/recurrent_unit.h"
 #include "vector/search.h"
 
@@ -18,6 +19,7 @@ const VectorFunctions vector_functions = {quantize_rows,
                                           attend_memory,
                                           attend_cache,
                                           recurrent_unit,
+                                          lstm_unit,
                                           argmax,
                                           log_sum_exp,
                                           top_k};

@@ -1,19 +1,11 @@
 // The simpler simple recurrent unit ([E3], Kim et al. 2019), one position of it.
 #pragma once
 
-#include "vector/exponential.h"
+#include "vector/gates.h"
 #include "vector/lanes.h"
 
 namespace pocketmt {
 namespace {
-
-// 1 / (1 + exp(-x)), by the exponential of a number that is not above 0.
-POCKETMT_INLINE Floats sigmoid(Floats x) {
-    const Floats one = broadcast(1.0f);
-    const Floats small = exponential(Floats{} - absolute(x));
-    const Floats lower = small / (one + small);
-    return where_greater(Floats{}, x, lower, one / (one + small));
-}
 
 inline void recurrent_unit(const float* projected, const float* forget_bias, const float* cell_before, size_t size,
                            float* cell, float* out) {

@@ -5,9 +5,13 @@ from pathlib import Path
 import click
 
 from pocketmt.cli.options import FILE
+from pocketmt.models.presets import PRESETS
 
 
-@click.command(short_help="Train a model on parallel text.")
+@click.command(
+    short_help="Train a model on parallel text.",
+    epilog=f"Sizes that [model] may name as its preset: {', '.join(PRESETS)}.",
+)
 @click.argument("configuration", type=FILE)
 @click.option("--output", "-o", type=FILE, required=True, help="Folder of the run: weights, vocabulary, log.")
 def train(configuration: Path, output: Path) -> None:

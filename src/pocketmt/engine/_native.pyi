@@ -10,7 +10,7 @@ def instruction_sets() -> list[str]:
     """Names of the instruction sets that this CPU can run, fastest first."""
 
 class Architecture:
-    """Sizes of a network: (heads, heads of cross-attention, feed-forward nodes) of each layer that has own weights.
+    """Sizes of a Transformer: (heads, heads of cross-attention, feed-forward nodes) of each layer that has own weights.
 
     A decoder layer without heads has a recurrent unit. Decoder layers are run `decoder_rounds` times.
     """
@@ -27,6 +27,18 @@ class Architecture:
         attention_bias: bool,
         vocabulary_size: int,
     ) -> None: ...
+    @staticmethod
+    def lstm(
+        *,
+        encoder_layers: int,
+        decoder_layers: int,
+        model_dimension: int,
+        recurrent_dimension: int,
+        heads: int,
+        head_size: int,
+        vocabulary_size: int,
+    ) -> Architecture:
+        """Sizes of a deep LSTM."""
 
 class SearchOptions:
     """How to search; `scores=False` lets beam size 1 skip the softmax: scores are 0 then.

@@ -175,6 +175,11 @@ def recurrent_unit(
 ) -> tuple[Floats, Floats]:
     """projected [2 size], the others [size] -> cell and output [size]."""
 
+def lstm_unit(
+    instruction_set: str, given: Floats, recurrent: Floats | None, cell_before: Floats | None
+) -> tuple[Floats, Floats]:
+    """given and recurrent [4 size], cell_before [size] -> cell and hidden state [size]."""
+
 def argmax(instruction_set: str, x: Floats) -> int:
     """Index of the greatest."""
 

@@ -7,7 +7,7 @@ from functools import partial
 
 from pocketmt.engine import _native
 from pocketmt.errors import DataError, ModelFileError
-from pocketmt.model_file import Architecture, ModelFile, TransformerArchitecture, open_model
+from pocketmt.model_file import Architecture, LstmArchitecture, ModelFile, TransformerArchitecture, open_model
 from pocketmt.model_file.entropy_coding import coded_name
 from pocketmt.model_file.products import Products
 from pocketmt.text.vocabulary import Vocabulary
@@ -69,9 +69,18 @@ def _tensors(file: ModelFile) -> dict[str, tuple[str, tuple[int, ...], int, int]
 
 
 def native_architecture(architecture: Architecture) -> _native.Architecture:
-    """Return the sizes of a network as the native module has them; ModelFileError for one that it does not run."""
-    if not isinstance(architecture, TransformerArchitecture):
-        raise ModelFileError(f"the engine runs no network of type {architecture.type!r}")
+    """Return the sizes of a network as the native module has them."""
+    if isinstance(architecture, LstmArchitecture):
+        return _native.Architecture.lstm(
+            encoder_layers=architecture.encoder_layers,
+            decoder_layers=architecture.decoder_layers,
+            model_dimension=architecture.model_dimension,
+            recurrent_dimension=architecture.recurrent_dimension,
+            heads=architecture.attention_heads,
+            head_size=architecture.attention_dimension // architecture.attention_heads,
+            vocabulary_size=architecture.vocabulary_size,
+        )
+    assert isinstance(architecture, TransformerArchitecture)
     encoder, decoder = architecture.encoder_sizes(), architecture.decoder_sizes()
     return _native.Architecture(
         encoder=[(sizes.heads, sizes.cross_heads, sizes.feed_forward) for sizes in encoder],

@@ -86,6 +86,8 @@ class Model(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def architecture(self, vocabulary_size: int) -> Architecture:
         """Return the network's sizes; ConfigurationError where they do not fit together."""
+        if self.feed_forward_dropout > 0 and "feed_forward_dimension" not in PRESETS[self.preset]:
+            raise ConfigurationError(f"the model preset '{self.preset}' has no feed_forward_dropout: leave it out")
         names = {name: None for sizes in PRESETS.values() for name in sizes}
         given = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
         return preset(self.preset, vocabulary_size, self.norm, **given)

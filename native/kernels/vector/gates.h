@@ -1,0 +1,27 @@
+// What the gates of recurrent units are made of.
+#pragma once
+
+#include "vector/exponential.h"
+#include "vector/lanes.h"
+
+namespace pocketmt {
+namespace {
+
+// 1 / (1 + exp(-x)), by the exponential of a number that is not above 0.
+POCKETMT_INLINE Floats sigmoid(Floats x) {
+    const Floats one = broadcast(1.0f);
+    const Floats small = exponential(Floats{} - absolute(x));
+    const Floats lower = small / (one + small);
+    return where_greater(Floats{}, x, lower, one / (one + small));
+}
+
+// (1 - exp(-2|x|)) / (1 + exp(-2|x|)), with the sign of x: an absolute error below 4e-7.
+POCKETMT_INLINE Floats hyperbolic_tangent(Floats x) {
+    const Floats one = broadcast(1.0f);
+    const Floats small = exponential(broadcast(-2.0f) * absolute(x));
+    const Floats value = (one - small) / (one + small);
+    return where_greater(Floats{}, x, Floats{} - value, value);
+}
+
+}  // namespace
+}  // namespace pocketmt
