@@ -41,7 +41,7 @@ from pocketmt.recipes.description.plan import PlannedStage, make_plan
 from pocketmt.recipes.description.schema import Recipe, limit_updates
 from pocketmt.recipes.retraining.compression import compress
 from pocketmt.recipes.retraining.outcome import Outcome, decoded_weights, load_outcome
-from pocketmt.recipes.retraining.stage import best_file
+from pocketmt.recipes.retraining.setting import best_file
 from pocketmt.recipes.row_groups import RowGroup
 from pocketmt.recipes.trained_model import TrainedModel, read_trained_model
 from pocketmt.text.vocabulary import Vocabulary

@@ -17,8 +17,7 @@ def planned_example(name: str, folder: Path) -> PlannedStage:
     examples = re.findall(r"```toml\n(.*?)```", GUIDE.read_text(encoding="utf-8"), flags=re.DOTALL)
     (example,) = (each for each in examples if each.startswith(f'name = "{name}"\n'))
     (folder / "example.toml").write_text(example)
-    (stage,) = make_plan(read_recipe(folder / "example.toml"), preset("tiny", 100, "pre"))
-    return stage
+    return make_plan(read_recipe(folder / "example.toml"), preset("tiny", 100, "pre"))[-1]
 
 
 def test_the_example_can_be_carried_out(tmp_path: Path) -> None:
@@ -46,6 +45,13 @@ def test_the_example_of_vectors_makes_biases_small_and_no_norm(tmp_path: Path) -
 def test_the_example_of_products_has_the_papers_scale(tmp_path: Path) -> None:
     stage = planned_example("log-4-bit-dot-products", tmp_path)
     assert stage.products == LogarithmicActivations(4, 1.0)
+
+
+def test_the_example_of_pruning_slices_and_quantizes(tmp_path: Path) -> None:
+    stage = planned_example("pruned-8-bits", tmp_path)
+    (nodes,) = stage.pruning
+    assert [layer.name for layer in nodes.sublayers] == [f"encoder.layers.{index}.feed_forward" for index in range(4)]
+    assert "embedding.weight" in stage.matrices
 
 
 def test_every_scheme_is_explained() -> None:

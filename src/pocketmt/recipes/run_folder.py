@@ -17,6 +17,7 @@ from pocketmt.recipes.choosing.allocation import choose_recipe
 from pocketmt.recipes.description.plan import make_plan
 from pocketmt.recipes.description.schema import Recipe
 from pocketmt.recipes.packing.model_file import FLOAT32, About, pack
+from pocketmt.recipes.pruning.sublayers import architecture_of
 from pocketmt.recipes.retraining.compression import compress
 from pocketmt.recipes.retraining.teaching import Progress
 from pocketmt.recipes.row_groups import RowGroup
@@ -109,7 +110,8 @@ def compress_run(
 
     def write(path: Path) -> None:
         weights, quantized = outcome.weights, outcome.quantized
-        size = packed(path, weights, model.architecture, vocabulary, schemes, about, quantized)
+        architecture = architecture_of(model.architecture, weights)
+        size = packed(path, weights, architecture, vocabulary, schemes, about, quantized)
         if maximum_size is not None and size > maximum_size:
             raise OversizedError(f"the model file has {size:,} bytes, more than {maximum_size:,}", size)
 

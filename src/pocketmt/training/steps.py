@@ -1,6 +1,7 @@
 """What every loop over updates does in the same way: batches shared by processes, seeds, gradients, optimizer."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import count
 
 import torch
 from lightning_fabric import Fabric
@@ -63,6 +64,13 @@ def share_of_epoch(
         total = sum(lengths[index][1] for indices in group for index in indices)
         mine = group[fabric.global_rank % world]
         yield make_batch([pairs[index] for index in mine], str(fabric.device)), total, start + world
+
+
+def endless_batches(fabric: Fabric, pairs: Sequence[Pair], token_budget: int, seed: int) -> Iterator[Batch]:
+    """Yield this process's batches of the text, epoch after epoch, in an order that depends on the seed alone."""
+    for epoch in count():
+        for batch, _, _ in share_of_epoch(fabric, pairs, token_budget, seed * 10_007 + epoch, 0):
+            yield batch
 
 
 def seed_update(fabric: Fabric, seed: int, update: int) -> None:

@@ -24,7 +24,7 @@ from pocketmt.recipes.activations.fully_quantized import places, ranges
 from pocketmt.recipes.description.plan import make_plan
 from pocketmt.recipes.description.schema import limit_updates
 from pocketmt.recipes.retraining.outcome import load_outcome
-from pocketmt.recipes.retraining.stage import best_file
+from pocketmt.recipes.retraining.setting import best_file
 from pocketmt.recipes.trained_model import read_trained_model
 from pocketmt.training.data import load_corpus
 from pocketmt.training.validation import validate

@@ -111,7 +111,7 @@ def test_what_cannot_be_is_refused(tmp_path: Path, old: str, new: str, message: 
 
 
 def test_a_stage_that_does_nothing_is_refused() -> None:
-    with pytest.raises(ConfigurationError, match=r"stages\[1\]: it neither quantizes nor retrains"):
+    with pytest.raises(ConfigurationError, match=r"stages\[1\]: it neither prunes, quantizes nor retrains"):
         recipe = {
             "name": "x",
             "stages": [{"quantize": [{"matrices": ["*"], "scheme": "uniform", "bits": 8}]}, {"name": "nothing"}],

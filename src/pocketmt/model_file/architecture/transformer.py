@@ -1,6 +1,6 @@
 """The architecture of a Transformer: a student's and a pruned one's too."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from pocketmt.errors import ConfigurationError
@@ -96,6 +96,11 @@ class TransformerArchitecture(Architecture):
     def own_decoder_layers(self) -> int:
         """Decoder layers that have parameters of their own: one where all are tied."""
         return 1 if self.tied_decoder_layers else self.decoder_layers
+
+    @property
+    def equal_heads(self) -> bool:
+        """Whether it is plain but for feed-forward layers, which may differ in their nodes."""
+        return replace(self, encoder_feed_forward=(), decoder_feed_forward=()).plain
 
     @property
     def plain(self) -> bool:

@@ -1,7 +1,6 @@
 """The activations of a recipe's stages: what of a network is quantized beside weights, and how ranges are estimated."""
 
 import dataclasses
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -35,8 +34,8 @@ from pocketmt.recipes.description.schema import (
     Stage,
     StraightThrough,
 )
-from pocketmt.training.data import Batch, Pair
-from pocketmt.training.steps import share_of_epoch
+from pocketmt.training.data import Pair
+from pocketmt.training.steps import endless_batches
 
 _NAMED: Final = {"strategy": STRATEGY, "naive": NAIVE}
 
@@ -101,10 +100,10 @@ def plan_activations(
         return earlier
     if earlier is not None:
         raise ConfigurationError(f"{place}.activations: an earlier stage quantizes activations already: leave it out")
-    if not isinstance(architecture, TransformerArchitecture) or not architecture.plain:
+    if not isinstance(architecture, TransformerArchitecture) or not architecture.equal_heads:
         raise ConfigurationError(
             f"{place}.activations: fully quantized networks are Transformers with decoders of self-attention, each "
-            "layer with its own parameters and all of one size: leave [stages.activations] out for this network"
+            "layer with its own parameters and all with as many heads: leave [stages.activations] out for this network"
         )
     found = _settings(settings, f"{place}.activations")
     if isinstance(settings.bucketed, list):
@@ -190,18 +189,9 @@ def estimate_ranges(
     network.train()
     set_stage(network, observing=True, quantizing=False)
     torch.manual_seed(seed)
-    draw = _batches(fabric, pairs, tokens, seed)
+    draw = endless_batches(fabric, pairs, tokens, seed)
     with torch.no_grad():
         for _ in range(batches):
             batch = next(draw)
             network(batch.source, batch.target_inputs)
     set_stage(network, observing=True, quantizing=True)
-
-
-def _batches(fabric: Fabric, pairs: list[Pair], tokens: int, seed: int) -> Iterator[Batch]:
-    """Yield batches of the text, epoch after epoch."""
-    epoch = 0
-    while True:
-        for batch, _, _ in share_of_epoch(fabric, pairs, tokens, seed * 10_007 + epoch, 0):
-            yield batch
-        epoch += 1

@@ -134,7 +134,7 @@ def quantize_activations(model: PositionedNetwork, settings: FullQuantization) -
         if isinstance(module, DotProductAttention):
             _quantize_attention(module, model, settings)
         elif isinstance(module, FeedForward):
-            relu_output = settings.point("relu_output", model.architecture.feed_forward_dimension)
+            relu_output = settings.point("relu_output", module.inner.out_features)
             module.activation = nn.Sequential(nn.ReLU(), relu_output)
             _quantize_output(module.outer, settings.point("feed_forward_output", dimension))
         elif isinstance(module, nn.LayerNorm):

@@ -18,7 +18,7 @@ from pocketmt.recipes.description.schema import LearningRate, Quantize, Recipe, 
 from pocketmt.recipes.packing.encoding import encode_matrix, stored_groups
 from pocketmt.recipes.packing.entropy_coding import code_tensors
 from pocketmt.recipes.packing.model_file import FLOAT32, About, pack
-from pocketmt.recipes.retraining.stage import piece_counts, row_groups
+from pocketmt.recipes.retraining.setting import piece_counts, row_groups
 from pocketmt.recipes.row_groups import RowGroup, decode, quantize
 from pocketmt.recipes.trained_model import TrainedModel
 from pocketmt.training.checkpoints import Weights

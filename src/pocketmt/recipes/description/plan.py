@@ -1,7 +1,7 @@
 """A recipe resolved against a network: each stage's matrices and schemes; what cannot be is refused here."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import msgspec
 
@@ -24,7 +24,22 @@ from pocketmt.recipes.description.matrices import (
     matrix_names,
     vector_lengths,
 )
-from pocketmt.recipes.description.schema import ErrorCompensation, FullPrecision, Quantize, Recipe, Retraining
+from pocketmt.recipes.description.pruning import FeedForwardNodes, Magnitude
+from pocketmt.recipes.description.schema import (
+    ErrorCompensation,
+    FullPrecision,
+    Quantize,
+    Recipe,
+    Retraining,
+    Stage,
+)
+from pocketmt.recipes.pruning.planning import (
+    PlannedPruning,
+    check_activations,
+    check_sizes,
+    check_zeros,
+    plan_pruning,
+)
 from pocketmt.recipes.retraining.methods import check_scheme
 from pocketmt.recipes.row_groups import RowGroup
 
@@ -63,57 +78,106 @@ class PlannedStage:
     activations: FullQuantization | None = None  # of this stage, or of an earlier one
     estimation: Estimation | None = None  # where this stage is the first that quantizes activations
     products: LogarithmicActivations | StaticActivations | None = None  # of this stage, or of an earlier one
+    pruning: tuple[PlannedPruning, ...] = ()  # of this stage
+    sparse: frozenset[str] = frozenset()  # matrices with zeros that this stage, or an earlier one, makes and keeps
 
 
 def make_plan(recipe: Recipe, architecture: Architecture) -> list[PlannedStage]:
-    """Resolve a recipe for a network.
+    """Resolve a recipe for a network; after pruning, for what it left: names are the same, lengths of vectors are not.
 
     Raises ConfigurationError, naming the place, where a pattern matches nothing, a scheme or its options are unknown,
-    a matrix or vector is given two schemes, a stage does nothing, a method cannot retrain what is quantized, or random
-    weights are not trained first.
+    a matrix or vector is given two schemes, a stage does nothing, a method cannot retrain what is quantized, random
+    weights are not trained first, or pruning does not go with what else a stage does.
     """
-    if recipe.start == "random" and not isinstance(recipe.stages[0].retraining, Retraining):
+    if recipe.start == "random":
+        _check_random_start(recipe.stages[0])
+    planning = _Planning(architecture)
+    return [planning.stage(stage, index) for index, stage in enumerate(recipe.stages)]
+
+
+def _check_random_start(stage: Stage) -> None:
+    if not isinstance(stage.retraining, Retraining):
         raise ConfigurationError(
             "stages[0]: start is 'random', and weights that nothing has trained would be quantized: give this stage "
             "updates in [stages.retraining], or start from the trained model"
         )
-    matrices: dict[str, Division] = {}
-    places: dict[str, str] = {}
+    if any(isinstance(entry, FeedForwardNodes) for entry in stage.prune or ()):
+        raise ConfigurationError(
+            "stages[0].prune: start is 'random', and nodes that nothing has trained would go: prune in a later stage"
+        )
+
+
+@dataclass
+class _Planning:
+    """What the stages so far make of a network."""
+
+    architecture: Architecture
+    matrices: dict[str, Division] = field(default_factory=dict)
+    places: dict[str, str] = field(default_factory=dict)  # matrix or vector -> which entry quantizes it
+    pruning: dict[str, tuple[PlannedPruning, ...]] = field(default_factory=dict)  # by place
+    sparse: set[str] = field(default_factory=set)
     activations: FullQuantization | None = None
     products: LogarithmicActivations | StaticActivations | None = None
-    plan = []
-    for index, stage in enumerate(recipe.stages):
-        place = f"stages[{index}]"
+
+    def stage(self, stage: Stage, index: int) -> PlannedStage:
+        """Resolve the next stage; raises ConfigurationError as `make_plan` says."""
+        place, name = f"stages[{index}]", stage.name or str(index + 1)
         estimation = plan_estimation(stage, place)
-        if not (stage.quantize or stage.retraining or estimation or stage.products):
-            raise ConfigurationError(f"{place}: it neither quantizes nor retrains: give it one of both, or remove it")
+        pruning = self._prune(stage, place)
+        if not (pruning or stage.quantize or stage.retraining or estimation or stage.products):
+            raise ConfigurationError(f"{place}: it neither prunes, quantizes nor retrains: let it, or remove it")
         for number, entry in enumerate(stage.quantize):
-            where = f"{place}.quantize[{number}]"
-            division = make_division(entry, where)
-            selected = _selected(entry, architecture, where)
-            for name in selected:
-                if name in places:
-                    raise ConfigurationError(
-                        f"{where}: {name} has its scheme from {places[name]} already: name it in one of them alone"
-                    )
-                places[name] = where
-            stacks = sum(bool(each.vectors) for each in matrices.values())
-            divided = _divided(selected, division, architecture, stacks)
-            matrices |= divided
-            places |= dict.fromkeys(divided, where)
-        activations = plan_activations(stage, activations, architecture, place)
-        weights = any(not division.vectors for division in matrices.values())
-        products = plan_products(stage, products, weights, activations is not None, place)
-        method, name = stage.retraining, stage.name or str(index + 1)
+            self._quantize(entry, f"{place}.quantize[{number}]")
+        self.activations = plan_activations(stage, self.activations, self.architecture, place)
+        check_activations(self.pruning, self.activations)
+        weights = any(not division.vectors for division in self.matrices.values())
+        self.products = plan_products(stage, self.products, weights, self.activations is not None, place)
+        method, compensation = stage.retraining, None
         if isinstance(method, ErrorCompensation):
             if not stage.quantize:
                 raise ConfigurationError(f"{place}: nothing is quantized whose errors it could compensate")
-            plan.append(PlannedStage(name, dict(matrices), None, method, products=products))
-            continue
-        if method is not None:
-            _check_method(method, matrices, places, f"{place}.retraining")
-        plan.append(PlannedStage(name, dict(matrices), method, None, activations, estimation, products))
-    return plan
+            method, compensation = None, method
+        elif method is not None:
+            _check_method(method, self.matrices, self.places, f"{place}.retraining")
+        check_zeros(self.sparse, self._schemes(), compensation is not None, place)
+        return PlannedStage(
+            name,
+            dict(self.matrices),
+            method,
+            compensation,
+            self.activations,
+            estimation,
+            self.products,
+            pruning,
+            frozenset(self.sparse),
+        )
+
+    def _prune(self, stage: Stage, place: str) -> tuple[PlannedPruning, ...]:
+        pruning = plan_pruning(stage, self.architecture, place)
+        stacked = {vector for division in self.matrices.values() for vector in division.vectors}
+        check_sizes(pruning, self.architecture, stacked, place)
+        self.pruning[place] = pruning
+        for entry in pruning:
+            if isinstance(entry.settings, Magnitude):
+                self.sparse.update(entry.matrices)
+        return pruning
+
+    def _quantize(self, entry: Quantize, where: str) -> None:
+        division = make_division(entry, where)
+        selected = _selected(entry, self.architecture, where)
+        for name in selected:
+            if name in self.places:
+                raise ConfigurationError(
+                    f"{where}: {name} has its scheme from {self.places[name]} already: name it in one of them alone"
+                )
+            self.places[name] = where
+        stacks = sum(bool(each.vectors) for each in self.matrices.values())
+        divided = _divided(selected, division, self.architecture, stacks)
+        self.matrices |= divided
+        self.places |= dict.fromkeys(divided, where)
+
+    def _schemes(self) -> dict[str, str]:
+        return {name: division.schemes[0].name for name, division in self.matrices.items()}
 
 
 def _selected(entry: Quantize, architecture: Architecture, where: str) -> list[str]:

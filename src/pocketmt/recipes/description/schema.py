@@ -23,19 +23,11 @@ from msgspec import Meta
 
 from pocketmt.errors import ConfigurationError
 from pocketmt.recipes.description.explanation import explain
-
-Positive = Annotated[int, Meta(ge=1)]
-NotNegative = Annotated[int, Meta(ge=0)]
-Fraction = Annotated[float, Meta(ge=0, lt=1)]
-PositiveFloat = Annotated[float, Meta(gt=0, le=1e30)]
-Name = Annotated[str, Meta(min_length=1)]
+from pocketmt.recipes.description.pruning import Pruning, limit_pruning
+from pocketmt.recipes.description.strict import Fraction, Name, NotNegative, Positive, PositiveFloat, Strict
 
 
-class _Strict(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What all parts of a recipe are: immutable, and without keys that nobody reads."""
-
-
-class Quantize(_Strict, frozen=True, kw_only=True):
+class Quantize(Strict, frozen=True, kw_only=True):
     """Some matrices, or some vectors, and their scheme."""
 
     # Sub-layer types (`KINDS` of `description.matrices`) or patterns of full matrix names; each must match something.
@@ -46,7 +38,7 @@ class Quantize(_Strict, frozen=True, kw_only=True):
     scheme: Name
     bits: Annotated[int, Meta(ge=1, le=8)]
     granularity: Literal["row", "matrix"] | None = None  # None: the scheme's own
-    options: dict[str, object] = {}  # of the scheme
+    options: dict[str, object] = msgspec.field(default_factory=dict)  # of the scheme
     # The embedding alone: rows fall into clusters of `bits`, .., 1 bits by word frequency, sizes 1 : r : r^2 .. ([B2]).
     frequency_ratio: Positive | None = None
 
@@ -55,7 +47,7 @@ class Quantize(_Strict, frozen=True, kw_only=True):
             raise ValueError("give `matrices` or `vectors`, one of the two")
 
 
-class LearningRate(_Strict, frozen=True, kw_only=True):
+class LearningRate(Strict, frozen=True, kw_only=True):
     """Learning rate over a stage's updates (`pocketmt.training.schedule.stage_rate`).
 
     "inverse_square_root" with `constant_updates` and no warm-up is [B4], eq. 3.
@@ -67,7 +59,7 @@ class LearningRate(_Strict, frozen=True, kw_only=True):
     constant_updates: NotNegative = 0  # the last update at the full rate, counted from the stage's first
 
 
-class _Retraining(_Strict, frozen=True, kw_only=True):
+class _Retraining(Strict, frozen=True, kw_only=True):
     """What every method needs to know; None: as the run was trained."""
 
     updates: Positive
@@ -130,7 +122,7 @@ SEQUENCE_OBJECTIVES: Final = ("sequence_distillation", "word_and_sequence_distil
 Retraining = FullPrecision | StraightThrough | TrainedParameters | ErrorFeedback | Periodic
 
 
-class ErrorCompensation(_Strict, frozen=True, kw_only=True, tag_field="method", tag="error_compensation"):
+class ErrorCompensation(Strict, frozen=True, kw_only=True, tag_field="method", tag="error_compensation"):
     """No retraining: codes are chosen such that a layer's outputs on some sentences change little (GPTQ)."""
 
     sentences: Positive = 256  # of the training text, drawn by the recipe's seed
@@ -141,7 +133,7 @@ BATCHES: Final = 300  # "a few hundred steps" (the same)
 TRIALS: Final = 20  # paper Q, section 5.1
 
 
-class Activations(_Strict, frozen=True, kw_only=True):
+class Activations(Strict, frozen=True, kw_only=True):
     """Which operations are quantized, and when [Q1-Q5]; `pocketmt.recipes.activations.fully_quantized` names them."""
 
     bits: Annotated[int, Meta(ge=2, le=8)]
@@ -159,7 +151,7 @@ class Activations(_Strict, frozen=True, kw_only=True):
     trials: Positive | None = None  # None: TRIALS
 
 
-class LogarithmicProducts(_Strict, frozen=True, kw_only=True, tag_field="scheme", tag="logarithmic"):
+class LogarithmicProducts(Strict, frozen=True, kw_only=True, tag_field="scheme", tag="logarithmic"):
     """Activations on a fixed log scale where they come to a product with quantized weights [L5]."""
 
     bits: Annotated[int, Meta(ge=1, le=4)]
@@ -167,7 +159,7 @@ class LogarithmicProducts(_Strict, frozen=True, kw_only=True, tag_field="scheme"
     scale: Annotated[float, Meta(ge=2**-20, le=2**20)] = 1.0
 
 
-class StaticProducts(_Strict, frozen=True, kw_only=True, tag_field="scheme", tag="uniform"):
+class StaticProducts(Strict, frozen=True, kw_only=True, tag_field="scheme", tag="uniform"):
     """Activations in 8 bits where they come to a product with quantized weights, at scales calibrated beforehand [E6].
 
     Each product's input has a scale of its own, found when the first stage that quantizes its weights begins.
@@ -180,17 +172,18 @@ class StaticProducts(_Strict, frozen=True, kw_only=True, tag_field="scheme", tag
 Products = LogarithmicProducts | StaticProducts
 
 
-class Stage(_Strict, frozen=True, kw_only=True):
-    """One step: what is quantized from here on, and the retraining, if any."""
+class Stage(Strict, frozen=True, kw_only=True):
+    """One step: what is pruned, what is quantized from here on, and the retraining, if any."""
 
     name: str = ""
-    quantize: list[Quantize] = []
+    prune: list[Pruning] | msgspec.UnsetType = msgspec.UNSET
+    quantize: list[Quantize] = msgspec.field(default_factory=list)
     activations: Activations | msgspec.UnsetType = msgspec.UNSET  # unset: as the stage before has them
     products: Products | msgspec.UnsetType = msgspec.UNSET  # the same
     retraining: Retraining | ErrorCompensation | None = None  # None: quantized after training, and left so
 
 
-class Recipe(_Strict, frozen=True, kw_only=True):
+class Recipe(Strict, frozen=True, kw_only=True):
     """A whole way from a trained model to a small one."""
 
     name: Name
@@ -225,5 +218,7 @@ def limit_updates(recipe: Recipe, most: int) -> Recipe:
         if isinstance(activations, Activations) and retraining is None:
             batches, trials = activations.batches or BATCHES, activations.trials or TRIALS
             activations = msgspec.structs.replace(activations, batches=min(most, batches), trials=min(most, trials))
+        if stage.prune is not msgspec.UNSET:
+            stage = msgspec.structs.replace(stage, prune=[limit_pruning(entry, most) for entry in stage.prune])
         stages.append(msgspec.structs.replace(stage, retraining=retraining, activations=activations))
     return msgspec.structs.replace(recipe, stages=stages)

@@ -9,11 +9,13 @@ import torch
 from lightning_fabric import Fabric
 
 from pocketmt.errors import DataError
-from pocketmt.models.networks import make_network
 from pocketmt.recipes.description.plan import PlannedStage, make_plan
 from pocketmt.recipes.description.schema import Recipe
+from pocketmt.recipes.pruning.sublayers import architecture_of
 from pocketmt.recipes.retraining.outcome import Outcome, load_outcome
-from pocketmt.recipes.retraining.stage import Position, Setting, Settings, StageRun, best_file, piece_counts, row_groups
+from pocketmt.recipes.retraining.setting import Position, Setting, Settings, best_file, piece_counts, row_groups
+from pocketmt.recipes.retraining.stage import StageRun
+from pocketmt.recipes.retraining.start import stage_start, without_nodes
 from pocketmt.recipes.retraining.teaching import Progress, Teacher
 from pocketmt.recipes.retraining.texts import Texts, parallel_text, taught_texts
 from pocketmt.recipes.row_groups import RowGroup
@@ -76,7 +78,8 @@ def compress(
     # Fabric takes arguments apart on their way to other processes, which frozen dataclasses do not allow.
     make_fabric(settings.training).launch(run)
     counts = piece_counts(texts.corpus, model.architecture.vocabulary_size)
-    return load_outcome(best_file(folder, len(plan) - 1)), row_groups(plan[-1], counts)
+    outcome = load_outcome(best_file(folder, len(plan) - 1))
+    return outcome, row_groups(_planned(recipe, model, outcome)[-1], counts)
 
 
 def _run(
@@ -109,7 +112,9 @@ def _run(
         while True:
             reporter.offset = _updates_before(plan, position.stage)
             if not position.finishes(plan[position.stage]):
-                run = StageRun(setting, plan[position.stage], _start(setting, recipe, position), position)
+                start = stage_start(setting, recipe, position.stage)
+                start = without_nodes(setting, _planned(recipe, model, start)[position.stage], start, position.stage)
+                run = StageRun(setting, _planned(recipe, model, start)[position.stage], start, position)
                 if state is not None:
                     run.load(state)
                 run.go()
@@ -129,14 +134,9 @@ def _position(state: dict[str, Any], checkpoint: Path) -> Position:
         ) from error
 
 
-def _start(setting: Setting, recipe: Recipe, position: Position) -> Outcome:
-    """Return what the position's stage starts from."""
-    if position.stage > 0:
-        return load_outcome(best_file(setting.folder, position.stage - 1))
-    if recipe.start == "trained":
-        return Outcome(setting.model.weights, {}, {})
-    torch.manual_seed(recipe.seed)
-    return Outcome(make_network(setting.model.architecture).state_dict(), {}, {})
+def _planned(recipe: Recipe, model: TrainedModel, weights: Outcome) -> list[PlannedStage]:
+    """Return the plan for the sizes that some weights have."""
+    return make_plan(recipe, architecture_of(model.architecture, weights.weights))
 
 
 def _updates_before(plan: list[PlannedStage], stage: int) -> int:

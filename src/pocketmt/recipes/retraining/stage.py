@@ -3,36 +3,32 @@
 import dataclasses
 import math
 import random
-from collections import Counter
-from dataclasses import dataclass, field
-from itertools import chain
-from pathlib import Path
 from typing import Any
 
-from lightning_fabric import Fabric
 from torch import Tensor
 
 from pocketmt.models.network import TranslationNetwork
 from pocketmt.models.networks import make_network
 from pocketmt.quantization.static_activations import StaticActivations
-from pocketmt.recipes.activations.estimation import Estimation, build_network, estimate_ranges
+from pocketmt.recipes.activations.estimation import Estimation, estimate_ranges
 from pocketmt.recipes.activations.fully_quantized import set_stage
-from pocketmt.recipes.activations.products import calibrate, quantize_products
+from pocketmt.recipes.activations.products import calibrate
 from pocketmt.recipes.description.plan import PlannedStage
+from pocketmt.recipes.description.pruning import FeedForwardNodes
 from pocketmt.recipes.description.schema import SEQUENCE_OBJECTIVES, Retraining
+from pocketmt.recipes.pruning.sublayers import pruned_sizes
+from pocketmt.recipes.pruning.training import make_prunings
 from pocketmt.recipes.retraining.compensation import compensate
 from pocketmt.recipes.retraining.methods import Method
+from pocketmt.recipes.retraining.networks import multiplied_matrices, quantizing_network
 from pocketmt.recipes.retraining.outcome import Outcome, decoded_weights
-from pocketmt.recipes.retraining.texts import Texts
-from pocketmt.recipes.row_groups import QuantizedMatrix, RowGroup
-from pocketmt.recipes.trained_model import TrainedModel
+from pocketmt.recipes.retraining.setting import Position, Setting, best_file, piece_counts, row_groups
+from pocketmt.recipes.row_groups import QuantizedMatrix
 from pocketmt.recipes.vectors import by_parameter, parameter_method
-from pocketmt.text.vocabulary import EOS
 from pocketmt.training.checkpoints import save_checkpoint
-from pocketmt.training.configuration import Model, Training
-from pocketmt.training.data import Batch, Corpus, Pair
+from pocketmt.training.data import Batch, Pair
 from pocketmt.training.objectives import taught_loss
-from pocketmt.training.progress import LOG_EVERY, Reporter
+from pocketmt.training.progress import LOG_EVERY
 from pocketmt.training.schedule import stage_rate
 from pocketmt.training.steps import (
     DivergedError,
@@ -44,69 +40,6 @@ from pocketmt.training.steps import (
     step,
 )
 from pocketmt.training.validation import validate, validation_loss
-
-
-@dataclass
-class Position:
-    """Where a compression is: all that changes besides weights, methods and optimizer."""
-
-    stage: int = 0
-    update: int = -1  # of the stage; -1 before its first validation
-    trial: int = 0  # estimates of ranges after training that are done
-    epoch: int = 0
-    batch: int = 0  # batches of the epoch that are done, of all processes together
-    best_loss: float | None = None  # of what is kept, nats a token; None: nothing is kept yet
-
-    @property
-    def reached(self) -> tuple[int, int, int]:
-        """How far the compression is; later positions are greater."""
-        return (self.stage, self.update, self.trial)
-
-    def finishes(self, plan: PlannedStage) -> bool:
-        """Return whether nothing of its stage is left to do."""
-        updates = 0 if plan.retraining is None else plan.retraining.updates
-        trials = 0 if plan.estimation is None or plan.retraining is not None else plan.estimation.trials
-        return self.update >= updates and self.trial >= trials
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How the model was trained, and is retrained wherever a recipe says nothing else."""
-
-    model: Model = field(default_factory=Model)
-    training: Training = field(default_factory=Training)
-
-
-@dataclass(frozen=True)
-class Setting:
-    """What all stages of a compression share."""
-
-    fabric: Fabric
-    folder: Path
-    model: TrainedModel
-    seed: int
-    reporter: Reporter
-    texts: Texts
-    settings: Settings
-
-
-def piece_counts(corpus: Corpus | None, pieces: int) -> list[int]:
-    """Return how often each piece occurs in the training text, by its id, the end of each sentence counted."""
-    counts: Counter[int] = Counter()
-    for source, target in corpus.training if corpus is not None else ():
-        counts.update(chain(source, target))
-        counts[EOS] += 2
-    return [counts[piece] for piece in range(pieces)]
-
-
-def row_groups(plan: PlannedStage, counts: list[int]) -> dict[str, tuple[RowGroup, ...]]:
-    """Return the row groups of each of a stage's matrices."""
-    return {name: division.groups(counts) for name, division in plan.matrices.items()}
-
-
-def best_file(folder: Path, stage: int) -> Path:
-    """Return where a stage's outcome is kept."""
-    return folder / f"best.{stage}.pt"
 
 
 def _ranges(network: TranslationNetwork) -> dict[str, Tensor]:
@@ -133,6 +66,8 @@ class StageRun:
         self.earlier = start.quantized.keys()  # matrices that no delay concerns
         quantized = {**start.quantized, **self._compensated(start)}
         parameters = dict(self.network.named_parameters())
+        # Before methods put weights on a grid, where more of them may be zero.
+        self.prunings = make_prunings(plan, parameters)
         self.methods: dict[str, Method] = {
             name: parameter_method(plan.retraining, name, groups, parameters, quantized.get(name))
             for name, groups in self.groups.items()
@@ -145,28 +80,18 @@ class StageRun:
             self.pairs = self._pairs()
 
     def _quantizing_network(self, state: dict[str, Tensor], with_dropout: bool = True) -> TranslationNetwork:
-        """Return a network with the stage's quantized activations and products.
-
-        Ranges that `state` lacks are not estimated yet.
-        """
+        """Return a network with the stage's quantized activations and products, of the sizes that its weights have."""
         scale = 1.0 if self.retraining is None else self.retraining.dropout_scale
         dropouts = make_dropouts(self.setting.settings.model, scale) if with_dropout else None
-        network = build_network(self.setting.model.architecture, self.plan.activations, dropouts)
-        if self.plan.products is not None:
-            quantize_products(network, self.plan.products, self._multiplied())
-        network.load_state_dict({**network.state_dict(), **state})
-        return network
-
-    def _multiplied(self) -> list[str]:
-        """Return the quantized matrices that activations are multiplied with."""
-        return [name for name, division in self.plan.matrices.items() if not division.vectors]
+        return quantizing_network(self.setting.model.architecture, self.plan, state, dropouts)
 
     def _calibrate(self) -> None:
         """Find the scales of the activations that meet what is new in this stage, where they are static [E6]."""
         if not isinstance(self.plan.products, StaticActivations):
             return
         assert self.corpus is not None
-        calibrate(self.network, self.plan.products, self._multiplied(), self._drawn(self.plan.products.sentences))
+        pairs = self._drawn(self.plan.products.sentences)
+        calibrate(self.network, self.plan.products, multiplied_matrices(self.plan), pairs)
 
     def _drawn(self, sentences: int) -> list[Pair]:
         """Return some sentences of the training text, drawn by the recipe's seed."""
@@ -206,12 +131,16 @@ class StageRun:
         self.network.load_state_dict(state["weights"])
         for name, method in self.methods.items():
             method.load_state(state["methods"][name])
+        for pruning, saved in zip(self.prunings, state.get("prunings", []), strict=True):
+            pruning.load_state(saved)
         if self.retraining is not None:
             self.optimizer.load_state_dict(state["optimizer"])
 
     def go(self) -> None:
         """Run the stage to its end; its outcome is in `best_file`."""
         if self.position.update < 0:
+            if any(isinstance(entry.settings, FeedForwardNodes) for entry in self.plan.pruning):
+                self._report_sizes(self.network.state_dict())
             if self.plan.estimation is None:
                 self._validate()
             self.position.update = 0
@@ -220,6 +149,11 @@ class StageRun:
             self._try_ranges(self.plan.estimation)
         while self.retraining is not None and self.position.update < self.retraining.updates:
             self._train_epoch(self.retraining)
+
+    def _report_sizes(self, weights: dict[str, Tensor]) -> None:
+        sizes = pruned_sizes(self.setting.model.architecture, weights)
+        update = max(self.position.update, 0)
+        self.setting.reporter.event("pruned", update, stage=self.position.stage, name=self.plan.name, **sizes)
 
     def _try_ranges(self, estimation: Estimation) -> None:
         """Estimate the activations' ranges several times, weights being on their grid; the best are kept [Q5].
@@ -272,10 +206,16 @@ class StageRun:
         for method in acting:
             method.before_forward()
         loss = self._loss(retraining, batch)
-        backward(fabric, loss, total_tokens)
+        # Each process adds its share of what all have once.
+        penalty = sum((pruning.penalty() for pruning in self.prunings), loss.new_zeros(())) / fabric.world_size
+        backward(fabric, loss + penalty, total_tokens)
         for method in acting:
             method.after_backward()
+        for pruning in self.prunings:
+            pruning.after_backward()
         step(fabric, self.model, self.optimizer, self._rate(retraining), retraining.clip_norm or training.clip_norm)
+        for pruning in self.prunings:
+            pruning.after_step(position.update)
         for method in self.methods.values():
             method.after_step(position.update)
         return loss.item() / batch.target_tokens
@@ -333,24 +273,32 @@ class StageRun:
     def _validate(self, **about: int) -> None:
         """Score the network as it would be stored, and keep it where its loss is the least so far; one process for all.
 
-        BLEU is reported: of a few thousand greedy translations it is too noisy to tell validations apart.
+        BLEU is reported: of a few thousand greedy translations it is too noisy to tell validations apart. What is not
+        pruned as far as the stage shall prune it is no outcome, however good it is.
         """
         position, setting = self.position, self.setting
         best = position.best_loss
         if setting.fabric.is_global_zero:
             update = max(position.update, 0)
+            settled = all(pruning.settled(update) for pruning in self.prunings)
             quantized = {name: method.quantized() for name, method in self.methods.items()}
             scores: dict[str, float] = {}
             if self.corpus is not None:
-                scores = self._scores(decoded_weights(self.network.state_dict(), quantized, self.groups))
+                decoded = decoded_weights(self.network.state_dict(), quantized, self.groups)
+                scores = self._scores(self._cut(decoded) if settled else decoded)
                 reported = {"stage": position.stage, "name": self.plan.name, **about, **scores}
                 setting.reporter.event("validation", update, **reported)
             # The teacher's own words are not the references': who learns them moves away from these.
             loss = scores.get("distillation_loss", scores.get("loss", math.inf))
-            if best is None or loss < best:
+            if settled and (best is None or loss < best):
                 self._keep(quantized, scores | about | {"stage": position.stage, "update": update})
                 best = loss
         position.best_loss = setting.fabric.broadcast(best)
+
+    def _cut(self, weights: dict[str, Tensor]) -> dict[str, Tensor]:
+        """Return weights without what the stage's retraining has pruned."""
+        cuts = {name: cut for pruning in self.prunings for name, cut in pruning.cuts().items()}
+        return {name: cuts[name].of(weight) if name in cuts else weight for name, weight in weights.items()}
 
     def _keep(self, quantized: dict[str, QuantizedMatrix], scores: dict[str, float]) -> None:
         """Save the network as the stage's best."""
@@ -358,6 +306,9 @@ class StageRun:
         for name, method in self.methods.items():
             of_method = by_parameter(name, self.groups[name], method.full_precision())
             weights |= {parameter: weight.cpu().clone() for parameter, weight in of_method.items()}
+        if any(pruning.cuts() for pruning in self.prunings):
+            weights = self._cut(weights)
+            self._report_sizes(weights)
         outcome = Outcome(weights, quantized, scores, _ranges(self.network))
         outcome.save(best_file(self.setting.folder, self.position.stage))
 
@@ -381,6 +332,7 @@ class StageRun:
                 "position": dataclasses.asdict(position),
                 "weights": self.network.state_dict(),
                 "methods": {name: method.state() for name, method in self.methods.items()},
+                "prunings": [pruning.state() for pruning in self.prunings],
                 "optimizer": self.optimizer.state_dict() if self.retraining is not None else None,
             }
             save_checkpoint(setting.folder / "checkpoint.pt", state)

@@ -38,7 +38,8 @@ def parallel_text(model: TrainedModel, plan: list[PlannedStage], source_text: Pa
     elif needed:
         raise DataError(
             f"{model.vocabulary_file.parent} holds no configuration.json, and the recipe needs text, to retrain, "
-            "to estimate ranges or to count words: give a training configuration, or plain text by --source-text"
+            "to estimate ranges or maxima or to count words: give a training configuration, or plain text by "
+            "--source-text"
         )
     if source_text is not None and not (learns_from_translations(plan) or (corpus is None and needs_text(plan))):
         objectives = " or ".join(SEQUENCE_OBJECTIVES)
@@ -67,6 +68,7 @@ def needs_text(plan: list[PlannedStage]) -> bool:
         or stage.estimation is not None
         or isinstance(stage.products, StaticActivations)
         or any(division.ratio is not None for division in stage.matrices.values())
+        or any(entry.needs_text for entry in stage.pruning)
         for stage in plan
     )
 

@@ -1,0 +1,221 @@
+"""Pruning while a stage trains: group lasso that ends in smaller matrices [E5], zeros that stay [Z3]."""
+
+import dataclasses
+import math
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+import torch
+from torch import Tensor
+
+from pocketmt.errors import ConfigurationError
+from pocketmt.model_file import open_model
+from pocketmt.model_file.architecture import architecture_to_json
+from pocketmt.recipes.description.plan import make_plan
+from pocketmt.recipes.description.pruning import Magnitude
+from pocketmt.recipes.description.schema import Recipe, limit_updates
+from pocketmt.recipes.reference.network import load_reference
+from pocketmt.recipes.retraining.compression import compress
+from pocketmt.recipes.retraining.outcome import decoded_weights
+from pocketmt.recipes.run_folder import compress_run
+from pocketmt.recipes.trained_model import TrainedModel, read_trained_model
+from pocketmt.training.steps import DivergedError
+from tests.recipes.conftest import architecture
+from tests.recipes.pruning.test_nodes import native_logits, quantize, recipe
+from tests.recipes.retraining.test_compression import assert_equal, events
+from tests.recipes.tiny_run import stop_at_update, write_tiny_run
+
+ENCODER = ["encoder.self_attention", "encoder.feed_forward"]
+LASSO = {"method": "group_lasso", "matrices": ENCODER, "granularity": "rows_and_columns", "strength": 0.5}
+MAGNITUDE = {"method": "magnitude", "matrices": ["*"], "from_share": 0.2, "to_share": 0.5, "steps": 3, "period": 2}
+TRAINING = {"method": "none", "updates": 8, "learning_rate": {"rate": 3e-3}, "validate_every": 2, "checkpoint_every": 1}
+LATER = {"retraining": {**TRAINING, "updates": 3}}
+QKV = "encoder.layers.0.self_attention.query_key_value.weight"
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_tiny_run(tmp_path_factory.mktemp("tiny"))
+
+
+@pytest.fixture
+def model(run: Path) -> TrainedModel:
+    return read_trained_model(run)
+
+
+def lasso(**changes: Any) -> dict[str, Any]:
+    return {"prune": [{**LASSO, **changes}], "retraining": TRAINING}
+
+
+def magnitude(**changes: Any) -> dict[str, Any]:
+    return {"prune": [{**MAGNITUDE, **changes}], "retraining": TRAINING}
+
+
+def group_norms(weights: dict[str, Tensor]) -> float:
+    inner, outer = (weights[f"encoder.layers.0.feed_forward.{each}.weight"] for each in ("inner", "outer"))
+    return float(inner.norm(dim=1).sum() + outer.norm(dim=0).sum())
+
+
+def test_the_penalty_makes_groups_small(model: TrainedModel, tmp_path: Path) -> None:
+    with_penalty, _ = compress(model, recipe(lasso(dead_below=1e-9)), tmp_path / "with")
+    without, _ = compress(model, recipe({"retraining": TRAINING}), tmp_path / "without")
+    assert group_norms(with_penalty.weights) < 0.95 * group_norms(without.weights)
+    assert with_penalty.weights[QKV].shape == (48, 16)  # nothing was dead
+    decoder = "decoder.layers.0.feed_forward.inner.weight"
+    assert with_penalty.weights[decoder].norm() > 0.95 * without.weights[decoder].norm()
+
+
+@pytest.mark.parametrize("granularity", ["heads", "rows_and_columns"])
+def test_what_is_dead_at_the_end_is_gone_and_later_stages_train_on(
+    model: TrainedModel, tmp_path: Path, granularity: str
+) -> None:
+    weights = {name: weight.clone() for name, weight in model.weights.items()}
+    head = [row for part in (0, 16, 32) for row in range(part, part + 8)]
+    weights[QKV][head] = 0.0  # three quarters of the first head's connections
+    weights["encoder.layers.0.feed_forward.inner.weight"][:4] = 0.0
+    weights["encoder.layers.0.feed_forward.outer.weight"][:, 4:9] = 0.0
+    learning = {**TRAINING, "learning_rate": {"rate": 1e-6}}
+    first = {"prune": [{**LASSO, "granularity": granularity}], "retraining": learning}
+    model = dataclasses.replace(model, weights=weights)
+    dead, _ = compress(model, recipe(first), tmp_path / "one")
+    assert dead.weights[QKV].shape == (24, 16)
+    assert dead.weights["encoder.layers.0.self_attention.output.weight"].shape == (16, 8)
+    second_head = weights[QKV][[*range(8, 16), *range(24, 32), *range(40, 48)]]
+    torch.testing.assert_close(dead.weights[QKV], second_head, atol=1e-4, rtol=0)
+    assert dead.weights["encoder.layers.0.feed_forward.inner.bias"].shape == (15,)
+    pruned = [event for event in events(tmp_path / "one") if event["event"] == "pruned"]
+    assert pruned == [
+        {"event": "pruned", "update": 8, "stage": 0, "name": "1", "encoder_heads": [1], "encoder_feed_forward": [15]}
+    ]
+    trained, groups = compress(model, recipe(first, LATER, quantize("uniform", 8)), tmp_path / "three")
+    assert trained.weights[QKV].shape == (24, 16) and not torch.equal(trained.weights[QKV], dead.weights[QKV])
+    assert decoded_weights(trained.weights, trained.quantized, groups)[QKV].shape == (24, 16)
+
+
+def test_a_sub_layer_in_which_all_is_dead_keeps_its_strongest_unit(model: TrainedModel, tmp_path: Path) -> None:
+    outcome, _ = compress(model, recipe(lasso(dead_below=1e6)), tmp_path / "work")
+    assert outcome.weights[QKV].shape == (24, 16)
+    assert outcome.weights["encoder.layers.0.feed_forward.inner.weight"].shape == (1, 16)
+    assert math.isfinite(outcome.scores["loss"])
+
+
+def test_the_end_of_the_stage_is_its_outcome_however_good_it_was_before(model: TrainedModel, tmp_path: Path) -> None:
+    outcome, _ = compress(model, recipe(lasso(strength=100.0)), tmp_path / "work")
+    validations = [event for event in events(tmp_path / "work") if event["event"] == "validation"]
+    assert [event["update"] for event in validations] == [0, 2, 4, 6, 8]
+    assert outcome.scores["update"] == 8
+    shares, _ = compress(model, recipe(magnitude()), tmp_path / "magnitude")
+    assert shares.scores["update"] in (6, 8)  # the first with all steps done, or a better one
+
+
+def test_what_diverges_before_it_is_pruned_has_no_outcome(model: TrainedModel, tmp_path: Path) -> None:
+    stage = {**lasso(), "retraining": {**TRAINING, "learning_rate": {"rate": 1e30}}}
+    with pytest.raises(DivergedError, match="stage 1 diverged"):
+        compress(model, recipe(stage), tmp_path / "work")
+
+
+def zeros(weights: dict[str, Tensor], model: TrainedModel) -> dict[str, int]:
+    return {name: int((weights[name] == 0).sum()) for name, weight in model.weights.items() if weight.dim() == 2}
+
+
+def test_half_of_every_matrix_becomes_zero_and_stays_so(model: TrainedModel, tmp_path: Path) -> None:
+    outcome, groups = compress(model, recipe(magnitude(), LATER, quantize("uniform", 8)), tmp_path / "work")
+    half = {name: weight.numel() // 2 for name, weight in model.weights.items() if weight.dim() == 2}
+    assert zeros(outcome.weights, model) == half
+    decoded = decoded_weights(outcome.weights, outcome.quantized, groups)
+    for name in half:
+        assert not decoded[name][outcome.weights[name] == 0].any()
+        assert not torch.equal(outcome.weights[name], model.weights[name])
+    first, _ = compress(model, recipe(magnitude()), tmp_path / "first")
+    for name in half:
+        assert torch.equal(first.weights[name] == 0, outcome.weights[name] == 0), name
+
+
+@pytest.mark.parametrize("method", ["straight_through", "error_feedback", "periodic"])
+def test_zeros_stay_in_retraining_of_any_method(model: TrainedModel, tmp_path: Path, method: str) -> None:
+    retraining = {**TRAINING, "updates": 3, "method": method, **({"period": 2} if method == "periodic" else {})}
+    stage = {**quantize("uniform", 8), "retraining": retraining}
+    outcome, groups = compress(model, recipe(magnitude(matrices=["encoder.*"]), stage), tmp_path / "work")
+    first, _ = compress(model, recipe(magnitude(matrices=["encoder.*"])), tmp_path / "first")
+    decoded = decoded_weights(outcome.weights, outcome.quantized, groups)
+    for name in (QKV, "encoder.layers.0.feed_forward.outer.weight"):
+        assert not decoded[name][first.weights[name] == 0].any()
+        assert not torch.equal(outcome.weights[name], first.weights[name])
+    assert (outcome.weights["embedding.weight"] != 0).any()
+
+
+@pytest.mark.parametrize("stopped", [3, 8, 9])
+@pytest.mark.parametrize("stage", [lasso(dead_below=0.2), magnitude()], ids=["lasso", "magnitude"])
+def test_stopped_at_any_update_it_resumes_to_the_same_result(
+    model: TrainedModel, tmp_path: Path, stopped: int, stage: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = recipe(stage, LATER)
+    whole, _ = compress(model, plan, tmp_path / "whole")
+    stop_at_update(stopped, monkeypatch)
+    with pytest.raises(KeyboardInterrupt):
+        compress(model, plan, tmp_path / "stopped")
+    resumed, _ = compress(model, plan, tmp_path / "stopped")
+    assert_equal(whole, resumed)
+    assert events(tmp_path / "whole") == events(tmp_path / "stopped")
+
+
+@pytest.mark.parametrize("bits", [32, 8])
+def test_the_engine_runs_what_lasso_left(run: Path, tmp_path: Path, bits: int) -> None:
+    path = tmp_path / "model.pocketmt"
+    stages = [lasso(dead_below=0.2), *([quantize("uniform", 8)] if bits == 8 else [])]
+    compress_run(run, recipe(*stages), tmp_path / "work", path)
+    reference = load_reference(path)
+    assert {"encoder_heads", "encoder_feed_forward"} & architecture_to_json(reference.architecture).keys()
+    with torch.inference_mode():
+        decoded = reference(torch.tensor([[5, 9, 7, 2]]), torch.tensor([[1, 11, 12]]))
+        expected = reference.logits(decoded)[0]
+    difference = (native_logits(path, [5, 9, 7], [11, 12]) - expected).abs() / expected.square().mean().sqrt()
+    assert difference.median() < 1e-5 and difference.max() < 10 / 127
+    with open_model(path) as file:
+        assert file.architecture == reference.architecture
+
+
+@pytest.mark.parametrize(
+    ("stages", "message"),
+    [
+        ([{"prune": [LASSO]}], r"stages\[0\]\.prune\[0\]: group_lasso prunes while the stage trains in full precision"),
+        ([{"prune": [MAGNITUDE]}], r"prune\[0\]: magnitude prunes while"),
+        ([magnitude(period=3)], r"prune\[0\]: 3 steps of 3 updates take more than the stage's 8"),
+        ([lasso(matrices=["embedding"])], r"embedding\.weight is not all of one of the attentions or"),
+        ([{"prune": [LASSO, LASSO], "retraining": TRAINING}], r"prune\[1\]: .* is pruned by an entry before"),
+        ([{"prune": [LASSO, MAGNITUDE], "retraining": TRAINING}], r"prune\[1\]: .* do not go together"),
+        (
+            [lasso(), {"activations": {"bits": 8}}],
+            r"stages\[0\]\.prune: encoder\.layers\.0\.self_attention may lose heads",
+        ),
+        ([magnitude(), quantize("logarithmic", 4)], r"stages\[1\]: .* were pruned to zero, which logarithmic does not"),
+        (
+            [magnitude(), {**quantize("uniform", 8), "retraining": {"method": "error_compensation"}}],
+            r"stages\[1\]: .* which error_compensation does not keep: quantize it by uniform",
+        ),
+        ([quantize("uniform", 8), lasso()], r"stages\[1\]\.retraining: method 'none' trains in full precision"),
+    ],
+)
+def test_what_cannot_be_is_refused(stages: list[dict[str, Any]], message: str) -> None:
+    with pytest.raises(ConfigurationError, match=message):
+        make_plan(recipe(*stages), architecture())
+
+
+@pytest.mark.parametrize("changes", [{"to_share": 0.1}, {"to_share": 1.0}, {"period": 0}, {"from_share": -0.1}])
+def test_shares_that_cannot_be(changes: dict[str, Any]) -> None:
+    with pytest.raises(msgspec.ValidationError):
+        recipe(magnitude(**changes))
+
+
+def test_a_trial_takes_fewer_and_shorter_steps() -> None:
+    whole = recipe(magnitude(steps=4, period=2))
+    for most in (1, 2, 3, 7, 8, 100):
+        trial: Recipe = limit_updates(whole, most)
+        make_plan(trial, architecture())
+        entries = trial.stages[0].prune
+        assert entries
+        assert isinstance(entries[0], Magnitude)
+        assert entries[0].steps * entries[0].period <= most
+    assert limit_updates(whole, 8) == whole
