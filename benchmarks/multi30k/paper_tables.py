@@ -1,4 +1,4 @@
-"""The tables of papers B, Z and L: which recipe makes each row here, and what the paper reports for it.
+"""The tables of papers B, Z, L, Q (pruning) and E (pruning): which recipe makes each row here, and what the paper reports for it.
 
 The papers' figures are of larger models and other text: what can be compared is the order of the rows and the sign of
 the differences, not the numbers.
@@ -50,6 +50,23 @@ _Z1 = (
     PaperRow("BS-Flexible", "z2-binary-flexible", 12.11, 23.37),
     PaperRow("k-means, 1 bit, attention alone", "z1-codebook-attention-1bit", 24.96, 10.02),
     PaperRow("BS-Flexible, attention alone", "z2-binary-attention-flexible", 25.54, 10.02),
+    PaperRow("pruned, 30% to 50%", "z3-magnitude-50-percent", 26.40, 2.0),
+    PaperRow("pruned, 50% to 80%", "z3-magnitude-80-percent", 25.02, 5.0),
+)
+# Table 8, base, English to German, 8 bit: the paper prunes as many nodes by each method, 13.57 %.
+_Q8 = (
+    PaperRow("no pruning", "q-8bit", 27.60),
+    PaperRow("L1 norm, fixed", "q7-nodes-weight-norm-10-percent", 23.99),
+    PaperRow("x_max, fixed", "q7-nodes-largest-activation-10-percent", 27.33),
+    PaperRow("x_max, adaptive", "q7-nodes-adaptive", 27.60),
+)
+# Table 2, 12-1.tiny, WMT20; its student has 12 encoder layers, and is trained on what a teacher wrote.
+_E2 = (
+    PaperRow("no pruning", CONTROL, 36.1),
+    PaperRow("head-lasso pruning", "e5-head-lasso-full-precision", 34.7),
+    PaperRow("head-lasso pruning, 8 bit, fine-tuned", "e5-head-lasso", 34.1),
+    PaperRow("rowcol-lasso pruning", "e5-rowcol-lasso-full-precision", 33.8),
+    PaperRow("rowcol-lasso pruning, 8 bit, fine-tuned", "e5-rowcol-lasso", 32.9),
 )
 # Transformer, English to German; biases in full precision where they are not named.
 _L1 = (
@@ -97,6 +114,8 @@ _L6 = (
 PAPER_TABLES: Mapping[str, tuple[PaperRow, ...]] = {
     "b2": _B2,
     "z1": _Z1,
+    "q8": _Q8,
+    "e2": _E2,
     "l1": _L1,
     "l2": _L2,
     "l3": _L3,

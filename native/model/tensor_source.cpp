@@ -59,8 +59,10 @@ const void* TensorSource::elements(const std::string& name, const char* dtype, s
     if (tensor.dtype != dtype) refuse(name, "has the type " + tensor.dtype + ", expected " + dtype);
     if (tensor.shape != shape) refuse(name, "has the shape " + text(tensor.shape) + ", expected " + text(shape));
     if (tensor.coded) {
-        if (element_bytes != 1) refuse(name, "is coded, which only codes may be");
-        return decoded(name, element_count(shape));
+        if (element_bytes != 1 && shape.size() != 2) refuse(name, "is coded, which only codes and matrices may be");
+        const std::byte* bytes = decoded(name, element_count(shape) * element_bytes);
+        if (reinterpret_cast<uintptr_t>(bytes) % element_bytes != 0) refuse(name, "is not aligned in memory");
+        return bytes;
     }
     if (tensor.size != element_count(shape) * element_bytes) {
         refuse(name, "has " + std::to_string(tensor.size) + " bytes, which is not the size of its shape");
@@ -130,7 +132,8 @@ void TensorSource::release(const std::string& name) const {
 }
 
 void TensorSource::release_part(const std::string& name, size_t first, size_t size) const {
-    if (release_) release_(find(name).offset + first, size);
+    const TensorDescription& tensor = find(name);
+    if (release_ && !tensor.coded) release_(tensor.offset + first, size);
 }
 
 }  // namespace pocketmt

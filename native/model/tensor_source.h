@@ -81,7 +81,7 @@ class TensorSource {
 
     // Elements of this tensor that were returned must not be used any more.
     void release(const std::string& name) const;
-    // The same of its bytes from `first` on; the tensor is not coded.
+    // The same of its bytes from `first` on; of a coded tensor they are kept until all of it is released.
     void release_part(const std::string& name, size_t first, size_t size) const;
 
   private:

@@ -96,8 +96,8 @@ def test_a_decoder_that_lies(
             native_model(file)
 
 
-def test_only_codes_may_be_coded(model_path: Path) -> None:
-    coded = r"encoder\.layers\.0.*is coded, which only codes may be"
+def test_only_codes_and_matrices_may_be_coded(model_path: Path) -> None:
+    coded = r"encoder\.layers\.0.*is coded, which only codes and matrices may be"
     with open_model(model_path) as file, pytest.raises(ModelFileError, match=coded):
         _native.Model(
             buffer=file.buffer,

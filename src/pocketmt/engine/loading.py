@@ -10,6 +10,7 @@ from pocketmt.errors import DataError, ModelFileError
 from pocketmt.model_file import Architecture, LstmArchitecture, ModelFile, TransformerArchitecture, open_model
 from pocketmt.model_file.entropy_coding import coded_name
 from pocketmt.model_file.products import Products
+from pocketmt.model_file.sparse import weights_name
 from pocketmt.text.vocabulary import Vocabulary
 
 
@@ -43,7 +44,7 @@ def native_model(file: ModelFile, workers: int = 1, instruction_set: str | None 
         buffer=file.buffer,
         architecture=native_architecture(file.architecture),
         tensors=_tensors(file),
-        decoders={name: partial(file.data, name) for name in file.coded},
+        decoders={name: partial(file.data, name) for name in (*file.coded, *file.sparse)},
         matrices={
             name: [(group.scheme, group.bits, group.granularity, group.levels or (), group.rows) for group in groups]
             for name, groups in file.matrices.items()
@@ -60,10 +61,13 @@ def native_model(file: ModelFile, workers: int = 1, instruction_set: str | None 
 
 
 def _tensors(file: ModelFile) -> dict[str, tuple[str, tuple[int, ...], int, int]]:
-    """Return what the engine asks for; a coded tensor has dtype and shape decoded, and the place of its stream."""
+    """Return what the engine asks for; a coded or sparse tensor has dtype and shape decoded, and its stream's place."""
     places = {name: (entry.dtype, entry.shape, entry.offset, entry.size) for name, entry in file.tensors.items()}
     for name in file.coded:
         _, _, offset, size = places.pop(coded_name(name))
+        places[name] = (*file.form(name), offset, size)
+    for name in file.sparse:
+        _, _, offset, size = places.pop(weights_name(name))
         places[name] = (*file.form(name), offset, size)
     return places
 

@@ -17,6 +17,7 @@ from pocketmt.model_file.layout import RowGroup, StoredScheme, TensorForm, schem
 from pocketmt.model_file.newer import NewerFileError
 from pocketmt.model_file.products import Products, StaticProducts, activation_scale_name, products_from_json
 from pocketmt.model_file.shortlist import StoredShortlist, shortlist_from_json
+from pocketmt.model_file.sparse import kept_form, kept_name, sparse_from_json
 from pocketmt.model_file.vectors import Stacks, stacks_from_json, stored_shapes
 
 FORMAT_VERSION: Final = 1
@@ -49,7 +50,8 @@ class Contents:
     vocabulary_bytes: int
     matrices: dict[str, tuple[RowGroup, ...]]  # stacks of vectors among them
     stacks: Stacks
-    tensors: dict[str, TensorForm]  # without the vocabulary, whose size the manifest does not fix
+    sparse: tuple[str, ...]  # fp32 matrices whose zeros are left out
+    tensors: dict[str, TensorForm]  # without those whose size the manifest does not fix
     coded: bool  # codes may be entropy-coded
     products: Products | StaticProducts | None  # of activations and quantized matrices; None: 8 bits, a scale a row
     shortlist: StoredShortlist | None
@@ -63,7 +65,7 @@ def check_manifest(manifest: dict[str, object]) -> Contents:
         raise ModelFileError(f"manifest: format_version is {version!r:.40}, expected a whole number of at least 1")
     if version > FORMAT_VERSION:
         raise NewerFileError(f"manifest: format version {version}, this PocketMT reads up to {FORMAT_VERSION}")
-    optional = {"coding", "vectors", "products", "activations", "shortlist"} & set(manifest)
+    optional = {"coding", "vectors", "sparse", "products", "activations", "shortlist"} & set(manifest)
     _check_members(manifest, ("format_version", *_MEMBERS, *optional), "manifest")
     if manifest.get("coding", CODING) != CODING:
         raise NewerFileError(f"manifest: coding {manifest['coding']!r:.40} is unknown here (known: {CODING!r})")
@@ -86,7 +88,8 @@ def check_manifest(manifest: dict[str, object]) -> Contents:
     for stack in stacks:
         if stack not in matrices:
             raise ModelFileError(f"manifest: matrices: {stack!r} is missing, whose rows are vectors")
-    tensors = _tensor_forms(shapes, matrices)
+    sparse = sparse_from_json(manifest["sparse"], parameters, matrices) if "sparse" in manifest else ()
+    tensors = _tensor_forms(shapes, matrices, sparse)
     if isinstance(products, StaticProducts):
         tensors |= {activation_scale_name(name): ("F32", (1,)) for name in matrices if name not in stacks}
     activations = activations_from_json(manifest["activations"]) if "activations" in manifest else None
@@ -103,6 +106,7 @@ def check_manifest(manifest: dict[str, object]) -> Contents:
         vocabulary_bytes=_vocabulary_bytes(manifest["vocabulary"]),
         matrices=matrices,
         stacks=stacks,
+        sparse=sparse,
         tensors=tensors,
         coded="coding" in manifest,
         products=products,
@@ -177,7 +181,7 @@ def _row_group(value: object, schemes: list[StoredScheme], columns: int, where: 
 
 
 def _tensor_forms(
-    shapes: dict[str, tuple[int, ...]], matrices: dict[str, tuple[RowGroup, ...]]
+    shapes: dict[str, tuple[int, ...]], matrices: dict[str, tuple[RowGroup, ...]], sparse: tuple[str, ...]
 ) -> dict[str, TensorForm]:
     forms: dict[str, TensorForm] = {}
     for name, shape in shapes.items():
@@ -185,6 +189,8 @@ def _tensor_forms(
             for index, group in enumerate(matrices[name]):
                 for suffix, form in group.tensors().items():
                     forms[f"{name}.{index}.{suffix}"] = form
+        elif name in sparse:
+            forms[kept_name(name)] = kept_form(*shape)
         else:
             forms[name] = ("F32", shape)
     return forms

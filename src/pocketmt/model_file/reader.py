@@ -12,7 +12,7 @@ from typing import Final, Self
 
 from pocketmt.errors import ModelFileError
 from pocketmt.model_file.activations import StoredActivations, check_ranges, ranges_name
-from pocketmt.model_file.architecture import Architecture
+from pocketmt.model_file.architecture import Architecture, parameter_shapes
 from pocketmt.model_file.container import Header, TensorEntry, header_bytes, parse_header
 from pocketmt.model_file.entropy_coding import CODED, coded_name, decode
 from pocketmt.model_file.layout import MAXIMUM_GROUPED, RowGroup, TensorForm, groups_form
@@ -20,6 +20,7 @@ from pocketmt.model_file.manifest import VOCABULARY_TENSOR, Contents, check_mani
 from pocketmt.model_file.newer import NewerFileError
 from pocketmt.model_file.products import Products, StaticProducts, activation_scale_name
 from pocketmt.model_file.shortlist import SHORTLIST_TENSOR, StoredShortlist, read_shortlist
+from pocketmt.model_file.sparse import check_kept, expand, kept_name, weights_name
 from pocketmt.model_file.strict_json import parse_object
 from pocketmt.model_file.values import check_activation_scale, check_group, group_of_row
 from pocketmt.model_file.vectors import Stacks
@@ -40,6 +41,7 @@ class ModelFile:
         matrices: quantized matrix -> its row groups; other matrices are plain F32 tensors. Stacks are among them.
         stacks: stack of quantized vectors -> the vectors that are its rows; other vectors are plain F32 tensors.
         tensors: name -> where it lies; padding is left out.
+        sparse: fp32 matrix whose zeros the file leaves out -> its shape; `data` puts them in.
         products: how activations that meet quantized matrices are quantized; None: 8 bits, a scale a row.
         activations: which operations are quantized within ranges that the file holds; None: none are.
         stored_shortlist: the manifest's entry of the lexical shortlist; None: there is none.
@@ -53,6 +55,8 @@ class ModelFile:
         self.manifest: dict[str, object] = manifest
         self.matrices: dict[str, tuple[RowGroup, ...]] = contents.matrices
         self.stacks: Stacks = contents.stacks
+        shapes = parameter_shapes(contents.architecture)
+        self.sparse: Mapping[str, tuple[int, ...]] = {name: shapes[name] for name in contents.sparse}
         self.products: Products | StaticProducts | None = contents.products
         self.activations: StoredActivations | None = contents.activations
         self.stored_shortlist: StoredShortlist | None = contents.shortlist
@@ -62,13 +66,15 @@ class ModelFile:
         self._vocabulary_bytes = contents.vocabulary_bytes
 
     def data(self, name: str) -> memoryview:
-        """Return the bytes of a tensor, without copying; of one in `coded`, decoded anew at each call.
+        """Return the bytes of a tensor, without copying; of one in `coded` or `sparse`, decoded anew at each call.
 
         Raises ModelFileError where they cannot be decoded.
         """
         if name in self.coded:
             coded = coded_name(name)
             return decode(coded, self.data(coded), self.coded[name], name.rpartition(".")[2])
+        if name in self.sparse:
+            return expand(self.sparse[name], self.data(kept_name(name)), self.data(weights_name(name)))
         entry = self.tensors[name]
         return self.buffer[entry.offset : entry.offset + entry.size]
 
@@ -76,6 +82,8 @@ class ModelFile:
         """Return dtype and shape of what `data` returns."""
         if name in self.coded:
             return self.coded[name].tensors()[name.rpartition(".")[2]]
+        if name in self.sparse:
+            return "F32", self.sparse[name]
         return self.tensors[name].dtype, self.tensors[name].shape
 
     def group_of_row(self, matrix: str) -> bytes | None:
@@ -184,10 +192,12 @@ def _check_digest(buffer: memoryview, raw: memoryview, header: Header) -> None:
 def _check_tensors(header: Header, contents: Contents) -> None:
     """The tensors are exactly those that architecture and matrices ask for, in dtype and shape."""
     expected = {**contents.tensors, **_group_tensors(header, contents)}
-    streams = {VOCABULARY_TENSOR} if contents.shortlist is None else {VOCABULARY_TENSOR, SHORTLIST_TENSOR}
+    of_any_size = {VOCABULARY_TENSOR: "U8"} | {weights_name(name): "F32" for name in contents.sparse}
+    if contents.shortlist is not None:
+        of_any_size[SHORTLIST_TENSOR] = "U8"
     for coded in _coded(header, contents):
         del expected[coded]
-        streams.add(coded_name(coded))
+        of_any_size[coded_name(coded)] = "U8"
     for name, (dtype, shape) in expected.items():
         entry = header.tensors.get(name)
         if entry is None:
@@ -196,14 +206,14 @@ def _check_tensors(header: Header, contents: Contents) -> None:
             raise ModelFileError(
                 f"tensor {name!r} is {entry.dtype} of shape {list(entry.shape)}, expected {dtype} of {list(shape)}"
             )
-    for name in streams:  # their sizes are their own
-        stream = header.tensors.get(name)
-        if stream is None:
+    for name, dtype in of_any_size.items():
+        entry = header.tensors.get(name)
+        if entry is None:
             raise ModelFileError(f"tensor {name!r} is missing")
-        if stream.dtype != "U8" or len(stream.shape) != 1:
-            raise ModelFileError(f"tensor {name!r} is not a row of U8")
+        if entry.dtype != dtype or len(entry.shape) != 1:
+            raise ModelFileError(f"tensor {name!r} is not a row of {dtype}")
     for name in header.tensors:
-        if name not in expected and name not in streams:
+        if name not in expected and name not in of_any_size:
             raise ModelFileError(f"tensor {name!r:.120} is not part of this architecture")
 
 
@@ -238,6 +248,8 @@ def _check_values(model: ModelFile) -> None:
         for index, group in enumerate(groups):
             check_group(f"{name}.{index}", group, model.data)
         model.group_of_row(name)
+    for name, shape in model.sparse.items():
+        check_kept(name, shape, model.data(kept_name(name)), model.tensors[weights_name(name)].shape[0])
     for operation in () if model.activations is None else model.activations.operations:
         name = ranges_name(operation)
         check_ranges(operation, model.tensors[name].shape, model.data(name))

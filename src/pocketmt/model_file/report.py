@@ -14,6 +14,7 @@ from pocketmt.model_file.manifest import VOCABULARY_TENSOR
 from pocketmt.model_file.products import Products, StaticProducts
 from pocketmt.model_file.reader import ModelFile, open_model
 from pocketmt.model_file.shortlist import SHORTLIST_TENSOR
+from pocketmt.model_file.sparse import kept_name, weights_name
 
 FLOAT32_BYTES = 4
 
@@ -200,6 +201,13 @@ def _report(path: str, file: ModelFile) -> ModelReport:
 
 def _matrix(file: ModelFile, name: str, shape: tuple[int, ...]) -> MatrixReport:
     groups = file.matrices.get(name)
+    if name in file.sparse:
+        kept, weights = file.tensors[kept_name(name)], file.tensors[weights_name(name)]
+        size = kept.size + weights.size
+        zeros = 1 - weights.shape[0] / math.prod(shape)
+        return MatrixReport(
+            name, shape, f"float32, {zeros:.1%} zero", 8 * FLOAT32_BYTES, 8 * size / math.prod(shape), size
+        )
     if groups is None:
         size = file.tensors[name].size
         return MatrixReport(name, shape, "float32", 8 * FLOAT32_BYTES, 8 * FLOAT32_BYTES, size)

@@ -106,7 +106,8 @@ def compress_run(
     vocabulary = model.vocabulary_file.read_bytes()
     ranges = None if activations is None else TrainedActivations(activations, outcome.ranges)
     products = packed_products(recipe, outcome.ranges)
-    packed = partial(pack, products=products, entropy_coding=entropy_coding, activations=ranges)
+    sparse = make_plan(recipe, model.architecture)[-1].sparse
+    packed = partial(pack, products=products, entropy_coding=entropy_coding, activations=ranges, sparse=sparse)
 
     def write(path: Path) -> None:
         weights, quantized = outcome.weights, outcome.quantized

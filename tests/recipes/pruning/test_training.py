@@ -177,6 +177,26 @@ def test_the_engine_runs_what_lasso_left(run: Path, tmp_path: Path, bits: int) -
         assert file.architecture == reference.architecture
 
 
+def test_the_file_leaves_out_zeros_and_the_engine_has_them(run: Path, tmp_path: Path) -> None:
+    path, whole = tmp_path / "model.pocketmt", tmp_path / "whole.pocketmt"
+    stage = magnitude(from_share=0.5, to_share=0.8, matrices=["embedding", "encoder.*"])
+    compress_run(run, recipe(stage), tmp_path / "work", path)
+    reference = load_reference(path)
+    with open_model(path) as file:
+        sparse = list(file.sparse)
+    assert "embedding.weight" in sparse and QKV in sparse
+    assert not any(name.startswith("decoder") for name in sparse)
+    weights = reference.state_dict()
+    assert int((weights["embedding.weight"] == 0).sum()) == int(0.8 * weights["embedding.weight"].numel())
+    with torch.inference_mode():
+        expected = reference.logits(reference(torch.tensor([[5, 9, 7, 2]]), torch.tensor([[1, 11, 12]])))[0]
+    torch.testing.assert_close(native_logits(path, [5, 9, 7], [11, 12]), expected, atol=1e-4, rtol=0)
+    compress_run(run, recipe({"retraining": TRAINING}), tmp_path / "unpruned", whole)
+    zeros = sum(int((weights[name] == 0).sum()) for name in sparse)
+    bits = sum(weights[name].numel() for name in sparse)
+    assert whole.stat().st_size - path.stat().st_size == pytest.approx(4 * zeros - bits / 8, abs=2000)  # and the header
+
+
 @pytest.mark.parametrize(
     ("stages", "message"),
     [

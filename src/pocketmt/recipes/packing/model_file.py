@@ -1,7 +1,7 @@
 """Packing: a PyTorch model's parameters, a choice of schemes, and a vocabulary become one model file."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Final
@@ -28,6 +28,7 @@ from pocketmt.quantization.static_activations import CalibratedActivations
 from pocketmt.recipes.activations.stored import TrainedActivations, encode_activations, with_stored_norms
 from pocketmt.recipes.packing.encoding import check_groups, encode_matrix, stored_tensor
 from pocketmt.recipes.packing.entropy_coding import code_tensors
+from pocketmt.recipes.packing.sparse import encode_sparse, is_smaller
 from pocketmt.recipes.row_groups import QuantizedMatrix, RowGroup
 from pocketmt.recipes.vectors import stacked
 from pocketmt.text.vocabulary import Vocabulary
@@ -73,6 +74,7 @@ def pack(
     products: LogarithmicActivations | CalibratedActivations | None = None,
     entropy_coding: bool = False,
     activations: TrainedActivations | None = None,
+    sparse: Collection[str] = (),
 ) -> int:
     """Write a model file.
 
@@ -88,6 +90,7 @@ def pack(
         quantized: matrix -> codes and parameters of each of its row groups, stored as they are: of a retrained model,
             what training used. The other matrices' schemes fit and assign.
         products: how activations that meet quantized matrices are quantized; None: 8 bits, a scale a row.
+        sparse: matrices whose zeros are left out, where they are stored in fp32 and that makes them smaller.
         activations: which are quantized, as `check_storable` asks, and their ranges; None: none are.
         entropy_coding: make the codes smaller without loss; only a PocketMT that knows of it reads such a file.
 
@@ -113,7 +116,7 @@ def pack(
     if activations is not None:
         state = with_stored_norms(activations.settings, state, [name for stack in vectors for name in stack])
     holding = {name: stacked(state, stacks[name]) if name in stacks else state[name] for name in held}
-    stored, tensors = _encode(holding, chosen, quantized or {})
+    stored, tensors = _encode(holding, chosen, quantized or {}, sparse)
     described, ranges = _activations(activations, architecture)
     manifest = _manifest(architecture, vocabulary, about) | stored | _optional(vectors, products) | described
     tensors |= ranges | _activation_scales(products, [name for name in chosen if name not in stacks])
@@ -178,15 +181,21 @@ def _encode(
     state: Mapping[str, Tensor],
     chosen: Mapping[str, Sequence[RowGroup]],
     quantized: Mapping[str, QuantizedMatrix],
+    sparse: Collection[str],
 ) -> tuple[dict[str, object], dict[str, StoredTensor]]:
     """Return the manifest's schemes and matrices, and the tensors in the order of the state."""
     entries: list[dict[str, object]] = []
     matrices: dict[str, list[list[int]]] = {}
+    without_zeros: list[str] = []
     tensors: dict[str, StoredTensor] = {}
     for name, parameter in state.items():
         weight = parameter.detach().to("cpu", torch.float32)
         if name not in chosen:
-            tensors[name] = stored_tensor(weight, "F32")
+            if name in sparse and is_smaller(weight):
+                without_zeros.append(name)
+                tensors |= encode_sparse(name, weight)
+            else:
+                tensors[name] = stored_tensor(weight, "F32")
             continue
         described, encoded = encode_matrix(name, weight, chosen[name], quantized.get(name))
         tensors |= encoded
@@ -194,7 +203,8 @@ def _encode(
             if entry not in entries:
                 entries.append(entry)
         matrices[name] = [[entries.index(entry), rows] for entry, rows in described]
-    return {"schemes": entries, "matrices": matrices}, tensors
+    members: dict[str, object] = {"schemes": entries, "matrices": matrices}
+    return members | ({"sparse": without_zeros} if without_zeros else {}), tensors
 
 
 def _activation_scales(
