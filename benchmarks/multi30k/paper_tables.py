@@ -1,4 +1,4 @@
-"""The tables of papers B, Z, L, Q (pruning) and E (pruning): which recipe makes each row here, and what the paper reports for it.
+"""The tables of papers B, Z, L, and of pruning Q and E: which recipe makes each row here, and what the paper reports.
 
 The papers' figures are of larger models and other text: what can be compared is the order of the rows and the sign of
 the differences, not the numbers.
