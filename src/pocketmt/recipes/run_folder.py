@@ -106,8 +106,7 @@ def compress_run(
     vocabulary = model.vocabulary_file.read_bytes()
     ranges = None if activations is None else TrainedActivations(activations, outcome.ranges)
     products = packed_products(recipe, outcome.ranges)
-    sparse = make_plan(recipe, model.architecture)[-1].sparse
-    packed = partial(pack, products=products, entropy_coding=entropy_coding, activations=ranges, sparse=sparse)
+    packed = partial(pack, products=products, entropy_coding=entropy_coding, activations=ranges)
 
     def write(path: Path) -> None:
         weights, quantized = outcome.weights, outcome.quantized

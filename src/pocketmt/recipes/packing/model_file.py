@@ -1,7 +1,7 @@
 """Packing: a PyTorch model's parameters, a choice of schemes, and a vocabulary become one model file."""
 
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Final
@@ -74,7 +74,6 @@ def pack(
     products: LogarithmicActivations | CalibratedActivations | None = None,
     entropy_coding: bool = False,
     activations: TrainedActivations | None = None,
-    sparse: Collection[str] = (),
 ) -> int:
     """Write a model file.
 
@@ -90,7 +89,6 @@ def pack(
         quantized: matrix -> codes and parameters of each of its row groups, stored as they are: of a retrained model,
             what training used. The other matrices' schemes fit and assign.
         products: how activations that meet quantized matrices are quantized; None: 8 bits, a scale a row.
-        sparse: matrices whose zeros are left out, where they are stored in fp32 and that makes them smaller.
         activations: which are quantized, as `check_storable` asks, and their ranges; None: none are.
         entropy_coding: make the codes smaller without loss; only a PocketMT that knows of it reads such a file.
 
@@ -116,7 +114,7 @@ def pack(
     if activations is not None:
         state = with_stored_norms(activations.settings, state, [name for stack in vectors for name in stack])
     holding = {name: stacked(state, stacks[name]) if name in stacks else state[name] for name in held}
-    stored, tensors = _encode(holding, chosen, quantized or {}, sparse)
+    stored, tensors = _encode(holding, chosen, quantized or {})
     described, ranges = _activations(activations, architecture)
     manifest = _manifest(architecture, vocabulary, about) | stored | _optional(vectors, products) | described
     tensors |= ranges | _activation_scales(products, [name for name in chosen if name not in stacks])
@@ -181,7 +179,6 @@ def _encode(
     state: Mapping[str, Tensor],
     chosen: Mapping[str, Sequence[RowGroup]],
     quantized: Mapping[str, QuantizedMatrix],
-    sparse: Collection[str],
 ) -> tuple[dict[str, object], dict[str, StoredTensor]]:
     """Return the manifest's schemes and matrices, and the tensors in the order of the state."""
     entries: list[dict[str, object]] = []
@@ -191,7 +188,7 @@ def _encode(
     for name, parameter in state.items():
         weight = parameter.detach().to("cpu", torch.float32)
         if name not in chosen:
-            if name in sparse and is_smaller(weight):
+            if is_smaller(weight):
                 without_zeros.append(name)
                 tensors |= encode_sparse(name, weight)
             else:

@@ -19,6 +19,6 @@ def encode_sparse(name: str, weight: Tensor) -> dict[str, StoredTensor]:
 
 
 def is_smaller(weight: Tensor) -> bool:
-    """Whether a matrix takes fewer bytes so than with its zeros: a bit a weight must be worth it, and one be kept."""
+    """Whether a parameter is a matrix that takes fewer bytes so: a bit a weight must be worth it, and one be kept."""
     zeros = int((weight == 0).sum())
-    return 32 * zeros > weight.numel() > zeros
+    return weight.dim() == 2 and 32 * zeros > weight.numel() > zeros
