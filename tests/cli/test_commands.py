@@ -21,6 +21,8 @@ COMMANDS = [
         "inspect",
         "pack",
         "sensitivity",
+        "shortlist",
+        "student",
         "train",
         "translate",
     )

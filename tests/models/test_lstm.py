@@ -180,6 +180,16 @@ def test_searches_agree_with_teacher_forcing() -> None:
         assert [hypothesis.ids for hypothesis in one] == [hypothesis.ids for hypothesis in other]
 
 
+def test_it_writes_in_an_ensemble_with_a_transformer() -> None:
+    network, other = random_lstm(5), make_network(preset("tiny", 40)).eval()
+    sources = [[5, 6, 7], [8, 9, 10, 11, 12]]
+    twice = beam_search([network, network], sources, 3, maximum_length=lambda length: 8)
+    alone = beam_search(network, sources, 3, maximum_length=lambda length: 8)
+    for one, both in zip(alone, twice, strict=True):
+        assert [hypothesis.ids for hypothesis in one] == [hypothesis.ids for hypothesis in both]
+    assert beam_search([network, other], sources, 3, maximum_length=lambda length: 8) != alone
+
+
 def test_attention_to_the_source_can_be_looked_at() -> None:
     network = random_lstm()
     weights = attention_weights(network, "cross", 0, [5, 6, 7], [8, 9])

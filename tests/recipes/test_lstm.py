@@ -9,7 +9,9 @@ import torch
 
 from pocketmt.errors import ConfigurationError
 from pocketmt.model_file import open_model
+from pocketmt.recipes.choosing.allocation import choose_recipe
 from pocketmt.recipes.choosing.sensitivity import measure_sensitivity
+from pocketmt.recipes.description.matrices import kinds_of, matrix_names
 from pocketmt.recipes.description.plan import make_plan
 from pocketmt.recipes.description.schema import Recipe
 from pocketmt.recipes.packing.model_file import About, pack
@@ -108,6 +110,13 @@ def test_quantized_activations_are_refused(model: TrainedModel) -> None:
     stage = {"quantize": [everything("affine", 8)], "activations": {"bits": 8}}
     with pytest.raises(ConfigurationError, match="fully quantized networks are Transformers"):
         make_plan(recipe(stage), model.architecture)
+
+
+def test_a_recipe_for_a_size_divides_its_own_parts(model: TrainedModel, tmp_path: Path) -> None:
+    found = choose_recipe(model, tmp_path, size=24_000)
+    (stage,) = found.stages
+    assert [entry.matrices for entry in stage.quantize] == [[kind] for kind in kinds_of(model.architecture)]
+    assert len(make_plan(found, model.architecture)[0].matrices) == len(matrix_names(model.architecture))
 
 
 def test_its_parts_are_scored_one_by_one(model: TrainedModel) -> None:
