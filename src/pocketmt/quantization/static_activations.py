@@ -19,13 +19,12 @@ def calibrated_scale(largest: Tensor) -> float:
     large are clamped, for the sake of all the others' steps.
 
     Args:
-        largest: float [instances], max |A_i| of each instance of the activation A; those of zeros say nothing.
-
-    Raises ValueError where there is none but zeros.
+        largest: float [instances], max |A_i| of each instance of the activation A; those of zeros say nothing. Where
+            there are no others, of a node that pruning left for dead, the codes reach from -1 to 1.
     """
     factors = HIGHEST_CODE / largest[largest > 0].double()
     if not len(factors):
-        raise ValueError("an activation was 0 wherever it was seen: there is no scale for it")
+        return 1 / HIGHEST_CODE
     return float(1.0 / (factors.mean() + DEVIATIONS * factors.std(correction=0)))
 
 
