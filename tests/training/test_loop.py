@@ -101,6 +101,15 @@ def test_killed_at_any_moment_it_resumes_to_the_same_result(corpus: Path) -> Non
     assert logs[0] == logs[1]
 
 
+def test_killed_before_its_first_checkpoint_a_run_begins_its_log_anew(corpus: Path) -> None:
+    configuration = read_configuration(write_configuration(corpus, maximum_updates=3))
+    train(configuration, corpus / "run")
+    (corpus / "run" / "checkpoint.pt").unlink()
+    train(configuration, corpus / "run")
+    events = [json.loads(line)["event"] for line in (corpus / "run" / "log.jsonl").read_text().splitlines()]
+    assert events.count("start") == 1
+
+
 def test_a_finished_run_is_left_as_it_is(corpus: Path) -> None:
     configuration = read_configuration(write_configuration(corpus, maximum_updates=3))
     train(configuration, corpus / "run")

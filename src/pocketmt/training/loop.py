@@ -141,7 +141,8 @@ class Run:
             folder / "log.jsonl",
             self.settings.maximum_updates,
             self.position.update,
-            lambda event: event.get("update", 0) <= self.position.update,
+            # Without a checkpoint the run begins anew, and so does its log.
+            lambda event: 0 < self.position.update >= event.get("update", 0),
             fabric.is_global_zero,
         )
 
