@@ -13,9 +13,9 @@ import argparse
 import statistics
 import sys
 import tempfile
-import time
 from collections.abc import Sequence
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ from pocketmt.engine import Translator
 from pocketmt.evaluation.quality import compare
 from pocketmt.evaluation.records import provenance, write_record
 from pocketmt.evaluation.shortlist import measure_recall
+from pocketmt.evaluation.speed import measure
 from pocketmt.evaluation.tables import Column, plain_table
 from pocketmt.recipes.packing.shortlist import add_shortlist, learn_shortlist
 from pocketmt.recipes.run_folder import pack_run
@@ -106,10 +107,8 @@ def _times_as_fast(translator: Translator, sources: Sequence[str], rounds: int) 
     for _ in range(rounds):
         seconds = []
         for shortlist in (False, True):
-            start = time.perf_counter()
-            for line in sources:
-                translator.translate([line], beam_size=1, shortlist=shortlist)
-            seconds.append(time.perf_counter() - start)
+            translate = partial(translator.translate, beam_size=1, shortlist=shortlist)
+            seconds.append(measure(translate, sources, repeats=1).median_seconds)
         ratios.append(seconds[0] / seconds[1])
     return {"times_as_fast": statistics.median(ratios), "lowest": min(ratios), "highest": max(ratios)}
 

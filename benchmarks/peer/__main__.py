@@ -24,7 +24,6 @@ from benchmarks.peer.record import render, rows_of
 from benchmarks.peer.sides import Side, our_side, peer_side
 from pocketmt.errors import PocketMTError
 from pocketmt.evaluation.records import provenance, write_record
-from pocketmt.model_file.architecture import architecture_to_json
 
 RECORD = Path(__file__).resolve().parents[1] / "records" / "peer.json"
 SEED = 1
@@ -135,7 +134,7 @@ def _description(model: TimedModel) -> dict[str, Any]:
     return {
         "name": model.name,
         "origin": model.origin,
-        "architecture": architecture_to_json(model.architecture),
+        "architecture": model.architecture.to_json(),
         "target_tokens": {"fewest": model.lengths[0], "most": model.lengths[1]},
     }
 

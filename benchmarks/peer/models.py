@@ -17,7 +17,6 @@ from benchmarks.peer.piece_list import made_up_vocabulary
 from pocketmt.engine.bundled import resolve_model
 from pocketmt.errors import ConfigurationError
 from pocketmt.model_file import Architecture, TransformerArchitecture, open_model
-from pocketmt.model_file.architecture import architecture_to_json
 from pocketmt.models.networks import make_network
 from pocketmt.models.presets import TRANSFORMERS, preset
 from pocketmt.recipes.packing.model_file import About, pack
@@ -102,7 +101,7 @@ def _write(
     exchange = folder / "weights.npz"
     numpy.savez(
         exchange,
-        architecture=numpy.array(json.dumps(architecture_to_json(architecture))),
+        architecture=numpy.array(json.dumps(architecture.to_json())),
         vocabulary=numpy.frombuffer(vocabulary, dtype=numpy.uint8),
         **arrays,  # type: ignore[arg-type]
     )

@@ -11,7 +11,6 @@ from torch import Tensor
 from benchmarks.peer.piece_list import made_up_vocabulary
 from benchmarks.schemes.forms import Form
 from pocketmt.model_file import Architecture
-from pocketmt.model_file.architecture import parameter_shapes
 from pocketmt.models.networks import make_network
 from pocketmt.quantization import Scheme
 from pocketmt.recipes.packing.model_file import FLOAT32, About, pack
@@ -38,7 +37,7 @@ class FileMaker:
         """Write a file of this form."""
         schemes: dict[str, Any] = {}
         quantized = {}
-        for name, shape in parameter_shapes(self._architecture).items():
+        for name, shape in self._architecture.parameter_shapes().items():
             if name in form.matrices:
                 groups = form.matrices[name].groups(self._counts)
                 schemes[name] = groups

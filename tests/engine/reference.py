@@ -8,7 +8,6 @@ import torch
 from torch import Tensor
 
 from pocketmt.model_file import Architecture, TransformerArchitecture
-from pocketmt.model_file.architecture import architecture_to_json
 from pocketmt.model_file.bit_packing import pack_codes
 from pocketmt.model_file.writer import StoredTensor, write_model
 from pocketmt.models.network import TranslationNetwork
@@ -124,7 +123,7 @@ def manifest(
 ) -> dict[str, object]:
     return {
         "format_version": 1,
-        "architecture": architecture_to_json(shape),
+        "architecture": shape.to_json(),
         "languages": {"source": "en", "target": "de"},
         "vocabulary": {"encoding": "xz", "bytes": len(vocabulary.model), "normalization": "nfkc"},
         "schemes": schemes,

@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pocketmt.model_file.architecture import parameter_shapes
 from pocketmt.model_file.writer import StoredTensor, write_model
 from pocketmt.models.presets import preset
 from pocketmt.quantization import Uniform
@@ -39,7 +38,7 @@ def test_peak_memory_of_base_in_8_bit(tmp_path: Path, vocabulary: Vocabulary) ->
     shape = preset("base", 32000)
     draw = np.random.default_rng(1)
     stored, matrices = {}, {}
-    for name, sizes in parameter_shapes(shape).items():
+    for name, sizes in shape.parameter_shapes().items():
         if len(sizes) == 2:
             codes = draw.integers(-127, 128, sizes, dtype=np.int8)
             scale = np.full(sizes[0], 0x3A00, dtype="<u2")  # 2^-11 as bfloat16

@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pocketmt.model_file.architecture import parameter_shapes
 from pocketmt.model_file.entropy_coding import CODING
 from pocketmt.model_file.manifest import check_manifest
 from pocketmt.model_file.writer import StoredTensor, write_model
@@ -26,7 +25,7 @@ def test_peak_memory_of_base(tmp_path: Path, vocabulary: Vocabulary) -> None:
     shape, path = preset("base", 32000), tmp_path / "base.pocketmt"
     draw = np.random.default_rng(1)
     stored, matrices = {}, {}
-    for name, sizes in parameter_shapes(shape).items():
+    for name, sizes in shape.parameter_shapes().items():
         if len(sizes) == 2:
             codes = np.clip(draw.normal(0, 30, sizes), -127, 127).astype(np.int8)
             scale = np.full(sizes[0], 0x3A00, dtype="<u2")  # 2^-11 as bfloat16

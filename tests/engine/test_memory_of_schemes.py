@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pocketmt.model_file.architecture import parameter_shapes
 from pocketmt.model_file.layout import StoredScheme
 from pocketmt.model_file.writer import StoredTensor, write_model
 from pocketmt.models.presets import preset
@@ -35,7 +34,7 @@ def test_peak_memory_of_base(tmp_path: Path, vocabulary: Vocabulary, name: str, 
     shape = preset("base", 32000)
     draw = np.random.default_rng(1)
     stored, matrices = {}, {}
-    for matrix, sizes in parameter_shapes(shape).items():
+    for matrix, sizes in shape.parameter_shapes().items():
         if matrix == plain:
             stored[matrix] = StoredTensor("F32", sizes, draw.normal(0, 0.05, sizes).astype("<f4").tobytes())
         elif len(sizes) == 2:

@@ -11,7 +11,6 @@ from pocketmt.engine import _native
 from pocketmt.engine.loading import native_architecture
 from pocketmt.errors import ModelFileError
 from pocketmt.model_file import open_model
-from pocketmt.model_file.architecture import parameter_shapes
 from pocketmt.model_file.vectors import stack_name
 from pocketmt.models.network import TranslationNetwork
 from pocketmt.quantization import Scheme
@@ -39,7 +38,7 @@ def write(
             if parameter.dim() == 1:
                 parameter.add_(0.3 * torch.randn(parameter.shape, generator=torch.Generator().manual_seed(1)))
     by_length: dict[int, list[str]] = {}
-    for name, shape in parameter_shapes(model.architecture).items():
+    for name, shape in model.architecture.parameter_shapes().items():
         if len(shape) == 1:
             by_length.setdefault(shape[0], []).append(name)
     choice: dict[str, str | Groups] = {

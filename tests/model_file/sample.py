@@ -9,7 +9,7 @@ import struct
 from collections.abc import Mapping
 from pathlib import Path
 
-from pocketmt.model_file.architecture import TransformerArchitecture, architecture_to_json
+from pocketmt.model_file.architecture import TransformerArchitecture
 from pocketmt.model_file.manifest import check_manifest
 from pocketmt.model_file.writer import StoredTensor, write_model
 
@@ -28,7 +28,7 @@ ARCHITECTURE = TransformerArchitecture(
 )
 MANIFEST: dict[str, object] = {
     "format_version": 1,
-    "architecture": architecture_to_json(ARCHITECTURE),
+    "architecture": ARCHITECTURE.to_json(),
     "languages": {"source": "en", "target": "de"},
     "vocabulary": {"encoding": "xz", "bytes": len(VOCABULARY), "normalization": "nfkc"},
     "schemes": [

@@ -9,7 +9,6 @@ import pytest
 
 from pocketmt.errors import ModelFileError
 from pocketmt.model_file import LstmArchitecture, open_model
-from pocketmt.model_file.architecture import parameter_shapes
 from pocketmt.model_file.manifest import check_manifest
 from pocketmt.model_file.report import inspect_model
 from pocketmt.model_file.writer import write_model
@@ -47,7 +46,7 @@ def file(tmp_path: Path) -> Path:
 def test_it_is_read_as_it_was_written(file: Path) -> None:
     with open_model(file) as opened:
         assert opened.architecture == ARCHITECTURE
-        shapes = parameter_shapes(ARCHITECTURE)
+        shapes = ARCHITECTURE.parameter_shapes()
         assert all(opened.form(name) == ("F32", shape) for name, shape in shapes.items() if name not in opened.matrices)
     MANIFEST_SCHEMA.validate(MANIFEST)
     report = inspect_model(file)

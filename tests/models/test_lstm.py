@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from pocketmt.errors import ConfigurationError
-from pocketmt.model_file.architecture import LstmArchitecture, architecture_from_json, parameter_shapes
+from pocketmt.model_file.architecture import LstmArchitecture, architecture_from_json
 from pocketmt.models.attention_weights import attention_heads, attention_weights
 from pocketmt.models.lstm import LSTM, LstmNetwork, mirror
 from pocketmt.models.networks import make_network
@@ -155,12 +155,12 @@ def test_cells_are_kept_at_first() -> None:
 def test_parameters_are_those_that_are_stated(changes: dict[str, Any]) -> None:
     architecture = lstm(**changes)
     found = {name: tuple(weight.shape) for name, weight in make_network(architecture).state_dict().items()}
-    assert found == parameter_shapes(architecture)
-    assert list(found) == list(parameter_shapes(architecture))
+    assert found == architecture.parameter_shapes()
+    assert list(found) == list(architecture.parameter_shapes())
 
 
 def test_the_papers_network_is_about_as_large_as_the_papers() -> None:
-    shapes = parameter_shapes(preset("lstm", 36_000))  # paper L, Table 6: 361 MB
+    shapes = preset("lstm", 36_000).parameter_shapes()  # paper L, Table 6: 361 MB
     assert sum(int(np.prod(shape)) for shape in shapes.values()) * 4 / 361e6 == pytest.approx(1, abs=0.1)
 
 

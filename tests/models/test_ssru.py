@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from pocketmt.errors import ConfigurationError
-from pocketmt.model_file.architecture import TransformerArchitecture, parameter_shapes
+from pocketmt.model_file.architecture import TransformerArchitecture
 from pocketmt.models.presets import preset
 from pocketmt.models.search import beam_search, greedy_search
 from pocketmt.models.ssru import SSRU
@@ -55,7 +55,7 @@ def test_position_by_position_is_the_whole_text_at_once() -> None:
 
 @pytest.mark.parametrize(("name", "millions"), TABLE_1.items())
 def test_parameters_are_those_of_table_1(name: str, millions: str) -> None:
-    shapes = parameter_shapes(preset(name, 32_000))
+    shapes = preset(name, 32_000).parameter_shapes()
     count = sum(int(np.prod(shape)) for shape in shapes.values()) + 32_000  # the paper's output layer has a bias
     assert f"{count / 1e6:.1f}M" == millions
 
@@ -65,7 +65,7 @@ def test_networks_have_the_parameters_that_are_stated(name: str) -> None:
     architecture = preset(name, 50)
     assert isinstance(architecture, TransformerArchitecture)
     network = Transformer(architecture)
-    assert {key: tuple(value.shape) for key, value in network.state_dict().items()} == parameter_shapes(architecture)
+    assert {key: tuple(value.shape) for key, value in network.state_dict().items()} == architecture.parameter_shapes()
     assert len(network.start(network.encode(torch.tensor([[5, 2]]))[0])) == architecture.decoder_layers
 
 

@@ -15,7 +15,6 @@ from pocketmt.model_file.architecture import (
     Architecture,
     LstmArchitecture,
     TransformerArchitecture,
-    architecture_to_json,
 )
 from pocketmt.models.networks import make_network
 from pocketmt.text.vocabulary_training import train_vocabulary
@@ -68,7 +67,7 @@ def write_tiny_run(
     architecture = network(dimension, len(vocabulary))
     torch.manual_seed(seed)
     metadata = {
-        "architecture": architecture_to_json(architecture),
+        "architecture": architecture.to_json(),
         "languages": {"source": "en", "target": "up"},
         "training": {"update": 0, "validation_bleu": 0.0, "validation_loss": 4.0},
     }

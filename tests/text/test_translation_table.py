@@ -75,7 +75,7 @@ def test_it_does_not_matter_how_the_text_is_cut(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_source_piece_keeps_a_bounded_number_of_targets(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(translation_table, "MOST_TARGETS", 3)
+    monkeypatch.setattr(translation_table, "MOST_COUNTED", 3)
     monkeypatch.setattr(translation_table, "COUNTED_AT_ONCE", 5)
     monkeypatch.setattr("pocketmt.text.pair_chunks.CELLS_AT_ONCE", 4)
     pairs = [([1], [target]) for target in (5, 5, 6, 6, 6, 7, 7, 8, 9)]

@@ -1,27 +1,8 @@
 #include "tables.h"
-#include "vector/attention.h"
-#include "vector/cache_attention.h"
-#include "vector/elementwise.h"
-#include "vector/log_quantization.h"
-#include "vector/lstm_unit.h"
-#include "vector/recurrent_unit.h"
-#include "vector/search.h"
+#include "vector/functions.h"
 
 namespace pocketmt::avx512_vnni {
 
-const VectorFunctions vector_functions = {quantize_rows,
-                                          quantize_rows_static,
-                                          quantize_rows_logarithmic,
-                                          layer_norm,
-                                          add,
-                                          scale_add,
-                                          transpose_keys,
-                                          attend_memory,
-                                          attend_cache,
-                                          recurrent_unit,
-                                          lstm_unit,
-                                          argmax,
-                                          log_sum_exp,
-                                          top_k};
+const VectorFunctions vector_functions = every_vector_function;
 
 }  // namespace pocketmt::avx512_vnni

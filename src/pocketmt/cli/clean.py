@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from pocketmt.cli.options import FILE
+from pocketmt.cli.options import FILE, parallel_output_option
 
 if TYPE_CHECKING:
     from pocketmt.text.cleaning import CleaningReport, Cut
@@ -17,16 +17,7 @@ SHARE = click.FloatRange(0, 1)
 @click.command(short_help="Leave out of parallel text what harms training.")
 @click.argument("source", type=FILE)
 @click.argument("target", type=FILE)
-@click.option(
-    "--output",
-    "-o",
-    "outputs",
-    type=FILE,
-    nargs=2,
-    required=True,
-    metavar="SOURCE TARGET",
-    help="The two files to write; gzip where a name ends in .gz.",
-)
+@parallel_output_option
 @click.option(
     "--languages",
     nargs=2,

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from pocketmt.cli.options import FILE, beam_size_option, show_translated
+from pocketmt.cli.options import FILE, beam_size_option, parallel_output_option, show_translated
 
 
 @click.command(short_help="Have models translate text for others to learn from.")
@@ -22,16 +22,7 @@ from pocketmt.cli.options import FILE, beam_size_option, show_translated
     metavar="TEXT REFERENCES",
     help="With --n-best: text, and the translations by which its own are picked; may be given repeatedly.",
 )
-@click.option(
-    "--output",
-    "-o",
-    "outputs",
-    type=FILE,
-    nargs=2,
-    required=True,
-    metavar="SOURCE TARGET",
-    help="The two files to write; gzip where a name ends in .gz.",
-)
+@parallel_output_option
 @click.option("--folder", type=FILE, help="Where the work resumes (default: beside the first output, *.distillation).")
 @beam_size_option
 @click.option(

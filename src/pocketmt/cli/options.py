@@ -68,6 +68,20 @@ def instruction_set_option(command: Command) -> Command:
     )(command)
 
 
+def parallel_output_option(command: Command) -> Command:
+    """Add --output SOURCE TARGET, as `outputs`."""
+    return click.option(
+        "--output",
+        "-o",
+        "outputs",
+        type=FILE,
+        nargs=2,
+        required=True,
+        metavar="SOURCE TARGET",
+        help="The two files to write; gzip where a name ends in .gz.",
+    )(command)
+
+
 def entropy_coding_option(command: Command) -> Command:
     """Add --entropy-coding."""
     return click.option(

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING
 import click
 
 from pocketmt.cli.options import FILE, beam_size_option, json_option
+from pocketmt.model_file.shortlist import MOST_TARGETS
 
 if TYPE_CHECKING:
     from pocketmt.evaluation.shortlist import Recall
-
-MOST_TARGETS = 255
 
 
 @click.command(short_help="Give a model file a shortlist, which makes it faster.")

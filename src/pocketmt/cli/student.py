@@ -31,10 +31,13 @@ def student(road: Path, output: Path) -> None:
     from pocketmt.evaluation.tables import Column, plain_table
     from pocketmt.recipes.student.run import make_student
 
-    stops = make_student(plan, output, step=lambda name: click.echo(f"== {name}", err=True), translated=show_translated)
-    largest = stops[0].bytes
+    milestones = make_student(
+        plan, output, step=lambda name: click.echo(f"== {name}", err=True), translated=show_translated
+    )
+    largest = milestones[0].bytes
     rows = [
-        {"model": stop.model, "bytes": stop.bytes, "smaller": largest / stop.bytes, "bleu": stop.bleu} for stop in stops
+        {"model": each.model, "bytes": each.bytes, "smaller": largest / each.bytes, "bleu": each.bleu}
+        for each in milestones
     ]
     columns = ("model", "bytes:,", "smaller:.1f=times smaller", "bleu:.1f=val BLEU, greedy")
     click.echo(plain_table(rows, [Column.parse(column) for column in columns]))

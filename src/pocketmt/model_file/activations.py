@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from pocketmt.errors import ModelFileError
-from pocketmt.model_file.architecture import TransformerArchitecture, parameter_shapes
+from pocketmt.model_file.architecture import TransformerArchitecture
 from pocketmt.model_file.layout import TensorForm
 from pocketmt.model_file.newer import NewerFileError
 
@@ -121,7 +121,7 @@ def _names(value: object, where: str) -> tuple[str, ...]:
 def _parts(ending: str, suffix: str) -> Callable[[TransformerArchitecture], list[str]]:
     """Return a function of an architecture: its parameters' names with such an ending, less a suffix."""
     return lambda architecture: [
-        name.removesuffix(suffix) for name in parameter_shapes(architecture) if name.endswith(ending)
+        name.removesuffix(suffix) for name in architecture.parameter_shapes() if name.endswith(ending)
     ]
 
 

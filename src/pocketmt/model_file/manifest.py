@@ -10,7 +10,6 @@ from pocketmt.model_file.architecture import (
     Architecture,
     TransformerArchitecture,
     architecture_from_json,
-    parameter_shapes,
 )
 from pocketmt.model_file.entropy_coding import CODING
 from pocketmt.model_file.layout import RowGroup, StoredScheme, TensorForm, scheme_from_json
@@ -81,7 +80,7 @@ def check_manifest(manifest: dict[str, object]) -> Contents:
     schemes = manifest["schemes"]
     assert isinstance(schemes, list)
     stored = [scheme_from_json(entry, f"manifest: schemes[{index}]") for index, entry in enumerate(schemes)]
-    parameters = parameter_shapes(architecture)
+    parameters = architecture.parameter_shapes()
     stacks = stacks_from_json(manifest["vectors"], parameters) if "vectors" in manifest else {}
     shapes = stored_shapes(parameters, stacks)
     matrices = _matrices(manifest["matrices"], shapes, stored)

@@ -12,7 +12,7 @@ from typing import Final, Self
 
 from pocketmt.errors import ModelFileError
 from pocketmt.model_file.activations import StoredActivations, check_ranges, ranges_name
-from pocketmt.model_file.architecture import Architecture, parameter_shapes
+from pocketmt.model_file.architecture import Architecture
 from pocketmt.model_file.container import Header, TensorEntry, header_bytes, parse_header
 from pocketmt.model_file.entropy_coding import CODED, coded_name, decode
 from pocketmt.model_file.layout import MAXIMUM_GROUPED, RowGroup, TensorForm, groups_form
@@ -55,7 +55,7 @@ class ModelFile:
         self.manifest: dict[str, object] = manifest
         self.matrices: dict[str, tuple[RowGroup, ...]] = contents.matrices
         self.stacks: Stacks = contents.stacks
-        shapes = parameter_shapes(contents.architecture)
+        shapes = contents.architecture.parameter_shapes()
         self.sparse: Mapping[str, tuple[int, ...]] = {name: shapes[name] for name in contents.sparse}
         self.products: Products | StaticProducts | None = contents.products
         self.activations: StoredActivations | None = contents.activations

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 from pocketmt.model_file.activations import StoredActivations, ranges_name
-from pocketmt.model_file.architecture import Architecture, architecture_to_json, parameter_shapes
+from pocketmt.model_file.architecture import Architecture
 from pocketmt.model_file.entropy_coding import CODED, coded_name
 from pocketmt.model_file.layout import RowGroup
 from pocketmt.model_file.manifest import VOCABULARY_TENSOR
@@ -114,7 +114,7 @@ class ModelReport:
         return "\n".join([*self._heading(), "", *self._matrix_table(), "", *self._totals()])
 
     def _heading(self) -> list[str]:
-        sizes = architecture_to_json(self.architecture)
+        sizes = self.architecture.to_json()
         facts = [
             ("file", self.path),
             ("languages", f"{self.source_language} to {self.target_language}"),
@@ -167,7 +167,7 @@ def printable(text: str) -> str:
 
 
 def _report(path: str, file: ModelFile) -> ModelReport:
-    shapes = parameter_shapes(file.architecture)
+    shapes = file.architecture.parameter_shapes()
     matrices = tuple(_matrix(file, name, shape) for name, shape in shapes.items() if len(shape) == 2)
     parameters = sum(math.prod(shape) for shape in shapes.values())
     vocabulary_bytes = file.tensors[VOCABULARY_TENSOR].size

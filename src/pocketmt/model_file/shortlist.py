@@ -6,6 +6,7 @@ from typing import Final
 from pocketmt.errors import ModelFileError
 from pocketmt.model_file.xz import decompress
 
+MOST_TARGETS: Final = 255  # of one source piece: the count is a byte
 SHORTLIST_TENSOR: Final = "shortlist"
 MAXIMUM_SHORTLIST_BYTES: Final = 64 << 20
 

@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 
 from pocketmt.errors import ConfigurationError
 from pocketmt.model_file.architecture.base import SPECIAL_PIECES
-from pocketmt.model_file.shortlist import StoredShortlist, id_bytes
+from pocketmt.model_file.shortlist import MOST_TARGETS, StoredShortlist, id_bytes
 
-MOST_TARGETS: Final = 255  # of one source piece: the count is a byte
 END_OF_SENTENCE: Final = 2  # its id; it ends every source
 
 Ids = Sequence[int]

@@ -9,7 +9,7 @@ import msgspec
 import torch
 
 from pocketmt.errors import ConfigurationError, DataError, ModelFileError
-from pocketmt.model_file.architecture import Architecture, architecture_from_json, parameter_shapes
+from pocketmt.model_file.architecture import Architecture, architecture_from_json
 from pocketmt.training.checkpoints import Weights, load_weights
 from pocketmt.training.configuration import Configuration
 
@@ -48,7 +48,7 @@ def read_trained_model(run: Path) -> TrainedModel:
     if not vocabulary.is_file():
         raise DataError(f"{vocabulary}: no such file: it was made beside the weights, and belongs to them")
     try:
-        check_weights(weights, parameter_shapes(architecture))
+        check_weights(weights, architecture.parameter_shapes())
     except ModelFileError as error:
         raise ModelFileError(f"{file}: {error}") from error
     return TrainedModel(

@@ -17,7 +17,7 @@ Floats = NDArray[np.float64]
 
 ITERATIONS: Final = 5
 # Of one source piece: a table has at most so many entries times the vocabulary, whatever the text.
-MOST_TARGETS: Final = 500
+MOST_COUNTED: Final = 500
 SMALLEST_PROBABILITY: Final = 1e-6  # smaller ones are left out after each iteration
 COUNTED_AT_ONCE: Final = 1 << 23  # counts that wait to be added up
 
@@ -153,5 +153,5 @@ class _Counts:
         keys, inverse = np.unique(np.concatenate([keys for keys, _ in parts]), return_inverse=True)
         weights = np.concatenate([weights for _, weights in parts])
         sums: Floats = np.bincount(inverse, weights, len(keys)).astype(np.float64)
-        self._sums = TranslationTable(keys, sums, self._sums.vocabulary_size).likeliest(MOST_TARGETS)
+        self._sums = TranslationTable(keys, sums, self._sums.vocabulary_size).likeliest(MOST_COUNTED)
         self._waiting, self._number = [], 0

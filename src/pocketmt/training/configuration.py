@@ -46,29 +46,10 @@ class Data(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return [(Path(source), Path(target)) for source, target in zip(*sides, strict=True)]
 
 
-Preset = Literal[
-    "tiny",
-    "small",
-    "base",
-    "big",
-    "12-1.large",
-    "12-1.base",
-    "12-1.tiny",
-    "12-1.micro",
-    "8-4.tied.tiny",
-    "6-2.tied.tiny",
-    "6-2.base",
-    "6-2.tiny",
-    "6-1.nano",
-    "lstm",
-    "lstm.tiny",
-]
-
-
 class Model(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The network's size and its dropout rates; sizes that are given take the place of the preset's."""
 
-    preset: Preset = "tiny"
+    preset: str = "tiny"  # a name of `pocketmt.models.presets.PRESETS`
     encoder_layers: Positive | None = None
     decoder_layers: Positive | None = None
     model_dimension: Positive | None = None
@@ -86,11 +67,12 @@ class Model(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def architecture(self, vocabulary_size: int) -> Architecture:
         """Return the network's sizes; ConfigurationError where they do not fit together."""
-        if self.feed_forward_dropout > 0 and "feed_forward_dimension" not in PRESETS[self.preset]:
-            raise ConfigurationError(f"the model preset '{self.preset}' has no feed_forward_dropout: leave it out")
         names = {name: None for sizes in PRESETS.values() for name in sizes}
         given = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
-        return preset(self.preset, vocabulary_size, self.norm, **given)
+        found = preset(self.preset, vocabulary_size, self.norm, **given)
+        if self.feed_forward_dropout > 0 and "feed_forward_dimension" not in PRESETS[self.preset]:
+            raise ConfigurationError(f"the model preset '{self.preset}' has no feed_forward_dropout: leave it out")
+        return found
 
 
 class Training(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -10,7 +10,6 @@ import torch
 from lightning_fabric import Fabric
 
 from pocketmt.errors import DataError
-from pocketmt.model_file.architecture import architecture_to_json
 from pocketmt.models.network import TranslationNetwork
 from pocketmt.models.networks import make_network
 from pocketmt.text.vocabulary import Vocabulary
@@ -210,7 +209,7 @@ class Run:
             if scores.bleu > self.position.best_bleu:
                 best = [scores.bleu, float(update)]
                 metadata = {
-                    "architecture": architecture_to_json(self.network.architecture),
+                    "architecture": self.network.architecture.to_json(),
                     "languages": self.languages,
                     "training": {
                         "update": update,

@@ -9,7 +9,6 @@ import torch
 import pocketmt
 from pocketmt.errors import ConfigurationError, DataError, ModelFileError
 from pocketmt.model_file import open_model
-from pocketmt.model_file.architecture import parameter_shapes
 from pocketmt.models.networks import make_network
 from pocketmt.models.presets import preset
 from pocketmt.models.transformer import Transformer
@@ -35,7 +34,7 @@ MATRIX = "encoder.layers.0.feed_forward.inner.weight"
 def test_the_architecture_names_the_parameters_of_the_model(norm: str, attention_bias: bool) -> None:
     shape = architecture(norm, attention_bias)
     state = Transformer(shape).state_dict()
-    assert parameter_shapes(shape) == {name: tuple(tensor.shape) for name, tensor in state.items()}
+    assert shape.parameter_shapes() == {name: tuple(tensor.shape) for name, tensor in state.items()}
 
 
 def test_the_manifest_says_what_was_packed(tmp_path: Path, vocabulary: bytes) -> None:
@@ -53,7 +52,7 @@ def test_the_manifest_says_what_was_packed(tmp_path: Path, vocabulary: bytes) ->
         assert (file.source_language, file.target_language) == ("en", "de")
         assert file.manifest["schemes"] == [Uniform().description()]
         assert set(file.matrices) == {
-            name for name, shape in parameter_shapes(file.architecture).items() if len(shape) == 2
+            name for name, shape in file.architecture.parameter_shapes().items() if len(shape) == 2
         }
 
 

@@ -12,7 +12,6 @@ from torch import Tensor
 
 from pocketmt.errors import ConfigurationError
 from pocketmt.model_file import open_model
-from pocketmt.model_file.architecture import architecture_to_json
 from pocketmt.recipes.description.plan import make_plan
 from pocketmt.recipes.description.pruning import Magnitude
 from pocketmt.recipes.description.schema import Recipe, limit_updates
@@ -167,7 +166,7 @@ def test_the_engine_runs_what_lasso_left(run: Path, tmp_path: Path, bits: int) -
     stages = [lasso(dead_below=0.2), *([quantize("uniform", 8)] if bits == 8 else [])]
     compress_run(run, recipe(*stages), tmp_path / "work", path)
     reference = load_reference(path)
-    assert {"encoder_heads", "encoder_feed_forward"} & architecture_to_json(reference.architecture).keys()
+    assert {"encoder_heads", "encoder_feed_forward"} & reference.architecture.to_json().keys()
     with torch.inference_mode():
         decoded = reference(torch.tensor([[5, 9, 7, 2]]), torch.tensor([[1, 11, 12]]))
         expected = reference.logits(decoded)[0]

@@ -1,7 +1,7 @@
 """The architecture of a model, as the model file states it, and the parameters that it has."""
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from pocketmt.errors import ConfigurationError
 from pocketmt.model_file.architecture.base import Architecture
@@ -14,8 +14,6 @@ __all__ = [
     "LstmArchitecture",
     "TransformerArchitecture",
     "architecture_from_json",
-    "architecture_to_json",
-    "parameter_shapes",
 ]
 
 _TYPES: Final[dict[str, type[Architecture]]] = {"transformer": TransformerArchitecture, "lstm": LstmArchitecture}
@@ -33,17 +31,3 @@ def architecture_from_json(value: object) -> Architecture:
     if not isinstance(kind, str) or kind not in _TYPES:
         raise ConfigurationError(f"architecture: type is {kind!r:.80}, expected {' or '.join(map(repr, _TYPES))}")
     return _TYPES[kind].from_json(value)
-
-
-def architecture_to_json(architecture: Architecture) -> dict[str, Any]:
-    """Return the manifest's architecture object; what later versions added is there only where it says something."""
-    return architecture.to_json()
-
-
-def parameter_shapes(architecture: Architecture) -> dict[str, tuple[int, ...]]:
-    """Return name and shape of every parameter, in the order of the network; weights are [outputs, inputs].
-
-    Names are those of the PyTorch model's state dict; the two-dimensional ones are the matrices that a scheme may
-    make small.
-    """
-    return architecture.parameter_shapes()

@@ -30,7 +30,11 @@ class Architecture(ABC):
 
     @abstractmethod
     def parameter_shapes(self) -> dict[str, tuple[int, ...]]:
-        """Return name and shape of every parameter, in the order of the network."""
+        """Return name and shape of every parameter, in the order of the network; weights are [outputs, inputs].
+
+        Names are those of the PyTorch model's state dict; the two-dimensional ones are the matrices that a scheme may
+        make small.
+        """
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Self:

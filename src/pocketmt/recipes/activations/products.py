@@ -28,18 +28,18 @@ from pocketmt.training.data import Pair
 EMBEDDING = "embedding"
 
 
-# What training, the runner and the model file know of products.
-Quantizing = LogarithmicActivations | StaticActivations
-SCALE = "activation_scale"  # buffer of a linear layer; 0 until it is calibrated
+# How the activations of products are quantized.
+ProductActivations = LogarithmicActivations | StaticActivations
+SCALE_BUFFER = "activation_scale"  # buffer of a linear layer; 0 until it is calibrated
 
 
 def plan_products(
     stage: Stage,
-    earlier: Quantizing | None,
+    earlier: ProductActivations | None,
     weights_quantized: bool,
     activations_quantized: bool,
     place: str,
-) -> Quantizing | None:
+) -> ProductActivations | None:
     """Return how activations that meet quantized weights are quantized from a stage on; None: not at all in training.
 
     Args:
@@ -58,7 +58,7 @@ def plan_products(
         raise ConfigurationError(
             f"{place}.products: no matrix is quantized whose products these could be: add [[stages.quantize]]"
         )
-    found = _quantizing(settings) if isinstance(settings, Products) else earlier
+    found = _product_activations(settings) if isinstance(settings, Products) else earlier
     if found is not None and activations_quantized:
         where = "products" if isinstance(settings, Products) else "activations"
         raise ConfigurationError(
@@ -68,16 +68,16 @@ def plan_products(
     return found
 
 
-def _quantizing(settings: Products) -> Quantizing:
+def _product_activations(settings: Products) -> ProductActivations:
     if isinstance(settings, StaticProducts):
         return StaticActivations(settings.sentences)
     return LogarithmicActivations(settings.bits, settings.scale)
 
 
-def recipe_products(recipe: Recipe) -> Quantizing | None:
+def recipe_products(recipe: Recipe) -> ProductActivations | None:
     """Return how the model that a recipe makes quantizes what comes to its quantized weights."""
     found = [stage.products for stage in recipe.stages if isinstance(stage.products, Products)]
-    return _quantizing(found[0]) if found else None
+    return _product_activations(found[0]) if found else None
 
 
 def packed_products(recipe: Recipe, buffers: Weights) -> LogarithmicActivations | CalibratedActivations | None:
@@ -85,12 +85,12 @@ def packed_products(recipe: Recipe, buffers: Weights) -> LogarithmicActivations 
     products = recipe_products(recipe)
     if not isinstance(products, StaticActivations):
         return products
-    ending = f".{SCALE}"
+    ending = f".{SCALE_BUFFER}"
     scales = {name.removesuffix(ending): scale for name, scale in buffers.items() if name.endswith(ending)}
     return CalibratedActivations({f"{module}.weight": scale for module, scale in scales.items()})
 
 
-def quantize_products(model: TranslationNetwork, products: Quantizing, matrices: Iterable[str]) -> None:
+def quantize_products(model: TranslationNetwork, products: ProductActivations, matrices: Iterable[str]) -> None:
     """Let what comes to some of a network's matrices pass through fake quantization, in place.
 
     Args:
@@ -104,13 +104,13 @@ def quantize_products(model: TranslationNetwork, products: Quantizing, matrices:
         module = model.get_submodule(name.removesuffix(".weight"))
         quantize: Callable[[Tensor], Tensor] = products.fake_quantize  # type: ignore[assignment]
         if isinstance(products, StaticActivations):
-            module.register_buffer(SCALE, torch.zeros(1))
+            module.register_buffer(SCALE_BUFFER, torch.zeros(1))
             quantize = partial(_calibrated, products, module)
         _watch(model, name, quantize)
 
 
 def _calibrated(products: StaticActivations, module: nn.Module, x: Tensor) -> Tensor:
-    scale = module.get_buffer(SCALE)
+    scale = module.get_buffer(SCALE_BUFFER)
     return products.fake_quantize(x, scale) if bool(scale > 0) else x
 
 
@@ -145,7 +145,7 @@ def calibrate(
         pairs: sentences and their translations, as piece ids.
     """
     layers = {name: model.get_submodule(name.removesuffix(".weight")) for name in matrices}
-    new = [name for name, layer in layers.items() if not bool(layer.get_buffer(SCALE) > 0)]
+    new = [name for name, layer in layers.items() if not bool(layer.get_buffer(SCALE_BUFFER) > 0)]
     largest: dict[str, list[Tensor]] = {name: [] for name in new}
     handles = [handle for name in new for handle in _watch(model, name, partial(_measure, largest[name]))]
     was_training = model.training
@@ -159,7 +159,7 @@ def calibrate(
     for name in new:
         # A layer that several sub-layers run (tied ones) is measured at each.
         scale = calibrated_scale(torch.stack(largest[name]).cpu())
-        layers[name].get_buffer(SCALE).fill_(scale)
+        layers[name].get_buffer(SCALE_BUFFER).fill_(scale)
 
 
 def _measure(largest: list[Tensor], x: Tensor) -> Tensor:

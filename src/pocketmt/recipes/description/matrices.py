@@ -1,9 +1,11 @@
 """The matrices of a network, by sub-layer type or by pattern, and its vectors."""
 
+from collections.abc import Callable, Sequence
 from fnmatch import fnmatchcase
 from typing import Final
 
-from pocketmt.model_file.architecture import Architecture, parameter_shapes
+from pocketmt.errors import ConfigurationError
+from pocketmt.model_file.architecture import Architecture
 
 # [B3]'s sub-layer types: emb, enc ee, enc ffn, dec dd, dec ed, dec ffn. What a decoder looks back by is one type,
 # whether it is self-attention or, in a student, a recurrent unit: recipes are for both.
@@ -23,7 +25,7 @@ KINDS: Final = {
 
 def matrix_names(architecture: Architecture) -> list[str]:
     """Return the names of all matrices, in the network's order."""
-    return [name for name, shape in parameter_shapes(architecture).items() if len(shape) == 2]
+    return [name for name, shape in architecture.parameter_shapes().items() if len(shape) == 2]
 
 
 def matching(names: list[str], pattern: str) -> list[str]:
@@ -38,13 +40,44 @@ def kinds_of(architecture: Architecture) -> list[str]:
     return [kind for kind in KINDS if matching(names, kind)]
 
 
+def select(
+    names: list[str],
+    patterns: Sequence[str],
+    match: Callable[[list[str], str], list[str]],
+    kinds: Sequence[str],
+    where: str,
+) -> list[str]:
+    """Return those of the names that patterns stand for, each once, in the order of the names.
+
+    Args:
+        names: of matrices, or of vectors.
+        patterns: each must match something.
+        match: `matching`, or `matching_vectors`.
+        kinds: what may be given in the place of a pattern.
+        where: the place of the patterns, whose last part is "matrices" or "vectors".
+
+    Raises ConfigurationError, naming the place, for a pattern that matches nothing.
+    """
+    found: set[str] = set()
+    for pattern in patterns:
+        matched = match(names, pattern)
+        if not matched:
+            what = "matrix" if where.endswith("matrices") else "vector"
+            raise ConfigurationError(
+                f"{where}: {pattern!r:.120} matches no {what} of the network: give one of {', '.join(kinds)}, or a "
+                f"pattern of names such as {names[-1]!r}"
+            )
+        found.update(matched)
+    return [name for name in names if name in found]
+
+
 # Of linear layers; gamma and beta of LayerNorm.
 VECTOR_KINDS: Final = ("biases", "norms")
 
 
 def vector_lengths(architecture: Architecture) -> dict[str, int]:
     """Return name -> length of all vectors, biases and norms, in the network's order."""
-    return {name: shape[0] for name, shape in parameter_shapes(architecture).items() if len(shape) == 1}
+    return {name: shape[0] for name, shape in architecture.parameter_shapes().items() if len(shape) == 1}
 
 
 def matching_vectors(names: list[str], pattern: str) -> list[str]:

@@ -22,6 +22,7 @@ from pocketmt.recipes.description.matrices import (
     matching,
     matching_vectors,
     matrix_names,
+    select,
     vector_lengths,
 )
 from pocketmt.recipes.description.pruning import FeedForwardNodes, Magnitude
@@ -182,27 +183,18 @@ class _Planning:
 
 def _selected(entry: Quantize, architecture: Architecture, where: str) -> list[str]:
     """Return the matrices, or the vectors, that an entry names, each once, in the network's order."""
-    if entry.vectors is msgspec.UNSET:
-        key, what, kinds, patterns, match = "matrices", "matrix", kinds_of(architecture), entry.matrices, matching
-        names = matrix_names(architecture)
+    if entry.matrices is not msgspec.UNSET:
+        names, kinds = matrix_names(architecture), kinds_of(architecture)
+        found = select(names, entry.matrices, matching, kinds, f"{where}.matrices")
     else:
-        key, what, kinds, patterns, match = "vectors", "vector", list(VECTOR_KINDS), entry.vectors, matching_vectors
+        assert entry.vectors is not msgspec.UNSET
         names = list(vector_lengths(architecture))
-    assert patterns is not msgspec.UNSET
-    found: set[str] = set()
-    for pattern in patterns:
-        matched = match(names, pattern)
-        if not matched:
-            raise ConfigurationError(
-                f"{where}.{key}: {pattern!r:.120} matches no {what} of the network: give one of {', '.join(kinds)}, "
-                f"or a pattern of names such as {names[-1]!r}"
-            )
-        found.update(matched)
-    if entry.frequency_ratio is not None and found != {EMBEDDING}:
+        found = select(names, entry.vectors, matching_vectors, VECTOR_KINDS, f"{where}.vectors")
+    if entry.frequency_ratio is not None and found != [EMBEDDING]:
         raise ConfigurationError(
             f"{where}.frequency_ratio: only the embedding's rows are words: give other matrices an entry of their own"
         )
-    return [name for name in names if name in found]
+    return found
 
 
 def _divided(selected: list[str], division: Division, architecture: Architecture, stacks: int) -> dict[str, Division]:

@@ -14,8 +14,6 @@ from pocketmt.errors import ConfigurationError, ModelFileError
 from pocketmt.model_file.architecture import (
     Architecture,
     TransformerArchitecture,
-    architecture_to_json,
-    parameter_shapes,
 )
 from pocketmt.model_file.entropy_coding import CODING
 from pocketmt.model_file.manifest import FORMAT_VERSION, check_manifest
@@ -102,7 +100,7 @@ def pack(
             their scheme, or the disk refuses.
         DataError: the vocabulary is no SentencePiece model.
     """
-    shapes = parameter_shapes(architecture)
+    shapes = architecture.parameter_shapes()
     schemes, stacks = _separate_stacks(schemes)
     vectors = [list(groups[0].vectors) for groups in stacks.values()]
     held = stored_shapes(shapes, stacks_from_json(vectors, shapes) if vectors else {})
@@ -227,7 +225,7 @@ def _manifest(architecture: Architecture, vocabulary: bytes, about: About) -> di
     """Return the members of the manifest that are not about how tensors are stored."""
     return {
         "format_version": FORMAT_VERSION,
-        "architecture": architecture_to_json(architecture),
+        "architecture": architecture.to_json(),
         "vocabulary": {"encoding": "xz", "bytes": len(vocabulary), "normalization": "nfkc"},
         "languages": {"source": about.source_language, "target": about.target_language},
         "recipe": dict(about.recipe),

@@ -4,9 +4,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pocketmt.errors import ConfigurationError
-from pocketmt.model_file.architecture import Architecture, parameter_shapes
+from pocketmt.model_file.architecture import Architecture
 from pocketmt.recipes.activations.fully_quantized import FullQuantization
-from pocketmt.recipes.description.matrices import KINDS, matching, matrix_names
+from pocketmt.recipes.description.matrices import kinds_of, matching, matrix_names, select
 from pocketmt.recipes.description.pruning import FeedForwardNodes, GroupLasso, Magnitude, Pruning
 from pocketmt.recipes.description.schema import FullPrecision, Stage
 from pocketmt.recipes.pruning.sublayers import Sublayer, prunable_sublayers
@@ -39,7 +39,8 @@ def plan_pruning(stage: Stage, architecture: Architecture, place: str) -> tuple[
     planned: list[PlannedPruning] = []
     for number, settings in enumerate(stage.prune or ()):
         where = f"{place}.prune[{number}]"
-        found = _matched(settings, architecture, where)
+        names = matrix_names(architecture)
+        found = select(names, settings.matrices, matching, kinds_of(architecture), f"{where}.matrices")
         if isinstance(settings, Magnitude):
             entry = PlannedPruning(settings, matrices=tuple(found))
         else:
@@ -49,20 +50,6 @@ def plan_pruning(stage: Stage, architecture: Architecture, place: str) -> tuple[
             _check_alone(entry, planned, where)
         planned.append(entry)
     return tuple(planned)
-
-
-def _matched(settings: Pruning, architecture: Architecture, where: str) -> list[str]:
-    names = matrix_names(architecture)
-    found: set[str] = set()
-    for pattern in settings.matrices:
-        matched = matching(names, pattern)
-        if not matched:
-            raise ConfigurationError(
-                f"{where}.matrices: {pattern!r:.120} matches no matrix of the network: give one of {', '.join(KINDS)}, "
-                f"or a pattern of names such as {names[-1]!r}"
-            )
-        found.update(matched)
-    return [name for name in names if name in found]
 
 
 def _whole_sublayers(
@@ -117,7 +104,7 @@ def check_sizes(
     pruning: Iterable[PlannedPruning], architecture: Architecture, stacked: Collection[str], place: str
 ) -> None:
     """Raise ConfigurationError where pruning changes the length of a vector that is in a stack of an earlier stage."""
-    shapes = parameter_shapes(architecture)
+    shapes = architecture.parameter_shapes()
     for entry in pruning:
         for sublayer in entry.sublayers:
             for name in sublayer.biases(shapes):

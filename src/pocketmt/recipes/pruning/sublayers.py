@@ -1,17 +1,15 @@
 """Sub-layers whose units, heads or feed-forward nodes, can go: which tensors hold them, and what is left."""
 
+import dataclasses
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from torch import Tensor
 
 from pocketmt.model_file.architecture import (
     Architecture,
     TransformerArchitecture,
-    architecture_from_json,
-    architecture_to_json,
-    parameter_shapes,
 )
 from pocketmt.pruning.group_lasso import Connections
 from pocketmt.pruning.slicing import Cut, elements_of
@@ -108,7 +106,7 @@ def prunable_sublayers(architecture: Architecture) -> list[Sublayer]:
     found: list[Sublayer] = []
     if not isinstance(architecture, TransformerArchitecture):
         return found
-    for name in parameter_shapes(architecture):
+    for name in architecture.parameter_shapes():
         for ending, (rows, columns) in _ENDINGS.items():
             if name.endswith(ending):
                 size = 1 if columns == _FEED_FORWARD[1] else architecture.head_size
@@ -118,8 +116,8 @@ def prunable_sublayers(architecture: Architecture) -> list[Sublayer]:
 
 def architecture_of(architecture: Architecture, weights: Mapping[str, Tensor]) -> Architecture:
     """Return the architecture that a network's weights have, where `architecture` is the unpruned network's."""
-    sizes = {field: list(each) for field, each in pruned_sizes(architecture, weights).items()}
-    return architecture_from_json(architecture_to_json(architecture) | sizes)
+    sizes: dict[str, Any] = dict(pruned_sizes(architecture, weights))
+    return dataclasses.replace(architecture, **sizes)
 
 
 def pruned_sizes(architecture: Architecture, weights: Mapping[str, Tensor]) -> dict[str, tuple[int, ...]]:

@@ -22,7 +22,7 @@ Translated = Callable[[int, int], None]  # lines of a text, of how many
 
 
 @dataclass(frozen=True)
-class Stop:
+class Milestone:
     """A model on the road."""
 
     model: str
@@ -36,7 +36,7 @@ def make_student(
     *,
     step: Callable[[str], None] = lambda name: None,
     translated: Translated = lambda done, total: None,
-) -> list[Stop]:
+) -> list[Milestone]:
     """Train the teachers, let them write text, train the student on it, make it small and give it a shortlist.
 
     Each step has a folder or file of its own in `folder`, and goes on where it was stopped; one that is finished is
@@ -72,7 +72,7 @@ def make_student(
         found = learn_shortlist(small, source, target, likeliest=settings.likeliest, frequent=settings.frequent)
         add_shortlist(small, found, model)
         small.unlink()
-    return [_full_precision(Path(teachers[0]), folder), _full_precision(student, folder), _small(model)]
+    return [_of_run(Path(teachers[0]), folder), _of_run(student, folder), _of_file(model)]
 
 
 def _teacher(teacher: Configuration | str, run: Path, step: Callable[[str], None]) -> str:
@@ -109,19 +109,19 @@ def _configuration(plan: Plan, teacher: str, source: Path, target: Path) -> Conf
     return msgspec.structs.replace(plan.student, data=msgspec.structs.replace(data, **changed))
 
 
-def _full_precision(run: Path, folder: Path) -> Stop:
+def _of_run(run: Path, folder: Path) -> Milestone:
     """Return what a run's model is before it is made small; of a model file, the file."""
     if not run.is_dir():
-        return _small(resolve_model(str(run)))
+        return _of_file(resolve_model(str(run)))
     packed = folder / "float32.temporary"
     size = pack_run(run, "float32", packed)
     packed.unlink()
     bleu = read_trained_model(run).training.get("validation_bleu")
-    return Stop(str(run), size, bleu if isinstance(bleu, float) else None)
+    return Milestone(str(run), size, bleu if isinstance(bleu, float) else None)
 
 
-def _small(path: Path) -> Stop:
+def _of_file(path: Path) -> Milestone:
     with open_model(path) as file:
         training: Any = file.manifest["training"]
     bleu = training.get("compression", {}).get("bleu", training.get("validation_bleu"))
-    return Stop(str(path), path.stat().st_size, bleu if isinstance(bleu, float) else None)
+    return Milestone(str(path), path.stat().st_size, bleu if isinstance(bleu, float) else None)

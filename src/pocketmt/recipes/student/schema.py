@@ -16,6 +16,7 @@ import msgspec
 from msgspec import Meta
 
 from pocketmt.errors import ConfigurationError
+from pocketmt.model_file.shortlist import MOST_TARGETS
 from pocketmt.recipes.description.catalogue import find_recipe
 from pocketmt.recipes.description.schema import Recipe, read_recipe
 from pocketmt.training.configuration import Configuration, read_configuration
@@ -40,7 +41,7 @@ class Distillation(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
 class Shortlist(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Which pieces a sentence is translated with [E4]."""
 
-    likeliest: Annotated[int, Meta(ge=1, le=255)] = 50  # of each piece of the source
+    likeliest: Annotated[int, Meta(ge=1, le=MOST_TARGETS)] = 50  # of each piece of the source
     frequent: Positive = 50  # of every sentence
 
 
