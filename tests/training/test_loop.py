@@ -118,6 +118,18 @@ def test_a_finished_run_is_left_as_it_is(corpus: Path) -> None:
     assert (corpus / "run" / "model.safetensors").read_bytes() == before
 
 
+def test_mixed_precision_learns_what_float32_does(corpus: Path) -> None:
+    runs = {name: corpus / name for name in ("float32", "bfloat16-mixed")}
+    for name, folder in runs.items():
+        configuration = write_configuration(corpus, precision=f'"{name}"')
+        train(read_configuration(configuration), folder)
+    full, mixed = (load_weights(folder / "model.safetensors") for folder in runs.values())
+    assert all(tensor.dtype == torch.float32 for tensor in mixed[0].values())
+    assert not torch.equal(full[0]["embedding.weight"], mixed[0]["embedding.weight"])
+    losses = [weights[1]["training"]["validation_loss"] for weights in (full, mixed)]
+    assert losses[1] == pytest.approx(losses[0], rel=0.02)
+
+
 def test_two_processes_learn_by_the_same_code(corpus: Path) -> None:
     configuration = read_configuration(write_configuration(corpus, devices=2, maximum_updates=10))
     train(configuration, corpus / "run")

@@ -27,6 +27,31 @@ def test_loss_and_gradients_equal_pytorchs(smoothing: float, rows: int) -> None:
         torch.testing.assert_close(ours, theirs, atol=1e-4, rtol=1e-4)
 
 
+@pytest.mark.parametrize("taught", [False, True])
+def test_mixed_precision_rounds_what_products_read_and_nothing_else(taught: bool) -> None:
+    torch.manual_seed(1)
+    decoded, weight = torch.randn(300, 16), torch.randn(50, 16)
+    teacher, targets = torch.randn(50, 16), torch.randint(0, 50, (300,))
+
+    def loss_and_gradients(decoded: torch.Tensor, weight: torch.Tensor) -> list[torch.Tensor]:
+        decoded.requires_grad_()
+        weight.requires_grad_()
+        loss = output_divergence(decoded, weight, decoded.detach(), teacher.bfloat16().float())
+        if not taught:
+            loss = output_cross_entropy(decoded, weight, targets, 0.1)
+        return [loss, *torch.autograd.grad(loss, [decoded, weight])]
+
+    with torch.autocast("cpu", torch.bfloat16):
+        mixed = loss_and_gradients(decoded.clone(), weight.clone())
+    rounded = loss_and_gradients(decoded.bfloat16().float(), weight.bfloat16().float())
+    full = loss_and_gradients(decoded, weight)
+    assert all(each.dtype == torch.float32 for each in mixed)
+    for ours, close, exact in zip(mixed, rounded, full, strict=True):
+        # Logits of up to 20 are rounded to eight binary digits, gradients of up to 1 as well.
+        torch.testing.assert_close(ours, close, rtol=0.01, atol=0.05 * float(close.detach().abs().max()))
+        assert not torch.equal(ours, exact)
+
+
 def test_loss_of_large_logits_is_finite() -> None:
     decoded = torch.tensor([[1000.0, -1000.0]])
     assert output_cross_entropy(decoded, torch.eye(2), torch.tensor([0]), 0.0).item() == pytest.approx(0.0)

@@ -97,6 +97,8 @@ class Training(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     threads: Annotated[int, Meta(ge=0)] = 0  # of PyTorch in each process; 0: as many as PyTorch chooses
     devices: Positive = 1
     accelerator: Literal["auto", "cpu", "gpu"] = "auto"
+    # Mixed: products read bfloat16 and all else stays float32; for processors with units for it, about twice as fast.
+    precision: Literal["float32", "bfloat16-mixed"] = "float32"
 
 
 class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

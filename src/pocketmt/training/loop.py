@@ -174,7 +174,8 @@ class Run:
         seed_update(self.fabric, settings.seed, self.position.update)
         share = settings.references_share if settings.objective == "mixed" else 0.0
         output = self.network.embedding.weight
-        loss = taught_loss(self.model, output, batch, settings.label_smoothing, self.teacher, share)
+        with self.fabric.autocast():
+            loss = taught_loss(self.model, output, batch, settings.label_smoothing, self.teacher, share)
         backward(self.fabric, loss, total_tokens)
         rate = inverse_square_root(self.position.update, settings.learning_rate, settings.warmup_updates)
         step(self.fabric, self.model, self.optimizer, rate, settings.clip_norm)

@@ -12,6 +12,13 @@ from pocketmt.training.data import Batch
 ROWS_AT_ONCE = 256
 
 
+def _for_products(x: Tensor) -> Tensor:
+    """Return what a product reads of [.., ..]: the narrow type under mixed precision; results are made float32 again."""
+    if not torch.is_autocast_enabled(x.device.type):
+        return x
+    return x.to(torch.get_autocast_dtype(x.device.type))
+
+
 class _OutputCrossEntropy(torch.autograd.Function):
     """Output projection and summed label-smoothed cross-entropy in one; gradients are made with the loss."""
 
@@ -21,21 +28,22 @@ class _OutputCrossEntropy(torch.autograd.Function):
         decoded_gradient = torch.empty_like(decoded) if needed[0] else None
         weight_gradient = torch.zeros_like(weight) if needed[1] else None
         loss = decoded.new_zeros(())
+        rows_read, weight_read = _for_products(decoded), _for_products(weight)
         for start in range(0, len(decoded), ROWS_AT_ONCE):
-            rows = decoded[start : start + ROWS_AT_ONCE]
+            rows = rows_read[start : start + ROWS_AT_ONCE]
             chosen = targets[start : start + ROWS_AT_ONCE, None]
-            logits = rows @ weight.t()
+            logits = (rows @ weight_read.t()).float()
             largest = logits.amax(dim=-1, keepdim=True)
             smooth = logits.mean(dim=-1, keepdim=True) * smoothing + logits.gather(1, chosen) * (1 - smoothing)
             exponentials = logits.sub_(largest).exp_()
             total = exponentials.sum(dim=-1, keepdim=True)
             loss += (total.log() + largest - smooth).sum()
             gradient = exponentials.div_(total).sub_(smoothing / weight.shape[0])
-            gradient.scatter_add_(1, chosen, torch.full_like(total, smoothing - 1))
+            gradient = _for_products(gradient.scatter_add_(1, chosen, torch.full_like(total, smoothing - 1)))
             if decoded_gradient is not None:
-                torch.mm(gradient, weight, out=decoded_gradient[start : start + ROWS_AT_ONCE])
+                decoded_gradient[start : start + ROWS_AT_ONCE] = gradient @ weight_read
             if weight_gradient is not None:
-                weight_gradient.addmm_(gradient.t(), rows)
+                weight_gradient += gradient.t() @ rows
         context.save_for_backward(decoded_gradient, weight_gradient)  # type: ignore[arg-type]
         return loss
 
@@ -80,17 +88,20 @@ class _OutputDivergence(torch.autograd.Function):
         decoded_gradient = torch.empty_like(decoded) if needed[0] else None
         weight_gradient = torch.zeros_like(weight) if needed[1] else None
         loss = decoded.new_zeros(())
+        rows_read, weight_read = _for_products(decoded), _for_products(weight)
+        taught_read, teaching_read = _for_products(teacher_decoded), _for_products(teacher_weight)
         for start in range(0, len(decoded), ROWS_AT_ONCE):
-            rows = decoded[start : start + ROWS_AT_ONCE]
-            student = torch.log_softmax(rows @ weight.t(), dim=-1)
-            teacher = torch.log_softmax(teacher_decoded[start : start + ROWS_AT_ONCE] @ teacher_weight.t(), dim=-1)
+            rows = rows_read[start : start + ROWS_AT_ONCE]
+            student = torch.log_softmax((rows @ weight_read.t()).float(), dim=-1)
+            taught = taught_read[start : start + ROWS_AT_ONCE]
+            teacher = torch.log_softmax((taught @ teaching_read.t()).float(), dim=-1)
             probability = teacher.exp()
             loss += (probability * (teacher - student)).sum()
-            gradient = student.exp_().sub_(probability)
+            gradient = _for_products(student.exp_().sub_(probability))
             if decoded_gradient is not None:
-                torch.mm(gradient, weight, out=decoded_gradient[start : start + ROWS_AT_ONCE])
+                decoded_gradient[start : start + ROWS_AT_ONCE] = gradient @ weight_read
             if weight_gradient is not None:
-                weight_gradient.addmm_(gradient.t(), rows)
+                weight_gradient += gradient.t() @ rows
         context.save_for_backward(decoded_gradient, weight_gradient)  # type: ignore[arg-type]
         return loss
 

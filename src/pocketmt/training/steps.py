@@ -25,6 +25,7 @@ def make_fabric(settings: Training) -> Fabric:
         accelerator=settings.accelerator,
         devices=settings.devices,
         strategy="ddp_spawn" if settings.devices > 1 else "auto",
+        precision="bf16-mixed" if settings.precision == "bfloat16-mixed" else "32-true",
     )
 
 

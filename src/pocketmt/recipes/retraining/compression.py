@@ -73,7 +73,9 @@ def compress(
     texts = taught_texts(corpus, plan, source_text, Teacher(model, folder / "translations", translated))
     settings = Settings()
     if model.configuration is not None:
-        settings = Settings(model.configuration.model, model.configuration.training)
+        # Mixed precision would round, as the file's products do not, what schemes have just put on their grids.
+        training = msgspec.structs.replace(model.configuration.training, precision="float32")
+        settings = Settings(model.configuration.model, training)
     run = partial(_run, model=model, recipe=recipe, plan=plan, texts=texts, settings=settings, folder=folder)
     # Fabric takes arguments apart on their way to other processes, which frozen dataclasses do not allow.
     make_fabric(settings.training).launch(run)
