@@ -13,7 +13,7 @@ ROWS_AT_ONCE = 256
 
 
 def _for_products(x: Tensor) -> Tensor:
-    """Return what a product reads of [.., ..]: the narrow type under mixed precision; results are made float32 again."""
+    """Return what a product reads: of the narrow type under mixed precision; results are made float32 again."""
     if not torch.is_autocast_enabled(x.device.type):
         return x
     return x.to(torch.get_autocast_dtype(x.device.type))
