@@ -25,7 +25,7 @@ ENGINE := $(VENV)/.engine
 PEER := $(VENV)/.peer
 SANITIZED := build/sanitize
 MODULES := build/modules
-MADE := $(SANITIZED) $(MODULES) build/demo build/editable build/wheel build/install.json
+MADE := $(SANITIZED) $(MODULES) build/demo build/editable build/wheel build/install.json build/aarch64
 NATIVE_SOURCES := $(shell find native -type f 2>/dev/null)
 PYTHON_SOURCES := $(sort $(shell find src -name '*.py'))
 CPP_SOURCES := $(filter %.h %.cpp %.inl,$(NATIVE_SOURCES))
@@ -47,7 +47,7 @@ demo: $(ENGINE)
 # A file's tests stay together: they share what is slow to make.
 test: check
 	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile
-	$(BIN)/python tools/check_install.py --output build/install.json
+	$(BIN)/python tools/check_install.py --output build/install.json build/aarch64
 
 # All that needs no run of the program.
 check: $(ENGINE)

@@ -31,13 +31,10 @@ using PythonTensor = std::tuple<std::string, std::vector<uint64_t>, uint64_t, ui
 using PythonGroup = std::tuple<std::string, unsigned, std::string, std::vector<int>, uint64_t>;
 using PythonStack = std::tuple<std::string, std::vector<std::string>>;
 
-constexpr InstructionSet instruction_sets[] = {InstructionSet::avx512_vnni, InstructionSet::avx2,
-                                               InstructionSet::portable};
-
 std::vector<std::string> supported_names() {
     std::vector<std::string> names;
-    for (InstructionSet set : instruction_sets) {
-        if (supported(set)) names.emplace_back(kernels(set).name);
+    for (const NamedInstructionSet& each : instruction_sets) {
+        if (supported(each.instruction_set)) names.emplace_back(each.name);
     }
     return names;
 }
@@ -45,10 +42,10 @@ std::vector<std::string> supported_names() {
 const Kernels& choose_kernels(const std::optional<std::string>& name) {
     if (!name) return best_kernels();
     std::string names;
-    for (InstructionSet set : instruction_sets) {
-        if (!supported(set)) continue;
-        if (kernels(set).name == *name) return kernels(set);
-        names += (names.empty() ? "" : ", ") + std::string(kernels(set).name);
+    for (const NamedInstructionSet& each : instruction_sets) {
+        if (!supported(each.instruction_set)) continue;
+        if (each.name == *name) return kernels(each.instruction_set);
+        names += (names.empty() ? "" : ", ") + std::string(each.name);
     }
     throw Error("instruction set \"" + *name + "\" is unknown or this CPU lacks it; it has: " + names);
 }

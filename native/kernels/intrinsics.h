@@ -9,4 +9,6 @@
 #endif
 #include <immintrin.h>
 #pragma GCC diagnostic pop
+#elif defined(__ARM_FEATURE_DOTPROD)
+#include <arm_neon.h>
 #endif

@@ -13,7 +13,17 @@
 
 namespace pocketmt {
 
-enum class InstructionSet { portable, avx2, avx512_vnni };
+enum class InstructionSet { portable, avx2, avx512_vnni, neon_dot_product };
+
+struct NamedInstructionSet {
+    InstructionSet instruction_set;
+    const char* name;
+};
+// All of them, fastest first; a CPU can run some.
+inline constexpr NamedInstructionSet instruction_sets[] = {{InstructionSet::avx512_vnni, "avx512_vnni"},
+                                                           {InstructionSet::avx2, "avx2"},
+                                                           {InstructionSet::neon_dot_product, "neon_dot_product"},
+                                                           {InstructionSet::portable, "portable"}};
 
 // What is fused into a product: out = relu(product + sum(activations) * offset + bias), in this order. A null array
 // adds nothing.
@@ -156,7 +166,7 @@ struct VectorFunctions {
 
 struct Kernels {
     InstructionSet instruction_set;
-    const char* name;  // "portable", "avx2", "avx512_vnni"
+    const char* name;
     FloatProduct float_product;
     IntegerProduct integer_product;
     IntegerProduct six_bit_product;  // executed from 6 bits a weight

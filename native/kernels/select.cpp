@@ -6,6 +6,9 @@
 
 #if defined(__x86_64__)
 #include <cpuid.h>
+#elif defined(__aarch64__) && defined(__linux__)
+#include <asm/hwcap.h>
+#include <sys/auxv.h>
 #endif
 
 #include "kernels.h"
@@ -18,6 +21,7 @@ namespace {
 struct Features {
     bool avx2 = false;
     bool avx512_vnni = false;
+    bool neon_dot_product = false;
 };
 
 #if defined(__x86_64__)
@@ -49,6 +53,15 @@ Features detect() {
     return features;
 }
 
+#elif defined(__aarch64__) && defined(__linux__)
+
+// What Linux tells of the CPU; NEON itself is in the baseline.
+Features detect() {
+    Features features;
+    features.neon_dot_product = (getauxval(AT_HWCAP) & HWCAP_ASIMDDP) != 0;
+    return features;
+}
+
 #else
 
 Features detect() {
@@ -57,31 +70,23 @@ Features detect() {
 
 #endif
 
-struct Named {
-    InstructionSet instruction_set;
-    const char* name;
-};
-constexpr Named best_first[] = {{InstructionSet::avx512_vnni, "avx512_vnni"},
-                                {InstructionSet::avx2, "avx2"},
-                                {InstructionSet::portable, "portable"}};
-
 std::string supported_names() {
     std::string names;
-    for (const Named& named : best_first) {
+    for (const NamedInstructionSet& named : instruction_sets) {
         if (supported(named.instruction_set)) names += (names.empty() ? "" : ", ") + std::string(named.name);
     }
     return names;
 }
 
 const char* name_of(InstructionSet instruction_set) {
-    for (const Named& named : best_first) {
+    for (const NamedInstructionSet& named : instruction_sets) {
         if (named.instruction_set == instruction_set) return named.name;
     }
     return "unknown";
 }
 
 InstructionSet requested(std::string_view name) {
-    for (const Named& named : best_first) {
+    for (const NamedInstructionSet& named : instruction_sets) {
         if (name == named.name) return named.instruction_set;
     }
     throw std::runtime_error(
@@ -101,6 +106,8 @@ bool supported(InstructionSet instruction_set) {
             return features.avx2;
         case InstructionSet::avx512_vnni:
             return features.avx512_vnni;
+        case InstructionSet::neon_dot_product:
+            return features.neon_dot_product;
     }
     return false;
 }
@@ -124,6 +131,14 @@ const Kernels& kernels(InstructionSet instruction_set) {
                                                 avx512_vnni::grid_functions};
     if (instruction_set == InstructionSet::avx512_vnni) return avx512_vnni_kernels;
     if (instruction_set == InstructionSet::avx2) return avx2_kernels;
+#elif defined(__aarch64__)
+    static const Kernels neon_dot_product_kernels = {
+        InstructionSet::neon_dot_product,    "neon_dot_product",
+        neon_dot_product::float_product,     neon_dot_product::integer_product,
+        neon_dot_product::six_bit_product,   neon_dot_product::level_table_product,
+        neon_dot_product::bit_plane_product, neon_dot_product::vector_functions,
+        neon_dot_product::grid_functions};
+    if (instruction_set == InstructionSet::neon_dot_product) return neon_dot_product_kernels;
 #endif
     static const Kernels portable_kernels = {InstructionSet::portable,    "portable",
                                              portable::float_product,     portable::integer_product,
@@ -136,7 +151,7 @@ const Kernels& kernels(InstructionSet instruction_set) {
 const Kernels& best_kernels() {
     const char* name = std::getenv("POCKETMT_INSTRUCTION_SET");
     if (name && *name) return kernels(requested(name));
-    for (const Named& named : best_first) {
+    for (const NamedInstructionSet& named : instruction_sets) {
         if (supported(named.instruction_set)) return kernels(named.instruction_set);
     }
     return kernels(InstructionSet::portable);

@@ -32,3 +32,13 @@ extern const BitPlaneProduct bit_plane_product;
 extern const VectorFunctions vector_functions;
 extern const GridFunctions grid_functions;
 }  // namespace pocketmt::avx512_vnni
+
+namespace pocketmt::neon_dot_product {
+extern const FloatProduct float_product;
+extern const IntegerProduct integer_product;
+extern const IntegerProduct six_bit_product;
+extern const LevelTableProduct level_table_product;
+extern const BitPlaneProduct bit_plane_product;
+extern const VectorFunctions vector_functions;
+extern const GridFunctions grid_functions;
+}  // namespace pocketmt::neon_dot_product

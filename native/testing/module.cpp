@@ -11,18 +11,10 @@ namespace pocketmt::testing {
 
 namespace {
 
-struct Named {
-    const char* name;
-    InstructionSet instruction_set;
-};
-constexpr Named instruction_sets[] = {{"avx512_vnni", InstructionSet::avx512_vnni},
-                                      {"avx2", InstructionSet::avx2},
-                                      {"portable", InstructionSet::portable}};
-
 std::vector<std::string> supported_names() {
     std::vector<std::string> names;
-    for (const Named& each : instruction_sets) {
-        if (supported(each.instruction_set)) names.emplace_back(kernels(each.instruction_set).name);
+    for (const NamedInstructionSet& each : instruction_sets) {
+        if (supported(each.instruction_set)) names.emplace_back(each.name);
     }
     return names;
 }
@@ -30,7 +22,7 @@ std::vector<std::string> supported_names() {
 }  // namespace
 
 const Kernels& kernels_named(const std::string& name) {
-    for (const Named& each : instruction_sets) {
+    for (const NamedInstructionSet& each : instruction_sets) {
         if (name == each.name) return kernels(each.instruction_set);
     }
     throw std::invalid_argument("there is no instruction set '" + name + "'");

@@ -1,10 +1,15 @@
 """Every test of a kernel runs once for each instruction set."""
 
+import platform
+
 import pytest
 
 from pocketmt.engine import _native_testing as native
 
-INSTRUCTION_SETS = ("portable", "avx2", "avx512_vnni")
+INSTRUCTION_SETS = (
+    "portable",
+    *(("neon_dot_product",) if platform.machine() == "aarch64" else ("avx2", "avx512_vnni")),
+)
 
 
 @pytest.fixture(scope="session", params=INSTRUCTION_SETS)

@@ -1,6 +1,5 @@
 // Bit plane product with AVX2: four bits of a plane look up the sum of the four activations that they choose, for 32
 // outputs at once ([B5], BiQGEMM, and T-MAC look up such sums too).
-#include "bit_plane_product/call.h"
 #include "bit_plane_product/nibble_tables.h"
 #include "integer_product/avx2_operations.h"
 #include "tables.h"
@@ -10,13 +9,37 @@ namespace {
 
 constexpr size_t parts = panel_outputs / lanes;
 constexpr size_t tile_rows = 2;  // 8 sums of bytes, and room for indices among 16 registers
-// The tables of a block of rows stay in the second-level cache while every panel passes over them.
-constexpr size_t block_rows = 8;
 // So many steps have sums of at most 256 * 240, which 16 bits hold.
 constexpr size_t exact_steps = 256;
 
 POCKETMT_INLINE __m256i loaded(const uint8_t* bytes) {
     return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(bytes));
+}
+
+// 255 in each entry in which the input is chosen, for both tables.
+POCKETMT_INLINE __m256i choices(int input) {
+    const __m256i entries =
+        _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
+    const __m256i bit = _mm256_set1_epi8(static_cast<char>(1 << input));
+    return _mm256_cmpeq_epi8(_mm256_and_si256(entries, bit), bit);
+}
+
+// See NibbleTables.
+inline void fill_table(const int8_t* codes, uint8_t* table) {
+    int32_t four;
+    __builtin_memcpy(&four, codes, sizeof four);
+    const __m256i all = _mm256_set1_epi32(four);
+    const __m256i nibble = _mm256_set1_epi8(15), sign = _mm256_set1_epi8(8);
+    const __m256i low = _mm256_and_si256(all, nibble);
+    const __m256i high =
+        _mm256_sub_epi8(_mm256_xor_si256(_mm256_and_si256(_mm256_srli_epi16(all, 4), nibble), sign), sign);
+    const __m256i both = _mm256_blend_epi32(low, high, 0xf0);
+    __m256i sums = _mm256_inserti128_si256(_mm256_setzero_si256(), _mm_set1_epi8(high_offset), 1);
+    unrolled<nibble_inputs>([&](auto input) POCKETMT_INLINE_LAMBDA {
+        const __m256i one = _mm256_shuffle_epi8(both, _mm256_set1_epi8(input()));
+        sums = _mm256_add_epi8(sums, _mm256_and_si256(one, choices(input())));
+    });
+    _mm256_store_si256(reinterpret_cast<__m256i*>(table), sums);
 }
 
 // Sums of bytes of 32 outputs in 16 bits.
@@ -132,18 +155,8 @@ constexpr PlaneTile tiles[] = {multiply_tile<1>, multiply_tile<tile_rows>};
 
 void multiply(const void* packed, size_t rows, size_t columns, size_t bits, const QuantizedActivations& activations,
               size_t count, const Epilogue& epilogue, float* out, size_t out_stride) {
-    PlaneCall call = plane_call(packed, rows, columns, bits, activations, epilogue, out, out_stride);
-    NibbleTables tables(call.parts.steps, smaller(count, block_rows));
-    call.tables = tables.data();
-    for (size_t row = 0; row < count; row += block_rows) {
-        const size_t height = smaller(block_rows, count - row);
-        for (size_t index = 0; index < height; ++index)
-            tables.fill(index, call.activations.codes + index * activations.stride);
-        multiply_planes(call, height, tiles);
-        call.activations.codes += height * activations.stride;
-        call.activations.scales += height;
-        call.out += height * out_stride;
-    }
+    const PlaneCall call = plane_call(packed, rows, columns, bits, activations, epilogue, out, out_stride);
+    multiply_by_tables<fill_table>(call, count, tiles);
 }
 
 }  // namespace

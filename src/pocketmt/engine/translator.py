@@ -52,7 +52,7 @@ class Translator:
     Args:
         model: path of a model file, or the name of a bundled model.
         workers: how many threads compute at once, over one copy of the weights.
-        instruction_set: "avx512_vnni", "avx2" or "portable"; None takes the best that this CPU has.
+        instruction_set: "avx512_vnni", "avx2", "neon_dot_product" or "portable"; None takes the best that this CPU has.
         longest_segment: in pieces; a longer line is translated in segments, joined by a space (see `encode_line`).
 
     Raises:

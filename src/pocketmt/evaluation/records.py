@@ -16,7 +16,10 @@ import pocketmt
 from pocketmt.errors import DataError
 
 # Of the flags that Linux reports, those that decide how fast a matrix product runs.
-_INSTRUCTION_SETS = ("sse4_1", "avx", "avx2", "fma", "avx512f", "avx512bw", "avx512_vnni", "avx_vnni", "amx_int8")
+_INSTRUCTION_SETS = (
+    *("sse4_1", "avx", "avx2", "fma", "avx512f", "avx512bw", "avx512_vnni", "avx_vnni", "amx_int8"),
+    "asimddp",  # AArch64's dot product
+)
 
 
 @dataclass(frozen=True)
@@ -46,7 +49,7 @@ class Provenance:
 def machine() -> Machine:
     """Describe this machine (Linux; what another system does not tell is left empty)."""
     processor_lines = _lines_by_name(Path("/proc/cpuinfo"))
-    flags = processor_lines.get("flags", "").split()
+    flags = processor_lines.get("flags", processor_lines.get("Features", "")).split()  # the second on AArch64
     return Machine(
         processor=processor_lines.get("model name", platform.processor() or platform.machine()),
         cores=len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,

@@ -1,0 +1,148 @@
+"""pocketmt_probe, the engine as a program without Python (native/probe), built for AArch64 and run by an emulator."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from pocketmt.model_file import LstmArchitecture, ModelFile, TransformerArchitecture
+from pocketmt.model_file.products import Products
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = ROOT / "build" / "aarch64"
+COMPILER = "aarch64-linux-gnu-g++"
+EMULATORS = ("qemu-aarch64-static", "qemu-aarch64")
+PACKAGES = "g++-aarch64-linux-gnu and qemu-user-static"
+TENSOR_ALIGNMENT = 64
+
+
+@dataclass(frozen=True)
+class Processor:
+    """An emulated processor, and which of its instruction sets the engine is to use; None: its choice."""
+
+    name: str  # as the emulator knows it
+    instruction_set: str | None = None
+
+    def __str__(self) -> str:
+        return f"{self.name}, {self.instruction_set or 'best'}"
+
+
+def missing() -> str | None:
+    """What keeps this machine from running AArch64 programs; None where nothing does."""
+    absent = [] if shutil.which(COMPILER) else [COMPILER]
+    if not any(map(shutil.which, EMULATORS)):
+        absent.append(EMULATORS[0])
+    return f"{' and '.join(absent)} not found: Debian's packages are {PACKAGES}" if absent else None
+
+
+def build() -> Path:
+    """Build the program, or what changed of it since the last time, and return its path."""
+    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}  # cmake and ninja
+    target = ("-DCMAKE_SYSTEM_NAME=Linux", "-DCMAKE_SYSTEM_PROCESSOR=aarch64", f"-DCMAKE_CXX_COMPILER={COMPILER}")
+    for command in (
+        ["cmake", "-S", str(ROOT / "native"), "-B", str(BUILD), "-G", "Ninja", "-DPOCKETMT_PROBE=ON", *target],
+        ["cmake", "--build", str(BUILD), "--parallel", str(min(2, len(os.sched_getaffinity(0))))],
+    ):
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+    return BUILD / "pocketmt_probe"
+
+
+def run(
+    program: Path, processor: Processor, *arguments: str | Path, given: str = ""
+) -> subprocess.CompletedProcess[bytes]:
+    """Run the program on a processor, `given` as its standard input."""
+    environment = {name: value for name, value in os.environ.items() if name != "POCKETMT_INSTRUCTION_SET"}
+    if processor.instruction_set is not None:
+        environment["POCKETMT_INSTRUCTION_SET"] = processor.instruction_set
+    emulator = next(path for path in map(shutil.which, EMULATORS) if path)
+    return subprocess.run(
+        [emulator, "-cpu", processor.name, program, *arguments],
+        env=environment,
+        input=given.encode(),
+        capture_output=True,
+        check=False,
+        timeout=120,
+    )
+
+
+class Emulated:
+    """A model that an emulated processor runs."""
+
+    def __init__(self, program: Path, processor: Processor, file: ModelFile, folder: Path) -> None:
+        self._program, self._processor = program, processor
+        self._bytes = bytearray(file.buffer)
+        self._lines = list(_architecture(file))
+        self._describe(file)
+        self._path = folder / "model.bytes"
+        self._path.write_bytes(self._bytes)
+
+    def translate(self, sources: list[list[int]], beam_size: int) -> list[list[int]]:
+        """Each source's best translation."""
+        lines = [f"beam {beam_size}", *(_line("source", *source) for source in sources)]
+        return [[int(word) for word in line.split()] for line in self._run("translate", lines).decode().splitlines()]
+
+    def logits(self, source: list[int], target: list[int]) -> bytes:
+        """As _native.Model.logits."""
+        return self._run("logits", [_line("source", *source), _line("target", *target)])
+
+    def _run(self, command: str, lines: list[str]) -> bytes:
+        given = "\n".join([*self._lines, *lines])
+        done = run(self._program, self._processor, command, self._path, given=given)
+        assert done.returncode == 0, done.stderr.decode()
+        return done.stdout
+
+    def _describe(self, file: ModelFile) -> None:
+        """Lines that say what the bytes are: native/probe/model.cpp has them."""
+        for name, entry in file.tensors.items():
+            self._add("tensor", name, entry.dtype, entry.offset, entry.size, *entry.shape)
+        for name in (*file.coded, *file.sparse):  # decoded: what the engine has Python do
+            dtype, shape = file.form(name)
+            self._add("tensor", name, dtype, *self._append(file.data(name)), *shape)
+        for name, groups in file.matrices.items():
+            for group in groups:
+                self._add("group", name, group.scheme, group.bits, group.granularity, group.rows, *group.levels or ())
+        for name, vectors in file.stacks.items():
+            self._add("stack", name, *vectors)
+        if isinstance(file.products, Products):
+            self._add("products", file.products.top, file.products.scale)
+        if file.activations is not None:
+            self._add("activation_bits", file.activations.bits)
+        shortlist = file.shortlist()
+        if shortlist is not None and file.stored_shortlist is not None:
+            self._add("shortlist", *self._append(shortlist), file.stored_shortlist.frequent)
+
+    def _add(self, kind: str, *words: object) -> None:
+        self._lines.append(_line(kind, *words))
+
+    def _append(self, data: bytes | memoryview) -> tuple[int, int]:
+        """Returns offset and size."""
+        self._bytes.extend(bytes(-len(self._bytes) % TENSOR_ALIGNMENT))
+        offset = len(self._bytes)
+        self._bytes.extend(data)
+        return offset, len(self._bytes) - offset
+
+
+def _line(kind: str, *words: object) -> str:
+    return " ".join(map(str, (kind, *words)))
+
+
+def _architecture(file: ModelFile) -> Iterable[str]:
+    shape = file.architecture
+    if isinstance(shape, LstmArchitecture):
+        head_size = shape.attention_dimension // shape.attention_heads
+        yield f"architecture post 0 1 {shape.model_dimension} {head_size} {shape.vocabulary_size}"
+        layers = f"{shape.encoder_layers} {shape.decoder_layers}"
+        yield f"lstm {layers} {shape.recurrent_dimension} {shape.attention_heads}"
+        return
+    assert isinstance(shape, TransformerArchitecture)
+    encoder, decoder = shape.encoder_sizes(), shape.decoder_sizes()
+    rounds = shape.decoder_layers // len(decoder)
+    sizes = f"{shape.model_dimension} {shape.head_size} {shape.vocabulary_size}"
+    yield f"architecture {shape.norm} {int(shape.attention_bias)} {rounds} {sizes}"
+    for kind, layers_of_stack in (("encoder", encoder), ("decoder", decoder)):
+        for layer in layers_of_stack:
+            yield f"{kind} {layer.heads} {layer.cross_heads} {layer.feed_forward}"

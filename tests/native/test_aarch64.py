@@ -1,0 +1,122 @@
+"""The engine on AArch64, compiled by Debian's cross compiler and run under emulation: the same bits as on this CPU."""
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from pocketmt.engine.bundled import resolve_model
+from pocketmt.engine.loading import native_model
+from pocketmt.model_file import open_model
+from pocketmt.recipes.packing.model_file import pack
+from pocketmt.text.vocabulary import Vocabulary
+from pocketmt.text.vocabulary_training import train_vocabulary
+from tests.engine import test_fully_quantized, test_lstm
+from tests.engine.conftest import WORDS, search_options, sentences
+from tests.engine.reference import architecture, mixed, random_network, write
+from tests.engine.test_schemes import ABOUT, GROUPS, SHAPES, Groups
+from tests.native.emulation import Emulated, Processor, build, missing, run
+
+pytestmark = pytest.mark.skipif(missing() is not None, reason=str(missing()))
+
+PORTABLE = Processor("max", "portable")
+NEON = Processor("max", "neon_dot_product")
+OLDER = Processor("cortex-a57")  # of ARMv8.0, which has no dot product
+TEXT = ["A man rides a bike.", "Two dogs are running through the snow.", "A woman in a red coat is reading a book."]
+
+
+@pytest.fixture(scope="session")
+def program() -> Path:
+    return build()
+
+
+@pytest.fixture(scope="module")
+def vocabulary() -> Vocabulary:
+    draw = random.Random(1)
+    return train_vocabulary([" ".join(draw.choices(WORDS, k=8)) + "." for _ in range(500)], 120)
+
+
+@pytest.mark.parametrize(("processor", "name"), [("max", "neon_dot_product"), ("cortex-a57", "portable")])
+def test_the_best_that_the_processor_has(program: Path, processor: str, name: str) -> None:
+    assert run(program, Processor(processor), "name").stdout.decode() == f"{name}\n"
+
+
+@pytest.mark.parametrize("name", ["neon_dot_product", "avx2"])
+def test_an_instruction_set_that_the_processor_lacks(program: Path, name: str) -> None:
+    done = run(program, Processor("cortex-a57", name), "name")
+    assert done.returncode == 1
+    assert f"does not offer {name}" in done.stderr.decode()
+
+
+@pytest.mark.parametrize("processor", [PORTABLE, NEON, OLDER], ids=str)
+def test_products_are_those_of_the_reference(program: Path, processor: Processor) -> None:
+    done = run(program, processor, "products")
+    assert done.returncode == 0, done.stderr.decode()
+    assert int(done.stdout) > 100
+
+
+def of_groups(embedding: Groups, others: Groups, **shape: object) -> Callable[[Path, Vocabulary], object]:
+    def write_model(path: Path, vocabulary: Vocabulary) -> None:
+        model = random_network(architecture(**shape))
+        choice = {"embedding.weight": embedding, "*": others}
+        pack(path, model.state_dict(), model.architecture, vocabulary.model, choice, ABOUT)
+
+    return write_model
+
+
+UNIFORM, LEVELS, SIX_BITS, BINARY = (
+    test_lstm.groups("uniform", 8),
+    test_lstm.groups("logarithmic", 4),
+    test_lstm.groups("affine", 6),
+    test_lstm.groups("binary", 3),
+)
+# All of their products are in integers: every instruction set gives the same bits.
+MODELS: dict[str, Callable[[Path, Vocabulary], object]] = {
+    "8 bits, 4 bits": of_groups(LEVELS, UNIFORM),
+    "6 bits, binary codes, odd sizes": of_groups(SIX_BITS, BINARY, **SHAPES["odd"]),
+    "seven groups": of_groups(GROUPS["seven"], test_lstm.groups("affine", 8)),
+    "recurrent units": of_groups(UNIFORM, LEVELS, decoder_autoregression="ssru"),
+    "trained ranges": lambda path, vocabulary: test_fully_quantized.write(
+        path, vocabulary, test_fully_quantized.EXACT["strategy"]
+    ),
+    "LSTM": lambda path, vocabulary: test_lstm.Written(path, vocabulary, test_lstm.SCHEMES["8 bit"], {}),
+}
+
+
+@pytest.fixture(scope="module", params=MODELS)
+def model(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, vocabulary: Vocabulary) -> Path:
+    path = tmp_path_factory.mktemp("model") / "model.pocketmt"
+    MODELS[request.param](path, vocabulary)
+    return path
+
+
+def assert_same_bits(program: Path, processor: Processor, path: Path) -> None:
+    with open_model(path) as file:
+        here, there = native_model(file, instruction_set="portable"), Emulated(program, processor, file, path.parent)
+    source, target = sentences(2, longest=40)
+    assert there.logits(source, target) == here.logits(source, target)
+    sources = sentences(8)
+    expected = [each[0][0] for each in here.translate(sources, search_options(beam_size=3))]
+    assert there.translate(sources, beam_size=3) == expected
+
+
+@pytest.mark.parametrize("processor", [PORTABLE, NEON, OLDER], ids=str)
+def test_models_in_integers(program: Path, model: Path, processor: Processor) -> None:
+    assert_same_bits(program, processor, model)
+
+
+def test_a_model_with_matrices_in_fp32(program: Path, tmp_path: Path, vocabulary: Vocabulary) -> None:
+    """The sums of portable kernels have one order, without fused multiply-adds."""
+    write(tmp_path / "model.pocketmt", random_network(architecture()), vocabulary, mixed)
+    assert_same_bits(program, PORTABLE, tmp_path / "model.pocketmt")
+
+
+@pytest.mark.parametrize("beam_size", [1, 4])
+@pytest.mark.parametrize("name", ["captions-en-de", "captions-en-de-8bit"])
+def test_bundled_models(program: Path, tmp_path: Path, name: str, beam_size: int) -> None:
+    with open_model(resolve_model(name)) as file:
+        sources = [Vocabulary.from_bytes(file.vocabulary()).encode(line) for line in TEXT]
+        here, there = native_model(file), Emulated(program, NEON, file, tmp_path)
+    expected = [each[0][0] for each in here.translate(sources, search_options(beam_size=beam_size))]
+    assert there.translate(sources, beam_size) == expected
