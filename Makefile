@@ -4,6 +4,7 @@
 #   make test        every check: format, lint, types, floors, tests, a fresh install
 #   make sanitize    the engine's tests and the hostile model files under AddressSanitizer and UBSan
 #   make benchmark   the measurements of benchmarks/: beside CTranslate2, every scheme beside 8 bit, every kernel
+#   make marian      Marian, by pymarian, in an environment of its own (1.1 GB): `make benchmark` then measures beside it, too
 #   make format      puts Python and C++ in the one format that `make test` checks
 #   make lock        pins the newest versions of what developing needs in requirements.lock
 #   make clean       removes what make made, the virtual environment too; runs of your own in build/ stay
@@ -23,9 +24,10 @@ BIN := $(VENV)/bin
 PACKAGES := $(VENV)/.packages
 ENGINE := $(VENV)/.engine
 PEER := $(VENV)/.peer
+MARIAN := build/marian
 SANITIZED := build/sanitize
 MODULES := build/modules
-MADE := $(SANITIZED) $(MODULES) build/demo build/editable build/wheel build/install.json build/aarch64
+MADE := $(SANITIZED) $(MODULES) $(MARIAN) build/demo build/editable build/wheel build/install.json build/aarch64
 NATIVE_SOURCES := $(shell find native -type f 2>/dev/null)
 PYTHON_SOURCES := $(sort $(shell find src -name '*.py'))
 CPP_SOURCES := $(filter %.h %.cpp %.inl,$(NATIVE_SOURCES))
@@ -36,7 +38,7 @@ PYTHON_FOLDERS := src tests tools benchmarks
 TORCH_INDEX := https://download.pytorch.org/whl/cpu
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: help demo test check sanitize benchmark format lock clean engine always
+.PHONY: help demo test check sanitize benchmark marian format lock clean engine always
 
 help:
 	@sed -n 's/^#   make/make/p' Makefile
@@ -61,7 +63,7 @@ check: $(ENGINE)
 
 benchmark: $(ENGINE) $(PEER)
 	$(BIN)/python tools/check_install.py --output benchmarks/records/install.json
-	$(BIN)/python -m benchmarks.peer --trained captions-en-de-8bit --random base
+	$(BIN)/python -m benchmarks.peer $(if $(wildcard $(MARIAN)/.packages),--marian-python $(MARIAN)/bin/python)
 	$(BIN)/python -m benchmarks.schemes
 	$(BIN)/python -m benchmarks.kernels
 	$(BIN)/python tools/render_records.py
@@ -92,6 +94,14 @@ $(MODULES): always
 
 $(PEER): $(PACKAGES) benchmarks/requirements.lock
 	$(PIP) install -r benchmarks/requirements.lock
+	touch $@
+
+marian: $(MARIAN)/.packages
+
+# pymarian asks for versions of its own of what others need, too.
+$(MARIAN)/.packages: benchmarks/marian-requirements.lock | tools-are-here
+	$(PYTHON) -m venv $(MARIAN)
+	$(MARIAN)/bin/python -m pip --disable-pip-version-check --quiet install -r benchmarks/marian-requirements.lock
 	touch $@
 
 # A second environment whose pocketmt is compiled with the sanitizers; every other package is that of the first. Their own

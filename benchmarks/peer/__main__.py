@@ -1,12 +1,14 @@
-"""Times PocketMT beside CTranslate2: the same weights, the same sentences, one thread each on one core, in turn.
+"""Times PocketMT beside CTranslate2 and Marian: the same weights and sentences, one thread each on one core, in turn.
 
-    python -m benchmarks.peer --core 1 --trained captions-en-de-8bit --random base
+    python -m benchmarks.peer --core 1 --trained captions-en-de-8bit --random base 6-2.tiny 12-1.tiny
+    python -m benchmarks.peer --marian-python build/marian/bin/python
     python -m benchmarks.peer --quick
 
-For each model, each precision and each case (one by one or in batches, greedy or beam 4) the fastest setting of each
-side is chosen first; then both run in turn, A B A B, in processes of their own. The clock sees token ids (CTranslate2:
-pieces) in and out. Log 4 bit runs beside 8 bit. The record goes to benchmarks/records/peer.json, its rows as a table to
-stdout.
+For each model, without and with a lexical shortlist, each precision and each case (one by one or in batches, greedy or
+beam 4) the fastest setting of each side is chosen first; then all run in turn, A B C A B C, in processes of their own.
+The clock sees token ids (of the peers: pieces) in and out. Our forms of less than 8 bits run beside the peers' 8 bit.
+Students come with a decoder of self-attention and, beside Marian, which `make marian` installs, with their own of
+SSRUs. The record goes to benchmarks/records/peer.json, its rows as a table to stdout.
 """
 
 import argparse
@@ -18,10 +20,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from benchmarks.peer.files import MIXED
 from benchmarks.peer.measure import CASES, Amount, compare, select
-from benchmarks.peer.models import TimedModel, random_model, trained_model
+from benchmarks.peer.models import Pythons, TimedModel, random_models, trained_models
 from benchmarks.peer.record import render, rows_of
-from benchmarks.peer.sides import Side, our_side, peer_side
+from benchmarks.peer.sides import our_side
 from pocketmt.errors import PocketMTError
 from pocketmt.evaluation.records import provenance, write_record
 
@@ -31,8 +34,10 @@ SEED = 1
 IDLE_CORE_SHARE = 0.97
 # Sentences of a run: a run of any case takes from a few tenths of a second to some seconds.
 TRAINED = Amount(one_by_one=100, batches=512, rounds=7)
-RANDOM = Amount(one_by_one=5, batches=64, rounds=7)
+RANDOM = Amount(one_by_one=20, batches=64, rounds=7)
 QUICK = Amount(one_by_one=2, batches=8, rounds=2)
+# Which of our forms run beside a peer's; it has none of fewer bits than 8.
+FORMS_BESIDE = {"float32": ("float32",), "int8": ("uniform8", "logarithmic4", MIXED)}
 
 
 def main() -> int:
@@ -50,7 +55,7 @@ def main() -> int:
         with tempfile.TemporaryDirectory() as folder:
             for model, amount in _models(options, Path(folder)):
                 about.append(_description(model))
-                for found in _measure(model, amount, options.peer_python):
+                for found in _measure(model, amount):
                     rows += found.pop("rows")
                     measurements.append(found)
     except PocketMTError as error:
@@ -87,46 +92,54 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "--peer-python", default=sys.executable, help="the Python that has CTranslate2 (default: this one)"
     )
+    parser.add_argument("--marian-python", help="the Python that has pymarian (default: Marian is left out)")
     parser.add_argument("--output", type=Path, default=RECORD, help="the record (default: %(default)s)")
     parser.add_argument(
         "--quick", action="store_true", help="a smoke test: little text, tiny random weights, no record"
     )
     options = parser.parse_args()
     if options.trained is None and options.random is None:
-        options.trained, options.random = ([], ["tiny"]) if options.quick else (["captions-en-de-8bit"], ["base"])
+        options.trained, options.random = (
+            ([], ["tiny"])
+            if options.quick
+            else (
+                ["captions-en-de-8bit"],
+                ["base", "6-2.tiny", "12-1.tiny"],
+            )
+        )
     return options
 
 
 def _models(options: argparse.Namespace, folder: Path) -> Iterator[tuple[TimedModel, Amount]]:
     """Make each model when its turn comes."""
-    for name in options.trained or []:
-        amount = QUICK if options.quick else replace(TRAINED, rounds=options.rounds)
-        yield trained_model(name, amount.batches, SEED, folder, options.peer_python), amount
-    for name in options.random or []:
-        amount = QUICK if options.quick else replace(RANDOM, rounds=options.rounds)
-        yield random_model(name, amount.batches, SEED, folder, options.peer_python), amount
+    pythons = Pythons(options.peer_python, options.marian_python)
+    for make, names, usual in ((trained_models, options.trained, TRAINED), (random_models, options.random, RANDOM)):
+        amount = QUICK if options.quick else replace(usual, rounds=options.rounds)
+        for name in names or []:
+            for model in make(name, amount.batches, SEED, folder, pythons):
+                yield model, amount
 
 
-def _measure(model: TimedModel, amount: Amount, peer_python: str) -> Iterator[dict[str, Any]]:
+def _measure(model: TimedModel, amount: Amount) -> Iterator[dict[str, Any]]:
     """Yield the rows and all that lies behind them, for each precision and case of a model."""
-    for peer_weights, our_weights in (("float32", ["float32"]), ("int8", ["uniform8", "logarithmic4"])):
-        sides: list[Side] = [
-            peer_side(peer_weights, str(model.peer[peer_weights]), peer_python),
-            *(our_side(weights, str(model.ours[weights]), sys.executable) for weights in our_weights),
-        ]
-        print(f"{model.name}: choosing settings ({', '.join(f'{s.name} {s.weights}' for s in sides)})", file=sys.stderr)
+    for peer_weights, our_weights in FORMS_BESIDE.items():
+        peers = model.peers[peer_weights]
+        sides = [*peers, *(our_side(weights, model.ours[weights], sys.executable) for weights in our_weights)]
+        about = {"model": model.name, "decoder": model.decoder, "shortlist": model.shortlist}
+        engines = ", ".join(f"{side.name} {side.weights}" for side in sides)
+        print(f"{model.label}: choosing settings ({engines})", file=sys.stderr)
         selections = [select(side, model, CASES, amount) for side in sides]
         for case in CASES:
             choices = [selection.best[case] for selection in selections]
             measured = compare(sides, choices, model, case, amount)
-            rows = rows_of(model.name, case.name, measured)
+            rows = rows_of(model, case.name, measured[: len(peers)], measured[len(peers) :])
             for measurement in measured:
                 del measurement["outputs"]
-            yield {"model": model.name, "case": case.name, "sides": measured, "rows": rows}
+            yield {**about, "case": case.name, "sides": measured, "rows": rows}
         tried = [
             {"side": s.name, "weights": s.weights, "tried": t.tried} for s, t in zip(sides, selections, strict=True)
         ]
-        yield {"model": model.name, "settings": tried, "rows": []}
+        yield {**about, "settings": tried, "rows": []}
 
 
 def _description(model: TimedModel) -> dict[str, Any]:
@@ -134,6 +147,7 @@ def _description(model: TimedModel) -> dict[str, Any]:
     return {
         "name": model.name,
         "origin": model.origin,
+        "shortlist": model.shortlist,
         "architecture": model.architecture.to_json(),
         "target_tokens": {"fewest": model.lengths[0], "most": model.lengths[1]},
     }

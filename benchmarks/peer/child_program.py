@@ -6,13 +6,14 @@ import os
 import sys
 import time
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, Protocol
 
 from pocketmt.evaluation.records import memory_bytes, peak_memory_bytes
 
 
 class Engine(Protocol):
-    """One of the two sides; `sources` are what its `prepare` made of token ids."""
+    """One of the sides; `sources` are what its `prepare` made of token ids."""
 
     def load(self, model: str, options: dict[str, Any]) -> dict[str, Any]:
         """Load the model; returns what is worth recording about how it runs."""
@@ -49,19 +50,27 @@ class Program:
         return {}
 
     def run(self, order: dict[str, Any]) -> dict[str, Any]:
-        """Translate all sentences once, one by one or in batches; answers wall-clock and processor seconds."""
+        """Translate all sentences once, one by one or in batches; answers wall-clock and processor seconds.
+
+        One by one, the wall-clock seconds of each sentence are answered, too.
+        """
         sources, options, translate = self._sources, order["options"], self._engine.translate
         gc.collect()
         gc.disable()
         processor, wall = time.process_time(), time.perf_counter()
+        ends = [wall]
         if order["one_by_one"]:
-            outputs = [translate([source], options)[0] for source in sources]
+            outputs = []
+            for source in sources:
+                outputs.append(translate([source], options)[0])
+                ends.append(time.perf_counter())
         else:
             outputs = translate(sources, options)
         wall, processor = time.perf_counter() - wall, time.process_time() - processor
         gc.enable()
         self._outputs = outputs
-        return {"seconds": wall, "processor_seconds": processor}
+        sentences = [end - start for start, end in pairwise(ends)]
+        return {"seconds": wall, "processor_seconds": processor, "sentence_seconds": sentences}
 
     def outputs(self, order: dict[str, Any]) -> dict[str, Any]:
         """Answer the translations of the last run, and the most memory that this process ever held."""

@@ -96,7 +96,7 @@ def select(side: Side, model: TimedModel, cases: Sequence[Case], amount: Amount)
 def _child(side: Side, setting: Setting) -> Child:
     child = Child(side.module, setting.environment, side.python)
     try:
-        child.load(side.model, side.load_options)
+        child.load(side.model, side.options(setting))
     except EngineError:
         child.close()
         raise
@@ -124,6 +124,7 @@ def _order(case: Case, batching: Batching, model: TimedModel) -> dict[str, Any]:
         "longest": model.lengths[1],
         "batch_size": batching.size,
         "batch_type": batching.type,
+        "shortlist": model.shortlist,
     }
     return {"one_by_one": case.one_by_one, "options": options}
 
@@ -149,9 +150,8 @@ def compare(
             for times, child, order in zip(runs, children, orders, strict=True):
                 times.append(child.ask("run", **order))
         results = [child.ask("outputs") for child in children]
-    print(
-        f"  {model.name}: {case.name} ({', '.join(f'{side.name} {side.weights}' for side in sides)})", file=sys.stderr
-    )
+    engines = ", ".join(f"{side.name} {side.weights}" for side in sides)
+    print(f"  {model.label}: {case.name} ({engines})", file=sys.stderr)
     return [
         _measurement(side, choice, child.loaded, times, result, len(sentences))
         for side, choice, child, times, result in zip(sides, choices, children, runs, results, strict=True)
@@ -169,6 +169,7 @@ def _measurement(
     """Return one side's part of a case: raw seconds of each round, their summary, memory, and the outputs."""
     seconds = [run["seconds"] for run in runs]
     median = statistics.median(seconds)
+    latencies = sorted(1000 * each for run in runs for each in run["sentence_seconds"])
     return {
         "side": side.name,
         "weights": side.weights,
@@ -177,16 +178,24 @@ def _measurement(
         "batching": asdict(choice.batching),
         "engine": loaded["description"],
         "load_seconds": loaded["load_seconds"],
-        "file_bytes": side.file_bytes,
+        "file_bytes": side.file_bytes(choice.setting),
         "sentences": sentences,
         "seconds": seconds,
         "processor_seconds": [run["processor_seconds"] for run in runs],
         "milliseconds_per_sentence": 1000 * median / sentences,
         "fastest_milliseconds": 1000 * min(seconds) / sentences,
         "slowest_milliseconds": 1000 * max(seconds) / sentences,
+        # Of every sentence of every round, where they are translated one by one.
+        "percentile_50_milliseconds": percentile(latencies, 50),
+        "percentile_95_milliseconds": percentile(latencies, 95),
         "sentences_per_second": sentences / median,
         "memory_before_load_bytes": loaded["memory_before_load_bytes"],
         "peak_memory_bytes": result["peak_memory_bytes"],
         "target_tokens": sum(map(len, result["outputs"])),
         "outputs": result["outputs"],
     }
+
+
+def percentile(ordered: Sequence[float], share: int) -> float | None:
+    """Return the least of ascending values that `share` % of them do not exceed; None where there are none."""
+    return ordered[-(-share * len(ordered) // 100) - 1] if ordered else None

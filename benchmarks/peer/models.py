@@ -1,34 +1,49 @@
-"""The networks that are timed, each written for both sides from the same float32 weights."""
+"""The networks that are timed, each written for all sides from the same float32 weights."""
 
-import json
 import random
-import subprocess
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Final
 
-import numpy
 import torch
 from torch import Tensor
 
 from benchmarks.multi30k.data import lines
-from benchmarks.peer.child_process import ROOT, child_environment
+from benchmarks.peer.files import (
+    PEER_FORMS,
+    Network,
+    shortlisted_ctranslate2,
+    shortlisted_ours,
+    write_ctranslate2,
+    write_marian,
+    write_ours,
+)
 from benchmarks.peer.piece_list import made_up_vocabulary
+from benchmarks.peer.shortlists import random_shortlist
+from benchmarks.peer.sides import Side, ctranslate2_side, marian_side
 from pocketmt.engine.bundled import resolve_model
-from pocketmt.errors import ConfigurationError
 from pocketmt.model_file import Architecture, TransformerArchitecture, open_model
+from pocketmt.model_file.shortlist_encoding import decode_shortlist
 from pocketmt.models.networks import make_network
 from pocketmt.models.presets import TRANSFORMERS, preset
-from pocketmt.recipes.packing.model_file import About, pack
 from pocketmt.recipes.reference.network import QuantizedLinear, load_reference
-from pocketmt.text.vocabulary import SPECIAL_PIECES, Vocabulary
+from pocketmt.text.vocabulary import BOS, SPECIAL_PIECES, Vocabulary
 
-SCHEMES = ("float32", "uniform8", "logarithmic4")
 # The shape of the published comparisons: 27 words in, and eos; 28 out, whatever the weights would rather say.
 SOURCE_LENGTH, TARGET_LENGTH = 27, 28
 # A trained model ends its sentences itself; one that it does not end is cut here.
 TRAINED_LENGTHS = (1, 256)
 RANDOM_VOCABULARY = 32_000
+SELF_ATTENTION: Final = "self_attention"
+
+
+@dataclass(frozen=True)
+class Pythons:
+    """The Pythons that have the peers; None: there is no Marian."""
+
+    ctranslate2: str
+    marian: str | None = None
 
 
 @dataclass(frozen=True)
@@ -38,45 +53,85 @@ class TimedModel:
     name: str
     origin: str
     architecture: Architecture
-    lengths: tuple[int, int]  # fewest and most target tokens of a sentence, the same for both sides
+    lengths: tuple[int, int]  # fewest and most target tokens of a sentence, the same for all sides
     sentences: Sequence[Sequence[int]]  # ids without eos
-    peer: Mapping[str, Path]  # "float32" or "int8" -> CTranslate2 folder
-    ours: Mapping[str, Path]  # scheme -> model file
+    ours: Mapping[str, Path]  # form -> model file
+    peers: Mapping[str, Sequence[Side]]  # "float32" or "int8" -> the peers that have such a network
+    shortlist: bool = False
+
+    @property
+    def label(self) -> str:
+        """What progress says of it."""
+        return f"{self.name}, {self.decoder} decoder{', shortlist' if self.shortlist else ''}"
+
+    @property
+    def decoder(self) -> str:
+        """What the tables say of the decoder: "self-attention" or "ssru"; of an LSTM, "lstm"."""
+        if isinstance(self.architecture, TransformerArchitecture):
+            return self.architecture.decoder_autoregression.replace("_", "-")
+        return self.architecture.type
 
 
-def random_model(name: str, sentences: int, seed: int, folder: Path, peer_python: str) -> TimedModel:
-    """Return a preset with random weights: as fast as a trained one, its words noise of a forced length."""
-    architecture = preset(name, RANDOM_VOCABULARY)
+def random_models(name: str, sentences: int, seed: int, folder: Path, pythons: Pythons) -> Iterator[TimedModel]:
+    """Yield a preset with random weights, without and with a shortlist: as fast as trained ones, lengths forced.
+
+    A preset whose decoder is no self-attention comes first with one, as CTranslate2 has no other; as it is it comes
+    where there is Marian.
+    """
+    whole = preset(name, RANDOM_VOCABULARY)
+    decoders = [SELF_ATTENTION]
+    if isinstance(whole, TransformerArchitecture) and not whole.plain and pythons.marian is not None:
+        decoders.append(whole.decoder_autoregression)
+    for decoder in decoders:
+        network = random_network(preset(name, RANDOM_VOCABULARY, decoder_autoregression=decoder), seed)
+        chance = random.Random(seed)
+        pieces = range(SPECIAL_PIECES, RANDOM_VOCABULARY)
+        sources = [chance.choices(pieces, k=SOURCE_LENGTH) for _ in range(sentences)]
+        about = TimedModel(
+            f"{name}, random weights",
+            f"seed {seed}",
+            network.architecture,
+            (TARGET_LENGTH, TARGET_LENGTH),
+            sources,
+            {},
+            {},
+        )
+        yield from variants(about, network, folder / f"{name}-{decoder}", pythons)
+
+
+def random_network(architecture: Architecture, seed: int) -> Network:
+    """Return a network of random weights and lists, that does the same beside every peer."""
     torch.manual_seed(seed)
     weights = make_network(architecture).state_dict()
-    vocabulary = made_up_vocabulary(RANDOM_VOCABULARY)
-    chance = random.Random(seed)
-    sources = [
-        [chance.randrange(SPECIAL_PIECES, RANDOM_VOCABULARY) for _ in range(SOURCE_LENGTH)] for _ in range(sentences)
-    ]
-    peer, ours = _write(weights, architecture, vocabulary, folder / name, peer_python)
-    return TimedModel(
-        f"{name}, random weights", f"seed {seed}", architecture, (TARGET_LENGTH, TARGET_LENGTH), sources, peer, ours
-    )
+    weights["embedding.weight"][BOS] = 0.0  # Marian begins with zeros
+    shortlist = random_shortlist(architecture.vocabulary_size, seed)
+    return Network(weights, architecture, made_up_vocabulary(architecture.vocabulary_size), shortlist)
 
 
-def trained_model(model: str, sentences: int, seed: int, folder: Path, peer_python: str) -> TimedModel:
-    """Return a trained model (a path or bundled name) with sentences drawn from Multi30k's test_2016.
+def trained_models(model: str, sentences: int, seed: int, folder: Path, pythons: Pythons) -> Iterator[TimedModel]:
+    """Yield a trained model (a path or bundled name) with sentences drawn from Multi30k's test_2016.
 
-    Weights of a quantized file are decoded first: both sides then start from those same float32 numbers.
+    Where the file has a shortlist, the model comes without and with it. Weights of a quantized file are decoded first:
+    all sides then start from those same float32 numbers. Marian, whose sinusoids are others, would translate otherwise
+    and end elsewhere: it is not among the peers.
     """
     path = resolve_model(model)
     with open_model(path) as file:
         architecture, vocabulary = file.architecture, file.vocabulary()
-        stored = "quantized" if file.matrices else "float32"
+        origin = "quantized file" if file.matrices else "float32 file"
+        content, stored = file.shortlist(), file.stored_shortlist
+    shortlist = (
+        None if content is None or stored is None else decode_shortlist(content, stored, architecture.vocabulary_size)
+    )
     encode = Vocabulary.from_bytes(vocabulary).encode
     texts = lines("test_2016_flickr", "en")
     sources = [encode(line) for line in random.Random(seed).sample(texts, min(sentences, len(texts)))]
     norm = architecture.norm if isinstance(architecture, TransformerArchitecture) else "post"
     like = (name for name in TRANSFORMERS if preset(name, architecture.vocabulary_size, norm) == architecture)
     name = next(like, path.stem)
-    peer, ours = _write(_float_weights(path), architecture, vocabulary, folder / "trained", peer_python)
-    return TimedModel(f"{name}, trained", f"{stored} file", architecture, TRAINED_LENGTHS, sources, peer, ours)
+    network = Network(_float_weights(path), architecture, vocabulary, shortlist)
+    about = TimedModel(f"{name}, trained", origin, architecture, TRAINED_LENGTHS, sources, {}, {})
+    yield from variants(about, network, folder / path.stem, Pythons(pythons.ctranslate2))
 
 
 def _float_weights(path: Path) -> dict[str, Tensor]:
@@ -92,31 +147,32 @@ def _float_weights(path: Path) -> dict[str, Tensor]:
     return {name: found[name] for name in parameters}
 
 
-def _write(
-    weights: Mapping[str, Tensor], architecture: Architecture, vocabulary: bytes, folder: Path, peer_python: str
-) -> tuple[dict[str, Path], dict[str, Path]]:
-    """Write CTranslate2's folders, by its own Python, and our model files."""
-    folder.mkdir(parents=True, exist_ok=True)
-    arrays = {name: tensor.numpy() for name, tensor in weights.items()}
-    exchange = folder / "weights.npz"
-    numpy.savez(
-        exchange,
-        architecture=numpy.array(json.dumps(architecture.to_json())),
-        vocabulary=numpy.frombuffer(vocabulary, dtype=numpy.uint8),
-        **arrays,  # type: ignore[arg-type]
-    )
-    command = [peer_python, "-m", "benchmarks.peer.run_ctranslate2", "export", str(exchange), str(folder)]
-    try:
-        subprocess.run(command, cwd=ROOT, env=child_environment({}, peer_python), check=True)
-    except (OSError, subprocess.CalledProcessError) as error:
-        raise ConfigurationError(
-            f"{peer_python} could not export to CTranslate2 ({error}): install the peer in it by "
-            "`pip install -r benchmarks/requirements.lock`, or name another Python by --peer-python"
-        ) from error
-    exchange.unlink()
-    peer = {form: folder / form for form in ("float32", "int8")}
-    ours = {scheme: folder / f"{scheme}.pocketmt" for scheme in SCHEMES}
-    for scheme, path in ours.items():
-        about = About(source_language="en", target_language="de", description="for benchmarks/peer")
-        pack(path, weights, architecture, vocabulary, scheme, about)
-    return peer, ours
+def variants(about: TimedModel, network: Network, folder: Path, pythons: Pythons) -> Iterator[TimedModel]:
+    """Write a network for every side; yield it without and, where it has one, with a shortlist.
+
+    Raises ConfigurationError where a peer is not there or has no such network.
+    """
+    ours = write_ours(network, folder / "ours")
+    marian, numbers = folder / "marian", None
+    if pythons.marian is not None:
+        numbers = write_marian(network, marian, pythons.marian)
+    folders: dict[str, Path] = {}
+    # An SSRU beside Marian alone; without Marian the export says what CTranslate2 has not.
+    if pythons.marian is None or about.decoder == "self-attention":
+        folders = write_ctranslate2(network, folder / "ctranslate2", pythons.ctranslate2)
+
+    def peers(exported: Mapping[str, Path], shortlist: tuple[int, int] | None) -> dict[str, list[Side]]:
+        found: dict[str, list[Side]] = {form: [] for form in PEER_FORMS}
+        for form, path in exported.items():
+            found[form].append(ctranslate2_side(form, path, pythons.ctranslate2))
+        if pythons.marian is not None:
+            factor = TARGET_LENGTH / (SOURCE_LENGTH + 1)
+            for form in PEER_FORMS:
+                found[form].append(marian_side(form, marian, pythons.marian, factor, shortlist))
+        return found
+
+    yield replace(about, ours=ours, peers=peers(folders, None))
+    if network.shortlist is not None:
+        listed = shortlisted_ctranslate2(folders, network.shortlist, network.pieces())
+        shorter = shortlisted_ours(ours, network.shortlist)
+        yield replace(about, ours=shorter, peers=peers(listed, numbers), shortlist=True)

@@ -4,70 +4,85 @@ import statistics
 from collections.abc import Sequence
 from typing import Any
 
+from benchmarks.peer.models import TimedModel
 from pocketmt.evaluation.tables import Column, markdown_table
 
 COLUMNS = (
     "model",
+    "decoder",
+    "shortlist",
     "case",
     "weights",
-    "peer_milliseconds:.2f=CTranslate2, ms a sentence",
+    "peer",
+    "peer_milliseconds:.2f=peer, ms a sentence",
     "milliseconds:.2f=PocketMT",
     "speed_ratio:.2f=times as fast",
     "lowest_ratio:.2f=lowest",
     "highest_ratio:.2f=highest",
     "times_our_8_bit:.2f=times our 8 bit",
     "processor_ratio:.2f=by processor time",
-    "peer_peak_megabytes:.0f=CTranslate2, peak MB",
+    "percentile_95_milliseconds:.2f=p95, ms",
+    "peer_peak_megabytes:.0f=peer, peak MB",
     "peak_megabytes:.0f=PocketMT, peak MB",
     "same_outputs:.1%=same outputs",
-    "peer_choice=CTranslate2's setting",
+    "peer_choice=peer's setting",
     "choice=ours",
 )
+# What CTranslate2 has as well; its words are another model's beside other forms, and Marian's are always.
+SAME_WEIGHTS = ("float32", "uniform8")
 
 
-def rows_of(model: str, case: str, measured: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return a row for each of our sides; the first measurement is the peer's.
+def rows_of(
+    model: TimedModel, case: str, peers: Sequence[dict[str, Any]], ours: Sequence[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """Return a row for each of our forms beside each peer, of measurements whose rounds were in turn.
 
     A ratio above 1 says that ours is faster. Ratios are taken round by round: their median, lowest and highest.
     `core_share` is the share of the clock's time that a median run had the core: near 1 where nothing else ran on it.
     """
-    peer, *ours = measured
-    rows = []
-    for mine in ours:
-        low, median, high = _ratios(peer["seconds"], mine["seconds"])
-        eight_bit = [other for other in ours if other["weights"] == "uniform8" and other is not mine]
-        rows.append(
-            {
-                "model": model,
-                "case": case,
-                "weights": mine["weights"],
-                "peer_weights": peer["weights"],
-                "peer_milliseconds": peer["milliseconds_per_sentence"],
-                "milliseconds": mine["milliseconds_per_sentence"],
-                "peer_sentences_per_second": peer["sentences_per_second"],
-                "sentences_per_second": mine["sentences_per_second"],
-                "speed_ratio": median,
-                "lowest_ratio": low,
-                "highest_ratio": high,
-                "processor_ratio": _ratios(peer["processor_seconds"], mine["processor_seconds"])[1],
-                "core_share": min(_core_share(peer), _core_share(mine)),
-                "times_our_8_bit": _ratios(eight_bit[0]["seconds"], mine["seconds"])[1] if eight_bit else None,
-                "peer_file_megabytes": peer["file_bytes"] / 1e6,
-                "file_megabytes": mine["file_bytes"] / 1e6,
-                "peer_peak_megabytes": peer["peak_memory_bytes"] / 1e6,
-                "peak_megabytes": mine["peak_memory_bytes"] / 1e6,
-                "peak_over_file_megabytes": (mine["peak_memory_bytes"] - mine["file_bytes"]) / 1e6,
-                "target_tokens_of_peer": peer["target_tokens"],
-                "target_tokens": mine["target_tokens"],
-                # CTranslate2 has no 4-bit weights: its words are another model's then.
-                "same_outputs": None
-                if mine["weights"] == "logarithmic4"
-                else _equal_share(peer["outputs"], mine["outputs"]),
-                "peer_choice": peer["choice"],
-                "choice": mine["choice"],
-            }
-        )
-    return rows
+    about = {"model": model.name, "decoder": model.decoder, "shortlist": model.shortlist, "case": case}
+    return [{**about, **_row(peer, mine, ours)} for mine in ours for peer in peers]
+
+
+def _row(peer: dict[str, Any], mine: dict[str, Any], ours: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    low, median, high = _ratios(peer["seconds"], mine["seconds"])
+    eight_bit = [other for other in ours if other["weights"] == "uniform8" and other is not mine]
+    comparable = peer["side"] == "CTranslate2" and mine["weights"] in SAME_WEIGHTS
+    return {
+        "weights": mine["weights"],
+        "peer": peer["side"],
+        "peer_weights": peer["weights"],
+        "peer_milliseconds": peer["milliseconds_per_sentence"],
+        "milliseconds": mine["milliseconds_per_sentence"],
+        "peer_sentences_per_second": peer["sentences_per_second"],
+        "sentences_per_second": mine["sentences_per_second"],
+        "speed_ratio": median,
+        "lowest_ratio": low,
+        "highest_ratio": high,
+        "processor_ratio": _ratios(peer["processor_seconds"], mine["processor_seconds"])[1],
+        "core_share": min(_core_share(peer), _core_share(mine)),
+        "times_our_8_bit": _ratios(eight_bit[0]["seconds"], mine["seconds"])[1] if eight_bit else None,
+        **_latencies(peer, "peer_"),
+        **_latencies(mine, ""),
+        "peer_load_seconds": peer["load_seconds"],
+        "load_seconds": mine["load_seconds"],
+        "peer_file_megabytes": peer["file_bytes"] / 1e6,
+        "file_megabytes": mine["file_bytes"] / 1e6,
+        "peer_peak_megabytes": peer["peak_memory_bytes"] / 1e6,
+        "peak_megabytes": mine["peak_memory_bytes"] / 1e6,
+        "peak_over_file_megabytes": (mine["peak_memory_bytes"] - mine["file_bytes"]) / 1e6,
+        "target_tokens_of_peer": peer["target_tokens"],
+        "target_tokens": mine["target_tokens"],
+        "same_outputs": _equal_share(peer["outputs"], mine["outputs"]) if comparable else None,
+        "peer_choice": peer["choice"],
+        "choice": mine["choice"],
+    }
+
+
+def _latencies(measured: dict[str, Any], prefix: str) -> dict[str, Any]:
+    """Return milliseconds of the median sentence and of the one that 95 % do not exceed; None of batches."""
+    names = ("percentile_50_milliseconds", "percentile_95_milliseconds")
+    return {prefix + name: measured[name] for name in names}
 
 
 def _ratios(slower: Sequence[float], faster: Sequence[float]) -> tuple[float, float, float]:

@@ -42,6 +42,7 @@ class CTranslate2:
             batch_type=options["batch_type"],
             min_decoding_length=options["shortest"],
             max_decoding_length=options["longest"],
+            use_vmap=options["shortlist"],
         )
         return [result.hypotheses[0] for result in results]
 

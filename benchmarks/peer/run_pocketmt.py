@@ -27,6 +27,7 @@ class PocketMT:
             "beam_size": options["beam"],
             "min_length": options["shortest"],
             "max_length": options["longest"],
+            "shortlist": options["shortlist"],
         }
         outputs: list[list[int]] = []
         for start in range(0, len(sources), size):

@@ -1,10 +1,13 @@
-"""The two sides, and the settings among which the fastest is chosen for each case."""
+"""The engines, and the settings among which the fastest is chosen for each case."""
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
+
+from pocketmt.evaluation.records import machine
 
 
 @dataclass(frozen=True)
@@ -25,18 +28,19 @@ ONE_BY_ONE = Batching(0)
 
 @dataclass(frozen=True)
 class Setting:
-    """One way to start a side; what reads its environment at its start needs a process for each."""
+    """One way to start a side; each gets a process of its own."""
 
     name: str
     environment: Mapping[str, str] = field(default_factory=dict)
+    load_options: Mapping[str, Any] = field(default_factory=dict)  # beside the side's own
 
 
 @dataclass(frozen=True)
 class Side:
     """One engine with one model: how its child process is started and what may be chosen."""
 
-    name: str  # "CTranslate2" or "PocketMT"
-    weights: str  # "float32", "int8", "uniform8", "logarithmic4"
+    name: str  # "CTranslate2", "Marian" or "PocketMT"
+    weights: str  # of peers "float32" or "int8", of ours a form of `files.FORMS`
     module: str
     python: str
     model: str  # path
@@ -44,16 +48,20 @@ class Side:
     settings: Sequence[Setting]
     batchings: Sequence[Batching]
 
-    @property
-    def file_bytes(self) -> int:
-        """Size of what is loaded."""
+    def options(self, setting: Setting) -> dict[str, Any]:
+        """Return what the child process is told when it loads."""
+        return {**self.load_options, **setting.load_options}
+
+    def file_bytes(self, setting: Setting) -> int:
+        """Return the size of the file of weights that is loaded."""
         path = Path(self.model)
-        return (path / "model.bin" if path.is_dir() else path).stat().st_size
+        return (path / self.options(setting).get("file", "model.bin") if path.is_dir() else path).stat().st_size
 
 
+PEERS: Final = ("CTranslate2", "Marian")
 # What a user of CTranslate2 4.8 can set on a CPU: its own kernels (AVX-512 is never chosen unasked), the library of its
 # matrix products (MKL on Intel, else oneDNN, unless told) and whether MKL's weights are packed.
-PEER_SETTINGS = tuple(
+CTRANSLATE2_SETTINGS: Final = tuple(
     Setting(
         f"{library}, {kernels}",
         {"CT2_FORCE_CPU_ISA": kernels, "CT2_USE_MKL": str(int(library != "oneDNN")), "CT2_PACKED_GEMM": packed},
@@ -63,34 +71,82 @@ PEER_SETTINGS = tuple(
     )
 )
 # compute_type "int8" and "int8_float32" are one and the same on a CPU.
-PEER_BATCHINGS = (Batching(32), Batching(64), Batching(2048, "tokens"))
-OUR_SETTINGS = (Setting("default"),)
-OUR_BATCHINGS = (Batching(32), Batching(64))
+CTRANSLATE2_BATCHINGS: Final = (Batching(32), Batching(64), Batching(2048, "tokens"))
+BATCHINGS: Final = (Batching(32), Batching(64))
+OUR_SETTINGS: Final = (Setting("default"),)
 
 
-def peer_side(weights: str, folder: str, python: str) -> Side:
+def marian_conversions() -> tuple[str, ...]:
+    """Return the 8-bit forms, as `marian convert` names them, that can run here: those of FBGEMM are one CPU's own."""
+    return ("intgemm8", "packed8avx512" if "avx512f" in machine().instruction_sets else "packed8avx2")
+
+
+def marian_settings(weights: str) -> tuple[Setting, ...]:
+    """Return what a user of Marian 1.12 can set on a CPU.
+
+    8 bit are of a converted file, whose embedding (and so the output layer's) stays fp32, packed while loading from a
+    float file, the embedding too, or both.
+    """
+    whole = {"file": "model.npz", "arguments": []}
+    if weights == "float32":
+        return (Setting("MKL", load_options=whole),)
+    packed = ["--optimize", "--gemm-type", "packed8"]
+    converted = [(form, {"file": f"{form}.bin"}) for form in marian_conversions()]
+    return (
+        Setting("packed8", load_options={**whole, "arguments": packed}),
+        *(Setting(form, load_options={**file, "arguments": []}) for form, file in converted),
+        *(Setting(f"{form} + packed8", load_options={**file, "arguments": packed}) for form, file in converted),
+    )
+
+
+def ctranslate2_side(weights: str, folder: str | os.PathLike[str], python: str) -> Side:
     """CTranslate2 on an exported folder; weights "float32" or "int8"."""
     return Side(
         name="CTranslate2",
         weights=weights,
         module="benchmarks.peer.run_ctranslate2",
         python=python,
-        model=folder,
+        model=str(folder),
         load_options={"compute_type": weights},
-        settings=PEER_SETTINGS,
-        batchings=PEER_BATCHINGS,
+        settings=CTRANSLATE2_SETTINGS,
+        batchings=CTRANSLATE2_BATCHINGS,
     )
 
 
-def our_side(weights: str, path: str, python: str) -> Side:
-    """PocketMT on a model file packed by scheme `weights`."""
+def marian_side(
+    weights: str,
+    folder: str | os.PathLike[str],
+    python: str,
+    target_words_a_source_word: float,
+    shortlist: tuple[int, int] | None = None,
+) -> Side:
+    """Marian on a folder that `files.write_marian` wrote; weights "float32" or "int8".
+
+    Every translation is as long as its source, eos counted, times the factor. A shortlist is the two numbers of
+    `shortlists.marian_table`.
+    """
+    return Side(
+        name="Marian",
+        weights=weights,
+        module="benchmarks.peer.run_marian",
+        python=python,
+        model=str(folder),
+        load_options={"target_words_a_source_word": target_words_a_source_word}
+        | ({} if shortlist is None else {"shortlist": list(shortlist)}),
+        settings=marian_settings(weights),
+        batchings=BATCHINGS,
+    )
+
+
+def our_side(weights: str, path: str | os.PathLike[str], python: str) -> Side:
+    """PocketMT on a model file packed in the form `weights`."""
     return Side(
         name="PocketMT",
         weights=weights,
         module="benchmarks.peer.run_pocketmt",
         python=python,
-        model=path,
+        model=str(path),
         load_options={},
         settings=OUR_SETTINGS,
-        batchings=OUR_BATCHINGS,
+        batchings=BATCHINGS,
     )

@@ -1,7 +1,9 @@
-"""The benchmark beside CTranslate2: what it measures is what it says. No time is asserted."""
+"""The benchmark beside the peers: what it measures is what it says. No time is asserted."""
 
 import sys
+from dataclasses import replace
 from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -9,18 +11,23 @@ import pytest
 import torch
 
 from benchmarks.peer.child_process import Child
-from benchmarks.peer.measure import Amount, Case, compare, select
-from benchmarks.peer.models import TimedModel, random_model
+from benchmarks.peer.files import FORMS, Network, shortlisted_ours, write_ours
+from benchmarks.peer.measure import Amount, Case, Choice, compare, percentile, select
+from benchmarks.peer.models import Pythons, TimedModel, random_network, variants
 from benchmarks.peer.piece_list import made_up_vocabulary
 from benchmarks.peer.record import render, rows_of
-from benchmarks.peer.sides import our_side, peer_side
+from benchmarks.peer.sides import ONE_BY_ONE, PEERS, our_side
+from pocketmt.engine import Translator
 from pocketmt.errors import ConfigurationError, EngineError
+from pocketmt.model_file import open_model
+from pocketmt.model_file.shortlist_encoding import Shortlist
 from pocketmt.models.networks import make_network
 from pocketmt.models.presets import preset
 from pocketmt.recipes.packing.model_file import About, pack
 from pocketmt.text.vocabulary import Vocabulary
 
 LENGTH = 6
+VOCABULARY = 320
 SENTENCES = [[5, 9, 7], [11], [4, 4, 6, 8, 10]]
 
 
@@ -30,14 +37,18 @@ def test_the_made_up_vocabulary_is_a_vocabulary() -> None:
     assert vocabulary.decode([4, 299]) == "word4 word299"
 
 
-def measurement(weights: str, seconds: list[float], outputs: list[list[int]]) -> dict[str, Any]:
+def measurement(side: str, weights: str, seconds: list[float], outputs: list[list[int]]) -> dict[str, Any]:
     return {
+        "side": side,
         "weights": weights,
         "choice": "a setting",
         "seconds": seconds,
         "processor_seconds": [0.5 * each for each in seconds],
         "milliseconds_per_sentence": 1.0,
+        "percentile_50_milliseconds": 1.0,
+        "percentile_95_milliseconds": 1000 * max(seconds),
         "sentences_per_second": 1000.0,
+        "load_seconds": 0.5,
         "file_bytes": 10,
         "peak_memory_bytes": 20,
         "target_tokens": 3,
@@ -45,18 +56,45 @@ def measurement(weights: str, seconds: list[float], outputs: list[list[int]]) ->
     }
 
 
+MODEL = TimedModel("model", "seed 1", preset("tiny", 64), (LENGTH, LENGTH), SENTENCES, {}, {}, shortlist=True)
+
+
 def test_ratios_are_taken_round_by_round_and_above_one_where_ours_is_faster() -> None:
-    peer = measurement("int8", [4.0, 6.0, 9.0], [[1], [2]])
-    eight = measurement("uniform8", [2.0, 2.0, 9.0], [[1], [3]])
-    four = measurement("logarithmic4", [1.0, 4.0, 3.0], [[5], [5]])
-    row, row_of_four = rows_of("model", "case", [peer, eight, four])
+    peer = measurement("CTranslate2", "int8", [4.0, 6.0, 9.0], [[1], [2]])
+    eight = measurement("PocketMT", "uniform8", [2.0, 2.0, 9.0], [[1], [3]])
+    four = measurement("PocketMT", "logarithmic4", [1.0, 4.0, 3.0], [[5], [5]])
+    row, row_of_four = rows_of(MODEL, "case", [peer], [eight, four])
     assert (row["lowest_ratio"], row["speed_ratio"], row["highest_ratio"]) == (1.0, 2.0, 3.0)
+    assert (row["decoder"], row["shortlist"]) == ("self-attention", True)
     assert row["same_outputs"] == 0.5
     assert row["core_share"] == 0.5
+    assert (row["percentile_95_milliseconds"], row["peer_percentile_95_milliseconds"]) == (9000.0, 9000.0)
     assert row["times_our_8_bit"] is None
     assert row_of_four["times_our_8_bit"] == 2.0
     assert row_of_four["same_outputs"] is None
     assert render([row, row_of_four]).count("\n") == 3
+
+
+def test_every_form_has_a_row_beside_every_peer_and_words_are_compared_where_they_are_the_same_models() -> None:
+    peers = [measurement(name, "int8", [4.0], [[1]]) for name in PEERS]
+    ours = [measurement("PocketMT", "uniform8", [2.0], [[1]]), measurement("PocketMT", "mixed2.6", [1.0], [[1]])]
+    rows = rows_of(MODEL, "case", peers, ours)
+    assert [(row["weights"], row["peer"], row["same_outputs"]) for row in rows] == [
+        ("uniform8", "CTranslate2", 1.0),
+        ("uniform8", "Marian", None),
+        ("mixed2.6", "CTranslate2", None),
+        ("mixed2.6", "Marian", None),
+    ]
+
+
+def test_percentiles_are_values_that_were_measured() -> None:
+    values = [float(value) for value in range(1, 21)]
+    assert (percentile(values, 50), percentile(values, 95), percentile(values[:1], 95)) == (10.0, 19.0, 1.0)
+    assert percentile([], 50) is None
+
+
+def small_network() -> Network:
+    return random_network(preset("tiny", VOCABULARY), seed=1)
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +109,7 @@ def model_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_our_side_gives_the_same_words_in_every_case_setting_and_round(model_file: Path) -> None:
     side = our_side("uniform8", str(model_file), sys.executable)
-    model = TimedModel("tiny", "seed 1", preset("tiny", 64), (LENGTH, LENGTH), SENTENCES, {}, {"uniform8": model_file})
+    model = replace(MODEL, ours={"uniform8": model_file})
     amount = Amount(one_by_one=3, batches=3, rounds=2)
     cases = [Case(True, 1), Case(False, 1)]
     selection = select(side, model, cases, amount)
@@ -80,6 +118,7 @@ def test_our_side_gives_the_same_words_in_every_case_setting_and_round(model_fil
     for case in cases:
         (measured,) = compare([side], [selection.best[case]], model, case, amount)
         assert len(measured["seconds"]) == amount.rounds
+        assert (measured["percentile_50_milliseconds"] is not None) == case.one_by_one
         outputs.append(measured["outputs"])
     assert outputs[0] == outputs[1]
     # The last word of a forced length may be eos, which is not counted among the words.
@@ -91,21 +130,39 @@ def test_a_child_that_dies_is_an_error(tmp_path: Path) -> None:
         child.load(str(tmp_path / "missing.pocketmt"), {})
 
 
-def test_a_python_without_the_peer_is_named(tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match="--peer-python"):
-        random_model("tiny", 1, 1, tmp_path, str(tmp_path / "python"))
+@pytest.mark.parametrize(("pythons", "option"), [(("python", None), "--peer-python"), (("", "python"), "--marian")])
+def test_a_python_without_the_peer_is_named(tmp_path: Path, pythons: tuple[str, str | None], option: str) -> None:
+    names = Pythons(*(None if name is None else str(tmp_path / name) for name in pythons))  # type: ignore[arg-type]
+    network = small_network()
+    about = TimedModel("tiny", "seed 1", network.architecture, (LENGTH, LENGTH), SENTENCES, {}, {})
+    with pytest.raises(ConfigurationError, match=option):
+        next(variants(about, network, tmp_path, names))
+
+
+def test_every_form_is_written_and_translates(tmp_path: Path) -> None:
+    network = small_network()
+    files = write_ours(network, tmp_path)
+    assert tuple(files) == FORMS == ("float32", "uniform8", "logarithmic4", "mixed2.6")
+    with open_model(files["mixed2.6"]) as file:
+        bits = [group.bits for group in file.matrices["embedding.weight"]]
+    assert bits == [4, 3, 2, 1]
+    assert network.shortlist is not None
+    allowed = set(network.shortlist.pieces(SENTENCES[0]))
+    for path in shortlisted_ours(files, network.shortlist).values():
+        (words,) = Translator(path).translate_ids(SENTENCES[:1], min_length=LENGTH, max_length=LENGTH)
+        assert set(words) <= allowed
 
 
 @pytest.mark.skipif(find_spec("ctranslate2") is None, reason="CTranslate2 is not installed: pip install .[benchmark]")
-def test_both_sides_write_the_same_words_of_forced_length(tmp_path: Path) -> None:
-    model = random_model("tiny", 2, 1, tmp_path, sys.executable)
-    amount = Amount(one_by_one=2, batches=2, rounds=1)
-    case = Case(True, 4)
-    sides = [
-        peer_side("float32", str(model.peer["float32"]), sys.executable),
-        our_side("float32", str(model.ours["float32"]), sys.executable),
-    ]
-    choices = [select(side, model, [case], amount).best[case] for side in sides]
-    peer, ours = compare(sides, choices, model, case, amount)
-    assert peer["outputs"] == ours["outputs"]
-    assert all(len(output) == model.lengths[1] for output in peer["outputs"])
+def test_both_sides_write_the_same_words_of_forced_length_with_a_shortlist_too(tmp_path: Path) -> None:
+    few = Shortlist([200], [[]] * 4 + [[*range(201, 210)]] * (VOCABULARY - 4))
+    network = replace(small_network(), shortlist=few)
+    about = TimedModel("tiny", "seed 1", network.architecture, (LENGTH, LENGTH), SENTENCES, {}, {})
+    amount, case = Amount(one_by_one=2, batches=2, rounds=1), Case(True, 4)
+    for model in variants(about, network, tmp_path, Pythons(sys.executable)):
+        sides = [*model.peers["float32"], our_side("float32", str(model.ours["float32"]), sys.executable)]
+        choices = [Choice(side.settings[0], ONE_BY_ONE) for side in sides]
+        peer, ours = compare(sides, choices, model, case, amount)
+        assert peer["outputs"] == ours["outputs"]
+        assert all(len(output) == LENGTH for output in peer["outputs"])
+        assert {*chain(*peer["outputs"])} <= {*range(200, 210)} or not model.shortlist

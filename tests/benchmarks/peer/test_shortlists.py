@@ -1,0 +1,41 @@
+"""The same shortlists for every side."""
+
+import pytest
+
+from benchmarks.peer.shortlists import ctranslate2_map, marian_table, random_shortlist
+from pocketmt.errors import ConfigurationError
+from pocketmt.model_file.shortlist_encoding import Shortlist
+
+PIECES = ["<pad>", "<s>", "</s>", "<unk>", "a", "b", "c", "d"]
+# a and b in every list; c may become c or d, and d may become d.
+LISTS = Shortlist([4, 5], [[], [], [], [], [], [], [6, 7], [7]])
+
+
+def test_random_lists_are_of_the_usual_lengths_and_the_same_each_time() -> None:
+    lists = random_shortlist(400, 1)
+    assert list(lists.frequent) == list(range(4, 104))
+    assert {len(targets) for targets in lists.targets[4:]} == {50}
+    assert not any(lists.targets[:4])
+    # Special and frequent pieces, and fifty for each of two words, some of them of both.
+    assert 104 + 50 < len(lists.pieces([7, 200])) <= 104 + 100
+    assert lists.targets == random_shortlist(400, 1).targets != random_shortlist(400, 2).targets
+
+
+def test_ctranslate2_takes_lists_by_word_those_of_no_word_for_every_sentence() -> None:
+    assert ctranslate2_map(LISTS, PIECES) == "\ta b\nc\tc d\nd\td\n"
+    of_eos = Shortlist([4], [[], [], [7], [], [], [], [], []])
+    assert ctranslate2_map(of_eos, PIECES) == "\ta d\n"
+
+
+def test_marian_takes_target_source_and_probability_and_the_first_of_the_vocabulary() -> None:
+    table, first, likeliest = marian_table(LISTS, PIECES)
+    assert table == "c c 0.500000\nd c 0.500000\nd d 1.000000\n"
+    assert (first, likeliest) == (6, 2)
+
+
+@pytest.mark.parametrize(
+    "lists", [Shortlist([5], [[]] * 8), Shortlist([4, 6], [[]] * 8), Shortlist([4], [[], [], [7], *[[]] * 5])]
+)
+def test_marian_has_no_other_lists(lists: Shortlist) -> None:
+    with pytest.raises(ConfigurationError, match="first pieces"):
+        marian_table(lists, PIECES)
