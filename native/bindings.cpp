@@ -107,7 +107,7 @@ std::shared_ptr<Engine> load(nb::handle buffer, const Architecture& architecture
                              std::unordered_map<std::string, PythonTensor> tensors,
                              std::unordered_map<std::string, std::vector<PythonGroup>> matrices,
                              std::optional<nb::callable> release, const std::optional<std::string>& instruction_set,
-                             size_t workers, std::unordered_map<std::string, nb::callable> decoders,
+                             size_t workers, bool pin_workers, std::unordered_map<std::string, nb::callable> decoders,
                              std::vector<PythonStack> stacks, std::optional<std::tuple<unsigned, double>> products,
                              unsigned activation_bits, nb::object shortlist, size_t frequent_pieces) {
     BufferView file(buffer);
@@ -137,7 +137,7 @@ std::shared_ptr<Engine> load(nb::handle buffer, const Architecture& architecture
     } catch (const std::runtime_error& error) {
         throw Error(error.what());
     }
-    return std::make_shared<Engine>(*table, architecture, source, workers, activation_bits, stored);
+    return std::make_shared<Engine>(*table, architecture, source, workers, pin_workers, activation_bits, stored);
 }
 
 // Runs Python's signal handlers in the main thread, so that Ctrl-C ends a long translation.
@@ -265,7 +265,7 @@ NB_MODULE(_native, module) {
     nb::class_<Engine>(module, "Model")
         .def(nb::new_(&load), nb::kw_only(), nb::arg("buffer"), nb::arg("architecture"), nb::arg("tensors"),
              nb::arg("matrices"), nb::arg("release").none(), nb::arg("instruction_set").none(), nb::arg("workers"),
-             nb::arg("decoders") = std::unordered_map<std::string, nb::callable>{},
+             nb::arg("pin_workers") = false, nb::arg("decoders") = std::unordered_map<std::string, nb::callable>{},
              nb::arg("stacks") = std::vector<PythonStack>{}, nb::arg("products") = nb::none(),
              nb::arg("activation_bits") = 0, nb::arg("shortlist") = nb::none(), nb::arg("frequent_pieces") = 0)
         .def_prop_ro("instruction_set", [](const Engine& engine) { return engine.network().kernels.name; })

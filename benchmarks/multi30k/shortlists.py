@@ -24,7 +24,7 @@ from pocketmt.engine import Translator
 from pocketmt.evaluation.quality import compare
 from pocketmt.evaluation.records import provenance, write_record
 from pocketmt.evaluation.shortlist import measure_recall
-from pocketmt.evaluation.speed import measure
+from pocketmt.evaluation.speed import measure_latency
 from pocketmt.evaluation.tables import Column, plain_table
 from pocketmt.recipes.packing.shortlist import add_shortlist, learn_shortlist
 from pocketmt.recipes.run_folder import pack_run
@@ -108,7 +108,7 @@ def _times_as_fast(translator: Translator, sources: Sequence[str], rounds: int) 
         seconds = []
         for shortlist in (False, True):
             translate = partial(translator.translate, beam_size=1, shortlist=shortlist)
-            seconds.append(measure(translate, sources, repeats=1).median_seconds)
+            seconds.append(measure_latency(translate, sources, repeats=1).median_seconds)
         ratios.append(seconds[0] / seconds[1])
     return {"times_as_fast": statistics.median(ratios), "lowest": min(ratios), "highest": max(ratios)}
 

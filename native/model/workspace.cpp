@@ -6,7 +6,7 @@ namespace pocketmt {
 
 namespace {
 
-constexpr size_t kept_bytes = size_t{4} << 20;  // of each buffer, between batches
+constexpr size_t kept_bytes = size_t{16} << 20;  // of each buffer, between batches
 constexpr size_t kept_selections = 4;
 constexpr size_t block_bytes = size_t{2} << 20;
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "model/error.h"
+#include "search/core_pin.h"
 
 namespace pocketmt {
 
@@ -36,39 +37,44 @@ class BlockedSignals {
 
 }  // namespace
 
-// A workspace for as long as a thread computes; empty where none was idle within 50 ms.
+// A worker's part for as long as a thread computes; empty where none was idle within 50 ms.
 class Engine::Lease {
   public:
     explicit Lease(Engine& engine) : engine_(engine) {
         std::unique_lock lock(engine.mutex_);
-        auto idle = [&] { return !engine.idle_workspaces_.empty(); };
+        auto idle = [&] { return !engine.idle_workers_.empty(); };
         if (engine.changed_.wait_for(lock, std::chrono::milliseconds(50), idle)) {
-            workspace_ = std::move(engine.idle_workspaces_.back());
-            engine.idle_workspaces_.pop_back();
+            worker_ = std::move(engine.idle_workers_.back());
+            engine.idle_workers_.pop_back();
+            pin_.emplace(worker_->core);
         }
     }
     ~Lease() {
-        if (!workspace_) return;
-        workspace_->reset();
+        if (!worker_) return;
+        worker_->workspace.reset();
         std::lock_guard lock(engine_.mutex_);
-        engine_.idle_workspaces_.push_back(std::move(workspace_));
+        engine_.idle_workers_.push_back(std::move(worker_));
         engine_.changed_.notify_all();
     }
     Lease(const Lease&) = delete;
     Lease& operator=(const Lease&) = delete;
 
-    Workspace* get() { return workspace_.get(); }
+    Workspace* get() { return worker_ ? &worker_->workspace : nullptr; }
 
   private:
     Engine& engine_;
-    std::unique_ptr<Workspace> workspace_;
+    std::unique_ptr<Worker> worker_;
+    std::optional<CorePin> pin_;
 };
 
 Engine::Engine(const Kernels& kernels, const Architecture& architecture, const TensorSource& source, size_t workers,
-               unsigned activation_bits, const StoredShortlist& shortlist)
-    : network_(kernels, architecture, source, activation_bits, shortlist), workers_(checked_workers(workers)) {
+               bool pin_workers, unsigned activation_bits, const StoredShortlist& shortlist)
+    : workers_(checked_workers(workers)),
+      cores_(own_cores(pin_workers ? workers_ : 0)),
+      network_(kernels, architecture, source, activation_bits, shortlist) {
     for (size_t i = 0; i < workers_; ++i) {
-        idle_workspaces_.push_back(std::make_unique<Workspace>(network_));
+        std::optional<int> core = cores_.empty() ? std::nullopt : std::optional(cores_[i]);
+        idle_workers_.push_back(std::make_unique<Worker>(Workspace(network_), core));
     }
 }
 

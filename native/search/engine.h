@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -18,8 +19,9 @@ namespace pocketmt {
 
 class Engine {
   public:
+    // pin_workers: each worker computes on a core of its own; throws Error where there are too few.
     Engine(const Kernels& kernels, const Architecture& architecture, const TensorSource& source, size_t workers,
-           unsigned activation_bits, const StoredShortlist& shortlist = {});
+           bool pin_workers, unsigned activation_bits, const StoredShortlist& shortlist = {});
     ~Engine();
     Engine(const Engine&) = delete;
     Engine& operator=(const Engine&) = delete;
@@ -35,15 +37,21 @@ class Engine {
                               const std::function<void()>& poll);
 
   private:
+    // What a thread needs to compute, and where it does.
+    struct Worker {
+        Workspace workspace;
+        std::optional<int> core;
+    };
     class Lease;
 
     void help();
 
-    const Network network_;
     const size_t workers_;
+    const std::vector<int> cores_;  // of pinned workers
+    const Network network_;
     std::mutex mutex_;
     std::condition_variable changed_;
-    std::vector<std::unique_ptr<Workspace>> idle_workspaces_;
+    std::vector<std::unique_ptr<Worker>> idle_workers_;
     std::deque<std::shared_ptr<Job>> jobs_;  // with batches that helpers may take
     bool stopping_ = false;
     std::vector<std::thread> helpers_;

@@ -5,13 +5,14 @@ from .conftest import SOURCES, Run
 
 
 def test_the_record_holds_what_was_measured_and_how(pocketmt: Run, random_model: Path, text: Path) -> None:
-    options = ["--beam-size", "2", "--batch-size", "3", "--repeats", "2", "--instruction-set", "portable"]
+    options = ["--beam-size", "2", "--repeats", "2", "--instruction-set", "portable"]
     answer = pocketmt("benchmark", random_model, text, *options, "--json")
     assert answer.returncode == 0, answer.stderr
     record = json.loads(answer.stdout)
     timing = record["timing"]
     assert timing["sentences"] == len(SOURCES)
-    assert timing["batch_size"] == 3
+    assert timing["mode"] == "latency"
+    assert 0 < timing["latency"]["median_milliseconds"] <= timing["latency"]["percentile_99_milliseconds"]
     assert len(timing["seconds"]) == 2
     assert 0 < timing["fastest_seconds"] <= timing["median_seconds"] <= timing["slowest_seconds"]
     assert record["beam_size"] == 2
@@ -25,7 +26,25 @@ def test_the_record_holds_what_was_measured_and_how(pocketmt: Run, random_model:
 def test_the_table_shows_the_same(pocketmt: Run, random_model: Path, text: Path) -> None:
     answer = pocketmt("benchmark", random_model, text, "--repeats", "1")
     assert answer.returncode == 0
-    assert answer.stdout.decode().startswith("sentences a second ")
+    assert answer.stdout.decode().startswith("source words a second ")
+    assert "milliseconds a sentence, median" in answer.stdout.decode()
+
+
+def test_throughput_of_a_text_that_is_made_longer(pocketmt: Run, random_model: Path, text: Path) -> None:
+    lines = 3 * len(SOURCES) + 1
+    options = ["--mode", "throughput", "--lines", str(lines), "--repeats", "1", "--pin-workers", "--json"]
+    answer = pocketmt("benchmark", random_model, text, *options)
+    assert answer.returncode == 0, answer.stderr
+    record = json.loads(answer.stdout)
+    assert record["pinned"]
+    assert record["timing"]["sentences"] == lines
+    assert record["timing"]["latency"] is None
+
+
+def test_more_pinned_workers_than_cores_are_refused(pocketmt: Run, random_model: Path, text: Path) -> None:
+    answer = pocketmt("benchmark", random_model, text, "--workers", "1000", "--pin-workers")
+    assert answer.returncode == 1
+    assert "1000 workers cannot each have a core" in answer.stderr.decode()
 
 
 def test_texts_and_models_that_cannot_be_timed(pocketmt: Run, random_model: Path, text: Path) -> None:

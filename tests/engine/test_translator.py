@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -128,6 +129,32 @@ def test_several_threads_share_a_translator(model_path: Path) -> None:
     for thread in threads:
         thread.join()
     assert list(found.values()) == [expected] * 5
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="on one core, every thread is pinned")
+def test_pinned_workers_keep_to_a_core_each_and_only_while_they_compute(model_path: Path) -> None:
+    cores = os.sched_getaffinity(0)
+    translator = Translator(model_path, workers=2, pin_workers=True)
+    expected = translator.translate([TEXT] * 3, max_length=30)
+    seen: set[frozenset[int]] = set()
+    after: list[set[int]] = []
+
+    def translate() -> None:
+        for _ in range(30):
+            assert translator.translate([TEXT] * 64, max_length=30)[:3] == expected
+        after.append(os.sched_getaffinity(0))
+
+    thread = threading.Thread(target=translate)
+    thread.start()
+    while thread.is_alive():
+        for task in Path("/proc/self/task").iterdir():
+            with suppress(ProcessLookupError):  # a thread that has just ended
+                seen.add(frozenset(os.sched_getaffinity(int(task.name))))
+    thread.join()
+    assert after == [cores]
+    pinned = {each for each in seen if len(each) == 1}
+    assert pinned
+    assert pinned <= {frozenset({core}) for core in sorted(cores)[:2]}
 
 
 @pytest.mark.parametrize("workers", [1, 2])

@@ -1,53 +1,92 @@
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pocketmt.errors import ConfigurationError, DataError
-from pocketmt.evaluation.speed import WARM_UP_SENTENCES, measure, summarize
+from pocketmt.evaluation.speed import (
+    LINES_AT_ONCE,
+    WARM_UP_SENTENCES,
+    lengthened,
+    measure_latency,
+    measure_throughput,
+    summarize,
+)
 
 
-@given(count=st.integers(1, 40), batch_size=st.integers(1, 50), repeats=st.integers(1, 3))
-def test_every_line_is_translated_in_order_in_every_run(count: int, batch_size: int, repeats: int) -> None:
-    calls: list[list[str]] = []
-    lines = [f"line {index}" for index in range(count)]
-
-    def translate(batch: Sequence[str]) -> None:
-        calls.append(list(batch))
-
-    timing = measure(translate, lines, batch_size, repeats)
-    batches = -(-count // batch_size)
-    measured = calls[len(calls) - repeats * batches :]
-    assert [line for batch in measured for line in batch] == lines * repeats
-    assert max(len(batch) for batch in measured) == min(batch_size, count)
-    warm_up = [line for batch in calls[: len(calls) - repeats * batches] for line in batch]
-    assert warm_up == lines[: len(warm_up)]
-    assert min(count, batch_size) <= len(warm_up) <= max(WARM_UP_SENTENCES, batch_size)
+@given(count=st.integers(1, 40), repeats=st.integers(1, 3))
+def test_latency_is_of_every_line_alone_in_order_in_every_run(count: int, repeats: int) -> None:
+    calls: list[Sequence[str]] = []
+    lines = [f"line number {index}" for index in range(count)]
+    timing = measure_latency(calls.append, lines, repeats)
+    assert [list(call) for call in calls] == [[line] for line in lines[:WARM_UP_SENTENCES] + lines * repeats]
     assert len(timing.seconds) == repeats
     assert timing.fastest_seconds <= timing.median_seconds <= timing.slowest_seconds
+    assert (timing.sentences, timing.words) == (count, 3 * count)
+    assert timing.latency is not None
+    assert timing.latency.median_milliseconds <= timing.latency.percentile_95_milliseconds
+
+
+@given(count=st.integers(1, 3 * LINES_AT_ONCE), repeats=st.integers(1, 3))
+def test_throughput_is_of_all_lines_as_one_stream(count: int, repeats: int) -> None:
+    streams: list[list[str]] = []
+    sizes: list[int] = []
+
+    def stream(chunks: Iterable[Sequence[str]]) -> Iterator[Sequence[str]]:
+        streams.append([])
+        for chunk in chunks:
+            streams[-1] += chunk
+            sizes.append(len(chunk))
+            yield chunk
+
+    lines = [f"line {index}" for index in range(count)]
+    timing = measure_throughput(stream, lines, repeats)
+    assert streams == [lines[:WARM_UP_SENTENCES], *[lines] * repeats]
+    assert max(sizes) <= LINES_AT_ONCE
+    assert len(timing.seconds) == repeats
+    assert timing.latency is None
 
 
 def test_the_summary_of_known_times() -> None:
-    timing = summarize([[0.1, 0.3], [0.2, 0.2], [0.5, 0.5]], sentences=2, batch_size=1)
-    assert timing.seconds == pytest.approx((0.4, 0.4, 1.0))
+    timing = summarize("throughput", ["two words", "and three more"], [0.4, 0.4, 1.0], 7)
     assert timing.median_seconds == pytest.approx(0.4)
     assert timing.sentences_per_second == pytest.approx(5)
-    assert timing.median_call_milliseconds == pytest.approx(250)
-    assert timing.percentile_95_call_milliseconds == pytest.approx(500)
+    assert timing.words_per_second == pytest.approx(12.5)
+    assert timing.memory_growth_bytes == 7
 
 
 @given(st.lists(st.floats(1e-6, 10), min_size=1, max_size=200))
-def test_the_percentile_is_a_measured_call_that_at_least_95_percent_do_not_exceed(calls: list[float]) -> None:
-    percentile = summarize([calls], len(calls), 1).percentile_95_call_milliseconds
-    assert percentile in [1000 * call for call in calls]
-    assert sum(1000 * call <= percentile for call in calls) >= 0.95 * len(calls)
+def test_a_percentile_is_a_measured_call_that_so_many_do_not_exceed(calls: list[float]) -> None:
+    clock = iter([moment for call in calls for moment in (0.0, call)])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("pocketmt.evaluation.speed.WARM_UP_SENTENCES", 0)
+        patch.setattr("pocketmt.evaluation.speed.time.perf_counter", lambda: next(clock))
+        latency = measure_latency(len, ["a line"] * len(calls), repeats=1).latency
+    assert latency is not None
+    for percentile, share in ((latency.percentile_95_milliseconds, 0.95), (latency.percentile_99_milliseconds, 0.99)):
+        assert percentile in [1000 * call for call in calls]
+        assert sum(1000 * call <= percentile for call in calls) >= share * len(calls)
+
+
+def test_memory_that_grows_with_the_text_is_seen() -> None:
+    kept: list[bytearray] = []
+    growing = measure_latency(lambda line: kept.append(bytearray(b"x" * 100_000)), ["a line"] * 200, repeats=2)
+    assert growing.memory_growth_bytes > 30_000_000
+    assert measure_latency(len, ["a line"] * 200, repeats=2).memory_growth_bytes < 10_000_000
+
+
+@pytest.mark.parametrize(("count", "expected"), [(1, ["a"]), (5, ["a", "b", "a", "b", "a"])])
+def test_a_text_is_repeated_as_often_as_it_takes(count: int, expected: list[str]) -> None:
+    assert lengthened(["a", "b"], count) == expected
 
 
 def test_nothing_to_time_is_refused() -> None:
     with pytest.raises(DataError, match="no lines"):
-        measure(len, [])
-    with pytest.raises(ConfigurationError, match="0 and 5"):
-        measure(len, ["a"], batch_size=0)
-    with pytest.raises(ConfigurationError, match="1 and 0"):
-        measure(len, ["a"], repeats=0)
+        measure_latency(len, [])
+    with pytest.raises(DataError, match="no lines"):
+        measure_throughput(iter, [])
+    with pytest.raises(DataError, match="no lines"):
+        lengthened([], 3)
+    with pytest.raises(ConfigurationError, match="not 0 times"):
+        measure_latency(len, ["a"], repeats=0)

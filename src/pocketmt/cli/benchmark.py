@@ -1,6 +1,7 @@
 """pocketmt benchmark: how fast a model file translates a text."""
 
 from pathlib import Path
+from typing import Literal
 
 import click
 
@@ -9,8 +10,30 @@ from pocketmt.cli.options import (
     beam_size_option,
     instruction_set_option,
     json_option,
+    pin_workers_option,
     shortlist_option,
     workers_option,
+)
+
+SPEED_ROWS = (
+    ("source words a second", "timing.words_per_second"),
+    ("sentences a second", "timing.sentences_per_second"),
+    ("seconds, median run", "timing.median_seconds"),
+    ("seconds, fastest run", "timing.fastest_seconds"),
+    ("seconds, slowest run", "timing.slowest_seconds"),
+)
+LATENCY_ROWS = (
+    ("milliseconds a sentence, median", "timing.latency.median_milliseconds"),
+    ("milliseconds, 95 % within", "timing.latency.percentile_95_milliseconds"),
+    ("milliseconds, 99 % within", "timing.latency.percentile_99_milliseconds"),
+)
+OTHER_ROWS = (
+    ("seconds to load", "load_seconds"),
+    ("bytes of the model file", "model_bytes"),
+    ("bytes of memory, peak", "peak_memory_bytes"),
+    ("bytes of memory, before loading", "memory_before_load_bytes"),
+    ("bytes that grew with the text", "timing.memory_growth_bytes"),
+    ("instruction set", "instruction_set"),
 )
 
 
@@ -19,37 +42,45 @@ from pocketmt.cli.options import (
 @click.argument("text", type=FILE)
 @beam_size_option
 @click.option(
-    "--batch-size",
-    type=click.IntRange(1),
-    default=1,
+    "--mode",
+    type=click.Choice(["latency", "throughput"]),
+    default="latency",
     show_default=True,
-    help="Sentences translated together; 1 is one at a time.",
+    help="Each sentence alone, or the whole text as one stream, as `pocketmt translate` takes it.",
 )
 @click.option("--repeats", type=click.IntRange(1), default=5, show_default=True, help="Runs over the whole text.")
+@click.option(
+    "--lines", type=click.IntRange(1), help="Lines of a run: the text again and again to this many (default: its own)."
+)
 @shortlist_option
 @workers_option
+@pin_workers_option
 @instruction_set_option
 @json_option
 def benchmark(
     model: str,
     text: Path,
     beam_size: int,
-    batch_size: int,
+    mode: Literal["latency", "throughput"],
     repeats: int,
+    lines: int | None,
     shortlist: bool,
     workers: int,
+    pin_workers: bool,
     instruction_set: str | None,
     as_json: bool,
 ) -> None:
     """Translate TEXT by MODEL several times over, and write the median time, its spread and the peak memory.
 
-    MODEL is a model file (*.pocketmt) or the name of a bundled model. With --json, the record also says machine, commit
-    and command.
+    MODEL is a model file (*.pocketmt) or the name of a bundled model. The measures are those of the efficiency task of
+    WMT and WNGT: latency (sentence by sentence) or throughput, on one core or all. With --json, the record also says
+    machine, commit and command.
 
     \b
     Examples:
       pocketmt benchmark my.pocketmt test.en
-      taskset -c 0 pocketmt benchmark captions-en-de test.en --beam-size 1 --batch-size 64 --json
+      pocketmt benchmark my.pocketmt test.en --mode throughput --workers 4 --pin-workers
+      pocketmt benchmark captions-en-de test.en --beam-size 1 --mode throughput --lines 1000000 --repeats 1 --json
     """
     from dataclasses import asdict
 
@@ -62,9 +93,11 @@ def benchmark(
         resolve_model(model),
         text,
         beam_size=beam_size,
-        batch_size=batch_size,
+        mode=mode,
         repeats=repeats,
+        lines=lines,
         workers=workers,
+        pin_workers=pin_workers,
         instruction_set=instruction_set,
         shortlist=shortlist,
     )
@@ -72,17 +105,5 @@ def benchmark(
         click.echo(to_json(record))
         return
     values = asdict(record)
-    for title, key in (
-        ("sentences a second", "timing.sentences_per_second"),
-        ("seconds, median run", "timing.median_seconds"),
-        ("seconds, fastest run", "timing.fastest_seconds"),
-        ("seconds, slowest run", "timing.slowest_seconds"),
-        ("milliseconds a call, median", "timing.median_call_milliseconds"),
-        ("milliseconds a call, 95 % within", "timing.percentile_95_call_milliseconds"),
-        ("seconds to load", "load_seconds"),
-        ("bytes of the model file", "model_bytes"),
-        ("bytes of memory, peak", "peak_memory_bytes"),
-        ("bytes of memory, before loading", "memory_before_load_bytes"),
-        ("instruction set", "instruction_set"),
-    ):
+    for title, key in (*SPEED_ROWS, *(LATENCY_ROWS if mode == "latency" else ()), *OTHER_ROWS):
         click.echo(f"{title:34}{write_value(look_up(values, key)):>14}")

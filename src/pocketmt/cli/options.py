@@ -58,6 +58,15 @@ def workers_option(command: Command) -> Command:
     )(command)
 
 
+def pin_workers_option(command: Command) -> Command:
+    """Add --pin-workers."""
+    return click.option(
+        "--pin-workers",
+        is_flag=True,
+        help="Keep each worker to a core of its own: steadier times where nothing else runs, worse ones where it does.",
+    )(command)
+
+
 def instruction_set_option(command: Command) -> Command:
     """Add --instruction-set NAME."""
     return click.option(

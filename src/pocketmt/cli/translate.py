@@ -13,6 +13,7 @@ from pocketmt.cli.options import (
     FILE,
     beam_size_option,
     instruction_set_option,
+    pin_workers_option,
     shortlist_option,
     workers_option,
 )
@@ -47,6 +48,7 @@ LINES_AT_ONCE = 256
 @click.option("--json", "as_json", is_flag=True, help="Write each line as a JSON object: its translations and scores.")
 @shortlist_option
 @workers_option
+@pin_workers_option
 @instruction_set_option
 def translate(
     model: str,
@@ -58,6 +60,7 @@ def translate(
     as_json: bool,
     shortlist: bool,
     workers: int,
+    pin_workers: bool,
     instruction_set: str | None,
 ) -> None:
     """Translate UTF-8 text, a sentence a line; one line is written for each line read, whatever it holds.
@@ -77,7 +80,7 @@ def translate(
 
     if n_best > beam_size:
         raise click.UsageError(f"--n-best {n_best} needs a beam of at least that size: --beam-size {n_best}")
-    translator = Translator(model, workers=workers, instruction_set=instruction_set)
+    translator = Translator(model, workers=workers, pin_workers=pin_workers, instruction_set=instruction_set)
     with open_input(input_path) as source, open_output(output_path) as target:
         chunks = read_chunks(source, str(input_path or "stdin"), LINES_AT_ONCE)
         if n_best > 1 or scores or as_json:

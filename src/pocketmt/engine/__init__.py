@@ -1,6 +1,6 @@
 """Translation with a model file: the Python face of the native engine. Needs SentencePiece alone."""
 
 from pocketmt.engine.bundled import bundled_models
-from pocketmt.engine.translator import Hypothesis, Translator
+from pocketmt.engine.translator import Hypothesis, SearchOptions, Translator
 
-__all__ = ["Hypothesis", "Translator", "bundled_models"]
+__all__ = ["Hypothesis", "SearchOptions", "Translator", "bundled_models"]

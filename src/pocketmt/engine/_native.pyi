@@ -80,11 +80,13 @@ class Model:
         release: told (offset, size) of bytes that are needed no more.
         instruction_set: its name; None takes the best that this CPU has.
         workers: how many threads compute at once.
+        pin_workers: whether each computes on a core of its own.
         activation_bits: of the codes of activations whose ranges the file holds; 0: it holds none.
         shortlist: what the file's shortlist decodes to; None: it holds none.
         frequent_pieces: how many pieces are in every sentence's list.
 
-    Raises ModelFileError naming the tensor that does not fit, EngineError where the instruction set is not to be had.
+    Raises ModelFileError naming the tensor that does not fit, EngineError where instruction set or
+    cores are not to be had.
     """
 
     def __init__(
@@ -97,6 +99,7 @@ class Model:
         release: Callable[[int, int], None] | None,
         instruction_set: str | None,
         workers: int,
+        pin_workers: bool = ...,
         decoders: Mapping[str, Callable[[], Buffer]] = ...,
         stacks: Sequence[tuple[str, Sequence[str]]] = ...,
         products: tuple[int, float] | None = None,

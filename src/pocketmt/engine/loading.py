@@ -15,19 +15,19 @@ from pocketmt.text.vocabulary import Vocabulary
 
 
 def load_model(
-    path: str | os.PathLike[str], workers: int, instruction_set: str | None
+    path: str | os.PathLike[str], workers: int, pin_workers: bool, instruction_set: str | None
 ) -> tuple[_native.Model, Vocabulary, dict[str, object]]:
     """Open a model file and pack its weights; returns the model, its vocabulary and the manifest.
 
     Raises:
         ModelFileError: where the file is broken.
-        EngineError: where the CPU lacks the instruction set, or a kernel fails its self-check.
+        EngineError: where the CPU lacks the instruction set or cores to pin to, or a kernel fails its self-check.
     """
     with open_model(path) as file:
         try:
             vocabulary = Vocabulary.from_bytes(file.vocabulary())
             _check_size(vocabulary, file.architecture)
-            model = native_model(file, workers, instruction_set)
+            model = native_model(file, workers, instruction_set, pin_workers)
         except (DataError, ModelFileError) as error:
             raise ModelFileError(
                 f"{os.fspath(path)}: {error}. Copy or download the file again, or pack it anew"
@@ -35,7 +35,9 @@ def load_model(
         return model, vocabulary, file.manifest
 
 
-def native_model(file: ModelFile, workers: int = 1, instruction_set: str | None = None) -> _native.Model:
+def native_model(
+    file: ModelFile, workers: int = 1, instruction_set: str | None = None, pin_workers: bool = False
+) -> _native.Model:
     """Pack the weights of an open model file; raises ModelFileError and EngineError."""
     release = _page_release(file.buffer)
     if release is not None:
@@ -54,6 +56,7 @@ def native_model(file: ModelFile, workers: int = 1, instruction_set: str | None 
         release=release,
         instruction_set=instruction_set,
         workers=workers,
+        pin_workers=pin_workers,
         activation_bits=0 if file.activations is None else file.activations.bits,
         shortlist=file.shortlist(),
         frequent_pieces=0 if file.stored_shortlist is None else file.stored_shortlist.frequent,

@@ -52,6 +52,7 @@ class Translator:
     Args:
         model: path of a model file, or the name of a bundled model.
         workers: how many threads compute at once, over one copy of the weights.
+        pin_workers: whether each keeps to a core of its own while it computes.
         instruction_set: "avx512_vnni", "avx2", "neon_dot_product" or "portable"; None takes the best that this CPU has.
         longest_segment: in pieces; a longer line is translated in segments, joined by a space (see `encode_line`).
 
@@ -65,6 +66,7 @@ class Translator:
         model: str | os.PathLike[str],
         *,
         workers: int = 1,
+        pin_workers: bool = False,
         instruction_set: str | None = None,
         longest_segment: int = 200,
     ) -> None:
@@ -72,7 +74,8 @@ class Translator:
             raise EngineError(f"workers is {workers}, it must be at least 1")
         if longest_segment < 1:
             raise EngineError(f"longest_segment is {longest_segment}, it must be at least 1")
-        self._model, self._vocabulary, self.manifest = load_model(resolve_model(model), workers, instruction_set)
+        loaded = load_model(resolve_model(model), workers, pin_workers, instruction_set)
+        self._model, self._vocabulary, self.manifest = loaded
         self._longest_segment = longest_segment
         self.workers = workers
 

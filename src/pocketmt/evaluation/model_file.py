@@ -1,15 +1,15 @@
 """Quality and speed of a model file, measured through the engine and recorded."""
 
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
-from pocketmt.engine import Translator
+from pocketmt.engine import SearchOptions, Translator
 from pocketmt.errors import DataError
 from pocketmt.evaluation.quality import Difference, Quality, compare, metrics, score
 from pocketmt.evaluation.records import Provenance, memory_bytes, peak_memory_bytes, provenance
-from pocketmt.evaluation.speed import SpeedRecord, measure
+from pocketmt.evaluation.speed import Mode, SpeedRecord, lengthened, measure_latency, measure_throughput
 from pocketmt.text.corpus import read_lines, read_pairs
 
 
@@ -74,29 +74,44 @@ def measure_speed(
     model: Path,
     text: Path,
     *,
+    mode: Mode,
     beam_size: int,
-    batch_size: int,
     repeats: int,
+    lines: int | None = None,
     workers: int = 1,
+    pin_workers: bool = False,
     instruction_set: str | None = None,
     shortlist: bool = True,
 ) -> SpeedRecord:
-    """Time a model file on a text, `batch_size` sentences at once; the same text is translated `repeats` times.
+    """Time a model file on a text, sentence by sentence or as a stream [E8], `repeats` times over.
 
-    DataError where the text cannot be read or has no lines; ModelFileError for a broken model file.
+    Args:
+        model: the file.
+        text: a sentence a line.
+        mode: "latency" or "throughput".
+        beam_size, workers, pin_workers, instruction_set, shortlist: see `Translator`.
+        repeats: runs over the whole text.
+        lines: how many are translated in a run, from the text's beginning again where it has fewer; None: its own.
+
+    Raises:
+        DataError: a text that cannot be read or has no lines.
+        ModelFileError: a broken model file.
+        EngineError: more pinned workers than cores, or an instruction set that the CPU lacks.
     """
-    lines = list(read_lines(text))
-    if not lines:
+    sentences = list(read_lines(text))
+    if not sentences:
         raise DataError(f"{text} has no lines: there is nothing to time")
+    if lines is not None:
+        sentences = lengthened(sentences, lines)
     before = memory_bytes()
     start = time.perf_counter()
-    translator = Translator(model, workers=workers, instruction_set=instruction_set)
+    translator = Translator(model, workers=workers, pin_workers=pin_workers, instruction_set=instruction_set)
     load_seconds = time.perf_counter() - start
-
-    def translate(batch: Sequence[str]) -> None:
-        translator.translate(batch, beam_size=beam_size, shortlist=shortlist)
-
-    timing = measure(translate, lines, batch_size, repeats)
+    search: SearchOptions = {"beam_size": beam_size, "shortlist": shortlist}
+    if mode == "latency":
+        timing = measure_latency(partial(translator.translate, **search), sentences, repeats)
+    else:
+        timing = measure_throughput(partial(translator.translate_chunks, **search), sentences, repeats)
     return SpeedRecord(
         model=str(model),
         model_bytes=model.stat().st_size,
@@ -104,6 +119,7 @@ def measure_speed(
         instruction_set=translator.instruction_set,
         shortlist=shortlist,
         workers=workers,
+        pinned=pin_workers,
         beam_size=beam_size,
         timing=timing,
         load_seconds=load_seconds,

@@ -1,31 +1,51 @@
-"""How fast a text is translated: medians over repeated runs, with their spread. Needs the standard library alone."""
+"""How fast a text is translated, in the efficiency task's terms [E8]: throughput, or the latency of single sentences.
+
+Medians over repeated runs, with their spread. Needs the standard library alone.
+"""
 
 import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import cycle, islice
+from typing import Literal
 
 from pocketmt.errors import ConfigurationError, DataError
-from pocketmt.evaluation.records import Provenance
+from pocketmt.evaluation.records import Provenance, memory_bytes
 
 # Sentences translated before the clock starts: they fetch the weights into memory and let the processor's clock rise.
 WARM_UP_SENTENCES = 16
+# Handed over at once by a stream, as `pocketmt translate` does it.
+LINES_AT_ONCE = 256
+
+Mode = Literal["latency", "throughput"]
+
+
+@dataclass(frozen=True)
+class Latency:
+    """The clock times of single sentences, each translated alone; a percentile is the nearest rank's."""
+
+    median_milliseconds: float
+    percentile_95_milliseconds: float
+    percentile_99_milliseconds: float
 
 
 @dataclass(frozen=True)
 class Timing:
     """The clock times of one text, translated several times over."""
 
+    mode: Mode  # "latency": sentence by sentence; "throughput": the text as one stream, in batches of the engine's own
     sentences: int
-    batch_size: int  # sentences handed over at once; 1: each alone
+    words: int  # of the source text, separated by white space
     seconds: tuple[float, ...]  # of each run over the whole text
     median_seconds: float
     fastest_seconds: float
     slowest_seconds: float
     sentences_per_second: float  # by the median run
-    # Of the single calls of all runs (a call is a sentence where batch_size is 1, else a batch):
-    median_call_milliseconds: float
-    percentile_95_call_milliseconds: float
+    words_per_second: float  # the same
+    latency: Latency | None  # None for throughput
+    # Resident memory at the end, less that after a tenth of the first run: what grows with the length of the text.
+    memory_growth_bytes: int
 
 
 @dataclass(frozen=True)
@@ -38,6 +58,7 @@ class SpeedRecord:
     instruction_set: str
     shortlist: bool  # whether the model file's is used, where it has one
     workers: int
+    pinned: bool  # whether each worker kept to a core of its own
     beam_size: int
     timing: Timing
     load_seconds: float
@@ -46,46 +67,113 @@ class SpeedRecord:
     provenance: Provenance
 
 
-def measure(
-    translate: Callable[[Sequence[str]], object], lines: Sequence[str], batch_size: int = 1, repeats: int = 5
-) -> Timing:
-    """Time `translate` on `lines`, handed over `batch_size` at a time, `repeats` times over.
+class _MemoryWatch:
+    """How much memory there was after a tenth of the first run."""
 
-    The first sentences are translated once before, unmeasured (WARM_UP_SENTENCES). DataError where there are no lines,
-    ConfigurationError where a number is below 1.
-    """
+    def __init__(self, sentences: int) -> None:
+        self._wait_for = -(-sentences // 10)
+        self._after_a_tenth = 0
+
+    def translated(self, sentences: int) -> None:
+        """Take note of so many more sentences."""
+        if self._wait_for > 0:
+            self._wait_for -= sentences
+            if self._wait_for <= 0:
+                self._after_a_tenth = memory_bytes()
+
+    def growth(self) -> int:
+        """Bytes that there are now and were not then."""
+        return memory_bytes() - self._after_a_tenth
+
+
+def lengthened(lines: Sequence[str], count: int) -> list[str]:
+    """Return `count` lines: these again and again. Raises DataError where there are none."""
     if not lines:
         raise DataError("there is nothing to time: the text has no lines")
-    if batch_size < 1 or repeats < 1:
-        raise ConfigurationError(f"batch size and repeats are at least 1, not {batch_size} and {repeats}")
-    batches = [lines[start : start + batch_size] for start in range(0, len(lines), batch_size)]
-    for batch in batches[: max(1, WARM_UP_SENTENCES // batch_size)]:
-        translate(batch)
+    return list(islice(cycle(lines), count))
+
+
+def measure_latency(translate: Callable[[Sequence[str]], object], lines: Sequence[str], repeats: int = 5) -> Timing:
+    """Time `translate` on each of `lines` alone, all of them `repeats` times over.
+
+    The first sentences are translated once before, unmeasured (WARM_UP_SENTENCES). DataError where there are no lines,
+    ConfigurationError where `repeats` is below 1.
+    """
+    _check(lines, repeats)
+    for line in lines[:WARM_UP_SENTENCES]:
+        translate([line])
+    watch = _MemoryWatch(len(lines))
     runs: list[list[float]] = []
     for _ in range(repeats):
         calls = []
-        for batch in batches:
+        for line in lines:
             start = time.perf_counter()
-            translate(batch)
+            translate([line])
             calls.append(time.perf_counter() - start)
+            watch.translated(1)
         runs.append(calls)
-    return summarize(runs, len(lines), batch_size)
+    return summarize("latency", lines, [sum(calls) for calls in runs], watch.growth(), _latency(runs))
 
 
-def summarize(runs: Sequence[Sequence[float]], sentences: int, batch_size: int) -> Timing:
-    """Return the timing of runs given as the seconds of their calls, shape [repeats][calls]."""
-    totals = tuple(sum(calls) for calls in runs)
-    milliseconds = sorted(1000 * call for calls in runs for call in calls)
-    median = statistics.median(totals)
+def measure_throughput(
+    stream: Callable[[Iterable[Sequence[str]]], Iterable[Sequence[str]]], lines: Sequence[str], repeats: int = 5
+) -> Timing:
+    """Time `stream`, which translates chunk after chunk, on all `lines`, `repeats` times over.
+
+    Warm-up and errors are those of `measure_latency`.
+    """
+    _check(lines, repeats)
+    for _ in stream([lines[:WARM_UP_SENTENCES]]):
+        pass
+    watch = _MemoryWatch(len(lines))
+    seconds = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        for translated in stream(_chunks(lines)):
+            watch.translated(len(translated))
+        seconds.append(time.perf_counter() - start)
+    return summarize("throughput", lines, seconds, watch.growth())
+
+
+def summarize(
+    mode: Mode, lines: Sequence[str], seconds: Sequence[float], memory_growth: int, latency: Latency | None = None
+) -> Timing:
+    """Return the timing of runs over `lines` given as their seconds."""
+    median = statistics.median(seconds)
+    words = sum(len(line.split()) for line in lines)
     return Timing(
-        sentences=sentences,
-        batch_size=batch_size,
-        seconds=totals,
+        mode=mode,
+        sentences=len(lines),
+        words=words,
+        seconds=tuple(seconds),
         median_seconds=median,
-        fastest_seconds=min(totals),
-        slowest_seconds=max(totals),
-        sentences_per_second=sentences / median if median > 0 else float("inf"),
-        median_call_milliseconds=statistics.median(milliseconds),
-        # The smallest time that at least 95 % of the calls do not exceed (nearest rank).
-        percentile_95_call_milliseconds=milliseconds[-(-95 * len(milliseconds) // 100) - 1],
+        fastest_seconds=min(seconds),
+        slowest_seconds=max(seconds),
+        sentences_per_second=len(lines) / median if median > 0 else float("inf"),
+        words_per_second=words / median if median > 0 else float("inf"),
+        latency=latency,
+        memory_growth_bytes=memory_growth,
     )
+
+
+def _check(lines: Sequence[str], repeats: int) -> None:
+    if not lines:
+        raise DataError("there is nothing to time: the text has no lines")
+    if repeats < 1:
+        raise ConfigurationError(f"a text is timed at least once, not {repeats} times")
+
+
+def _chunks(lines: Sequence[str]) -> Iterator[Sequence[str]]:
+    for start in range(0, len(lines), LINES_AT_ONCE):
+        yield lines[start : start + LINES_AT_ONCE]
+
+
+def _latency(runs: Sequence[Sequence[float]]) -> Latency:
+    """Return what is said of the seconds of single calls, shape [repeats][calls]."""
+    milliseconds = sorted(1000 * call for calls in runs for call in calls)
+
+    def percentile(percent: int) -> float:
+        """The smallest time that at least so many of a hundred calls do not exceed."""
+        return milliseconds[-(-percent * len(milliseconds) // 100) - 1]
+
+    return Latency(statistics.median(milliseconds), percentile(95), percentile(99))

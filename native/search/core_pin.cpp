@@ -1,0 +1,40 @@
+#include "search/core_pin.h"
+
+#include <pthread.h>
+
+#include <string>
+
+#include "model/error.h"
+
+namespace pocketmt {
+
+std::vector<int> own_cores(size_t count) {
+    cpu_set_t allowed;
+    std::vector<int> cores;
+    if (sched_getaffinity(0, sizeof(allowed), &allowed) == 0) {
+        for (int core = 0; core < CPU_SETSIZE && cores.size() < count; ++core) {
+            if (CPU_ISSET(core, &allowed)) cores.push_back(core);
+        }
+    }
+    if (cores.size() < count) {
+        throw Error("pin_workers: " + std::to_string(count) +
+                    " workers cannot each have a core, this process may use " + std::to_string(cores.size()));
+    }
+    return cores;
+}
+
+// A core that was taken away meanwhile is no reason to stop: the thread then runs where it is let.
+CorePin::CorePin(std::optional<int> core) {
+    cpu_set_t before;
+    if (!core || pthread_getaffinity_np(pthread_self(), sizeof(before), &before) != 0) return;
+    cpu_set_t only;
+    CPU_ZERO(&only);
+    CPU_SET(*core, &only);
+    if (pthread_setaffinity_np(pthread_self(), sizeof(only), &only) == 0) before_ = before;
+}
+
+CorePin::~CorePin() {
+    if (before_) pthread_setaffinity_np(pthread_self(), sizeof(*before_), &*before_);
+}
+
+}  // namespace pocketmt
