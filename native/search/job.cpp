@@ -13,10 +13,13 @@ namespace pocketmt {
 
 namespace {
 
-// Decoder rows of a batch, and bytes of keys, values and rows of the output matrix that they hold: beyond these a
-// larger batch is hardly faster.
+// Decoder rows of a batch, and bytes of keys, values and rows of the output matrix that they hold, all read at every
+// step: beyond these a larger batch is hardly faster. Fewer bytes stay nearer to the core, and are enough for as many
+// rows as products take in one go.
 constexpr size_t max_rows = 256;
 constexpr size_t max_state_bytes = size_t{16} << 20;
+constexpr size_t enough_rows = 12;
+constexpr size_t enough_state_bytes = size_t{4} << 20;
 
 }  // namespace
 
@@ -47,11 +50,15 @@ void Job::order_and_cut(const Network& network, size_t workers) {
     for (const auto& source : sources_) total += state_bytes(network, source, options_);
     // Every worker gets its share of a small job.
     size_t most_bytes = std::min(max_state_bytes, total / workers + 1);
-    size_t most_sentences = std::max<size_t>(1, max_rows / options_.beam_size);
     size_t bytes = 0, sentences = 0;
+    auto full = [&](size_t needed) {
+        size_t rows = sentences * options_.beam_size;
+        return rows + options_.beam_size > max_rows || bytes + needed > most_bytes ||
+               (rows >= enough_rows && bytes + needed > enough_state_bytes);
+    };
     for (size_t i = 0; i < order_.size(); ++i) {
         size_t needed = state_bytes(network, sources_[order_[i]], options_);
-        if (sentences > 0 && (sentences == most_sentences || bytes + needed > most_bytes)) {
+        if (sentences > 0 && full(needed)) {
             batch_ends_.push_back(i);
             bytes = sentences = 0;
         }
