@@ -2,7 +2,7 @@
 #
 #   make demo        the main job on the built-in corpus: train, pack, score, time, translate (under ten minutes on two cores)
 #   make test        every check: format, lint, types, floors, tests, a fresh install
-#   make sanitize    the engine's tests and the hostile model files under AddressSanitizer and UBSan
+#   make sanitize    the engine's tests and the hostile model files under AddressSanitizer, UBSan and ThreadSanitizer
 #   make benchmark   the measurements of benchmarks/: beside CTranslate2, every scheme beside 8 bit, every kernel
 #   make marian      Marian, by pymarian, in an environment of its own (1.1 GB): `make benchmark` then measures beside it, too
 #   make format      puts Python and C++ in the one format that `make test` checks
@@ -26,6 +26,7 @@ ENGINE := $(VENV)/.engine
 PEER := $(VENV)/.peer
 MARIAN := build/marian
 SANITIZED := build/sanitize
+comma := ,
 MODULES := build/modules
 MADE := $(SANITIZED) $(MODULES) $(MARIAN) build/demo build/editable build/wheel build/install.json build/aarch64
 NATIVE_SOURCES := $(shell find native -type f 2>/dev/null)
@@ -104,19 +105,29 @@ $(MARIAN)/.packages: benchmarks/marian-requirements.lock | tools-are-here
 	$(MARIAN)/bin/python -m pip --disable-pip-version-check --quiet install -r benchmarks/marian-requirements.lock
 	touch $@
 
-# A second environment whose pocketmt is compiled with the sanitizers; every other package is that of the first. Their own
-# messages are not captured (--capture=sys), as they end the process. How much memory such a build takes says nothing, and
-# thousands of lines of real text take it too long.
+# Environments of their own whose pocketmt is compiled with sanitizers; every other package is that of the first. The
+# sanitizers' messages are not captured (--capture=sys), as they end the process. How much memory such a build takes says
+# nothing, and thousands of lines of real text take it too long. Races are looked for where threads are: not in other
+# packages' libraries, which are not compiled for that.
+define sanitized
+	$(BIN)/python -m venv --without-pip $(SANITIZED)/$(1)/venv
+	realpath $(VENV)/lib/python3.11/site-packages > $(SANITIZED)/$(1)/venv/lib/python3.11/site-packages/development.pth
+	CXX=$(CXX) $(BIN)/python -m pip --python $(SANITIZED)/$(1)/venv/bin/python install --quiet --no-build-isolation --no-deps \
+	    --force-reinstall . -C build-dir=$(SANITIZED)/$(1)/cmake -C install.strip=false \
+	    -C cmake.define.POCKETMT_SANITIZE=$(2) -C cmake.define.POCKETMT_TESTING=ON
+endef
+library = $$($(CXX) -print-file-name=$(1).so)
+
 sanitize: $(ENGINE)
-	$(BIN)/python -m venv --without-pip $(SANITIZED)/venv
-	realpath $(VENV)/lib/python3.11/site-packages > $(SANITIZED)/venv/lib/python3.11/site-packages/development.pth
-	CXX=$(CXX) $(BIN)/python -m pip --python $(SANITIZED)/venv/bin/python install --quiet --no-build-isolation --no-deps \
-	    --force-reinstall . -C build-dir=$(SANITIZED)/cmake -C install.strip=false \
-	    -C cmake.define.POCKETMT_SANITIZE=ON -C cmake.define.POCKETMT_TESTING=ON
-	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libubsan.so)" \
+	$(call sanitized,address,address$(comma)undefined)
+	LD_PRELOAD="$(call library,libasan) $(call library,libubsan)" \
 	    ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
-	    $(SANITIZED)/venv/bin/python -m pytest --capture=sys tests/native tests/engine tests/model_file tests/cli/test_translate.py \
+	    $(SANITIZED)/address/venv/bin/python -m pytest --capture=sys \
+	        tests/native tests/engine tests/model_file tests/cli/test_translate.py \
 	        --ignore-glob 'tests/engine/test_memory*.py' --ignore tests/engine/test_real_text.py
+	$(call sanitized,thread,thread)
+	LD_PRELOAD="$(call library,libtsan)" TSAN_OPTIONS="halt_on_error=1 ignore_noninstrumented_modules=1" \
+	    setarch --addr-no-randomize $(SANITIZED)/thread/venv/bin/python -m pytest --capture=sys tests/engine/test_sameness.py tests/engine/test_translator.py
 
 lock: | tools-are-here
 	$(PYTHON) tools/lock.py $(TORCH_INDEX)

@@ -137,7 +137,7 @@ std::shared_ptr<Engine> load(nb::handle buffer, const Architecture& architecture
     } catch (const std::runtime_error& error) {
         throw Error(error.what());
     }
-    return std::make_shared<Engine>(*table, architecture, source, workers, pin_workers, activation_bits, stored);
+    return std::make_shared<Engine>(*table, architecture, source, workers, activation_bits, stored, pin_workers);
 }
 
 // Runs Python's signal handlers in the main thread, so that Ctrl-C ends a long translation.

@@ -68,7 +68,7 @@ class Engine::Lease {
 };
 
 Engine::Engine(const Kernels& kernels, const Architecture& architecture, const TensorSource& source, size_t workers,
-               bool pin_workers, unsigned activation_bits, const StoredShortlist& shortlist)
+               unsigned activation_bits, const StoredShortlist& shortlist, bool pin_workers)
     : workers_(checked_workers(workers)),
       cores_(own_cores(pin_workers ? workers_ : 0)),
       network_(kernels, architecture, source, activation_bits, shortlist) {

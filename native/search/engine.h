@@ -21,7 +21,7 @@ class Engine {
   public:
     // pin_workers: each worker computes on a core of its own; throws Error where there are too few.
     Engine(const Kernels& kernels, const Architecture& architecture, const TensorSource& source, size_t workers,
-           bool pin_workers, unsigned activation_bits, const StoredShortlist& shortlist = {});
+           unsigned activation_bits, const StoredShortlist& shortlist = {}, bool pin_workers = false);
     ~Engine();
     Engine(const Engine&) = delete;
     Engine& operator=(const Engine&) = delete;
