@@ -13,7 +13,7 @@
 
 namespace pocketmt {
 
-enum class InstructionSet { portable, avx2, avx512_vnni, neon_dot_product };
+enum class InstructionSet { portable, avx2, avx_vnni, avx512_vnni, neon_dot_product };
 
 struct NamedInstructionSet {
     InstructionSet instruction_set;
@@ -21,6 +21,7 @@ struct NamedInstructionSet {
 };
 // All of them, fastest first; a CPU can run some.
 inline constexpr NamedInstructionSet instruction_sets[] = {{InstructionSet::avx512_vnni, "avx512_vnni"},
+                                                           {InstructionSet::avx_vnni, "avx_vnni"},
                                                            {InstructionSet::avx2, "avx2"},
                                                            {InstructionSet::neon_dot_product, "neon_dot_product"},
                                                            {InstructionSet::portable, "portable"}};

@@ -20,6 +20,7 @@ namespace {
 
 struct Features {
     bool avx2 = false;
+    bool avx_vnni = false;
     bool avx512_vnni = false;
     bool neon_dot_product = false;
 };
@@ -50,6 +51,8 @@ Features detect() {
     features.avx2 = (saved & 0x06u) == 0x06u && fma && bit(b, 5);
     const bool avx512 = bit(b, 16) && bit(b, 17) && bit(b, 30) && bit(b, 31);  // F, DQ, BW, VL
     features.avx512_vnni = features.avx2 && (saved & 0xe6u) == 0xe6u && avx512 && bit(c, 11);
+    const bool second_part = a >= 1;  // of leaf 7
+    features.avx_vnni = features.avx2 && second_part && __get_cpuid_count(7, 1, &a, &b, &c, &d) && bit(a, 4);
     return features;
 }
 
@@ -104,6 +107,8 @@ bool supported(InstructionSet instruction_set) {
             return true;
         case InstructionSet::avx2:
             return features.avx2;
+        case InstructionSet::avx_vnni:
+            return features.avx_vnni;
         case InstructionSet::avx512_vnni:
             return features.avx512_vnni;
         case InstructionSet::neon_dot_product:
@@ -124,12 +129,18 @@ const Kernels& kernels(InstructionSet instruction_set) {
                                          avx2::six_bit_product,   avx2::level_table_product,
                                          avx2::bit_plane_product, avx2::vector_functions,
                                          avx2::grid_functions};
+    static const Kernels avx_vnni_kernels = {InstructionSet::avx_vnni,  "avx_vnni",
+                                             avx2::float_product,       avx_vnni::integer_product,
+                                             avx_vnni::six_bit_product, avx_vnni::level_table_product,
+                                             avx2::bit_plane_product,   avx2::vector_functions,
+                                             avx2::grid_functions};
     static const Kernels avx512_vnni_kernels = {InstructionSet::avx512_vnni,    "avx512_vnni",
                                                 avx512_vnni::float_product,     avx512_vnni::integer_product,
                                                 avx512_vnni::six_bit_product,   avx512_vnni::level_table_product,
                                                 avx512_vnni::bit_plane_product, avx512_vnni::vector_functions,
                                                 avx512_vnni::grid_functions};
     if (instruction_set == InstructionSet::avx512_vnni) return avx512_vnni_kernels;
+    if (instruction_set == InstructionSet::avx_vnni) return avx_vnni_kernels;
     if (instruction_set == InstructionSet::avx2) return avx2_kernels;
 #elif defined(__aarch64__)
     static const Kernels neon_dot_product_kernels = {

@@ -23,6 +23,13 @@ extern const VectorFunctions vector_functions;
 extern const GridFunctions grid_functions;
 }  // namespace pocketmt::avx2
 
+// Its other kernels are those of avx2.
+namespace pocketmt::avx_vnni {
+extern const IntegerProduct integer_product;
+extern const IntegerProduct six_bit_product;
+extern const LevelTableProduct level_table_product;
+}  // namespace pocketmt::avx_vnni
+
 namespace pocketmt::avx512_vnni {
 extern const FloatProduct float_product;
 extern const IntegerProduct integer_product;

@@ -28,7 +28,8 @@ const LogProducts& log_products_named(const std::string& name) {
 #if defined(__x86_64__)
     const InstructionSet instruction_set = kernels_named(name).instruction_set;
     if (instruction_set == InstructionSet::avx512_vnni) return avx512_vnni::log_products;
-    if (instruction_set == InstructionSet::avx2) return avx2::log_products;
+    if (instruction_set == InstructionSet::avx2 || instruction_set == InstructionSet::avx_vnni)
+        return avx2::log_products;
 #else
     kernels_named(name);
 #endif

@@ -1,12 +1,22 @@
-"""Random arrays, and how results are compared with what NumPy computes."""
+"""Instruction sets, random arrays, and how results are compared with what NumPy computes."""
+
+import platform
 
 import numpy as np
+import pytest
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float32]
 Doubles = NDArray[np.float64]
 Integers = NDArray[np.int8]
+
+INSTRUCTION_SETS = (
+    "portable",
+    *(("neon_dot_product",) if platform.machine() == "aarch64" else ("avx2", "avx512_vnni")),
+)
+# A mark for tests of integer products: all else that avx_vnni has is avx2's.
+with_avx_vnni = pytest.mark.parametrize("instruction_set", [*INSTRUCTION_SETS, "avx_vnni"], indirect=True)
 
 UNIT_ROUNDOFF = 2.0**-24  # of float32
 LEAST_FLOAT = 2.0**-149  # what a product that underflows may lose

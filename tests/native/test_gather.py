@@ -10,9 +10,11 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from pocketmt.engine import _native_testing as native
-from tests.native.arrays import Floats, Integers, assert_same_bits, codes, generators, normal, scales
+from tests.native.arrays import Floats, Integers, assert_same_bits, codes, generators, normal, scales, with_avx_vnni
 from tests.native.test_bit_plane_product import binary_codes
 from tests.native.test_integer_products import FAMILIES, Family
+
+pytestmark = with_avx_vnni
 
 Quantized = native.IntegerMatrix | native.SixBitMatrix | native.LevelTableMatrix | native.BitPlaneMatrix
 Maker = Callable[[np.random.Generator, str, int, int], Quantized]

@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from pocketmt.engine import _native_testing as native
-from tests.native.arrays import Floats, Integers, assert_same_bits, codes, generators, normal, scales
+from tests.native.arrays import Floats, Integers, assert_same_bits, codes, generators, normal, scales, with_avx_vnni
+
+pytestmark = with_avx_vnni
 
 
 @dataclass(frozen=True)

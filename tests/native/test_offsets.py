@@ -5,7 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pocketmt.engine import _native_testing as native
-from tests.native.arrays import assert_same_bits, codes, generators, normal, scales
+from tests.native.arrays import assert_same_bits, codes, generators, normal, scales, with_avx_vnni
+
+pytestmark = with_avx_vnni
 
 
 @settings(max_examples=60, deadline=None)

@@ -5,6 +5,7 @@ import pytest
 
 from pocketmt.engine import _native
 from pocketmt.engine import _native_testing as native
+from tests.native.arrays import with_avx_vnni
 
 # The rows of the check's block.
 CHECKED_ROWS = 15
@@ -36,12 +37,15 @@ def test_an_unknown_instruction_set(monkeypatch: pytest.MonkeyPatch) -> None:
         native.best_instruction_set()
 
 
-@pytest.mark.parametrize("name", sorted({"avx512_vnni", "avx2", "neon_dot_product"} - {*native.instruction_sets()}))
+@pytest.mark.parametrize(
+    "name", sorted({"avx512_vnni", "avx_vnni", "avx2", "neon_dot_product"} - {*native.instruction_sets()})
+)
 def test_an_instruction_set_that_this_cpu_lacks(name: str) -> None:
     with pytest.raises(RuntimeError, match=rf"does not offer {name}.*portable"):
         native.argmax(name, np.zeros(1, np.float32))
 
 
+@with_avx_vnni
 def test_kernels_pass_their_check(instruction_set: str) -> None:
     native.check_kernels(instruction_set)
 

@@ -1,63 +1,13 @@
 // 8-bit and 6-bit products with AVX2.
-#include "integer_product/avx2_tile.h"
-#include "integer_product/six_bit_panels.h"
+#include "integer_product/avx2_multiplication.h"
+#include "integer_product/avx2_product.h"
 #include "tables.h"
 
 namespace pocketmt::avx2 {
-namespace {
-
-// 32 codes of 6 bits, weight + zero: two products with activations are at most 2 * 63 * 128.
-struct SixBitCodes {
-    static constexpr int32_t zero = six_bit_zero;
-    __m256i codes;
-
-    POCKETMT_INLINE __m256i add(__m256i sum, __m256i four) const {
-        return add_pairs(sum, _mm256_maddubs_epi16(codes, four));
-    }
-};
-
-// The low 4 bits of a code and the high 2, which come to bits 4 and 5.
-struct SixBitWeights {
-    using Loaded = SixBitCodes;
-    using OfAnyActivations = SixBitWeights;
-    static constexpr size_t step_bytes = six_bit_step_bytes;
-    const __m256i low_mask = _mm256_set1_epi8(15);
-    const __m256i high_mask = _mm256_set1_epi8(48);
-
-    explicit SixBitWeights(const IntegerCall&) {}
-    template <size_t group, size_t part>
-    POCKETMT_INLINE Loaded load(const uint8_t* step) const {
-        constexpr int high_shift = static_cast<int>(group * 2 + part / 2) * 2;
-        __m256i low = loaded(step + part * part_bytes);
-        if constexpr (group == 1) low = _mm256_srli_epi16(low, 4);
-        __m256i high = loaded(step + six_bit_low_bytes + part % 2 * part_bytes);
-        if constexpr (high_shift < 4) high = _mm256_slli_epi16(high, 4 - high_shift);
-        if constexpr (high_shift > 4) high = _mm256_srli_epi16(high, high_shift - 4);
-        return {_mm256_or_si256(_mm256_and_si256(low, low_mask), _mm256_and_si256(high, high_mask))};
-    }
-
-  private:
-    POCKETMT_INLINE static __m256i loaded(const uint8_t* bytes) {
-        return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(bytes));
-    }
-};
-
-template <class Weights>
-void multiply(const void* packed, size_t rows, size_t columns, const QuantizedActivations& activations, size_t count,
-              const Epilogue& epilogue, float* out, size_t out_stride) {
-    const size_t panel_bytes = step_count(columns) * Weights::step_bytes;
-    const uint8_t* weights = static_cast<const uint8_t*>(packed);
-    const float* scales = reinterpret_cast<const float*>(weights + panel_count(rows) * panel_bytes);
-    const IntegerCall call{rows, step_count(columns), panel_bytes, nullptr, scales, activations, nullptr, epilogue,
-                           out,  out_stride};
-    multiply_panels(call, weights, count, tiles_for<Weights>(activations));
-}
-
-}  // namespace
 
 const IntegerProduct integer_product = {BytePanels<0>::packed_bytes, BytePanels<0>::pack, BytePanels<0>::unpack_row,
-                                        BytePanels<0>::gather, multiply<ByteWeights<>>};
+                                        BytePanels<0>::gather, multiply_integers<ByteWeights<SignedWeights>>};
 const IntegerProduct six_bit_product = {SixBitPanels::packed_bytes, SixBitPanels::pack, SixBitPanels::unpack_row,
-                                        SixBitPanels::gather, multiply<SixBitWeights>};
+                                        SixBitPanels::gather, multiply_integers<SixBitWeights<SixBitCodes>>};
 
 }  // namespace pocketmt::avx2

@@ -1,5 +1,6 @@
-// Register tile of integer products with AVX2: up to 3 rows of activations by one panel of 32 outputs, exact 32-bit
-// sums. vpmaddubsw multiplies unsigned by signed bytes and adds pairs in 16 bits, which must not saturate.
+// Register tile of integer products on 256-bit registers: up to 3 rows of activations by one panel of 32 outputs, exact
+// 32-bit sums. How four products are added to a sum is a parameter of the weights: `Products`, made of 32 bytes of
+// them.
 #pragma once
 
 #include "integer_product/avx2_operations.h"
@@ -11,43 +12,11 @@ namespace {
 constexpr size_t parts = panel_outputs / lanes;
 constexpr size_t part_bytes = lanes * group_inputs;
 
-// sum + pairs of 16-bit products.
-POCKETMT_INLINE __m256i add_pairs(__m256i sum, __m256i pairs) {
-    return _mm256_add_epi32(sum, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
-}
-
-// 32 weights of up to 8 bits with a sign, for activations in [-127, 127]: |weight| times activation with the weight's
-// sign, of which two are at most 2 * 128 * 127.
-struct SignedWeights {
-    static constexpr int32_t zero = 0;
-    __m256i weights, magnitudes;
-
-    explicit SignedWeights(__m256i loaded) : weights(loaded), magnitudes(_mm256_abs_epi8(loaded)) {}
-    POCKETMT_INLINE __m256i add(__m256i sum, __m256i four) const {
-        return add_pairs(sum, _mm256_maddubs_epi16(magnitudes, _mm256_sign_epi8(four, weights)));
-    }
-};
-
-// The same for any activations: -128 has no positive counterpart. Of four inputs the first and third, and the second
-// and fourth, are multiplied as 16-bit numbers.
-struct WordWeights {
-    static constexpr int32_t zero = 0;
-    __m256i even, odd;
-
-    explicit WordWeights(__m256i loaded)
-        : even(_mm256_srai_epi16(_mm256_slli_epi16(loaded, 8), 8)), odd(_mm256_srai_epi16(loaded, 8)) {}
-    POCKETMT_INLINE __m256i add(__m256i sum, __m256i four) const {
-        const WordWeights activations(four);
-        sum = _mm256_add_epi32(sum, _mm256_madd_epi16(even, activations.even));
-        return _mm256_add_epi32(sum, _mm256_madd_epi16(odd, activations.odd));
-    }
-};
-
 // 8-bit weights: a step is 2 groups of 4 inputs by 4 registers of 8 outputs.
-template <class Products = SignedWeights>
+template <class Products>
 struct ByteWeights {
     using Loaded = Products;
-    using OfAnyActivations = ByteWeights<WordWeights>;
+    using OfAnyActivations = ByteWeights<typename Products::OfAnyActivations>;
     static constexpr size_t step_bytes = 2 * group_bytes;
     explicit ByteWeights(const IntegerCall&) {}
     template <size_t group, size_t part>

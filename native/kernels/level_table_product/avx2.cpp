@@ -1,44 +1,11 @@
-// 4-bit level table product with AVX2: codes become 8-bit weights by a byte shuffle in registers.
-#include "integer_product/avx2_tile.h"
-#include "level_table_product/panels.h"
+// 4-bit level table product with AVX2.
+#include "integer_product/avx2_multiplication.h"
+#include "level_table_product/avx2_product.h"
 #include "tables.h"
 
 namespace pocketmt::avx2 {
-namespace {
-
-template <class Products = SignedWeights>
-struct LevelWeights {
-    using Loaded = Products;
-    using OfAnyActivations = LevelWeights<WordWeights>;
-    static constexpr size_t step_bytes = group_bytes;
-    __m256i table;
-    __m256i mask = _mm256_set1_epi8(15);
-
-    explicit LevelWeights(const IntegerCall& call)
-        : table(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(call.levels))) {}
-
-    // A byte of codes has an input of the first group in its low nibble, one of the second in its high one.
-    template <size_t group, size_t part>
-    POCKETMT_INLINE Loaded load(const uint8_t* step) const {
-        __m256i codes = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(step + part * part_bytes));
-        if constexpr (group == 1) codes = _mm256_srli_epi16(codes, 4);
-        return Loaded(_mm256_shuffle_epi8(table, _mm256_and_si256(codes, mask)));
-    }
-};
-
-void multiply(const void* packed, size_t rows, size_t columns, const QuantizedActivations& activations, size_t count,
-              const Epilogue& epilogue, float* out, size_t out_stride) {
-    const LevelPanelParts parts = level_panel_parts(rows, columns);
-    const uint8_t* bytes = static_cast<const uint8_t*>(packed);
-    const float* scales = reinterpret_cast<const float*>(bytes + parts.scales);
-    const IntegerCall call{rows, step_count(columns), parts.panel_bytes, bytes, scales, activations, nullptr, epilogue,
-                           out,  out_stride};
-    multiply_panels(call, bytes + parts.codes, count, tiles_for<LevelWeights<>>(activations));
-}
-
-}  // namespace
 
 const LevelTableProduct level_table_product = {LevelPanels::packed_bytes, LevelPanels::pack, LevelPanels::unpack_row,
-                                               LevelPanels::gather, multiply};
+                                               LevelPanels::gather, multiply_levels<SignedWeights>};
 
 }  // namespace pocketmt::avx2

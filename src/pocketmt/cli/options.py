@@ -71,7 +71,7 @@ def instruction_set_option(command: Command) -> Command:
     """Add --instruction-set NAME."""
     return click.option(
         "--instruction-set",
-        type=click.Choice(["portable", "avx2", "avx512_vnni", "neon_dot_product"]),
+        type=click.Choice(["portable", "avx2", "avx_vnni", "avx512_vnni", "neon_dot_product"]),
         default=None,
         help="Kernels to use (default: the best that this CPU has).",
     )(command)

@@ -20,6 +20,9 @@ largest_integer_columns: int
 def instruction_sets() -> list[str]:
     """Names of the instruction sets that this CPU can run, fastest first."""
 
+def imitated_instruction_sets() -> list[str]:
+    """Names of those whose kernels this CPU can run in the encoding of another one."""
+
 def best_instruction_set() -> str:
     """The one that the engine takes, or that POCKETMT_INSTRUCTION_SET names; RuntimeError where it cannot be had."""
 

@@ -53,7 +53,8 @@ class Translator:
         model: path of a model file, or the name of a bundled model.
         workers: how many threads compute at once, over one copy of the weights.
         pin_workers: whether each keeps to a core of its own while it computes.
-        instruction_set: "avx512_vnni", "avx2", "neon_dot_product" or "portable"; None takes the best that this CPU has.
+        instruction_set: "avx512_vnni", "avx_vnni", "avx2", "neon_dot_product" or "portable"; None takes the best that
+            this CPU has.
         longest_segment: in pieces; a longer line is translated in segments, joined by a space (see `encode_line`).
 
     Raises:
