@@ -3,7 +3,7 @@
 #   make demo        the main job on the built-in corpus: train, pack, score, time, translate (under ten minutes on two cores)
 #   make test        every check: format, lint, types, floors, tests, a fresh install
 #   make sanitize    the engine's tests and the hostile model files under AddressSanitizer, UBSan and ThreadSanitizer
-#   make benchmark   the measurements of benchmarks/: beside CTranslate2, every scheme beside 8 bit, every kernel
+#   make benchmark   the measurements of benchmarks/: beside CTranslate2, every scheme beside 8 bit, the core's limits, every kernel
 #   make marian      Marian, by pymarian, in an environment of its own (1.1 GB): `make benchmark` then measures beside it, too
 #   make format      puts Python and C++ in the one format that `make test` checks
 #   make lock        pins the newest versions of what developing needs in requirements.lock
@@ -66,6 +66,7 @@ benchmark: $(ENGINE) $(PEER)
 	$(BIN)/python tools/check_install.py --output benchmarks/records/install.json
 	$(BIN)/python -m benchmarks.peer $(if $(wildcard $(MARIAN)/.packages),--marian-python $(MARIAN)/bin/python)
 	$(BIN)/python -m benchmarks.schemes
+	$(BIN)/python -m benchmarks.floor
 	$(BIN)/python -m benchmarks.kernels
 	$(BIN)/python tools/render_records.py
 

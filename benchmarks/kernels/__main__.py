@@ -4,7 +4,10 @@
 
 One row of activations and more, matrices of `base`, once a single matrix that stays in a cache and once so many that
 they are read from memory, as a decoder reads its own. Seconds are those of one product; quantizing its activations is
-not among them. The record goes to benchmarks/records/kernels.json, its rows as a table to stdout.
+not among them. Each is also a share of its floor: the time that reading its weights takes alone (as many bytes of a
+working set of the same size, measured beside it) or as many multiply-adds of int8 in registers, whichever is longer.
+Bit planes are counted as the multiply-adds that they stand for. The record goes to benchmarks/records/kernels.json,
+its rows as tables to stdout.
 """
 
 import argparse
@@ -16,6 +19,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks.floor import known_instruction_sets
 from pocketmt.engine import _native_testing as native
 from pocketmt.evaluation.records import provenance, write_record
 from pocketmt.evaluation.tables import Column, markdown_table
@@ -32,17 +36,20 @@ FAMILIES = {
     "planes1": ("bit_planes", 1),
 }
 SHAPES = ((512, 512), (2048, 512), (512, 2048), (32000, 512))  # [outputs, inputs]
-COUNTS = (1, 8, 32)  # rows of activations
+COUNTS = (1, 2, 4, 8, 16, 32, 64)  # rows of activations
 # 8-bit weights of many matrices: more than a last-level cache of the machines that are measured holds.
 STREAMED_BYTES = 96_000_000
 IDLE_CORE_SHARE = 0.97
+PLACE_COLUMNS = ("instruction_set=instructions", "shape", "weights=read from", "count=rows")
 COLUMNS = (
-    "instruction_set=instructions",
-    "shape",
-    "weights=read from",
-    "count=rows",
+    *PLACE_COLUMNS,
     "microseconds:.1f=int8, us",
     *(f"times_int8.{name}:.2f={name}" for name in list(FAMILIES)[1:]),
+)
+FLOOR_COLUMNS = (
+    *PLACE_COLUMNS,
+    *(f"floor_share.{name}:.0%={name}" for name in FAMILIES),
+    "bound_by.int8=int8 is bound by",
 )
 
 
@@ -62,7 +69,8 @@ def main(arguments: Sequence[str]) -> int:
     wall, processor = time.perf_counter(), time.process_time()
     rows = list(measure(options.shapes, options.counts, options.rounds))
     core_share = (time.process_time() - processor) / (time.perf_counter() - wall)
-    print(markdown_table(rows, [Column.parse(column) for column in COLUMNS]))
+    for columns in (COLUMNS, FLOOR_COLUMNS):
+        print(markdown_table(rows, [Column.parse(column) for column in columns]))
     if core_share < IDLE_CORE_SHARE:
         print(f"warning: something else ran on core {core}: these times are not to be published", file=sys.stderr)
     record = {
@@ -77,19 +85,62 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def measure(shapes: Sequence[tuple[int, int]], counts: Sequence[int], rounds: int) -> Iterator[dict[str, Any]]:
-    """Yield a row for each instruction set with vectors, shape, place of the weights and number of rows."""
-    for instruction_set in native.instruction_sets():
-        if instruction_set == "portable":
-            continue
+    """Yield a row for each instruction set whose limits are known, shape, place of the weights and number of rows."""
+    for instruction_set in known_instruction_sets():
         for outputs, inputs in shapes:
             many = -(-STREAMED_BYTES // (outputs * inputs))
             for weights, copies in (("cache", 1), ("memory", many)):
                 for count in counts:
+                    reading, multiply_adds = _limits(instruction_set, outputs, inputs, copies, rounds)
                     seconds = native.time_products(
                         instruction_set, list(FAMILIES.values()), outputs, inputs, count, copies, rounds
                     )
-                    place = {"instruction_set": instruction_set, "shape": f"{outputs} x {inputs}", "weights": weights}
-                    yield {**place, "count": count, **summary(dict(zip(FAMILIES, seconds, strict=True)))}
+                    by_name = dict(zip(FAMILIES, seconds, strict=True))
+                    yield {
+                        "instruction_set": instruction_set,
+                        "shape": f"{outputs} x {inputs}",
+                        "weights": weights,
+                        "count": count,
+                        **summary(by_name),
+                        **floor_shares(by_name, reading, [count * each for each in multiply_adds]),
+                    }
+
+
+def _limits(
+    instruction_set: str, outputs: int, inputs: int, copies: int, rounds: int
+) -> tuple[dict[str, list[float]], list[float]]:
+    """Return the seconds of reading each family's matrix, one of `copies`, and of its multiply-adds, by rounds."""
+    reading = {}
+    for name, (family, bits) in FAMILIES.items():
+        packed = native.packed_bytes(instruction_set, family, bits, outputs, inputs)
+        reading[name] = [packed * each for each in native.time_reads(instruction_set, packed * copies, rounds)]
+    multiply_adds = native.time_multiply_adds(instruction_set, "int8", rounds)
+    return reading, [outputs * inputs * each for each in multiply_adds]
+
+
+def floor_shares(
+    seconds: dict[str, list[float]], reading: dict[str, list[float]], multiply_adds: list[float]
+) -> dict[str, dict[str, Any]]:
+    """Return which limit binds each family, and the share of it that the product reaches: 1 is the floor itself.
+
+    Shares are of the medians of the rounds, and of the fastest rounds.
+
+    Args:
+        seconds: of each family's product.
+        reading: of each family, of reading its weights alone.
+        multiply_adds: of as many multiply-adds in registers.
+    """
+    limits = {name: (statistics.median(reading[name]), statistics.median(multiply_adds)) for name in seconds}
+    fastest = {name: max(min(reading[name]), min(multiply_adds)) for name in seconds}
+    return {
+        "reading_microseconds": {name: 1e6 * each for name, (each, _) in limits.items()},
+        "multiply_adds_microseconds": {name: 1e6 * each for name, (_, each) in limits.items()},
+        "bound_by": {
+            name: "reading" if read > multiplied else "multiply-adds" for name, (read, multiplied) in limits.items()
+        },
+        "floor_share": {name: max(limits[name]) / statistics.median(each) for name, each in seconds.items()},
+        "fastest_floor_share": {name: fastest[name] / min(each) for name, each in seconds.items()},
+    }
 
 
 def summary(seconds: dict[str, list[float]]) -> dict[str, Any]:

@@ -59,5 +59,6 @@ void bind_vector_functions(nanobind::module_& module);
 void bind_grids(nanobind::module_& module);
 void bind_self_check(nanobind::module_& module);
 void bind_timing(nanobind::module_& module);
+void bind_floor(nanobind::module_& module);
 
 }  // namespace pocketmt::testing

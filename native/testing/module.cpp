@@ -73,4 +73,5 @@ NB_MODULE(_native_testing, module) {
     testing::bind_grids(module);
     testing::bind_self_check(module);
     testing::bind_timing(module);
+    testing::bind_floor(module);
 }

@@ -7,29 +7,19 @@
 #include <chrono>
 #include <cstring>
 #include <functional>
-#include <memory>
-#include <new>
 #include <random>
 #include <utility>
 #include <vector>
 
 #include "kernels/shapes.h"
 #include "testing/arrays.h"
+#include "testing/memory.h"
 
 namespace nb = nanobind;
 
 namespace pocketmt::testing {
 
 namespace {
-
-struct Freed {
-    void operator()(void* memory) const { ::operator delete(memory, std::align_val_t(64)); }
-};
-using Memory = std::unique_ptr<void, Freed>;
-
-Memory allocate(size_t bytes) {
-    return Memory(::operator new(bytes, std::align_val_t(64)));
-}
 
 template <class T>
 std::vector<T> random_bytes(size_t count) {
@@ -141,9 +131,17 @@ std::vector<std::vector<double>> time_products(const std::string& instruction_se
     return seconds;
 }
 
+size_t packed_bytes(const std::string& instruction_set, const std::string& family, size_t bits, size_t rows,
+                    size_t columns) {
+    require(rows > 0 && columns > 0, "a matrix that is not empty");
+    return pack_random(kernels_named(instruction_set), family, bits, {rows, columns}).bytes;
+}
+
 }  // namespace
 
 void bind_timing(nb::module_& module) {
+    module.def("packed_bytes", &packed_bytes, nb::arg("instruction_set"), nb::arg("family"), nb::arg("bits"),
+               nb::arg("rows"), nb::arg("columns"));
     module.def("time_products", &time_products, nb::arg("instruction_set"), nb::arg("families"), nb::arg("rows"),
                nb::arg("columns"), nb::arg("count"), nb::arg("copies"), nb::arg("rounds"));
 }

@@ -207,6 +207,18 @@ def time_products(
     `copies` matrices [rows, columns].
     """
 
+def packed_bytes(instruction_set: str, family: str, bits: int, rows: int, columns: int) -> int:
+    """Bytes of a matrix [rows, columns] of a family of `time_products`, as the product reads it."""
+
+def time_multiply_adds(instruction_set: str, type: str, rounds: int) -> list[float]:
+    """Seconds of a multiply-add of registers, of int8 or float32, for each round: the most that a core can do.
+
+    ValueError where the instruction set is neither avx2 nor avx512_vnni.
+    """
+
+def time_reads(instruction_set: str, bytes: int, rounds: int) -> list[float]:
+    """Seconds a byte of reading memory of that size again and again, for each round; as `time_multiply_adds`."""
+
 Grid = tuple[Floats, Floats, Floats, float]  # offsets, scales, inverses, half
 
 def snap(instruction_set: str, grid: Grid | None, x: Floats) -> Floats:

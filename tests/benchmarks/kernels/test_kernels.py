@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.floor import known_instruction_sets
 from benchmarks.kernels import __main__ as program
-from benchmarks.kernels.__main__ import FAMILIES, main, summary
+from benchmarks.kernels.__main__ import FAMILIES, floor_shares, main, summary
 from pocketmt.engine import _native_testing as native
 
 
@@ -20,6 +21,24 @@ def test_ratios_are_taken_round_by_round() -> None:
     assert found["lowest_times_int8"]["planes4"] == 0.5
     assert found["highest_times_int8"]["planes4"] == 2.0
     assert found["fastest_times_int8"]["six_bit"] == 1.0
+
+
+def test_the_longer_limit_binds_and_a_product_as_long_as_it_is_at_the_floor() -> None:
+    seconds = {"slow": [4.0, 8.0, 16.0], "small": [2.0, 2.0, 2.0]}
+    found = floor_shares(seconds, {"slow": [4.0, 4.0, 9.0], "small": [1.0] * 3}, [2.0, 1.0, 2.0])
+    assert found["floor_share"] == {"slow": 0.5, "small": 1.0}
+    assert found["fastest_floor_share"] == {"slow": 1.0, "small": 0.5}
+    assert found["bound_by"] == {"slow": "reading", "small": "multiply-adds"}
+    assert found["reading_microseconds"] == {"slow": 4e6, "small": 1e6}
+    assert found["multiply_adds_microseconds"] == {"slow": 2e6, "small": 2e6}
+
+
+def test_packed_weights_take_the_bytes_that_their_bits_need() -> None:
+    for name in known_instruction_sets():
+        sizes = {family: native.packed_bytes(name, family, bits, 512, 1024) for family, bits in FAMILIES.values()}
+        assert 512 * 1024 <= sizes["integer"] < 1.05 * 512 * 1024
+        assert sizes["level_table"] < 0.55 * sizes["integer"]
+        assert native.packed_bytes(name, "bit_planes", 3, 512, 1024) < 0.45 * sizes["integer"]
 
 
 @pytest.fixture
@@ -38,10 +57,11 @@ def test_a_small_run_is_recorded(
     path = tmp_path / "kernels.json"
     assert main(["--rounds", "2", "--shapes", "100x70", "--counts", "1", "3", "--output", str(path)]) == 0
     rows = json.loads(path.read_text())["rows"]
-    sets = [name for name in native.instruction_sets() if name != "portable"]
-    assert len(rows) == len(sets) * 2 * 2  # from cache and from memory, one row and three
+    assert len(rows) == len(known_instruction_sets()) * 2 * 2  # from cache and from memory, one row and three
     assert all(len(times) == 2 and min(times) > 0 for row in rows for times in row["seconds"].values())
-    assert capsys.readouterr().out.count("\n") == len(rows) + 2
+    assert all(set(row["floor_share"]) == set(FAMILIES) for row in rows)
+    assert all(min(row["floor_share"].values()) > 0 for row in rows)
+    assert capsys.readouterr().out.count("\n") == 2 * (len(rows) + 2)
 
 
 def test_what_cannot_be_timed() -> None:

@@ -1,0 +1,83 @@
+// How fast one core can multiply and read at most, for benchmarks/floor.py and benchmarks/kernels.
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <chrono>
+#include <cstring>
+
+#include "kernels/shapes.h"
+#include "testing/arrays.h"
+#include "testing/floor/limits.h"
+#include "testing/memory.h"
+
+namespace nb = nanobind;
+
+namespace pocketmt::testing {
+
+namespace {
+
+const Limits& limits_named(const std::string& name) {
+#if defined(__x86_64__)
+    const InstructionSet instruction_set = kernels_named(name).instruction_set;
+    if (instruction_set == InstructionSet::avx512_vnni) return avx512_vnni::limits;
+    if (instruction_set == InstructionSet::avx2) return avx2::limits;
+#endif
+    throw std::invalid_argument("there are no limits of the instruction set '" + name + "'");
+}
+
+template <class Work>
+double seconds_of(Work&& work) {
+    const auto start = std::chrono::steady_clock::now();
+    volatile auto result = work();
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+    static_cast<void>(result);
+    return elapsed.count();
+}
+
+constexpr size_t steps = 1 << 15;  // some hundred microseconds
+
+std::vector<double> time_multiply_adds(const std::string& instruction_set, const std::string& type, size_t rounds) {
+    const Limits& limits = limits_named(instruction_set);
+    require(type == "int8" || type == "float32", "the type int8 or float32");
+    const bool integer = type == "int8";
+    const size_t count = steps * (integer ? limits.integer_multiply_adds : limits.float_multiply_adds);
+    std::vector<double> seconds(rounds);
+    for (double& each : seconds) {
+        each = integer ? seconds_of([&] { return limits.multiply_integers(steps); })
+                       : seconds_of([&] { return limits.multiply_floats(steps); });
+        each /= static_cast<double>(count);
+    }
+    return seconds;
+}
+
+constexpr size_t least_read_bytes = 8 << 20;  // of a measurement
+
+std::vector<double> time_reads(const std::string& instruction_set, size_t bytes, size_t rounds) {
+    const Limits& limits = limits_named(instruction_set);
+    require(bytes > 0, "at least one byte");
+    bytes = round_up(bytes, read_block);
+    const Memory memory = allocate(bytes);
+    std::memset(memory.get(), 1, bytes);
+    const size_t passes = ceil_divide(least_read_bytes, bytes);
+    std::vector<double> seconds(rounds);
+    limits.read(memory.get(), bytes);
+    for (double& each : seconds) {
+        const double all = seconds_of([&] {
+            int32_t sum = 0;
+            for (size_t pass = 0; pass < passes; ++pass) sum += limits.read(memory.get(), bytes);
+            return sum;
+        });
+        each = all / static_cast<double>(passes * bytes);
+    }
+    return seconds;
+}
+
+}  // namespace
+
+void bind_floor(nb::module_& module) {
+    module.def("time_multiply_adds", &time_multiply_adds, nb::arg("instruction_set"), nb::arg("type"),
+               nb::arg("rounds"));
+    module.def("time_reads", &time_reads, nb::arg("instruction_set"), nb::arg("bytes"), nb::arg("rounds"));
+}
+
+}  // namespace pocketmt::testing
