@@ -50,7 +50,7 @@ demo: $(ENGINE)
 # A file's tests stay together: they share what is slow to make.
 test: check
 	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile
-	$(BIN)/python tools/check_install.py --output build/install.json build/aarch64
+	$(BIN)/python tools/check_install.py --output build/install.json
 
 # All that needs no run of the program.
 check: $(ENGINE)
@@ -108,8 +108,8 @@ $(MARIAN)/.packages: benchmarks/marian-requirements.lock | tools-are-here
 
 # Environments of their own whose pocketmt is compiled with sanitizers; every other package is that of the first. The
 # sanitizers' messages are not captured (--capture=sys), as they end the process. How much memory such a build takes says
-# nothing, and thousands of lines of real text take it too long. Races are looked for where threads are: not in other
-# packages' libraries, which are not compiled for that.
+# nothing, thousands of lines of real text take it too long, and AArch64's program is not it. Races are looked for where
+# threads are: not in other packages' libraries, which are not compiled for that.
 define sanitized
 	$(BIN)/python -m venv --without-pip $(SANITIZED)/$(1)/venv
 	realpath $(VENV)/lib/python3.11/site-packages > $(SANITIZED)/$(1)/venv/lib/python3.11/site-packages/development.pth
@@ -125,7 +125,8 @@ sanitize: $(ENGINE)
 	    ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
 	    $(SANITIZED)/address/venv/bin/python -m pytest --capture=sys \
 	        tests/native tests/engine tests/model_file tests/cli/test_translate.py \
-	        --ignore-glob 'tests/engine/test_memory*.py' --ignore tests/engine/test_real_text.py
+	        --ignore-glob 'tests/engine/test_memory*.py' --ignore tests/engine/test_real_text.py \
+	        --ignore tests/native/test_aarch64.py
 	$(call sanitized,thread,thread)
 	LD_PRELOAD="$(call library,libtsan)" TSAN_OPTIONS="halt_on_error=1 ignore_noninstrumented_modules=1" \
 	    setarch --addr-no-randomize $(SANITIZED)/thread/venv/bin/python -m pytest --capture=sys tests/engine/test_sameness.py tests/engine/test_translator.py

@@ -150,7 +150,7 @@ void with_engine(const Kernels& table, const std::string& model, std::istream& l
     if (part.offset > bytes.size() || part.size > bytes.size() - part.offset)
         throw std::runtime_error("the shortlist lies beyond the end of " + model);
     const TensorSource source(bytes, description.model, {}, {});
-    Engine engine(table, description.architecture, source, 1, false, description.activation_bits,
+    Engine engine(table, description.architecture, source, 1, description.activation_bits,
                   {bytes.subspan(part.offset, part.size), description.frequent});
     use(description, engine);
 }
