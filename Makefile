@@ -129,7 +129,8 @@ sanitize: $(ENGINE)
 	        --ignore tests/native/test_aarch64.py
 	$(call sanitized,thread,thread)
 	LD_PRELOAD="$(call library,libtsan)" TSAN_OPTIONS="halt_on_error=1 ignore_noninstrumented_modules=1" \
-	    setarch --addr-no-randomize $(SANITIZED)/thread/venv/bin/python -m pytest --capture=sys tests/engine/test_sameness.py tests/engine/test_translator.py
+	    setarch --addr-no-randomize $(SANITIZED)/thread/venv/bin/python -m pytest --capture=sys \
+	        tests/native/test_crew.py tests/engine/test_sameness.py tests/engine/test_translator.py
 
 lock: | tools-are-here
 	$(PYTHON) tools/lock.py $(TORCH_INDEX)

@@ -34,6 +34,16 @@ struct Epilogue {
     const float* offsets = nullptr;  // [rows]: what is added to every weight of a row; not in fp32
 };
 
+// Where products go: rows of floats, `stride` apart. Of a product made in parts, by several threads, those from `first`
+// to `last` - 1 alone: parts begin at multiples of part_outputs, and end at one or at the matrix's end.
+constexpr size_t part_outputs = 64;
+struct Outputs {
+    float* values;  // of the first output of the matrix, whatever `first` is
+    size_t stride;
+    size_t first = 0;
+    size_t last = static_cast<size_t>(-1);
+};
+
 // Activations quantized per row ([E6], dynamic): codes in [-127, 127], value = code * scale. Or
 // codes of a trained grid, whose offset the epilogue has (grid/grid.h).
 struct QuantizedActivations {
@@ -61,7 +71,7 @@ struct FloatProduct {
     void (*gather)(const void* packed, size_t rows, size_t columns, const uint32_t* indices, size_t count,
                    void* gathered);
     void (*multiply)(const void* packed, size_t rows, size_t columns, const float* activations,
-                     size_t activation_stride, size_t count, const Epilogue& epilogue, float* out, size_t out_stride);
+                     size_t activation_stride, size_t count, const Epilogue& epilogue, const Outputs& outputs);
 };
 
 constexpr size_t float_part_rows = 64;
@@ -73,7 +83,7 @@ struct IntegerProduct {  // whole numbers, one scale a row: 8-bit weights, or 6-
     void (*gather)(const void* packed, size_t rows, size_t columns, const uint32_t* indices, size_t count,
                    void* gathered);
     void (*multiply)(const void* packed, size_t rows, size_t columns, const QuantizedActivations& activations,
-                     size_t count, const Epilogue& epilogue, float* out, size_t out_stride);
+                     size_t count, const Epilogue& epilogue, const Outputs& outputs);
 };
 
 struct LevelTableProduct {  // 4-bit codes, weight = levels[code] * scale(row); executed from the packed codes
@@ -86,7 +96,7 @@ struct LevelTableProduct {  // 4-bit codes, weight = levels[code] * scale(row); 
     void (*gather)(const void* packed, size_t rows, size_t columns, const uint32_t* indices, size_t count,
                    void* gathered);
     void (*multiply)(const void* packed, size_t rows, size_t columns, const QuantizedActivations& activations,
-                     size_t count, const Epilogue& epilogue, float* out, size_t out_stride);
+                     size_t count, const Epilogue& epilogue, const Outputs& outputs);
 };
 
 struct BitPlaneProduct {  // binary codes ([B1]), weight = sum over planes of +-alpha(row, plane); executed from the
@@ -99,8 +109,8 @@ struct BitPlaneProduct {  // binary codes ([B1]), weight = sum over planes of +-
     void (*gather)(const void* packed, size_t rows, size_t columns, size_t bits, const uint32_t* indices, size_t count,
                    void* gathered);
     void (*multiply)(const void* packed, size_t rows, size_t columns, size_t bits,
-                     const QuantizedActivations& activations, size_t count, const Epilogue& epilogue, float* out,
-                     size_t out_stride);
+                     const QuantizedActivations& activations, size_t count, const Epilogue& epilogue,
+                     const Outputs& outputs);
 };
 constexpr size_t largest_plane_bits = 4;
 

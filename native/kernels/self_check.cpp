@@ -110,7 +110,7 @@ void check_float_product(const Kernels& table, const Block& block) {
     const float* activations = block.activations.data();
     reference::float_product(block.weight.data(), rows, columns, activations, count, epilogue, expected.data());
     for (const size_t part : {size_t{1}, count}) {  // they take different ways
-        product.multiply(packed.data, rows, columns, activations, columns, part, epilogue, out.data(), rows);
+        product.multiply(packed.data, rows, columns, activations, columns, part, epilogue, {out.data(), rows});
         for (size_t i = 0; i < part * rows; ++i) {
             // Sequential summation of `columns` products and a bias: |error| <= (columns + 2) eps sum|a w|, and |a|,
             // |w|, |bias| <= 2.
@@ -121,7 +121,7 @@ void check_float_product(const Kernels& table, const Block& block) {
     AlignedBytes gathered(product.packed_bytes(rows, columns));
     product.gather(packed.data, rows, columns, block.reversed_rows.data(), rows, gathered.data);
     product.multiply(gathered.data, rows, columns, activations, columns, count, block.reversed(epilogue),
-                     expected.data(), rows);
+                     {expected.data(), rows});
     compare_reversed(table, "fp32 product", out, expected.data());
 }
 
@@ -195,7 +195,7 @@ void check_integer_product(const Kernels& table, const IntegerProduct& product, 
     compare_bits(
         table, kernel, block, epilogue, expected, packed, gathered,
         [&](const void* from, size_t part, const Epilogue& each, float* out) {
-            product.multiply(from, rows, columns, activations, part, each, out, rows);
+            product.multiply(from, rows, columns, activations, part, each, {out, rows});
         },
         [&](void* to) { product.gather(packed.data, rows, columns, block.reversed_rows.data(), rows, to); });
 }
@@ -214,7 +214,7 @@ void check_level_table_product(const Kernels& table, const Block& block, const Q
     compare_bits(
         table, "4-bit level table product", block, epilogue, expected, packed, gathered,
         [&](const void* from, size_t part, const Epilogue& each, float* out) {
-            product.multiply(from, rows, columns, activations, part, each, out, rows);
+            product.multiply(from, rows, columns, activations, part, each, {out, rows});
         },
         [&](void* to) { product.gather(packed.data, rows, columns, block.reversed_rows.data(), rows, to); });
 }
@@ -231,7 +231,7 @@ void check_bit_plane_product(const Kernels& table, const Block& block, const Qua
     compare_bits(
         table, "bit plane product", block, epilogue, expected, packed, gathered,
         [&](const void* from, size_t part, const Epilogue& each, float* out) {
-            product.multiply(from, rows, columns, bits, activations, part, each, out, rows);
+            product.multiply(from, rows, columns, bits, activations, part, each, {out, rows});
         },
         [&](void* to) { product.gather(packed.data, rows, columns, bits, block.reversed_rows.data(), rows, to); });
 }

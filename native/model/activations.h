@@ -6,12 +6,14 @@
 
 #include "kernels/kernels.h"
 #include "model/buffer.h"
+#include "model/crew.h"
 #include "model/quantizer.h"
 
 namespace pocketmt {
 
 // What products need beside their inputs and outputs.
 struct ProductBuffers {
+    Crew* crew = nullptr;  // that helps with large ones; null: none does
     Buffer<int8_t> codes;
     Buffer<float> scales;
     Buffer<float> group_outputs;
@@ -57,6 +59,9 @@ class Activations {
         }
         return quantized_;
     }
+
+    // Whoever helps with the product; null: nobody.
+    Crew* crew() const { return buffers_.crew; }
 
     // Room for the outputs [count, rows] of a row group whose rows lie scattered.
     float* group_outputs(size_t rows) { return buffers_.group_outputs.ensure(count_ * rows); }

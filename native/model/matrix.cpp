@@ -77,7 +77,7 @@ void Matrix::multiply(Activations& activations, const Epilogue& epilogue, float*
             continue;
         }
         Epilogue own{epilogue.bias == nullptr ? nullptr : epilogue.bias + part.first_row, epilogue.relu};
-        part.group.multiply(*kernels_, activations, own, out + part.first_row, out_stride);
+        part.group.multiply(*kernels_, activations, own, {out + part.first_row, out_stride});
     }
 }
 
@@ -87,7 +87,7 @@ void Matrix::multiply_scattered(const Kernels& kernels, const Part& part, Activa
                                 const Epilogue& epilogue, float* out, size_t out_stride) {
     const std::vector<uint32_t>& rows = part.scattered_rows;
     float* outputs = activations.group_outputs(rows.size());
-    part.group.multiply(kernels, activations, {}, outputs, rows.size());
+    part.group.multiply(kernels, activations, {}, {outputs, rows.size()});
     for (size_t i = 0; i < activations.count(); ++i, outputs += rows.size(), out += out_stride) {
         for (size_t row = 0; row < rows.size(); ++row) {
             float value = outputs[row];

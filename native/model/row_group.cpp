@@ -1,31 +1,54 @@
 #include "model/row_group.h"
 
+#include <algorithm>
+
 namespace pocketmt {
 
-void RowGroup::multiply(const Kernels& kernels, Activations& activations, Epilogue epilogue, float* out,
-                        size_t out_stride) const {
-    size_t count = activations.count();
+namespace {
+
+// A product of so many multiplications is worth a crew's while.
+constexpr size_t shared_products = size_t{1} << 18;
+// So many parts a thread: one that comes late takes fewer.
+constexpr size_t parts_of_thread = 4;
+
+}  // namespace
+
+void RowGroup::multiply(const Kernels& kernels, Activations& activations, Epilogue epilogue,
+                        const Outputs& outputs) const {
     epilogue.offsets = offsets;
+    Crew* crew = activations.crew();
+    if (crew == nullptr || rows * columns * activations.count() < shared_products)
+        return multiply_part(kernels, activations, epilogue, outputs);
+    if (family != Family::plain) activations.quantized();  // once, before the parts read it
+    size_t blocks = (rows + part_outputs - 1) / part_outputs;
+    size_t parts = std::min(blocks, parts_of_thread * (crew->members() + 1));
+    crew->run(parts, [&](size_t part) {
+        size_t first = part * blocks / parts * part_outputs, last = (part + 1) * blocks / parts * part_outputs;
+        multiply_part(kernels, activations, epilogue, {outputs.values, outputs.stride, first, std::min(last, rows)});
+    });
+}
+
+void RowGroup::multiply_part(const Kernels& kernels, Activations& activations, const Epilogue& epilogue,
+                             const Outputs& outputs) const {
+    size_t count = activations.count();
     switch (family) {
         case Family::plain:
-            kernels.float_product.multiply(packed, rows, columns, activations.values(), columns, count, epilogue, out,
-                                           out_stride);
+            kernels.float_product.multiply(packed, rows, columns, activations.values(), columns, count, epilogue,
+                                           outputs);
             break;
         case Family::integer:
-            kernels.integer_product.multiply(packed, rows, columns, activations.quantized(), count, epilogue, out,
-                                             out_stride);
+            kernels.integer_product.multiply(packed, rows, columns, activations.quantized(), count, epilogue, outputs);
             break;
         case Family::six_bit:
-            kernels.six_bit_product.multiply(packed, rows, columns, activations.quantized(), count, epilogue, out,
-                                             out_stride);
+            kernels.six_bit_product.multiply(packed, rows, columns, activations.quantized(), count, epilogue, outputs);
             break;
         case Family::level_table:
-            kernels.level_table_product.multiply(packed, rows, columns, activations.quantized(), count, epilogue, out,
-                                                 out_stride);
+            kernels.level_table_product.multiply(packed, rows, columns, activations.quantized(), count, epilogue,
+                                                 outputs);
             break;
         case Family::bit_planes:
             kernels.bit_plane_product.multiply(packed, rows, columns, bits, activations.quantized(), count, epilogue,
-                                               out, out_stride);
+                                               outputs);
             break;
     }
 }

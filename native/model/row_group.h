@@ -23,10 +23,9 @@ struct RowGroup {
     const float* offsets;  // [rows], added to every weight of a row; null where there are none
     void* packed;
 
-    // out [count, rows] (rows `out_stride` apart) = activations times these rows transposed. The epilogue has no
-    // offsets.
-    void multiply(const Kernels& kernels, Activations& activations, Epilogue epilogue, float* out,
-                  size_t out_stride) const;
+    // outputs [count, rows] = activations times these rows transposed. The epilogue has no offsets. A large product is
+    // made in parts by the activations' crew.
+    void multiply(const Kernels& kernels, Activations& activations, Epilogue epilogue, const Outputs& outputs) const;
     // One row as floats [columns].
     void unpack_row(const Kernels& kernels, size_t row, float* out) const;
     // Bytes that `count` of these rows take by themselves.
@@ -36,6 +35,8 @@ struct RowGroup {
     RowGroup gather(const Kernels& kernels, std::span<const uint32_t> indices, std::byte* memory) const;
 
   private:
+    void multiply_part(const Kernels& kernels, Activations& activations, const Epilogue& epilogue,
+                       const Outputs& outputs) const;
     size_t packed_bytes(const Kernels& kernels, size_t count) const;
 };
 

@@ -11,6 +11,7 @@
 #include "kernels/shapes.h"
 #include "probe/probe.h"
 #include "testing/fenced_memory.h"
+#include "testing/made_products.h"
 
 namespace pocketmt::probe {
 
@@ -18,6 +19,7 @@ namespace {
 
 using testing::FencedBytes;
 using testing::FencedRows;
+using testing::made_products;
 
 constexpr size_t cases = 150;
 constexpr size_t packed_alignment = 64;
@@ -90,12 +92,10 @@ struct Arguments {
     }
     QuantizedActivations activations() const { return {codes.data(), scales.data(), codes.stride(), lowest}; }
 
-    // multiply(out, stride) must give what is expected.
+    // multiply(outputs) must give what is expected.
     template <class Multiply>
     void compare(const char* product, const std::vector<float>& expected, Multiply&& multiply) const {
-        const FencedRows<float> out(shape.count, shape.rows, gap);
-        multiply(out.data(), out.stride());
-        const std::vector<float> found = out.values();
+        const std::vector<float> found = made_products(shape.count, shape.rows, gap, multiply);
         if (std::memcmp(found.data(), expected.data(), found.size() * sizeof(float)) != 0) shape.refuse(product);
     }
 };
@@ -111,9 +111,9 @@ void compare_integers(const IntegerProduct& product, const char* name, Draw& dra
     std::vector<float> expected(count * rows);
     reference::integer_product(weight.data(), scales.data(), rows, columns, given.activations(), count, given.epilogue,
                                expected.data());
-    given.compare(name, expected, [&](float* out, size_t stride) {
+    given.compare(name, expected, [&](const Outputs& outputs) {
         product.multiply(packed.data(), given.shape.rows, given.shape.columns, given.activations(), given.shape.count,
-                         given.epilogue, out, stride);
+                         given.epilogue, outputs);
     });
 }
 
@@ -130,9 +130,9 @@ void compare_level_table(const LevelTableProduct& product, Draw& draw) {
     std::vector<float> expected(shape.count * shape.rows);
     reference::integer_product(weight.data(), scales.data(), shape.rows, shape.columns, given.activations(),
                                shape.count, given.epilogue, expected.data());
-    given.compare("level table product", expected, [&](float* out, size_t stride) {
+    given.compare("level table product", expected, [&](const Outputs& outputs) {
         product.multiply(packed.data(), shape.rows, shape.columns, given.activations(), shape.count, given.epilogue,
-                         out, stride);
+                         outputs);
     });
 }
 
@@ -148,9 +148,9 @@ void compare_bit_planes(const BitPlaneProduct& product, Draw& draw) {
     std::vector<float> expected(shape.count * shape.rows);
     reference::bit_plane_product(planes.data(), alphas.data(), shape.rows, shape.columns, bits, given.activations(),
                                  shape.count, given.epilogue, expected.data());
-    given.compare("bit plane product", expected, [&](float* out, size_t stride) {
+    given.compare("bit plane product", expected, [&](const Outputs& outputs) {
         product.multiply(packed.data(), shape.rows, shape.columns, bits, given.activations(), shape.count,
-                         given.epilogue, out, stride);
+                         given.epilogue, outputs);
     });
 }
 
@@ -167,10 +167,10 @@ void compare_floats(const FloatProduct& product, Draw& draw) {
     std::vector<float> expected(shape.count * shape.rows);
     reference::float_product(weight.data(), shape.rows, shape.columns, activations.data(), shape.count, epilogue,
                              expected.data());
-    const FencedRows<float> out(shape.count, shape.rows, given.gap);
-    product.multiply(packed.data(), shape.rows, shape.columns, input.data(), input.stride(), shape.count, epilogue,
-                     out.data(), out.stride());
-    const std::vector<float> found = out.values();
+    const std::vector<float> found = made_products(shape.count, shape.rows, given.gap, [&](const Outputs& outputs) {
+        product.multiply(packed.data(), shape.rows, shape.columns, input.data(), input.stride(), shape.count, epilogue,
+                         outputs);
+    });
     // As in check_kernels.
     const float size = static_cast<float>(shape.columns), bound = (size + 2.0f) * FLT_EPSILON * (size * 4.0f + 2.0f);
     for (size_t i = 0; i < found.size(); ++i) {

@@ -1,7 +1,5 @@
 #include "search/core_pin.h"
 
-#include <pthread.h>
-
 #include <string>
 
 #include "model/error.h"
@@ -23,14 +21,18 @@ std::vector<int> own_cores(size_t count) {
     return cores;
 }
 
+bool keep_to_core(pthread_t thread, int core) {
+    cpu_set_t only;
+    CPU_ZERO(&only);
+    CPU_SET(core, &only);
+    return pthread_setaffinity_np(thread, sizeof(only), &only) == 0;
+}
+
 // A core that was taken away meanwhile is no reason to stop: the thread then runs where it is let.
 CorePin::CorePin(std::optional<int> core) {
     cpu_set_t before;
     if (!core || pthread_getaffinity_np(pthread_self(), sizeof(before), &before) != 0) return;
-    cpu_set_t only;
-    CPU_ZERO(&only);
-    CPU_SET(*core, &only);
-    if (pthread_setaffinity_np(pthread_self(), sizeof(only), &only) == 0) before_ = before;
+    if (keep_to_core(pthread_self(), *core)) before_ = before;
 }
 
 CorePin::~CorePin() {

@@ -40,19 +40,25 @@ class BlockedSignals {
 // A worker's part for as long as a thread computes; empty where none was idle within 50 ms.
 class Engine::Lease {
   public:
-    explicit Lease(Engine& engine) : engine_(engine) {
+    // alone: whether there is nothing for other workers to do beside what this one does.
+    Lease(Engine& engine, bool alone) : engine_(engine) {
         std::unique_lock lock(engine.mutex_);
         auto idle = [&] { return !engine.idle_workers_.empty(); };
-        if (engine.changed_.wait_for(lock, std::chrono::milliseconds(50), idle)) {
-            worker_ = std::move(engine.idle_workers_.back());
-            engine.idle_workers_.pop_back();
-            pin_.emplace(worker_->core);
-        }
+        ++engine.waiting_;
+        bool found = engine.changed_.wait_for(lock, std::chrono::milliseconds(50), idle);
+        --engine.waiting_;
+        if (!found) return;
+        worker_ = std::move(engine.idle_workers_.back());
+        engine.idle_workers_.pop_back();
+        pin_.emplace(worker_->core);
+        if (alone) sharing_ = engine.share(*worker_);
     }
     ~Lease() {
         if (!worker_) return;
         worker_->workspace.reset();
         std::lock_guard lock(engine_.mutex_);
+        worker_->workspace.product.crew = nullptr;
+        for (std::unique_ptr<Worker>& worker : sharing_) engine_.idle_workers_.push_back(std::move(worker));
         engine_.idle_workers_.push_back(std::move(worker_));
         engine_.changed_.notify_all();
     }
@@ -64,6 +70,7 @@ class Engine::Lease {
   private:
     Engine& engine_;
     std::unique_ptr<Worker> worker_;
+    std::vector<std::unique_ptr<Worker>> sharing_;
     std::optional<CorePin> pin_;
 };
 
@@ -102,7 +109,7 @@ std::shared_ptr<Job> Engine::submit(std::vector<std::vector<uint32_t>> sources, 
 std::vector<std::vector<Translation>> Engine::finish(Job& job, const std::function<void()>& poll) {
     try {
         while (!job.all_taken()) {
-            Lease lease(*this);
+            Lease lease(*this, job.undivided());
             if (lease.get() == nullptr) {
                 poll();
                 continue;
@@ -124,13 +131,27 @@ std::vector<float> Engine::logits(const std::vector<uint32_t>& source, const std
     check_tokens(target, network_.architecture.vocabulary_size);
     std::atomic<bool> cancelled = false;
     while (true) {
-        Lease lease(*this);
+        Lease lease(*this, true);
         if (lease.get() != nullptr) {
             Monitor monitor(cancelled, poll);
             return forced_logits(network_, *lease.get(), source, target, monitor);
         }
         poll();
     }
+}
+
+std::vector<std::unique_ptr<Engine::Worker>> Engine::share(Worker& worker) {
+    bool others_have_work = waiting_ > 0 || jobs_.size() > 1 || idle_workers_.size() + 1 < workers_;
+    if (workers_ == 1 || others_have_work) return {};
+    if (!crew_) {
+        BlockedSignals blocked;
+        crew_ = std::make_unique<Crew>(workers_ - 1);
+    }
+    for (size_t i = 0; i < idle_workers_.size(); ++i) {
+        if (idle_workers_[i]->core) keep_to_core(crew_->thread(i), *idle_workers_[i]->core);
+    }
+    worker.workspace.product.crew = crew_.get();
+    return std::exchange(idle_workers_, {});
 }
 
 void Engine::help() {
@@ -146,7 +167,7 @@ void Engine::help() {
             }
             job = jobs_.front();
         }
-        Lease lease(*this);
+        Lease lease(*this, job->undivided());
         if (lease.get() == nullptr) continue;
         while (job->run_next(network_, *lease.get(), {})) {
         }

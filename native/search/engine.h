@@ -45,6 +45,9 @@ class Engine {
     class Lease;
 
     void help();
+    // Lets the worker's products be shared by all workers, where none of them has anything else to do; returns those
+    // that must not compute meanwhile.
+    std::vector<std::unique_ptr<Worker>> share(Worker& worker);
 
     const size_t workers_;
     const std::vector<int> cores_;  // of pinned workers
@@ -53,6 +56,8 @@ class Engine {
     std::condition_variable changed_;
     std::vector<std::unique_ptr<Worker>> idle_workers_;
     std::deque<std::shared_ptr<Job>> jobs_;  // with batches that helpers may take
+    size_t waiting_ = 0;                     // threads that have work and no worker
+    std::unique_ptr<Crew> crew_;
     bool stopping_ = false;
     std::vector<std::thread> helpers_;
 };

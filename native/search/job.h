@@ -27,6 +27,8 @@ class Job {
     // Translates the next batch that no worker has taken; false where none is left.
     bool run_next(const Network& network, Workspace& workspace, const std::function<void()>& poll);
     bool all_taken() const { return next_batch_.load() >= batch_ends_.size(); }
+    // Whether it is no more than one worker can take.
+    bool undivided() const { return batch_ends_.size() <= 1; }
     void cancel() { cancelled_ = true; }
 
     // Waits for batches that other workers have taken, 50 ms at most; true once all are done.

@@ -60,5 +60,6 @@ void bind_grids(nanobind::module_& module);
 void bind_self_check(nanobind::module_& module);
 void bind_timing(nanobind::module_& module);
 void bind_floor(nanobind::module_& module);
+void bind_crew(nanobind::module_& module);
 
 }  // namespace pocketmt::testing

@@ -53,9 +53,9 @@ class BitPlaneMatrix {
                                bool relu, size_t gap, const PerRow& offsets) const {
         const FencedEpilogue epilogue(bias, relu, offsets, rows_);
         return multiply_quantized(codes, scales, rows_, columns_, gap,
-                                  [&](const QuantizedActivations& input, size_t count, float* out, size_t stride) {
+                                  [&](const QuantizedActivations& input, size_t count, const Outputs& outputs) {
                                       product_.multiply(packed_.data(), rows_, columns_, bits_, input, count,
-                                                        epilogue.view(), out, stride);
+                                                        epilogue.view(), outputs);
                                   });
     }
 

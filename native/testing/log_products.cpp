@@ -232,15 +232,15 @@ class LogMatrixProducts : public Ways {
         const QuantizedActivations quantized{levels_.data(), &scale_, levels_.size()};
         ways_["fp32"] = [this] {
             kernels_.float_product.multiply(floats_.data(), rows_, columns_, activations_.data(), columns_, 1, {},
-                                            results_.data(), rows_);
+                                            {results_.data(), rows_});
         };
         ways_["int8"] = [this, quantized] {
-            kernels_.integer_product.multiply(integers_.data(), rows_, columns_, quantized, 1, {}, results_.data(),
-                                              rows_);
+            kernels_.integer_product.multiply(integers_.data(), rows_, columns_, quantized, 1, {},
+                                              {results_.data(), rows_});
         };
         ways_["level_table"] = [this, quantized] {
-            kernels_.level_table_product.multiply(nibbles_.data(), rows_, columns_, quantized, 1, {}, results_.data(),
-                                                  rows_);
+            kernels_.level_table_product.multiply(nibbles_.data(), rows_, columns_, quantized, 1, {},
+                                                  {results_.data(), rows_});
         };
         ways_["exponent_sum"] = [this] { table_.multiply(exponents_.view(), words_.data(), scale_, results_.data()); };
     }

@@ -74,4 +74,5 @@ NB_MODULE(_native_testing, module) {
     testing::bind_self_check(module);
     testing::bind_timing(module);
     testing::bind_floor(module);
+    testing::bind_crew(module);
 }

@@ -7,6 +7,7 @@
 
 #include "kernels/shapes.h"
 #include "testing/arrays.h"
+#include "testing/made_products.h"
 
 namespace pocketmt::testing {
 
@@ -28,7 +29,7 @@ class FencedEpilogue {
     bool relu_;
 };
 
-// multiply(activations, count, out, out_stride) -> [count, rows].
+// multiply(activations, count, outputs) -> [count, rows].
 template <class Multiply>
 NumPyArray<float> multiply_quantized(const Array<int8_t, 2>& codes, const Array<float, 1>& scales, size_t rows,
                                      size_t columns, size_t gap, Multiply&& multiply) {
@@ -40,11 +41,11 @@ NumPyArray<float> multiply_quantized(const Array<int8_t, 2>& codes, const Array<
     std::memset(padded.data(), 0, count * stride);
     for (size_t row = 0; row < count; ++row) std::memcpy(padded.row(row), codes.data() + row * columns, columns);
     const FencedRows<float> fenced_scales = fenced(scales);
-    const FencedRows<float> out(count, rows, gap);
     const bool lowest = std::count(codes.data(), codes.data() + codes.size(), int8_t{-128}) != 0;
-    multiply(QuantizedActivations{padded.data(), fenced_scales.data(), stride, lowest}, count, out.data(),
-             out.stride());
-    return to_numpy(out.values(), {count, rows});
+    const QuantizedActivations activations{padded.data(), fenced_scales.data(), stride, lowest};
+    const auto products =
+        made_products(count, rows, gap, [&](const Outputs& outputs) { multiply(activations, count, outputs); });
+    return to_numpy(products, {count, rows});
 }
 
 }  // namespace pocketmt::testing

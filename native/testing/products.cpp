@@ -55,11 +55,12 @@ class FloatMatrix : public Matrix<FloatProduct> {
         const size_t count = activations.shape(0);
         require(count > 0 && activations.shape(1) == columns_, "activations [count, columns]");
         const FencedRows<float> input = fenced(activations, gap);
-        const FencedRows<float> out(count, rows_, gap);
         const FencedEpilogue epilogue(bias, relu, std::nullopt, rows_);
-        product_.multiply(packed_.data(), rows_, columns_, input.data(), input.stride(), count, epilogue.view(),
-                          out.data(), out.stride());
-        return to_numpy(out.values(), {count, rows_});
+        const auto multiply = [&](const Outputs& outputs) {
+            product_.multiply(packed_.data(), rows_, columns_, input.data(), input.stride(), count, epilogue.view(),
+                              outputs);
+        };
+        return to_numpy(made_products(count, rows_, gap, multiply), {count, rows_});
     }
 };
 
@@ -70,9 +71,9 @@ class QuantizedMatrix : public Matrix<Product> {
                                bool relu, size_t gap, const PerRow& offsets) const {
         const FencedEpilogue epilogue(bias, relu, offsets, this->rows_);
         return multiply_quantized(codes, scales, this->rows_, this->columns_, gap,
-                                  [&](const QuantizedActivations& input, size_t count, float* out, size_t stride) {
+                                  [&](const QuantizedActivations& input, size_t count, const Outputs& outputs) {
                                       this->product_.multiply(this->packed_.data(), this->rows_, this->columns_, input,
-                                                              count, epilogue.view(), out, stride);
+                                                              count, epilogue.view(), outputs);
                                   });
     }
 

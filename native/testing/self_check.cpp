@@ -20,27 +20,26 @@ struct Imitated {
 constexpr float wrong_fraction = 1.0f / 64.0f;
 
 void wrong_float(const void* packed, size_t rows, size_t columns, const float* activations, size_t activation_stride,
-                 size_t count, const Epilogue& epilogue, float* out, size_t out_stride) {
-    imitated.table->float_product.multiply(packed, rows, columns, activations, activation_stride, count, epilogue, out,
-                                           out_stride);
-    if (count == imitated.wrong_count) out[(count - 1) * out_stride + rows - 1] += wrong_fraction;
+                 size_t count, const Epilogue& epilogue, const Outputs& outputs) {
+    imitated.table->float_product.multiply(packed, rows, columns, activations, activation_stride, count, epilogue,
+                                           outputs);
+    if (count == imitated.wrong_count) outputs.values[(count - 1) * outputs.stride + rows - 1] += wrong_fraction;
 }
 
 template <auto product>
 void wrong_quantized(const void* packed, size_t rows, size_t columns, const QuantizedActivations& activations,
-                     size_t count, const Epilogue& epilogue, float* out, size_t out_stride) {
-    (imitated.table->*product).multiply(packed, rows, columns, activations, count, epilogue, out, out_stride);
-    float& last = out[(count - 1) * out_stride + rows - 1];
+                     size_t count, const Epilogue& epilogue, const Outputs& outputs) {
+    (imitated.table->*product).multiply(packed, rows, columns, activations, count, epilogue, outputs);
+    float& last = outputs.values[(count - 1) * outputs.stride + rows - 1];
     if (count == imitated.wrong_count) last = std::nextafter(last, INFINITY);
 }
 
 // Wrong for codes of three bits alone.
 void wrong_bit_plane(const void* packed, size_t rows, size_t columns, size_t bits,
-                     const QuantizedActivations& activations, size_t count, const Epilogue& epilogue, float* out,
-                     size_t out_stride) {
-    imitated.table->bit_plane_product.multiply(packed, rows, columns, bits, activations, count, epilogue, out,
-                                               out_stride);
-    float& last = out[(count - 1) * out_stride + rows - 1];
+                     const QuantizedActivations& activations, size_t count, const Epilogue& epilogue,
+                     const Outputs& outputs) {
+    imitated.table->bit_plane_product.multiply(packed, rows, columns, bits, activations, count, epilogue, outputs);
+    float& last = outputs.values[(count - 1) * outputs.stride + rows - 1];
     if (count == imitated.wrong_count && bits == 3) last = std::nextafter(last, INFINITY);
 }
 

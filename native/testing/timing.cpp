@@ -48,7 +48,7 @@ Packed pack(const Product& product, Shape shape, const Given&... given) {
     product.pack(given.data()..., shape.rows, shape.columns, memory.get());
     return {bytes, std::move(memory),
             [&product, shape](const void* packed, const QuantizedActivations& input, size_t count, float* out) {
-                product.multiply(packed, shape.rows, shape.columns, input, count, {}, out, shape.rows);
+                product.multiply(packed, shape.rows, shape.columns, input, count, {}, {out, shape.rows});
             }};
 }
 
@@ -60,7 +60,7 @@ Packed pack_planes(const BitPlaneProduct& product, Shape shape, size_t bits) {
     product.pack(planes.data(), alphas.data(), shape.rows, shape.columns, bits, memory.get());
     return {bytes, std::move(memory),
             [&product, shape, bits](const void* packed, const QuantizedActivations& input, size_t count, float* out) {
-                product.multiply(packed, shape.rows, shape.columns, bits, input, count, {}, out, shape.rows);
+                product.multiply(packed, shape.rows, shape.columns, bits, input, count, {}, {out, shape.rows});
             }};
 }
 

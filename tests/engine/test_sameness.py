@@ -33,6 +33,21 @@ def test_workers(load: Loader, grouping: str) -> None:
         assert each.result() == expected
 
 
+@pytest.mark.parametrize("grouping", ALL)
+def test_workers_that_share_one_sentence(load: Loader, grouping: str) -> None:
+    # Of so many pieces that products are large enough to be shared.
+    sources = [sentence * 4 for sentence in sentences(4, longest=60)]
+    changes = {} if grouping == "plain" else {"grouping": GROUPINGS[grouping]}
+    one, _ = load(**changes)
+    three, _ = load(workers=3, **changes)
+    expected = [one.translate([source], search_options())[0] for source in sources]
+    assert [three.translate([source], search_options())[0] for source in sources] == expected
+    assert three.logits(sources[0], sources[1]) == one.logits(sources[0], sources[1])
+    for _ in range(3):  # several at a time have a worker each, or wait
+        pending = [three.submit([source], search_options()) for source in sources]
+        assert [each.result()[0] for each in pending] == expected
+
+
 @pytest.mark.parametrize("grouping", GROUPINGS)
 def test_instruction_sets(load: Loader, grouping: str) -> None:
     if grouping == "mixed":

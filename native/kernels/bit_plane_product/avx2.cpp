@@ -146,7 +146,7 @@ void multiply_tile(const PlaneCall& call, const PlaneRange& range) {
             const __m256 value =
                 add_offsets(call.epilogue, output, valid, activation_sums[row], activation_scale, values[row][part]);
             store_outputs(call.epilogue, output, valid, value,
-                          call.out + (range.first_row + row) * call.out_stride + output);
+                          call.outputs.values + (range.first_row + row) * call.outputs.stride + output);
         });
     }
 }
@@ -154,8 +154,8 @@ void multiply_tile(const PlaneCall& call, const PlaneRange& range) {
 constexpr PlaneTile tiles[] = {multiply_tile<1>, multiply_tile<tile_rows>};
 
 void multiply(const void* packed, size_t rows, size_t columns, size_t bits, const QuantizedActivations& activations,
-              size_t count, const Epilogue& epilogue, float* out, size_t out_stride) {
-    const PlaneCall call = plane_call(packed, rows, columns, bits, activations, epilogue, out, out_stride);
+              size_t count, const Epilogue& epilogue, const Outputs& outputs) {
+    const PlaneCall call = plane_call(packed, rows, columns, bits, activations, epilogue, outputs);
     multiply_by_tables<fill_table>(call, count, tiles);
 }
 

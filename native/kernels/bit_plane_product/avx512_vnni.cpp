@@ -27,8 +27,7 @@ struct LookupCall {
     QuantizedActivations activations;
     int32_t activation_sums[largest_block_rows];  // of the codes of each row
     Epilogue epilogue;
-    float* out;
-    size_t out_stride;
+    Outputs outputs;
 };
 
 struct LookupRange {
@@ -101,7 +100,7 @@ POCKETMT_INLINE void store_sums(const LookupCall& call, size_t row, size_t panel
     const size_t output = panel * panel_outputs + part * 16;
     const __mmask16 mask = output_mask(call.rows, output);
     value = add_offsets(call.epilogue, output, mask, call.activation_sums[row], activation_scale, value);
-    store_outputs(call.epilogue, output, mask, value, call.out + row * call.out_stride + output);
+    store_outputs(call.epilogue, output, mask, value, call.outputs.values + row * call.outputs.stride + output);
 }
 
 template <size_t rows, size_t bits, size_t panels>
@@ -154,22 +153,22 @@ void multiply_block(LookupCall& call, LookupTables& tables, size_t columns, size
     sum_rows(call.activations, columns, count, call.activation_sums);
     for (size_t row = 0; row < count; ++row)
         tables.fill(row, call.activations.codes + row * call.activations.stride, columns);
-    const size_t panels = panel_count(call.rows);
-    const size_t blocked = count <= tile_rows ? panels : panel_block_words / call.parts.panel_words;
+    const size_t last = last_panel(call.outputs, call.rows);
+    const size_t blocked = count <= tile_rows ? last : panel_block_words / call.parts.panel_words;
     const size_t step = std::max(round_up(blocked, tile_planes), tile_planes);
-    for (size_t panel = 0; panel < panels; panel += step) {
+    for (size_t panel = first_panel(call.outputs); panel < last; panel += step) {
         for_tiles<tile_rows>(count, [&](size_t row, size_t height) {
-            ranges_of_bits[bits - 1][height - 1](call, tables, {row, panel, smaller(panel + step, panels)});
+            ranges_of_bits[bits - 1][height - 1](call, tables, {row, panel, smaller(panel + step, last)});
         });
     }
 }
 
 void multiply(const void* packed, size_t rows, size_t columns, size_t bits, const QuantizedActivations& activations,
-              size_t count, const Epilogue& epilogue, float* out, size_t out_stride) {
+              size_t count, const Epilogue& epilogue, const Outputs& outputs) {
     const LookupPanelParts parts = lookup_panel_parts(rows, columns, bits);
     const uint16_t* words = static_cast<const uint16_t*>(packed);
     const float* alphas = reinterpret_cast<const float*>(static_cast<const uint8_t*>(packed) + parts.alphas);
-    LookupCall call{words, alphas, parts, rows, activations, {}, epilogue, out, out_stride};
+    LookupCall call{words, alphas, parts, rows, activations, {}, epilogue, outputs};
     const size_t fitting_rows = std::max(block_tables / (parts.words * word_groups), tile_rows);
     const size_t block_rows = smaller(count, smaller(fitting_rows, largest_block_rows));
     LookupTables tables(parts.words, block_rows);
@@ -178,7 +177,7 @@ void multiply(const void* packed, size_t rows, size_t columns, size_t bits, cons
         multiply_block(call, tables, columns, bits, height);
         call.activations.codes += height * activations.stride;
         call.activations.scales += height;
-        call.out += height * out_stride;
+        call.outputs.values += height * outputs.stride;
     }
 }
 

@@ -16,8 +16,7 @@ struct PlaneCall {
     QuantizedActivations activations;
     const uint8_t* tables;  // of each row of activations, one after the other
     Epilogue epilogue;
-    float* out;
-    size_t out_stride;
+    Outputs outputs;
 
     const uint8_t* plane(size_t panel, size_t bit) const { return planes + (panel * bits + bit) * parts.plane_bytes; }
     const float* plane_alphas(size_t panel, size_t bit) const { return alphas + (panel * bits + bit) * panel_outputs; }
@@ -35,20 +34,19 @@ using PlaneTile = void (*)(const PlaneCall&, const PlaneRange&);
 // One tile of rows: all panels in one go. More: a panel at a time for all rows, so that it is read from memory once.
 template <size_t highest>
 inline void multiply_planes(const PlaneCall& call, size_t count, const PlaneTile (&tiles)[highest]) {
-    const size_t panels = panel_count(call.rows);
-    if (count <= highest) return tiles[count - 1](call, {0, 0, panels});
-    for (size_t panel = 0; panel < panels; ++panel) {
+    const size_t first = first_panel(call.outputs), last = last_panel(call.outputs, call.rows);
+    if (count <= highest) return tiles[count - 1](call, {0, first, last});
+    for (size_t panel = first; panel < last; ++panel) {
         for_tiles<highest>(count, [&](size_t row, size_t height) { tiles[height - 1](call, {row, panel, panel + 1}); });
     }
 }
 
 inline PlaneCall plane_call(const void* packed, size_t rows, size_t columns, size_t bits,
-                            const QuantizedActivations& activations, const Epilogue& epilogue, float* out,
-                            size_t out_stride) {
+                            const QuantizedActivations& activations, const Epilogue& epilogue, const Outputs& outputs) {
     const PlanePanelParts parts = plane_panel_parts(rows, columns, bits);
     const uint8_t* planes = static_cast<const uint8_t*>(packed);
     const float* alphas = reinterpret_cast<const float*>(planes + parts.alphas);
-    return {planes, alphas, parts, rows, bits, activations, nullptr, epilogue, out, out_stride};
+    return {planes, alphas, parts, rows, bits, activations, nullptr, epilogue, outputs};
 }
 
 }  // namespace

@@ -67,7 +67,7 @@ inline void multiply_by_tables(PlaneCall call, size_t count, const PlaneTile (&t
         multiply_planes(call, height, tiles);
         call.activations.codes += height * call.activations.stride;
         call.activations.scales += height;
-        call.out += height * call.out_stride;
+        call.outputs.values += height * call.outputs.stride;
     }
 }
 

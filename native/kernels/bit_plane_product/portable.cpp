@@ -15,8 +15,7 @@ struct PlaneProduct {
     size_t bits;
     QuantizedActivations activations;
     Epilogue epilogue;
-    float* out;
-    size_t out_stride;
+    Outputs outputs;
 };
 
 int32_t sum_codes(const int8_t* codes, size_t columns) {
@@ -59,17 +58,17 @@ void multiply_panel(const PlaneProduct& product, size_t panel, size_t row) {
             value += static_cast<float>(sum) * (scale * product.epilogue.offsets[first_output + lane]);
         if (product.epilogue.bias) value += product.epilogue.bias[first_output + lane];
         if (product.epilogue.relu) value = value > 0.0f ? value : 0.0f;
-        product.out[row * product.out_stride + first_output + lane] = value;
+        product.outputs.values[row * product.outputs.stride + first_output + lane] = value;
     }
 }
 
 void multiply(const void* packed, size_t rows, size_t columns, size_t bits, const QuantizedActivations& activations,
-              size_t count, const Epilogue& epilogue, float* out, size_t out_stride) {
+              size_t count, const Epilogue& epilogue, const Outputs& outputs) {
     const PlanePanelParts parts = plane_panel_parts(rows, columns, bits);
     const uint8_t* planes = static_cast<const uint8_t*>(packed);
     const float* alphas = reinterpret_cast<const float*>(planes + parts.alphas);
-    const PlaneProduct product{planes, alphas, parts, rows, columns, bits, activations, epilogue, out, out_stride};
-    for (size_t panel = 0; panel < panel_count(rows); ++panel) {
+    const PlaneProduct product{planes, alphas, parts, rows, columns, bits, activations, epilogue, outputs};
+    for (size_t panel = first_panel(outputs); panel < last_panel(outputs, rows); ++panel) {
         for (size_t row = 0; row < count; ++row) multiply_panel(product, panel, row);
     }
 }

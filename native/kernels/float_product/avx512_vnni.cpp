@@ -15,7 +15,7 @@ POCKETMT_INLINE void store_sums(const FloatCall& call, size_t row, size_t output
     const __mmask16 mask = static_cast<__mmask16>((1u << smaller(16, valid)) - 1u);
     if (call.epilogue.bias) value = _mm512_add_ps(value, _mm512_maskz_loadu_ps(mask, call.epilogue.bias + output));
     if (call.epilogue.relu) value = _mm512_max_ps(value, _mm512_setzero_ps());
-    float* out = call.out + row * call.out_stride + output;
+    float* out = call.outputs.values + row * call.outputs.stride + output;
     if (mask == 0xffff) {
         _mm512_storeu_ps(out, value);
     } else {
@@ -51,8 +51,8 @@ struct Tile {
 };
 
 void multiply(const void* packed, size_t rows, size_t columns, const float* activations, size_t activation_stride,
-              size_t count, const Epilogue& epilogue, float* out, size_t out_stride) {
-    const FloatCall call{rows, columns, activations, activation_stride, epilogue, out, out_stride};
+              size_t count, const Epilogue& epilogue, const Outputs& outputs) {
+    const FloatCall call{rows, columns, activations, activation_stride, epilogue, outputs};
     multiply_panels<width, highest_tile, Tile>(call, static_cast<const float*>(packed), count);
 }
 

@@ -15,8 +15,7 @@ struct FloatCall {
     const float* activations;
     size_t activation_stride;
     Epilogue epilogue;
-    float* out;
-    size_t out_stride;
+    Outputs outputs;
 };
 
 // The outputs that a tile function computes, a multiple of the panel's width apart; `weights` is the first panel.
@@ -43,12 +42,14 @@ template <size_t width, size_t highest, template <size_t> class Tile>
 inline void multiply_panels(FloatCall call, const float* packed, size_t count) {
     constexpr auto& tiles = FloatTileTable<Tile, std::make_index_sequence<highest>>::functions;
     constexpr size_t block_rows = 10 * highest;
-    if (count <= highest) return tiles[count - 1](call, {packed, 0, 0, call.rows});
+    const size_t first_output = call.outputs.first, last_output = smaller(call.outputs.last, call.rows);
+    packed += first_output * call.columns;
+    if (count <= highest) return tiles[count - 1](call, {packed, 0, first_output, last_output});
     for (size_t row = 0; row < count; row += block_rows) {
         const float* panel = packed;
-        for (size_t output = 0; output < call.rows; output += width, panel += width * call.columns) {
+        for (size_t output = first_output; output < last_output; output += width, panel += width * call.columns) {
             for_tiles<highest>(smaller(block_rows, count - row), [&](size_t first, size_t height) {
-                tiles[height - 1](call, {panel, row + first, output, smaller(output + width, call.rows)});
+                tiles[height - 1](call, {panel, row + first, output, smaller(output + width, last_output)});
             });
         }
     }

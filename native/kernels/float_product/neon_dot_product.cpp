@@ -34,7 +34,7 @@ struct Tile {
                 constexpr size_t row = index() / parts, part = index() % parts;
                 const size_t first = output + part * lanes;
                 if (first >= call.rows) return;
-                float* out = call.out + (range.first_row + row) * call.out_stride + first;
+                float* out = call.outputs.values + (range.first_row + row) * call.outputs.stride + first;
                 store_outputs(call.epilogue, first, call.rows - first, sums[row][part], out);
             });
         }
@@ -42,8 +42,8 @@ struct Tile {
 };
 
 void multiply(const void* packed, size_t rows, size_t columns, const float* activations, size_t activation_stride,
-              size_t count, const Epilogue& epilogue, float* out, size_t out_stride) {
-    const FloatCall call{rows, columns, activations, activation_stride, epilogue, out, out_stride};
+              size_t count, const Epilogue& epilogue, const Outputs& outputs) {
+    const FloatCall call{rows, columns, activations, activation_stride, epilogue, outputs};
     multiply_panels<width, highest_tile, Tile>(call, static_cast<const float*>(packed), count);
 }
 

@@ -9,8 +9,8 @@ namespace {
 constexpr size_t width = 16;
 
 void multiply(const void* packed, size_t rows, size_t columns, const float* activations, size_t activation_stride,
-              size_t count, const Epilogue& epilogue, float* out, size_t out_stride) {
-    for (size_t first = 0; first < rows; first += width) {
+              size_t count, const Epilogue& epilogue, const Outputs& outputs) {
+    for (size_t first = outputs.first; first < smaller(outputs.last, rows); first += width) {
         const float* panel = static_cast<const float*>(packed) + first * columns;
         for (size_t row = 0; row < count; ++row) {
             const float* activation = activations + row * activation_stride;
@@ -23,7 +23,7 @@ void multiply(const void* packed, size_t rows, size_t columns, const float* acti
                 float value = sums[lane];
                 if (epilogue.bias) value += epilogue.bias[first + lane];
                 if (epilogue.relu) value = value > 0.0f ? value : 0.0f;
-                out[row * out_stride + first + lane] = value;
+                outputs.values[row * outputs.stride + first + lane] = value;
             }
         }
     }

@@ -36,12 +36,12 @@ struct SixBitWeights {
 
 template <class Weights>
 void multiply_integers(const void* packed, size_t rows, size_t columns, const QuantizedActivations& activations,
-                       size_t count, const Epilogue& epilogue, float* out, size_t out_stride) {
+                       size_t count, const Epilogue& epilogue, const Outputs& outputs) {
     const size_t panel_bytes = step_count(columns) * Weights::step_bytes;
     const uint8_t* weights = static_cast<const uint8_t*>(packed);
     const float* scales = reinterpret_cast<const float*>(weights + panel_count(rows) * panel_bytes);
-    const IntegerCall call{rows, step_count(columns), panel_bytes, nullptr, scales, activations, nullptr, epilogue,
-                           out,  out_stride};
+    const IntegerCall call{rows,   step_count(columns), panel_bytes, nullptr, scales, activations, nullptr, epilogue,
+                           outputs};
     multiply_panels(call, weights, count, tiles_for<Weights>(activations));
 }
 

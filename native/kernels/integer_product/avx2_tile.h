@@ -35,7 +35,7 @@ POCKETMT_INLINE void store_sums(const IntegerCall& call, size_t row, int32_t act
     const __m256 scale = _mm256_mul_ps(activation_scale, _mm256_loadu_ps(call.weight_scales + output));
     __m256 value = _mm256_mul_ps(_mm256_cvtepi32_ps(sums), scale);
     value = add_offsets(call.epilogue, output, valid, activation_sum, activation_scale, value);
-    store_outputs(call.epilogue, output, valid, value, call.out + row * call.out_stride + output);
+    store_outputs(call.epilogue, output, valid, value, call.outputs.values + row * call.outputs.stride + output);
 }
 
 template <size_t rows, class Weights>

@@ -74,7 +74,7 @@ inline void for_row_blocks(Call call, size_t columns, size_t count, Multiply&& m
         multiply(call, height);
         call.activations.codes += height * call.activations.stride;
         call.activations.scales += height;
-        call.out += height * call.out_stride;
+        call.outputs.values += height * call.outputs.stride;
     }
 }
 

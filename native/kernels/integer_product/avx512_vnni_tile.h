@@ -26,7 +26,7 @@ POCKETMT_INLINE void store_sums(const IntegerCall& call, size_t row, size_t outp
     const __m512 scale = _mm512_mul_ps(activation_scale, _mm512_loadu_ps(call.weight_scales + output));
     __m512 value = _mm512_mul_ps(_mm512_cvtepi32_ps(sums), scale);
     value = add_offsets(call.epilogue, output, mask, call.activation_sums[row], activation_scale, value);
-    store_outputs(call.epilogue, output, mask, value, call.out + row * call.out_stride + output);
+    store_outputs(call.epilogue, output, mask, value, call.outputs.values + row * call.outputs.stride + output);
 }
 
 template <size_t rows, class Weights>

@@ -17,8 +17,7 @@ struct IntegerCall {
     QuantizedActivations activations;
     const int32_t* activation_sums;  // [count]: of the codes of each row of activations, where the tiles need them
     Epilogue epilogue;
-    float* out;
-    size_t out_stride;
+    Outputs outputs;
 };
 
 // The rows and panels that a tile function multiplies; `weights` is the first panel's.
@@ -35,9 +34,10 @@ using TileFunction = void (*)(const IntegerCall&, const TileRange&);
 template <size_t highest>
 inline void multiply_panels(const IntegerCall& call, const uint8_t* weights, size_t count,
                             const TileFunction (&tiles)[highest]) {
-    const size_t panels = panel_count(call.rows);
-    if (count <= highest) return tiles[count - 1](call, {weights, 0, 0, panels});
-    for (size_t panel = 0; panel < panels; ++panel, weights += call.panel_bytes) {
+    const size_t first = first_panel(call.outputs), last = last_panel(call.outputs, call.rows);
+    weights += first * call.panel_bytes;
+    if (count <= highest) return tiles[count - 1](call, {weights, 0, first, last});
+    for (size_t panel = first; panel < last; ++panel, weights += call.panel_bytes) {
         for_tiles<highest>(
             count, [&](size_t row, size_t height) { tiles[height - 1](call, {weights, row, panel, panel + 1}); });
     }

@@ -31,7 +31,7 @@ POCKETMT_INLINE void store_sums(const IntegerCall& call, size_t row, int32_t act
     const float32x4_t scale = vmulq_f32(activation_scale, vld1q_f32(call.weight_scales + output));
     float32x4_t value = vmulq_f32(vcvtq_f32_s32(sums), scale);
     value = add_offsets(call.epilogue, output, valid, activation_sum, activation_scale, value);
-    store_outputs(call.epilogue, output, valid, value, call.out + row * call.out_stride + output);
+    store_outputs(call.epilogue, output, valid, value, call.outputs.values + row * call.outputs.stride + output);
 }
 
 template <size_t rows, class Weights>

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels.h"
 #include "shapes.h"
 
 namespace pocketmt {
@@ -20,6 +21,13 @@ namespace {
 
 constexpr size_t panel_count(size_t rows) {
     return ceil_divide(rows, panel_outputs);
+}
+// The panels of the outputs that are asked for, of a matrix of `rows`.
+constexpr size_t first_panel(const Outputs& outputs) {
+    return outputs.first / panel_outputs;
+}
+constexpr size_t last_panel(const Outputs& outputs, size_t rows) {
+    return panel_count(smaller(outputs.last, rows));
 }
 constexpr size_t step_count(size_t columns) {
     return ceil_divide(columns, step_inputs);

@@ -7,12 +7,12 @@ namespace pocketmt::portable {
 namespace {
 
 void multiply(const void* packed, size_t rows, size_t columns, const QuantizedActivations& activations, size_t count,
-              const Epilogue& epilogue, float* out, size_t out_stride) {
+              const Epilogue& epilogue, const Outputs& outputs) {
     const size_t panel_bytes = step_count(columns) * 2 * group_bytes;
     const int8_t* panels = static_cast<const int8_t*>(packed);
     const float* scales = reinterpret_cast<const float*>(panels + panel_count(rows) * panel_bytes);
-    const PortableProduct product{scales, rows, columns, activations, epilogue, out, out_stride};
-    for (size_t panel = 0; panel < panel_count(rows); ++panel) {
+    const PortableProduct product{scales, rows, columns, activations, epilogue, outputs};
+    for (size_t panel = first_panel(outputs); panel < last_panel(outputs, rows); ++panel) {
         const int8_t* weights = panels + panel * panel_bytes;
         for_tiles<portable_tile_rows>(count, [&](size_t row, size_t height) {
             multiply_panel(product, panel, row, height, [&](size_t group) { return weights + group * group_bytes; });
@@ -22,12 +22,12 @@ void multiply(const void* packed, size_t rows, size_t columns, const QuantizedAc
 
 // Each group of codes is decoded, then multiplied as 8-bit weights.
 void multiply_six_bit(const void* packed, size_t rows, size_t columns, const QuantizedActivations& activations,
-                      size_t count, const Epilogue& epilogue, float* out, size_t out_stride) {
+                      size_t count, const Epilogue& epilogue, const Outputs& outputs) {
     const size_t panel_bytes = six_bit_panel_bytes(columns);
     const uint8_t* panels = static_cast<const uint8_t*>(packed);
     const float* scales = reinterpret_cast<const float*>(panels + panel_count(rows) * panel_bytes);
-    const PortableProduct product{scales, rows, columns, activations, epilogue, out, out_stride};
-    for (size_t panel = 0; panel < panel_count(rows); ++panel) {
+    const PortableProduct product{scales, rows, columns, activations, epilogue, outputs};
+    for (size_t panel = first_panel(outputs); panel < last_panel(outputs, rows); ++panel) {
         int8_t weights[group_bytes];
         const auto decode = [&](size_t group) {
             const uint8_t* low = panels + panel * panel_bytes + group / 2 * six_bit_step_bytes;

@@ -15,8 +15,7 @@ struct PortableProduct {
     size_t columns;
     QuantizedActivations activations;
     Epilogue epilogue;
-    float* out;
-    size_t out_stride;
+    Outputs outputs;
 
     int32_t sum_codes(size_t row) const {
         const int8_t* codes = activations.codes + row * activations.stride;
@@ -34,7 +33,7 @@ struct PortableProduct {
             if (epilogue.offsets) value += activation_sum * (activation_scale * epilogue.offsets[output]);
             if (epilogue.bias) value += epilogue.bias[output];
             if (epilogue.relu) value = value > 0.0f ? value : 0.0f;
-            out[row * out_stride + output] = value;
+            outputs.values[row * outputs.stride + output] = value;
         }
     }
 };

@@ -7,13 +7,13 @@ namespace pocketmt::portable {
 namespace {
 
 void multiply(const void* packed, size_t rows, size_t columns, const QuantizedActivations& activations, size_t count,
-              const Epilogue& epilogue, float* out, size_t out_stride) {
+              const Epilogue& epilogue, const Outputs& outputs) {
     const LevelPanelParts parts = level_panel_parts(rows, columns);
     const uint8_t* bytes = static_cast<const uint8_t*>(packed);
     const int8_t* levels = reinterpret_cast<const int8_t*>(bytes);
     const float* scales = reinterpret_cast<const float*>(bytes + parts.scales);
-    const PortableProduct product{scales, rows, columns, activations, epilogue, out, out_stride};
-    for (size_t panel = 0; panel < panel_count(rows); ++panel) {
+    const PortableProduct product{scales, rows, columns, activations, epilogue, outputs};
+    for (size_t panel = first_panel(outputs); panel < last_panel(outputs, rows); ++panel) {
         const uint8_t* codes = bytes + parts.codes + panel * parts.panel_bytes;
         int8_t weights[group_bytes];
         const auto decode = [&](size_t group) {

@@ -249,3 +249,10 @@ def attend_codes(
 ) -> Floats:
     """One query over codes of keys and values, of which `rows` are the positions; grids: of query, key, value,
     numerator and weight."""
+
+class Crew:
+    """Threads that help the one that runs something; `members` of them."""
+
+    def __init__(self, members: int) -> None: ...
+    def run(self, parts: int, failing: int | None = None) -> list[int]:
+        """Count how often each part was done; RuntimeError saying "part N failed" where one is to fail."""
