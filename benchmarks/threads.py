@@ -1,0 +1,141 @@
+"""What more threads bring: one sentence on several, a text on several, and a long text in memory that does not grow.
+
+    python -m benchmarks.threads
+    python -m benchmarks.threads --quick
+
+Networks of random weights as in benchmarks/peer, 27 tokens in and 28 out, greedy: one sentence at a time, and many at
+once, by 1 to all of the machine's cores, each with a translator of its own that has so many workers. The translators
+run in turn, A B A B. The record goes to benchmarks/records/threads.json, its rows as a table to stdout.
+"""
+
+import argparse
+import os
+import random
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from benchmarks.peer.models import RANDOM_VOCABULARY, SOURCE_LENGTH, TARGET_LENGTH
+from benchmarks.schemes.files import FileMaker
+from benchmarks.schemes.forms import every_form
+from pocketmt.engine import SearchOptions, Translator
+from pocketmt.evaluation.records import provenance, write_record
+from pocketmt.evaluation.tables import Column, markdown_table
+from pocketmt.models.presets import preset
+from pocketmt.text.vocabulary import SPECIAL_PIECES
+
+RECORD: Final = Path(__file__).parent / "records" / "threads.json"
+SEED: Final = 1
+PRESETS: Final = ("base", "6-2.tiny")
+FORMS: Final = ("uniform, 8 bit", "logarithmic, 4 bit")
+SENTENCES: Final = 8  # of a run, one at a time
+BATCHED_SENTENCES: Final = 256  # of a run, at once
+SEARCH: Final[SearchOptions] = {"beam_size": 1, "min_length": TARGET_LENGTH, "max_length": TARGET_LENGTH}
+# A run that had its cores to itself has at least this share of the clock's time a core.
+IDLE_CORE_SHARE: Final = 0.95
+COLUMNS: Final = (
+    "model",
+    "form=weights",
+    "case",
+    "workers",
+    "milliseconds:.2f=ms a sentence",
+    "times_one_worker:.2f=times as fast as one worker",
+    "lowest:.2f",
+    "highest:.2f",
+)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Measure; returns the exit status."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=11, help="how often each runs (default: %(default)s)")
+    parser.add_argument("--output", type=Path, default=RECORD, help="the record (default: %(default)s)")
+    parser.add_argument("--quick", action="store_true", help="a smoke test: `tiny`, two rounds, no record")
+    options = parser.parse_args(arguments)
+    origin, load_before = provenance(seed=SEED), os.getloadavg()
+    cores = sorted(os.sched_getaffinity(0))
+    rows = []
+    for name in ("tiny",) if options.quick else PRESETS:
+        rows += _measure(name, len(cores), 2 if options.quick else options.rounds, 320 if options.quick else None)
+    print(markdown_table(rows, [Column.parse(each) for each in COLUMNS]))
+    if min(row["core_share"] for row in rows) < IDLE_CORE_SHARE:
+        print("warning: something else ran meanwhile: these times are not to be published", file=sys.stderr)
+    if not options.quick or options.output != RECORD:
+        load = {"before": load_before, "after": os.getloadavg()}
+        write_record({"rows": rows, "cores": len(cores), "load_average": load, "provenance": origin}, options.output)
+    return 0
+
+
+def _measure(name: str, cores: int, rounds: int, vocabulary: int | None) -> list[dict[str, Any]]:
+    """Return the rows of a preset: each form, case and number of workers."""
+    architecture = preset(name, vocabulary or RANDOM_VOCABULARY)
+    chance = random.Random(SEED)
+    pieces = range(SPECIAL_PIECES, architecture.vocabulary_size)
+    sources = [chance.choices(pieces, k=SOURCE_LENGTH) for _ in range(BATCHED_SENTENCES)]
+    maker = FileMaker(architecture, SEED)
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        for form in (each for each in every_form(architecture) if each.name in FORMS):
+            path = Path(folder) / "form.pocketmt"
+            maker.write(form, path)
+            translators = [Translator(path, workers=workers) for workers in range(1, cores + 1)]
+            for case, run, sentences in (("one sentence", _alone, SENTENCES), ("many", _together, BATCHED_SENTENCES)):
+                about = {"model": name, "form": form.name, "case": case}
+                rows += [about | row for row in _rounds(translators, run, sources[:sentences], rounds)]
+    return rows
+
+
+def _alone(translator: Translator, sources: Sequence[Sequence[int]]) -> None:
+    for source in sources:
+        translator.translate_ids([source], **SEARCH)
+
+
+def _together(translator: Translator, sources: Sequence[Sequence[int]]) -> None:
+    translator.translate_ids(sources, **SEARCH)
+
+
+def _rounds(
+    translators: Sequence[Translator],
+    run: Callable[[Translator, Sequence[Sequence[int]]], None],
+    sources: Sequence[Sequence[int]],
+    rounds: int,
+) -> list[dict[str, Any]]:
+    """Return a row for each translator, all run in turn."""
+    seconds: list[list[float]] = [[] for _ in translators]
+    shares: list[list[float]] = [[] for _ in translators]
+    for translator in translators:
+        run(translator, sources)
+    for _ in range(rounds):
+        for index, translator in enumerate(translators):
+            start, processor = time.perf_counter(), time.process_time()
+            run(translator, sources)
+            seconds[index].append(time.perf_counter() - start)
+            shares[index].append((time.process_time() - processor) / seconds[index][-1] / translator.workers)
+    return [
+        _row(translator, len(sources), seconds[0], own, share)
+        for translator, own, share in zip(translators, seconds, shares, strict=True)
+    ]
+
+
+def _row(
+    translator: Translator, sentences: int, ones: list[float], own: list[float], shares: list[float]
+) -> dict[str, Any]:
+    ratios = [one / each for one, each in zip(ones, own, strict=True)]
+    return {
+        "workers": translator.workers,
+        "milliseconds": 1000 * statistics.median(own) / sentences,
+        "instruction_set": translator.instruction_set,
+        "seconds": own,
+        "times_one_worker": statistics.median(ratios),
+        "lowest": min(ratios),
+        "highest": max(ratios),
+        "core_share": statistics.median(shares),
+    }
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
