@@ -19,19 +19,22 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+import torch
+
 from benchmarks.peer.models import RANDOM_VOCABULARY, SOURCE_LENGTH, TARGET_LENGTH
-from benchmarks.schemes.files import FileMaker
-from benchmarks.schemes.forms import every_form
+from benchmarks.peer.piece_list import made_up_vocabulary
 from pocketmt.engine import SearchOptions, Translator
 from pocketmt.evaluation.records import provenance, write_record
 from pocketmt.evaluation.tables import Column, markdown_table
+from pocketmt.models.networks import make_network
 from pocketmt.models.presets import preset
+from pocketmt.recipes.packing.model_file import About, pack
 from pocketmt.text.vocabulary import SPECIAL_PIECES
 
 RECORD: Final = Path(__file__).parent / "records" / "threads.json"
 SEED: Final = 1
 PRESETS: Final = ("base", "6-2.tiny")
-FORMS: Final = ("uniform, 8 bit", "logarithmic, 4 bit")
+SCHEMES: Final = ("uniform8", "logarithmic4")
 SENTENCES: Final = 8  # of a run, one at a time
 BATCHED_SENTENCES: Final = 256  # of a run, at once
 SEARCH: Final[SearchOptions] = {"beam_size": 1, "min_length": TARGET_LENGTH, "max_length": TARGET_LENGTH}
@@ -39,7 +42,7 @@ SEARCH: Final[SearchOptions] = {"beam_size": 1, "min_length": TARGET_LENGTH, "ma
 IDLE_CORE_SHARE: Final = 0.95
 COLUMNS: Final = (
     "model",
-    "form=weights",
+    "scheme=weights",
     "case",
     "workers",
     "milliseconds:.2f=ms a sentence",
@@ -71,20 +74,23 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _measure(name: str, cores: int, rounds: int, vocabulary: int | None) -> list[dict[str, Any]]:
-    """Return the rows of a preset: each form, case and number of workers."""
+    """Return the rows of a preset: each scheme, case and number of workers."""
     architecture = preset(name, vocabulary or RANDOM_VOCABULARY)
     chance = random.Random(SEED)
     pieces = range(SPECIAL_PIECES, architecture.vocabulary_size)
     sources = [chance.choices(pieces, k=SOURCE_LENGTH) for _ in range(BATCHED_SENTENCES)]
-    maker = FileMaker(architecture, SEED)
+    torch.manual_seed(SEED)
+    weights = make_network(architecture).state_dict()
+    vocabulary_model = made_up_vocabulary(architecture.vocabulary_size)
+    written = About(source_language="en", target_language="de", description="for benchmarks/threads")
     rows = []
     with tempfile.TemporaryDirectory() as folder:
-        for form in (each for each in every_form(architecture) if each.name in FORMS):
-            path = Path(folder) / "form.pocketmt"
-            maker.write(form, path)
+        for scheme in SCHEMES:
+            path = Path(folder) / f"{scheme}.pocketmt"
+            pack(path, weights, architecture, vocabulary_model, scheme, written)
             translators = [Translator(path, workers=workers) for workers in range(1, cores + 1)]
             for case, run, sentences in (("one sentence", _alone, SENTENCES), ("many", _together, BATCHED_SENTENCES)):
-                about = {"model": name, "form": form.name, "case": case}
+                about = {"model": name, "scheme": scheme, "case": case}
                 rows += [about | row for row in _rounds(translators, run, sources[:sentences], rounds)]
     return rows
 

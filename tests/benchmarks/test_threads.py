@@ -7,14 +7,14 @@ from pathlib import Path
 from benchmarks.threads import main
 
 
-def test_a_row_for_each_form_case_and_number_of_workers(tmp_path: Path) -> None:
+def test_a_row__case_and_number_of_workers(tmp_path: Path) -> None:
     path = tmp_path / "threads.json"
     assert main(["--quick", "--output", str(path)]) == 0
     record = json.loads(path.read_text())
     workers = range(1, len(os.sched_getaffinity(0)) + 1)
-    assert [(row["form"], row["case"], row["workers"]) for row in record["rows"]] == [
-        (form, case, count)
-        for form in ("uniform, 8 bit", "logarithmic, 4 bit")
+    assert [(row["scheme"], row["case"], row["workers"]) for row in record["rows"]] == [
+        (scheme, case, count)
+        for scheme in ("uniform8", "logarithmic4")
         for case in ("one sentence", "many")
         for count in workers
     ]
