@@ -15,7 +15,7 @@ import argparse
 import os
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -55,7 +55,7 @@ def main() -> int:
         with tempfile.TemporaryDirectory() as folder:
             for model, amount in _models(options, Path(folder)):
                 about.append(_description(model))
-                for found in _measure(model, amount):
+                for found in _measure(model, amount, options.precisions):
                     rows += found.pop("rows")
                     measurements.append(found)
     except PocketMTError as error:
@@ -92,6 +92,13 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "--peer-python", default=sys.executable, help="the Python that has CTranslate2 (default: this one)"
     )
+    parser.add_argument(
+        "--precisions",
+        nargs="+",
+        choices=list(FORMS_BESIDE),
+        default=list(FORMS_BESIDE),
+        help="of the peers' weights (default: all)",
+    )
     parser.add_argument("--marian-python", help="the Python that has pymarian (default: Marian is left out)")
     parser.add_argument("--output", type=Path, default=RECORD, help="the record (default: %(default)s)")
     parser.add_argument(
@@ -120,9 +127,10 @@ def _models(options: argparse.Namespace, folder: Path) -> Iterator[tuple[TimedMo
                 yield model, amount
 
 
-def _measure(model: TimedModel, amount: Amount) -> Iterator[dict[str, Any]]:
+def _measure(model: TimedModel, amount: Amount, precisions: Sequence[str]) -> Iterator[dict[str, Any]]:
     """Yield the rows and all that lies behind them, for each precision and case of a model."""
-    for peer_weights, our_weights in FORMS_BESIDE.items():
+    for peer_weights in precisions:
+        our_weights = FORMS_BESIDE[peer_weights]
         peers = model.peers[peer_weights]
         sides = [*peers, *(our_side(weights, model.ours[weights], sys.executable) for weights in our_weights)]
         about = {"model": model.name, "decoder": model.decoder, "shortlist": model.shortlist}
