@@ -115,12 +115,13 @@ struct BitPlaneProduct {  // binary codes ([B1]), weight = sum over planes of +-
 constexpr size_t largest_plane_bits = 4;
 
 // Keys and values of one sentence and layer for attention over a fixed set of positions (encoder self-attention,
-// cross-attention). keys are transposed per head: [heads, head_size, padded_positions], values: [positions,
-// value_stride]; padded = up to multiple of 16.
+// cross-attention). keys are transposed per head: [heads, head_size, padded_positions], padded = up to multiple of 16;
+// values of a head: [positions, head_size], rows value_stride and heads value_head_step apart.
 struct AttentionMemory {
     const float* keys;
     const float* values;
     size_t value_stride;
+    size_t value_head_step;
     size_t positions;
     size_t padded_positions;
 };

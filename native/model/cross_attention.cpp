@@ -12,7 +12,11 @@ void keep_keys_and_values(const Network& network, std::span<const Memory> memori
         float* keys = memory.floats(earlier);
         network.kernels.vector.transpose_keys(projected, 2 * a, memory.positions, heads, head_size, padded, keys);
         float* values = keys + padded * a;
-        for (size_t i = 0; i < memory.positions; ++i) std::copy_n(projected + i * 2 * a + a, a, values + i * a);
+        for (size_t head = 0; head < heads; ++head) {
+            const float* column = projected + a + head * head_size;
+            for (size_t i = 0; i < memory.positions; ++i, values += head_size)
+                std::copy_n(column + i * 2 * a, head_size, values);
+        }
         projected += memory.positions * 2 * a;
     }
 }
@@ -22,8 +26,8 @@ void attend_memories(const Network& network, Workspace& workspace, std::span<con
     size_t head_size = network.architecture.head_size, a = heads * head_size;
     for_each_memory(rows, [&](const Memory& memory, size_t first, size_t end) {
         float* scores = workspace.scores.ensure(attention_rows * memory.padded_positions);
-        network.kernels.vector.attend_memory(queries + first * a, a, end - first, memory.of(earlier, a), heads,
-                                             head_size, scores, out + first * a, a);
+        network.kernels.vector.attend_memory(queries + first * a, a, end - first, memory.of(earlier, heads, head_size),
+                                             heads, head_size, scores, out + first * a, a);
     });
 }
 

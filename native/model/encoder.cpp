@@ -84,7 +84,7 @@ class Group {
         float* scores = workspace_.scores.ensure(attention_rows * padded);
         network_.kernels.vector.transpose_keys(projected + a, stride, sentence.positions, heads, head_size, padded,
                                                keys);
-        AttentionMemory memory{keys, projected + 2 * a, stride, sentence.positions, padded};
+        AttentionMemory memory{keys, projected + 2 * a, stride, head_size, sentence.positions, padded};
         for (size_t first = 0; first < sentence.positions; first += attention_queries) {
             size_t count = std::min(attention_queries, sentence.positions - first);
             network_.kernels.vector.attend_memory(projected + first * stride, stride, count, memory, heads, head_size,
@@ -137,9 +137,10 @@ float* Memory::floats(size_t earlier) const {
     return reinterpret_cast<float*>(data) + earlier * (padded_positions + positions);
 }
 
-AttentionMemory Memory::of(size_t earlier, size_t a) const {
+AttentionMemory Memory::of(size_t earlier, size_t heads, size_t head_size) const {
     const float* keys = floats(earlier);
-    return {keys, keys + padded_positions * a, a, positions, padded_positions};
+    const float* values = keys + padded_positions * heads * head_size;
+    return {keys, values, head_size, positions * head_size, positions, padded_positions};
 }
 
 int8_t* Memory::codes(size_t earlier) const {

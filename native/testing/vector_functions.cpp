@@ -128,14 +128,25 @@ NumPyArray<float> attend_memory(const std::string& instruction_set, const Matrix
     require(positions > 0 && padded == round_up(positions, position_alignment), "keys padded to 16 positions");
     const FencedRows<float> query_rows = fenced(queries, gap), value_rows = fenced(values, gap);
     const FencedRows<float> transposed(keys.data(), 1, width * padded, 0);
-    const FencedRows<float> scores(attention_rows, padded, 0);
-    const FencedRows<float> out(count, width, gap);
-    const AttentionMemory memory{transposed.data(), value_rows.data(), value_rows.stride(), positions, padded};
-    kernels_named(instruction_set)
-        .vector.attend_memory(query_rows.data(), query_rows.stride(), count, memory, heads, head_size, scores.data(),
-                              out.data(), out.stride());
-    scores.values();
-    return to_numpy(out.values(), {count, width});
+    const FencedRows<float> by_head(heads, positions * head_size, gap);
+    for (size_t column = 0; column < width; ++column) {
+        for (size_t i = 0; i < positions; ++i)
+            by_head.row(column / head_size)[i * head_size + column % head_size] = value_rows.row(i)[column];
+    }
+    const auto attend = [&](const AttentionMemory& memory) {
+        const FencedRows<float> scores(attention_rows, padded, 0);
+        const FencedRows<float> out(count, width, gap);
+        kernels_named(instruction_set)
+            .vector.attend_memory(query_rows.data(), query_rows.stride(), count, memory, heads, head_size,
+                                  scores.data(), out.data(), out.stride());
+        scores.values();
+        return out.values();
+    };
+    const auto found =
+        attend({transposed.data(), value_rows.data(), value_rows.stride(), head_size, positions, padded});
+    if (found != attend({transposed.data(), by_head.data(), head_size, by_head.stride(), positions, padded}))
+        throw std::runtime_error("attention depends on how its values lie");
+    return to_numpy(found, {count, width});
 }
 
 NumPyArray<float> attend_cache(const std::string& instruction_set, const Vector& query, const Matrix& keys,

@@ -173,7 +173,7 @@ inline void attend_memory(const float* queries, size_t query_stride, size_t coun
         MemoryHead head{queries + column,
                         query_stride,
                         memory.keys + column * memory.padded_positions,
-                        memory.values + column,
+                        memory.values + index * memory.value_head_step,
                         memory.value_stride,
                         memory.positions,
                         memory.padded_positions,
