@@ -69,11 +69,22 @@ def test_a_percentile_is_a_measured_call_that_so_many_do_not_exceed(calls: list[
         assert sum(1000 * call <= percentile for call in calls) >= share * len(calls)
 
 
-def test_memory_that_grows_with_the_text_is_seen() -> None:
-    kept: list[bytearray] = []
-    growing = measure_latency(lambda line: kept.append(bytearray(b"x" * 100_000)), ["a line"] * 200, repeats=2)
-    assert growing.memory_growth_bytes > 30_000_000
-    assert measure_latency(len, ["a line"] * 200, repeats=2).memory_growth_bytes < 10_000_000
+@pytest.mark.parametrize("mode", ["latency", "throughput"])
+def test_memory_that_grows_after_a_tenth_of_the_text_is_seen(monkeypatch: pytest.MonkeyPatch, mode: str) -> None:
+    translated: list[str] = []
+    monkeypatch.setattr("pocketmt.evaluation.speed.memory_bytes", lambda: 1000 + len(translated))
+    lines = ["a line"] * (10 * LINES_AT_ONCE)
+    if mode == "latency":
+        timing = measure_latency(translated.extend, lines, repeats=2)
+    else:
+
+        def stream(chunks: Iterable[Sequence[str]]) -> Iterator[Sequence[str]]:
+            for chunk in chunks:
+                translated.extend(chunk)
+                yield chunk
+
+        timing = measure_throughput(stream, lines, repeats=2)
+    assert timing.memory_growth_bytes == 2 * len(lines) - len(lines) // 10
 
 
 @pytest.mark.parametrize(("count", "expected"), [(1, ["a"]), (5, ["a", "b", "a", "b", "a"])])
