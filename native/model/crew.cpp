@@ -1,5 +1,6 @@
 #include "model/crew.h"
 
+#include <system_error>
 #include <utility>
 
 namespace pocketmt {
@@ -22,7 +23,11 @@ void pause() {
 }  // namespace
 
 Crew::Crew(size_t members) {
-    for (size_t i = 0; i < members; ++i) threads_.emplace_back([this] { serve(); });
+    threads_.reserve(members);
+    try {
+        for (size_t i = 0; i < members; ++i) threads_.emplace_back([this] { serve(); });
+    } catch (const std::system_error&) {  // no more threads are to be had: those that are there do
+    }
 }
 
 Crew::~Crew() {

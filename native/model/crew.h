@@ -14,6 +14,7 @@ namespace pocketmt {
 
 class Crew {
   public:
+    // Fewer members where the system gives no more threads.
     explicit Crew(size_t members);
     ~Crew();
     Crew(const Crew&) = delete;

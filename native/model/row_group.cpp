@@ -8,8 +8,9 @@ namespace {
 
 // A product of so many multiplications is worth a crew's while.
 constexpr size_t shared_products = size_t{1} << 18;
-// So many parts a thread: one that comes late takes fewer.
+// So many parts a thread: one that comes late takes fewer. Each part of a bit plane product makes its tables anew.
 constexpr size_t parts_of_thread = 4;
+constexpr size_t bit_plane_parts_of_thread = 1;
 
 }  // namespace
 
@@ -21,7 +22,8 @@ void RowGroup::multiply(const Kernels& kernels, Activations& activations, Epilog
         return multiply_part(kernels, activations, epilogue, outputs);
     if (family != Family::plain) activations.quantized();  // once, before the parts read it
     size_t blocks = (rows + part_outputs - 1) / part_outputs;
-    size_t parts = std::min(blocks, parts_of_thread * (crew->members() + 1));
+    size_t of_thread = family == Family::bit_planes ? bit_plane_parts_of_thread : parts_of_thread;
+    size_t parts = std::min(blocks, of_thread * (crew->members() + 1));
     crew->run(parts, [&](size_t part) {
         size_t first = part * blocks / parts * part_outputs, last = (part + 1) * blocks / parts * part_outputs;
         multiply_part(kernels, activations, epilogue, {outputs.values, outputs.stride, first, std::min(last, rows)});

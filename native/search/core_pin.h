@@ -13,7 +13,7 @@ namespace pocketmt {
 // The first `count` cores that this process may run on. Throws Error where it has fewer.
 std::vector<int> own_cores(size_t count);
 
-// Keeps a thread to a core from now on.
+// Keeps a thread to a core from now on; false where the core is not to be had.
 bool keep_to_core(pthread_t thread, int core);
 
 // Keeps the calling thread to a core as long as it lives; then the thread may run where it might before. Without a core

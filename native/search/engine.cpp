@@ -148,7 +148,7 @@ std::vector<std::unique_ptr<Engine::Worker>> Engine::share(Worker& worker) {
         crew_ = std::make_unique<Crew>(workers_ - 1);
     }
     for (size_t i = 0; i < idle_workers_.size(); ++i) {
-        if (idle_workers_[i]->core) keep_to_core(crew_->thread(i), *idle_workers_[i]->core);
+        if (i < crew_->members() && idle_workers_[i]->core) keep_to_core(crew_->thread(i), *idle_workers_[i]->core);
     }
     worker.workspace.product.crew = crew_.get();
     return std::exchange(idle_workers_, {});

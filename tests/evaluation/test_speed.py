@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pocketmt.engine.translator import LINES_AT_ONCE
 from pocketmt.errors import ConfigurationError, DataError
 from pocketmt.evaluation.speed import (
-    LINES_AT_ONCE,
     WARM_UP_SENTENCES,
     lengthened,
     measure_latency,
@@ -98,6 +98,6 @@ def test_nothing_to_time_is_refused() -> None:
     with pytest.raises(DataError, match="no lines"):
         measure_throughput(iter, [])
     with pytest.raises(DataError, match="no lines"):
-        lengthened([], 3)
+        measure_latency(len, lengthened([], 3))
     with pytest.raises(ConfigurationError, match="not 0 times"):
         measure_latency(len, ["a"], repeats=0)

@@ -1,6 +1,6 @@
 // Bit plane product with AVX2: four bits of a plane look up the sum of the four activations that they choose, for 32
 // outputs at once ([B5], BiQGEMM, and T-MAC look up such sums too).
-#include "bit_plane_product/nibble_tables.h"
+#include "bit_plane_product/nibble_product.h"
 #include "integer_product/avx2_operations.h"
 #include "tables.h"
 
@@ -8,9 +8,6 @@ namespace pocketmt::avx2 {
 namespace {
 
 constexpr size_t parts = panel_outputs / lanes;
-constexpr size_t tile_rows = 2;  // 8 sums of bytes, and room for indices among 16 registers
-// So many steps have sums of at most 256 * 240, which 16 bits hold.
-constexpr size_t exact_steps = 256;
 
 POCKETMT_INLINE __m256i loaded(const uint8_t* bytes) {
     return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(bytes));
@@ -22,24 +19,6 @@ POCKETMT_INLINE __m256i choices(int input) {
         _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
     const __m256i bit = _mm256_set1_epi8(static_cast<char>(1 << input));
     return _mm256_cmpeq_epi8(_mm256_and_si256(entries, bit), bit);
-}
-
-// See NibbleTables.
-inline void fill_table(const int8_t* codes, uint8_t* table) {
-    int32_t four;
-    __builtin_memcpy(&four, codes, sizeof four);
-    const __m256i all = _mm256_set1_epi32(four);
-    const __m256i nibble = _mm256_set1_epi8(15), sign = _mm256_set1_epi8(8);
-    const __m256i low = _mm256_and_si256(all, nibble);
-    const __m256i high =
-        _mm256_sub_epi8(_mm256_xor_si256(_mm256_and_si256(_mm256_srli_epi16(all, 4), nibble), sign), sign);
-    const __m256i both = _mm256_blend_epi32(low, high, 0xf0);
-    __m256i sums = _mm256_inserti128_si256(_mm256_setzero_si256(), _mm_set1_epi8(high_offset), 1);
-    unrolled<nibble_inputs>([&](auto input) POCKETMT_INLINE_LAMBDA {
-        const __m256i one = _mm256_shuffle_epi8(both, _mm256_set1_epi8(input()));
-        sums = _mm256_add_epi8(sums, _mm256_and_si256(one, choices(input())));
-    });
-    _mm256_store_si256(reinterpret_cast<__m256i*>(table), sums);
 }
 
 // Sums of bytes of 32 outputs in 16 bits.
@@ -74,94 +53,66 @@ POCKETMT_INLINE __m256i looked_up(const uint8_t* tables, const __m256i (&indices
     return sum;
 }
 
-// sums += those of `steps` steps, at most exact_steps; tables: of the first of `rows` rows, `row_bytes` apart.
-template <size_t rows>
-POCKETMT_INLINE void sum_steps(const uint8_t* plane, size_t steps, const uint8_t* tables, size_t row_bytes,
-                               __m256i (&sums)[rows][parts]) {
-    ByteSums low[rows], high[rows];
-    const __m256i mask = _mm256_set1_epi8(15);
-    for (size_t step = 0; step < steps; ++step, plane += plane_step_bytes, tables += step_table_bytes) {
-        __m256i indices[step_nibbles];
-        unrolled<2>([&](auto byte) POCKETMT_INLINE_LAMBDA {
-            const __m256i bits = loaded(plane + byte() * panel_outputs);
-            indices[byte() * 2] = _mm256_and_si256(bits, mask);
-            indices[byte() * 2 + 1] = _mm256_and_si256(_mm256_srli_epi16(bits, 4), mask);
+// See NibbleProduct.
+struct Lookups : Registers {
+    static void fill_table(const int8_t* codes, uint8_t* table) {
+        int32_t four;
+        __builtin_memcpy(&four, codes, sizeof four);
+        const __m256i all = _mm256_set1_epi32(four);
+        const __m256i nibble = _mm256_set1_epi8(15), sign = _mm256_set1_epi8(8);
+        const __m256i low = _mm256_and_si256(all, nibble);
+        const __m256i high =
+            _mm256_sub_epi8(_mm256_xor_si256(_mm256_and_si256(_mm256_srli_epi16(all, 4), nibble), sign), sign);
+        const __m256i both = _mm256_blend_epi32(low, high, 0xf0);
+        __m256i sums = _mm256_inserti128_si256(_mm256_setzero_si256(), _mm_set1_epi8(high_offset), 1);
+        unrolled<nibble_inputs>([&](auto input) POCKETMT_INLINE_LAMBDA {
+            const __m256i one = _mm256_shuffle_epi8(both, _mm256_set1_epi8(input()));
+            sums = _mm256_add_epi8(sums, _mm256_and_si256(one, choices(input())));
         });
-        unrolled<rows>([&](auto row) POCKETMT_INLINE_LAMBDA {
-            low[row()].add(looked_up(tables + row() * row_bytes, indices));
-            high[row()].add(looked_up(tables + row() * row_bytes + nibble_table_bytes / 2, indices));
-        });
+        _mm256_store_si256(reinterpret_cast<__m256i*>(table), sums);
     }
-    const __m256i offset = _mm256_set1_epi32(static_cast<int>(steps * step_nibbles) * high_offset);
-    unrolled<rows>([&](auto row) POCKETMT_INLINE_LAMBDA {
-        __m256i low_sums[parts], high_sums[parts];
-        low[row()].widen(low_sums);
-        high[row()].widen(high_sums);
-        unrolled<parts>([&](auto part) POCKETMT_INLINE_LAMBDA {
-            const __m256i high_sum =
-                _mm256_mullo_epi32(_mm256_sub_epi32(high_sums[part()], offset), _mm256_set1_epi32(high_factor));
-            const __m256i sum = _mm256_add_epi32(low_sums[part()], high_sum);
-            sums[row()][part()] = _mm256_add_epi32(sums[row()][part()], sum);
-        });
-    });
-}
 
-template <size_t rows>
-POCKETMT_INLINE void sum_plane(const PlaneCall& call, const uint8_t* plane, size_t first_row,
-                               __m256i (&sums)[rows][parts]) {
-    const size_t row_bytes = call.parts.steps * step_table_bytes;
-    const uint8_t* tables = call.tables + first_row * row_bytes;
-    for (size_t step = 0; step < call.parts.steps; step += exact_steps) {
-        sum_steps(plane + step * plane_step_bytes, smaller(exact_steps, call.parts.steps - step),
-                  tables + step * step_table_bytes, row_bytes, sums);
-    }
-}
-
-template <size_t rows>
-void multiply_tile(const PlaneCall& call, const PlaneRange& range) {
-    int32_t activation_sums[rows];
-    sum_rows(call.activations, range.first_row, call.parts.steps * plane_step_inputs, activation_sums);
-    for (size_t panel = range.first_panel; panel < range.last_panel; ++panel) {
-        __m256 values[rows][parts];
-        for (size_t bit = 0; bit < call.bits; ++bit) {
-            const float* alphas = call.plane_alphas(panel, bit);
-            __m256i sums[rows][parts] = {};
-            sum_plane(call, call.plane(panel, bit), range.first_row, sums);
-            unrolled<rows * parts>([&](auto index) POCKETMT_INLINE_LAMBDA {  // as reference::bit_plane_product
-                constexpr size_t row = index() / parts, part = index() % parts;
-                const __m256i all = _mm256_set1_epi32(activation_sums[row]);
-                const __m256i sum = _mm256_sub_epi32(_mm256_slli_epi32(sums[row][part], 1), all);
-                const __m256 activation_scale = _mm256_set1_ps(call.activations.scales[range.first_row + row]);
-                const __m256 scale = _mm256_mul_ps(activation_scale, _mm256_loadu_ps(alphas + part * lanes));
-                const __m256 term = _mm256_mul_ps(_mm256_cvtepi32_ps(sum), scale);
-                values[row][part] = bit == 0 ? term : _mm256_add_ps(values[row][part], term);
+    template <size_t rows>
+    POCKETMT_INLINE static void sum_steps(const uint8_t* plane, size_t steps, const uint8_t* tables, size_t row_bytes,
+                                          __m256i (&sums)[rows][parts]) {
+        ByteSums low[rows], high[rows];
+        const __m256i mask = _mm256_set1_epi8(15);
+        for (size_t step = 0; step < steps; ++step, plane += plane_step_bytes, tables += step_table_bytes) {
+            __m256i indices[step_nibbles];
+            unrolled<2>([&](auto byte) POCKETMT_INLINE_LAMBDA {
+                const __m256i bits = loaded(plane + byte() * panel_outputs);
+                indices[byte() * 2] = _mm256_and_si256(bits, mask);
+                indices[byte() * 2 + 1] = _mm256_and_si256(_mm256_srli_epi16(bits, 4), mask);
+            });
+            unrolled<rows>([&](auto row) POCKETMT_INLINE_LAMBDA {
+                low[row()].add(looked_up(tables + row() * row_bytes, indices));
+                high[row()].add(looked_up(tables + row() * row_bytes + nibble_table_bytes / 2, indices));
             });
         }
-        unrolled<rows * parts>([&](auto index) POCKETMT_INLINE_LAMBDA {
-            constexpr size_t row = index() / parts, part = index() % parts;
-            const size_t output = panel * panel_outputs + part * lanes;
-            if (output >= call.rows) return;
-            const size_t valid = call.rows - output;
-            const __m256 activation_scale = _mm256_set1_ps(call.activations.scales[range.first_row + row]);
-            const __m256 value =
-                add_offsets(call.epilogue, output, valid, activation_sums[row], activation_scale, values[row][part]);
-            store_outputs(call.epilogue, output, valid, value,
-                          call.outputs.values + (range.first_row + row) * call.outputs.stride + output);
+        const __m256i offset = _mm256_set1_epi32(static_cast<int>(steps * step_nibbles) * high_offset);
+        unrolled<rows>([&](auto row) POCKETMT_INLINE_LAMBDA {
+            __m256i low_sums[parts], high_sums[parts];
+            low[row()].widen(low_sums);
+            high[row()].widen(high_sums);
+            unrolled<parts>([&](auto part) POCKETMT_INLINE_LAMBDA {
+                const __m256i high_sum =
+                    _mm256_mullo_epi32(_mm256_sub_epi32(high_sums[part()], offset), _mm256_set1_epi32(high_factor));
+                const __m256i sum = _mm256_add_epi32(low_sums[part()], high_sum);
+                sums[row()][part()] = _mm256_add_epi32(sums[row()][part()], sum);
+            });
         });
     }
-}
 
-constexpr PlaneTile tiles[] = {multiply_tile<1>, multiply_tile<tile_rows>};
-
-void multiply(const void* packed, size_t rows, size_t columns, size_t bits, const QuantizedActivations& activations,
-              size_t count, const Epilogue& epilogue, const Outputs& outputs) {
-    const PlaneCall call = plane_call(packed, rows, columns, bits, activations, epilogue, outputs);
-    multiply_by_tables<fill_table>(call, count, tiles);
-}
+    template <size_t rows>
+    static void sum_rows(const QuantizedActivations& activations, size_t first_row, size_t columns,
+                         int32_t (&sums)[rows]) {
+        pocketmt::sum_rows(activations, first_row, columns, sums);
+    }
+};
 
 }  // namespace
 
 const BitPlaneProduct bit_plane_product = {PlanePanels::packed_bytes, PlanePanels::pack, PlanePanels::unpack_row,
-                                           PlanePanels::gather, multiply};
+                                           PlanePanels::gather, NibbleProduct<Lookups>::multiply};
 
 }  // namespace pocketmt::avx2

@@ -5,6 +5,7 @@
 
 #include "bit_plane_product/lookup_tables.h"
 #include "integer_product/avx512_vnni_operations.h"
+#include "product_store.h"
 #include "tables.h"
 
 namespace pocketmt::avx512_vnni {
@@ -98,9 +99,8 @@ POCKETMT_INLINE void store_sums(const LookupCall& call, size_t row, size_t panel
         value = bit() == 0 ? term : _mm512_add_ps(value, term);
     });
     const size_t output = panel * panel_outputs + part * 16;
-    const __mmask16 mask = output_mask(call.rows, output);
-    value = add_offsets(call.epilogue, output, mask, call.activation_sums[row], activation_scale, value);
-    store_outputs(call.epilogue, output, mask, value, call.outputs.values + row * call.outputs.stride + output);
+    store_quantized<Registers>(call.epilogue, call.outputs, call.rows, row, output, call.activation_sums[row],
+                               call.activations.scales[row], value);
 }
 
 template <size_t rows, size_t bits, size_t panels>

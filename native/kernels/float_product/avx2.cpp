@@ -1,53 +1,18 @@
 // fp32 product with AVX2 and FMA: tiles of up to 3 rows by 32 outputs, 12 sums in registers.
-#include "avx2_store.h"
-#include "float_product/call.h"
-#include "intrinsics.h"
+#include "avx2_registers.h"
+#include "float_product/tile.h"
 #include "tables.h"
 
 namespace pocketmt::avx2 {
 namespace {
 
-constexpr size_t width = 32;
-constexpr size_t highest_tile = 3;
-constexpr size_t parts = width / lanes;
-
-template <size_t rows>
-struct Tile {
-    static void multiply(const FloatCall& call, const FloatTileRange& range) {
-        const float* weights = range.weights;
-        const size_t stride = call.activation_stride;
-        for (size_t output = range.first_output; output < range.last_output; output += width) {
-            __m256 sums[rows][parts] = {};
-            const float* activations = call.activations + range.first_row * stride;
-            for (size_t column = 0; column < call.columns; ++column, weights += width) {
-                unrolled<rows>([&](auto row) POCKETMT_INLINE_LAMBDA {
-                    const __m256 activation = _mm256_set1_ps(activations[row() * stride + column]);
-                    unrolled<parts>([&](auto part) POCKETMT_INLINE_LAMBDA {
-                        sums[row()][part()] =
-                            _mm256_fmadd_ps(activation, _mm256_loadu_ps(weights + part() * lanes), sums[row()][part()]);
-                    });
-                });
-            }
-            unrolled<rows * parts>([&](auto index) POCKETMT_INLINE_LAMBDA {
-                constexpr size_t row = index() / parts, part = index() % parts;
-                const size_t first = output + part * lanes;
-                if (first >= call.rows) return;
-                float* out = call.outputs.values + (range.first_row + row) * call.outputs.stride + first;
-                store_outputs(call.epilogue, first, call.rows - first, sums[row][part], out);
-            });
-        }
-    }
+struct Shape {
+    static constexpr size_t width = 32;
+    static constexpr size_t highest_tile = 3;
 };
-
-void multiply(const void* packed, size_t rows, size_t columns, const float* activations, size_t activation_stride,
-              size_t count, const Epilogue& epilogue, const Outputs& outputs) {
-    const FloatCall call{rows, columns, activations, activation_stride, epilogue, outputs};
-    multiply_panels<width, highest_tile, Tile>(call, static_cast<const float*>(packed), count);
-}
 
 }  // namespace
 
-const FloatProduct float_product = {FloatPanels<width>::packed_bytes, FloatPanels<width>::pack,
-                                    FloatPanels<width>::unpack_row, FloatPanels<width>::gather, multiply};
+const FloatProduct float_product = tiled_float_product<Registers, Shape>;
 
 }  // namespace pocketmt::avx2

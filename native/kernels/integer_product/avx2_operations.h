@@ -1,13 +1,14 @@
 // What the tiles of the integer products with AVX2 share.
 #pragma once
 
-#include "avx2_store.h"
+#include "avx2_registers.h"
 #include "intrinsics.h"
 #include "kernels.h"
 
 namespace pocketmt {
 namespace {
 
+constexpr size_t lanes = Registers::lanes;
 constexpr size_t highest_tile = 3;  // 12 sums, and room for weights among 16 registers
 
 // Activations of one group of inputs, for every output.
@@ -15,15 +16,6 @@ POCKETMT_INLINE __m256i broadcast_group(const int8_t* codes) {
     int32_t four;
     __builtin_memcpy(&four, codes, sizeof four);
     return _mm256_set1_epi32(four);
-}
-
-// value + sum(activations) * offset of the outputs from `output` on, of which `valid` exist.
-POCKETMT_INLINE __m256 add_offsets(const Epilogue& epilogue, size_t output, size_t valid, int32_t activation_sum,
-                                   __m256 activation_scale, __m256 value) {
-    if (!epilogue.offsets) return value;
-    const __m256 loaded = _mm256_maskload_ps(epilogue.offsets + output, lane_mask(valid));
-    const __m256 sum = _mm256_set1_ps(static_cast<float>(activation_sum));
-    return _mm256_add_ps(value, _mm256_mul_ps(sum, _mm256_mul_ps(activation_scale, loaded)));
 }
 
 // sums [rows]: of the codes of each row from `first_row` on; the codes beyond the columns are zero.

@@ -26,18 +26,6 @@ struct ByteWeights {
     }
 };
 
-// The operations of reference::integer_product. activation_sum: of the row's codes, where there are offsets.
-POCKETMT_INLINE void store_sums(const IntegerCall& call, size_t row, int32_t activation_sum, size_t output,
-                                __m256i sums) {
-    if (output >= call.rows) return;
-    const size_t valid = call.rows - output;
-    const __m256 activation_scale = _mm256_set1_ps(call.activations.scales[row]);
-    const __m256 scale = _mm256_mul_ps(activation_scale, _mm256_loadu_ps(call.weight_scales + output));
-    __m256 value = _mm256_mul_ps(_mm256_cvtepi32_ps(sums), scale);
-    value = add_offsets(call.epilogue, output, valid, activation_sum, activation_scale, value);
-    store_outputs(call.epilogue, output, valid, value, call.outputs.values + row * call.outputs.stride + output);
-}
-
 template <size_t rows, class Weights>
 void multiply_tile(const IntegerCall& call, const TileRange& range) {
     const Weights source(call);
@@ -66,7 +54,7 @@ void multiply_tile(const IntegerCall& call, const TileRange& range) {
         unrolled<rows * parts>([&](auto index) POCKETMT_INLINE_LAMBDA {
             constexpr size_t row = index() / parts, part = index() % parts;
             const size_t output = panel * panel_outputs + part * lanes;
-            store_sums(call, range.first_row + row, activation_sums[row], output, sums[row][part]);
+            store_sums<Registers>(call, range.first_row + row, activation_sums[row], output, sums[row][part]);
         });
     }
 }

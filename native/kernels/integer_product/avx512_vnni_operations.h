@@ -1,8 +1,7 @@
-// What the tiles of the integer products with AVX-512 VNNI share: sums of activations, products, and the way from sums
-// to memory.
+// What the tiles of the integer products with AVX-512 VNNI share: sums of activations, and products.
 #pragma once
 
-#include "intrinsics.h"
+#include "avx512_registers.h"
 #include "kernels.h"
 #include "shapes.h"
 
@@ -22,30 +21,6 @@ POCKETMT_INLINE __m512i broadcast_group(const int8_t* codes) {
 // out of them.
 POCKETMT_INLINE void add_products(__m512i& sums, __m512i weights, __m512i codes) {
     __asm__("vpdpbusd %2, %1, %0" : "+v"(sums) : "v"(weights), "v"(codes));
-}
-
-constexpr __mmask16 output_mask(size_t rows, size_t first_output) {
-    const size_t valid = first_output < rows ? smaller(16, rows - first_output) : 0;
-    return static_cast<__mmask16>((1u << valid) - 1u);
-}
-
-// value + sum(activations) * offset of the 16 outputs from `output` on, of which those in `mask` exist.
-POCKETMT_INLINE __m512 add_offsets(const Epilogue& epilogue, size_t output, __mmask16 mask, int32_t activation_sum,
-                                   __m512 activation_scale, __m512 value) {
-    if (!epilogue.offsets) return value;
-    const __m512 offsets = _mm512_mul_ps(activation_scale, _mm512_maskz_loadu_ps(mask, epilogue.offsets + output));
-    return _mm512_add_ps(value, _mm512_mul_ps(_mm512_set1_ps(static_cast<float>(activation_sum)), offsets));
-}
-
-// relu(value + bias) of the 16 outputs from `output` on, of which those in `mask` exist, to `out`, where they begin.
-POCKETMT_INLINE void store_outputs(const Epilogue& epilogue, size_t output, __mmask16 mask, __m512 value, float* out) {
-    if (epilogue.bias) value = _mm512_add_ps(value, _mm512_maskz_loadu_ps(mask, epilogue.bias + output));
-    if (epilogue.relu) value = _mm512_max_ps(value, _mm512_setzero_ps());
-    if (mask == 0xffff) {
-        _mm512_storeu_ps(out, value);
-    } else {
-        _mm512_mask_storeu_ps(out, mask, value);
-    }
 }
 
 // sums [count]: of the codes of each row.

@@ -19,16 +19,6 @@ struct ByteWeights {
     }
 };
 
-// Sums of one row over 16 outputs -> floats: the operations of reference::integer_product.
-POCKETMT_INLINE void store_sums(const IntegerCall& call, size_t row, size_t output, __m512i sums) {
-    const __mmask16 mask = output_mask(call.rows, output);
-    const __m512 activation_scale = _mm512_set1_ps(call.activations.scales[row]);
-    const __m512 scale = _mm512_mul_ps(activation_scale, _mm512_loadu_ps(call.weight_scales + output));
-    __m512 value = _mm512_mul_ps(_mm512_cvtepi32_ps(sums), scale);
-    value = add_offsets(call.epilogue, output, mask, call.activation_sums[row], activation_scale, value);
-    store_outputs(call.epilogue, output, mask, value, call.outputs.values + row * call.outputs.stride + output);
-}
-
 template <size_t rows, class Weights>
 void multiply_tile(const IntegerCall& call, const TileRange& range) {
     constexpr size_t chains = rows <= 2 ? 2 : 1;  // few sums: a chain for each group hides the instruction's latency
@@ -59,7 +49,8 @@ void multiply_tile(const IntegerCall& call, const TileRange& range) {
             __m512i sum = sums[0][row][part];
             if constexpr (chains == 2) sum = _mm512_add_epi32(sum, sums[1][row][part]);
             const size_t output = panel * panel_outputs + part * 16;
-            store_sums(call, range.first_row + row, output, sum);
+            store_sums<Registers>(call, range.first_row + row, call.activation_sums[range.first_row + row], output,
+                                  sum);
         });
     }
 }

@@ -27,12 +27,9 @@ struct SixBitWeights {
 template <class Weights>
 void multiply(const void* packed, size_t rows, size_t columns, const QuantizedActivations& activations, size_t count,
               const Epilogue& epilogue, const Outputs& outputs) {
-    const size_t panel_bytes = step_count(columns) * Weights::step_bytes;
-    const uint8_t* weights = static_cast<const uint8_t*>(packed);
-    const float* scales = reinterpret_cast<const float*>(weights + panel_count(rows) * panel_bytes);
-    const IntegerCall call{rows,   step_count(columns), panel_bytes, nullptr, scales, activations, nullptr, epilogue,
-                           outputs};
-    multiply_panels(call, weights, count, tiles<Weights>);
+    const IntegerCall call = integer_call(static_cast<const uint8_t*>(packed), Weights::step_bytes, nullptr, rows,
+                                          columns, activations, epilogue, outputs);
+    multiply_panels(call, count, tiles<Weights>);
 }
 
 }  // namespace

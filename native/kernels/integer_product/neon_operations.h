@@ -3,18 +3,12 @@
 
 #include "intrinsics.h"
 #include "kernels.h"
-#include "neon_store.h"
+#include "neon_registers.h"
 
 namespace pocketmt {
 namespace {
 
-// value + sum(activations) * offset of the outputs from `output` on, of which `valid` exist.
-POCKETMT_INLINE float32x4_t add_offsets(const Epilogue& epilogue, size_t output, size_t valid, int32_t activation_sum,
-                                        float32x4_t activation_scale, float32x4_t value) {
-    if (!epilogue.offsets) return value;
-    const float32x4_t offsets = vmulq_f32(activation_scale, load_first(epilogue.offsets + output, valid));
-    return vaddq_f32(value, vmulq_f32(vdupq_n_f32(static_cast<float>(activation_sum)), offsets));
-}
+constexpr size_t lanes = Registers::lanes;
 
 // sums [rows]: of the codes of each row from `first_row` on; the codes beyond the columns are zero.
 template <size_t rows>

@@ -22,18 +22,6 @@ struct ByteWeights {
     }
 };
 
-// The operations of reference::integer_product. activation_sum: of the row's codes, where there are offsets.
-POCKETMT_INLINE void store_sums(const IntegerCall& call, size_t row, int32_t activation_sum, size_t output,
-                                int32x4_t sums) {
-    if (output >= call.rows) return;
-    const size_t valid = call.rows - output;
-    const float32x4_t activation_scale = vdupq_n_f32(call.activations.scales[row]);
-    const float32x4_t scale = vmulq_f32(activation_scale, vld1q_f32(call.weight_scales + output));
-    float32x4_t value = vmulq_f32(vcvtq_f32_s32(sums), scale);
-    value = add_offsets(call.epilogue, output, valid, activation_sum, activation_scale, value);
-    store_outputs(call.epilogue, output, valid, value, call.outputs.values + row * call.outputs.stride + output);
-}
-
 template <size_t rows, class Weights>
 void multiply_tile(const IntegerCall& call, const TileRange& range) {
     const Weights source(call);
@@ -57,8 +45,8 @@ void multiply_tile(const IntegerCall& call, const TileRange& range) {
         }
         unrolled<rows * parts>([&](auto index) POCKETMT_INLINE_LAMBDA {
             constexpr size_t row = index() / parts, part = index() % parts;
-            store_sums(call, range.first_row + row, activation_sums[row], panel * panel_outputs + part * lanes,
-                       sums[row][part]);
+            store_sums<Registers>(call, range.first_row + row, activation_sums[row],
+                                  panel * panel_outputs + part * lanes, sums[row][part]);
         });
     }
 }

@@ -28,13 +28,11 @@ struct LevelWeights {
 
 void multiply(const void* packed, size_t rows, size_t columns, const QuantizedActivations& activations, size_t count,
               const Epilogue& epilogue, const Outputs& outputs) {
-    const LevelPanelParts parts = level_panel_parts(rows, columns);
-    const uint8_t* bytes = static_cast<const uint8_t*>(packed);
-    const float* scales = reinterpret_cast<const float*>(bytes + parts.scales);
-    const IntegerCall call{
-        rows, step_count(columns), parts.panel_bytes, bytes, scales, activations, nullptr, epilogue, outputs};
+    const uint8_t* levels = static_cast<const uint8_t*>(packed);
+    const IntegerCall call =
+        integer_call(levels + level_bytes, group_bytes, levels, rows, columns, activations, epilogue, outputs);
     for_row_blocks(call, columns, count, [&](const IntegerCall& block, size_t height) {
-        multiply_panels(block, bytes + parts.codes, height, tiles<LevelWeights>);
+        multiply_panels(block, height, tiles<LevelWeights>);
     });
 }
 

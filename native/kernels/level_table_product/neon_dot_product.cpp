@@ -22,12 +22,10 @@ struct LevelWeights {
 
 void multiply(const void* packed, size_t rows, size_t columns, const QuantizedActivations& activations, size_t count,
               const Epilogue& epilogue, const Outputs& outputs) {
-    const LevelPanelParts layout = level_panel_parts(rows, columns);
-    const uint8_t* bytes = static_cast<const uint8_t*>(packed);
-    const float* scales = reinterpret_cast<const float*>(bytes + layout.scales);
-    const IntegerCall call{
-        rows, step_count(columns), layout.panel_bytes, bytes, scales, activations, nullptr, epilogue, outputs};
-    multiply_panels(call, bytes + layout.codes, count, tiles<LevelWeights>);
+    const uint8_t* levels = static_cast<const uint8_t*>(packed);
+    const IntegerCall call =
+        integer_call(levels + level_bytes, group_bytes, levels, rows, columns, activations, epilogue, outputs);
+    multiply_panels(call, count, tiles<LevelWeights>);
 }
 
 }  // namespace

@@ -22,8 +22,6 @@ from pocketmt.cli.streams import open_input, open_output, read_chunks, write_chu
 if TYPE_CHECKING:
     from pocketmt.engine import Hypothesis
 
-LINES_AT_ONCE = 256
-
 
 @click.command(short_help="Translate text, line by line.")
 @click.option(
@@ -76,7 +74,7 @@ def translate(
       pocketmt translate --beam-size 8 --n-best 3 --scores < captions.en
       pocketmt translate --model my.pocketmt --json < captions.en
     """
-    from pocketmt.engine import Translator
+    from pocketmt.engine.translator import LINES_AT_ONCE, Translator
 
     if n_best > beam_size:
         raise click.UsageError(f"--n-best {n_best} needs a beam of at least that size: --beam-size {n_best}")

@@ -16,6 +16,7 @@ from pocketmt.errors import EngineError
 
 DEFAULT_BEAM_SIZE: Final = 4
 CHUNKS_READ_AHEAD: Final = 2
+LINES_AT_ONCE: Final = 256  # a good size of the chunks of a long text
 HIGHEST_NUMBER: Final = (1 << 31) - 1
 
 

@@ -1,6 +1,6 @@
 """How fast a text is translated, in the efficiency task's terms [E8]: throughput, or the latency of single sentences.
 
-Medians over repeated runs, with their spread. Needs the standard library alone.
+Medians over repeated runs, with their spread.
 """
 
 import statistics
@@ -10,13 +10,12 @@ from dataclasses import dataclass
 from itertools import cycle, islice
 from typing import Literal
 
+from pocketmt.engine.translator import LINES_AT_ONCE
 from pocketmt.errors import ConfigurationError, DataError
 from pocketmt.evaluation.records import Provenance, memory_bytes
 
 # Sentences translated before the clock starts: they fetch the weights into memory and let the processor's clock rise.
 WARM_UP_SENTENCES = 16
-# Handed over at once by a stream, as `pocketmt translate` does it.
-LINES_AT_ONCE = 256
 
 Mode = Literal["latency", "throughput"]
 
@@ -87,9 +86,7 @@ class _MemoryWatch:
 
 
 def lengthened(lines: Sequence[str], count: int) -> list[str]:
-    """Return `count` lines: these again and again. Raises DataError where there are none."""
-    if not lines:
-        raise DataError("there is nothing to time: the text has no lines")
+    """Return `count` lines: these again and again."""
     return list(islice(cycle(lines), count))
 
 
