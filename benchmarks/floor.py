@@ -8,14 +8,13 @@ has a row for each instruction set and type, and for each and size; the rows are
 """
 
 import argparse
-import os
 import statistics
 import sys
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from benchmarks.one_core import OneCore, add_core_option
 from pocketmt.engine import _native_testing as native
 from pocketmt.evaluation.records import provenance, write_record
 from pocketmt.evaluation.tables import Column, markdown_table
@@ -24,7 +23,6 @@ RECORD: Final = Path(__file__).parent / "records" / "floor.json"
 INSTRUCTION_SETS: Final = ("avx512_vnni", "avx2")  # that limits are known of
 TYPES: Final = ("int8", "float32")
 MEBIBYTES: Final = tuple(2.0**power for power in range(-2, 9))  # 256 KiB to 256 MiB
-IDLE_CORE_SHARE: Final = 0.97
 PEAK_COLUMNS: Final = (
     "instruction_set=instructions",
     "type",
@@ -78,29 +76,16 @@ def _rates(name: str, seconds: Sequence[float]) -> dict[str, Any]:
 def main(arguments: Sequence[str]) -> int:
     """Measure, write the record, print its rows."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--core", type=int, help="the core on which everything is timed (default: the last one)")
+    add_core_option(parser)
     parser.add_argument("--rounds", type=int, default=101, help="how often each is timed (default: %(default)s)")
     parser.add_argument("--mebibytes", nargs="+", type=float, default=MEBIBYTES, help="sizes that are read")
     parser.add_argument("--output", type=Path, default=RECORD, help="the record (default: %(default)s)")
     options = parser.parse_args(arguments)
-    core = max(os.sched_getaffinity(0)) if options.core is None else options.core
-    origin = provenance()
-    load_before = os.getloadavg()
-    os.sched_setaffinity(0, {core})
-    wall, processor = time.perf_counter(), time.process_time()
+    origin, core = provenance(), OneCore(options.core)
     rows = {"peaks": peaks(options.rounds), "reading": reading(options.mebibytes, options.rounds)}
-    core_share = (time.process_time() - processor) / (time.perf_counter() - wall)
     print(markdown_table(rows["peaks"], [Column.parse(column) for column in PEAK_COLUMNS]) + "\n")
     print(markdown_table(rows["reading"], [Column.parse(column) for column in READING_COLUMNS]))
-    if core_share < IDLE_CORE_SHARE:
-        print(f"warning: something else ran on core {core}: these rates are not to be published", file=sys.stderr)
-    record = {
-        **rows,
-        "core": core,
-        "core_share": core_share,
-        "load_average": {"before": load_before, "after": os.getloadavg()},
-        "provenance": origin,
-    }
+    record = {**rows, **core.about(), "provenance": origin}
     write_record(record, options.output)
     return 0
 

@@ -8,15 +8,14 @@ benchmarks/records/log-products.json. Needs a developer's build, as `make` makes
 """
 
 import argparse
-import os
 import statistics
 import sys
-import time
 from pathlib import Path
 from typing import Any, Final, Protocol
 
 import numpy as np
 
+from benchmarks.one_core import OneCore, add_core_option
 from pocketmt.engine import _native_testing as native
 from pocketmt.evaluation.records import provenance, write_record
 from pocketmt.evaluation.tables import Column, plain_table
@@ -30,7 +29,6 @@ MATRICES: Final = ((512, 512), (2048, 512))  # rows, columns
 # Of one measurement: far longer than reading the clock takes, far shorter than the system's slices of time.
 LEAST_SECONDS: Final = 0.0002
 SEED: Final = 1
-IDLE_CORE_SHARE: Final = 0.97
 
 
 class Products(Protocol):
@@ -113,13 +111,10 @@ def main(arguments: list[str]) -> int:
     """Measure, write the record and show it."""
     parser = argparse.ArgumentParser(description="Time products of log codes beside those of fp32 and 8 bits.")
     parser.add_argument("--repeats", type=int, default=501, help="rounds over all ways (default: 501)")
-    parser.add_argument("--core", type=int, default=None, help="pin to this core (default: the first that may be used)")
+    add_core_option(parser)
     parser.add_argument("--output", type=Path, default=RECORD, help=f"the record to write (default: {RECORD.name})")
     options = parser.parse_args(arguments)
-    core = min(os.sched_getaffinity(0)) if options.core is None else options.core
-    origin = provenance(seed=SEED)
-    os.sched_setaffinity(0, {core})
-    wall, processor = time.perf_counter(), time.process_time()
+    origin, core = provenance(seed=SEED), OneCore(options.core)
     rows = [paper_row()]
     for instruction_set in native.instruction_sets():
         times = measure(dot_products(instruction_set), options.repeats)
@@ -127,10 +122,7 @@ def main(arguments: list[str]) -> int:
         for shape in MATRICES:
             times = measure(matrix_products(instruction_set, *shape), options.repeats)
             rows.append(row("{} x {} matrix times vector".format(*shape), instruction_set, times, 1))
-    core_share = (time.process_time() - processor) / (time.perf_counter() - wall)
-    if core_share < IDLE_CORE_SHARE:
-        print(f"warning: something else ran on core {core}: these times are not to be published", file=sys.stderr)
-    record = {"repeats": options.repeats, "rows": rows, "core": core, "core_share": core_share, "provenance": origin}
+    record = {"repeats": options.repeats, "rows": rows, **core.about(), "provenance": origin}
     write_record(record, options.output)
     columns = ["what", "instruction_set", *(f"{way}_nanoseconds:.4g={way} ns" for way in WAYS)]
     columns += [f"{way}_to_int8:.2f={way} / int8" for way in WAYS if way != "int8"]

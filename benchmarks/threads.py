@@ -46,6 +46,7 @@ COLUMNS: Final = (
     "case",
     "workers",
     "milliseconds:.2f=ms a sentence",
+    "billion_multiply_adds_a_second:.1f=billion multiply-adds a second",
     "times_one_worker:.2f=times as fast as one worker",
     "lowest:.2f",
     "highest:.2f",
@@ -89,9 +90,13 @@ def _measure(name: str, cores: int, rounds: int, vocabulary: int | None) -> list
             path = Path(folder) / f"{scheme}.pocketmt"
             pack(path, weights, architecture, vocabulary_model, scheme, written)
             translators = [Translator(path, workers=workers) for workers in range(1, cores + 1)]
+            # Each of a sentence's 28 positions, eos with the source's 27, meets every matrix once.
+            multiply_adds = TARGET_LENGTH * sum(tensor.numel() for tensor in weights.values() if tensor.dim() == 2)
             for case, run, sentences in (("one sentence", _alone, SENTENCES), ("many", _together, BATCHED_SENTENCES)):
                 about = {"model": name, "scheme": scheme, "case": case}
-                rows += [about | row for row in _rounds(translators, run, sources[:sentences], rounds)]
+                for row in _rounds(translators, run, sources[:sentences], rounds):
+                    rate = 1e-6 * multiply_adds / row["milliseconds"]
+                    rows.append({**about, **row, "billion_multiply_adds_a_second": rate})
     return rows
 
 

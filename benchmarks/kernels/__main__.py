@@ -11,15 +11,14 @@ its rows as tables to stdout.
 """
 
 import argparse
-import os
 import statistics
 import sys
-import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from benchmarks.floor import known_instruction_sets
+from benchmarks.one_core import OneCore, add_core_option
 from pocketmt.engine import _native_testing as native
 from pocketmt.evaluation.records import provenance, write_record
 from pocketmt.evaluation.tables import Column, markdown_table
@@ -39,7 +38,6 @@ SHAPES = ((512, 512), (2048, 512), (512, 2048), (32000, 512))  # [outputs, input
 COUNTS = (1, 2, 4, 8, 16, 32, 64)  # rows of activations
 # 8-bit weights of many matrices: more than a last-level cache of the machines that are measured holds.
 STREAMED_BYTES = 96_000_000
-IDLE_CORE_SHARE = 0.97
 PLACE_COLUMNS = ("instruction_set=instructions", "shape", "weights=read from", "count=rows")
 COLUMNS = (
     *PLACE_COLUMNS,
@@ -56,30 +54,17 @@ FLOOR_COLUMNS = (
 def main(arguments: Sequence[str]) -> int:
     """Measure, write the record, print its rows."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--core", type=int, help="the core on which everything is timed (default: the last one)")
+    add_core_option(parser)
     parser.add_argument("--rounds", type=int, default=31, help="how often each product is timed (default: %(default)s)")
     parser.add_argument("--shapes", nargs="+", type=_shape, default=SHAPES, metavar="OUTPUTSxINPUTS")
     parser.add_argument("--counts", nargs="+", type=int, default=COUNTS, help="rows of activations")
     parser.add_argument("--output", type=Path, default=RECORD, help="the record (default: %(default)s)")
     options = parser.parse_args(arguments)
-    core = max(os.sched_getaffinity(0)) if options.core is None else options.core
-    origin = provenance(seed=1)
-    load_before = os.getloadavg()
-    os.sched_setaffinity(0, {core})
-    wall, processor = time.perf_counter(), time.process_time()
+    origin, core = provenance(seed=1), OneCore(options.core)
     rows = list(measure(options.shapes, options.counts, options.rounds))
-    core_share = (time.process_time() - processor) / (time.perf_counter() - wall)
     for columns in (COLUMNS, FLOOR_COLUMNS):
         print(markdown_table(rows, [Column.parse(column) for column in columns]))
-    if core_share < IDLE_CORE_SHARE:
-        print(f"warning: something else ran on core {core}: these times are not to be published", file=sys.stderr)
-    record = {
-        "rows": rows,
-        "core": core,
-        "core_share": core_share,
-        "load_average": {"before": load_before, "after": os.getloadavg()},
-        "provenance": origin,
-    }
+    record = {"rows": rows, **core.about(), "provenance": origin}
     write_record(record, options.output)
     return 0
 

@@ -12,7 +12,6 @@ SSRUs. The record goes to benchmarks/records/peer.json, its rows as a table to s
 """
 
 import argparse
-import os
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -20,6 +19,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from benchmarks.one_core import OneCore, add_core_option
 from benchmarks.peer.files import MIXED
 from benchmarks.peer.measure import CASES, Amount, compare, select
 from benchmarks.peer.models import Pythons, TimedModel, random_models, trained_models
@@ -30,8 +30,6 @@ from pocketmt.evaluation.records import provenance, write_record
 
 RECORD = Path(__file__).resolve().parents[1] / "records" / "peer.json"
 SEED = 1
-# A run that had the core to itself has at least this share of the clock's time.
-IDLE_CORE_SHARE = 0.97
 # Sentences of a run: a run of any case takes from a few tenths of a second to some seconds.
 TRAINED = Amount(one_by_one=100, batches=512, rounds=7)
 RANDOM = Amount(one_by_one=20, batches=64, rounds=7)
@@ -43,11 +41,7 @@ FORMS_BESIDE = {"float32": ("float32",), "int8": ("uniform8", "logarithmic4", MI
 def main() -> int:
     """Measure what was asked for; returns the exit status."""
     options = _options()
-    core = max(os.sched_getaffinity(0)) if options.core is None else options.core
-    origin = provenance(seed=SEED)
-    load_before = os.getloadavg()
-    # Children inherit it; this process only waits while they compute.
-    os.sched_setaffinity(0, {core})
+    origin, core = provenance(seed=SEED), OneCore(options.core)
     rows: list[dict[str, Any]] = []
     measurements: list[dict[str, Any]] = []
     about: list[dict[str, Any]] = []
@@ -67,15 +61,12 @@ def main() -> int:
             side["side"]: side["engine"]["version"] for each in measurements for side in each.get("sides", [])
         },
         "models": about,
-        "core": core,
+        **core.about(min((row["core_share"] for row in rows), default=1.0)),
         "threads": 1,
-        "load_average": {"before": load_before, "after": os.getloadavg()},
         "measurements": measurements,
         "provenance": origin,
     }
     print(render(rows))
-    if rows and min(row["core_share"] for row in rows) < IDLE_CORE_SHARE:
-        print(f"warning: something else ran on core {core}: these times are not to be published", file=sys.stderr)
     if not options.quick or options.output != RECORD:
         write_record(record, options.output)
     return 0
@@ -85,7 +76,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--trained", nargs="*", metavar="MODEL", help="trained model files, or names of bundled models")
     parser.add_argument("--random", nargs="*", metavar="PRESET", help="presets to be filled with random weights")
-    parser.add_argument("--core", type=int, help="the core on which everything is timed (default: the last one)")
+    add_core_option(parser)
     parser.add_argument(
         "--rounds", type=int, default=RANDOM.rounds, help="how often each side runs (default: %(default)s)"
     )

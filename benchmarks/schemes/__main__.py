@@ -9,7 +9,6 @@ benchmarks/records/schemes.json, its rows as a table to stdout.
 """
 
 import argparse
-import os
 import random
 import sys
 import tempfile
@@ -17,6 +16,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks.one_core import OneCore, add_core_option
 from benchmarks.peer.measure import Amount, Case, Choice, compare
 from benchmarks.peer.models import RANDOM_VOCABULARY, SOURCE_LENGTH, TARGET_LENGTH, TimedModel
 from benchmarks.peer.sides import ONE_BY_ONE, OUR_SETTINGS, our_side
@@ -30,8 +30,6 @@ from pocketmt.text.vocabulary import SPECIAL_PIECES
 
 RECORD = Path(__file__).resolve().parents[1] / "records" / "schemes.json"
 SEED = 1
-# A run that had the core to itself has at least this share of the clock's time.
-IDLE_CORE_SHARE = 0.97
 SENTENCES = 5  # of a run
 QUICK_VOCABULARY = 320
 
@@ -39,10 +37,7 @@ QUICK_VOCABULARY = 320
 def main() -> int:
     """Measure; returns the exit status."""
     options = _options()
-    core = max(os.sched_getaffinity(0)) if options.core is None else options.core
-    origin = provenance(seed=SEED)
-    load_before = os.getloadavg()
-    os.sched_setaffinity(0, {core})  # children inherit it; this process only waits while they compute
+    origin, core = provenance(seed=SEED), OneCore(options.core)
     rows: list[dict[str, Any]] = []
     measurements: list[dict[str, Any]] = []
     try:
@@ -53,13 +48,10 @@ def main() -> int:
         print(f"error: {error}", file=sys.stderr)
         return 1
     print(render(rows))
-    if min(row["core_share"] for row in rows) < IDLE_CORE_SHARE:
-        print(f"warning: something else ran on core {core}: these times are not to be published", file=sys.stderr)
     record = {
         "rows": rows,
-        "core": core,
+        **core.about(min((row["core_share"] for row in rows), default=1.0)),
         "threads": 1,
-        "load_average": {"before": load_before, "after": os.getloadavg()},
         "measurements": measurements,
         "provenance": origin,
     }
@@ -70,7 +62,7 @@ def main() -> int:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--core", type=int, help="the core on which everything is timed (default: the last one)")
+    add_core_option(parser)
     parser.add_argument("--rounds", type=int, default=11, help="how often each file runs (default: %(default)s)")
     parser.add_argument("--only", nargs="+", metavar="FORM", help="names of forms, as the table has them")
     parser.add_argument("--output", type=Path, default=RECORD, help="the record (default: %(default)s)")

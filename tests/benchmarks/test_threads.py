@@ -20,5 +20,6 @@ def test_a_row__case_and_number_of_workers(tmp_path: Path) -> None:
     ]
     for row in record["rows"]:
         assert len(row["seconds"]) == 2
+        assert row["billion_multiply_adds_a_second"] > 0
         assert 0 < row["lowest"] <= row["times_one_worker"] <= row["highest"]
     assert all(row["times_one_worker"] == 1 for row in record["rows"] if row["workers"] == 1)
