@@ -32,7 +32,7 @@ from pocketmt.model_file import open_model
 from pocketmt.model_file.report import inspect_model
 from pocketmt.recipes.activations.estimation import check_outcome
 from pocketmt.recipes.description.catalogue import find_recipe, recipe_names
-from pocketmt.recipes.description.schema import Recipe, limit_updates, read_recipe
+from pocketmt.recipes.description.schema import Recipe, limit_updates, read_recipe, set_precision
 from pocketmt.recipes.run_folder import Labels, compress_run, pack_run
 from pocketmt.recipes.trained_model import read_trained_model
 from pocketmt.text.vocabulary import Vocabulary
@@ -77,6 +77,8 @@ def main(arguments: Sequence[str]) -> int:
         recipe = find_row_recipe(name)
         if options.limit_updates is not None:
             recipe = limit_updates(recipe, options.limit_updates)
+        if options.precision is not None:
+            recipe = set_precision(recipe, options.precision)
         path = folder / f"{name}.pocketmt"
         work = path.with_suffix(".compression")
         compress_run(options.run, recipe, work, path, **LABELS)
@@ -128,6 +130,7 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("recipes", nargs="*", help="names of recipes (default: all that a model file can hold)")
     parser.add_argument("--final", action="store_true", help="score the test sets, too: when all choices are made")
     parser.add_argument("--limit-updates", type=int, help="most updates of a stage")
+    parser.add_argument("--precision", choices=["float32", "bfloat16-mixed"], help="of all updates")
     parser.add_argument(
         "--output", type=Path, default=ROOT / "benchmarks" / "records" / "multi30k-compression.json", help="the record"
     )

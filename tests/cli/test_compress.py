@@ -192,6 +192,7 @@ def test_a_size_that_cannot_be_kept_is_refused(pocketmt: Run, tiny_run: Path, tm
         ((), b"Give one of RECIPE, --target-size and --tolerated-loss"),
         (("uniform8", "--target-size", "1MB"), b"Give one of RECIPE"),
         (("--target-size", "1MB", "--source-text", "a.en"), b"--source-text goes with RECIPE"),
+        (("--target-size", "1MB", "--precision", "float32"), b"--precision goes with RECIPE"),
         (("uniform8", "--updates", "5"), b"--updates goes with"),
         (("--target-size", "1MB", "--folder", "work"), b"Give --output"),
         (("--target-size", "large"), b"'large' is no size"),

@@ -211,3 +211,16 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
         write_whole(path, fail)
     assert load_weights(path)[0]["weight"].tolist() == [1.0, 1.0]
     assert [file.name for file in tmp_path.iterdir()] == ["weights.safetensors"]
+
+
+def test_a_cool_down_ends_the_run_and_is_not_longer_than_it(corpus: Path) -> None:
+    rates = {}
+    for cooldown in (0, 1):
+        settings = write_configuration(corpus, maximum_updates=50, cooldown_updates=cooldown)
+        train(read_configuration(settings), corpus / f"run{cooldown}")
+        events = [json.loads(line) for line in (corpus / f"run{cooldown}" / "log.jsonl").read_text().splitlines()]
+        rates[cooldown] = [event["learning_rate"] for event in events if event["event"] == "train"][-1]
+    # At its last update a cool-down of one is half way to the 0 behind it, from the rate of the update before.
+    assert rates[1] == pytest.approx(rates[0] * (50 / 49) ** 0.5 / 2)
+    with pytest.raises(ConfigurationError, match="lower one of them"):
+        read_configuration(write_configuration(corpus, cooldown_updates=25))

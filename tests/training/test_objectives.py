@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from pocketmt.training.objectives import drop_padding, output_cross_entropy, output_divergence
-from pocketmt.training.schedule import inverse_square_root
+from pocketmt.training.schedule import inverse_square_root, training_rate
 
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.1])
@@ -95,3 +95,14 @@ def test_schedule_by_hand() -> None:
     assert inverse_square_root(1, 0.002, 100) == pytest.approx(0.00002)
     assert inverse_square_root(100, 0.002, 100) == pytest.approx(0.002)
     assert inverse_square_root(400, 0.002, 100) == pytest.approx(0.001)
+
+
+def test_the_cool_down_falls_to_zero_in_a_straight_line() -> None:
+    rates = [training_rate(update, 0.002, 100, 403, 3) for update in (50, 100, 400, 401, 402, 403)]
+    assert rates == pytest.approx([0.001, 0.002, 0.001, 0.00075, 0.0005, 0.00025])
+
+
+def test_without_a_cool_down_the_rate_goes_on() -> None:
+    assert [training_rate(update, 0.002, 100, 400, 0) for update in range(1, 401)] == [
+        inverse_square_root(update, 0.002, 100) for update in range(1, 401)
+    ]

@@ -76,12 +76,13 @@ class Model(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Training(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Optimisation: Adam (0.9, 0.98), inverse-square-root schedule, label smoothing, early stopping, averaging."""
+    """Optimisation: Adam (0.9, 0.98), inverse square root and cool-down, label smoothing, early stopping, averaging."""
 
     seed: int = 1
     batch_tokens: Positive = 2048
     learning_rate: PositiveFloat = 3e-3  # at the end of the warm-up
     warmup_updates: Positive = 1000
+    cooldown_updates: Annotated[int, Meta(ge=0)] = 0  # the last so many of maximum_updates: the rate falls to 0
     # Distillation [E1]: the words of the training text's target side, or the probabilities that a teacher gives to all
     # words in their places, or both.
     objective: Literal["references", "word_distillation", "mixed"] = "references"
@@ -146,6 +147,11 @@ def _check_training(configuration: Configuration) -> None:
     if training.objective != "references" and training.teacher is None:
         raise ConfigurationError(
             f"the objective {training.objective!r} needs a teacher: name a run's folder or a model file"
+        )
+    if training.warmup_updates + training.cooldown_updates > training.maximum_updates and training.cooldown_updates:
+        raise ConfigurationError(
+            f"warmup_updates and cooldown_updates are {training.warmup_updates} and {training.cooldown_updates}, "
+            f"more than the {training.maximum_updates} of maximum_updates: lower one of them"
         )
     if training.objective == "references" and training.teacher is not None:
         raise ConfigurationError("a teacher is named, but no objective learns from it: word_distillation or mixed do")

@@ -18,7 +18,7 @@ from pocketmt.training.configuration import Configuration
 from pocketmt.training.data import Batch, Corpus, load_corpus, read_vocabulary
 from pocketmt.training.objectives import taught_loss
 from pocketmt.training.progress import LOG_EVERY, Reporter
-from pocketmt.training.schedule import inverse_square_root
+from pocketmt.training.schedule import training_rate
 from pocketmt.training.steps import (
     backward,
     make_dropouts,
@@ -177,17 +177,26 @@ class Run:
         with self.fabric.autocast():
             loss = taught_loss(self.model, output, batch, settings.label_smoothing, self.teacher, share)
         backward(self.fabric, loss, total_tokens)
-        rate = inverse_square_root(self.position.update, settings.learning_rate, settings.warmup_updates)
-        step(self.fabric, self.model, self.optimizer, rate, settings.clip_norm)
+        step(self.fabric, self.model, self.optimizer, self._rate(), settings.clip_norm)
         return loss.item() / batch.target_tokens
+
+    def _rate(self) -> float:
+        """Return the learning rate of the update that the run is at."""
+        settings = self.settings
+        return training_rate(
+            self.position.update,
+            settings.learning_rate,
+            settings.warmup_updates,
+            settings.maximum_updates,
+            settings.cooldown_updates,
+        )
 
     def _after_update(self, loss: float) -> None:
         """Log, validate and save where it is time."""
         update, settings = self.position.update, self.settings
         last = update >= settings.maximum_updates
         if update % LOG_EVERY == 0:
-            rate = inverse_square_root(update, settings.learning_rate, settings.warmup_updates)
-            self.reporter.event("train", update, epoch=self.position.epoch, loss=loss, learning_rate=rate)
+            self.reporter.event("train", update, epoch=self.position.epoch, loss=loss, learning_rate=self._rate())
         self.reporter.advance(update, loss)
         validating = update % settings.validate_every == 0 or last
         if validating:

@@ -8,7 +8,7 @@ import pytest
 
 from pocketmt.errors import ConfigurationError
 from pocketmt.recipes.description.plan import make_plan
-from pocketmt.recipes.description.schema import Periodic, Recipe, limit_updates, read_recipe
+from pocketmt.recipes.description.schema import Periodic, Recipe, limit_updates, read_recipe, set_precision
 from pocketmt.training.schedule import stage_rate
 from tests.recipes.conftest import architecture
 
@@ -133,6 +133,28 @@ def test_updates_are_limited_and_the_rest_is_kept(tmp_path: Path) -> None:
     assert limited.stages[0].retraining.updates == 4
     assert limit_updates(limited, 100) == limited
     assert limited.stages[1] == recipe.stages[1]
+
+
+def test_every_update_is_in_the_precision_that_is_set(tmp_path: Path) -> None:
+    (tmp_path / "recipe.toml").write_text(RECIPE)
+    recipe = read_recipe(tmp_path / "recipe.toml")
+    mixed = set_precision(recipe, "bfloat16-mixed")
+    assert isinstance(mixed.stages[0].retraining, Periodic)
+    assert mixed.stages[0].retraining.precision == "bfloat16-mixed"
+    assert set_precision(mixed, "float32") == recipe
+
+
+def test_mixed_precision_does_not_go_with_quantized_activations() -> None:
+    retraining = {"method": "straight_through", "updates": 1, "learning_rate": {"rate": 1.0}}
+    stage = {
+        "quantize": [{"matrices": ["*"], "scheme": "logarithmic", "bits": 4}],
+        "products": {"scheme": "logarithmic", "bits": 4},
+        "retraining": {**retraining, "precision": "bfloat16-mixed"},
+    }
+    with pytest.raises(ConfigurationError, match=r"stages\[0\].retraining.precision.*choose float32"):
+        make_plan(msgspec.convert({"name": "x", "stages": [stage]}, Recipe), architecture())
+    stage["retraining"] = retraining
+    make_plan(msgspec.convert({"name": "x", "stages": [stage]}, Recipe), architecture())
 
 
 def test_rates_by_hand() -> None:

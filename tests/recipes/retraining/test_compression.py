@@ -127,6 +127,23 @@ def test_dropout_scale_is_a_factor_of_the_rates_of_the_run(tiny_run: Path, tmp_p
     assert with_dropout.scores != never.scores
 
 
+@pytest.mark.parametrize("objective", ["references", "word_distillation"])
+def test_mixed_precision_learns_as_float32_does_to_what_bfloat16_holds(
+    tiny_run: Path, tmp_path: Path, objective: str
+) -> None:
+    model = read_trained_model(tiny_run)
+    losses = {}
+    for precision in ("float32", "bfloat16-mixed"):
+        plan = one_stage("logarithmic", 4, method="straight_through", precision=precision, objective=objective)
+        outcome, groups = compress(model, plan, tmp_path / precision)
+        assert all(weight.dtype is torch.float32 for weight in outcome.weights.values())
+        decoded = decoded_weights(outcome.weights, outcome.quantized, groups)
+        assert len(set(decoded["embedding.weight"][0].tolist())) <= 16
+        losses[precision] = outcome.scores["loss"]
+    assert losses["float32"] != losses["bfloat16-mixed"]
+    assert losses["float32"] == pytest.approx(losses["bfloat16-mixed"], rel=0.01)
+
+
 @pytest.mark.parametrize("stopped", range(1, 12, 2))
 def test_stopped_at_any_update_it_resumes_to_the_same_result(
     tiny_run: Path, tmp_path: Path, stopped: int, monkeypatch: pytest.MonkeyPatch

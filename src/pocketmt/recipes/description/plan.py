@@ -140,6 +140,11 @@ class _Planning:
             method, compensation = None, method
         elif method is not None:
             _check_method(method, self.matrices, self.places, f"{place}.retraining")
+            if method.precision != "float32" and (self.activations is not None or self.products is not None):
+                raise ConfigurationError(
+                    f"{place}.retraining.precision: {method.precision} rounds activations, which are quantized here: "
+                    "choose float32"
+                )
         check_zeros(self.sparse, self._schemes(), compensation is not None, place)
         return PlannedStage(
             name,

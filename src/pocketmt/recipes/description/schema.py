@@ -47,6 +47,9 @@ class Quantize(Strict, frozen=True, kw_only=True):
             raise ValueError("give `matrices` or `vectors`, one of the two")
 
 
+Precision = Literal["float32", "bfloat16-mixed"]
+
+
 class LearningRate(Strict, frozen=True, kw_only=True):
     """Learning rate over a stage's updates (`pocketmt.training.schedule.stage_rate`).
 
@@ -74,6 +77,9 @@ class _Retraining(Strict, frozen=True, kw_only=True):
     label_smoothing: Fraction | None = None
     clip_norm: PositiveFloat | None = None
     dropout_scale: Annotated[float, Meta(ge=0, le=1)] = 1.0  # times the rates that the run was trained with
+    # Mixed: products read bfloat16, of weights and of quantized weights, and all else stays float32; what is validated
+    # and stored is float32's. For processors with units for it.
+    precision: Precision = "float32"
     validate_every: Positive = 500  # updates
     checkpoint_every: Positive = 100  # updates, between validations
 
@@ -221,4 +227,15 @@ def limit_updates(recipe: Recipe, most: int) -> Recipe:
         if stage.prune is not msgspec.UNSET:
             stage = msgspec.structs.replace(stage, prune=[limit_pruning(entry, most) for entry in stage.prune])
         stages.append(msgspec.structs.replace(stage, retraining=retraining, activations=activations))
+    return msgspec.structs.replace(recipe, stages=stages)
+
+
+def set_precision(recipe: Recipe, precision: Precision) -> Recipe:
+    """Return the recipe with all its updates in one precision."""
+    stages = [
+        msgspec.structs.replace(stage, retraining=msgspec.structs.replace(stage.retraining, precision=precision))
+        if isinstance(stage.retraining, Retraining)
+        else stage
+        for stage in recipe.stages
+    ]
     return msgspec.structs.replace(recipe, stages=stages)

@@ -73,7 +73,7 @@ def compress(
     texts = taught_texts(corpus, plan, source_text, Teacher(model, folder / "translations", translated))
     settings = Settings()
     if model.configuration is not None:
-        # Mixed precision would round, as the file's products do not, what schemes have just put on their grids.
+        # The run's own precision was for its own training; a recipe says what its stages are retrained in.
         training = msgspec.structs.replace(model.configuration.training, precision="float32")
         settings = Settings(model.configuration.model, training)
     run = partial(_run, model=model, recipe=recipe, plan=plan, texts=texts, settings=settings, folder=folder)

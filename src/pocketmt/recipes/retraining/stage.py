@@ -5,6 +5,7 @@ import math
 import random
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from pocketmt.models.network import TranslationNetwork
@@ -230,7 +231,9 @@ class StageRun:
         if smoothing is None:
             smoothing = self.setting.settings.training.label_smoothing
         share = retraining.references_share if retraining.objective == "mixed" else 0.0
-        return taught_loss(self.model, self.network.embedding.weight, batch, smoothing, self.teacher, share)
+        mixed = retraining.precision == "bfloat16-mixed"
+        with torch.autocast(self.setting.fabric.device.type, torch.bfloat16, enabled=mixed):
+            return taught_loss(self.model, self.network.embedding.weight, batch, smoothing, self.teacher, share)
 
     def _rate(self, retraining: Retraining) -> float:
         rate = retraining.learning_rate
