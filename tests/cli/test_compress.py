@@ -119,7 +119,7 @@ def test_text_of_another_configuration_is_used(pocketmt: Run, tiny_run: Path, tm
         ('["*"]', '["decoder.cross"]', "'decoder.cross' matches no matrix"),
         ("bits = 4", "bits = 5", "bits is 5, expected one of 1, 2, 3, 4"),
         ("updates = 2", "updtes = 2", "`updtes`"),
-        ('"error_feedback"', '"trained_parameters"', "no centroids to train"),
+        ('"error_feedback"', '"trained_parameters"', "no parameters to train"),
     ],
 )
 def test_a_recipe_that_cannot_be_is_refused_before_any_work(

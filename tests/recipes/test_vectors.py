@@ -110,7 +110,7 @@ def test_an_entry_is_about_matrices_or_vectors(entry: dict[str, Any]) -> None:
 
 
 def test_what_a_method_cannot_retrain_is_refused() -> None:
-    with pytest.raises(ConfigurationError, match="the scheme logarithmic has no centroids to train"):
+    with pytest.raises(ConfigurationError, match="the scheme logarithmic has no parameters to train"):
         make_plan(recipe(NORMS, retraining=retraining(method="trained_parameters")), architecture())
 
 

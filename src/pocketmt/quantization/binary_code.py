@@ -63,6 +63,12 @@ class BinaryCode:
         return {"name": self.name, "bits": self.bits, "granularity": self.granularity}
 
 
+def binary_code_parameters(factors: Tensor) -> Parameters:
+    """Round trained factors, floats [rows, bits], to what the file holds; the gradient passes straight through."""
+    rounded = bfloat16_nearest(factors.detach())
+    return {"alphas": factors + (rounded - factors.detach()) if factors.requires_grad else rounded}
+
+
 def _greedy_alphas(weight: Tensor, bits: int) -> Tensor:
     """Guo et al. (2017): alpha_i is the mean magnitude of what is left, b_i its sign; float32 [rows, bits]."""
     rest = weight

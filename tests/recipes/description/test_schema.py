@@ -90,9 +90,9 @@ def test_the_recipe_of_these_tests_is_fine(tmp_path: Path) -> None:
         ),
         ('"periodic"\nperiod = 5', '"none"', "stages[0].retraining: method 'none' trains in full precision, but embed"),
         (
-            '"periodic"\nperiod = 5',
-            '"trained_parameters"',
-            "embedding.weight (stages[0].quantize[0]): the scheme binary",
+            '"binary"\nbits = 3\n[stages.retraining]\nmethod = "periodic"\nperiod = 5',
+            '"logarithmic"\nbits = 3\n[stages.retraining]\nmethod = "trained_parameters"',
+            "embedding.weight (stages[0].quantize[0]): the scheme logarithmic has no parameters to train",
         ),
         ("period = 5", "", "stages[0].retraining: object missing required field `period`"),
         ("rate = 1e-3", "rate = 0.0", "stages[0].retraining.learning_rate.rate: expected `float` > 0.0"),

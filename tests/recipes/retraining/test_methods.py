@@ -186,7 +186,7 @@ def test_a_scale_that_is_fitted_once_stays() -> None:
 def test_a_centroids_gradient_is_the_sum_over_its_weights() -> None:
     weight = nn.Parameter(torch.tensor([[-1.0, -1.1, 1.0], [1.2, 1.1, -0.9]]))
     method = TrainedParametersMethod(groups(scheme_from_options("codebook", bits=1)), weight, None)
-    torch.testing.assert_close(method.centroids[0].detach(), torch.tensor([-1.0, 1.1]), atol=5e-3, rtol=0)
+    torch.testing.assert_close(method.trained()[0].detach(), torch.tensor([-1.0, 1.1]), atol=5e-3, rtol=0)
     codes = method.quantized()[0].codes
     assert codes.tolist() == [[0, 0, 1], [1, 1, 0]]
     seen = pretend_update(method, torch.tensor([[1.0, 2.0, 10.0], [20.0, 30.0, 3.0]]), 0.0, 1)
@@ -195,6 +195,33 @@ def test_a_centroids_gradient_is_the_sum_over_its_weights() -> None:
     assert centroids.grad is not None
     assert centroids.grad.tolist() == [6.0, 60.0]
     assert weight.grad is None
+
+
+def test_a_factors_gradient_is_the_signed_sum_over_its_row() -> None:
+    # Sums of 4 and 1: -5, -3, 3, 5. Column by column the codes are (+, +), (+, -), (-, +) and (-, -).
+    weight = nn.Parameter(torch.tensor([[5.0, 3.0, -3.0, -5.0], [10.0, 6.0, -6.0, -10.0]]))
+    settings = straight_through(parameters="trained")
+    method = StraightThroughMethod(groups(scheme_from_options("binary", bits=2)), weight, settings, None)
+    (factors,) = method.trained()
+    assert factors.tolist() == [[4.0, 1.0], [8.0, 2.0]]
+    gradient = torch.tensor([[1.0, 10.0, 100.0, 1000.0], [0.0, 0.0, 0.0, 2.0]])
+    pretend_update(method, gradient, 0.0, 1)
+    assert factors.grad is not None
+    assert factors.grad.tolist() == [[1.0 + 10 - 100 - 1000, 1.0 - 10 + 100 - 1000], [-2.0, -2.0]]
+    assert weight.grad is not None and torch.equal(weight.grad, gradient)
+
+
+def test_trained_factors_are_seen_and_stored_as_the_bfloat16_that_the_file_holds() -> None:
+    settings = straight_through(parameters="trained")
+    method = StraightThroughMethod(groups(scheme_from_options("binary", bits=3)), random_weight(), settings, None)
+    pretend_update(method, random_weight(), 1e-3, 1)
+    (factors,) = method.trained()
+    seen = pretend_update(method, torch.zeros(6, 10), 0.0, 2)
+    stored = method.quantized()[0].parameters["alphas"]
+    assert torch.equal(stored, factors.detach().to(torch.bfloat16).float()) and not torch.equal(stored, factors)
+    sums = stored @ torch.tensor([[a, b, c] for a in (-1.0, 1) for b in (-1.0, 1) for c in (-1.0, 1)]).T
+    distances = (seen[:, :, None] - sums[:, None, :]).abs().amin(dim=2)
+    assert distances.max() < 1e-6
 
 
 def test_centroids_are_trained_while_codes_stand_still() -> None:

@@ -91,8 +91,8 @@ class FullPrecision(_Retraining, frozen=True, kw_only=True, tag_field="method", 
 class StraightThrough(_Retraining, frozen=True, kw_only=True, tag_field="method", tag="straight_through"):
     """Fake quantization at every update; full-precision weights get the quantized weights' gradient.
 
-    Parameters are refitted (every `refit_every` updates), trained from their fit (centroids: [Z2], BS-Flexible), or
-    fixed as fitted ([Z2], BS-Fixed).
+    Parameters are refitted (every `refit_every` updates), trained from their fit (centroids: [Z2], BS-Flexible; the
+    factors of binary codes), or fixed as fitted ([Z2], BS-Fixed).
     """
 
     parameters: Literal["refitted", "trained", "fixed"] = "refitted"

@@ -8,7 +8,7 @@ Between updates a matrix's parameter in the network holds what the optimizer mov
 """
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -16,14 +16,15 @@ from torch import Tensor, nn
 from pocketmt.errors import ConfigurationError
 from pocketmt.quantization import Parameters, Scheme
 from pocketmt.quantization.affine import Affine
-from pocketmt.quantization.binarization import FixedBinarization, FlexibleBinarization
-from pocketmt.quantization.codebook import Codebook
-from pocketmt.quantization.level_table import codebook_parameters
 from pocketmt.quantization.uniform import HIGHEST_CODE, Uniform
 from pocketmt.recipes.description.schema import ErrorFeedback, Periodic, Retraining, StraightThrough, TrainedParameters
+from pocketmt.recipes.retraining.trained_values import (
+    TRAINABLE,
+    give_gradients,
+    parameters_of_values,
+    trained_values,
+)
 from pocketmt.recipes.row_groups import QuantizedGroup, QuantizedMatrix, RowGroup, assign, decode, fit, quantize
-
-_WITH_CENTROIDS: Final = (Codebook, FixedBinarization, FlexibleBinarization)
 
 
 class Method:
@@ -79,13 +80,13 @@ class StraightThroughMethod(Method):
         self.updates = 0
         begun = None if start is None or settings.parameters == "refitted" else [group.parameters for group in start]
         self.parameters = begun or fit(groups, weight.detach())
-        self.centroids = _centroids(groups, self.parameters) if settings.parameters == "trained" else None
+        self.values = trained_values(groups, self.parameters) if settings.parameters == "trained" else None
         self._kept: Tensor | None = None
         self._current: QuantizedMatrix = []
 
     def trained(self) -> list[nn.Parameter]:
-        """Return each group's centroids."""
-        return self.centroids or []
+        """Return what each group's parameters are made of."""
+        return self.values or []
 
     def before_forward(self) -> None:
         """Quantize."""
@@ -98,12 +99,12 @@ class StraightThroughMethod(Method):
         shadow.copy_(decode(self.groups, self._current))
 
     def after_backward(self) -> None:
-        """Back to full precision; weights that are clamped get no gradient, and centroids theirs."""
+        """Back to full precision; weights that are clamped get no gradient, and trained parameters theirs."""
         assert self._kept is not None
         self.weight.detach().copy_(self._kept)
         gradient = self.weight.grad
-        if gradient is not None and self.centroids is not None:
-            _give_gradients(self.groups, self._current, self.centroids, gradient)
+        if gradient is not None and self.values is not None:
+            give_gradients(self.groups, self._current, self.values, gradient)
         if gradient is not None and self.settings.parameters == "fixed":
             gradient.masked_fill_(_clamped(self.groups, self._kept, self.parameters), 0.0)
         self._kept = None
@@ -115,63 +116,61 @@ class StraightThroughMethod(Method):
         return assign(self.groups, self.weight.detach(), self._parameters())
 
     def _parameters(self) -> list[Parameters]:
-        if self.centroids is None:
-            return self.parameters
-        return [codebook_parameters(each.detach()) for each in self.centroids]
+        return self.parameters if self.values is None else parameters_of_values(self.groups, self.values)
 
     def state(self) -> dict[str, Any]:
         """Return parameters and how many updates they are old."""
-        centroids = None if self.centroids is None else [each.detach() for each in self.centroids]
-        return {"updates": self.updates, "parameters": self.parameters, "centroids": centroids}
+        values = None if self.values is None else [each.detach() for each in self.values]
+        return {"updates": self.updates, "parameters": self.parameters, "values": values}
 
     def load_state(self, state: dict[str, Any]) -> None:
         """Take what `state` returned."""
         self.updates, self.parameters = state["updates"], state["parameters"]
-        for mine, theirs in zip(self.centroids or [], state["centroids"] or [], strict=True):
+        for mine, theirs in zip(self.values or [], state["values"] or [], strict=True):
             mine.detach().copy_(theirs)
 
 
 class TrainedParametersMethod(Method):
-    """Codes stand still, centroids move by the sum of their weights' gradients ([Z1], paper Z, section 3.1.1)."""
+    """Codes stand still, parameters move: a centroid by the sum of its weights' gradients ([Z1], section 3.1.1)."""
 
     def __init__(self, groups: Sequence[RowGroup], weight: nn.Parameter, start: QuantizedMatrix | None) -> None:
-        """Begin with `start` (an earlier stage's codes and centroids) or with a fit."""
+        """Begin with `start` (an earlier stage's codes and parameters) or with a fit."""
         super().__init__(groups, weight)
         begun = start or quantize(groups, weight.detach())
         self.codes = [group.codes for group in begun]
-        self.centroids = _centroids(groups, [group.parameters for group in begun])
+        self.values = trained_values(groups, [group.parameters for group in begun])
 
     def trained(self) -> list[nn.Parameter]:
-        """Return each group's centroids."""
-        return self.centroids
+        """Return what each group's parameters are made of."""
+        return self.values
 
     def before_forward(self) -> None:
-        """Put the centroids in the weights' places."""
+        """Put what the codes stand for in the weights' places."""
         self.weight.detach().copy_(self.full_precision())
 
     def after_backward(self) -> None:
-        """Sum the gradients of each centroid's weights; the weights themselves are not moved."""
+        """Give the trained parameters their gradients; the weights themselves are not moved."""
         if self.weight.grad is not None:
-            _give_gradients(self.groups, self.quantized(), self.centroids, self.weight.grad)
+            give_gradients(self.groups, self.quantized(), self.values, self.weight.grad)
             self.weight.grad = None
 
     def quantized(self) -> QuantizedMatrix:
-        """Return the standing codes with the centroids as the file holds them."""
-        parameters = [codebook_parameters(each.detach()) for each in self.centroids]
+        """Return the standing codes with the parameters as the file holds them."""
+        parameters = parameters_of_values(self.groups, self.values)
         return [QuantizedGroup(codes, each) for codes, each in zip(self.codes, parameters, strict=True)]
 
     def full_precision(self) -> Tensor:
-        """Return the weights, each its centroid."""
+        """Return the weights that the codes stand for."""
         return decode(self.groups, self.quantized())
 
     def state(self) -> dict[str, Any]:
-        """Return codes and centroids."""
-        return {"codes": self.codes, "centroids": [each.detach() for each in self.centroids]}
+        """Return codes and trained parameters."""
+        return {"codes": self.codes, "values": [each.detach() for each in self.values]}
 
     def load_state(self, state: dict[str, Any]) -> None:
         """Take what `state` returned."""
         self.codes = state["codes"]
-        for mine, theirs in zip(self.centroids, state["centroids"], strict=True):
+        for mine, theirs in zip(self.values, state["values"], strict=True):
             mine.detach().copy_(theirs)
 
 
@@ -275,25 +274,11 @@ def check_scheme(retraining: Retraining, scheme: Scheme, where: str) -> None:
     trains = isinstance(retraining, TrainedParameters) or (
         isinstance(retraining, StraightThrough) and retraining.parameters == "trained"
     )
-    if trains and not isinstance(scheme, _WITH_CENTROIDS):
+    if trains and not isinstance(scheme, TRAINABLE):
         raise ConfigurationError(
-            f"{where}: the scheme {scheme.name} has no centroids to train: choose codebook or "
+            f"{where}: the scheme {scheme.name} has no parameters to train: choose codebook, binary or "
             "binarization_flexible, or another method"
         )
-
-
-def _centroids(groups: Sequence[RowGroup], parameters: Sequence[Parameters]) -> list[nn.Parameter]:
-    """Return each group's levels times scale, as what an optimizer moves."""
-    return [nn.Parameter((each["levels"] * each["scale"]).detach().clone()) for each in parameters]
-
-
-def _give_gradients(
-    groups: Sequence[RowGroup], quantized: QuantizedMatrix, centroids: Sequence[nn.Parameter], gradient: Tensor
-) -> None:
-    """Set each centroid's gradient to the sum over its weights of the matrix's gradient [rows, columns]."""
-    for group, each, centroid in zip(groups, quantized, centroids, strict=True):
-        weight = group.scheme.decode(each.codes, codebook_parameters(centroid))
-        (centroid.grad,) = torch.autograd.grad(weight, [centroid], group.of(gradient))
 
 
 def _clamped(groups: Sequence[RowGroup], weight: Tensor, parameters: Sequence[Parameters]) -> Tensor:

@@ -1,0 +1,134 @@
+"""A teacher and the models that are made from it, side by side: size, quality and time on Multi30k.
+
+    python -m benchmarks.multi30k.students teacher=build/teacher.pocketmt "student, 3 bits=build/student.pocketmt"
+
+Each argument is a label and a model file, the teacher's first. Without --final only `val` is translated; with it the
+tests, too, when all choices are made: their quality, and the seconds that their 2,000 lines take on one core, all
+models in turn, A B A B, so that each round's ratio to the teacher is of one time. The record goes to
+benchmarks/records/multi30k-students.json; a further call replaces it.
+"""
+
+import argparse
+import statistics
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from benchmarks.multi30k.data import ROOT, TESTS, VALIDATION, lines
+from benchmarks.multi30k.model_record import Outputs, against, pooled, pooled_references
+from benchmarks.multi30k.quality import BEAM, score_entry
+from benchmarks.one_core import OneCore, add_core_option
+from pocketmt.engine import Translator
+from pocketmt.errors import ConfigurationError
+from pocketmt.evaluation.quality import score
+from pocketmt.evaluation.records import provenance, write_record
+from pocketmt.evaluation.tables import Column, plain_table
+from pocketmt.model_file import open_model
+from pocketmt.model_file.report import inspect_model
+
+COLUMNS = ("model", "parameters:,", "bits:.2f", "bytes:,", "times_smaller:.1f=smaller", "val.bleu:.2f=val BLEU")
+FINAL_COLUMNS = (
+    "tests.bleu:.2f=tests BLEU",
+    "tests.chrf:.2f=chrF",
+    "against.gain:+.2f=gain",
+    "against.p_value:.3f=p",
+    "time.seconds:.2f=seconds",
+    "time.times_as_fast:.2f=times as fast",
+)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Score and time; write the record, print its rows."""
+    options = _options(arguments)
+    origin = provenance()
+    models = dict(_labelled(each) for each in options.models)
+    core = OneCore(options.core)
+    translators = {label: Translator(path) for label, path in models.items()}
+    rows: list[dict[str, Any]] = []
+    outputs: dict[str, Outputs] = {}
+    for label, path in models.items():
+        outputs[label] = _translations(translators[label], (VALIDATION, *TESTS) if options.final else (VALIDATION,))
+        rows.append(_row(label, path, outputs[label]))
+    if options.final:
+        teacher, teacher_bytes = outputs[rows[0]["model"]], rows[0]["bytes"]
+        times = times_in_turn(translators, [line for name in TESTS for line in lines(name, "en")], options.rounds)
+        for row in rows:
+            row["tests"] = score_entry(score(pooled(outputs[row["model"]]), pooled_references()))
+            row["time"] = times[row["model"]]
+            if row is not rows[0]:
+                row["against"] = against(teacher, outputs[row["model"]])
+            row["times_smaller"] = teacher_bytes / row["bytes"]
+    write_record({"rows": rows, **core.about(), "provenance": origin}, options.output)
+    columns = (*COLUMNS, *FINAL_COLUMNS) if options.final else COLUMNS
+    print(plain_table(rows, [Column.parse(column) for column in columns]))
+    return 0
+
+
+def _options(arguments: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("models", nargs="+", metavar="LABEL=FILE", help="model files; the teacher's first")
+    parser.add_argument("--final", action="store_true", help="score and time the tests, too: when all choices are made")
+    parser.add_argument("--rounds", type=int, default=5, help="of the timing (default: %(default)s)")
+    add_core_option(parser)
+    parser.add_argument("--output", type=Path, default=ROOT / "benchmarks" / "records" / "multi30k-students.json")
+    return parser.parse_args(arguments)
+
+
+def _labelled(argument: str) -> tuple[str, Path]:
+    label, equals, path = argument.rpartition("=")
+    if not equals:
+        raise ConfigurationError(f"{argument}: give a label and a model file, as in 'teacher=teacher.pocketmt'")
+    return label, Path(path)
+
+
+def _translations(translator: Translator, sets: Sequence[str]) -> Outputs:
+    return {name: translator.translate(lines(name, "en"), beam_size=BEAM) for name in sets}
+
+
+def _row(label: str, path: Path, outputs: Outputs) -> dict[str, Any]:
+    """Return size and validation score of one model file; what was not measured is None."""
+    report = inspect_model(path)
+    weights = sum(matrix.bytes / matrix.bits * 8 for matrix in report.matrices)
+    with open_model(path) as file:
+        training: Any = file.manifest["training"]
+    return {
+        "model": label,
+        "parameters": report.parameters,
+        "bits": 8 * report.matrix_bytes / weights,
+        "bytes": report.file_bytes,
+        "times_smaller": 1.0,
+        "training": training,
+        VALIDATION: score_entry(score(outputs[VALIDATION], lines(VALIDATION, "de"))),
+        "against": {"gain": None, "p_value": None},
+    }
+
+
+def times_in_turn(translators: dict[str, Translator], text: Sequence[str], rounds: int) -> dict[str, dict[str, Any]]:
+    """Return the times of a text by each model: beam search, one thread, the engine's own batches.
+
+    Rounds go over all models in turn. "times_as_fast" is the median of the rounds' ratios to the first model.
+    """
+    seconds: dict[str, list[float]] = {label: [] for label in translators}
+    for _ in range(rounds):
+        for label, translator in translators.items():
+            start = time.perf_counter()
+            translator.translate(text, beam_size=BEAM)
+            seconds[label].append(time.perf_counter() - start)
+    first = next(iter(seconds.values()))
+    ratios = {label: [one / own for one, own in zip(first, each, strict=True)] for label, each in seconds.items()}
+    return {
+        label: {
+            "seconds": statistics.median(each),
+            "rounds": each,
+            "times_as_fast": statistics.median(ratios[label]),
+            "lowest": min(ratios[label]),
+            "highest": max(ratios[label]),
+        }
+        for label, each in seconds.items()
+    }
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,49 @@
+"""The benchmark of students on small runs: every model beside the first, the teacher."""
+
+from pathlib import Path
+
+import pytest
+
+from benchmarks.multi30k import data, students
+from pocketmt.errors import ConfigurationError
+from pocketmt.evaluation.records import read_record
+from pocketmt.recipes.run_folder import pack_run
+from tests.recipes.tiny_run import write_tiny_run
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    run = write_tiny_run(tmp_path)
+    for name, original in ((data.VALIDATION, "dev"), ("train", "train"), *((each, "dev") for each in data.TESTS)):
+        for language, own in (("en", "en"), ("de", "up")):
+            (tmp_path / f"{name}.{language}").write_text((tmp_path / f"{original}.{own}").read_text())
+    monkeypatch.setenv("POCKETMT_MULTI30K", str(tmp_path))
+    for scheme in ("float32", "uniform8"):
+        pack_run(run, scheme, tmp_path / f"{scheme}.pocketmt")
+    return tmp_path
+
+
+def test_every_model_is_measured_beside_the_teacher(folder: Path) -> None:
+    models = [f"{label}={folder / file}.pocketmt" for label, file in (("a = b", "float32"), ("small", "uniform8"))]
+    assert students.main([*models, "--final", "--rounds", "2", "--output", str(folder / "record.json")]) == 0
+    teacher, small = read_record(folder / "record.json")["rows"]
+    assert teacher["model"] == "a = b" and small["model"] == "small"
+    assert teacher["parameters"] == small["parameters"] and teacher["bits"] == 32 and 8 < small["bits"] < 16
+    assert teacher["bytes"] == (folder / "float32.pocketmt").stat().st_size
+    assert small["times_smaller"] == teacher["bytes"] / (folder / "uniform8.pocketmt").stat().st_size
+    assert teacher["against"]["gain"] is None
+    assert small["against"]["gain"] == pytest.approx(small["tests"]["bleu"] - teacher["tests"]["bleu"])
+    assert teacher["time"]["times_as_fast"] == 1
+    ratios = [a / b for a, b in zip(teacher["time"]["rounds"], small["time"]["rounds"], strict=True)]
+    assert small["time"]["lowest"] == min(ratios) and small["time"]["highest"] == max(ratios)
+
+
+def test_without_the_tests_there_is_the_validation_alone(folder: Path) -> None:
+    students.main([f"teacher={folder / 'float32.pocketmt'}", "--output", str(folder / "record.json")])
+    (row,) = read_record(folder / "record.json")["rows"]
+    assert "bleu" in row["val"] and "tests" not in row and "time" not in row
+
+
+def test_a_model_without_a_label_is_refused(folder: Path) -> None:
+    with pytest.raises(ConfigurationError, match="give a label"):
+        students.main([str(folder / "float32.pocketmt")])
