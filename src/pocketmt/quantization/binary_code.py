@@ -45,9 +45,8 @@ class BinaryCode:
         Alternating: the codes of the nearest of the 2^bits sums. Greedy: the sign of what earlier factors leave, which
         is the same unless a factor is less than the sum of those after it.
         """
-        alphas = parameters["alphas"].detach().double()
-        weight = weight.detach().double()
-        return _nearest_bits(weight, alphas) if self.method == "alternating" else _greedy_bits(weight, alphas)
+        alphas, weight = parameters["alphas"].detach().double(), weight.detach()
+        return _nearest_bits(weight, alphas) if self.method == "alternating" else _greedy_bits(weight.double(), alphas)
 
     def decode(self, codes: Tensor, parameters: Parameters) -> Tensor:
         """Return sum_i alpha_i * b_i, added in order, float32 [rows, columns]."""
