@@ -69,6 +69,11 @@ size_t Architecture::history() const {
     return decoder_rounds * elements;
 }
 
+bool Architecture::attends_history() const {
+    auto attends = [](const LayerSizes& layer) { return layer.heads > 0; };
+    return !lstm && std::any_of(decoder.begin(), decoder.end(), attends);
+}
+
 void check(const Architecture& architecture) {
     check_range("model_dimension", architecture.model_dimension, 1, max_dimension);
     check_range("head_size", architecture.head_size, 1, max_dimension);

@@ -46,6 +46,8 @@ struct Architecture {
     }
     // Of all decoder layers, each as often as it is run; a layer of an LSTM leaves hidden state and cell.
     size_t history() const;
+    // Whether a decoder layer reads what all earlier positions left; recurrent ones read what the last one did.
+    bool attends_history() const;
 };
 
 // Token ids with a meaning of their own.

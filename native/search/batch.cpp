@@ -33,7 +33,7 @@ class BatchSearch {
                                               const SearchOptions& options, Monitor& monitor) {
         std::vector<Memory> memories = encode(network_, workspace_, sources, monitor);
         for (size_t i = 0; i < sources.size(); ++i) {
-            searches_.emplace_back(options, sources[i].size(), memories[i]);
+            searches_.emplace_back(options, sources[i].size(), memories[i], network_.architecture.attends_history());
             live_.push_back(i);
         }
         if (options.shortlist && network_.shortlist.present()) select(sources, options);
@@ -178,11 +178,13 @@ std::vector<float> forced_logits(const Network& network, Workspace& workspace, s
 
 size_t state_bytes(const Network& network, std::span<const uint32_t> source, const SearchOptions& options) {
     const Architecture& architecture = network.architecture;
-    size_t memory = 2 * architecture.queries(), selected = 0;
+    size_t memory = 2 * architecture.queries(), selected = 0, positions = source.size() + 1;
+    // The one before and the one that is being made, where no earlier ones are read.
+    size_t kept = architecture.attends_history() ? positions : 2;
     if (options.shortlist && network.shortlist.present())
         selected =
             network.shortlist.most_pieces(source) * network.weights.embedding.bytes() / architecture.vocabulary_size;
-    return (source.size() + 1) * (memory + architecture.history() * options.beam_size) * sizeof(float) + selected;
+    return (positions * memory + kept * architecture.history() * options.beam_size) * sizeof(float) + selected;
 }
 
 }  // namespace pocketmt

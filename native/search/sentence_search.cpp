@@ -34,8 +34,13 @@ void check(const SearchOptions& options, size_t vocabulary_size) {
     if (options.max_length && *options.max_length < 1) throw Error("max_length must be at least 1");
 }
 
-SentenceSearch::SentenceSearch(const SearchOptions& options, size_t source_tokens, const Memory& memory)
-    : options_(&options), limit_(options.max_length.value_or(2 * source_tokens + 20)), memory_(&memory), live_(1) {}
+SentenceSearch::SentenceSearch(const SearchOptions& options, size_t source_tokens, const Memory& memory,
+                               bool attends_history)
+    : options_(&options),
+      limit_(options.max_length.value_or(2 * source_tokens + 20)),
+      memory_(&memory),
+      attends_history_(attends_history),
+      live_(1) {}
 
 void SentenceSearch::append_rows(std::vector<DecoderRow>& rows, CacheRows& cache) {
     for (size_t i = 0; i < live_count_; ++i) {
@@ -74,7 +79,7 @@ void SentenceSearch::advance(CacheRows& cache) {
     candidates_.clear();
     std::swap(live_, next_);
     live_count_ = next_count_;
-    if (live_count_ > 1 && step_ % steps_between_cleaning == 0) give_back_dead_rows(cache);
+    if (!attends_history_ || (live_count_ > 1 && step_ % steps_between_cleaning == 0)) give_back_dead_rows(cache);
 }
 
 void SentenceSearch::finish_hypothesis(const Candidate& candidate) {
@@ -103,16 +108,17 @@ void SentenceSearch::continue_hypothesis(const Candidate& candidate) {
 }
 
 void SentenceSearch::give_back_dead_rows(CacheRows& cache) {
-    std::vector<std::byte*> needed;
+    needed_.clear();
     for (size_t i = 0; i < live_count_; ++i) {
-        needed.insert(needed.end(), live_[i].history.begin(), live_[i].history.end());
+        const std::vector<std::byte*>& history = live_[i].history;
+        needed_.insert(needed_.end(), attends_history_ ? history.begin() : history.end() - 1, history.end());
     }
-    std::sort(needed.begin(), needed.end());
-    needed.erase(std::unique(needed.begin(), needed.end()), needed.end());
+    std::sort(needed_.begin(), needed_.end());
+    needed_.erase(std::unique(needed_.begin(), needed_.end()), needed_.end());
     for (std::byte* row : cache_rows_) {
-        if (!std::binary_search(needed.begin(), needed.end(), row)) cache.give_back(row);
+        if (!std::binary_search(needed_.begin(), needed_.end(), row)) cache.give_back(row);
     }
-    cache_rows_ = std::move(needed);
+    std::swap(cache_rows_, needed_);
 }
 
 std::vector<Translation> SentenceSearch::finish(CacheRows& cache) {

@@ -33,7 +33,8 @@ struct Translation {
 
 class SentenceSearch {
   public:
-    SentenceSearch(const SearchOptions& options, size_t source_tokens, const Memory& memory);
+    // attends_history: whether a step reads the cache rows of all positions, or that of the last one alone.
+    SentenceSearch(const SearchOptions& options, size_t source_tokens, const Memory& memory, bool attends_history);
 
     bool done() const { return live_count_ == 0; }
     // Continuations that may go on: how many of each row have to be considered.
@@ -51,7 +52,8 @@ class SentenceSearch {
   private:
     struct Hypothesis {
         std::vector<uint32_t> tokens;
-        std::vector<std::byte*> history;  // cache rows of the positions so far
+        // Cache rows of the positions so far; where no step reads those before the last, they are given back already.
+        std::vector<std::byte*> history;
         double log_probability = 0.0;
         size_t uses = 0;  // continuations that still need its tokens and history
     };
@@ -68,6 +70,7 @@ class SentenceSearch {
     const SearchOptions* options_;
     size_t limit_;
     const Memory* memory_;
+    bool attends_history_;
     size_t step_ = 0;
     size_t live_count_ = 1;
     std::vector<Hypothesis> live_;
@@ -76,6 +79,7 @@ class SentenceSearch {
     std::vector<Candidate> candidates_;
     std::vector<Translation> finished_;
     std::vector<std::byte*> cache_rows_;
+    std::vector<std::byte*> needed_;  // by give_back_dead_rows, kept for its memory
 };
 
 }  // namespace pocketmt

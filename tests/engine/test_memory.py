@@ -1,5 +1,6 @@
 """The engine's memory: the model once, and little beside it."""
 
+import dataclasses
 import os
 import subprocess
 import sys
@@ -8,11 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from pocketmt.model_file import Architecture
 from pocketmt.model_file.writer import StoredTensor, write_model
 from pocketmt.models.presets import preset
 from pocketmt.quantization import Uniform
+from pocketmt.recipes.packing.model_file import FLOAT32, About, pack
 from pocketmt.text.vocabulary import Vocabulary
-from tests.engine.reference import manifest
+from tests.engine.reference import manifest, random_network
 
 PROGRAM = """
 import random, re, sys
@@ -53,3 +56,51 @@ def test_peak_memory_of_base_in_8_bit(tmp_path: Path, vocabulary: Vocabulary) ->
     command = [sys.executable, "-c", PROGRAM, str(path)]
     found = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
     assert int(found.stdout) <= path.stat().st_size + 60_000_000
+
+
+LONG_PROGRAM = """
+import re, sys
+from pathlib import Path
+from pocketmt.engine.loading import native_model
+from pocketmt.engine import _native
+from pocketmt.model_file import open_model
+
+def peak():
+    return int(re.search(r"VmHWM:\\s*(\\d+) kB", Path("/proc/self/status").read_text())[1]) << 10
+
+with open_model(sys.argv[1]) as file:
+    model = native_model(file)
+def translate(length):
+    options = _native.SearchOptions(
+        beam_size=4, n_best=1, length_penalty=1.0, max_length=length, min_length=length, scores=True
+    )
+    model.translate([[5, 6, 7]], options)
+translate(10)
+before = peak()
+translate(6000)
+print(peak() - before)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="peak memory is read from /proc")
+@pytest.mark.parametrize(
+    "architecture",
+    [
+        preset("lstm.tiny", 64, recurrent_dimension=256),
+        preset("6-1.nano", 64, model_dimension=256, encoder_layers=1, decoder_layers=4, feed_forward_dimension=8),
+    ],
+    ids=["lstm", "ssru"],
+)
+def test_a_recurrent_decoder_keeps_the_last_positions_alone(
+    tmp_path: Path, vocabulary: Vocabulary, architecture: Architecture
+) -> None:
+    path = tmp_path / "model.pocketmt"
+    architecture = dataclasses.replace(architecture, vocabulary_size=len(vocabulary))
+    network = random_network(architecture)
+    about = About(source_language="en", target_language="de")
+    pack(path, network.state_dict(), architecture, vocabulary.model, {"*": FLOAT32}, about)
+    environment = {**os.environ, "LD_PRELOAD": ""}
+    command = [sys.executable, "-c", LONG_PROGRAM, str(path)]
+    found = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    # The states of all 4 x 6,000 positions would take 48 MB and more; a table of 6,000 sinusoids takes 6.
+    assert int(found.stdout) < 20_000_000
