@@ -1,0 +1,29 @@
+"""The configurations and recipes of docs/students.md are what `pocketmt` takes."""
+
+import pytest
+
+from benchmarks.multi30k.data import ROOT
+from pocketmt.models.presets import preset
+from pocketmt.recipes.description.plan import make_plan
+from pocketmt.recipes.description.schema import read_recipe
+from pocketmt.training.configuration import read_configuration
+
+ROADS = ROOT / "benchmarks" / "multi30k" / "roads"
+
+
+@pytest.mark.parametrize("name", ["teacher", "nano-distilled", "nano-real", "tiny-retraining"])
+def test_a_configuration_is_read(name: str) -> None:
+    configuration = read_configuration(ROADS / f"{name}.toml")
+    assert configuration.data.validation_source.endswith("/multi30k/val.en")
+
+
+def test_students_differ_in_their_text_alone() -> None:
+    distilled, real = (read_configuration(ROADS / f"nano-{name}.toml") for name in ("distilled", "real"))
+    assert (distilled.model, distilled.training) == (real.model, real.training)
+    assert distilled.data.training_files[:1] == real.data.training_files
+
+
+def test_the_recipe_suits_its_model() -> None:
+    (stage,) = make_plan(read_recipe(ROADS / "tiny-2-bits.toml"), preset("tiny", 6000, "pre"))
+    shapes = preset("tiny", 6000, "pre").parameter_shapes()
+    assert {name for name, sizes in shapes.items() if len(sizes) == 2} <= set(stage.matrices)
