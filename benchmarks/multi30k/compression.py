@@ -1,6 +1,6 @@
 """Runs recipes on one trained model and scores what each makes on Multi30k, side by side, in the papers' tables too.
 
-    python -m benchmarks.multi30k.compression build/multi30k/seed2 fp32-continued l-log4-error-feedback
+    python -m benchmarks.multi30k.compression build/multi30k/seed2 uniform8 l-log4-error-feedback=500
     python -m benchmarks.multi30k.compression build/multi30k/seed2 --final
 
 The first argument is a folder that `pocketmt train` filled; without names every recipe is run that comes along or lies
@@ -62,6 +62,7 @@ FINAL_COLUMNS = (
 def main(arguments: Sequence[str]) -> int:
     """Run and score; write the record after each recipe, and print its rows."""
     options = _options(arguments)
+    limits = dict(_limited(each, options.limit_updates) for each in options.recipes or all_names())
     folder: Path = options.run / "recipes"
     folder.mkdir(exist_ok=True)
     uncompressed = folder / f"{UNCOMPRESSED}.pocketmt"
@@ -73,10 +74,10 @@ def main(arguments: Sequence[str]) -> int:
     baselines = {UNCOMPRESSED: _translations(uncompressed, sets)}
     record = ModelRecord(options.output, read_trained_model(options.run), _summary)
     record.add(_row(UNCOMPRESSED, None, uncompressed, coded_size, uncompressed, baselines[UNCOMPRESSED]))
-    for name in [CONTROL, *(each for each in options.recipes or all_names() if each != CONTROL)]:
+    for name, limit in {CONTROL: options.limit_updates, **limits}.items():
         recipe = find_row_recipe(name)
-        if options.limit_updates is not None:
-            recipe = limit_updates(recipe, options.limit_updates)
+        if limit is not None:
+            recipe = limit_updates(recipe, limit)
         if options.precision is not None:
             recipe = set_precision(recipe, options.precision)
         path = folder / f"{name}.pocketmt"
@@ -127,7 +128,12 @@ def _summary(rows: Rows) -> dict[str, Any]:
 def _options(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("run", type=Path, help="a folder filled by `pocketmt train`")
-    parser.add_argument("recipes", nargs="*", help="names of recipes (default: all that a model file can hold)")
+    parser.add_argument(
+        "recipes",
+        nargs="*",
+        metavar="NAME[=UPDATES]",
+        help="recipes, and the most updates of a stage of one (default: all that a model file can hold)",
+    )
     parser.add_argument("--final", action="store_true", help="score the test sets, too: when all choices are made")
     parser.add_argument("--limit-updates", type=int, help="most updates of a stage")
     parser.add_argument("--precision", choices=["float32", "bfloat16-mixed"], help="of all updates")
@@ -135,6 +141,14 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
         "--output", type=Path, default=ROOT / "benchmarks" / "records" / "multi30k-compression.json", help="the record"
     )
     return parser.parse_args(arguments)
+
+
+def _limited(argument: str, limit: int | None) -> tuple[str, int | None]:
+    """Return a recipe's name and the most updates of its stages; ConfigurationError where these are no number."""
+    name, equals, updates = argument.partition("=")
+    if equals and not (updates.isdecimal() and int(updates) > 0):
+        raise ConfigurationError(f"{argument}: give updates as a whole number from 1, as in '{name}=500'")
+    return name, int(updates) if equals else limit
 
 
 def _translations(path: Path, sets: Sequence[str]) -> Outputs:

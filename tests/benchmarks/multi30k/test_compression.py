@@ -7,6 +7,7 @@ import pytest
 from benchmarks.multi30k import compression, data
 from benchmarks.multi30k.compression import CONTRASTS, all_names, find_row_recipe, main
 from benchmarks.multi30k.paper_tables import CONTROL, PAPER_TABLES, paper_tables
+from pocketmt.errors import ConfigurationError
 from pocketmt.evaluation.records import read_record
 from pocketmt.recipes.description.catalogue import recipe_names
 from pocketmt.recipes.description.plan import make_plan
@@ -53,9 +54,10 @@ def test_further_calls_add_rows_and_replace_their_own(
     main([str(run), "uniform8", *arguments])
     assert [row["recipe"] for row in read_record(output)["rows"]] == ["float32", CONTROL, "uniform8"]
     assert "tests" not in read_record(output)["rows"][2]
-    main([str(run), "uniform8", "z1-codebook-2bit-after-training", "--final", *arguments])
+    main([str(run), "uniform8", "z1-codebook-2bit-after-training", "log4-distilled=1", "--final", *arguments])
     rows = {row["recipe"]: row for row in read_record(output)["rows"]}
-    assert list(rows) == ["float32", CONTROL, "uniform8", "z1-codebook-2bit-after-training"]
+    assert list(rows) == ["float32", CONTROL, "uniform8", "z1-codebook-2bit-after-training", "log4-distilled"]
+    assert rows["log4-distilled"]["updates"] == 1
     assert 8 < rows["uniform8"]["bits"] < 9 and rows["uniform8"]["updates"] == 0 and rows[CONTROL]["updates"] == 2
     assert rows["uniform8"]["tests"]["lines"] == 16
     assert rows["uniform8"]["against"][CONTROL]["p_value"] is not None
@@ -65,3 +67,10 @@ def test_further_calls_add_rows_and_replace_their_own(
     other = write_tiny_run(tmp_path / "other", seed=2)
     main([str(other), "uniform8", *arguments])
     assert [row["recipe"] for row in read_record(output)["rows"]] == ["float32", CONTROL, "uniform8"]
+
+
+@pytest.mark.parametrize("argument", ["uniform8=", "uniform8=0", "uniform8=many"])
+def test_updates_that_are_no_number_are_refused(tmp_path: Path, argument: str) -> None:
+    run = write_tiny_run(tmp_path)
+    with pytest.raises(ConfigurationError, match="give updates as a whole number from 1, as in 'uniform8=500'"):
+        main([str(run), argument, "--output", str(tmp_path / "record.json")])
