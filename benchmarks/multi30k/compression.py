@@ -15,7 +15,7 @@ import math
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from benchmarks.multi30k.data import ROOT, TESTS, VALIDATION, lines
 from benchmarks.multi30k.frontier import frontier, goals
@@ -36,6 +36,7 @@ from pocketmt.recipes.description.schema import Recipe, limit_updates, read_reci
 from pocketmt.recipes.run_folder import Labels, compress_run, pack_run
 from pocketmt.recipes.trained_model import read_trained_model
 from pocketmt.text.vocabulary import Vocabulary
+from pocketmt.training.configuration import Precision
 
 UNCOMPRESSED = "float32"
 LABELS = Labels(licence=LICENCE, description=DESCRIPTION)
@@ -136,7 +137,7 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
     )
     parser.add_argument("--final", action="store_true", help="score the test sets, too: when all choices are made")
     parser.add_argument("--limit-updates", type=int, help="most updates of a stage")
-    parser.add_argument("--precision", choices=["float32", "bfloat16-mixed"], help="of all updates")
+    parser.add_argument("--precision", choices=get_args(Precision), help="of all updates")
     parser.add_argument(
         "--output", type=Path, default=ROOT / "benchmarks" / "records" / "multi30k-compression.json", help="the record"
     )

@@ -51,15 +51,15 @@ def main(arguments: Sequence[str]) -> int:
     for label, path in models.items():
         outputs[label] = _translations(translators[label], (VALIDATION, *TESTS) if options.final else (VALIDATION,))
         rows.append(_row(label, path, outputs[label]))
+        rows[-1]["times_smaller"] = rows[0]["bytes"] / rows[-1]["bytes"]
     if options.final:
-        teacher, teacher_bytes = outputs[rows[0]["model"]], rows[0]["bytes"]
+        teacher = outputs[rows[0]["model"]]
         times = times_in_turn(translators, [line for name in TESTS for line in lines(name, "en")], options.rounds)
         for row in rows:
             row["tests"] = score_entry(score(pooled(outputs[row["model"]]), pooled_references()))
             row["time"] = times[row["model"]]
             if row is not rows[0]:
                 row["against"] = against(teacher, outputs[row["model"]])
-            row["times_smaller"] = teacher_bytes / row["bytes"]
     write_record({"rows": rows, **core.about(), "provenance": origin}, options.output)
     columns = (*COLUMNS, *FINAL_COLUMNS) if options.final else COLUMNS
     print(plain_table(rows, [Column.parse(column) for column in columns]))
@@ -98,7 +98,6 @@ def _row(label: str, path: Path, outputs: Outputs) -> dict[str, Any]:
         "parameters": report.parameters,
         "bits": 8 * report.matrix_bytes / weights,
         "bytes": report.file_bytes,
-        "times_smaller": 1.0,
         "training": training,
         VALIDATION: score_entry(score(outputs[VALIDATION], lines(VALIDATION, "de"))),
         "against": {"gain": None, "p_value": None},

@@ -9,7 +9,8 @@ import click
 from pocketmt.cli.options import FILE, FileSize, entropy_coding_option, show_scored, show_translated
 
 if TYPE_CHECKING:
-    from pocketmt.recipes.description.schema import Precision, Recipe
+    from pocketmt.recipes.description.schema import Recipe
+    from pocketmt.training.configuration import Precision
 
 DEFAULT_UPDATES = 2000
 

@@ -71,14 +71,10 @@ def nearest_codes(weight: Tensor, values: Tensor) -> Tensor:
     midpoints = (ordered[:, :-1] + ordered[:, 1:]) / 2
     weight = weight.detach()
     if values.shape[1] <= _FEW_VALUES:
-        position = _number_below(weight, midpoints)
-    elif len(values) == 1:
-        position = torch.searchsorted(midpoints[0].contiguous(), weight.double().contiguous())
+        position = _number_below(weight, midpoints).long()
     else:
-        position = torch.searchsorted(midpoints.contiguous(), weight.double().contiguous())
-    if len(values) == 1:
-        return codes[0].to(torch.uint8)[position.long()]
-    return codes.to(torch.uint8).gather(1, position.long())
+        position = torch.searchsorted(midpoints[0] if len(values) == 1 else midpoints, weight.double().contiguous())
+    return codes.to(torch.uint8).expand(len(weight), -1).gather(1, position)
 
 
 def _number_below(weight: Tensor, bounds: Tensor) -> Tensor:

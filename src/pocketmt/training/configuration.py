@@ -13,6 +13,7 @@ from pocketmt.models.presets import PRESETS, preset
 Positive = Annotated[int, Meta(ge=1)]
 Fraction = Annotated[float, Meta(ge=0, lt=1)]
 PositiveFloat = Annotated[float, Meta(gt=0)]
+Precision = Literal["float32", "bfloat16-mixed"]
 Files = str | Annotated[list[str], Meta(min_length=1)]
 
 
@@ -99,7 +100,7 @@ class Training(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     devices: Positive = 1
     accelerator: Literal["auto", "cpu", "gpu"] = "auto"
     # Mixed: products read bfloat16 and all else stays float32; for processors with units for it, about twice as fast.
-    precision: Literal["float32", "bfloat16-mixed"] = "float32"
+    precision: Precision = "float32"
 
 
 class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

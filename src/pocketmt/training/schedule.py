@@ -14,13 +14,14 @@ def inverse_square_root(update: int, peak: float, warmup_updates: int) -> float:
 def training_rate(update: int, peak: float, warmup_updates: int, updates: int, cooldown_updates: int) -> float:
     """Rate of an update, from 1, of a training run: `inverse_square_root`, and over its last updates down to 0.
 
-    From `updates` - `cooldown_updates` on the rate falls in a straight line, from what it is there to 0 just behind the
-    run's last update (Hägele et al. 2024, section 3: the cool-down may begin wherever a run is to end).
+    From `updates` - `cooldown_updates`, which is behind the warm-up, the rate falls in a straight line from what it is
+    there to 0 just behind the run's last update (Hägele et al. 2024, section 3: the cool-down may begin wherever a run
+    is to end).
     """
     turn = updates - cooldown_updates
     if update <= turn:
         return inverse_square_root(update, peak, warmup_updates)
-    return inverse_square_root(max(turn, 1), peak, warmup_updates) * (updates + 1 - update) / (updates + 1 - turn)
+    return inverse_square_root(turn, peak, warmup_updates) * (updates + 1 - update) / (updates + 1 - turn)
 
 
 def stage_rate(

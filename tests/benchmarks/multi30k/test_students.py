@@ -39,9 +39,11 @@ def test_every_model_is_measured_beside_the_teacher(folder: Path) -> None:
 
 
 def test_without_the_tests_there_is_the_validation_alone(folder: Path) -> None:
-    students.main([f"teacher={folder / 'float32.pocketmt'}", "--output", str(folder / "record.json")])
-    (row,) = read_record(folder / "record.json")["rows"]
-    assert "bleu" in row["val"] and "tests" not in row and "time" not in row
+    models = [f"{name}={folder / name}.pocketmt" for name in ("float32", "uniform8")]
+    students.main([*models, "--output", str(folder / "record.json")])
+    rows = read_record(folder / "record.json")["rows"]
+    assert all("bleu" in row["val"] and "tests" not in row and "time" not in row for row in rows)
+    assert rows[0]["times_smaller"] == 1 and rows[1]["times_smaller"] == rows[0]["bytes"] / rows[1]["bytes"] > 1
 
 
 def test_a_model_without_a_label_is_refused(folder: Path) -> None:

@@ -25,6 +25,7 @@ from pocketmt.errors import ConfigurationError
 from pocketmt.recipes.description.explanation import explain
 from pocketmt.recipes.description.pruning import Pruning, limit_pruning
 from pocketmt.recipes.description.strict import Fraction, Name, NotNegative, Positive, PositiveFloat, Strict
+from pocketmt.training.configuration import Precision
 
 
 class Quantize(Strict, frozen=True, kw_only=True):
@@ -45,9 +46,6 @@ class Quantize(Strict, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         if (self.matrices is msgspec.UNSET) == (self.vectors is msgspec.UNSET):
             raise ValueError("give `matrices` or `vectors`, one of the two")
-
-
-Precision = Literal["float32", "bfloat16-mixed"]
 
 
 class LearningRate(Strict, frozen=True, kw_only=True):
