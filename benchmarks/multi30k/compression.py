@@ -19,6 +19,7 @@ from typing import Any, get_args
 
 from benchmarks.multi30k.data import ROOT, TESTS, VALIDATION, lines
 from benchmarks.multi30k.frontier import frontier, goals
+from benchmarks.multi30k.limits import limits_of
 from benchmarks.multi30k.model_record import ModelRecord, Outputs, Rows, against, pooled, pooled_references, updates
 from benchmarks.multi30k.paper_tables import CONTROL, paper_tables
 from benchmarks.multi30k.parity import parity
@@ -63,7 +64,7 @@ FINAL_COLUMNS = (
 def main(arguments: Sequence[str]) -> int:
     """Run and score; write the record after each recipe, and print its rows."""
     options = _options(arguments)
-    limits = dict(_limited(each, options.limit_updates) for each in options.recipes or all_names())
+    limits = limits_of(options.recipes or all_names(), options.limit_updates)
     folder: Path = options.run / "recipes"
     folder.mkdir(exist_ok=True)
     uncompressed = folder / f"{UNCOMPRESSED}.pocketmt"
@@ -142,14 +143,6 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
         "--output", type=Path, default=ROOT / "benchmarks" / "records" / "multi30k-compression.json", help="the record"
     )
     return parser.parse_args(arguments)
-
-
-def _limited(argument: str, limit: int | None) -> tuple[str, int | None]:
-    """Return a recipe's name and the most updates of its stages; ConfigurationError where these are no number."""
-    name, equals, updates = argument.partition("=")
-    if equals and not (updates.isdecimal() and int(updates) > 0):
-        raise ConfigurationError(f"{argument}: give updates as a whole number from 1, as in '{name}=500'")
-    return name, int(updates) if equals else limit
 
 
 def _translations(path: Path, sets: Sequence[str]) -> Outputs:

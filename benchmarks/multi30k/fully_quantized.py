@@ -7,7 +7,8 @@ The first argument is a folder that `pocketmt train` filled, the others are tabl
 work lies in its folder `recipes`: a second call goes on where the first was stopped. `val` is scored by greedy search,
 as each recipe chooses its best by it; with --final, both test sets are translated by PyTorch, beam 4, and compared with
 the fp32 model that was trained as long. The record has a row for each recipe; a further call on the same model replaces
-the rows of its recipes and keeps the others. Two calls at one time need two --output.
+the rows of its recipes and keeps the others. Where tables share a recipe, it has the limit of the first of them. Two
+calls at one time need two --output.
 """
 
 import argparse
@@ -28,6 +29,7 @@ from benchmarks.multi30k.fully_quantized_tables import (
     table_recipes,
     tables,
 )
+from benchmarks.multi30k.limits import limits_of
 from benchmarks.multi30k.model_record import ModelRecord, Outputs, against, pooled, pooled_references, updates
 from benchmarks.multi30k.quality import BEAM, score_entry
 from benchmarks.stored_size import stored_bytes
@@ -38,7 +40,7 @@ from pocketmt.models.network import TranslationNetwork
 from pocketmt.models.search import translate
 from pocketmt.recipes.activations.estimation import build_network
 from pocketmt.recipes.description.plan import PlannedStage, make_plan
-from pocketmt.recipes.description.schema import Recipe, limit_updates
+from pocketmt.recipes.description.schema import Recipe
 from pocketmt.recipes.retraining.compression import compress
 from pocketmt.recipes.retraining.outcome import Outcome, decoded_weights, load_outcome
 from pocketmt.recipes.retraining.setting import best_file
@@ -66,12 +68,12 @@ def main(arguments: Sequence[str]) -> int:
     folder.mkdir(exist_ok=True)
     model = read_trained_model(options.run)
     record = ModelRecord(options.output, model, lambda rows: {"tables": tables(rows)})
-    names = list(dict.fromkeys(name for table in options.tables or TABLES for name in table_recipes(table)))
-    for name in names:
-        recipe = find_table_recipe(name)
-        if options.limit_updates is not None:
-            recipe = limit_updates(recipe, options.limit_updates)
-        record.add(_row(Run(model, recipe, folder), options.final))
+    names: dict[str, int | None] = {}
+    for table, limit in options.tables.items():
+        for name in table_recipes(table):
+            names.setdefault(name, limit)
+    for name, limit in names.items():
+        record.add(_row(Run(model, find_table_recipe(name, limit), folder), options.final))
     columns = [*COLUMNS, *FINAL_COLUMNS] if options.final else COLUMNS
     print(plain_table([record.rows[name] for name in names], [Column.parse(column) for column in columns]))
     return 0
@@ -80,7 +82,12 @@ def main(arguments: Sequence[str]) -> int:
 def _options(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("run", type=Path, help="a folder filled by `pocketmt train`")
-    parser.add_argument("tables", nargs="*", help=f"of {', '.join(TABLES)} (default: all)")
+    parser.add_argument(
+        "tables",
+        nargs="*",
+        metavar="TABLE[=UPDATES]",
+        help=f"of {', '.join(TABLES)} (default: all), and the most updates of a stage in one",
+    )
     parser.add_argument("--final", action="store_true", help="score the test sets, too: when all choices are made")
     parser.add_argument("--limit-updates", type=int, help="most updates of a stage")
     parser.add_argument(
@@ -90,6 +97,7 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
         help="the record",
     )
     options = parser.parse_args(arguments)
+    options.tables = limits_of(options.tables or TABLES, options.limit_updates)
     unknown = [table for table in options.tables if table not in TABLES]
     if unknown:
         parser.error(f"unknown table {unknown[0]!r}: choose among {', '.join(TABLES)}")

@@ -14,7 +14,7 @@ import msgspec
 from benchmarks.multi30k.paper_tables import CONTROL, PaperRow
 from pocketmt.recipes.activations.fully_quantized import STRATEGY
 from pocketmt.recipes.description.catalogue import find_recipe
-from pocketmt.recipes.description.schema import Activations, Recipe, StraightThrough
+from pocketmt.recipes.description.schema import Activations, Recipe, StraightThrough, limit_updates
 
 CONTROL_FROM_SCRATCH: Final = "fp32-from-scratch"
 OURS_FROM_SCRATCH: Final = "q-8bit-from-scratch"
@@ -113,14 +113,22 @@ def control_of(recipe: Recipe) -> str:
     return CONTROL_FROM_SCRATCH if from_scratch else CONTROL
 
 
-def find_table_recipe(name: str) -> Recipe:
-    """Return a recipe of the tables: of the library, or made from one of it."""
+def find_table_recipe(name: str, most: int | None = None) -> Recipe:
+    """Return a recipe of the tables, of the library or made from one of it, with stages of at most so many updates."""
+    delays = {f"q-8bit-delayed-{share:.0%}": share for share in _DELAYS}
+    if name in delays:
+        return _delayed(name, delays[name], _limited(find_recipe(OURS_FROM_SCRATCH), most))
+    return _limited(_find(name), most)
+
+
+def _limited(recipe: Recipe, most: int | None) -> Recipe:
+    return recipe if most is None else limit_updates(recipe, most)
+
+
+def _find(name: str) -> Recipe:
     alone = {row.recipe(buckets): (row, buckets) for row in _Q3 for buckets in (False, True)}
     if name in alone:
         return _alone(name, *alone[name])
-    delays = {f"q-8bit-delayed-{share:.0%}": share for share in _DELAYS}
-    if name in delays:
-        return _delayed(name, delays[name])
     if name == "q-no-denominator":
         operations = [operation for operation in STRATEGY if operation != "layer_norm_denominator"]
         recipe = _with_activations(find_recipe("q-8bit"), Activations(bits=8, operations=operations))
@@ -150,8 +158,7 @@ def _alone(name: str, row: SingleOperation, buckets: bool) -> Recipe:
     )
 
 
-def _delayed(name: str, share: float) -> Recipe:
-    recipe = find_recipe(OURS_FROM_SCRATCH)
+def _delayed(name: str, share: float, recipe: Recipe) -> Recipe:
     (stage,) = recipe.stages
     assert isinstance(stage.retraining, StraightThrough)
     activations = Activations(bits=8, delay=round(share * stage.retraining.updates))

@@ -22,7 +22,7 @@ from pocketmt.evaluation.records import read_record
 from pocketmt.recipes.activations.estimation import build_network
 from pocketmt.recipes.activations.fully_quantized import places, ranges
 from pocketmt.recipes.description.plan import make_plan
-from pocketmt.recipes.description.schema import limit_updates
+from pocketmt.recipes.description.schema import Activations
 from pocketmt.recipes.retraining.outcome import load_outcome
 from pocketmt.recipes.retraining.setting import best_file
 from pocketmt.recipes.trained_model import read_trained_model
@@ -50,6 +50,16 @@ def test_the_recipes_of_table_3_quantize_one_operation_and_no_weight() -> None:
         assert not stage.matrices
         assert stage.activations is not None and len(stage.activations.operations) == 1
         assert stage.activations.bucketed == (stage.activations.operations if name.endswith("-buckets") else ())
+
+
+def test_delays_are_shares_of_the_updates_that_there_are() -> None:
+    delays = {}
+    for most in (None, 2000):
+        for share in (10, 50, 80):
+            (stage,) = find_table_recipe(f"q-8bit-delayed-{share}%", most).stages
+            assert isinstance(stage.activations, Activations)
+            delays[most, share] = stage.activations.delay
+    assert list(delays.values()) == [1000, 5000, 8000, 200, 1000, 1600]
 
 
 @pytest.mark.parametrize("norm", ["pre", "post"])
@@ -95,9 +105,10 @@ def test_tables_are_made_and_gone_on_with(run: Path, tmp_path: Path, capsys: pyt
     assert [row["recipe"] for row in first["rows"]] == table_recipes("q4")
     assert [row["paper_bleu"] for row in first["tables"]["q4"]] == [38.36, 38.55, 36.49, 0, 37.97, 37.94]
     assert first["tables"]["q2"][-1]["recipe"] == "q-8bit" and not first["tables"]["q3"]
-    main([str(run), "q5", "--final", *arguments])
+    main([str(run), "q4", "q5=3", "--final", *arguments])
     record = read_record(output)
     rows = {row["recipe"]: row for row in record["rows"]}
+    assert rows["q-8bit"]["updates"] == 2 and rows["q-8bit-from-scratch"]["updates"] == 3
     assert list(rows) == [*table_recipes("q4"), *table_recipes("q5")]
     assert rows["q-8bit"]["weight_bits"] == rows["q-8bit"]["activation_bits"] == 8
     assert rows["q-weights-only"]["activation_bits"] == 32
@@ -113,7 +124,7 @@ def test_what_is_scored_last_is_the_network_that_validation_scored(run: Path) ->
     model = read_trained_model(run)
     folder = run / "recipes"
     folder.mkdir()
-    done = Run(model, limit_updates(find_table_recipe("q-4bit"), 3), folder)
+    done = Run(model, find_table_recipe("q-4bit", 3), folder)
     network = done.network()
     assert sum(1 for _ in ranges(network)) > 20
     assert model.configuration is not None
@@ -132,7 +143,7 @@ def test_post_training_of_table_5_quantizes_what_was_trained_from_scratch(run: P
     folder = run / "recipes"
     folder.mkdir()
     for name in (CONTROL_FROM_SCRATCH, AFTER_FROM_SCRATCH):
-        Run(model, limit_updates(find_table_recipe(name), 2), folder)
+        Run(model, find_table_recipe(name, 2), folder)
     before, after = (
         load_outcome(best_file(folder / f"{name}.compression", 0))
         for name in (CONTROL_FROM_SCRATCH, AFTER_FROM_SCRATCH)
