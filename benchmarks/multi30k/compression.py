@@ -12,6 +12,7 @@ of its recipes and keeps the others.
 
 import argparse
 import math
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -24,6 +25,7 @@ from benchmarks.multi30k.model_record import ModelRecord, Outputs, Rows, against
 from benchmarks.multi30k.paper_tables import CONTROL, paper_tables
 from benchmarks.multi30k.parity import parity
 from benchmarks.multi30k.quality import BEAM, DESCRIPTION, LICENCE, score_entry
+from pocketmt.cli.compress import DEFAULT_UPDATES
 from pocketmt.engine import Translator
 from pocketmt.errors import ConfigurationError
 from pocketmt.evaluation.quality import score
@@ -34,12 +36,15 @@ from pocketmt.model_file.report import inspect_model
 from pocketmt.recipes.activations.estimation import check_outcome
 from pocketmt.recipes.description.catalogue import find_recipe, recipe_names
 from pocketmt.recipes.description.schema import Recipe, limit_updates, read_recipe, set_precision
-from pocketmt.recipes.run_folder import Labels, compress_run, pack_run
+from pocketmt.recipes.run_folder import Labels, choose_run_recipe, compress_run, pack_run
 from pocketmt.recipes.trained_model import read_trained_model
 from pocketmt.text.vocabulary import Vocabulary
 from pocketmt.training.configuration import Precision
 
 UNCOMPRESSED = "float32"
+SIZE = re.compile(
+    r"size-(?P<kilobytes>[1-9][0-9]*)kB"
+)  # a row that is no recipe's, but the chosen one's of a coded file
 LABELS = Labels(licence=LICENCE, description=DESCRIPTION)
 CONTRASTS = Path(__file__).with_name("recipes")
 COLUMNS = (
@@ -77,13 +82,11 @@ def main(arguments: Sequence[str]) -> int:
     record = ModelRecord(options.output, read_trained_model(options.run), _summary)
     record.add(_row(UNCOMPRESSED, None, uncompressed, coded_size, uncompressed, baselines[UNCOMPRESSED]))
     for name, limit in {CONTROL: options.limit_updates, **limits}.items():
-        recipe = find_row_recipe(name)
-        if limit is not None:
-            recipe = limit_updates(recipe, limit)
-        if options.precision is not None:
-            recipe = set_precision(recipe, options.precision)
         path = folder / f"{name}.pocketmt"
         work = path.with_suffix(".compression")
+        recipe = _recipe(name, limit, options.run, work)
+        if options.precision is not None:
+            recipe = set_precision(recipe, options.precision)
         compress_run(options.run, recipe, work, path, **LABELS)
         coded_size = compress_run(options.run, recipe, work, coded, **LABELS, entropy_coding=True)
         outputs = _translations(path, sets)
@@ -114,6 +117,16 @@ def _storable(recipe: Recipe) -> bool:
     return True
 
 
+def _recipe(name: str, limit: int | None, run: Path, work: Path) -> Recipe:
+    """Return the recipe of a row, with stages of at most so many updates; that of a size is chosen for the run."""
+    size = SIZE.fullmatch(name)
+    if size is not None:
+        bytes_ = 1000 * int(size["kilobytes"])
+        return choose_run_recipe(run, work, bytes_, None, limit or DEFAULT_UPDATES, entropy_coding=True)
+    recipe = find_row_recipe(name)
+    return recipe if limit is None else limit_updates(recipe, limit)
+
+
 def find_row_recipe(name: str) -> Recipe:
     """Return the recipe of a row: one that is a contrast alone, or one of the library."""
     contrast = CONTRASTS / f"{name}.toml"
@@ -134,7 +147,8 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
         "recipes",
         nargs="*",
         metavar="NAME[=UPDATES]",
-        help="recipes, and the most updates of a stage of one (default: all that a model file can hold)",
+        help="recipes, or size-NkB for one that is chosen, and the most updates of a stage of one (default: all that "
+        "a model file can hold)",
     )
     parser.add_argument("--final", action="store_true", help="score the test sets, too: when all choices are made")
     parser.add_argument("--limit-updates", type=int, help="most updates of a stage")

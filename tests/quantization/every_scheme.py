@@ -23,6 +23,7 @@ OPTIONS: Final = [
     *_combined("logarithmic", bits=(1, 2, 3, 4), granularity=_PAIRS),
     *_combined("logarithmic", bits=(2, 4), scale=("none", "maximum")),
     *_combined("fixed_point"),
+    *_combined("entropy_constrained", bits=(2, 3, 4), rate=(0.5, 1.7)),
     *_combined("codebook", bits=(1, 2, 3, 4, 8)),
     *_combined("binarization_fixed"),
     *_combined("binarization_fixed", values=((0.1, -0.2),)),
@@ -34,6 +35,8 @@ SCHEMES: Final[dict[str, Scheme]] = {
 }
 # Their codes are set by a rule of their own, not by which value is nearest.
 BY_RULE: Final = ("binarization_fixed", "binarization_fixed (0.1, -0.2)", *(n for n in SCHEMES if n.endswith("greedy")))
+# Their codes' boundaries are not in the middle of two values.
+BETWEEN_BOUNDARIES: Final = tuple(name for name in SCHEMES if name.startswith("entropy_constrained"))
 
 
 def random_weight(seed: int, rows: int = 4, columns: int = 24) -> Tensor:

@@ -114,7 +114,8 @@ def test_quantized_activations_are_refused(model: TrainedModel) -> None:
 
 def test_a_recipe_for_a_size_divides_its_own_parts(model: TrainedModel, tmp_path: Path) -> None:
     found = choose_recipe(model, tmp_path, size=24_000)
-    (stage,) = found.stages
+    stage, vectors = found.stages
+    assert [entry.vectors for entry in vectors.quantize] == [["*"]]
     assert [entry.matrices for entry in stage.quantize] == [[kind] for kind in kinds_of(model.architecture)]
     assert len(make_plan(found, model.architecture)[0].matrices) == len(matrix_names(model.architecture))
 

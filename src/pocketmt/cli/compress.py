@@ -113,7 +113,7 @@ def compress(
       pocketmt compress runs/captions log4-sequence-distilled --source-text news.en --output news4.pocketmt
       pocketmt compress runs/captions --target-size 900kB --output captions-900kB.pocketmt
     """
-    _check_usage(recipe, target_size, tolerated_loss, updates, precision, source_text)
+    _check_usage(recipe, target_size, tolerated_loss, updates, source_text)
     from pocketmt.training.configuration import read_configuration
 
     work = folder if folder is not None or output is None else output.with_suffix(".compression")
@@ -136,7 +136,13 @@ def compress(
         size = compress_run(run, found, work, output, resolved, **labels, **text, entropy_coding=entropy_coding)
     else:
         retrained = min(most, DEFAULT_UPDATES if updates is None else updates)
-        target = Target(size=target_size, damage=tolerated_loss, updates=retrained, entropy_coding=entropy_coding)
+        target = Target(
+            size=target_size,
+            damage=tolerated_loss,
+            updates=retrained,
+            precision=precision,
+            entropy_coding=entropy_coding,
+        )
         size = compress_run_to(target, run, work, output, resolved, **labels, scored=show_scored, chosen=_show_chosen)
     click.echo(f"{output}: {size:,} bytes", err=True)
 
@@ -146,7 +152,6 @@ def _check_usage(
     size: int | None,
     loss: float | None,
     updates: int | None,
-    precision: str | None,
     source_text: Path | None,
 ) -> None:
     if (recipe is not None) + (size is not None) + (loss is not None) != 1:
@@ -155,8 +160,6 @@ def _check_usage(
         raise click.UsageError("--updates goes with --target-size or --tolerated-loss; a recipe says its own.")
     if recipe is None and source_text is not None:
         raise click.UsageError("--source-text goes with RECIPE.")
-    if recipe is None and precision is not None:
-        raise click.UsageError("--precision goes with RECIPE.")
 
 
 def _found(name: str, most: int, precision: "Precision | None") -> "Recipe":

@@ -4,6 +4,7 @@ from pocketmt.quantization.affine import Affine
 from pocketmt.quantization.binarization import FixedBinarization, FlexibleBinarization
 from pocketmt.quantization.binary_code import BinaryCode
 from pocketmt.quantization.codebook import Codebook
+from pocketmt.quantization.entropy_constrained import EntropyConstrained
 from pocketmt.quantization.fixed_point import FixedPoint
 from pocketmt.quantization.logarithmic import Logarithmic
 from pocketmt.quantization.registry import scheme_from_options
@@ -14,6 +15,7 @@ __all__ = [
     "Affine",
     "BinaryCode",
     "Codebook",
+    "EntropyConstrained",
     "FixedBinarization",
     "FixedPoint",
     "FlexibleBinarization",

@@ -27,7 +27,7 @@ class FixedPoint(MatrixCodebook):
     def fit(self, weight: Tensor) -> Parameters:
         """Return levels, float32 [16], -8 to 7, and scale, float32 [1]."""
         levels = torch.tensor(LEVELS, dtype=torch.float32, device=weight.device)
-        scale = _fitted_scale(weight.detach().double().flatten(), levels.double())
+        scale = fitted_scale(weight.detach().double().flatten().sort().values, levels.double())
         return {"levels": levels, "scale": scale.to(torch.float32).reshape(1)}
 
     def assign(self, weight: Tensor, parameters: Parameters) -> Tensor:
@@ -35,15 +35,21 @@ class FixedPoint(MatrixCodebook):
         return nearest_codes(weight, (parameters["levels"] * parameters["scale"])[None])
 
 
-def _fitted_scale(values: Tensor, levels: Tensor) -> Tensor:
+def fitted_scale(ordered: Tensor, levels: Tensor) -> Tensor:
     """Alternate nearest levels (paper L, eq. 3) and the least-squares scale for them (eq. 7), from the maximum.
 
-    Values are sorted once: then an assignment is a cut at each boundary, and eq. 7 a sum over ranges.
+    Of sorted values an assignment is a cut at each boundary, and eq. 7 a sum over ranges.
+
+    Args:
+        ordered: float64 [count], ascending.
+        levels: float64, ascending, the last above 0.
+
+    Returns:
+        float64 []; 0 where all values are 0.
     """
-    ordered = values.sort().values
     sums = torch.nn.functional.pad(ordered.cumsum(dim=0), (1, 0))  # sums[n]: of the n smallest
-    ends = torch.tensor([0, len(ordered)], device=values.device)
-    scale = values.abs().amax() / levels[-1]
+    ends = torch.tensor([0, len(ordered)], device=ordered.device)
+    scale = ordered.abs().amax() / levels[-1]
     for _ in range(_MOST_ROUNDS):
         cuts = torch.searchsorted(ordered, scale * (levels[:-1] + levels[1:]) / 2, right=True)
         edges = torch.cat([ends[:1], cuts, ends[1:]])

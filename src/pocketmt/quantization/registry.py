@@ -8,6 +8,7 @@ from pocketmt.quantization.affine import Affine
 from pocketmt.quantization.binarization import FixedBinarization, FlexibleBinarization
 from pocketmt.quantization.binary_code import BinaryCode
 from pocketmt.quantization.codebook import Codebook
+from pocketmt.quantization.entropy_constrained import EntropyConstrained
 from pocketmt.quantization.fixed_point import FixedPoint
 from pocketmt.quantization.logarithmic import Logarithmic
 from pocketmt.quantization.scheme import Scheme
@@ -22,6 +23,7 @@ SCHEMES: Final[dict[str, type[Scheme]]] = {
         Logarithmic,
         FixedPoint,
         Codebook,
+        EntropyConstrained,
         FixedBinarization,
         FlexibleBinarization,
         BinaryCode,

@@ -54,9 +54,27 @@ def test_further_calls_add_rows_and_replace_their_own(
     main([str(run), "uniform8", *arguments])
     assert [row["recipe"] for row in read_record(output)["rows"]] == ["float32", CONTROL, "uniform8"]
     assert "tests" not in read_record(output)["rows"][2]
-    main([str(run), "uniform8", "z1-codebook-2bit-after-training", "log4-distilled=1", "--final", *arguments])
+    main(
+        [
+            str(run),
+            "uniform8",
+            "z1-codebook-2bit-after-training",
+            "log4-distilled=1",
+            "size-16kB=1",
+            "--final",
+            *arguments,
+        ]
+    )
     rows = {row["recipe"]: row for row in read_record(output)["rows"]}
-    assert list(rows) == ["float32", CONTROL, "uniform8", "z1-codebook-2bit-after-training", "log4-distilled"]
+    assert list(rows) == [
+        "float32",
+        CONTROL,
+        "uniform8",
+        "z1-codebook-2bit-after-training",
+        "log4-distilled",
+        "size-16kB",
+    ]
+    assert 14_000 < rows["size-16kB"]["entropy_coded_bytes"] <= 16_000 and rows["size-16kB"]["updates"] == 1
     assert rows["log4-distilled"]["updates"] == 1
     assert 8 < rows["uniform8"]["bits"] < 9 and rows["uniform8"]["updates"] == 0 and rows[CONTROL]["updates"] == 2
     assert rows["uniform8"]["tests"]["lines"] == 16

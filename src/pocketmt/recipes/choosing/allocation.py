@@ -2,7 +2,7 @@
 
 import math
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -12,8 +12,8 @@ from pocketmt.errors import ConfigurationError
 from pocketmt.models.networks import make_network
 from pocketmt.recipes.choosing.budget import Allocation, Choice, least_damage, least_size, pareto_frontier
 from pocketmt.recipes.choosing.sensitivity import validation_text
-from pocketmt.recipes.description.matrices import kinds_of, matching, matrix_names
-from pocketmt.recipes.description.plan import make_division, make_plan
+from pocketmt.recipes.description.matrices import kinds_of
+from pocketmt.recipes.description.plan import make_plan
 from pocketmt.recipes.description.schema import LearningRate, Quantize, Recipe, Retraining, Stage, StraightThrough
 from pocketmt.recipes.packing.encoding import encode_matrix, stored_groups
 from pocketmt.recipes.packing.entropy_coding import code_tensors
@@ -21,6 +21,7 @@ from pocketmt.recipes.packing.model_file import FLOAT32, About, pack
 from pocketmt.recipes.retraining.setting import piece_counts, row_groups
 from pocketmt.recipes.row_groups import RowGroup, decode, quantize
 from pocketmt.recipes.trained_model import TrainedModel
+from pocketmt.recipes.vectors import by_parameter, stacked
 from pocketmt.training.checkpoints import Weights
 from pocketmt.training.data import Corpus
 from pocketmt.training.validation import validation_loss
@@ -31,6 +32,8 @@ _MANIFEST_BYTES: Final = 512
 # The share of an entropy-coded file that is kept back, as retraining moves codes, and what coding gains with them.
 _RESERVE: Final = 0.01
 _FREQUENCY_RATIOS: Final = (1, 2, 4, 8)  # of [B2]
+_RATES: Final = (3.5, 3.0, 2.5, 2.25, 2.0, 1.75, 1.5, 1.25, 1.0)  # bits a weight of entropy-coded codes
+_VECTORS: Final = "vectors"
 _ROUNDS: Final = 10
 
 
@@ -50,19 +53,36 @@ class Choices:
         self.counts = piece_counts(self.corpus, model.architecture.vocabulary_size)
         self.entries: dict[tuple[str, str], Quantize] = {}
         kinds = kinds_of(model.architecture)
-        self.parts: dict[str, list[Choice]] = {kind: [] for kind in kinds}
-        candidates = [(kind, name, entry) for kind in kinds for name, entry in _candidates(kind)]
+        candidates = [(kind, *each) for kind in kinds for each in _candidates(kind, entropy_coding)]
+        total = len(candidates) + 1
         whole = _loss(model, self.corpus, {})
+        self.parts: dict[str, list[Choice]] = {kind: [] for kind in kinds}
         for done, (kind, name, entry) in enumerate(candidates, start=1):
             self.entries[kind, name] = entry
-            self.parts[kind].append(self._measure(kind, name, entry, whole))
-            progress(done, len(candidates))
+            self.parts[kind].append(self._measure(name, entry, whole))
+            progress(done, total)
+        self.parts[_VECTORS] = self._vectors(whole)
+        progress(total, total)
 
-    def _measure(self, kind: str, name: str, entry: Quantize, whole: float) -> Choice:
-        """Return size and damage of one way to store one part."""
-        groups = make_division(entry, "allocation").groups(self.counts)
+    def _vectors(self, whole: float) -> list[Choice]:
+        """Return the ways to store biases and norms: as they are, or quantized, whose size is the zero of the other."""
+        entry = Quantize(vectors=["*"], scheme="codebook", bits=8)
+        recipe = Recipe(name=_VECTORS, stages=[Stage(quantize=[entry])])
+        stacks = row_groups(make_plan(recipe, self.model.architecture)[-1], self.counts)
+        replaced: Weights = {}
+        for name, groups in stacks.items():
+            quantized = quantize(groups, stacked(self.model.weights, groups))
+            replaced |= by_parameter(name, groups, decode(groups, quantized))
+        saved = _packed_size(self, {}, recipe) - _packed_size(self, stacks, recipe)
+        self.entries[_VECTORS, "8 bit"] = entry
+        damage = _loss(self.model, self.corpus, replaced) - whole
+        return [Choice("32 bit", saved, 0.0), Choice("8 bit", 0, damage)]
+
+    def _measure(self, name: str, entry: Quantize, whole: float) -> Choice:
+        """Return size and damage of one way to store the matrices of one part."""
+        plan = make_plan(Recipe(name=name, stages=[Stage(quantize=[entry])]), self.model.architecture)[-1]
         size, replaced = 0, {}
-        for matrix in matching(matrix_names(self.model.architecture), kind):
+        for matrix, groups in row_groups(plan, self.counts).items():
             weight = self.model.weights[matrix]
             quantized = quantize(groups, weight)
             replaced[matrix] = decode(groups, quantized)
@@ -73,10 +93,18 @@ class Choices:
         return Choice(name, size, _loss(self.model, self.corpus, replaced) - whole)
 
     def recipe(self, name: str, allocation: Allocation, retraining: Retraining | None) -> Recipe:
-        """Return the recipe of one stage that stores each part as allocated."""
-        quantize = [self.entries[part, choice.name] for part, choice in allocation.choices.items()]
+        """Return the recipe that stores each part as allocated; vectors, where at all, when matrices are retrained."""
         words = ", ".join(f"{part} {choice.name}" for part, choice in allocation.choices.items())
-        return Recipe(name=name, description=words, stages=[Stage(quantize=quantize, retraining=retraining)])
+        entries = {
+            part: self.entries[part, choice.name]
+            for part, choice in allocation.choices.items()
+            if (part, choice.name) in self.entries
+        }
+        vectors = entries.pop(_VECTORS, None)
+        stages = [Stage(quantize=list(entries.values()), retraining=retraining)]
+        if vectors is not None:
+            stages.append(Stage(name=_VECTORS, quantize=[vectors]))
+        return Recipe(name=name, description=words, stages=stages)
 
 
 def choose_recipe(
@@ -133,7 +161,7 @@ def recipe_of_size(choices: Choices, name: str, size: int, retraining: Retrainin
     smallest = pareto_frontier(choices.parts)[0]
     others = 0  # bytes of the file that are no matrices; found by packing
     reserve = _RESERVE if choices.entropy_coding and retraining is not None else 0.0
-    for _ in range(_ROUNDS):
+    for attempt in range(_ROUNDS):
         if smallest.size + others > size:
             recipe = choices.recipe(name, smallest, retraining)
             least = _file_size(choices, recipe, reserve)
@@ -147,7 +175,8 @@ def recipe_of_size(choices: Choices, name: str, size: int, retraining: Retrainin
         packed = _file_size(choices, recipe, reserve)
         if packed <= size:
             return recipe
-        others += packed - size if others else packed - allocation.size
+        # Headers differ, too: where a few bytes less are never enough, more and more less are asked for.
+        others += (packed - size) * 2 ** (attempt - 1) if others else packed - allocation.size
     raise ConfigurationError(f"no file of {size:,} bytes was found: ask for some kilobytes more")
 
 
@@ -164,13 +193,23 @@ def default_retraining(updates: int) -> Retraining | None:
     )
 
 
-def _candidates(kind: str) -> Iterator[tuple[str, Quantize]]:
+def _candidates(kind: str, entropy_coding: bool) -> Iterator[tuple[str, Quantize]]:
     """Yield name and entry of each way to store a part, from the largest to the smallest."""
     yield "uniform 8 bit", Quantize(matrices=[kind], scheme="uniform", bits=8)
     for scheme in ("affine", "logarithmic"):
         for granularity in ("row", "matrix"):
             entry = Quantize(matrices=[kind], scheme=scheme, bits=4, granularity=granularity)
             yield f"{scheme} 4 bit per {granularity}", entry
+    yield from _coded(kind) if entropy_coding else _uncoded(kind)
+
+
+def _coded(kind: str) -> Iterator[tuple[str, Quantize]]:
+    for rate in _RATES:
+        entry = Quantize(matrices=[kind], scheme="entropy_constrained", bits=4, options={"rate": rate})
+        yield f"at {rate:g} bits", entry
+
+
+def _uncoded(kind: str) -> Iterator[tuple[str, Quantize]]:
     for scheme, widths in (("codebook", (4, 3)), ("binary", (4, 3, 2, 1))):
         for bits in widths:
             yield f"{scheme} {bits} bit", Quantize(matrices=[kind], scheme=scheme, bits=bits)
@@ -189,8 +228,13 @@ def _loss(model: TrainedModel, corpus: Corpus, replaced: Weights) -> float:
 
 def _file_size(choices: Choices, recipe: Recipe, reserve: float) -> int:
     """Return the bytes of the model file that a recipe makes without its retraining, and what is kept back."""
+    groups = row_groups(make_plan(recipe, choices.model.architecture)[-1], choices.counts)
+    return math.ceil(_packed_size(choices, groups, recipe) * (1 + reserve)) + _MANIFEST_BYTES
+
+
+def _packed_size(choices: Choices, groups: Mapping[str, tuple[RowGroup, ...]], recipe: Recipe) -> int:
+    """Return the bytes of the model file whose matrices and vectors have these schemes, the others in float32."""
     model = choices.model
-    groups = row_groups(make_plan(recipe, model.architecture)[-1], choices.counts)
     schemes: dict[str, str | Sequence[RowGroup]] = {**groups, "*": FLOAT32}
     about = About(
         source_language=model.languages["source"],
@@ -202,5 +246,4 @@ def _file_size(choices: Choices, recipe: Recipe, reserve: float) -> int:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.pocketmt"
         coding = choices.entropy_coding
-        size = pack(path, model.weights, model.architecture, vocabulary, schemes, about, entropy_coding=coding)
-    return math.ceil(size * (1 + reserve)) + _MANIFEST_BYTES
+        return pack(path, model.weights, model.architecture, vocabulary, schemes, about, entropy_coding=coding)

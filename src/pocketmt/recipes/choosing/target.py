@@ -4,9 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from pocketmt.recipes.description.schema import Recipe
+from pocketmt.recipes.description.schema import Recipe, set_precision
 from pocketmt.recipes.run_folder import OversizedError, choose_run_recipe, compress_run
-from pocketmt.training.configuration import Configuration
+from pocketmt.training.configuration import Configuration, Precision
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,6 +16,7 @@ class Target:
     size: int | None = None
     damage: float | None = None
     updates: int = 0
+    precision: Precision | None = None  # of the updates; None: float32
     entropy_coding: bool = False
 
 
@@ -56,6 +57,8 @@ def compress_run_to(
             entropy_coding=target.entropy_coding,
             progress=scored,
         )
+        if target.precision is not None:
+            recipe = set_precision(recipe, target.precision)
         chosen(recipe)
         try:
             return compress_run(

@@ -20,7 +20,7 @@ from pocketmt.model_file.manifest import FORMAT_VERSION, check_manifest
 from pocketmt.model_file.products import activation_scale_name
 from pocketmt.model_file.vectors import stack_name, stacks_from_json, stored_shapes
 from pocketmt.model_file.writer import StoredTensor, write_model
-from pocketmt.quantization import Logarithmic, Scheme, Uniform
+from pocketmt.quantization import EntropyConstrained, Logarithmic, Scheme, Uniform
 from pocketmt.quantization.log_activations import LogarithmicActivations
 from pocketmt.quantization.static_activations import CalibratedActivations
 from pocketmt.recipes.activations.stored import TrainedActivations, encode_activations, with_stored_norms
@@ -88,7 +88,8 @@ def pack(
             what training used. The other matrices' schemes fit and assign.
         products: how activations that meet quantized matrices are quantized; None: 8 bits, a scale a row.
         activations: which are quantized, as `check_storable` asks, and their ranges; None: none are.
-        entropy_coding: make the codes smaller without loss; only a PocketMT that knows of it reads such a file.
+        entropy_coding: make all codes smaller without loss; only a PocketMT that knows of it reads such files. Those of
+            schemes that count on it are coded in any case.
 
     Returns:
         The file's size in bytes.
@@ -116,10 +117,15 @@ def pack(
     described, ranges = _activations(activations, architecture)
     manifest = _manifest(architecture, vocabulary, about) | stored | _optional(vectors, products) | described
     tensors |= ranges | _activation_scales(products, [name for name in chosen if name not in stacks])
-    if entropy_coding:
-        tensors = code_tensors(tensors, check_manifest(manifest).matrices)
+    if coded := [name for name, groups in chosen.items() if entropy_coding or _counts_on_coding(groups)]:
+        matrices = check_manifest(manifest).matrices
+        tensors = code_tensors(tensors, {name: matrices[name] for name in coded})
         manifest["coding"] = CODING
     return write_model(path, manifest, tensors, vocabulary)
+
+
+def _counts_on_coding(groups: Sequence[RowGroup]) -> bool:
+    return any(isinstance(group.scheme, EntropyConstrained) for group in groups)
 
 
 def _activations(
