@@ -1,5 +1,6 @@
 """Entropy-coded codes: what is decoded is what was coded, and no stream makes a reader do anything else."""
 
+import lzma
 import random
 import zlib
 from pathlib import Path
@@ -153,8 +154,10 @@ def frequent_codes() -> dict[str, StoredTensor]:
 
 
 def coded_sample(path: Path) -> bytes:
+    """Write the sample, as it is before the whole of it is compressed."""
     tensors = code_tensors(frequent_codes(), check_manifest(dict(CODED_MANIFEST)).matrices)
     write_model(path, CODED_MANIFEST, tensors, sample.VOCABULARY)
+    path.write_bytes(lzma.decompress(path.read_bytes()))
     return path.read_bytes()
 
 

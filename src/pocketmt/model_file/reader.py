@@ -13,6 +13,8 @@ from typing import Final, Self
 from pocketmt.errors import ModelFileError
 from pocketmt.model_file.activations import StoredActivations, check_ranges, ranges_name
 from pocketmt.model_file.architecture import Architecture
+from pocketmt.model_file.compression import decompress as decompress_file
+from pocketmt.model_file.compression import is_compressed
 from pocketmt.model_file.container import Header, TensorEntry, header_bytes, parse_header
 from pocketmt.model_file.entropy_coding import CODED, coded_name, decode
 from pocketmt.model_file.layout import MAXIMUM_GROUPED, RowGroup, TensorForm, groups_form
@@ -46,10 +48,13 @@ class ModelFile:
         activations: which operations are quantized within ranges that the file holds; None: none are.
         stored_shortlist: the manifest's entry of the lexical shortlist; None: there is none.
         coded: tensor that the file holds entropy-coded -> its row group; `tensors` has it by its `coded_name`.
-        buffer: the whole file, read-only, mapped; it may be used until close.
+        buffer: the whole file, read-only: mapped, or what a compressed one holds; it may be used until close.
+        file_bytes: of the file on the disk.
     """
 
-    def __init__(self, buffer: memoryview, header: Header, manifest: dict[str, object], contents: Contents) -> None:
+    def __init__(
+        self, buffer: memoryview, file_bytes: int, header: Header, manifest: dict[str, object], contents: Contents
+    ) -> None:
         self.architecture: Architecture = contents.architecture
         self.source_language, self.target_language = contents.languages
         self.manifest: dict[str, object] = manifest
@@ -63,6 +68,7 @@ class ModelFile:
         self.tensors: Mapping[str, TensorEntry] = MappingProxyType(header.tensors)
         self.coded: Mapping[str, RowGroup] = MappingProxyType(_coded(header, contents))
         self.buffer: memoryview = buffer
+        self.file_bytes = file_bytes
         self._vocabulary_bytes = contents.vocabulary_bytes
 
     def data(self, name: str) -> memoryview:
@@ -160,7 +166,8 @@ def _map(path: str | os.PathLike[str]) -> memoryview:
         os.close(descriptor)
 
 
-def _check(buffer: memoryview, check_digest: bool) -> ModelFile:
+def _check(file: memoryview, check_digest: bool) -> ModelFile:
+    buffer = decompress_file(file) if is_compressed(file) else file
     raw = header_bytes(buffer)
     header = parse_header(raw, len(buffer))
     if set(header.metadata) != {"pocketmt", "digest"}:
@@ -170,7 +177,7 @@ def _check(buffer: memoryview, check_digest: bool) -> ModelFile:
     manifest = parse_object(header.metadata["pocketmt"], "the manifest")
     contents = check_manifest(manifest)
     _check_tensors(header, contents)
-    model = ModelFile(buffer, header, manifest, contents)
+    model = ModelFile(buffer, len(file), header, manifest, contents)
     _check_values(model)
     return model
 

@@ -59,7 +59,8 @@ class ModelReport:
         shortlist_bytes: the compressed shortlist.
         vocabulary_bytes: the compressed SentencePiece model.
         container_bytes: header, manifest and padding.
-        file_bytes: the sum of all.
+        compressed_bytes: by how many a file that is compressed as a whole is smaller, in all its parts.
+        file_bytes: the sum of all, without these.
         parameters: their count.
         float32_bytes: what the parameters alone would take in fp32.
     """
@@ -81,6 +82,7 @@ class ModelReport:
     shortlist_bytes: int
     vocabulary_bytes: int
     container_bytes: int
+    compressed_bytes: int
     file_bytes: int
     parameters: int
     float32_bytes: int
@@ -97,8 +99,8 @@ class ModelReport:
 
     @property
     def float32_file_bytes(self) -> int:
-        """Bytes of the same file, had it fp32 parameters."""
-        return self.file_bytes - self.parameter_bytes + self.float32_bytes
+        """Bytes of the same file, had it fp32 parameters and were not compressed as a whole."""
+        return self.file_bytes + self.compressed_bytes - self.parameter_bytes + self.float32_bytes
 
     def to_json(self) -> str:
         """Return the report as one JSON object."""
@@ -150,6 +152,8 @@ class ModelReport:
         ):
             if stored:
                 rows.append((name, f"{stored:,}", f"{single:,}", f"{single / stored:.2f}x"))
+        if self.compressed_bytes:
+            rows.insert(-1, ("compressed by", f"{-self.compressed_bytes:,}", "0", ""))
         return [*_aligned(rows, "<>>>"), f"{self.parameters:,} parameters"]
 
 
@@ -193,7 +197,8 @@ def _report(path: str, file: ModelFile) -> ModelReport:
         shortlist_bytes=file.tensors[SHORTLIST_TENSOR].size if SHORTLIST_TENSOR in file.tensors else 0,
         vocabulary_bytes=vocabulary_bytes,
         container_bytes=len(file.buffer) - stored,
-        file_bytes=len(file.buffer),
+        compressed_bytes=len(file.buffer) - file.file_bytes,
+        file_bytes=file.file_bytes,
         parameters=parameters,
         float32_bytes=FLOAT32_BYTES * parameters,
     )

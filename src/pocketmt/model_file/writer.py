@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from pocketmt.errors import ModelFileError
+from pocketmt.model_file.compression import compress as compress_file
 from pocketmt.model_file.container import ALIGNMENT, LENGTH_BYTES
 from pocketmt.model_file.manifest import VOCABULARY_TENSOR
 from pocketmt.model_file.reader import DIGEST_CHARACTERS, open_model
@@ -38,7 +39,7 @@ def write_model(
 
     Args:
         path: to write to; its folder must exist and have room for a second copy.
-        manifest: all of it (docs/model-file.md).
+        manifest: all of it (docs/model-file.md). With `coding` the file is compressed as a whole where that helps.
         tensors: parameters and codes, in the order in which they shall lie in the file.
         vocabulary: the serialized SentencePiece model.
 
@@ -53,7 +54,8 @@ def write_model(
     stored = {**tensors, VOCABULARY_TENSOR: StoredTensor("U8", (len(compressed),), compressed)}
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}.partial")
     try:
-        _write_whole(temporary, _pieces(manifest, stored))
+        pieces = _pieces(manifest, stored)
+        _write_whole(temporary, [compress_file(b"".join(pieces))] if "coding" in manifest else pieces)
         size = temporary.stat().st_size
         _check_readable(temporary, target)
         os.replace(temporary, target)

@@ -31,7 +31,7 @@ def choices(tiny_run: Path) -> Choices:
 def test_counted_bytes_are_those_of_the_file(choices: Choices, tiny_run: Path, tmp_path: Path) -> None:
     # Without retraining the codes are those that were counted: only the manifest is left to differ.
     sizes = []
-    for size in range(24_000, 44_000, 4_000):
+    for size in range(20_000, 32_000, 3_000):
         recipe = recipe_of_size(choices, "a test", size, None)
         file = tmp_path / "model.pocketmt"
         sizes.append(compress_run(tiny_run, recipe, tmp_path / str(size), file, entropy_coding=True, maximum_size=size))
@@ -57,7 +57,7 @@ def test_a_share_is_kept_back_for_codes_that_will_move(choices: Choices, monkeyp
 
     with monkeypatch.context() as without:
         without.setattr(allocation, "_RESERVE", 0.0)
-        size = next(size for size in range(16_000, 25_000, 100) if fits(size))
+        size = next(size for size in range(8_000, 25_000, 100) if fits(size))
     assert not fits(size)
     assert fits(size + size // 50)
 
