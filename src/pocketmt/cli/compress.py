@@ -9,6 +9,7 @@ import click
 from pocketmt.cli.options import FILE, FileSize, entropy_coding_option, show_scored, show_translated
 
 if TYPE_CHECKING:
+    from pocketmt.recipes.choosing.target import Target
     from pocketmt.recipes.description.schema import Recipe
     from pocketmt.training.configuration import Precision
 
@@ -123,7 +124,7 @@ def compress(
     most = sys.maxsize if limit_updates is None else limit_updates
     found = None if recipe is None else _found(recipe, most, precision)
     resolved = None if configuration is None else read_configuration(configuration)
-    from pocketmt.recipes.choosing.target import Target, compress_run_to
+    from pocketmt.recipes.choosing.target import compress_run_to
     from pocketmt.recipes.run_folder import Labels, Teaching, compress_run, score_run
 
     labels = Labels(licence=licence, description=description)
@@ -136,13 +137,7 @@ def compress(
         size = compress_run(run, found, work, output, resolved, **labels, **text, entropy_coding=entropy_coding)
     else:
         retrained = min(most, DEFAULT_UPDATES if updates is None else updates)
-        target = Target(
-            size=target_size,
-            damage=tolerated_loss,
-            updates=retrained,
-            precision=precision,
-            entropy_coding=entropy_coding,
-        )
+        target = _target(target_size, tolerated_loss, retrained, precision, entropy_coding)
         size = compress_run_to(target, run, work, output, resolved, **labels, scored=show_scored, chosen=_show_chosen)
     click.echo(f"{output}: {size:,} bytes", err=True)
 
@@ -169,6 +164,14 @@ def _found(name: str, most: int, precision: "Precision | None") -> "Recipe":
 
     recipe = limit_updates(find_recipe(name), most)
     return recipe if precision is None else set_precision(recipe, precision)
+
+
+def _target(
+    size: int | None, damage: float | None, updates: int, precision: "Precision | None", entropy_coding: bool
+) -> "Target":
+    from pocketmt.recipes.choosing.target import Target
+
+    return Target(size=size, damage=damage, updates=updates, precision=precision, entropy_coding=entropy_coding)
 
 
 def _show_scores(work: Path, scores: dict[str, float]) -> None:

@@ -53,15 +53,7 @@ class EntropyConstrained(MatrixCodebook):
         ordered = weight.detach().double().flatten().sort().values
         multiples = self._multiples(weight)
         scale = (self._step(ordered, multiples) / _LEVELS_A_STEP).reshape(1)
-        edges = _edges(ordered, multiples * (scale * _LEVELS_A_STEP))
-        sums = torch.nn.functional.pad(ordered.cumsum(dim=0), (1, 0))[edges].diff()
-        means = sums / (edges.diff() * scale.double()).clamp(min=_SMALLEST)
-        middles = multiples.double() * _LEVELS_A_STEP
-        levels = torch.where(edges.diff() > 0, means.round(), middles)
-        # A value lies between its code's boundaries, so that what is quantized keeps its codes.
-        levels[1:] = levels[1:].maximum(middles[1:] - (_LEVELS_A_STEP / 2 - 1))
-        levels[:-1] = levels[:-1].minimum(middles[:-1] + (_LEVELS_A_STEP / 2 - 1))
-        return {"levels": levels.clamp(-HIGHEST_LEVEL, HIGHEST_LEVEL).float(), "scale": scale}
+        return {"levels": _levels(ordered, multiples, scale), "scale": scale}
 
     def _multiples(self, weight: Tensor) -> Tensor:
         half = 2 ** (self.bits - 1)
@@ -85,6 +77,22 @@ class EntropyConstrained(MatrixCodebook):
         """Return the codes of the nearest multiples of the step, uint8 [rows, columns]; in the middle, the lower's."""
         step = parameters["scale"].detach() * _LEVELS_A_STEP
         return nearest_codes(weight, (self._multiples(weight) * step)[None])
+
+
+def _levels(ordered: Tensor, multiples: Tensor, scale: Tensor) -> Tensor:
+    """Return the means of each code's weights in units of the scale, rounded to levels; where it has none, the middle.
+
+    A level lies between its code's boundaries, so that what is quantized keeps its codes.
+    """
+    edges = _edges(ordered, multiples * (scale * _LEVELS_A_STEP))
+    counts = edges.diff()
+    sums = torch.nn.functional.pad(ordered.cumsum(dim=0), (1, 0))[edges].diff()
+    middles = multiples.double() * _LEVELS_A_STEP
+    levels = torch.where(counts > 0, (sums / (counts * scale.double()).clamp(min=_SMALLEST)).round(), middles)
+    inside = _LEVELS_A_STEP / 2 - 1
+    levels[1:] = levels[1:].maximum(middles[1:] - inside)
+    levels[:-1] = levels[:-1].minimum(middles[:-1] + inside)
+    return levels.clamp(-HIGHEST_LEVEL, HIGHEST_LEVEL).float()
 
 
 def _edges(ordered: Tensor, values: Tensor) -> Tensor:

@@ -74,7 +74,7 @@ def test_further_calls_add_rows_and_replace_their_own(
         "log4-distilled",
         "size-16kB",
     ]
-    assert 14_000 < rows["size-16kB"]["entropy_coded_bytes"] <= 16_000 and rows["size-16kB"]["updates"] == 1
+    assert rows["size-16kB"]["entropy_coded_bytes"] <= 16_000 and rows["size-16kB"]["updates"] == 1
     assert rows["log4-distilled"]["updates"] == 1
     assert 8 < rows["uniform8"]["bits"] < 9 and rows["uniform8"]["updates"] == 0 and rows[CONTROL]["updates"] == 2
     assert rows["uniform8"]["tests"]["lines"] == 16

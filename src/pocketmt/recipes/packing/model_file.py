@@ -88,8 +88,7 @@ def pack(
             what training used. The other matrices' schemes fit and assign.
         products: how activations that meet quantized matrices are quantized; None: 8 bits, a scale a row.
         activations: which are quantized, as `check_storable` asks, and their ranges; None: none are.
-        entropy_coding: make all codes smaller without loss; only a PocketMT that knows of it reads such files. Those of
-            schemes that count on it are coded in any case.
+        entropy_coding: make all codes smaller without loss; those of schemes that count on it are so in any case.
 
     Returns:
         The file's size in bytes.
@@ -118,10 +117,17 @@ def pack(
     manifest = _manifest(architecture, vocabulary, about) | stored | _optional(vectors, products) | described
     tensors |= ranges | _activation_scales(products, [name for name in chosen if name not in stacks])
     if coded := [name for name, groups in chosen.items() if entropy_coding or _counts_on_coding(groups)]:
-        matrices = check_manifest(manifest).matrices
-        tensors = code_tensors(tensors, {name: matrices[name] for name in coded})
+        tensors = _code(tensors, coded, manifest)
         manifest["coding"] = CODING
     return write_model(path, manifest, tensors, vocabulary)
+
+
+def _code(
+    tensors: Mapping[str, StoredTensor], names: Sequence[str], manifest: Mapping[str, object]
+) -> dict[str, StoredTensor]:
+    """Return the tensors with the codes of these matrices entropy-coded."""
+    matrices = check_manifest(dict(manifest)).matrices
+    return code_tensors(tensors, {name: matrices[name] for name in names})
 
 
 def _counts_on_coding(groups: Sequence[RowGroup]) -> bool:
