@@ -20,7 +20,7 @@ from typing import Any, get_args
 
 from benchmarks.multi30k.data import ROOT, TESTS, VALIDATION, lines
 from benchmarks.multi30k.frontier import frontier, goals
-from benchmarks.multi30k.limits import limits_of
+from benchmarks.multi30k.limits import limited, limits_of
 from benchmarks.multi30k.model_record import ModelRecord, Outputs, Rows, against, pooled, pooled_references, updates
 from benchmarks.multi30k.paper_tables import CONTROL, paper_tables
 from benchmarks.multi30k.parity import parity
@@ -35,16 +35,15 @@ from pocketmt.model_file import open_model
 from pocketmt.model_file.report import inspect_model
 from pocketmt.recipes.activations.estimation import check_outcome
 from pocketmt.recipes.description.catalogue import find_recipe, recipe_names
-from pocketmt.recipes.description.schema import Recipe, limit_updates, read_recipe, set_precision
+from pocketmt.recipes.description.schema import Recipe, read_recipe, set_precision
 from pocketmt.recipes.run_folder import Labels, choose_run_recipe, compress_run, pack_run
 from pocketmt.recipes.trained_model import read_trained_model
 from pocketmt.text.vocabulary import Vocabulary
 from pocketmt.training.configuration import Precision
 
 UNCOMPRESSED = "float32"
-SIZE = re.compile(
-    r"size-(?P<kilobytes>[1-9][0-9]*)kB"
-)  # a row that is no recipe's, but the chosen one's of a coded file
+# A row that has no recipe's name: of the recipe that is chosen for a coded file of this size.
+SIZE = re.compile(r"size-(?P<kilobytes>[1-9][0-9]*)kB")
 LABELS = Labels(licence=LICENCE, description=DESCRIPTION)
 CONTRASTS = Path(__file__).with_name("recipes")
 COLUMNS = (
@@ -121,10 +120,9 @@ def _recipe(name: str, limit: int | None, run: Path, work: Path) -> Recipe:
     """Return the recipe of a row, with stages of at most so many updates; that of a size is chosen for the run."""
     size = SIZE.fullmatch(name)
     if size is not None:
-        bytes_ = 1000 * int(size["kilobytes"])
-        return choose_run_recipe(run, work, bytes_, None, limit or DEFAULT_UPDATES, entropy_coding=True)
-    recipe = find_row_recipe(name)
-    return recipe if limit is None else limit_updates(recipe, limit)
+        most = 1000 * int(size["kilobytes"])
+        return choose_run_recipe(run, work, most, None, limit or DEFAULT_UPDATES, entropy_coding=True)
+    return limited(find_row_recipe(name), limit)
 
 
 def find_row_recipe(name: str) -> Recipe:

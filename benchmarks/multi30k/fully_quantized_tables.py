@@ -11,10 +11,11 @@ from typing import Any, Final
 
 import msgspec
 
+from benchmarks.multi30k.limits import limited
 from benchmarks.multi30k.paper_tables import CONTROL, PaperRow
 from pocketmt.recipes.activations.fully_quantized import STRATEGY
 from pocketmt.recipes.description.catalogue import find_recipe
-from pocketmt.recipes.description.schema import Activations, Recipe, StraightThrough, limit_updates
+from pocketmt.recipes.description.schema import Activations, Recipe, StraightThrough
 
 CONTROL_FROM_SCRATCH: Final = "fp32-from-scratch"
 OURS_FROM_SCRATCH: Final = "q-8bit-from-scratch"
@@ -117,12 +118,8 @@ def find_table_recipe(name: str, most: int | None = None) -> Recipe:
     """Return a recipe of the tables, of the library or made from one of it, with stages of at most so many updates."""
     delays = {f"q-8bit-delayed-{share:.0%}": share for share in _DELAYS}
     if name in delays:
-        return _delayed(name, delays[name], _limited(find_recipe(OURS_FROM_SCRATCH), most))
-    return _limited(_find(name), most)
-
-
-def _limited(recipe: Recipe, most: int | None) -> Recipe:
-    return recipe if most is None else limit_updates(recipe, most)
+        return _delayed(name, delays[name], limited(find_recipe(OURS_FROM_SCRATCH), most))
+    return limited(_find(name), most)
 
 
 def _find(name: str) -> Recipe:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from pocketmt.errors import ConfigurationError
+from pocketmt.recipes.description.schema import Recipe, limit_updates
 
 
 def limits_of(arguments: Iterable[str], limit: int | None) -> dict[str, int | None]:
@@ -16,6 +17,11 @@ def limits_of(arguments: Iterable[str], limit: int | None) -> dict[str, int | No
         ConfigurationError: behind "=" stands no whole number from 1.
     """
     return dict(_limited(argument, limit) for argument in arguments)
+
+
+def limited(recipe: Recipe, most: int | None) -> Recipe:
+    """Return the recipe with stages of at most so many updates; None: as it is."""
+    return recipe if most is None else limit_updates(recipe, most)
 
 
 def _limited(argument: str, limit: int | None) -> tuple[str, int | None]:

@@ -82,7 +82,7 @@ def benchmark(
       pocketmt benchmark my.pocketmt test.en --mode throughput --workers 4 --pin-workers
       pocketmt benchmark captions-en-de test.en --beam-size 1 --mode throughput --lines 1000000 --repeats 1 --json
     """
-    from dataclasses import asdict
+    from dataclasses import asdict, replace
 
     from pocketmt.engine.bundled import resolve_model
     from pocketmt.evaluation.model_file import measure_speed
@@ -102,7 +102,7 @@ def benchmark(
         shortlist=shortlist,
     )
     if as_json:
-        click.echo(to_json(record))
+        click.echo(to_json(replace(record, model=model)))
         return
     values = asdict(record)
     for title, key in (*SPEED_ROWS, *(LATENCY_ROWS if mode == "latency" else ()), *OTHER_ROWS):

@@ -1,4 +1,4 @@
-"""A whole model file as one xz stream: its header repeats itself, and is a tenth of the smallest files.
+"""A whole model file as one xz stream: its header repeats itself, and is no small part of a small file.
 
 Codes that are entropy-coded already come through at their size, and the reader has no more work than to read on.
 """
@@ -7,7 +7,7 @@ import lzma
 from typing import Final
 
 from pocketmt.errors import ModelFileError
-from pocketmt.model_file.xz import DECODER_MEMORY_LIMIT
+from pocketmt.model_file import xz
 
 MAGIC: Final = b"\xfd7zXZ\x00"  # how every xz stream begins; a header's length would be 28 TB
 # A stream expands at most so much: a small file must not ask for any memory it likes.
@@ -30,8 +30,7 @@ def compress(content: bytes) -> bytes:
     """
     if len(content) > LARGEST:
         return content
-    filters = [{"id": lzma.FILTER_LZMA2, "preset": 6, "dict_size": _WINDOW, "pb": 0}]
-    stream = lzma.compress(content, format=lzma.FORMAT_XZ, check=lzma.CHECK_CRC32, filters=filters)
+    stream = xz.compress(content, _WINDOW)
     return stream if len(stream) < len(content) <= MAXIMUM_EXPANSION * len(stream) else content
 
 
@@ -41,7 +40,7 @@ def decompress(stream: memoryview) -> memoryview:
     Raises:
         ModelFileError: where it is not one whole xz stream, or expands too much.
     """
-    decompressor = lzma.LZMADecompressor(format=lzma.FORMAT_XZ, memlimit=DECODER_MEMORY_LIMIT)
+    decompressor = lzma.LZMADecompressor(format=lzma.FORMAT_XZ, memlimit=xz.DECODER_MEMORY_LIMIT)
     content = bytearray()
     read = 0
     while not decompressor.eof:

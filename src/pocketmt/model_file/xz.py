@@ -8,11 +8,12 @@ from pocketmt.errors import ModelFileError
 # Many readers keep the decoder's window in memory: no larger than the content needs, and bounded when reading.
 DECODER_MEMORY_LIMIT: Final = 96 << 20  # bytes
 SMALLEST_WINDOW: Final = 1 << 12
+LARGEST_WINDOW: Final = 64 << 20
 
 
-def compress(content: bytes) -> bytes:
-    """Compress a tensor's content, at least one byte; the same bytes give the same result."""
-    window = min(max(SMALLEST_WINDOW, 1 << (len(content) - 1).bit_length()), 64 << 20)
+def compress(content: bytes, largest_window: int = LARGEST_WINDOW) -> bytes:
+    """Compress at least one byte, finding what repeats itself within a window; the same bytes give the same result."""
+    window = min(max(SMALLEST_WINDOW, 1 << (len(content) - 1).bit_length()), largest_window)
     # pb 0: numbers and text are not aligned
     filters = [{"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, "dict_size": window, "pb": 0}]
     return lzma.compress(content, format=lzma.FORMAT_XZ, check=lzma.CHECK_CRC32, filters=filters)

@@ -60,7 +60,7 @@ def test_further_calls_add_rows_and_replace_their_own(
             "uniform8",
             "z1-codebook-2bit-after-training",
             "log4-distilled=1",
-            "size-16kB=1",
+            "size-5kB=1",
             "--final",
             *arguments,
         ]
@@ -72,9 +72,9 @@ def test_further_calls_add_rows_and_replace_their_own(
         "uniform8",
         "z1-codebook-2bit-after-training",
         "log4-distilled",
-        "size-16kB",
+        "size-5kB",
     ]
-    assert rows["size-16kB"]["entropy_coded_bytes"] <= 16_000 and rows["size-16kB"]["updates"] == 1
+    assert rows["size-5kB"]["entropy_coded_bytes"] <= 5_000 and rows["size-5kB"]["updates"] == 1
     assert rows["log4-distilled"]["updates"] == 1
     assert 8 < rows["uniform8"]["bits"] < 9 and rows["uniform8"]["updates"] == 0 and rows[CONTROL]["updates"] == 2
     assert rows["uniform8"]["tests"]["lines"] == 16

@@ -94,6 +94,11 @@ def test_the_recipe_of_these_tests_is_fine(tmp_path: Path) -> None:
             '"logarithmic"\nbits = 3\n[stages.retraining]\nmethod = "trained_parameters"',
             "embedding.weight (stages[0].quantize[0]): the scheme logarithmic has no parameters to train",
         ),
+        (
+            '"binary"\nbits = 3\n[stages.retraining]\nmethod = "periodic"\nperiod = 5',
+            '"entropy_constrained"\nbits = 3\n[stages.retraining]\nmethod = "trained_parameters"',
+            "embedding.weight (stages[0].quantize[0]): the scheme entropy_constrained has no parameters to train",
+        ),
         ("period = 5", "", "stages[0].retraining: object missing required field `period`"),
         ("rate = 1e-3", "rate = 0.0", "stages[0].retraining.learning_rate.rate: expected `float` > 0.0"),
         ("rate = 1e-3", "rate = nan", "stages[0].retraining.learning_rate.rate: expected `float` > 0.0"),

@@ -10,11 +10,10 @@ from pocketmt.quantization import Parameters, Scheme
 from pocketmt.quantization.binarization import FixedBinarization, FlexibleBinarization
 from pocketmt.quantization.binary_code import BinaryCode, binary_code_parameters
 from pocketmt.quantization.codebook import Codebook
-from pocketmt.quantization.entropy_constrained import EntropyConstrained
 from pocketmt.quantization.level_table import codebook_parameters
 from pocketmt.recipes.row_groups import QuantizedMatrix, RowGroup
 
-TRAINABLE: Final = (Codebook, EntropyConstrained, FixedBinarization, FlexibleBinarization, BinaryCode)
+TRAINABLE: Final = (Codebook, FixedBinarization, FlexibleBinarization, BinaryCode)
 
 
 def trained_values(groups: Sequence[RowGroup], parameters: Sequence[Parameters]) -> list[nn.Parameter]:
