@@ -27,8 +27,8 @@ class EntropyConstrained(MatrixCodebook):
     Choi, El-Khamy and Lee 2017, "Towards the Limit of Network Quantization"). Codebooks of least error for their number
     of values, as k-means and binary codes, spend as many bits on a rare value as on a frequent one.
 
-    It is stored as a codebook whose scale is a 16th of the step, which is how `assign` knows the boundaries. Values that
-    gradients move, as a codebook's, would need a scale of their own, and are not offered.
+    It is stored as a codebook whose scale is a 16th of the step, which is how `assign` knows the boundaries. Values
+    that gradients move, as a codebook's, would need a scale of their own, and are not offered.
 
     Attributes:
         rate: bits a weight, the entropy of the codes of the matrix; above 0 and at most `bits`.
