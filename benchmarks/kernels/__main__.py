@@ -29,8 +29,7 @@ FAMILIES = {
     "int8": ("integer", 8),
     "six_bit": ("six_bit", 6),
     "table4": ("level_table", 4),
-    "planes4": ("bit_planes", 4),
-    "planes3": ("bit_planes", 3),
+    "row_table4": ("row_table", 4),
     "planes2": ("bit_planes", 2),
     "planes1": ("bit_planes", 1),
 }

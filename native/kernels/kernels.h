@@ -99,8 +99,21 @@ struct LevelTableProduct {  // 4-bit codes, weight = levels[code] * scale(row); 
                      size_t count, const Epilogue& epilogue, const Outputs& outputs);
 };
 
-struct BitPlaneProduct {  // binary codes ([B1]), weight = sum over planes of +-alpha(row, plane); executed from the
-                          // bits
+struct RowTableProduct {  // 4-bit codes, weight = levels(row)[code] * scale(row); executed from the packed codes
+    size_t (*packed_bytes)(size_t rows, size_t columns);
+    // codes, scales: as above; levels: [rows, 16] in [-127, 127]
+    void (*pack)(const uint8_t* codes, const float* scales, const int8_t* levels, size_t rows, size_t columns,
+                 void* packed);
+    void (*unpack_row)(const void* packed, size_t rows, size_t columns, size_t row,
+                       float* out);  // levels(row)[code] * scale
+    void (*gather)(const void* packed, size_t rows, size_t columns, const uint32_t* indices, size_t count,
+                   void* gathered);
+    void (*multiply)(const void* packed, size_t rows, size_t columns, const QuantizedActivations& activations,
+                     size_t count, const Epilogue& epilogue, const Outputs& outputs);
+};
+
+struct BitPlaneProduct {  // binary codes ([B1]) of few bits, weight = sum over planes of +-alpha(row, plane); executed
+                          // from the bits
     size_t (*packed_bytes)(size_t rows, size_t columns, size_t bits);
     // planes: [rows, bits, (columns + 7) / 8], lowest bit first, a set bit is +1, another -1; alphas: [rows, bits];
     // 1 to largest_plane_bits bits, otherwise std::invalid_argument
@@ -112,7 +125,7 @@ struct BitPlaneProduct {  // binary codes ([B1]), weight = sum over planes of +-
                      const QuantizedActivations& activations, size_t count, const Epilogue& epilogue,
                      const Outputs& outputs);
 };
-constexpr size_t largest_plane_bits = 4;
+constexpr size_t largest_plane_bits = 2;
 
 // Keys and values of one sentence and layer for attention over a fixed set of positions (encoder self-attention,
 // cross-attention). keys are transposed per head: [heads, head_size, padded_positions], padded = up to multiple of 16;
@@ -183,6 +196,7 @@ struct Kernels {
     IntegerProduct integer_product;
     IntegerProduct six_bit_product;  // executed from 6 bits a weight
     LevelTableProduct level_table_product;
+    RowTableProduct row_table_product;
     BitPlaneProduct bit_plane_product;
     VectorFunctions vector;
     GridFunctions grid;

@@ -71,13 +71,14 @@ void bit_plane_product(const uint8_t* planes, const float* alphas, size_t rows, 
     }
 }
 
-std::vector<int8_t> decode_levels(const uint8_t* codes, const int8_t* levels, size_t rows, size_t columns) {
+std::vector<int8_t> decode_levels(const uint8_t* codes, const int8_t* levels, size_t row_levels, size_t rows,
+                                  size_t columns) {
     std::vector<int8_t> weight(rows * columns);
     const size_t row_bytes = (columns + 1) / 2;
     for (size_t row = 0; row < rows; ++row) {
         for (size_t column = 0; column < columns; ++column) {
             const uint8_t both = codes[row * row_bytes + column / 2];
-            weight[row * columns + column] = levels[column % 2 == 0 ? both & 15 : both >> 4];
+            weight[row * columns + column] = levels[row * row_levels + (column % 2 == 0 ? both & 15 : both >> 4)];
         }
     }
     return weight;

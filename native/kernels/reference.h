@@ -26,8 +26,10 @@ void integer_product(const int8_t* weight, const float* scales, size_t rows, siz
 void bit_plane_product(const uint8_t* planes, const float* alphas, size_t rows, size_t columns, size_t bits,
                        const QuantizedActivations& activations, size_t count, const Epilogue& epilogue, float* out);
 
-// [rows, (columns + 1) / 2] nibbles, low nibble first -> [rows, columns] levels.
-std::vector<int8_t> decode_levels(const uint8_t* codes, const int8_t* levels, size_t rows, size_t columns);
+// [rows, (columns + 1) / 2] nibbles, low nibble first -> [rows, columns] levels. A row's 16 levels are `row_levels`
+// behind those of the row before: 0 where they are the same.
+std::vector<int8_t> decode_levels(const uint8_t* codes, const int8_t* levels, size_t row_levels, size_t rows,
+                                  size_t columns);
 
 // scale = max|x| / 127, code = round_half_even(x * (127 / max|x|)); codes [count, stride], zero from `columns` on.
 void quantize_rows(const float* x, size_t count, size_t columns, int8_t* codes, float* scales, size_t stride);

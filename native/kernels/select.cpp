@@ -127,18 +127,18 @@ const Kernels& kernels(InstructionSet instruction_set) {
     static const Kernels avx2_kernels = {InstructionSet::avx2,    "avx2",
                                          avx2::float_product,     avx2::integer_product,
                                          avx2::six_bit_product,   avx2::level_table_product,
-                                         avx2::bit_plane_product, avx2::vector_functions,
-                                         avx2::grid_functions};
-    static const Kernels avx_vnni_kernels = {InstructionSet::avx_vnni,  "avx_vnni",
-                                             avx2::float_product,       avx_vnni::integer_product,
-                                             avx_vnni::six_bit_product, avx_vnni::level_table_product,
-                                             avx2::bit_plane_product,   avx2::vector_functions,
-                                             avx2::grid_functions};
+                                         avx2::row_table_product, avx2::bit_plane_product,
+                                         avx2::vector_functions,  avx2::grid_functions};
+    static const Kernels avx_vnni_kernels = {InstructionSet::avx_vnni,    "avx_vnni",
+                                             avx2::float_product,         avx_vnni::integer_product,
+                                             avx_vnni::six_bit_product,   avx_vnni::level_table_product,
+                                             avx_vnni::row_table_product, avx2::bit_plane_product,
+                                             avx2::vector_functions,      avx2::grid_functions};
     static const Kernels avx512_vnni_kernels = {InstructionSet::avx512_vnni,    "avx512_vnni",
                                                 avx512_vnni::float_product,     avx512_vnni::integer_product,
                                                 avx512_vnni::six_bit_product,   avx512_vnni::level_table_product,
-                                                avx512_vnni::bit_plane_product, avx512_vnni::vector_functions,
-                                                avx512_vnni::grid_functions};
+                                                avx512_vnni::row_table_product, avx512_vnni::bit_plane_product,
+                                                avx512_vnni::vector_functions,  avx512_vnni::grid_functions};
     if (instruction_set == InstructionSet::avx512_vnni) return avx512_vnni_kernels;
     if (instruction_set == InstructionSet::avx_vnni) return avx_vnni_kernels;
     if (instruction_set == InstructionSet::avx2) return avx2_kernels;
@@ -147,15 +147,15 @@ const Kernels& kernels(InstructionSet instruction_set) {
         InstructionSet::neon_dot_product,    "neon_dot_product",
         neon_dot_product::float_product,     neon_dot_product::integer_product,
         neon_dot_product::six_bit_product,   neon_dot_product::level_table_product,
-        neon_dot_product::bit_plane_product, neon_dot_product::vector_functions,
-        neon_dot_product::grid_functions};
+        neon_dot_product::row_table_product, neon_dot_product::bit_plane_product,
+        neon_dot_product::vector_functions,  neon_dot_product::grid_functions};
     if (instruction_set == InstructionSet::neon_dot_product) return neon_dot_product_kernels;
 #endif
     static const Kernels portable_kernels = {InstructionSet::portable,    "portable",
                                              portable::float_product,     portable::integer_product,
                                              portable::six_bit_product,   portable::level_table_product,
-                                             portable::bit_plane_product, portable::vector_functions,
-                                             portable::grid_functions};
+                                             portable::row_table_product, portable::bit_plane_product,
+                                             portable::vector_functions,  portable::grid_functions};
     return portable_kernels;
 }
 

@@ -41,7 +41,7 @@ class Numbers {  // xorshift: the same block everywhere
 struct Block {
     std::vector<float> weight, scales, bias, offsets, reversed_bias, reversed_offsets, alphas, activations;
     std::vector<uint32_t> reversed_rows;
-    std::vector<int8_t> codes, six_bit_weights, levels;
+    std::vector<int8_t> codes, six_bit_weights, levels, row_levels;
     std::vector<uint8_t> level_codes, planes;
 
     Block()
@@ -54,6 +54,7 @@ struct Block {
           codes(rows * columns),
           six_bit_weights(rows * columns),
           levels(16),
+          row_levels(rows * 16),
           level_codes(rows * ceil_divide(columns, 2)),
           planes(rows * largest_plane_bits * ceil_divide(columns, 8)) {
         Numbers numbers;
@@ -66,6 +67,7 @@ struct Block {
         for (int8_t& value : codes) value = static_cast<int8_t>(numbers.next());
         for (int8_t& value : six_bit_weights) value = static_cast<int8_t>((numbers.next() & 63) - 32);
         for (int8_t& value : levels) value = static_cast<int8_t>(numbers.next());
+        for (int8_t& value : row_levels) value = static_cast<int8_t>(numbers.next());
         for (uint8_t& value : level_codes) value = static_cast<uint8_t>(numbers.next() + 127);
         for (uint8_t& value : planes) value = static_cast<uint8_t>(numbers.next() + 127);
         reversed_bias.assign(bias.rbegin(), bias.rend());
@@ -200,19 +202,21 @@ void check_integer_product(const Kernels& table, const IntegerProduct& product, 
         [&](void* to) { product.gather(packed.data, rows, columns, block.reversed_rows.data(), rows, to); });
 }
 
-void check_level_table_product(const Kernels& table, const Block& block, const QuantizedActivations& activations,
-                               const Epilogue& epilogue) {
-    const LevelTableProduct& product = table.level_table_product;
+// A level table product: of one table, or of one a row, `row_levels` levels behind that of the row before.
+template <class Product>
+void check_table_product(const Kernels& table, const Product& product, const char* name,
+                         const std::vector<int8_t>& levels, size_t row_levels, const Block& block,
+                         const QuantizedActivations& activations, const Epilogue& epilogue) {
     const size_t bytes = product.packed_bytes(rows, columns);
     AlignedBytes packed(bytes), gathered(bytes);
-    product.pack(block.level_codes.data(), block.scales.data(), block.levels.data(), rows, columns, packed.data);
+    product.pack(block.level_codes.data(), block.scales.data(), levels.data(), rows, columns, packed.data);
     const std::vector<int8_t> weight =
-        reference::decode_levels(block.level_codes.data(), block.levels.data(), rows, columns);
+        reference::decode_levels(block.level_codes.data(), levels.data(), row_levels, rows, columns);
     std::vector<float> expected(count * rows);
     reference::integer_product(weight.data(), block.scales.data(), rows, columns, activations, count, epilogue,
                                expected.data());
     compare_bits(
-        table, "4-bit level table product", block, epilogue, expected, packed, gathered,
+        table, name, block, epilogue, expected, packed, gathered,
         [&](const void* from, size_t part, const Epilogue& each, float* out) {
             product.multiply(from, rows, columns, activations, part, each, {out, rows});
         },
@@ -267,7 +271,10 @@ void check_kernels(const Kernels& table) {
             check_integer_product(table, table.integer_product, "8-bit product", block.codes, block, input, each);
             check_integer_product(table, table.six_bit_product, "6-bit product", block.six_bit_weights, block, input,
                                   each);
-            check_level_table_product(table, block, input, each);
+            check_table_product(table, table.level_table_product, "4-bit level table product", block.levels, 0, block,
+                                input, each);
+            check_table_product(table, table.row_table_product, "row level table product", block.row_levels, 16, block,
+                                input, each);
         }
         for (size_t bits = 1; bits <= largest_plane_bits; ++bits)
             check_bit_plane_product(table, block, input, bits % 2 == 0 ? plain : with_offsets, bits);

@@ -1,6 +1,7 @@
 // From the schemes of a model file to the families of kernels: one function a scheme.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <vector>
 
 #include "model/error.h"
@@ -13,6 +14,8 @@ namespace {
 using Family = RowGroup::Family;
 
 constexpr size_t table_levels = 16;
+// Rows of binary codes whose alphas add up to less are zero.
+constexpr float smallest_sum = 1e-35f;
 // Rows of floats that are packed, and released, at a time: a matrix is never whole in memory both as in the file and as
 // packed.
 constexpr size_t part_rows = 16 * float_part_rows;
@@ -210,7 +213,48 @@ class GroupPacking {
     RowGroup binary() const {
         size_t bits = description_.bits;
         const uint8_t* planes = source_.packed_codes(prefix_ + ".planes", {rows_, bits, packed_size(columns_, 1)});
-        return bit_planes(planes, source_.scales(prefix_ + ".alphas", {rows_, bits}), nullptr, "planes");
+        std::vector<float> alphas = source_.scales(prefix_ + ".alphas", {rows_, bits});
+        return bits <= largest_plane_bits ? bit_planes(planes, alphas, nullptr, "planes") : row_tables(planes, alphas);
+    }
+    // A row's sums of +-alphas, as whole numbers of a 127th of the greatest: as many look-ups as one of bytes, where
+    // planes take one each.
+    RowGroup row_tables(const uint8_t* planes, const std::vector<float>& alphas) const {
+        const RowTableProduct& product = kernels_.row_table_product;
+        size_t bits = description_.bits;
+        std::vector<float> scale(rows_);
+        std::vector<int8_t> levels(rows_ * table_levels);
+        for (size_t row = 0; row < rows_; ++row) {
+            const float* of_row = alphas.data() + row * bits;
+            float greatest = 0.0f;
+            for (size_t bit = 0; bit < bits; ++bit) greatest += std::fabs(of_row[bit]);
+            if (!std::isfinite(greatest)) refuse("the alphas of a row add up to more than float32 holds");
+            if (greatest < smallest_sum) continue;  // 127ths of it would not be exact
+            scale[row] = greatest / 127.0f;
+            for (size_t code = 0; code < size_t{1} << bits; ++code) {
+                float sum = 0.0f;
+                for (size_t bit = 0; bit < bits; ++bit) sum += (code >> bit & 1u) != 0 ? of_row[bit] : -of_row[bit];
+                levels[row * table_levels + code] = static_cast<int8_t>(std::nearbyint(sum / scale[row]));
+            }
+        }
+        void* packed = arena_.allocate(product.packed_bytes(rows_, columns_));
+        product.pack(nibbles_of(planes).data(), scale.data(), levels.data(), rows_, columns_, packed);
+        return finished(Family::row_table, packed, nullptr, "planes");
+    }
+    // Planes [rows, bits, columns / 8] -> codes whose bit i is that of plane i, as nibbles.
+    std::vector<uint8_t> nibbles_of(const uint8_t* planes) const {
+        size_t bits = description_.bits, plane_bytes = packed_size(columns_, 1),
+               nibble_bytes = packed_size(columns_, 4);
+        std::vector<uint8_t> nibbles(rows_ * nibble_bytes);
+        for (size_t row = 0; row < rows_; ++row) {
+            for (size_t bit = 0; bit < bits; ++bit) {
+                const uint8_t* plane = planes + (row * bits + bit) * plane_bytes;
+                for (size_t column = 0; column < columns_; ++column) {
+                    unsigned set = plane[column / 8] >> (column % 8) & 1u;
+                    nibbles[row * nibble_bytes + column / 2] |= static_cast<uint8_t>(set << (column % 2 * 4 + bit));
+                }
+            }
+        }
+        return nibbles;
     }
     RowGroup bit_planes(const uint8_t* planes, const std::vector<float>& alphas, const float* offsets,
                         const char* suffix) const {

@@ -48,6 +48,10 @@ void RowGroup::multiply_part(const Kernels& kernels, Activations& activations, c
             kernels.level_table_product.multiply(packed, rows, columns, activations.quantized(), count, epilogue,
                                                  outputs);
             break;
+        case Family::row_table:
+            kernels.row_table_product.multiply(packed, rows, columns, activations.quantized(), count, epilogue,
+                                               outputs);
+            break;
         case Family::bit_planes:
             kernels.bit_plane_product.multiply(packed, rows, columns, bits, activations.quantized(), count, epilogue,
                                                outputs);
@@ -69,6 +73,9 @@ void RowGroup::unpack_row(const Kernels& kernels, size_t row, float* out) const 
         case Family::level_table:
             kernels.level_table_product.unpack_row(packed, rows, columns, row, out);
             break;
+        case Family::row_table:
+            kernels.row_table_product.unpack_row(packed, rows, columns, row, out);
+            break;
         case Family::bit_planes:
             kernels.bit_plane_product.unpack_row(packed, rows, columns, bits, row, out);
             break;
@@ -88,6 +95,8 @@ size_t RowGroup::packed_bytes(const Kernels& kernels, size_t count) const {
             return kernels.six_bit_product.packed_bytes(count, columns);
         case Family::level_table:
             return kernels.level_table_product.packed_bytes(count, columns);
+        case Family::row_table:
+            return kernels.row_table_product.packed_bytes(count, columns);
         case Family::bit_planes:
             return kernels.bit_plane_product.packed_bytes(count, columns, bits);
     }
@@ -113,6 +122,9 @@ RowGroup RowGroup::gather(const Kernels& kernels, std::span<const uint32_t> indi
             break;
         case Family::level_table:
             kernels.level_table_product.gather(packed, rows, columns, indices.data(), count, memory);
+            break;
+        case Family::row_table:
+            kernels.row_table_product.gather(packed, rows, columns, indices.data(), count, memory);
             break;
         case Family::bit_planes:
             kernels.bit_plane_product.gather(packed, rows, columns, bits, indices.data(), count, memory);

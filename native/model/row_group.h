@@ -14,7 +14,7 @@
 namespace pocketmt {
 
 struct RowGroup {
-    enum class Family { plain, integer, six_bit, level_table, bit_planes };
+    enum class Family { plain, integer, six_bit, level_table, row_table, bit_planes };
 
     Family family;
     size_t rows;

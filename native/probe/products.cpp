@@ -117,20 +117,23 @@ void compare_integers(const IntegerProduct& product, const char* name, Draw& dra
     });
 }
 
-void compare_level_table(const LevelTableProduct& product, Draw& draw) {
+// Of one table, or of one a row, `row_levels` levels behind that of the row before.
+template <class Product>
+void compare_table(const Product& product, const char* name, size_t row_levels, Draw& draw) {
     const Arguments given(draw, Shape(draw));
     const Shape& shape = given.shape;
     const auto codes = draw.whole<uint8_t>(shape.rows * ceil_divide(shape.columns, 2), 0, 255);
-    const auto levels = draw.whole<int8_t>(16, -127, 127);
+    const auto levels = draw.whole<int8_t>(16 + (shape.rows - 1) * row_levels, -127, 127);
     const std::vector<float> scales = draw.real(shape.rows);
     const FencedBytes packed(product.packed_bytes(shape.rows, shape.columns), packed_alignment);
     product.pack(codes.data(), scales.data(), levels.data(), shape.rows, shape.columns, packed.data());
     packed.check();
-    const std::vector<int8_t> weight = reference::decode_levels(codes.data(), levels.data(), shape.rows, shape.columns);
+    const std::vector<int8_t> weight =
+        reference::decode_levels(codes.data(), levels.data(), row_levels, shape.rows, shape.columns);
     std::vector<float> expected(shape.count * shape.rows);
     reference::integer_product(weight.data(), scales.data(), shape.rows, shape.columns, given.activations(),
                                shape.count, given.epilogue, expected.data());
-    given.compare("level table product", expected, [&](const Outputs& outputs) {
+    given.compare(name, expected, [&](const Outputs& outputs) {
         product.multiply(packed.data(), shape.rows, shape.columns, given.activations(), shape.count, given.epilogue,
                          outputs);
     });
@@ -186,7 +189,8 @@ size_t compare_products(const Kernels& table) {
         Draw draw(seed);
         compare_integers(table.integer_product, "8-bit product", draw, -128, 127);
         compare_integers(table.six_bit_product, "6-bit product", draw, -32, 31);
-        compare_level_table(table.level_table_product, draw);
+        compare_table(table.level_table_product, "level table product", 0, draw);
+        compare_table(table.row_table_product, "row level table product", 16, draw);
         compare_bit_planes(table.bit_plane_product, draw);
         compare_floats(table.float_product, draw);
     }

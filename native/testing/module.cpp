@@ -33,6 +33,7 @@ const Kernels& imitated_avx_vnni_kernels() {
         made.integer_product = imitated_avx_vnni::integer_product;
         made.six_bit_product = imitated_avx_vnni::six_bit_product;
         made.level_table_product = imitated_avx_vnni::level_table_product;
+        made.row_table_product = imitated_avx_vnni::row_table_product;
         return made;
     }();
     return table;

@@ -1,4 +1,4 @@
-// The products of fp32, 8-bit and level table weights as classes: a matrix is packed when it is made.
+// The products of fp32, 8-bit, 6-bit and level table weights as classes: a matrix is packed when it is made.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
@@ -118,6 +118,21 @@ class LevelTableMatrix : public QuantizedMatrix<LevelTableProduct> {
     LevelTableMatrix(const LevelTableMatrix& source, const Indices& indices) : QuantizedMatrix(source, indices) {}
 };
 
+class RowTableMatrix : public QuantizedMatrix<RowTableProduct> {
+  public:
+    RowTableMatrix(const std::string& instruction_set, const Array<uint8_t, 2>& codes, const Array<float, 1>& scales,
+                   const Array<int8_t, 2>& levels, size_t columns)
+        : QuantizedMatrix(kernels_named(instruction_set).row_table_product, codes.shape(0), columns) {
+        require(codes.shape(1) == ceil_divide(columns, 2), "codes [rows, (columns + 1) / 2]");
+        require(scales.shape(0) == rows_, "a scale for each row of the matrix");
+        require(levels.shape(0) == rows_ && levels.shape(1) == 16, "16 levels for each row of the matrix");
+        product_.pack(fenced(codes, 0).data(), fenced(scales).data(), fenced(levels, 0).data(), rows_, columns_,
+                      packed_.data());
+        packed_.check();
+    }
+    RowTableMatrix(const RowTableMatrix& source, const Indices& indices) : QuantizedMatrix(source, indices) {}
+};
+
 // A new matrix of some rows of another.
 template <class Packed>
 Packed* gather(const Packed& matrix, const Indices& indices) {
@@ -155,6 +170,12 @@ void bind_products(nb::module_& module) {
                     nb::arg("instruction_set"), nb::arg("codes"), nb::arg("scales"), nb::arg("levels"),
                     nb::arg("columns"));
     bind_quantized_multiply(level_table);
+    nb::class_<RowTableMatrix> row_table(module, "RowTableMatrix");
+    row_table.def(nb::init<const std::string&, const Array<uint8_t, 2>&, const Array<float, 1>&,
+                           const Array<int8_t, 2>&, size_t>(),
+                  nb::arg("instruction_set"), nb::arg("codes"), nb::arg("scales"), nb::arg("levels"),
+                  nb::arg("columns"));
+    bind_quantized_multiply(row_table);
 }
 
 }  // namespace pocketmt::testing

@@ -34,13 +34,13 @@ void wrong_quantized(const void* packed, size_t rows, size_t columns, const Quan
     if (count == imitated.wrong_count) last = std::nextafter(last, INFINITY);
 }
 
-// Wrong for codes of three bits alone.
+// Wrong for codes of two bits alone.
 void wrong_bit_plane(const void* packed, size_t rows, size_t columns, size_t bits,
                      const QuantizedActivations& activations, size_t count, const Epilogue& epilogue,
                      const Outputs& outputs) {
     imitated.table->bit_plane_product.multiply(packed, rows, columns, bits, activations, count, epilogue, outputs);
     float& last = outputs.values[(count - 1) * outputs.stride + rows - 1];
-    if (count == imitated.wrong_count && bits == 3) last = std::nextafter(last, INFINITY);
+    if (count == imitated.wrong_count && bits == 2) last = std::nextafter(last, INFINITY);
 }
 
 // Takes the row before the first one that is asked for.
@@ -81,6 +81,8 @@ void check_wrong_kernel(const std::string& instruction_set, const std::string& k
         wrong.six_bit_product.multiply = wrong_quantized<&Kernels::six_bit_product>;
     } else if (kernel == "level_table_product") {
         wrong.level_table_product.multiply = wrong_quantized<&Kernels::level_table_product>;
+    } else if (kernel == "row_table_product") {
+        wrong.row_table_product.multiply = wrong_quantized<&Kernels::row_table_product>;
     } else if (kernel == "bit_plane_product") {
         wrong.bit_plane_product.multiply = wrong_bit_plane;
     } else if (kernel == "float_product.gather") {

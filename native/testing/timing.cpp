@@ -64,7 +64,7 @@ Packed pack_planes(const BitPlaneProduct& product, Shape shape, size_t bits) {
             }};
 }
 
-// Families: integer (8 bits), six_bit, level_table, bit_planes.
+// Families: integer (8 bits), six_bit, level_table, row_table, bit_planes.
 Packed pack_random(const Kernels& table, const std::string& family, size_t bits, Shape shape) {
     const std::vector<float> scales(shape.rows, 1.0f);
     if (family == "bit_planes") return pack_planes(table.bit_plane_product, shape, bits);
@@ -72,9 +72,13 @@ Packed pack_random(const Kernels& table, const std::string& family, size_t bits,
         const auto codes = random_bytes<uint8_t>(shape.rows * ceil_divide(shape.columns, 2));
         return pack(table.level_table_product, shape, codes, scales, random_bytes<int8_t>(16));
     }
+    if (family == "row_table") {
+        const auto codes = random_bytes<uint8_t>(shape.rows * ceil_divide(shape.columns, 2));
+        return pack(table.row_table_product, shape, codes, scales, random_bytes<int8_t>(shape.rows * 16));
+    }
     auto weight = random_bytes<int8_t>(shape.rows * shape.columns);
     if (family == "integer") return pack(table.integer_product, shape, weight, scales);
-    require(family == "six_bit", "the family is integer, six_bit, level_table or bit_planes");
+    require(family == "six_bit", "the family is integer, six_bit, level_table, row_table or bit_planes");
     for (int8_t& each : weight) each &= 31;
     return pack(table.six_bit_product, shape, weight, scales);
 }

@@ -133,6 +133,13 @@ def test_parameters_must_be_finite(arguments: Arguments, index: int, parameter: 
         build(arguments)
 
 
+def test_factors_whose_sum_float32_does_not_hold(arguments: Arguments) -> None:
+    _, _, offset, _ = arguments["tensors"][f"{EMBEDDING}.4.alphas"]
+    overwrite(arguments, offset, bytes.fromhex("7f7f") * 3)  # the greatest bfloat16, thrice
+    with pytest.raises(ModelFileError, match="4: the alphas of a row add up to more than float32 holds"):
+        build(arguments)
+
+
 def test_more_groups_than_an_index_holds(arguments: Arguments) -> None:
     uniform = arguments["matrices"]["encoder.layers.0.feed_forward.outer.weight"]
     name = "encoder.layers.0.feed_forward.outer.weight"

@@ -22,15 +22,19 @@ class Weights:
     decoded: Integers  # [rows, columns]
     scales: Floats  # [rows]
     nibbles: NDArray[np.uint8] | None = None  # of a level table
-    levels: Integers | None = None
+    levels: Integers | None = None  # [16], or of each row [rows, 16]
     bits: int = 8  # of weights that are no level table
 
-    def pack(self, instruction_set: str) -> native.IntegerMatrix | native.SixBitMatrix | native.LevelTableMatrix:
+    def pack(
+        self, instruction_set: str
+    ) -> native.IntegerMatrix | native.SixBitMatrix | native.LevelTableMatrix | native.RowTableMatrix:
         if self.bits == 6:
             return native.SixBitMatrix(instruction_set, self.decoded, self.scales)
         if self.nibbles is None or self.levels is None:
             return native.IntegerMatrix(instruction_set, self.decoded, self.scales)
         columns = self.decoded.shape[1]
+        if self.levels.ndim == 2:
+            return native.RowTableMatrix(instruction_set, self.nibbles, self.scales, self.levels, columns)
         return native.LevelTableMatrix(instruction_set, self.nibbles, self.scales, self.levels, columns)
 
 
@@ -55,7 +59,20 @@ def level_table(generator: np.random.Generator, rows: int, columns: int) -> Weig
     return Weights(levels[each], scales(generator, rows), nibbles, levels)
 
 
-FAMILIES: dict[str, Family] = {"8 bit": eight_bit, "6 bit": six_bit, "level table": level_table}
+def row_table(generator: np.random.Generator, rows: int, columns: int) -> Weights:
+    """Any 16 levels for each row."""
+    nibbles = generator.integers(0, 256, (rows, (columns + 1) // 2), dtype=np.uint8)
+    levels = codes(generator, rows, 16)
+    each = np.stack([nibbles & 15, nibbles >> 4], axis=2).reshape(rows, -1)[:, :columns]
+    return Weights(np.take_along_axis(levels, each, axis=1), scales(generator, rows), nibbles, levels)
+
+
+FAMILIES: dict[str, Family] = {
+    "8 bit": eight_bit,
+    "6 bit": six_bit,
+    "level table": level_table,
+    "row table": row_table,
+}
 
 
 @pytest.fixture(scope="module", params=FAMILIES)

@@ -59,6 +59,8 @@ def test_kernels_pass_their_check(instruction_set: str) -> None:
         ("six_bit_product", 1, "6-bit product"),
         ("level_table_product", CHECKED_ROWS, "4-bit level table product"),
         ("level_table_product", 1, "4-bit level table product"),
+        ("row_table_product", CHECKED_ROWS, "row level table product"),
+        ("row_table_product", 1, "row level table product"),
         ("bit_plane_product", CHECKED_ROWS, "bit plane product"),
         ("bit_plane_product", 1, "bit plane product"),
         ("float_product.gather", CHECKED_ROWS, "fp32 product"),

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from pocketmt.quantization import BinaryCode, fake_quantize
+from pocketmt.quantization.binary_code import binary_levels
 from tests.quantization.every_scheme import random_weight, weights
 
 Bits = Literal[1, 2, 3, 4]
@@ -153,3 +154,36 @@ def test_many_rows_are_fitted_as_few() -> None:
     weight = torch.randn(2050, 3, generator=torch.Generator().manual_seed(0))
     scheme = BinaryCode(3, "alternating")
     assert torch.equal(scheme.fit(weight)["alphas"][2040:], scheme.fit(weight[2040:])["alphas"])
+
+
+def test_levels_of_binary_codes_by_hand() -> None:
+    # The sums of 4, 2 and 1 are odd whole numbers up to 7: 127ths of 7 each. Code 5 is +4 -2 +1.
+    levels, scale = binary_levels(torch.tensor([[4.0, 2.0, 1.0], [0.0, 0.0, 0.0]]))
+    assert scale.tolist() == [torch.tensor(7 / 127).item(), 0.0]
+    assert levels[0].tolist() == [-127, 18, -54, 91, -91, 54, -18, 127]  # 1, 3 and 5 of 7 parts are 18.1, 54.4 and 90.7
+    assert levels[1].tolist() == [0.0] * 8
+
+
+@pytest.mark.parametrize("bits", BITS)
+def test_the_gradient_of_a_factor_is_that_of_the_sums(bits: Bits) -> None:
+    weight, above = random_weight(0, 3, 20), random_weight(1, 3, 20)
+    scheme = BinaryCode(bits)
+    alphas = scheme.fit(weight)["alphas"].requires_grad_()
+    codes = scheme.assign(weight, {"alphas": alphas})
+    decoded = scheme.decode(codes, {"alphas": alphas})
+    (gradient,) = torch.autograd.grad((decoded * above).sum(), alphas)
+    assert torch.allclose(gradient, ((2 * codes.float() - 1) * above[:, None]).sum(dim=2), atol=1e-5)
+    assert torch.allclose(decoded, scheme.decode(codes, {"alphas": alphas.detach()}), atol=1e-6)
+
+
+@given(seed=st.integers(0, 10**6), bits=st.integers(3, 4))
+@settings(max_examples=30, deadline=None)
+def test_levels_of_binary_codes_are_its_sums_but_for_half_a_scale(seed: int, bits: int) -> None:
+    """Factors may be negative, as trained ones are."""
+    alphas = torch.randn(6, bits, generator=torch.Generator().manual_seed(seed))
+    levels, scale = binary_levels(alphas)
+    assert levels.abs().max() == 127
+    for code in range(2**bits):
+        signs = torch.tensor([1.0 if code >> bit & 1 else -1.0 for bit in range(bits)])
+        difference = (alphas * signs).sum(dim=1) - levels[:, code] * scale
+        assert bool((difference.abs() <= 0.5001 * scale).all())

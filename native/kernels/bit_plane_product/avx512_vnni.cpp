@@ -147,7 +147,7 @@ using RangeFunction = void (*)(const LookupCall&, const LookupTables&, LookupRan
 template <size_t bits>
 constexpr RangeFunction ranges[] = {multiply_range<1, bits>, multiply_range<2, bits>, multiply_range<3, bits>,
                                     multiply_range<tile_rows, bits>};
-constexpr const RangeFunction* ranges_of_bits[] = {ranges<1>, ranges<2>, ranges<3>, ranges<largest_plane_bits>};
+constexpr const RangeFunction* ranges_of_bits[] = {ranges<1>, ranges<largest_plane_bits>};
 
 void multiply_block(LookupCall& call, LookupTables& tables, size_t columns, size_t bits, size_t count) {
     sum_rows(call.activations, columns, count, call.activation_sums);

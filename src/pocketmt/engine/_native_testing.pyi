@@ -89,8 +89,20 @@ class LevelTableMatrix(_QuantizedMatrix):
         columns: int,
     ) -> None: ...
 
+class RowTableMatrix(_QuantizedMatrix):
+    """Packed 4-bit weights: as those of `LevelTableMatrix`, with levels for each row, [rows, 16]."""
+
+    def __init__(
+        self,
+        instruction_set: str,
+        codes: NDArray[np.uint8],
+        scales: Floats,
+        levels: NDArray[np.int8],
+        columns: int,
+    ) -> None: ...
+
 class BitPlaneMatrix:
-    """Packed binary codes: planes [rows, bits, (columns + 7) / 8], lowest bit first, alphas [rows, bits]."""
+    """Packed binary codes: planes [rows, 1 or 2 bits, (columns + 7) / 8], lowest bit first, alphas [rows, bits]."""
 
     def __init__(self, instruction_set: str, planes: NDArray[np.uint8], alphas: Floats, columns: int) -> None: ...
     def row(self, index: int) -> Floats:

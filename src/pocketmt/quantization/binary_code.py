@@ -1,6 +1,7 @@
 """Binary codes [B1]: a weight is a sum of factors, each added or subtracted."""
 
 from dataclasses import dataclass
+from functools import reduce
 from typing import ClassVar, Final, Literal
 
 import torch
@@ -10,6 +11,8 @@ from pocketmt.quantization.level_table import nearest_codes
 from pocketmt.quantization.rounding import bfloat16_nearest
 from pocketmt.quantization.scheme import Parameters
 
+PLANE_BITS: Final = 2  # the sums of more are whole numbers: see `binary_levels`
+_LEAST_SUM: Final = 1e-35
 _MOST_ROUNDS: Final = 100  # each round lowers the error, so stopping is safe
 _MOST_ROUNDED_ROUNDS: Final = 16
 _ROWS_AT_ONCE: Final = 2048  # rows are independent; the planes of a large embedding in float64 take gigabytes
@@ -45,21 +48,56 @@ class BinaryCode:
         Alternating: the codes of the nearest of the 2^bits sums. Greedy: the sign of what earlier factors leave, which
         is the same unless a factor is less than the sum of those after it.
         """
-        alphas, weight = parameters["alphas"].detach().double(), weight.detach()
-        return _nearest_bits(weight, alphas) if self.method == "alternating" else _greedy_bits(weight.double(), alphas)
+        alphas, weight = parameters["alphas"].detach(), weight.detach()
+        if self.method == "greedy":
+            return _greedy_bits(weight.double(), alphas.double())
+        if self.bits <= PLANE_BITS:
+            return _nearest_bits(weight, alphas.double())
+        levels, scale = binary_levels(alphas)
+        return _bits_of_codes(nearest_codes(weight, (levels * scale[:, None]).double()), self.bits)
 
     def decode(self, codes: Tensor, parameters: Parameters) -> Tensor:
-        """Return sum_i alpha_i * b_i, added in order, float32 [rows, columns]."""
+        """Return sum_i alpha_i * b_i, added in order, float32 [rows, columns]; of 3 or 4 bits, its level * scale.
+
+        The gradient of the factors is that of the sums.
+        """
         alphas = parameters["alphas"]
-        terms = (2 * codes.float() - 1) * alphas[..., None]
-        weight = terms[:, 0]
-        for bit in range(1, self.bits):
-            weight = weight + terms[:, bit]
-        return weight
+        sums = reduce(torch.add, ((2 * codes.float() - 1) * alphas[..., None]).unbind(dim=1))
+        if self.bits <= PLANE_BITS:
+            return sums
+        levels, scale = coded_levels(codes, alphas.detach())
+        weight = levels * scale[:, None]
+        return sums + (weight - sums.detach()) if alphas.requires_grad else weight
 
     def description(self) -> dict[str, object]:
         """Return the manifest's entry."""
         return {"name": self.name, "bits": self.bits, "granularity": self.granularity}
+
+
+def binary_levels(alphas: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the sums of binary codes as whole numbers, a table of levels for each row, which the engine looks up.
+
+    Args:
+        alphas: float32 [rows, bits].
+
+    Returns:
+        levels, whole numbers in [-127, 127] as float32 [rows, 2^bits], that of code c for the sum of +alpha_i where
+        bit i of c is set and -alpha_i where it is not; and scale, float32 [rows]: sum_i |alpha_i| / 127. A row whose
+        alphas add up to less than 1e-35 is zero.
+    """
+    bits = torch.arange(alphas.shape[1], device=alphas.device)
+    signs = 2 * (torch.arange(2 ** len(bits), device=alphas.device)[:, None] >> bits & 1).float() - 1  # [codes, bits]
+    greatest = reduce(torch.add, alphas.abs().unbind(dim=1))
+    sums = reduce(torch.add, (alphas[:, None, :] * signs).unbind(dim=2))
+    scale = torch.where(greatest < _LEAST_SUM, 0.0, greatest / 127)
+    return torch.where(scale[:, None] > 0, (sums / scale[:, None]).round(), 0.0), scale
+
+
+def coded_levels(planes: Tensor, alphas: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the levels of codes, planes of 0 and 1 [rows, bits, columns], as float32 [rows, columns], and scale."""
+    levels, scale = binary_levels(alphas)
+    shifts = torch.arange(planes.shape[1], device=planes.device)
+    return levels.gather(1, (planes.long() << shifts[:, None]).sum(dim=1)), scale
 
 
 def binary_code_parameters(factors: Tensor) -> Parameters:
@@ -135,8 +173,13 @@ def _nearest_bits(weight: Tensor, alphas: Tensor) -> Tensor:
     """Search the 2^bits sums of each row for the nearest; ties go to the lower sum."""
     shifts = torch.arange(alphas.shape[1], device=alphas.device)
     bits = torch.arange(2 ** alphas.shape[1], device=alphas.device)[:, None] >> shifts & 1  # [sums, bits]
-    chosen = nearest_codes(weight, alphas @ (2 * bits.double() - 1).T)
-    return (chosen[:, None, :] >> shifts[:, None].to(torch.uint8)) & 1
+    return _bits_of_codes(nearest_codes(weight, alphas @ (2 * bits.double() - 1).T), alphas.shape[1])
+
+
+def _bits_of_codes(codes: Tensor, bits: int) -> Tensor:
+    """Return bit i of each code as plane i: uint8 [rows, columns] -> uint8 [rows, bits, columns]."""
+    shifts = torch.arange(bits, dtype=torch.uint8, device=codes.device)
+    return codes[:, None, :] >> shifts[:, None] & 1
 
 
 def _squared_error(weight: Tensor, alphas: Tensor) -> Tensor:

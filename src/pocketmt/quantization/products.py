@@ -4,6 +4,7 @@ Sums of whole numbers are exact, every float32 operation is rounded by itself in
 activations meets its own codes and scale alone: a result does not depend on the rest of the batch.
 """
 
+from functools import reduce
 from typing import Final
 
 import torch
@@ -63,7 +64,7 @@ def affine_product(codes: Tensor, activation_scale: Tensor, levels: Tensor, scal
 
 
 def binary_product(codes: Tensor, activation_scale: Tensor, planes: Tensor, alphas: Tensor) -> Tensor:
-    """Multiply with weights sum_i alpha_i * (+1 where bit i is set, else -1) ([B1], paper B, eq. 2).
+    """Multiply with weights sum_i alpha_i * (+1 where bit i is set, else -1), of 1 or 2 bits ([B1], paper B, eq. 2).
 
     Args:
         codes: of activations, int8 [.., columns], as `quantize_rows` gives them.
@@ -75,14 +76,13 @@ def binary_product(codes: Tensor, activation_scale: Tensor, planes: Tensor, alph
         float32 [.., rows]: terms (2 * sum(code where set) - sum(code)) * (activation scale * alpha_i), added in order.
     """
     total = _code_sums(codes)
-    terms = [
-        (2 * exact_sums(codes, planes[:, bit]) - total).float() * (activation_scale[..., None] * alphas[:, bit])
-        for bit in range(planes.shape[1])
-    ]
-    value = terms[0]
-    for term in terms[1:]:
-        value = value + term
-    return value
+    return reduce(
+        torch.add,
+        (
+            (2 * exact_sums(codes, planes[:, bit]) - total).float() * (activation_scale[..., None] * alphas[:, bit])
+            for bit in range(planes.shape[1])
+        ),
+    )
 
 
 def _code_sums(codes: Tensor) -> Tensor:

@@ -15,6 +15,7 @@ from pocketmt.models.network import TranslationNetwork
 from pocketmt.models.networks import make_network
 from pocketmt.models.transformer import Transformer
 from pocketmt.quantization.activations import quantize_rows
+from pocketmt.quantization.binary_code import PLANE_BITS, coded_levels
 from pocketmt.quantization.grid import Grid
 from pocketmt.quantization.log_activations import LogarithmicActivations
 from pocketmt.quantization.products import affine_product, binary_product, level_product
@@ -69,7 +70,7 @@ class AffineRows(nn.Module):
 
 
 class BinaryRows(nn.Module):
-    """Rows whose weights are sums of factors, each added or subtracted."""
+    """Rows whose weights are sums of one or two factors, each added or subtracted."""
 
     planes: Tensor
     alphas: Tensor
@@ -205,10 +206,17 @@ def _row_groups(file: ModelFile, name: str) -> tuple[list[nn.Module], Tensor | N
     return groups, concatenated.argsort()
 
 
+def _binary_rows(planes: Tensor, alphas: Tensor) -> nn.Module:
+    """Return rows of planes [rows, bits, columns]: beyond 2 bits their sums are levels of a table for each row."""
+    if planes.shape[1] <= PLANE_BITS:
+        return BinaryRows(planes, alphas)
+    return LevelRows(*coded_levels(planes, alphas))
+
+
 def _rows(file: ModelFile, name: str, group: RowGroup) -> nn.Module:
     if group.scheme == "binary":
         planes = unpack_codes(_tensor(file, f"{name}.planes").numpy(), group.columns, 1)
-        return BinaryRows(torch.from_numpy(planes).float(), _tensor(file, f"{name}.alphas").float())
+        return _binary_rows(torch.from_numpy(planes).float(), _tensor(file, f"{name}.alphas").float())
     codes = _tensor(file, f"{name}.codes")
     if codes.dtype == torch.uint8:
         codes = torch.from_numpy(unpack_codes(codes.numpy(), group.columns, group.bits))
