@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "shapes.h"
+#include "integer_product/panels.h"
 
 namespace pocketmt {
 namespace {
@@ -28,6 +28,15 @@ void gather_lanes(const Unit* packed, size_t units, const uint32_t* indices, siz
             for (size_t lane = 0; lane < lanes; ++lane) gathered[lane] = rows[lane][unit * lanes];
         }
     }
+}
+
+// Scales, and negative sums behind them (integer_product/panels.h).
+inline void gather_outputs(const float* scales, size_t rows, const uint32_t* indices, size_t count,
+                           float* gathered_scales) {
+    gather_lanes<float, panel_outputs>(scales, 1, indices, count, gathered_scales);
+    const int32_t* sums = reinterpret_cast<const int32_t*>(scales + panel_count(rows) * panel_outputs);
+    int32_t* gathered_sums = reinterpret_cast<int32_t*>(gathered_scales + panel_count(count) * panel_outputs);
+    gather_lanes<int32_t, panel_outputs>(sums, 1, indices, count, gathered_sums);
 }
 
 }  // namespace

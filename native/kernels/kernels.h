@@ -44,13 +44,12 @@ struct Outputs {
     size_t last = static_cast<size_t>(-1);
 };
 
-// Activations quantized per row ([E6], dynamic): codes in [-127, 127], value = code * scale. Or
-// codes of a trained grid, whose offset the epilogue has (grid/grid.h).
+// Activations quantized per row ([E6], dynamic): codes in [-127, 127], value = code * scale. Or codes of a trained
+// grid, which may be -128, too; the epilogue has its offset (grid/grid.h).
 struct QuantizedActivations {
     const int8_t* codes;  // [count, stride], padded with zeros up to `stride`
     const float* scales;  // [count]
     size_t stride;        // columns rounded up to activation_alignment
-    bool lowest = false;  // whether codes may be -128, too: those of a trained grid of 8 bits
 };
 constexpr size_t activation_alignment = 64;
 // More columns than this could overflow the 32-bit sums of integer products: packing throws std::invalid_argument.

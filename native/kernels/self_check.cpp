@@ -130,11 +130,10 @@ void check_float_product(const Kernels& table, const Block& block) {
 struct Quantized {
     std::vector<int8_t> codes;
     std::vector<float> scales;
-    bool lowest = false;
     static constexpr size_t stride = round_up(columns, activation_alignment);
 
     Quantized() : codes(count * stride), scales(count) {}
-    QuantizedActivations view() const { return {codes.data(), scales.data(), stride, lowest}; }
+    QuantizedActivations view() const { return {codes.data(), scales.data(), stride}; }
 };
 
 Quantized check_quantization(const Kernels& table, const Block& block) {
@@ -253,7 +252,6 @@ Quantized check_grid(const Kernels& table, const Block& block) {
     }
     if (quantized.codes != expected.codes) refuse(table, "trained range");
     quantized.scales.assign(count, scale);
-    quantized.lowest = true;
     return quantized;
 }
 

@@ -55,7 +55,7 @@ class Activations {
             } else {
                 quantizer_.quantize(values_, count_, columns_, codes, scales, stride);
             }
-            quantized_ = {codes, scales, stride, grid_.uniform() && grid_.half == 128.0f};
+            quantized_ = {codes, scales, stride};
         }
         return quantized_;
     }

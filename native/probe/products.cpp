@@ -70,7 +70,6 @@ struct Arguments {
     Shape shape;
     FencedRows<float> bias, offsets;
     Epilogue epilogue;
-    bool lowest;
     FencedRows<int8_t> codes;
     FencedRows<float> scales;
     size_t gap;
@@ -80,17 +79,16 @@ struct Arguments {
           bias(draw.real(shape.rows).data(), 1, shape.rows, 0),
           offsets(draw.real(shape.rows).data(), 1, shape.rows, 0),
           epilogue{draw.coin() ? bias.data() : nullptr, draw.coin(), draw.coin() ? offsets.data() : nullptr},
-          lowest(draw.coin()),
           codes(shape.count, round_up(shape.columns, activation_alignment), 0),
           scales(draw.real(shape.count).data(), 1, shape.count, 0),
           gap(draw.size(9) - 1) {
         for (size_t row = 0; row < shape.count; ++row) {
-            const auto drawn_codes = draw.whole<int8_t>(shape.columns, lowest ? -128 : -127, 127);
+            const auto drawn_codes = draw.whole<int8_t>(shape.columns, draw.coin() ? -128 : -127, 127);
             std::memset(codes.row(row), 0, codes.stride());
             std::memcpy(codes.row(row), drawn_codes.data(), shape.columns);
         }
     }
-    QuantizedActivations activations() const { return {codes.data(), scales.data(), codes.stride(), lowest}; }
+    QuantizedActivations activations() const { return {codes.data(), scales.data(), codes.stride()}; }
 
     // multiply(outputs) must give what is expected.
     template <class Multiply>

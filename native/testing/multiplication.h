@@ -41,8 +41,7 @@ NumPyArray<float> multiply_quantized(const Array<int8_t, 2>& codes, const Array<
     std::memset(padded.data(), 0, count * stride);
     for (size_t row = 0; row < count; ++row) std::memcpy(padded.row(row), codes.data() + row * columns, columns);
     const FencedRows<float> fenced_scales = fenced(scales);
-    const bool lowest = std::count(codes.data(), codes.data() + codes.size(), int8_t{-128}) != 0;
-    const QuantizedActivations activations{padded.data(), fenced_scales.data(), stride, lowest};
+    const QuantizedActivations activations{padded.data(), fenced_scales.data(), stride};
     const auto products =
         made_products(count, rows, gap, [&](const Outputs& outputs) { multiply(activations, count, outputs); });
     return to_numpy(products, {count, rows});

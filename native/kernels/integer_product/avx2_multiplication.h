@@ -13,42 +13,32 @@ POCKETMT_INLINE __m256i add_pairs(__m256i sum, __m256i pairs) {
     return _mm256_add_epi32(sum, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
 }
 
-// 32 weights of up to 8 bits with a sign, for any activations. Of four inputs the first and third, and the second and
-// fourth, are multiplied as 16-bit numbers.
-struct WordWeights {
-    using OfAnyActivations = WordWeights;
-    static constexpr int32_t zero = 0;
-    __m256i even, odd;
-
-    explicit WordWeights(__m256i loaded)
-        : even(_mm256_srai_epi16(_mm256_slli_epi16(loaded, 8), 8)), odd(_mm256_srai_epi16(loaded, 8)) {}
-    POCKETMT_INLINE __m256i add(__m256i sum, __m256i four) const {
-        const WordWeights activations(four);
-        sum = _mm256_add_epi32(sum, _mm256_madd_epi16(even, activations.even));
-        return _mm256_add_epi32(sum, _mm256_madd_epi16(odd, activations.odd));
-    }
-};
-
-// 32 weights of up to 8 bits with a sign, for activations in [-127, 127]: |weight| times activation with the weight's
-// sign, of which two are at most 2 * 128 * 127. An activation of -128 has no positive counterpart.
+// 32 weights of up to 8 bits with a sign: |weight| times activation where the weight is positive, else times the
+// activation's complement, -activation - 1, for which sums begin with the magnitudes of the negative weights. Two
+// products are at least -2 * 128 * 128 and at most 2 * 128 * 127, which 16 bits hold.
 struct SignedWeights {
-    using OfAnyActivations = WordWeights;
     static constexpr int32_t zero = 0;
-    __m256i weights, magnitudes;
+    __m256i magnitudes, negative;
 
-    explicit SignedWeights(__m256i loaded) : weights(loaded), magnitudes(_mm256_abs_epi8(loaded)) {}
+    explicit SignedWeights(__m256i loaded)
+        : magnitudes(_mm256_abs_epi8(loaded)), negative(_mm256_cmpgt_epi8(_mm256_setzero_si256(), loaded)) {}
+    POCKETMT_INLINE static __m256i first_sums(const int32_t* negative_sums, int32_t) {
+        return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(negative_sums));
+    }
     POCKETMT_INLINE __m256i add(__m256i sum, __m256i four) const {
-        return add_pairs(sum, _mm256_maddubs_epi16(magnitudes, _mm256_sign_epi8(four, weights)));
+        return add_pairs(sum, _mm256_maddubs_epi16(magnitudes, _mm256_xor_si256(four, negative)));
     }
 };
 
 // 32 codes of 6 bits, weight + zero: two products with activations are at most 2 * 63 * 128.
 struct SixBitCodes {
-    using OfAnyActivations = SixBitCodes;
     static constexpr int32_t zero = six_bit_zero;
     __m256i codes;
 
     explicit SixBitCodes(__m256i loaded) : codes(loaded) {}
+    POCKETMT_INLINE static __m256i first_sums(const int32_t*, int32_t activation_sum) {
+        return _mm256_set1_epi32(-zero * activation_sum);
+    }
     POCKETMT_INLINE __m256i add(__m256i sum, __m256i four) const {
         return add_pairs(sum, _mm256_maddubs_epi16(codes, four));
     }

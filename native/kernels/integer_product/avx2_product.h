@@ -11,7 +11,6 @@ namespace {
 template <class Products>
 struct SixBitWeights {
     using Loaded = Products;
-    using OfAnyActivations = SixBitWeights<typename Products::OfAnyActivations>;
     static constexpr size_t step_bytes = six_bit_step_bytes;
     const __m256i low_mask = _mm256_set1_epi8(15);
     const __m256i high_mask = _mm256_set1_epi8(48);
@@ -39,7 +38,7 @@ void multiply_integers(const void* packed, size_t rows, size_t columns, const Qu
                        size_t count, const Epilogue& epilogue, const Outputs& outputs) {
     const IntegerCall call = integer_call(static_cast<const uint8_t*>(packed), Weights::step_bytes, nullptr, rows,
                                           columns, activations, epilogue, outputs);
-    multiply_panels(call, count, tiles_for<Weights>(activations));
+    multiply_panels(call, count, tiles<Weights>);
 }
 
 }  // namespace

@@ -16,7 +16,6 @@ constexpr size_t part_bytes = lanes * group_inputs;
 template <class Products>
 struct ByteWeights {
     using Loaded = Products;
-    using OfAnyActivations = ByteWeights<typename Products::OfAnyActivations>;
     static constexpr size_t step_bytes = 2 * group_bytes;
     explicit ByteWeights(const IntegerCall&) {}
     template <size_t group, size_t part>
@@ -37,8 +36,9 @@ void multiply_tile(const IntegerCall& call, const TileRange& range) {
     for (size_t panel = range.first_panel; panel < range.last_panel; ++panel) {
         __m256i sums[rows][parts];
         unrolled<rows * parts>([&](auto index) POCKETMT_INLINE_LAMBDA {
-            constexpr size_t row = index() / parts;
-            sums[row][index() % parts] = _mm256_set1_epi32(-Weights::Loaded::zero * activation_sums[row]);
+            constexpr size_t row = index() / parts, part = index() % parts;
+            const int32_t* negative_sums = call.negative_sums + panel * panel_outputs + part * lanes;
+            sums[row][part] = Weights::Loaded::first_sums(negative_sums, activation_sums[row]);
         });
         const int8_t* codes = call.activations.codes + range.first_row * stride;
         for (size_t step = 0; step < call.steps; ++step, weights += Weights::step_bytes, codes += step_inputs) {
@@ -62,11 +62,6 @@ void multiply_tile(const IntegerCall& call, const TileRange& range) {
 template <class Weights>
 constexpr TileFunction tiles[] = {multiply_tile<1, Weights>, multiply_tile<2, Weights>,
                                   multiply_tile<highest_tile, Weights>};
-
-template <class Weights>
-inline const auto& tiles_for(const QuantizedActivations& activations) {
-    return activations.lowest ? tiles<typename Weights::OfAnyActivations> : tiles<Weights>;
-}
 
 }  // namespace
 }  // namespace pocketmt

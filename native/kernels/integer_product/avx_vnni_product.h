@@ -10,11 +10,13 @@ namespace {
 // 32 weights, each + `offset`, which makes it unsigned.
 template <int32_t offset>
 struct OffsetWeights {
-    using OfAnyActivations = OffsetWeights;
     static constexpr int32_t zero = offset;
     __m256i weights;
 
     explicit OffsetWeights(__m256i loaded) : weights(loaded) {}
+    POCKETMT_INLINE static __m256i first_sums(const int32_t*, int32_t activation_sum) {
+        return _mm256_set1_epi32(-zero * activation_sum);
+    }
     POCKETMT_INLINE __m256i add(__m256i sum, __m256i four) const {
 #if defined(__AVXVNNI__)
         return _mm256_dpbusd_avx_epi32(sum, weights, four);

@@ -16,6 +16,7 @@ struct IntegerCall {
     size_t panel_bytes;      // from one panel to the next
     const uint8_t* levels;   // [64] of a level table; null for 8-bit weights
     const float* weight_scales;
+    const int32_t* negative_sums;  // [panels * 32], of signed weights
     QuantizedActivations activations;
     const int32_t* activation_sums;  // [count]: of the codes of each row of activations, where the tiles need them
     Epilogue epilogue;
@@ -28,7 +29,8 @@ inline IntegerCall integer_call(const uint8_t* weights, size_t step_bytes, const
                                 const Outputs& outputs) {
     const size_t steps = step_count(columns), panel_bytes = steps * step_bytes;
     const float* scales = reinterpret_cast<const float*>(weights + panel_count(rows) * panel_bytes);
-    return {weights, rows, steps, panel_bytes, levels, scales, activations, nullptr, epilogue, outputs};
+    const int32_t* negative_sums = reinterpret_cast<const int32_t*>(scales + panel_count(rows) * panel_outputs);
+    return {weights, rows, steps, panel_bytes, levels, scales, negative_sums, activations, nullptr, epilogue, outputs};
 }
 
 // Sums [lanes] of a row of activations and the outputs from `output` on -> floats: the operations of

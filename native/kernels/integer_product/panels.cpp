@@ -31,7 +31,8 @@ void require_integer_columns(size_t columns) {
 
 template <uint8_t offset>
 size_t BytePanels<offset>::packed_bytes(size_t rows, size_t columns) {
-    return weight_bytes(rows, columns) + panel_count(rows) * panel_outputs * sizeof(float);
+    const size_t scale_bytes = panel_count(rows) * panel_outputs * sizeof(float);
+    return weight_bytes(rows, columns) + (offset == 0 ? output_bytes(rows) : scale_bytes);
 }
 
 template <uint8_t offset>
@@ -39,16 +40,21 @@ void BytePanels<offset>::pack(const int8_t* codes, const float* scales, size_t r
     require_integer_columns(columns);
     uint8_t* panel = static_cast<uint8_t*>(packed);
     float* packed_scales = reinterpret_cast<float*>(panel + weight_bytes(rows, columns));
+    int32_t* negative_sums = reinterpret_cast<int32_t*>(packed_scales + panel_count(rows) * panel_outputs);
     const size_t padded_columns = step_count(columns) * step_inputs;
     for (size_t first = 0; first < rows; first += panel_outputs, panel += padded_columns * panel_outputs) {
         for (size_t output = 0; output < panel_outputs; ++output) {
             const size_t row = first + output;
             const size_t given = row < rows ? columns : 0;
+            int32_t negative_sum = 0;
             for (size_t input = 0; input < given; ++input) {
-                panel[place(output, input)] = static_cast<uint8_t>(codes[row * columns + input] + offset);
+                const int8_t weight = codes[row * columns + input];
+                panel[place(output, input)] = static_cast<uint8_t>(weight + offset);
+                negative_sum += negative_part(weight);
             }
             for (size_t input = given; input < padded_columns; ++input) panel[place(output, input)] = offset;
             packed_scales[row] = row < rows ? scales[row] : 0.0f;
+            if constexpr (offset == 0) negative_sums[row] = negative_sum;
         }
     }
 }
@@ -71,8 +77,10 @@ void BytePanels<offset>::gather(const void* packed, size_t rows, size_t columns,
     uint8_t* to = static_cast<uint8_t*>(gathered);
     gather_lanes<uint32_t, panel_outputs>(reinterpret_cast<const uint32_t*>(from), 2 * step_count(columns), indices,
                                           count, reinterpret_cast<uint32_t*>(to));
-    gather_lanes<float, panel_outputs>(reinterpret_cast<const float*>(from + weight_bytes(rows, columns)), 1, indices,
-                                       count, reinterpret_cast<float*>(to + weight_bytes(count, columns)));
+    const float* scales = reinterpret_cast<const float*>(from + weight_bytes(rows, columns));
+    float* gathered_scales = reinterpret_cast<float*>(to + weight_bytes(count, columns));
+    if constexpr (offset == 0) return gather_outputs(scales, rows, indices, count, gathered_scales);
+    gather_lanes<float, panel_outputs>(scales, 1, indices, count, gathered_scales);
 }
 
 template struct BytePanels<0>;

@@ -1,5 +1,6 @@
 // Packed 8-bit weights, one layout for every instruction set:
-//   weights [panels][groups][32 outputs][4 inputs] bytes, then scales [panels * 32] floats.
+//   weights [panels][groups][32 outputs][4 inputs] bytes, then scales [panels * 32] floats, then, of signed weights,
+//   negative sums [panels * 32] int32: of each output's negative weights, without their sign.
 // Four neighbouring inputs of an output lie together because integer dot product instructions sum four products into
 // one 32-bit lane; a panel is read once, in order. Outputs are padded to 32 and inputs to 8 with zero weights.
 #pragma once
@@ -31,6 +32,13 @@ constexpr size_t last_panel(const Outputs& outputs, size_t rows) {
 }
 constexpr size_t step_count(size_t columns) {
     return ceil_divide(columns, step_inputs);
+}
+// What stands behind packed signed weights: a scale and a negative sum for each output, those of padding 0.
+constexpr size_t output_bytes(size_t rows) {
+    return panel_count(rows) * panel_outputs * (sizeof(float) + sizeof(int32_t));
+}
+constexpr int32_t negative_part(int weight) {
+    return weight < 0 ? -weight : 0;
 }
 
 }  // namespace

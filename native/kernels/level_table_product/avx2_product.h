@@ -10,7 +10,6 @@ namespace {
 template <class Products>
 struct LevelWeights {
     using Loaded = Products;
-    using OfAnyActivations = LevelWeights<typename Products::OfAnyActivations>;
     static constexpr size_t step_bytes = group_bytes;
     __m256i table;
     __m256i mask = _mm256_set1_epi8(15);
@@ -34,7 +33,7 @@ void multiply_levels(const void* packed, size_t rows, size_t columns, const Quan
     const uint8_t* levels = static_cast<const uint8_t*>(packed);
     const IntegerCall call =
         integer_call(levels + level_bytes, group_bytes, levels, rows, columns, activations, epilogue, outputs);
-    multiply_panels(call, count, tiles_for<LevelWeights<Products>>(activations));
+    multiply_panels(call, count, tiles<LevelWeights<Products>>);
 }
 
 }  // namespace

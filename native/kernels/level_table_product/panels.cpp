@@ -19,7 +19,7 @@ unsigned nibble_shift(size_t input) {
 }  // namespace
 
 size_t LevelPanels::packed_bytes(size_t rows, size_t columns) {
-    return level_panel_parts(rows, columns).scales + panel_count(rows) * panel_outputs * sizeof(float);
+    return level_panel_parts(rows, columns).scales + output_bytes(rows);
 }
 
 void LevelPanels::pack(const uint8_t* codes, const float* scales, const int8_t* levels, size_t rows, size_t columns,
@@ -28,18 +28,19 @@ void LevelPanels::pack(const uint8_t* codes, const float* scales, const int8_t* 
     const LevelPanelParts parts = level_panel_parts(rows, columns);
     uint8_t* bytes = static_cast<uint8_t*>(packed);
     for (size_t copy = 0; copy < level_bytes; copy += 16) std::memcpy(bytes + copy, levels, 16);
-    std::memset(bytes + parts.codes, 0, parts.scales - parts.codes);
+    std::memset(bytes + parts.codes, 0, parts.scales - parts.codes + output_bytes(rows));
+    float* packed_scales = reinterpret_cast<float*>(bytes + parts.scales);
+    int32_t* negative_sums = reinterpret_cast<int32_t*>(packed_scales + panel_count(rows) * panel_outputs);
     for (size_t row = 0; row < rows; ++row) {
         const uint8_t* row_codes = codes + row * ceil_divide(columns, 2);
         uint8_t* panel = bytes + parts.codes + row / panel_outputs * parts.panel_bytes;
-        for (size_t input = 0; input < columns; ++input) {
-            const unsigned code = (row_codes[input / 2] >> (input % 2 * 4)) & 15u;
+        for (size_t input = 0; input < step_count(columns) * step_inputs; ++input) {
+            const unsigned code = input < columns ? row_codes[input / 2] >> (input % 2 * 4) & 15u : 0u;
             panel[place(row % panel_outputs, input)] |= static_cast<uint8_t>(code << nibble_shift(input));
+            negative_sums[row] += negative_part(levels[code]);  // of padding, too, which has the level of code 0
         }
+        packed_scales[row] = scales[row];
     }
-    float* packed_scales = reinterpret_cast<float*>(bytes + parts.scales);
-    for (size_t row = 0; row < panel_count(rows) * panel_outputs; ++row)
-        packed_scales[row] = row < rows ? scales[row] : 0.0f;
 }
 
 void LevelPanels::unpack_row(const void* packed, size_t rows, size_t columns, size_t row, float* out) {
@@ -63,8 +64,8 @@ void LevelPanels::gather(const void* packed, size_t rows, size_t columns, const 
     std::memcpy(to, from, level_bytes);
     gather_lanes<uint32_t, panel_outputs>(reinterpret_cast<const uint32_t*>(from + source.codes), step_count(columns),
                                           indices, count, reinterpret_cast<uint32_t*>(to + target.codes));
-    gather_lanes<float, panel_outputs>(reinterpret_cast<const float*>(from + source.scales), 1, indices, count,
-                                       reinterpret_cast<float*>(to + target.scales));
+    gather_outputs(reinterpret_cast<const float*>(from + source.scales), rows, indices, count,
+                   reinterpret_cast<float*>(to + target.scales));
 }
 
 }  // namespace pocketmt

@@ -1,6 +1,6 @@
 // Packed 4-bit codes with their table of levels, one layout for every instruction set:
-//   levels [64] int8 (the 16 levels four times), codes [panels][steps][32 outputs][4] bytes, scales [panels * 32]
-//   floats.
+//   levels [64] int8 (the 16 levels four times), codes [panels][steps][32 outputs][4] bytes, then scales and negative
+//   sums as 8-bit weights have them.
 // A byte holds two inputs of one output: of the 8 inputs of a step, byte j has input j in its low nibble and input 4 +
 // j in its high one, so that a mask and a shift give two groups of the 8-bit layout.
 #pragma once

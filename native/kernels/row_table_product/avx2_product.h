@@ -13,13 +13,12 @@ struct LookUps {
     using Registers = pocketmt::Registers;
     using Bytes = __m256i;
     static constexpr size_t lanes = 2;
-    static constexpr int32_t zero = Products::zero;
 
     POCKETMT_INLINE static __m256i load(const uint8_t* bytes) {
         return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(bytes));
     }
     POCKETMT_INLINE static __m256i table(const uint8_t* bytes) {
-        return _mm256_add_epi8(load(bytes), _mm256_set1_epi8(static_cast<char>(zero)));
+        return _mm256_add_epi8(load(bytes), _mm256_set1_epi8(static_cast<char>(Products::zero)));
     }
     template <size_t half>
     POCKETMT_INLINE static Products levels(__m256i table, __m256i codes) {
@@ -33,12 +32,14 @@ struct LookUps {
         return _mm256_hadd_epi32(_mm256_hadd_epi32(sums[0], sums[1]), _mm256_hadd_epi32(sums[2], sums[3]));
     }
     POCKETMT_INLINE static __m256i add(__m256i a, __m256i b) { return _mm256_add_epi32(a, b); }
-    POCKETMT_INLINE static __m256i less(__m256i sums, int32_t value) {
-        return _mm256_sub_epi32(sums, _mm256_set1_epi32(value));
+    POCKETMT_INLINE static __m256i corrected(const IntegerCall& call, __m256i sums, size_t output,
+                                             int32_t activation_sum) {
+        return _mm256_add_epi32(sums, Products::first_sums(call.negative_sums + output, activation_sum));
     }
     template <size_t rows>
     POCKETMT_INLINE static void activation_sums(const IntegerCall& call, size_t first_row, int32_t (&sums)[rows]) {
-        if (call.epilogue.offsets || zero != 0) sum_rows(call.activations, first_row, call.steps * lane_inputs, sums);
+        if (call.epilogue.offsets || Products::zero != 0)
+            sum_rows(call.activations, first_row, call.steps * lane_inputs, sums);
     }
 };
 
@@ -49,8 +50,7 @@ template <class Products>
 void multiply_row_tables(const void* packed, size_t rows, size_t columns, const QuantizedActivations& activations,
                          size_t count, const Epilogue& epilogue, const Outputs& outputs) {
     const IntegerCall call = row_table_call(packed, rows, columns, activations, epilogue, outputs);
-    using OfAny = typename Products::OfAnyActivations;
-    multiply_panels(call, count, activations.lowest ? row_tiles<OfAny> : row_tiles<Products>);
+    multiply_panels(call, count, row_tiles<Products>);
 }
 
 template <class Products>

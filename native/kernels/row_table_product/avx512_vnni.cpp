@@ -13,7 +13,7 @@ struct LookUps {
     using Registers = pocketmt::Registers;
     using Bytes = __m512i;
     static constexpr size_t lanes = 4;
-    static constexpr int32_t zero = 128;
+    static constexpr int32_t zero = 128;  // added to each level, so that none is negative
 
     struct Weights {
         __m512i levels;
@@ -43,8 +43,8 @@ struct LookUps {
         return _mm512_add_epi32(_mm512_unpacklo_epi64(first, second), _mm512_unpackhi_epi64(first, second));
     }
     POCKETMT_INLINE static __m512i add(__m512i a, __m512i b) { return _mm512_add_epi32(a, b); }
-    POCKETMT_INLINE static __m512i less(__m512i sums, int32_t value) {
-        return _mm512_sub_epi32(sums, _mm512_set1_epi32(value));
+    POCKETMT_INLINE static __m512i corrected(const IntegerCall&, __m512i sums, size_t, int32_t activation_sum) {
+        return _mm512_sub_epi32(sums, _mm512_set1_epi32(zero * activation_sum));
     }
     template <size_t rows>
     POCKETMT_INLINE static void activation_sums(const IntegerCall& call, size_t first_row, int32_t (&sums)[rows]) {

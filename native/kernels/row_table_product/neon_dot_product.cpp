@@ -13,7 +13,6 @@ struct LookUps {
     using Registers = pocketmt::Registers;
     using Bytes = uint8x16_t;
     static constexpr size_t lanes = 1;
-    static constexpr int32_t zero = 0;
 
     struct Weights {
         int8x16_t levels;
@@ -34,7 +33,7 @@ struct LookUps {
         return vpaddq_s32(vpaddq_s32(sums[0], sums[1]), vpaddq_s32(sums[2], sums[3]));
     }
     POCKETMT_INLINE static int32x4_t add(int32x4_t a, int32x4_t b) { return vaddq_s32(a, b); }
-    POCKETMT_INLINE static int32x4_t less(int32x4_t sums, int32_t value) { return vsubq_s32(sums, vdupq_n_s32(value)); }
+    POCKETMT_INLINE static int32x4_t corrected(const IntegerCall&, int32x4_t sums, size_t, int32_t) { return sums; }
     template <size_t rows>
     POCKETMT_INLINE static void activation_sums(const IntegerCall& call, size_t first_row, int32_t (&sums)[rows]) {
         if (call.epilogue.offsets) sum_rows(call.activations, first_row, call.steps * lane_inputs, sums);

@@ -1,6 +1,6 @@
 // Packed 4-bit codes of rows that have a table of levels each:
 //   panels [panels][parts], each part: tables [4][lanes][16] int8, then codes [steps][4][lanes][16] bytes;
-//   then scales [panels * 32] floats.
+//   then scales and negative sums as 8-bit weights have them.
 // 16 bytes of a register, a lane, are one output's: its table, or 32 of its inputs, input j of a step in the low nibble
 // of byte j and input 16 + j in the high one. A part is as many outputs as four registers of `lanes` lanes have; lane l
 // of register r is its output 4 l + r, so that adding up the lanes' sums leaves the outputs in order. Outputs are

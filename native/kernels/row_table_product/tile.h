@@ -10,12 +10,12 @@ namespace {
 
 // LookUps: of 16-byte lanes, one output each:
 //   Registers, lanes, Bytes                   of a register
-//   zero                                      what is added to each level, so that it suits the multiplication
-//   load(bytes), table(bytes)                 codes; levels + zero
+//   load(bytes), table(bytes)                 codes; levels as the multiplication takes them
 //   levels<half>(table, codes)                of the low nibbles (half 0) or the high ones, as a Weights
 //   broadcast(codes)                          16 activations, for every lane
 //   Weights::add(sums, activations)           each lane's products added to its four 32-bit sums
 //   added_up(sums [4])                        the sums of each lane, added up: those of a part's outputs, in order
+//   corrected(call, sums, output, activation_sum)   what the multiplication did otherwise
 //   activation_sums(call, first_row, sums)    sums [rows]: of the codes of each row, where they are needed
 template <size_t rows, class LookUps>
 void row_table_tile(const IntegerCall& call, const TileRange& range) {
@@ -52,7 +52,7 @@ void row_table_tile(const IntegerCall& call, const TileRange& range) {
         unrolled<rows>([&](auto row) POCKETMT_INLINE_LAMBDA {
             Integers sum = LookUps::added_up(sums[0][row()]);
             if constexpr (chains == 2) sum = LookUps::add(sum, LookUps::added_up(sums[1][row()]));
-            sum = LookUps::less(sum, LookUps::zero * activation_sums[row()]);
+            sum = LookUps::corrected(call, sum, output, activation_sums[row()]);
             store_sums<typename LookUps::Registers>(call, range.first_row + row(), activation_sums[row()], output, sum);
         });
     }
@@ -65,7 +65,9 @@ inline IntegerCall row_table_call(const void* packed, size_t rows, size_t column
     const RowTableParts parts = row_table_parts(rows, columns);
     const uint8_t* bytes = static_cast<const uint8_t*>(packed);
     const float* scales = reinterpret_cast<const float*>(bytes + parts.scales);
-    return {bytes, rows, parts.steps, parts.panel_bytes, nullptr, scales, activations, nullptr, epilogue, outputs};
+    const int32_t* negative_sums = reinterpret_cast<const int32_t*>(scales + panel_count(rows) * panel_outputs);
+    return {bytes,         rows,        parts.steps, parts.panel_bytes, nullptr, scales,
+            negative_sums, activations, nullptr,     epilogue,          outputs};
 }
 
 }  // namespace
