@@ -21,6 +21,40 @@ constexpr size_t max_state_bytes = size_t{16} << 20;
 constexpr size_t enough_rows = 12;
 constexpr size_t enough_state_bytes = size_t{4} << 20;
 
+// Ends of batches of sentences whose state takes so many bytes each: as large as is of use.
+std::vector<size_t> cut_by_limits(const std::vector<size_t>& sentence_bytes, size_t beam_size) {
+    std::vector<size_t> ends;
+    size_t bytes = 0, rows = 0;
+    for (size_t i = 0; i < sentence_bytes.size(); ++i, rows += beam_size) {
+        bytes += sentence_bytes[i];
+        bool full = rows + beam_size > max_rows || bytes > max_state_bytes ||
+                    (rows >= enough_rows && bytes > enough_state_bytes);
+        if (rows == 0 || !full) continue;
+        ends.push_back(i);
+        bytes = sentence_bytes[i];
+        rows = 0;
+    }
+    if (rows > 0) ends.push_back(sentence_bytes.size());
+    return ends;
+}
+
+// The same for `batches` batches of as many bytes each, or for a few more where one would have too many rows.
+std::vector<size_t> cut_evenly(const std::vector<size_t>& sentence_bytes, size_t beam_size, size_t batches) {
+    const size_t total = std::accumulate(sentence_bytes.begin(), sentence_bytes.end(), size_t{0});
+    std::vector<size_t> ends;
+    size_t bytes = 0, rows = 0, shares = 1;
+    for (size_t i = 0; i < sentence_bytes.size(); ++i) {
+        bytes += sentence_bytes[i];
+        rows += beam_size;
+        const bool share = bytes >= total * shares / batches;
+        if (!share && rows + beam_size <= max_rows) continue;
+        ends.push_back(i + 1);
+        rows = 0;
+        while (shares < batches && bytes >= total * shares / batches) ++shares;
+    }
+    return ends;
+}
+
 }  // namespace
 
 void check_tokens(std::span<const uint32_t> source, size_t vocabulary_size) {
@@ -46,26 +80,11 @@ void Job::order_and_cut(const Network& network, size_t workers) {
     std::iota(order_.begin(), order_.end(), 0u);
     std::stable_sort(order_.begin(), order_.end(),
                      [&](uint32_t left, uint32_t right) { return sources_[left].size() > sources_[right].size(); });
-    size_t total = 0;
-    for (const auto& source : sources_) total += state_bytes(network, source, options_);
-    // Every worker gets its share of a small job.
-    size_t most_bytes = std::min(max_state_bytes, total / workers + 1);
-    size_t bytes = 0, sentences = 0;
-    auto full = [&](size_t needed) {
-        size_t rows = sentences * options_.beam_size;
-        return rows + options_.beam_size > max_rows || bytes + needed > most_bytes ||
-               (rows >= enough_rows && bytes + needed > enough_state_bytes);
-    };
-    for (size_t i = 0; i < order_.size(); ++i) {
-        size_t needed = state_bytes(network, sources_[order_[i]], options_);
-        if (sentences > 0 && full(needed)) {
-            batch_ends_.push_back(i);
-            bytes = sentences = 0;
-        }
-        bytes += needed;
-        ++sentences;
-    }
-    if (sentences > 0) batch_ends_.push_back(order_.size());
+    std::vector<size_t> bytes;
+    for (uint32_t sentence : order_) bytes.push_back(state_bytes(network, sources_[sentence], options_));
+    batch_ends_ = cut_by_limits(bytes, options_.beam_size);
+    // Every worker gets its share: as many batches as any other, and batches of as many bytes.
+    if (workers > 1) batch_ends_ = cut_evenly(bytes, options_.beam_size, round_up(batch_ends_.size(), workers));
 }
 
 bool Job::run_next(const Network& network, Workspace& workspace, const std::function<void()>& poll) {
