@@ -1,7 +1,6 @@
 // What the products are tested with: arguments that end where memory that cannot be read begins.
 #pragma once
 
-#include <algorithm>
 #include <cstring>
 #include <optional>
 
