@@ -85,26 +85,16 @@ struct IntegerProduct {  // whole numbers, one scale a row: 8-bit weights, or 6-
                      size_t count, const Epilogue& epilogue, const Outputs& outputs);
 };
 
-struct LevelTableProduct {  // 4-bit codes, weight = levels[code] * scale(row); executed from the packed codes
+// 4-bit codes, weight = levels[code] * scale(row); executed from the packed codes. One table serves the whole matrix,
+// or each row has its own.
+struct LevelTableProduct {
     size_t (*packed_bytes)(size_t rows, size_t columns);
-    // codes: [rows, (columns + 1) / 2], low nibble = even column; scales: [rows]; levels: 16 values in [-127, 127]
+    // codes: [rows, (columns + 1) / 2], low nibble = even column; scales: [rows]; levels: [16], or [rows, 16], in
+    // [-127, 127]
     void (*pack)(const uint8_t* codes, const float* scales, const int8_t* levels, size_t rows, size_t columns,
                  void* packed);
     void (*unpack_row)(const void* packed, size_t rows, size_t columns, size_t row,
                        float* out);  // levels[code] * scale
-    void (*gather)(const void* packed, size_t rows, size_t columns, const uint32_t* indices, size_t count,
-                   void* gathered);
-    void (*multiply)(const void* packed, size_t rows, size_t columns, const QuantizedActivations& activations,
-                     size_t count, const Epilogue& epilogue, const Outputs& outputs);
-};
-
-struct RowTableProduct {  // 4-bit codes, weight = levels(row)[code] * scale(row); executed from the packed codes
-    size_t (*packed_bytes)(size_t rows, size_t columns);
-    // codes, scales: as above; levels: [rows, 16] in [-127, 127]
-    void (*pack)(const uint8_t* codes, const float* scales, const int8_t* levels, size_t rows, size_t columns,
-                 void* packed);
-    void (*unpack_row)(const void* packed, size_t rows, size_t columns, size_t row,
-                       float* out);  // levels(row)[code] * scale
     void (*gather)(const void* packed, size_t rows, size_t columns, const uint32_t* indices, size_t count,
                    void* gathered);
     void (*multiply)(const void* packed, size_t rows, size_t columns, const QuantizedActivations& activations,
@@ -195,7 +185,7 @@ struct Kernels {
     IntegerProduct integer_product;
     IntegerProduct six_bit_product;  // executed from 6 bits a weight
     LevelTableProduct level_table_product;
-    RowTableProduct row_table_product;
+    LevelTableProduct row_table_product;  // a table for each row
     BitPlaneProduct bit_plane_product;
     VectorFunctions vector;
     GridFunctions grid;

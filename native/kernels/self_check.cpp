@@ -202,8 +202,7 @@ void check_integer_product(const Kernels& table, const IntegerProduct& product, 
 }
 
 // A level table product: of one table, or of one a row, `row_levels` levels behind that of the row before.
-template <class Product>
-void check_table_product(const Kernels& table, const Product& product, const char* name,
+void check_table_product(const Kernels& table, const LevelTableProduct& product, const char* name,
                          const std::vector<int8_t>& levels, size_t row_levels, const Block& block,
                          const QuantizedActivations& activations, const Epilogue& epilogue) {
     const size_t bytes = product.packed_bytes(rows, columns);

@@ -8,7 +8,7 @@ extern const FloatProduct float_product;
 extern const IntegerProduct integer_product;
 extern const IntegerProduct six_bit_product;
 extern const LevelTableProduct level_table_product;
-extern const RowTableProduct row_table_product;
+extern const LevelTableProduct row_table_product;
 extern const BitPlaneProduct bit_plane_product;
 extern const VectorFunctions vector_functions;
 extern const GridFunctions grid_functions;
@@ -19,7 +19,7 @@ extern const FloatProduct float_product;
 extern const IntegerProduct integer_product;
 extern const IntegerProduct six_bit_product;
 extern const LevelTableProduct level_table_product;
-extern const RowTableProduct row_table_product;
+extern const LevelTableProduct row_table_product;
 extern const BitPlaneProduct bit_plane_product;
 extern const VectorFunctions vector_functions;
 extern const GridFunctions grid_functions;
@@ -30,7 +30,7 @@ namespace pocketmt::avx_vnni {
 extern const IntegerProduct integer_product;
 extern const IntegerProduct six_bit_product;
 extern const LevelTableProduct level_table_product;
-extern const RowTableProduct row_table_product;
+extern const LevelTableProduct row_table_product;
 }  // namespace pocketmt::avx_vnni
 
 namespace pocketmt::avx512_vnni {
@@ -38,7 +38,7 @@ extern const FloatProduct float_product;
 extern const IntegerProduct integer_product;
 extern const IntegerProduct six_bit_product;
 extern const LevelTableProduct level_table_product;
-extern const RowTableProduct row_table_product;
+extern const LevelTableProduct row_table_product;
 extern const BitPlaneProduct bit_plane_product;
 extern const VectorFunctions vector_functions;
 extern const GridFunctions grid_functions;
@@ -49,7 +49,7 @@ extern const FloatProduct float_product;
 extern const IntegerProduct integer_product;
 extern const IntegerProduct six_bit_product;
 extern const LevelTableProduct level_table_product;
-extern const RowTableProduct row_table_product;
+extern const LevelTableProduct row_table_product;
 extern const BitPlaneProduct bit_plane_product;
 extern const VectorFunctions vector_functions;
 extern const GridFunctions grid_functions;

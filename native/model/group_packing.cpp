@@ -219,7 +219,7 @@ class GroupPacking {
     // A row's sums of +-alphas, as whole numbers of a 127th of the greatest: as many look-ups as one of bytes, where
     // planes take one each.
     RowGroup row_tables(const uint8_t* planes, const std::vector<float>& alphas) const {
-        const RowTableProduct& product = kernels_.row_table_product;
+        const LevelTableProduct& product = kernels_.row_table_product;
         size_t bits = description_.bits;
         std::vector<float> scale(rows_);
         std::vector<int8_t> levels(rows_ * table_levels);

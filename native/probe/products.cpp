@@ -116,8 +116,7 @@ void compare_integers(const IntegerProduct& product, const char* name, Draw& dra
 }
 
 // Of one table, or of one a row, `row_levels` levels behind that of the row before.
-template <class Product>
-void compare_table(const Product& product, const char* name, size_t row_levels, Draw& draw) {
+void compare_table(const LevelTableProduct& product, const char* name, size_t row_levels, Draw& draw) {
     const Arguments given(draw, Shape(draw));
     const Shape& shape = given.shape;
     const auto codes = draw.whole<uint8_t>(shape.rows * ceil_divide(shape.columns, 2), 0, 255);

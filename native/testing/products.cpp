@@ -107,30 +107,35 @@ class LevelTableMatrix : public QuantizedMatrix<LevelTableProduct> {
   public:
     LevelTableMatrix(const std::string& instruction_set, const Array<uint8_t, 2>& codes, const Array<float, 1>& scales,
                      const Array<int8_t, 1>& levels, size_t columns)
-        : QuantizedMatrix(kernels_named(instruction_set).level_table_product, codes.shape(0), columns) {
-        require(codes.shape(1) == ceil_divide(columns, 2), "codes [rows, (columns + 1) / 2]");
-        require(scales.shape(0) == rows_, "a scale for each row of the matrix");
+        : LevelTableMatrix(kernels_named(instruction_set).level_table_product, codes, scales, columns) {
         require(levels.shape(0) == 16, "16 levels");
-        product_.pack(fenced(codes, 0).data(), fenced(scales).data(), fenced(levels).data(), rows_, columns_,
-                      packed_.data());
-        packed_.check();
+        pack(codes, scales, fenced(levels).data());
     }
     LevelTableMatrix(const LevelTableMatrix& source, const Indices& indices) : QuantizedMatrix(source, indices) {}
+
+  protected:
+    LevelTableMatrix(const LevelTableProduct& product, const Array<uint8_t, 2>& codes, const Array<float, 1>& scales,
+                     size_t columns)
+        : QuantizedMatrix(product, codes.shape(0), columns) {
+        require(codes.shape(1) == ceil_divide(columns, 2), "codes [rows, (columns + 1) / 2]");
+        require(scales.shape(0) == rows_, "a scale for each row of the matrix");
+    }
+
+    void pack(const Array<uint8_t, 2>& codes, const Array<float, 1>& scales, const int8_t* levels) {
+        product_.pack(fenced(codes, 0).data(), fenced(scales).data(), levels, rows_, columns_, packed_.data());
+        packed_.check();
+    }
 };
 
-class RowTableMatrix : public QuantizedMatrix<RowTableProduct> {
+class RowTableMatrix : public LevelTableMatrix {
   public:
     RowTableMatrix(const std::string& instruction_set, const Array<uint8_t, 2>& codes, const Array<float, 1>& scales,
                    const Array<int8_t, 2>& levels, size_t columns)
-        : QuantizedMatrix(kernels_named(instruction_set).row_table_product, codes.shape(0), columns) {
-        require(codes.shape(1) == ceil_divide(columns, 2), "codes [rows, (columns + 1) / 2]");
-        require(scales.shape(0) == rows_, "a scale for each row of the matrix");
+        : LevelTableMatrix(kernels_named(instruction_set).row_table_product, codes, scales, columns) {
         require(levels.shape(0) == rows_ && levels.shape(1) == 16, "16 levels for each row of the matrix");
-        product_.pack(fenced(codes, 0).data(), fenced(scales).data(), fenced(levels, 0).data(), rows_, columns_,
-                      packed_.data());
-        packed_.check();
+        pack(codes, scales, fenced(levels, 0).data());
     }
-    RowTableMatrix(const RowTableMatrix& source, const Indices& indices) : QuantizedMatrix(source, indices) {}
+    RowTableMatrix(const RowTableMatrix& source, const Indices& indices) : LevelTableMatrix(source, indices) {}
 };
 
 // A new matrix of some rows of another.
@@ -170,12 +175,12 @@ void bind_products(nb::module_& module) {
                     nb::arg("instruction_set"), nb::arg("codes"), nb::arg("scales"), nb::arg("levels"),
                     nb::arg("columns"));
     bind_quantized_multiply(level_table);
-    nb::class_<RowTableMatrix> row_table(module, "RowTableMatrix");
-    row_table.def(nb::init<const std::string&, const Array<uint8_t, 2>&, const Array<float, 1>&,
-                           const Array<int8_t, 2>&, size_t>(),
-                  nb::arg("instruction_set"), nb::arg("codes"), nb::arg("scales"), nb::arg("levels"),
-                  nb::arg("columns"));
-    bind_quantized_multiply(row_table);
+    nb::class_<RowTableMatrix, LevelTableMatrix> row_table(module, "RowTableMatrix");
+    row_table
+        .def(nb::init<const std::string&, const Array<uint8_t, 2>&, const Array<float, 1>&, const Array<int8_t, 2>&,
+                      size_t>(),
+             nb::arg("instruction_set"), nb::arg("codes"), nb::arg("scales"), nb::arg("levels"), nb::arg("columns"))
+        .def("gather", &gather<RowTableMatrix>, nb::arg("indices"));
 }
 
 }  // namespace pocketmt::testing

@@ -22,8 +22,8 @@ struct SignedWeights {
 
     explicit SignedWeights(__m256i loaded)
         : magnitudes(_mm256_abs_epi8(loaded)), negative(_mm256_cmpgt_epi8(_mm256_setzero_si256(), loaded)) {}
-    POCKETMT_INLINE static __m256i first_sums(const int32_t* negative_sums, int32_t) {
-        return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(negative_sums));
+    POCKETMT_INLINE static __m256i first_sums(const int32_t* negative_sums, size_t output, int32_t) {
+        return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(negative_sums + output));
     }
     POCKETMT_INLINE __m256i add(__m256i sum, __m256i four) const {
         return add_pairs(sum, _mm256_maddubs_epi16(magnitudes, _mm256_xor_si256(four, negative)));
@@ -36,7 +36,7 @@ struct SixBitCodes {
     __m256i codes;
 
     explicit SixBitCodes(__m256i loaded) : codes(loaded) {}
-    POCKETMT_INLINE static __m256i first_sums(const int32_t*, int32_t activation_sum) {
+    POCKETMT_INLINE static __m256i first_sums(const int32_t*, size_t, int32_t activation_sum) {
         return _mm256_set1_epi32(-zero * activation_sum);
     }
     POCKETMT_INLINE __m256i add(__m256i sum, __m256i four) const {

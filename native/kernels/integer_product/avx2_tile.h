@@ -37,8 +37,8 @@ void multiply_tile(const IntegerCall& call, const TileRange& range) {
         __m256i sums[rows][parts];
         unrolled<rows * parts>([&](auto index) POCKETMT_INLINE_LAMBDA {
             constexpr size_t row = index() / parts, part = index() % parts;
-            const int32_t* negative_sums = call.negative_sums + panel * panel_outputs + part * lanes;
-            sums[row][part] = Weights::Loaded::first_sums(negative_sums, activation_sums[row]);
+            const size_t output = panel * panel_outputs + part * lanes;
+            sums[row][part] = Weights::Loaded::first_sums(call.negative_sums, output, activation_sums[row]);
         });
         const int8_t* codes = call.activations.codes + range.first_row * stride;
         for (size_t step = 0; step < call.steps; ++step, weights += Weights::step_bytes, codes += step_inputs) {

@@ -14,7 +14,7 @@ struct OffsetWeights {
     __m256i weights;
 
     explicit OffsetWeights(__m256i loaded) : weights(loaded) {}
-    POCKETMT_INLINE static __m256i first_sums(const int32_t*, int32_t activation_sum) {
+    POCKETMT_INLINE static __m256i first_sums(const int32_t*, size_t, int32_t activation_sum) {
         return _mm256_set1_epi32(-zero * activation_sum);
     }
     POCKETMT_INLINE __m256i add(__m256i sum, __m256i four) const {

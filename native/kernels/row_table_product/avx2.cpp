@@ -5,6 +5,6 @@
 
 namespace pocketmt::avx2 {
 
-const RowTableProduct row_table_product = row_tables<SignedWeights>;
+const LevelTableProduct row_table_product = row_tables<SignedWeights>;
 
 }  // namespace pocketmt::avx2

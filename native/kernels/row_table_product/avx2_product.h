@@ -34,7 +34,7 @@ struct LookUps {
     POCKETMT_INLINE static __m256i add(__m256i a, __m256i b) { return _mm256_add_epi32(a, b); }
     POCKETMT_INLINE static __m256i corrected(const IntegerCall& call, __m256i sums, size_t output,
                                              int32_t activation_sum) {
-        return _mm256_add_epi32(sums, Products::first_sums(call.negative_sums + output, activation_sum));
+        return _mm256_add_epi32(sums, Products::first_sums(call.negative_sums, output, activation_sum));
     }
     template <size_t rows>
     POCKETMT_INLINE static void activation_sums(const IntegerCall& call, size_t first_row, int32_t (&sums)[rows]) {
@@ -54,7 +54,7 @@ void multiply_row_tables(const void* packed, size_t rows, size_t columns, const 
 }
 
 template <class Products>
-constexpr RowTableProduct row_tables = {
+constexpr LevelTableProduct row_tables = {
     RowTablePanels<LookUps<Products>::lanes>::packed_bytes, RowTablePanels<LookUps<Products>::lanes>::pack,
     RowTablePanels<LookUps<Products>::lanes>::unpack_row, RowTablePanels<LookUps<Products>::lanes>::gather,
     multiply_row_tables<Products>};

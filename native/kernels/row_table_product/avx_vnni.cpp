@@ -3,6 +3,6 @@
 
 namespace pocketmt::avx_vnni {
 
-const RowTableProduct row_table_product = avx_vnni_row_table_product;
+const LevelTableProduct row_table_product = avx_vnni_row_table_product;
 
 }  // namespace pocketmt::avx_vnni

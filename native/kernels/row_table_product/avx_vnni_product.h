@@ -8,7 +8,7 @@
 namespace pocketmt {
 namespace {
 
-constexpr RowTableProduct avx_vnni_row_table_product = row_tables<OffsetBytes>;
+constexpr LevelTableProduct avx_vnni_row_table_product = row_tables<OffsetBytes>;
 
 }  // namespace
 }  // namespace pocketmt

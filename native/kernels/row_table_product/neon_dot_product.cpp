@@ -51,7 +51,7 @@ void multiply(const void* packed, size_t rows, size_t columns, const QuantizedAc
 
 }  // namespace
 
-const RowTableProduct row_table_product = {
+const LevelTableProduct row_table_product = {
     RowTablePanels<LookUps::lanes>::packed_bytes, RowTablePanels<LookUps::lanes>::pack,
     RowTablePanels<LookUps::lanes>::unpack_row, RowTablePanels<LookUps::lanes>::gather, multiply};
 

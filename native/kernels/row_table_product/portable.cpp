@@ -32,7 +32,7 @@ void multiply(const void* packed, size_t rows, size_t columns, const QuantizedAc
 
 }  // namespace
 
-const RowTableProduct row_table_product = {RowTablePanels<1>::packed_bytes, RowTablePanels<1>::pack,
-                                           RowTablePanels<1>::unpack_row, RowTablePanels<1>::gather, multiply};
+const LevelTableProduct row_table_product = {RowTablePanels<1>::packed_bytes, RowTablePanels<1>::pack,
+                                             RowTablePanels<1>::unpack_row, RowTablePanels<1>::gather, multiply};
 
 }  // namespace pocketmt::portable

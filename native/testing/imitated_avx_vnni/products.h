@@ -8,6 +8,6 @@ namespace pocketmt::testing::imitated_avx_vnni {
 extern const IntegerProduct integer_product;
 extern const IntegerProduct six_bit_product;
 extern const LevelTableProduct level_table_product;
-extern const RowTableProduct row_table_product;
+extern const LevelTableProduct row_table_product;
 
 }  // namespace pocketmt::testing::imitated_avx_vnni

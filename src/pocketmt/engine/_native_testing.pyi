@@ -89,7 +89,7 @@ class LevelTableMatrix(_QuantizedMatrix):
         columns: int,
     ) -> None: ...
 
-class RowTableMatrix(_QuantizedMatrix):
+class RowTableMatrix(LevelTableMatrix):
     """Packed 4-bit weights: as those of `LevelTableMatrix`, with levels for each row, [rows, 16]."""
 
     def __init__(

@@ -75,7 +75,7 @@ class BinaryCode:
 
 
 def binary_levels(alphas: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the sums of binary codes as whole numbers, a table of levels for each row, which the engine looks up.
+    """Return the sums of binary codes ([B1], paper B, eq. 1) as whole numbers, a table of levels for each row.
 
     Args:
         alphas: float32 [rows, bits].
@@ -85,8 +85,7 @@ def binary_levels(alphas: Tensor) -> tuple[Tensor, Tensor]:
         bit i of c is set and -alpha_i where it is not; and scale, float32 [rows]: sum_i |alpha_i| / 127. A row whose
         alphas add up to less than 1e-35 is zero.
     """
-    bits = torch.arange(alphas.shape[1], device=alphas.device)
-    signs = 2 * (torch.arange(2 ** len(bits), device=alphas.device)[:, None] >> bits & 1).float() - 1  # [codes, bits]
+    signs = _signs_of_codes(alphas)
     greatest = reduce(torch.add, alphas.abs().unbind(dim=1))
     sums = reduce(torch.add, (alphas[:, None, :] * signs).unbind(dim=2))
     scale = torch.where(greatest < _LEAST_SUM, 0.0, greatest / 127)
@@ -171,9 +170,14 @@ def _least_squares_alphas(weight: Tensor, codes: Tensor) -> Tensor:
 
 def _nearest_bits(weight: Tensor, alphas: Tensor) -> Tensor:
     """Search the 2^bits sums of each row for the nearest; ties go to the lower sum."""
+    return _bits_of_codes(nearest_codes(weight, alphas @ _signs_of_codes(alphas).T), alphas.shape[1])
+
+
+def _signs_of_codes(alphas: Tensor) -> Tensor:
+    """Return the signs that each code gives to factors [rows, bits], 1 where its bit is set, else -1: [codes, bits]."""
     shifts = torch.arange(alphas.shape[1], device=alphas.device)
-    bits = torch.arange(2 ** alphas.shape[1], device=alphas.device)[:, None] >> shifts & 1  # [sums, bits]
-    return _bits_of_codes(nearest_codes(weight, alphas @ (2 * bits.double() - 1).T), alphas.shape[1])
+    bits = torch.arange(2 ** len(shifts), device=alphas.device)[:, None] >> shifts & 1
+    return 2 * bits.to(alphas.dtype) - 1
 
 
 def _bits_of_codes(codes: Tensor, bits: int) -> Tensor:
