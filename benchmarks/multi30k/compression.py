@@ -25,17 +25,18 @@ from benchmarks.multi30k.model_record import ModelRecord, Outputs, Rows, against
 from benchmarks.multi30k.paper_tables import CONTROL, paper_tables
 from benchmarks.multi30k.parity import parity
 from benchmarks.multi30k.quality import BEAM, DESCRIPTION, LICENCE, score_entry
+from benchmarks.multi30k.row_recipes import CONTRASTS, find_row_recipe
 from pocketmt.cli.compress import DEFAULT_UPDATES
 from pocketmt.engine import Translator
 from pocketmt.errors import ConfigurationError
 from pocketmt.evaluation.quality import score
 from pocketmt.evaluation.records import commit
 from pocketmt.evaluation.tables import Column, plain_table
-from pocketmt.model_file import open_model
+from pocketmt.model_file import Architecture, LstmArchitecture, open_model
 from pocketmt.model_file.report import inspect_model
 from pocketmt.recipes.activations.estimation import check_outcome
-from pocketmt.recipes.description.catalogue import find_recipe, recipe_names
-from pocketmt.recipes.description.schema import Recipe, read_recipe, set_precision
+from pocketmt.recipes.description.catalogue import recipe_names
+from pocketmt.recipes.description.schema import Recipe, set_precision
 from pocketmt.recipes.run_folder import Labels, choose_run_recipe, compress_run, pack_run
 from pocketmt.recipes.trained_model import read_trained_model
 from pocketmt.text.vocabulary import Vocabulary
@@ -45,7 +46,6 @@ UNCOMPRESSED = "float32"
 # A row that has no recipe's name: of the recipe that is chosen for a coded file of this size.
 SIZE = re.compile(r"size-(?P<kilobytes>[1-9][0-9]*)kB")
 LABELS = Labels(licence=LICENCE, description=DESCRIPTION)
-CONTRASTS = Path(__file__).with_name("recipes")
 COLUMNS = (
     "recipe",
     "bits:.2f",
@@ -78,7 +78,8 @@ def main(arguments: Sequence[str]) -> int:
     sets = (VALIDATION, *TESTS) if options.final else (VALIDATION,)
     vocabulary = Vocabulary.from_file(options.run / "vocabulary.model")
     baselines = {UNCOMPRESSED: _translations(uncompressed, sets)}
-    record = ModelRecord(options.output, read_trained_model(options.run), _summary)
+    model = read_trained_model(options.run)
+    record = ModelRecord(options.output, model, lambda rows: _summary(rows, model.architecture))
     record.add(_row(UNCOMPRESSED, None, uncompressed, coded_size, uncompressed, baselines[UNCOMPRESSED]))
     for name, limit in {CONTROL: options.limit_updates, **limits}.items():
         path = folder / f"{name}.pocketmt"
@@ -125,17 +126,12 @@ def _recipe(name: str, limit: int | None, run: Path, work: Path) -> Recipe:
     return limited(find_row_recipe(name), limit)
 
 
-def find_row_recipe(name: str) -> Recipe:
-    """Return the recipe of a row: one that is a contrast alone, or one of the library."""
-    contrast = CONTRASTS / f"{name}.toml"
-    return read_recipe(contrast) if contrast.exists() else find_recipe(name)
-
-
-def _summary(rows: Rows) -> dict[str, Any]:
+def _summary(rows: Rows, architecture: Architecture) -> dict[str, Any]:
     """Return what the record holds beside its rows."""
     every = list(rows.values())
     found = goals(every, rows[UNCOMPRESSED]["bytes"])
-    return {"tables": paper_tables(rows), "frontier": frontier(every), "goals": found}
+    recurrent = isinstance(architecture, LstmArchitecture)
+    return {"tables": paper_tables(rows, recurrent), "frontier": frontier(every), "goals": found}
 
 
 def _options(arguments: Sequence[str]) -> argparse.Namespace:

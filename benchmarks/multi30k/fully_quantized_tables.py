@@ -1,8 +1,8 @@
-"""Tables 2 to 5 of paper Q: the recipe of each row, and what the paper reports for it.
+"""Tables 2 to 4 of paper Q: the recipe of each row, and what the paper reports for it.
 
-Table 3 looks at one operation at a time: its recipes, and those of the delays of Table 5, are made from recipes of the
-library rather than written out. The paper trains `base` for 100,000 updates on WMT14, and Tables 3 and 4 are of English
-to French: what can be compared is the order of the rows and the sign of the differences, not the numbers.
+Table 3 looks at one operation at a time: its recipes are made from recipes of the library rather than written out. The
+paper trains `base` for 100,000 updates on WMT14, and Tables 3 and 4 are of English to French: what can be compared is
+the order of the rows and the sign of the differences, not the numbers.
 """
 
 from collections.abc import Mapping
@@ -11,17 +11,18 @@ from typing import Any, Final
 
 import msgspec
 
+from benchmarks.multi30k.from_scratch_tables import (
+    CONTROL_FROM_SCRATCH,
+    FROM_SCRATCH_ROWS,
+    GOES_ON_FROM,
+    find_from_scratch_recipe,
+)
 from benchmarks.multi30k.limits import limited
 from benchmarks.multi30k.paper_tables import CONTROL, PaperRow
+from benchmarks.multi30k.row_recipes import find_row_recipe
 from pocketmt.recipes.activations.fully_quantized import STRATEGY
 from pocketmt.recipes.description.catalogue import find_recipe
-from pocketmt.recipes.description.schema import Activations, Recipe, StraightThrough
-
-CONTROL_FROM_SCRATCH: Final = "fp32-from-scratch"
-OURS_FROM_SCRATCH: Final = "q-8bit-from-scratch"
-AFTER_FROM_SCRATCH: Final = "q-post-training-8bit-from-scratch"
-# Recipes that go on from what another makes, rather than from the run's own weights.
-GOES_ON_FROM: Final[Mapping[str, str]] = {AFTER_FROM_SCRATCH: CONTROL_FROM_SCRATCH}
+from pocketmt.recipes.description.schema import Activations, Recipe
 
 Figures = tuple[float, float]  # perplexity and BLEU of the paper
 
@@ -86,19 +87,8 @@ _Q4 = (
     PaperRow("LayerNorm denominator in full precision", "q-no-denominator", 37.97, perplexity=3.20),
     PaperRow("weights alone", "q-weights-only", 37.94, perplexity=3.19),
 )
-# English to German; the paper's delays are these shares of its 100,000 updates.
-_DELAYS = {0.1: (4.99, 26.63), 0.5: (4.98, 26.84), 0.8: (5.03, 26.41)}
-_Q5 = (
-    PaperRow("no quantization", CONTROL_FROM_SCRATCH, 26.42, perplexity=4.91),
-    PaperRow("after 100 updates", OURS_FROM_SCRATCH, 26.98, perplexity=4.67),
-    *(
-        PaperRow(f"after {share:.0%} of the updates", f"q-8bit-delayed-{share:.0%}", bleu, perplexity=perplexity)
-        for share, (perplexity, bleu) in _DELAYS.items()
-    ),
-    PaperRow("after training", AFTER_FROM_SCRATCH, 25.50, perplexity=4.45),
-)
-PAPER_ROWS: Final[Mapping[str, tuple[PaperRow, ...]]] = {"q2": _Q2, "q4": _Q4, "q5": _Q5}
-TABLES: Final = ("q2", "q3", "q4", "q5")
+PAPER_ROWS: Final[Mapping[str, tuple[PaperRow, ...]]] = {"q2": _Q2, "q4": _Q4, **FROM_SCRATCH_ROWS}
+TABLES: Final = ("q2", "q3", "q4", *FROM_SCRATCH_ROWS)
 
 
 def table_recipes(table: str) -> list[str]:
@@ -116,10 +106,7 @@ def control_of(recipe: Recipe) -> str:
 
 def find_table_recipe(name: str, most: int | None = None) -> Recipe:
     """Return a recipe of the tables, of the library or made from one of it, with stages of at most so many updates."""
-    delays = {f"q-8bit-delayed-{share:.0%}": share for share in _DELAYS}
-    if name in delays:
-        return _delayed(name, delays[name], limited(find_recipe(OURS_FROM_SCRATCH), most))
-    return limited(_find(name), most)
+    return find_from_scratch_recipe(name, most) or limited(_find(name), most)
 
 
 def _find(name: str) -> Recipe:
@@ -135,11 +122,7 @@ def _find(name: str) -> Recipe:
             paper="Q6: Table 4, no LayerNorm denominator quantization",
             description="LayerNorm's denominator stays as it is",
         )
-    if name in GOES_ON_FROM:
-        return msgspec.structs.replace(
-            find_recipe("q-post-training-8bit"), name=name, paper="Q5: Table 5, after training"
-        )
-    return find_recipe(name)
+    return find_row_recipe(name)
 
 
 def _alone(name: str, row: SingleOperation, buckets: bool) -> Recipe:
@@ -152,18 +135,6 @@ def _alone(name: str, row: SingleOperation, buckets: bool) -> Recipe:
         name=name,
         paper=f"Q6: Table 3, {row.module}, {row.operation}",
         description=f"8 bits in one operation alone, {'with' if buckets else 'without'} buckets",
-    )
-
-
-def _delayed(name: str, share: float, recipe: Recipe) -> Recipe:
-    (stage,) = recipe.stages
-    assert isinstance(stage.retraining, StraightThrough)
-    activations = Activations(bits=8, delay=round(share * stage.retraining.updates))
-    return msgspec.structs.replace(
-        _with_activations(recipe, activations),
-        name=name,
-        paper=f"Q5: Table 5, quantization starts after {share:.0%} of the updates",
-        description="As q-8bit-from-scratch, with quantization delayed",
     )
 
 
@@ -183,7 +154,13 @@ def tables(rows: Mapping[str, Mapping[str, Any]]) -> dict[str, list[dict[str, An
     """
     found: dict[str, list[dict[str, Any]]] = {
         name: [
-            {"label": row.label, **rows[row.recipe], "paper_perplexity": row.perplexity, "paper_bleu": row.bleu}
+            {
+                "label": row.label,
+                **rows[row.recipe],
+                "paper_perplexity": row.perplexity,
+                "paper_bleu": row.bleu,
+                "paper_recurrent_bleu": row.recurrent_bleu,
+            }
             for row in table
             if row.recipe in rows
         ]

@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from benchmarks.multi30k import compression, data
-from benchmarks.multi30k.compression import CONTRASTS, all_names, find_row_recipe, main
+from benchmarks.multi30k.compression import all_names, main
 from benchmarks.multi30k.paper_tables import CONTROL, PAPER_TABLES, paper_tables
+from benchmarks.multi30k.row_recipes import CONTRASTS, find_row_recipe
 from pocketmt.errors import ConfigurationError
 from pocketmt.evaluation.records import read_record
 from pocketmt.recipes.description.catalogue import recipe_names
@@ -38,6 +39,10 @@ def test_a_papers_table_has_our_figures_beside_its_own() -> None:
     assert baseline["paper_gain"] == 0 and baseline["bytes"] == 100
     assert log["label"] == "4-bit log" and log["bytes"] == 13
     assert log["paper_gain"] == pytest.approx(35.47 - 35.66)
+    baseline, log = paper_tables(measured, recurrent=True)["l3"]
+    assert (baseline["paper_bleu"], log["paper_bleu"]) == (34.28, 34.22)
+    assert log["paper_gain"] == pytest.approx(34.22 - 34.28)
+    assert set(paper_tables(measured, recurrent=True)) == {"l2", "l3", "l4", "l6"}
 
 
 def test_further_calls_add_rows_and_replace_their_own(

@@ -1,14 +1,18 @@
-"""Tables 2 to 5 of paper Q on a model trained on Multi30k: how well networks with quantized activations translate.
+"""Tables on Multi30k whose networks PyTorch runs: quantized activations, and what is trained from random weights.
 
-    python -m benchmarks.multi30k.fully_quantized build/multi30k/seed2 q2 q4
-    python -m benchmarks.multi30k.fully_quantized build/multi30k/seed2 --final
+    python -m benchmarks.multi30k.pytorch_tables build/multi30k/seed2 q2 q4
+    python -m benchmarks.multi30k.pytorch_tables build/multi30k/seed2 q2 q3 q4 --final
+    python -m benchmarks.multi30k.pytorch_tables build/multi30k/seed2 q5 l2 --final \
+        --output benchmarks/records/multi30k-from-scratch.json
 
-The first argument is a folder that `pocketmt train` filled, the others are tables; without them, all four are made. The
-work lies in its folder `recipes`: a second call goes on where the first was stopped. `val` is scored by greedy search,
-as each recipe chooses its best by it; with --final, both test sets are translated by PyTorch, beam 4, and compared with
-the fp32 model that was trained as long. The record has a row for each recipe; a further call on the same model replaces
-the rows of its recipes and keeps the others. Where tables share a recipe, it has the limit of the first of them. Two
-calls at one time need two --output.
+Tables 2 to 5 of paper Q, and what paper L's Table 2 trains from scratch. The first argument is a folder that `pocketmt
+train` filled, the others are tables; without them, all are made. What starts from random weights takes the folder's
+vocabulary, sizes and text, and none of its weights: that run may be as short as one likes. The work lies in its folder
+`recipes`: a second call goes on where the first was stopped. `val` is scored by greedy search, as each recipe chooses
+its best by it; with --final, both test sets are translated by PyTorch, beam 4, and compared with the fp32 model that
+was trained as long. The record has a row for each recipe; a further call on the same model replaces the rows of its
+recipes and keeps the others. Where tables share a recipe, it has the limit of the first of them. Two calls at one time
+need two --output.
 """
 
 import argparse
@@ -21,8 +25,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.multi30k.data import ROOT, TESTS, VALIDATION, lines
+from benchmarks.multi30k.from_scratch_tables import GOES_ON_FROM
 from benchmarks.multi30k.fully_quantized_tables import (
-    GOES_ON_FROM,
     TABLES,
     control_of,
     find_table_recipe,
