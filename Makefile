@@ -65,10 +65,11 @@ check: $(ENGINE)
 BESIDE_PEERS = $(BIN)/python -m benchmarks.peer $(if $(wildcard $(MARIAN)/.packages),--marian-python $(MARIAN)/bin/python)
 benchmark: $(ENGINE) $(PEER)
 	$(BIN)/python tools/check_install.py --output benchmarks/records/install.json
-	$(BESIDE_PEERS) --trained captions-en-de-8bit --random base
+	$(BESIDE_PEERS) --trained captions-en-de-8bit --random base --no-shortlist --rounds 5
 	$(BESIDE_PEERS) --trained --random 6-2.tiny --precisions int8 --rounds 5 --output benchmarks/records/peer-students.json
 	$(BESIDE_PEERS) --trained --random 12-1.tiny --precisions int8 --rounds 5 --output benchmarks/records/peer-deep-students.json
 	$(BIN)/python -m benchmarks.schemes
+	$(BIN)/python -m benchmarks.binary_codes
 	$(BIN)/python -m benchmarks.threads
 	$(BIN)/pocketmt benchmark captions-en-de ../shared/data/multi30k/test_2016_flickr.en --beam-size 1 --mode throughput \
 	    --lines 1000000 --repeats 1 --workers 2 --json > benchmarks/records/million-lines.json

@@ -2,8 +2,10 @@
 
 import argparse
 import os
+import statistics
 import sys
 import time
+from collections.abc import Mapping
 from typing import Any, Final
 
 # A run that had the core to itself has at least this share of the clock's time.
@@ -13,6 +15,16 @@ IDLE_CORE_SHARE: Final = 0.97
 def add_core_option(parser: argparse.ArgumentParser) -> None:
     """Add --core N."""
     parser.add_argument("--core", type=int, help="the core on which everything is timed (default: the last one)")
+
+
+def share_of_core(measured: Mapping[str, Any]) -> float:
+    """Return the share of the clock's time that a median run had the core: near 1 where nothing else ran on it.
+
+    Args:
+        measured: "processor_seconds" and "seconds" of each run.
+    """
+    runs = zip(measured["processor_seconds"], measured["seconds"], strict=True)
+    return statistics.median(float(processor / wall) for processor, wall in runs)
 
 
 class OneCore:

@@ -8,6 +8,7 @@ A block stands between two comments that Markdown does not show; the first says 
     <!-- record:install.runtime.total_megabytes:.1f -->…<!-- /record -->    one value, with a format of Python
     <!-- record:quality.rows | model | bleu:.2f=BLEU -->…<!-- /record -->   a table: key, format and heading
     <!-- record:quality.rows -->…<!-- /record -->                           a table of all plain values
+    <!-- record:quality.rows | where seed=1 -->…<!-- /record -->            of rows with this value (seed!=1: another)
     <!-- record:quality.provenance -->…<!-- /record -->                     machine, commit and command, in a sentence
 
 The first name is the file (quality.json), the dotted rest is where in it.
@@ -27,6 +28,7 @@ from pocketmt.evaluation.tables import Column, columns_of, look_up, markdown_tab
 ROOT = Path(__file__).resolve().parent.parent
 BLOCK = re.compile(r"(<!-- record:(?P<what>[^\n]*?) -->)(?P<content>.*?)(<!-- /record -->)", re.DOTALL)
 OPENING = "<!-- record:"
+WHERE = "where "
 
 
 def render_page(text: str, records: Path) -> str:
@@ -52,11 +54,21 @@ def render_block(what: str, records: Path) -> str:
     if isinstance(value, Mapping) and "machine" in value:
         return provenance_sentence(value)
     if isinstance(value, list) and all(isinstance(row, Mapping) for row in value):
-        columns = [Column.parse(column) for column in column_texts] or columns_of(value)
-        return "\n" + markdown_table(value, columns) + "\n"
+        conditions = [text.removeprefix(WHERE) for text in column_texts if text.startswith(WHERE)]
+        rows = [row for row in value if all(_holds(row, condition) for condition in conditions)]
+        if conditions and not rows:
+            raise ConfigurationError(f"record:{what}: no row is so")
+        columns = [Column.parse(text) for text in column_texts if not text.startswith(WHERE)] or columns_of(rows)
+        return "\n" + markdown_table(rows, columns) + "\n"
     if isinstance(value, Mapping | list) or column_texts:
         raise ConfigurationError(f"record:{what}: a block shows one value, a list of rows, or a provenance")
     return write_value(value, format)
+
+
+def _holds(row: Mapping[str, Any], condition: str) -> bool:
+    key, _, expected = condition.partition("=")
+    wanted = not key.endswith("!")
+    return (write_value(look_up(row, key.rstrip("!"))) == expected) == wanted
 
 
 def provenance_sentence(provenance: Mapping[str, Any]) -> str:

@@ -123,7 +123,7 @@ def _models(options: argparse.Namespace, folder: Path) -> Iterator[tuple[TimedMo
 def _measure(model: TimedModel, amount: Amount, precisions: Sequence[str]) -> Iterator[dict[str, Any]]:
     """Yield the rows and all that lies behind them, for each precision and case of a model."""
     for peer_weights in precisions:
-        our_weights = FORMS_BESIDE[peer_weights]
+        our_weights = [form for form in FORMS_BESIDE[peer_weights] if form in model.ours]
         peers = model.peers[peer_weights]
         sides = [*peers, *(our_side(weights, model.ours[weights], sys.executable) for weights in our_weights)]
         about = {"model": model.name, "decoder": model.decoder, "shortlist": model.shortlist}

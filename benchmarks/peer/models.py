@@ -11,6 +11,7 @@ from torch import Tensor
 
 from benchmarks.multi30k.data import lines
 from benchmarks.peer.files import (
+    MIXED,
     PEER_FORMS,
     Network,
     shortlisted_ctranslate2,
@@ -111,7 +112,8 @@ def random_network(architecture: Architecture, seed: int) -> Network:
 def trained_models(model: str, sentences: int, seed: int, folder: Path, pythons: Pythons) -> Iterator[TimedModel]:
     """Yield a trained model (a path or bundled name) with sentences drawn from Multi30k's test_2016.
 
-    Where the file has a shortlist, the model comes without and with it. Weights of a quantized file are decoded first:
+    Where the file has a shortlist, the model comes without and with it. The mixture of few bits is not among its forms:
+    a model that was not retrained for it writes words without end. Weights of a quantized file are decoded first:
     all sides then start from those same float32 numbers. Marian, whose sinusoids are others, would translate otherwise
     and end elsewhere: it is not among the peers.
     """
@@ -131,7 +133,8 @@ def trained_models(model: str, sentences: int, seed: int, folder: Path, pythons:
     name = next(like, path.stem)
     network = Network(_float_weights(path), architecture, vocabulary, shortlist)
     about = TimedModel(f"{name}, trained", origin, architecture, TRAINED_LENGTHS, sources, {}, {})
-    yield from variants(about, network, folder / path.stem, Pythons(pythons.ctranslate2))
+    for timed in variants(about, network, folder / path.stem, Pythons(pythons.ctranslate2)):
+        yield replace(timed, ours={form: file for form, file in timed.ours.items() if form != MIXED})
 
 
 def _float_weights(path: Path) -> dict[str, Tensor]:

@@ -4,6 +4,7 @@ import statistics
 from collections.abc import Sequence
 from typing import Any
 
+from benchmarks.one_core import share_of_core
 from benchmarks.peer.models import TimedModel
 from pocketmt.evaluation.tables import Column, markdown_table
 
@@ -60,7 +61,7 @@ def _row(peer: dict[str, Any], mine: dict[str, Any], ours: Sequence[dict[str, An
         "lowest_ratio": low,
         "highest_ratio": high,
         "processor_ratio": _ratios(peer["processor_seconds"], mine["processor_seconds"])[1],
-        "core_share": min(_core_share(peer), _core_share(mine)),
+        "core_share": min(share_of_core(peer), share_of_core(mine)),
         "times_our_8_bit": _ratios(eight_bit[0]["seconds"], mine["seconds"])[1] if eight_bit else None,
         **_latencies(peer, "peer_"),
         **_latencies(mine, ""),
@@ -89,10 +90,6 @@ def _ratios(slower: Sequence[float], faster: Sequence[float]) -> tuple[float, fl
     """Return the lowest, median and highest of two sides' times, divided round by round."""
     ratios = sorted(a / b for a, b in zip(slower, faster, strict=True))
     return ratios[0], statistics.median(ratios), ratios[-1]
-
-
-def _core_share(measured: dict[str, Any]) -> float:
-    return _ratios(measured["processor_seconds"], measured["seconds"])[1]
 
 
 def _equal_share(one: Sequence[Sequence[int]], other: Sequence[Sequence[int]]) -> float:

@@ -4,6 +4,7 @@ import statistics
 from collections.abc import Sequence
 from typing import Any
 
+from benchmarks.one_core import share_of_core
 from benchmarks.schemes.forms import Form
 from pocketmt.evaluation.tables import Column, markdown_table
 
@@ -38,16 +39,10 @@ def row_of(form: Form, eight_bit: dict[str, Any], measured: dict[str, Any]) -> d
         "peak_megabytes": measured["peak_memory_bytes"] / 1e6,
         "peak_over_file_megabytes": over_file / 1e6,
         "load_seconds": measured["load_seconds"],
-        "core_share": min(_core_share(eight_bit), _core_share(measured)),
+        "core_share": min(share_of_core(eight_bit), share_of_core(measured)),
     }
 
 
 def render(rows: Sequence[dict[str, Any]]) -> str:
     """Return the rows as a Markdown table."""
     return markdown_table(rows, [Column.parse(column) for column in COLUMNS])
-
-
-def _core_share(measured: dict[str, Any]) -> float:
-    """Return the share of the clock's time that a median run had the core: near 1 where nothing else ran on it."""
-    runs = zip(measured["processor_seconds"], measured["seconds"], strict=True)
-    return statistics.median(float(processor / wall) for processor, wall in runs)

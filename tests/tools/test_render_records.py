@@ -39,6 +39,12 @@ def _render(folder: Path, page: str, *options: str) -> tuple[int, str, str]:
         ),
         ("quality.rows", "\n| model | bleu |\n| --- | ---: |\n| tiny | 38.0 |\n| tiny, 8 bit | 37.9 |\n"),
         (
+            "quality.rows | where model=tiny, 8 bit | bleu:.2f=BLEU",
+            "\n| BLEU |\n| ---: |\n| 37.90 |\n",
+        ),
+        ("quality.rows | where model!=tiny | bleu", "\n| bleu |\n| ---: |\n| 37.9 |\n"),
+        ("quality.rows | where model=tiny | where bleu=38.0", "\n| model | bleu |\n| --- | ---: |\n| tiny | 38.0 |\n"),
+        (
             "quality.provenance",
             "Measured on A processor, 2 cores, at commit abc, by `pocketmt evaluate`.",
         ),
@@ -57,6 +63,8 @@ def test_a_block_is_filled_and_then_passes_the_check(tmp_path: Path, block: str,
 @pytest.mark.parametrize(
     ("page", "message"),
     [
+        ("<!-- record:quality.rows | where model=large --><!-- /record -->", "no row is so"),
+        ("<!-- record:quality.rows | where size=1 --><!-- /record -->", "size"),
         ("<!-- record:missing.value --><!-- /record -->", r"missing.json: no such record"),
         ("<!-- record:quality.worst --><!-- /record -->", "'worst' is not among rows, best, provenance"),
         ("<!-- record:quality.best --><!-- /record -->", "one value, a list of rows, or a provenance"),
