@@ -38,7 +38,7 @@ struct Epilogue {
 // to `last` - 1 alone: parts begin at multiples of part_outputs, and end at one or at the matrix's end.
 constexpr size_t part_outputs = 64;
 struct Outputs {
-    float* values;  // of the first output of the matrix, whatever `first` is
+    float* values;  // of the output `first`
     size_t stride;
     size_t first = 0;
     size_t last = static_cast<size_t>(-1);
@@ -171,11 +171,10 @@ struct VectorFunctions {
     // cell_before are null where there is no position before. cell may be cell_before.
     void (*lstm_unit)(const float* given, const float* recurrent, const float* cell_before, size_t size, float* cell,
                       float* hidden);
-    size_t (*argmax)(const float* x, size_t size);      // ties: lowest index; no NaN expected
     float (*log_sum_exp)(const float* x, size_t size);  // -inf entries contribute nothing
-    // indices and values of the k largest, best first, ties: lower index first
-    // 1 <= k <= size
-    void (*top_k)(const float* x, size_t size, size_t k, uint32_t* indices, float* values);
+    // Takes x, values of the indices from `first` on, into the list of the k >= 1 largest so far, best first, ties:
+    // what was there first. A list begins with values of -inf, whose places another -inf does not take.
+    void (*top_k)(const float* x, size_t size, uint32_t first, size_t k, uint32_t* indices, float* values);
 };
 
 struct Kernels {

@@ -35,7 +35,8 @@ POCKETMT_INLINE void store_quantized(const Epilogue& epilogue, const Outputs& ou
     if (output >= rows) return;
     const size_t valid = rows - output;
     value = add_offsets<Registers>(epilogue, output, valid, activation_sum, activation_scale, value);
-    store_outputs<Registers>(epilogue, output, valid, value, outputs.values + row * outputs.stride + output);
+    store_outputs<Registers>(epilogue, output, valid, value,
+                             outputs.values + row * outputs.stride + (output - outputs.first));
 }
 
 }  // namespace

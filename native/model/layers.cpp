@@ -64,12 +64,9 @@ Activations output_activations(const Network& network, Workspace& workspace, con
                        network.weights.decoded);
 }
 
-void project_output(const Network& network, Workspace& workspace, const float* decoded, size_t count, float* logits,
-                    size_t stride) {
-    const Weights& weights = network.weights;
-    Activations activations = output_activations(network, workspace, decoded, count);
-    const float* bias = weights.output_bias.empty() ? nullptr : weights.output_bias.data();
-    weights.embedding.multiply(activations, {bias}, logits, stride);
+OutputLayer output_layer(const Network& network) {
+    const std::vector<float>& bias = network.weights.output_bias;
+    return {network.weights.embedding, bias.empty() ? nullptr : bias.data()};
 }
 
 void add_feed_forward(const Network& network, Workspace& workspace, const FeedForward& layer, ResidualStream& stream,

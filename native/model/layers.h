@@ -50,9 +50,13 @@ void embed(const Network& network, uint32_t token, const float* position, float*
 // Rows of the decoder's output [count, d], as the output matrix meets them.
 Activations output_activations(const Network& network, Workspace& workspace, const float* decoded, size_t count);
 
-// logits [count, stride] of rows of the decoder's output [count, d].
-void project_output(const Network& network, Workspace& workspace, const float* decoded, size_t count, float* logits,
-                    size_t stride);
+// What makes logits of rows of the decoder's output: a row of the matrix for each piece.
+struct OutputLayer {
+    const Matrix& matrix;
+    const float* bias;  // null: there is none
+};
+// That of the whole vocabulary.
+OutputLayer output_layer(const Network& network);
 
 // The feed-forward sub-layer of every row of the stream.
 void add_feed_forward(const Network& network, Workspace& workspace, const FeedForward& layer, ResidualStream& stream,

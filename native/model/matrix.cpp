@@ -81,6 +81,11 @@ void Matrix::multiply(Activations& activations, const Epilogue& epilogue, float*
     }
 }
 
+void Matrix::multiply_part(Activations& activations, const Epilogue& epilogue, const Outputs& outputs) const {
+    activations.use_static_scale(activation_scale_);
+    parts_.front().group.multiply(*kernels_, activations, {epilogue.bias, epilogue.relu}, outputs);
+}
+
 // A product of the group alone, then its outputs to their rows: with bias and ReLU, so that each output is made of the
 // same operations wherever its row lies.
 void Matrix::multiply_scattered(const Kernels& kernels, const Part& part, Activations& activations,

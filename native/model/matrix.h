@@ -24,6 +24,13 @@ class Matrix {
 
     // out [count, rows] (rows `out_stride` apart) = activations [count, columns] times this matrix transposed.
     void multiply(Activations& activations, const Epilogue& epilogue, float* out, size_t out_stride) const;
+    // The outputs alone that are asked for, of a matrix that comes apart.
+    void multiply_part(Activations& activations, const Epilogue& epilogue, const Outputs& outputs) const;
+    // Whether its outputs can be made in parts at no greater cost: row groups may lie scattered, and each part of a bit
+    // plane product makes its tables anew.
+    bool comes_apart() const {
+        return parts_.size() == 1 && parts_.front().group.family != RowGroup::Family::bit_planes;
+    }
     // One row as floats [columns].
     void unpack_row(size_t row, float* out) const;
 

@@ -18,15 +18,18 @@ void RowGroup::multiply(const Kernels& kernels, Activations& activations, Epilog
                         const Outputs& outputs) const {
     epilogue.offsets = offsets;
     Crew* crew = activations.crew();
-    if (crew == nullptr || rows * columns * activations.count() < shared_products)
+    size_t all = std::min(outputs.last, rows) - outputs.first;
+    if (crew == nullptr || all * columns * activations.count() < shared_products)
         return multiply_part(kernels, activations, epilogue, outputs);
     if (family != Family::plain) activations.quantized();  // once, before the parts read it
-    size_t blocks = (rows + part_outputs - 1) / part_outputs;
+    size_t blocks = (all + part_outputs - 1) / part_outputs;
     size_t of_thread = family == Family::bit_planes ? bit_plane_parts_of_thread : parts_of_thread;
     size_t parts = std::min(blocks, of_thread * (crew->members() + 1));
     crew->run(parts, [&](size_t part) {
-        size_t first = part * blocks / parts * part_outputs, last = (part + 1) * blocks / parts * part_outputs;
-        multiply_part(kernels, activations, epilogue, {outputs.values, outputs.stride, first, std::min(last, rows)});
+        size_t begin = part * blocks / parts * part_outputs;
+        size_t end = std::min((part + 1) * blocks / parts * part_outputs, all);
+        multiply_part(kernels, activations, epilogue,
+                      {outputs.values + begin, outputs.stride, outputs.first + begin, outputs.first + end});
     });
 }
 

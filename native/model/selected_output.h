@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "model/layers.h"
 #include "model/network.h"
 #include "model/workspace.h"
 
@@ -17,10 +18,8 @@ class SelectedOutput {
     SelectedOutput(const Network& network, std::vector<uint32_t> pieces, Buffer<std::byte>& memory);
 
     const std::vector<uint32_t>& pieces() const { return pieces_; }
-    // logits [count, pieces] (rows `stride` apart) of rows of the decoder's output [count, d]: the very numbers that
-    // project_output gives these pieces.
-    void project(const Network& network, Workspace& workspace, const float* decoded, size_t count, float* logits,
-                 size_t stride) const;
+    // It gives the pieces the very numbers that the whole vocabulary's gives them.
+    OutputLayer layer() const { return {matrix_, bias_.empty() ? nullptr : bias_.data()}; }
 
   private:
     std::vector<uint32_t> pieces_;

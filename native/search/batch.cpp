@@ -9,25 +9,18 @@
 #include "model/error.h"
 #include "model/layers.h"
 #include "model/selected_output.h"
+#include "search/next_pieces.h"
 
 namespace pocketmt {
 
 namespace {
 
-// Of the logits computed at a time: 32 rows of 32,000 floats are 4 MB.
-constexpr size_t logits_bytes = size_t{4} << 20;
-
 class BatchSearch {
   public:
     BatchSearch(const Network& network, Workspace& workspace, const SearchOptions& options)
-        : network_(network), workspace_(workspace) {
-        size_t vocabulary_size = network.architecture.vocabulary_size;
-        stride_ = round_up(vocabulary_size, buffer_alignment / sizeof(float));
-        chunk_rows_ = std::max<size_t>(1, logits_bytes / (stride_ * sizeof(float)));
-        indices_.resize(options.beam_size);
-        values_.resize(options.beam_size);
-        scores_ = options.scores || options.beam_size > 1;
-    }
+        : network_(network),
+          workspace_(workspace),
+          next_(network, workspace, options.beam_size, options.scores || options.beam_size > 1) {}
 
     std::vector<std::vector<Translation>> run(std::span<const std::span<const uint32_t>> sources,
                                               const SearchOptions& options, Monitor& monitor) {
@@ -88,16 +81,18 @@ class BatchSearch {
     // What may come after rows `first` to `end` - 1, which share an output layer: a sentence's own, or, where `output`
     // is null, that of the whole vocabulary.
     void choose(const SelectedOutput* output, const float* decoded, size_t first, size_t end) {
-        size_t d = network_.architecture.model_dimension;
-        for (size_t count; first < end; first += count) {
-            count = std::min(chunk_rows_, end - first);
-            float* logits = workspace_.logits.ensure(count * stride_);
-            if (output == nullptr) {
-                project_output(network_, workspace_, decoded + first * d, count, logits, stride_);
-            } else {
-                output->project(network_, workspace_, decoded + first * d, count, logits, stride_);
+        asked_.clear();
+        for (size_t row = first; row < end; ++row)
+            asked_.push_back({owners_[row].search->wanted(), owners_[row].search->forbids_eos()});
+        const OutputLayer layer = output == nullptr ? output_layer(network_) : output->layer();
+        next_.find(layer, decoded + first * network_.architecture.model_dimension, asked_);
+        for (size_t row = 0; row < end - first; ++row) {
+            const Owner& owner = owners_[first + row];
+            for (size_t place = 0; place < next_.found(row); ++place) {
+                uint32_t found = next_.output(row, place);
+                uint32_t piece = output == nullptr ? found : output->pieces()[found];
+                owner.search->consider(owner.hypothesis, piece, next_.log_probability(row, place));
             }
-            for (size_t row = 0; row < count; ++row) consider(owners_[first + row], logits + row * stride_);
         }
     }
 
@@ -107,48 +102,16 @@ class BatchSearch {
         size_t hypothesis;
     };
 
-    void consider(const Owner& owner, float* logits) {
-        constexpr float never = -std::numeric_limits<float>::infinity();
-        const VectorFunctions& vector = network_.kernels.vector;
-        size_t size = owner.output == nullptr ? network_.architecture.vocabulary_size : owner.output->pieces().size();
-        // Special pieces stand at their ids in a shortlist, too.
-        logits[pad_token] = logits[bos_token] = logits[unk_token] = never;
-        if (owner.search->forbids_eos()) logits[eos_token] = never;
-        double normalizer = scores_ ? static_cast<double>(vector.log_sum_exp(logits, size)) : 0.0;
-        if (!std::isfinite(normalizer)) refuse_logits();
-        size_t wanted = owner.search->wanted();
-        if (wanted == 1) {
-            indices_[0] = static_cast<uint32_t>(vector.argmax(logits, size));
-            values_[0] = indices_[0] < size ? logits[indices_[0]] : never;
-            if (!std::isfinite(values_[0])) refuse_logits();
-        } else {
-            vector.top_k(logits, size, wanted, indices_.data(), values_.data());
-        }
-        for (size_t i = 0; i < wanted; ++i) {
-            if (indices_[i] >= size || !(values_[i] > never)) continue;  // fewer than wanted can be generated
-            double log_probability = scores_ ? static_cast<double>(values_[i]) - normalizer : 0.0;
-            uint32_t piece = owner.output == nullptr ? indices_[i] : owner.output->pieces()[indices_[i]];
-            owner.search->consider(owner.hypothesis, piece, log_probability);
-        }
-    }
-
-    [[noreturn]] static void refuse_logits() {
-        throw Error("the network's logits are not finite numbers: its weights are broken or far too large");
-    }
-
     const Network& network_;
     Workspace& workspace_;
-    size_t stride_;      // of logits
-    size_t chunk_rows_;  // of logits
-    bool scores_;
+    NextPieces next_;
     std::vector<SentenceSearch> searches_;
     // Of each sentence, null where it searches the whole vocabulary; empty where all do.
     std::vector<std::unique_ptr<SelectedOutput>> selected_;
     std::vector<size_t> live_;  // sentences
     std::vector<DecoderRow> rows_;
     std::vector<Owner> owners_;  // of rows
-    std::vector<uint32_t> indices_;
-    std::vector<float> values_;
+    std::vector<AskedRow> asked_;
 };
 
 }  // namespace
@@ -165,12 +128,14 @@ std::vector<float> forced_logits(const Network& network, Workspace& workspace, s
     std::vector<Memory> memories = encode(network, workspace, std::span(&source, 1), monitor);
     std::vector<float> logits((target.size() + 1) * vocabulary_size);
     std::vector<std::byte*> history;
+    const OutputLayer layer = output_layer(network);
     for (size_t position = 0; position <= target.size(); ++position) {
         history.push_back(workspace.cache.take());
         uint32_t token = position == 0 ? uint32_t{bos_token} : target[position - 1];
         DecoderRow row{token, &memories[0], history.data()};
         const float* decoded = decode_step(network, workspace, std::span(&row, 1), position);
-        project_output(network, workspace, decoded, 1, logits.data() + position * vocabulary_size, vocabulary_size);
+        Activations activations = output_activations(network, workspace, decoded, 1);
+        layer.matrix.multiply(activations, {layer.bias}, logits.data() + position * vocabulary_size, vocabulary_size);
         monitor.check();
     }
     return logits;

@@ -18,7 +18,7 @@ std::vector<float> made_products(size_t count, size_t rows, size_t gap, Multiply
     multiply(Outputs{whole.data(), whole.stride()});
     for (size_t last = rows; last > 0;) {
         const size_t first = (last - 1) / part_outputs * part_outputs;
-        multiply(Outputs{parts.data(), parts.stride(), first, last});
+        multiply(Outputs{parts.data() + first, parts.stride(), first, last});
         last = first;
     }
     std::vector<float> found = whole.values();

@@ -4,6 +4,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -204,12 +206,19 @@ std::pair<NumPyArray<float>, NumPyArray<float>> lstm_unit(const std::string& ins
     return {to_numpy(cell.values(), {size}), to_numpy(hidden.values(), {size})};
 }
 
-std::pair<NumPyArray<uint32_t>, NumPyArray<float>> top_k(const std::string& instruction_set, const Vector& x,
-                                                         size_t k) {
-    require(k >= 1 && k <= x.shape(0), "1 <= k <= size");
+// `slice`: of so many values at a time, one after the other.
+std::pair<NumPyArray<uint32_t>, NumPyArray<float>> top_k(const std::string& instruction_set, const Vector& x, size_t k,
+                                                         size_t slice) {
+    require(k >= 1 && slice >= 1, "k and slice of at least 1");
     const FencedRows<uint32_t> indices(1, k, 0);
     const FencedRows<float> values(1, k, 0);
-    kernels_named(instruction_set).vector.top_k(fenced(x).data(), x.shape(0), k, indices.data(), values.data());
+    std::fill_n(values.data(), k, -std::numeric_limits<float>::infinity());
+    for (size_t first = 0; first < x.shape(0); first += slice) {
+        const size_t size = std::min(slice, x.shape(0) - first);
+        const FencedRows<float> part(x.data() + first, 1, size, 0);
+        kernels_named(instruction_set)
+            .vector.top_k(part.data(), size, static_cast<uint32_t>(first), k, indices.data(), values.data());
+    }
     return {to_numpy(indices.values(), {k}), to_numpy(values.values(), {k})};
 }
 
@@ -236,18 +245,12 @@ void bind_vector_functions(nb::module_& module) {
     module.def("lstm_unit", &lstm_unit, set, nb::arg("given"), nb::arg("recurrent").none(),
                nb::arg("cell_before").none());
     module.def(
-        "argmax",
-        [](const std::string& instruction_set, const Vector& x) {
-            return kernels_named(instruction_set).vector.argmax(fenced(x).data(), x.shape(0));
-        },
-        set, nb::arg("x"));
-    module.def(
         "log_sum_exp",
         [](const std::string& instruction_set, const Vector& x) {
             return kernels_named(instruction_set).vector.log_sum_exp(fenced(x).data(), x.shape(0));
         },
         set, nb::arg("x"));
-    module.def("top_k", &top_k, set, nb::arg("x"), nb::arg("k"));
+    module.def("top_k", &top_k, set, nb::arg("x"), nb::arg("k"), nb::arg("slice"));
 }
 
 }  // namespace pocketmt::testing

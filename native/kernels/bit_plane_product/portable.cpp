@@ -58,7 +58,7 @@ void multiply_panel(const PlaneProduct& product, size_t panel, size_t row) {
             value += static_cast<float>(sum) * (scale * product.epilogue.offsets[first_output + lane]);
         if (product.epilogue.bias) value += product.epilogue.bias[first_output + lane];
         if (product.epilogue.relu) value = value > 0.0f ? value : 0.0f;
-        product.outputs.values[row * product.outputs.stride + first_output + lane] = value;
+        product.outputs.values[row * product.outputs.stride + first_output - product.outputs.first + lane] = value;
     }
 }
 

@@ -23,7 +23,7 @@ void multiply(const void* packed, size_t rows, size_t columns, const float* acti
                 float value = sums[lane];
                 if (epilogue.bias) value += epilogue.bias[first + lane];
                 if (epilogue.relu) value = value > 0.0f ? value : 0.0f;
-                outputs.values[row * outputs.stride + first + lane] = value;
+                outputs.values[row * outputs.stride + first - outputs.first + lane] = value;
             }
         }
     }

@@ -34,8 +34,9 @@ struct FloatTile {
                     constexpr size_t row = index() / parts, part = index() % parts;
                     const size_t first = output + part * lanes;
                     if (first >= call.rows) return;
-                    float* out = call.outputs.values + (range.first_row + row) * call.outputs.stride + first;
-                    store_outputs<Registers>(call.epilogue, first, call.rows - first, sums[row][part], out);
+                    float* out = call.outputs.values + (range.first_row + row) * call.outputs.stride;
+                    store_outputs<Registers>(call.epilogue, first, call.rows - first, sums[row][part],
+                                             out + (first - call.outputs.first));
                 });
             }
         }

@@ -33,7 +33,7 @@ struct PortableProduct {
             if (epilogue.offsets) value += activation_sum * (activation_scale * epilogue.offsets[output]);
             if (epilogue.bias) value += epilogue.bias[output];
             if (epilogue.relu) value = value > 0.0f ? value : 0.0f;
-            outputs.values[row * outputs.stride + output] = value;
+            outputs.values[row * outputs.stride + output - outputs.first] = value;
         }
     }
 };

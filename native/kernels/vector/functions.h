@@ -24,7 +24,6 @@ constexpr VectorFunctions every_vector_function = {quantize_rows,
                                                    attend_cache,
                                                    recurrent_unit,
                                                    lstm_unit,
-                                                   argmax,
                                                    log_sum_exp,
                                                    top_k};
 

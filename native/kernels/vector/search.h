@@ -23,24 +23,6 @@ inline float greatest_value(const float* x, size_t size) {
     return greatest_lane(maximum(maximum(a, b), maximum(c, d)));
 }
 
-// Finds the block that holds the greatest value, then its place in the block.
-inline size_t argmax(const float* x, size_t size) {
-    constexpr size_t block = 1024;
-    float best = -__builtin_inff();
-    size_t best_start = 0;
-    for (size_t start = 0; start < size; start += block) {
-        const float greatest = greatest_value(x + start, smaller(block, size - start));
-        if (greatest > best) {
-            best = greatest;
-            best_start = start;
-        }
-    }
-    for (size_t i = best_start; i < smaller(best_start + block, size); ++i) {
-        if (x[i] == best) return i;
-    }
-    return 0;
-}
-
 inline float log_sum_exp(const float* x, size_t size) {
     const float greatest = greatest_value(x, size);
     if (greatest == -__builtin_inff()) return greatest;
@@ -68,12 +50,11 @@ inline void insert_sorted(uint32_t* indices, float* values, size_t length, uint3
 }
 
 // One pass: 64 values at once are passed over where none beats the worst of the k best so far.
-inline void top_k(const float* x, size_t size, size_t k, uint32_t* indices, float* values) {
-    for (size_t i = 0; i < k; ++i) insert_sorted(indices, values, i + 1, static_cast<uint32_t>(i), x[i]);
+inline void top_k(const float* x, size_t size, uint32_t first, size_t k, uint32_t* indices, float* values) {
     const auto consider = [&](size_t i) {
-        if (x[i] > values[k - 1]) insert_sorted(indices, values, k, static_cast<uint32_t>(i), x[i]);
+        if (x[i] > values[k - 1]) insert_sorted(indices, values, k, first + static_cast<uint32_t>(i), x[i]);
     };
-    size_t i = k;
+    size_t i = 0;
     for (; i + 4 * lanes <= size; i += 4 * lanes) {
         const Floats greatest = maximum(maximum(load(x + i), load(x + i + lanes)),
                                         maximum(load(x + i + 2 * lanes), load(x + i + 3 * lanes)));

@@ -195,14 +195,11 @@ def lstm_unit(
 ) -> tuple[Floats, Floats]:
     """given and recurrent [4 size], cell_before [size] -> cell and hidden state [size]."""
 
-def argmax(instruction_set: str, x: Floats) -> int:
-    """Index of the greatest."""
-
 def log_sum_exp(instruction_set: str, x: Floats) -> float:
     """log(sum(exp(x)))."""
 
-def top_k(instruction_set: str, x: Floats, k: int) -> tuple[NDArray[np.uint32], Floats]:
-    """Indices and values of the k greatest."""
+def top_k(instruction_set: str, x: Floats, k: int, slice: int) -> tuple[NDArray[np.uint32], Floats]:
+    """Indices and values of the k greatest that are above -inf, found in slices; values of what there is not: -inf."""
 
 def time_products(
     instruction_set: str,
