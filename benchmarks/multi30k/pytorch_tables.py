@@ -6,13 +6,13 @@
         --output benchmarks/records/multi30k-from-scratch.json
 
 Tables 2 to 5 of paper Q, and what paper L's Table 2 trains from scratch. The first argument is a folder that `pocketmt
-train` filled, the others are tables; without them, all are made. What starts from random weights takes the folder's
-vocabulary, sizes and text, and none of its weights: that run may be as short as one likes. The work lies in its folder
-`recipes`: a second call goes on where the first was stopped. `val` is scored by greedy search, as each recipe chooses
-its best by it; with --final, both test sets are translated by PyTorch, beam 4, and compared with the fp32 model that
-was trained as long. The record has a row for each recipe; a further call on the same model replaces the rows of its
-recipes and keeps the others. Where tables share a recipe, it has the limit of the first of them. Two calls at one time
-need two --output.
+train` filled, the others are tables, or recipes of them; without them, all are made. What starts from random weights
+takes the folder's vocabulary, sizes and text, and none of its weights: that run may be as short as one likes. The work
+lies in its folder `recipes`: a second call goes on where the first was stopped. `val` is scored by greedy search, as
+each recipe chooses its best by it; with --final, both test sets are translated by PyTorch, beam 4, and compared with
+the fp32 model that was trained as long. The record has a row for each recipe; a further call on the same model replaces
+the rows of its recipes and keeps the others. Where tables share a recipe, it has the limit of the first of them. Two
+calls at one time need two --output.
 """
 
 import argparse
@@ -74,7 +74,7 @@ def main(arguments: Sequence[str]) -> int:
     record = ModelRecord(options.output, model, lambda rows: {"tables": tables(rows)})
     names: dict[str, int | None] = {}
     for table, limit in options.tables.items():
-        for name in table_recipes(table):
+        for name in table_recipes(table) if table in TABLES else [table]:
             names.setdefault(name, limit)
     for name, limit in names.items():
         record.add(_row(Run(model, find_table_recipe(name, limit), folder), options.final))
@@ -90,7 +90,7 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
         "tables",
         nargs="*",
         metavar="TABLE[=UPDATES]",
-        help=f"of {', '.join(TABLES)} (default: all), and the most updates of a stage in one",
+        help=f"of {', '.join(TABLES)} (default: all), or a recipe of one, and the most updates of a stage in it",
     )
     parser.add_argument("--final", action="store_true", help="score the test sets, too: when all choices are made")
     parser.add_argument("--limit-updates", type=int, help="most updates of a stage")
@@ -102,9 +102,10 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
     )
     options = parser.parse_args(arguments)
     options.tables = limits_of(options.tables or TABLES, options.limit_updates)
-    unknown = [table for table in options.tables if table not in TABLES]
+    recipes = {name for table in TABLES for name in table_recipes(table)}
+    unknown = [table for table in options.tables if table not in TABLES and table not in recipes]
     if unknown:
-        parser.error(f"unknown table {unknown[0]!r}: choose among {', '.join(TABLES)}")
+        parser.error(f"unknown table {unknown[0]!r}: choose among {', '.join(TABLES)}, or a recipe of one")
     return options
 
 

@@ -104,6 +104,8 @@ def test_tables_are_made_and_gone_on_with(run: Path, tmp_path: Path, capsys: pyt
     assert [row["recipe"] for row in first["rows"]] == table_recipes("q4")
     assert [row["paper_bleu"] for row in first["tables"]["q4"]] == [38.36, 38.55, 36.49, 0, 37.97, 37.94]
     assert first["tables"]["q2"][-1]["recipe"] == "q-8bit" and not first["tables"]["q3"]
+    main([str(run), "q4", "fp32-from-scratch=3", "--final", *arguments])
+    assert [row["recipe"] for row in read_record(output)["rows"]] == [*table_recipes("q4"), CONTROL_FROM_SCRATCH]
     main([str(run), "q4", "q5=3", "--final", *arguments])
     record = read_record(output)
     rows = {row["recipe"]: row for row in record["rows"]}
@@ -165,4 +167,4 @@ def test_table_3_stands_as_in_the_paper() -> None:
 def test_an_unknown_table(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main([str(run), "q9"])
-    assert "unknown table 'q9': choose among q2, q3, q4, q5, l2" in capsys.readouterr().err
+    assert "unknown table 'q9': choose among q2, q3, q4, q5, l2, or a recipe of one" in capsys.readouterr().err
