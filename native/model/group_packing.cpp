@@ -145,7 +145,11 @@ class GroupPacking {
         if (offsets != nullptr) {
             for (size_t row = 0; row < rows_; ++row) offsets[row] = middle * scale[row];
         }
-        return bit_planes(planes_of(ranks).data(), alphas, offsets, "codes");
+        RowGroup group = bit_planes(planes_of(ranks).data(), alphas, offsets, "codes");
+        float* level_scales = static_cast<float*>(arena_.allocate(rows_ * sizeof(float)));
+        std::copy(scale.begin(), scale.end(), level_scales);
+        group.level_scales = level_scales;
+        return group;
     }
     // The bits of each code's rank as planes [rows, bits, columns / 8].
     std::vector<uint8_t> planes_of(const std::vector<unsigned>& ranks) const {

@@ -1,6 +1,7 @@
 #include "model/row_group.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace pocketmt {
 
@@ -85,6 +86,11 @@ void RowGroup::unpack_row(const Kernels& kernels, size_t row, float* out) const 
     }
     if (offsets != nullptr) {
         for (size_t column = 0; column < columns; ++column) out[column] += offsets[row];
+    }
+    if (level_scales != nullptr) {
+        const float scale = level_scales[row];
+        for (size_t column = 0; column < columns; ++column)
+            out[column] = scale == 0.0f ? 0.0f : std::nearbyint(out[column] / scale) * scale;
     }
 }
 

@@ -22,6 +22,9 @@ struct RowGroup {
     size_t bits;           // of bit planes
     const float* offsets;  // [rows], added to every weight of a row; null where there are none
     void* packed;
+    // [rows], where weights are whole numbers of these, but packed as sums that rounding touches; null elsewhere. Rows
+    // that are gathered have none: they are multiplied with, not unpacked.
+    const float* level_scales = nullptr;
 
     // outputs [count, rows] = activations times these rows transposed. The epilogue has no offsets. A large product is
     // made in parts by the activations' crew.

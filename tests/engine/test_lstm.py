@@ -64,6 +64,8 @@ SCHEMES: dict[str, dict[str, Any]] = {
     "8 bit": {"*": groups("uniform", 8)},
     "log 4 bit": {"*": groups("logarithmic", 4)},
     "binary 3 bit": {"*": groups("binary", 3)},
+    # An embedding's values are whole levels: half of the greatest one's is a tie of 8-bit codes.
+    "log 2 bit of a matrix": {"*": groups("logarithmic", 2, granularity="matrix")},
     "mixed": {
         "embedding.weight": groups("binary", 4),
         "*.recurrent.weight": groups("affine", 4, granularity="matrix"),
