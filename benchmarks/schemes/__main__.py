@@ -9,29 +9,22 @@ benchmarks/records/schemes.json, its rows as a table to stdout.
 """
 
 import argparse
-import random
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.one_core import OneCore, add_core_option
-from benchmarks.peer.measure import Amount, Case, Choice, compare
-from benchmarks.peer.models import RANDOM_VOCABULARY, SOURCE_LENGTH, TARGET_LENGTH, TimedModel
-from benchmarks.peer.sides import ONE_BY_ONE, OUR_SETTINGS, our_side
+from benchmarks.one_core import OneCore
+from benchmarks.peer.sides import our_side
 from benchmarks.schemes.files import FileMaker
 from benchmarks.schemes.forms import EIGHT_BIT, Form, every_form
 from benchmarks.schemes.record import render, row_of
+from benchmarks.schemes.timing import SEED, add_options, time_in_turn, timed_architecture
 from pocketmt.errors import ConfigurationError, PocketMTError
 from pocketmt.evaluation.records import provenance, write_record
-from pocketmt.models.presets import preset
-from pocketmt.text.vocabulary import SPECIAL_PIECES
 
 RECORD = Path(__file__).resolve().parents[1] / "records" / "schemes.json"
-SEED = 1
-SENTENCES = 5  # of a run
-QUICK_VOCABULARY = 320
 
 
 def main() -> int:
@@ -62,28 +55,15 @@ def main() -> int:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    add_core_option(parser)
-    parser.add_argument("--rounds", type=int, default=11, help="how often each file runs (default: %(default)s)")
     parser.add_argument("--only", nargs="+", metavar="FORM", help="names of forms, as the table has them")
-    parser.add_argument("--output", type=Path, default=RECORD, help="the record (default: %(default)s)")
-    parser.add_argument("--quick", action="store_true", help="a smoke test: `tiny`, two rounds, no record")
-    options = parser.parse_args()
-    if options.quick:
-        options.rounds = 2
-    return options
+    add_options(parser, RECORD)
+    return parser.parse_args()
 
 
 def _measure(options: argparse.Namespace) -> Iterator[tuple[Form, list[dict[str, Any]]]]:
     """Yield each form with the measurements of the 8-bit file and of its own."""
-    architecture = preset("tiny", QUICK_VOCABULARY) if options.quick else preset("base", RANDOM_VOCABULARY)
-    chance = random.Random(SEED)
-    pieces = range(SPECIAL_PIECES, architecture.vocabulary_size)
-    sources = [chance.choices(pieces, k=SOURCE_LENGTH) for _ in range(SENTENCES)]
-    lengths = (TARGET_LENGTH, TARGET_LENGTH)
-    model = TimedModel("random weights", f"seed {SEED}", architecture, lengths, sources, {}, {})
+    architecture = timed_architecture(options.quick)
     forms = _chosen(every_form(architecture), options.only)
-    choices = [Choice(OUR_SETTINGS[0], ONE_BY_ONE)] * 2
-    amount = Amount(one_by_one=SENTENCES, batches=0, rounds=options.rounds)
     with tempfile.TemporaryDirectory() as folder:
         maker = FileMaker(architecture, SEED)
         eight_bit, path = Path(folder) / "eight-bit.pocketmt", Path(folder) / "form.pocketmt"
@@ -94,10 +74,7 @@ def _measure(options: argparse.Namespace) -> Iterator[tuple[Form, list[dict[str,
                 our_side(EIGHT_BIT, str(eight_bit), sys.executable),
                 our_side(form.name, str(path), sys.executable),
             ]
-            measured = compare(sides, choices, model, Case(one_by_one=True, beam=1), amount)
-            for each in measured:
-                del each["outputs"]
-            yield form, measured
+            yield form, time_in_turn(sides, architecture, 2 if options.quick else options.rounds)
 
 
 def _chosen(forms: Sequence[Form], names: Sequence[str] | None) -> list[Form]:
