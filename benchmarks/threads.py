@@ -5,7 +5,8 @@
 
 Networks of random weights as in benchmarks/peer, 27 tokens in and 28 out, greedy: one sentence at a time, and many at
 once, by 1 to all of the machine's cores, each with a translator of its own that has so many workers. The translators
-run in turn, A B A B. The record goes to benchmarks/records/threads.json, its rows as a table to stdout.
+run in turn, A B A B, and after each what a core can multiply at most, where it is known how to find out: one worker's
+multiply-adds are a share of that. The record goes to benchmarks/records/threads.json, its rows as a table to stdout.
 """
 
 import argparse
@@ -21,9 +22,11 @@ from typing import Any, Final
 
 import torch
 
+from benchmarks.floor import known_instruction_sets
 from benchmarks.peer.models import RANDOM_VOCABULARY, SOURCE_LENGTH, TARGET_LENGTH
 from benchmarks.peer.piece_list import made_up_vocabulary
 from pocketmt.engine import SearchOptions, Translator
+from pocketmt.engine import _native_testing as native
 from pocketmt.evaluation.records import provenance, write_record
 from pocketmt.evaluation.tables import Column, markdown_table
 from pocketmt.models.networks import make_network
@@ -38,6 +41,7 @@ SCHEMES: Final = ("uniform8", "logarithmic4")
 SENTENCES: Final = 8  # of a run, one at a time
 BATCHED_SENTENCES: Final = 256  # of a run, at once
 SEARCH: Final[SearchOptions] = {"beam_size": 1, "min_length": TARGET_LENGTH, "max_length": TARGET_LENGTH}
+PEAK_ROUNDS: Final = 11
 # One worker that had its core to itself has at least this share of the clock's time.
 IDLE_CORE_SHARE: Final = 0.95
 COLUMNS: Final = (
@@ -47,6 +51,7 @@ COLUMNS: Final = (
     "workers",
     "milliseconds:.2f=ms a sentence",
     "billion_multiply_adds_a_second:.1f=billion multiply-adds a second",
+    "share_of_peak:.0%=of what a core can",
     "times_one_worker:.2f=times as fast as one worker",
     "lowest:.2f",
     "highest:.2f",
@@ -95,8 +100,7 @@ def _measure(name: str, cores: int, rounds: int, vocabulary: int | None) -> list
             for case, run, sentences in (("one sentence", _alone, SENTENCES), ("many", _together, BATCHED_SENTENCES)):
                 about = {"model": name, "scheme": scheme, "case": case}
                 for row in _rounds(translators, run, sources[:sentences], rounds):
-                    rate = 1e-6 * multiply_adds / row["milliseconds"]
-                    rows.append({**about, **row, "billion_multiply_adds_a_second": rate})
+                    rows.append({**about, **row, **_multiplying(row, multiply_adds * sentences)})
     return rows
 
 
@@ -117,6 +121,7 @@ def _rounds(
 ) -> list[dict[str, Any]]:
     """Return a row for each translator, all run in turn."""
     seconds: list[list[float]] = [[] for _ in translators]
+    limits: list[list[float | None]] = [[] for _ in translators]
     shares: list[list[float]] = [[] for _ in translators]
     for translator in translators:
         run(translator, sources)
@@ -126,10 +131,32 @@ def _rounds(
             run(translator, sources)
             seconds[index].append(time.perf_counter() - start)
             shares[index].append((time.process_time() - processor) / seconds[index][-1] / translator.workers)
+            limits[index].append(_seconds_at_most(translator.instruction_set))
     return [
-        _row(translator, len(sources), seconds[0], own, share)
-        for translator, own, share in zip(translators, seconds, shares, strict=True)
+        _row(translator, len(sources), seconds[0], own, share) | {"seconds_of_a_multiply_add": limit}
+        for translator, own, share, limit in zip(translators, seconds, shares, limits, strict=True)
     ]
+
+
+def _seconds_at_most(instruction_set: str) -> float | None:
+    """Return the seconds that a core takes for a multiply-add of int8 in registers; None where no one knows how."""
+    if instruction_set not in known_instruction_sets():
+        return None
+    return statistics.median(native.time_multiply_adds(instruction_set, "int8", PEAK_ROUNDS))
+
+
+def _multiplying(row: dict[str, Any], multiply_adds: int) -> dict[str, Any]:
+    """Return how fast a row multiplies, and one worker's share of what its core can: the median of the rounds."""
+    rate = 1e-9 * multiply_adds / statistics.median(row["seconds"])
+    limits = row["seconds_of_a_multiply_add"]
+    known = row["workers"] == 1 and None not in limits
+    shares = [multiply_adds * limit / own for limit, own in zip(limits, row["seconds"], strict=True)] if known else []
+    return {
+        "billion_multiply_adds_a_second": rate,
+        "share_of_peak": statistics.median(shares) if known else None,
+        "lowest_share_of_peak": min(shares, default=None),
+        "highest_share_of_peak": max(shares, default=None),
+    }
 
 
 def _row(

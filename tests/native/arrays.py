@@ -19,6 +19,9 @@ INSTRUCTION_SETS = (
 with_avx_vnni = pytest.mark.parametrize("instruction_set", [*INSTRUCTION_SETS, "avx_vnni"], indirect=True)
 
 UNIT_ROUNDOFF = 2.0**-24  # of float32
+# What native/kernels/vector/exponential.h promises of exp(x), relatively: of any x, and more of each unit of it.
+EXPONENTIAL_ERROR = 2e-7
+EXPONENT_ERROR = 8e-8
 LEAST_FLOAT = 2.0**-149  # what a product that underflows may lose
 
 # hypothesis draws shapes; what fills them is drawn from a seed, which costs next to nothing.

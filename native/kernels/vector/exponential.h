@@ -6,20 +6,20 @@
 namespace pocketmt {
 namespace {
 
-// exp(x) for x <= 0 (relative error below 2e-7), 0 where the result would be below the least normal number, so for -inf
-// too. x = n ln 2 + r, |r| <= ln(2) / 2; exp(r) by a polynomial of degree 6 (minimax, relative error 3e-9); times 2^n.
-// ln 2 is split in two, its upper part short enough for n times it to be exact.
+// exp(x) for x <= 0, an absolute error below 2e-7 and a relative one below 2e-7 + 8e-8 |x|: exactly 1 for 0, exactly 0
+// for -inf, and no normal number where the result is none. x / ln 2 = n + r, |r| <= 1/2; 2^r by a polynomial of degree
+// 5 (minimax, relative error 1e-7), whose exponent n is added to. Below -127 n stays there, where the exponent of 1 is
+// 0.
 POCKETMT_INLINE Floats exponential(Floats x) {
-    const Floats shifted = x * broadcast(1.44269504f) + broadcast(rounding_shift);
-    const Floats n = shifted - broadcast(rounding_shift);
-    const Floats r = (x - n * broadcast(0.693359375f)) - n * broadcast(-2.12194440e-4f);
-    Floats tail = broadcast(1.38145394e-3f);
-    tail = tail * r + broadcast(8.36874545e-3f);
-    tail = tail * r + broadcast(4.1668389e-2f);
-    tail = tail * r + broadcast(0.166665211f);
-    tail = tail * r + broadcast(0.49999994f);
-    const Floats value = ((tail * r) * r + r) + broadcast(1.0f);
-    return where_greater(x, broadcast(-87.3f), value * power_of_two(shifted), Floats{});
+    const Floats t = maximum(x * broadcast(1.44269504f), broadcast(-127.0f));
+    const Floats shifted = t + broadcast(rounding_shift);
+    const Floats r = t - (shifted - broadcast(rounding_shift));
+    Floats value = broadcast(1.32647273e-3f);
+    value = value * r + broadcast(9.67151299e-3f);
+    value = value * r + broadcast(5.55073358e-2f);
+    value = value * r + broadcast(0.240222424f);
+    value = value * r + broadcast(0.693147004f);
+    return times_power_of_two(value * r + broadcast(1.0f), shifted);
 }
 
 // The natural logarithm of a positive normal number: x = m 2^e with m in [sqrt(1/2), sqrt(2)), ln m = 2 artanh((m - 1)

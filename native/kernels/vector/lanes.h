@@ -170,15 +170,15 @@ POCKETMT_INLINE T absolute(T value) {
 // Adding this rounds |x| < 2^22 to the nearest integer (ties to even), which then stands in the low bits of the sum.
 constexpr float rounding_shift = 12582912.0f;  // 1.5 * 2^23
 
-// 2^n for n in [-126, 127], given n + rounding_shift.
+// value * 2^n, where both are normal numbers, given n + rounding_shift.
 template <class T>
-POCKETMT_INLINE T power_of_two(T shifted) {
+POCKETMT_INLINE T times_power_of_two(T value, T shifted) {
     if constexpr (is_pair<T>) {
-        return {power_of_two(shifted.low), power_of_two(shifted.high)};
+        return {times_power_of_two(value.low, shifted.low), times_power_of_two(value.high, shifted.high)};
     } else {
-        // Unsigned: lanes out of range, whose result no one uses, wrap round.
+        // Unsigned: the exponent of a negative n wraps round.
         typedef uint32_t Bits __attribute__((vector_size(sizeof(T))));
-        return (T)(((Bits)shifted << 23) + 0x3f800000u);
+        return (T)((Bits)value + ((Bits)shifted << 23));
     }
 }
 

@@ -12,7 +12,7 @@ from pocketmt.quantization.grid import Grid
 
 Point = Callable[[str], Grid | None]  # operation -> its grid; None: it is not quantized
 _LANES: Final = 16
-_LEAST_EXPONENT: Final = -87.3  # below, exp is 0
+_LEAST_EXPONENT: Final = -127.0  # of 2, below which exp is taken for 0
 
 
 def snapped(grid: Grid | None, x: Tensor) -> Tensor:
@@ -128,11 +128,10 @@ def sum_of_lanes(x: Tensor) -> Tensor:
 
 def exponential(x: Tensor) -> Tensor:
     """Return exp(x) for float32 x <= 0 by the engine's polynomial (native/kernels/vector/exponential.h)."""
-    n = (x * 1.44269504).round()
-    r = (x - n * 0.693359375) - n * -2.12194440e-4
-    tail = torch.full_like(r, 1.38145394e-3)
-    for coefficient in (8.36874545e-3, 4.1668389e-2, 0.166665211, 0.49999994):
-        tail = tail * r + coefficient
-    value = ((tail * r) * r + r) + 1.0
-    power = ((n.clamp(min=-126).nan_to_num(nan=-126.0).int() + 127) << 23).view(torch.float32)
-    return torch.where(x > _LEAST_EXPONENT, value * power, torch.zeros_like(x))
+    t = (x * 1.44269504).clamp(min=_LEAST_EXPONENT).nan_to_num(nan=_LEAST_EXPONENT)
+    n = t.round()
+    r = t - n
+    value = torch.full_like(r, 1.32647273e-3)
+    for coefficient in (9.67151299e-3, 5.55073358e-2, 0.240222424, 0.693147004, 1.0):
+        value = value * r + coefficient
+    return (value.view(torch.int32) + (n.int() << 23)).view(torch.float32)
