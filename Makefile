@@ -70,6 +70,7 @@ benchmark: $(ENGINE) $(PEER)
 	$(BESIDE_PEERS) --trained --random 12-1.tiny --precisions int8 --rounds 5 --output benchmarks/records/peer-deep-students.json
 	$(BIN)/python -m benchmarks.schemes
 	$(BIN)/python -m benchmarks.binary_codes
+	$(BIN)/python -m benchmarks.student_shapes
 	$(BIN)/python -m benchmarks.threads
 	$(BIN)/pocketmt benchmark captions-en-de ../shared/data/multi30k/test_2016_flickr.en --beam-size 1 --mode throughput \
 	    --lines 1000000 --repeats 1 --workers 2 --json > benchmarks/records/million-lines.json

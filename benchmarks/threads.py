@@ -11,7 +11,6 @@ multiply-adds are a share of that. The record goes to benchmarks/records/threads
 
 import argparse
 import os
-import random
 import statistics
 import sys
 import tempfile
@@ -23,7 +22,7 @@ from typing import Any, Final
 import torch
 
 from benchmarks.floor import known_instruction_sets
-from benchmarks.peer.models import RANDOM_VOCABULARY, SOURCE_LENGTH, TARGET_LENGTH
+from benchmarks.peer.models import RANDOM_VOCABULARY, TARGET_LENGTH, random_sources
 from benchmarks.peer.piece_list import made_up_vocabulary
 from pocketmt.engine import SearchOptions, Translator
 from pocketmt.engine import _native_testing as native
@@ -32,7 +31,6 @@ from pocketmt.evaluation.tables import Column, markdown_table
 from pocketmt.models.networks import make_network
 from pocketmt.models.presets import preset
 from pocketmt.recipes.packing.model_file import About, pack
-from pocketmt.text.vocabulary import SPECIAL_PIECES
 
 RECORD: Final = Path(__file__).parent / "records" / "threads.json"
 SEED: Final = 1
@@ -82,9 +80,7 @@ def main(arguments: Sequence[str]) -> int:
 def _measure(name: str, cores: int, rounds: int, vocabulary: int | None) -> list[dict[str, Any]]:
     """Return the rows of a preset: each scheme, case and number of workers."""
     architecture = preset(name, vocabulary or RANDOM_VOCABULARY)
-    chance = random.Random(SEED)
-    pieces = range(SPECIAL_PIECES, architecture.vocabulary_size)
-    sources = [chance.choices(pieces, k=SOURCE_LENGTH) for _ in range(BATCHED_SENTENCES)]
+    sources = random_sources(architecture.vocabulary_size, BATCHED_SENTENCES, SEED)
     torch.manual_seed(SEED)
     weights = make_network(architecture).state_dict()
     vocabulary_model = made_up_vocabulary(architecture.vocabulary_size)

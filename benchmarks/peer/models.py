@@ -85,9 +85,7 @@ def random_models(name: str, sentences: int, seed: int, folder: Path, pythons: P
         decoders.append(whole.decoder_autoregression)
     for decoder in decoders:
         network = random_network(preset(name, RANDOM_VOCABULARY, decoder_autoregression=decoder), seed)
-        chance = random.Random(seed)
-        pieces = range(SPECIAL_PIECES, RANDOM_VOCABULARY)
-        sources = [chance.choices(pieces, k=SOURCE_LENGTH) for _ in range(sentences)]
+        sources = random_sources(RANDOM_VOCABULARY, sentences, seed)
         about = TimedModel(
             f"{name}, random weights",
             f"seed {seed}",
@@ -98,6 +96,13 @@ def random_models(name: str, sentences: int, seed: int, folder: Path, pythons: P
             {},
         )
         yield from variants(about, network, folder / f"{name}-{decoder}", pythons)
+
+
+def random_sources(vocabulary: int, sentences: int, seed: int) -> list[list[int]]:
+    """Return sentences of `SOURCE_LENGTH` ids of any pieces but special ones."""
+    chance = random.Random(seed)
+    pieces = range(SPECIAL_PIECES, vocabulary)
+    return [chance.choices(pieces, k=SOURCE_LENGTH) for _ in range(sentences)]
 
 
 def random_network(architecture: Architecture, seed: int) -> Network:

@@ -1,18 +1,16 @@
 """What programs share that time files of one network of random weights, one sentence at a time, greedy, in turn."""
 
 import argparse
-import random
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from benchmarks.one_core import add_core_option
 from benchmarks.peer.measure import Amount, Case, Choice, compare
-from benchmarks.peer.models import RANDOM_VOCABULARY, SOURCE_LENGTH, TARGET_LENGTH, TimedModel
+from benchmarks.peer.models import RANDOM_VOCABULARY, TARGET_LENGTH, TimedModel, random_sources
 from benchmarks.peer.sides import ONE_BY_ONE, OUR_SETTINGS, Side
 from pocketmt.model_file import Architecture
 from pocketmt.models.presets import preset
-from pocketmt.text.vocabulary import SPECIAL_PIECES
 
 SEED: Final = 1
 SENTENCES: Final = 5  # of a run
@@ -34,9 +32,7 @@ def timed_architecture(quick: bool) -> Architecture:
 
 def time_in_turn(sides: Sequence[Side], architecture: Architecture, rounds: int) -> list[dict[str, Any]]:
     """Return a measurement of each side, as `compare` makes them, of 27 tokens in and 28 out; without the outputs."""
-    chance = random.Random(SEED)
-    pieces = range(SPECIAL_PIECES, architecture.vocabulary_size)
-    sources = [chance.choices(pieces, k=SOURCE_LENGTH) for _ in range(SENTENCES)]
+    sources = random_sources(architecture.vocabulary_size, SENTENCES, SEED)
     lengths = (TARGET_LENGTH, TARGET_LENGTH)
     model = TimedModel("random weights", f"seed {SEED}", architecture, lengths, sources, {}, {})
     choices = [Choice(OUR_SETTINGS[0], ONE_BY_ONE)] * len(sides)

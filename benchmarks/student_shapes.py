@@ -1,0 +1,172 @@
+"""Paper E's Table 1 on this machine: how large and how fast each shape of a student is, in 32, 8 and 4 bits.
+
+    python -m benchmarks.student_shapes --core 1
+    python -m benchmarks.student_shapes --quick
+
+Networks of random weights with 32,000 pieces and a shortlist of 50 and 100: 27 tokens in, 28 out, greedy, in batches of
+32, as the paper's. Quality is not theirs to show. All files run in turn, each in a process of its own; times are beside
+`12-1.tiny` in full precision in the same rounds. The record goes to benchmarks/records/student-shapes.json, its rows as
+a table to stdout.
+"""
+
+import argparse
+import math
+import statistics
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from benchmarks.one_core import OneCore, add_core_option, share_of_core
+from benchmarks.peer.measure import Amount, Case, Choice, compare
+from benchmarks.peer.models import RANDOM_VOCABULARY, TARGET_LENGTH, TimedModel, random_sources
+from benchmarks.peer.shortlists import random_shortlist
+from benchmarks.peer.sides import OUR_SETTINGS, Batching, Side, our_side
+from benchmarks.schemes.files import FileMaker
+from benchmarks.schemes.forms import Form
+from pocketmt.evaluation.records import provenance, write_record
+from pocketmt.evaluation.tables import Column, markdown_table
+from pocketmt.models.presets import TRANSFORMERS, preset
+from pocketmt.recipes.description.catalogue import find_recipe
+from pocketmt.recipes.description.plan import make_plan
+from pocketmt.recipes.packing.shortlist import add_shortlist
+
+RECORD: Final = Path(__file__).parent / "records" / "student-shapes.json"
+SEED: Final = 1
+SENTENCES: Final = 64  # of a run
+BATCHING: Final = Batching(32)
+QUICK_VOCABULARY: Final = 320
+FULL: Final = "float32"
+# Recipes that take no training, by what the table calls the forms that they give a file.
+RECIPES: Final[Mapping[str, str]] = {"uniform8": "uniform8", "logarithmic4": "l-log4-after-training"}
+REFERENCE: Final = "12-1.tiny"
+COLUMNS: Final = (
+    "model",
+    "sizes.encoder_layers=encoder layers",
+    "sizes.decoder_layers=decoder layers",
+    "sizes.model_dimension=d",
+    "sizes.feed_forward_dimension=feed-forward",
+    "sizes.attention_dimension=attention",
+    "million_parameters:.1f=million parameters",
+    "megabytes.float32:.1f=MB",
+    "megabytes.uniform8:.1f=8 bit",
+    "megabytes.logarithmic4:.1f=4 bit",
+    "milliseconds.float32:.2f=ms a sentence",
+    "milliseconds.uniform8:.2f=8 bit",
+    "milliseconds.logarithmic4:.2f=4 bit",
+    "times_the_reference.float32:.2f=of 12-1.tiny's time",
+    "times_the_reference.uniform8:.2f=8 bit",
+    "times_the_reference.logarithmic4:.2f=4 bit",
+    "paper_million_parameters:.1f=paper: million parameters",
+    "paper_times:.2f=paper: of 12-1.tiny's time",
+)
+
+
+@dataclass(frozen=True)
+class PaperShape:
+    """A row of paper E's Table 1: parameters, an output bias of 32,000 among them, and seconds for WMT21's test."""
+
+    name: str
+    million_parameters: float
+    seconds: float
+
+
+TABLE: Final = (
+    PaperShape("12-1.large", 130.5, 92.2),
+    PaperShape("12-1.base", 51.1, 38.9),
+    PaperShape("12-1.tiny", 22.0, 19.2),
+    PaperShape("12-1.micro", 18.6, 17.1),
+    PaperShape("8-4.tied.tiny", 17.8, 30.4),
+    PaperShape("6-2.tied.tiny", 15.7, 18.6),
+    PaperShape("6-2.base", 42.7, 56.2),
+    PaperShape("6-2.tiny", 16.9, 19.2),
+)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Measure; returns the exit status."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    add_core_option(parser)
+    parser.add_argument("--rounds", type=int, default=11, help="how often each file runs (default: %(default)s)")
+    parser.add_argument("--output", type=Path, default=RECORD, help="the record (default: %(default)s)")
+    parser.add_argument("--quick", action="store_true", help="a smoke test: few pieces, one round, no record")
+    options = parser.parse_args(arguments)
+    origin, core = provenance(seed=SEED), OneCore(options.core)
+    vocabulary, rounds = (QUICK_VOCABULARY, 1) if options.quick else (RANDOM_VOCABULARY, options.rounds)
+    with tempfile.TemporaryDirectory() as folder:
+        measured = measure(TABLE, vocabulary, Path(folder), rounds)
+    rows = rows_of(TABLE, measured, vocabulary)
+    print(markdown_table(rows, [Column.parse(column) for column in COLUMNS]))
+    about = core.about(min(share_of_core(each) for each in measured))
+    if not options.quick or options.output != RECORD:
+        record = {"rows": rows, **about, "threads": 1, "measurements": measured, "provenance": origin}
+        write_record(record, options.output)
+    return 0
+
+
+def measure(shapes: Sequence[PaperShape], vocabulary: int, folder: Path, rounds: int) -> list[dict[str, Any]]:
+    """Return a measurement of each shape's files, `FULL` first, without the outputs."""
+    sides = [side for shape in shapes for side in _sides(shape.name, vocabulary, folder)]
+    lengths = (TARGET_LENGTH, TARGET_LENGTH)
+    sources = random_sources(vocabulary, SENTENCES, SEED)
+    reference = preset(REFERENCE, vocabulary)
+    model = TimedModel("students", f"seed {SEED}", reference, lengths, sources, {}, {}, shortlist=True)
+    choices = [Choice(OUR_SETTINGS[0], BATCHING)] * len(sides)
+    found = compare(sides, choices, model, Case(one_by_one=False, beam=1), Amount(0, SENTENCES, rounds))
+    for each in found:
+        del each["outputs"]
+    return found
+
+
+def _sides(name: str, vocabulary: int, folder: Path) -> list[Side]:
+    """Write a shape's files of random weights, each with a shortlist."""
+    architecture = preset(name, vocabulary)
+    forms = {FULL: Form(FULL, {})}
+    for label, recipe in RECIPES.items():
+        forms[label] = Form(label, make_plan(find_recipe(recipe), architecture)[-1].matrices)
+    maker, shortlist = FileMaker(architecture, SEED), random_shortlist(vocabulary, SEED)
+    sides = []
+    for label, form in forms.items():
+        whole, path = folder / "whole.pocketmt", folder / f"{name}-{label}.pocketmt"
+        maker.write(form, whole)
+        add_shortlist(whole, shortlist, path)
+        whole.unlink()
+        sides.append(our_side(label, path, sys.executable))
+    return sides
+
+
+def rows_of(shapes: Sequence[PaperShape], measured: Sequence[dict[str, Any]], vocabulary: int) -> list[dict[str, Any]]:
+    """Return a row for each shape; times are beside the reference, one of them, in full precision, round by round."""
+    forms = (FULL, *RECIPES)
+    by_shape = {
+        shape.name: dict(zip(forms, measured[index * len(forms) :], strict=False)) for index, shape in enumerate(shapes)
+    }
+    reference = by_shape[REFERENCE][FULL]["seconds"]
+    paper_reference = next(shape.seconds for shape in shapes if shape.name == REFERENCE)
+    rows = []
+    for shape in shapes:
+        found = by_shape[shape.name]
+        parameters = preset(shape.name, vocabulary).parameter_shapes()
+        rows.append(
+            {
+                "model": shape.name,
+                "sizes": TRANSFORMERS[shape.name],
+                "million_parameters": 1e-6 * sum(math.prod(each) for each in parameters.values()),
+                "megabytes": {form: 1e-6 * each["file_bytes"] for form, each in found.items()},
+                "milliseconds": {form: each["milliseconds_per_sentence"] for form, each in found.items()},
+                "times_the_reference": {form: _ratio(each["seconds"], reference) for form, each in found.items()},
+                "paper_million_parameters": shape.million_parameters,
+                "paper_times": shape.seconds / paper_reference,
+            }
+        )
+    return rows
+
+
+def _ratio(seconds: Sequence[float], reference: Sequence[float]) -> float:
+    return statistics.median(own / beside for own, beside in zip(seconds, reference, strict=True))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
