@@ -32,7 +32,7 @@ from pocketmt.errors import ConfigurationError
 from pocketmt.evaluation.quality import score
 from pocketmt.evaluation.records import commit
 from pocketmt.evaluation.tables import Column, plain_table
-from pocketmt.model_file import Architecture, LstmArchitecture, open_model
+from pocketmt.model_file import Architecture, LstmArchitecture, TransformerArchitecture, open_model
 from pocketmt.model_file.report import inspect_model
 from pocketmt.recipes.activations.estimation import check_outcome
 from pocketmt.recipes.description.catalogue import recipe_names
@@ -166,6 +166,7 @@ def _row(
     weights = sum(math.prod(matrix.shape) for matrix in report.matrices)
     with open_model(path) as file:
         validation: Any = file.manifest["training"]
+        architecture = file.architecture
     scores = validation.get("compression", {})
     row: dict[str, Any] = {
         "recipe": name,
@@ -175,6 +176,7 @@ def _row(
         "times_smaller": uncompressed.stat().st_size / path.stat().st_size,
         "entropy_coded_bytes": coded_size,
         "updates": updates(recipe) if recipe is not None else 0,
+        "encoder_sparsity": encoder_sparsity(architecture),
         "perplexity": math.exp(scores["loss"] if "loss" in scores else validation["validation_loss"]),
         "against": {baseline: {"gain": None, "p_value": None} for baseline in (UNCOMPRESSED, CONTROL)},
         "parity": {"same_lines_percent": None, "bleu_engine_minus_pytorch": None},
@@ -185,6 +187,17 @@ def _row(
     if set(TESTS) <= outputs.keys():
         row["tests"] = score_entry(score(pooled(outputs), pooled_references()))
     return row
+
+
+def encoder_sparsity(architecture: Architecture) -> dict[str, float | None]:
+    """Return the share of an encoder's attention heads and feed-forward nodes that pruning took; None: it has none."""
+    if not isinstance(architecture, TransformerArchitecture):
+        return {"attention": None, "feed_forward": None}
+    sizes, layers = architecture.encoder_sizes(), architecture.encoder_layers
+    return {
+        "attention": 1 - sum(each.heads for each in sizes) / (layers * architecture.attention_heads),
+        "feed_forward": 1 - sum(each.feed_forward for each in sizes) / (layers * architecture.feed_forward_dimension),
+    }
 
 
 if __name__ == "__main__":

@@ -1,15 +1,18 @@
 """The benchmark of recipes on a small run: every row of the papers' tables has its recipe, records accumulate."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from benchmarks.multi30k import compression, data
-from benchmarks.multi30k.compression import all_names, main
+from benchmarks.multi30k.compression import all_names, encoder_sparsity, main
 from benchmarks.multi30k.paper_tables import CONTROL, PAPER_TABLES, paper_tables
 from benchmarks.multi30k.row_recipes import CONTRASTS, find_row_recipe
 from pocketmt.errors import ConfigurationError
 from pocketmt.evaluation.records import read_record
+from pocketmt.model_file import TransformerArchitecture
+from pocketmt.models.presets import preset
 from pocketmt.recipes.description.catalogue import recipe_names
 from pocketmt.recipes.description.plan import make_plan
 from tests.recipes.conftest import architecture
@@ -90,6 +93,15 @@ def test_further_calls_add_rows_and_replace_their_own(
     other = write_tiny_run(tmp_path / "other", seed=2)
     main([str(other), "uniform8", *arguments])
     assert [row["recipe"] for row in read_record(output)["rows"]] == ["float32", CONTROL, "uniform8"]
+
+
+def test_sparsity_is_what_pruning_took_of_the_encoder() -> None:
+    whole = preset("tiny", 100)  # 4 heads and 256 nodes in each of 4 layers
+    assert encoder_sparsity(whole) == {"attention": 0, "feed_forward": 0}
+    assert isinstance(whole, TransformerArchitecture)
+    pruned = replace(whole, encoder_heads=(4, 2, 4, 2), encoder_feed_forward=(64, 64, 256, 128))
+    assert encoder_sparsity(pruned) == {"attention": 0.25, "feed_forward": 0.5}
+    assert encoder_sparsity(preset("lstm.tiny", 100)) == {"attention": None, "feed_forward": None}
 
 
 @pytest.mark.parametrize("argument", ["uniform8=", "uniform8=0", "uniform8=many"])
