@@ -19,13 +19,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from benchmarks.one_core import OneCore, add_core_option, share_of_core
+from benchmarks.one_core import OneCore, share_of_core
 from benchmarks.peer.measure import Amount, Case, Choice, compare
 from benchmarks.peer.models import RANDOM_VOCABULARY, TARGET_LENGTH, TimedModel, random_sources
 from benchmarks.peer.shortlists import random_shortlist
 from benchmarks.peer.sides import OUR_SETTINGS, Batching, Side, our_side
 from benchmarks.schemes.files import FileMaker
 from benchmarks.schemes.forms import Form
+from benchmarks.schemes.timing import QUICK_VOCABULARY, SEED, add_options
 from pocketmt.evaluation.records import provenance, write_record
 from pocketmt.evaluation.tables import Column, markdown_table
 from pocketmt.models.presets import TRANSFORMERS, preset
@@ -34,10 +35,8 @@ from pocketmt.recipes.description.plan import make_plan
 from pocketmt.recipes.packing.shortlist import add_shortlist
 
 RECORD: Final = Path(__file__).parent / "records" / "student-shapes.json"
-SEED: Final = 1
 SENTENCES: Final = 64  # of a run
 BATCHING: Final = Batching(32)
-QUICK_VOCABULARY: Final = 320
 FULL: Final = "float32"
 # Recipes that take no training, by what the table calls the forms that they give a file.
 RECIPES: Final[Mapping[str, str]] = {"uniform8": "uniform8", "logarithmic4": "l-log4-after-training"}
@@ -88,10 +87,7 @@ TABLE: Final = (
 def main(arguments: Sequence[str]) -> int:
     """Measure; returns the exit status."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    add_core_option(parser)
-    parser.add_argument("--rounds", type=int, default=11, help="how often each file runs (default: %(default)s)")
-    parser.add_argument("--output", type=Path, default=RECORD, help="the record (default: %(default)s)")
-    parser.add_argument("--quick", action="store_true", help="a smoke test: few pieces, one round, no record")
+    add_options(parser, RECORD)
     options = parser.parse_args(arguments)
     origin, core = provenance(seed=SEED), OneCore(options.core)
     vocabulary, rounds = (QUICK_VOCABULARY, 1) if options.quick else (RANDOM_VOCABULARY, options.rounds)

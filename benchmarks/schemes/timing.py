@@ -1,4 +1,4 @@
-"""What programs share that time files of one network of random weights, one sentence at a time, greedy, in turn."""
+"""What programs share that time files of random weights in turn."""
 
 import argparse
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ def add_options(parser: argparse.ArgumentParser, record: Path) -> None:
     add_core_option(parser)
     parser.add_argument("--rounds", type=int, default=11, help="how often each file runs (default: %(default)s)")
     parser.add_argument("--output", type=Path, default=record, help="the record (default: %(default)s)")
-    parser.add_argument("--quick", action="store_true", help="a smoke test: `tiny`, two rounds, no record")
+    parser.add_argument("--quick", action="store_true", help="a smoke test: small networks, few rounds, no record")
 
 
 def timed_architecture(quick: bool) -> Architecture:
