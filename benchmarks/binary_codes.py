@@ -22,9 +22,8 @@ from benchmarks.one_core import OneCore, share_of_core
 from benchmarks.peer.sides import our_side
 from benchmarks.schemes.files import FileMaker
 from benchmarks.schemes.forms import Form
-from benchmarks.schemes.timing import SEED, add_options, time_in_turn, timed_architecture
-from pocketmt.evaluation.records import provenance, write_record
-from pocketmt.evaluation.tables import Column, markdown_table
+from benchmarks.schemes.timing import SEED, add_options, publish, record_of, time_in_turn, timed_architecture
+from pocketmt.evaluation.records import provenance
 from pocketmt.model_file import Architecture
 from pocketmt.recipes.description.plan import make_plan
 
@@ -71,11 +70,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         measured = measure(architecture, Path(folder), 2 if options.quick else options.rounds)
     rows = rows_of(measured)
-    print(markdown_table(rows, [Column.parse(column) for column in COLUMNS]))
-    about = core.about(min(share_of_core(each) for each in measured))
-    if not options.quick or options.output != RECORD:
-        record = {"rows": rows, **about, "threads": 1, "measurements": measured, "provenance": origin}
-        write_record(record, options.output)
+    about = {**core.about(min(share_of_core(each) for each in measured)), "provenance": origin}
+    publish(rows, COLUMNS, measured, about, record_of(options, RECORD))
     return 0
 
 

@@ -20,15 +20,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from benchmarks.one_core import OneCore, share_of_core
-from benchmarks.peer.measure import Amount, Case, Choice, compare
-from benchmarks.peer.models import RANDOM_VOCABULARY, TARGET_LENGTH, TimedModel, random_sources
+from benchmarks.peer.models import RANDOM_VOCABULARY
 from benchmarks.peer.shortlists import random_shortlist
-from benchmarks.peer.sides import OUR_SETTINGS, Batching, Side, our_side
+from benchmarks.peer.sides import Batching, Side, our_side
 from benchmarks.schemes.files import FileMaker
 from benchmarks.schemes.forms import Form
-from benchmarks.schemes.timing import QUICK_VOCABULARY, SEED, add_options
-from pocketmt.evaluation.records import provenance, write_record
-from pocketmt.evaluation.tables import Column, markdown_table
+from benchmarks.schemes.timing import QUICK_VOCABULARY, SEED, add_options, publish, record_of, time_in_turn
+from pocketmt.evaluation.records import provenance
 from pocketmt.models.presets import TRANSFORMERS, preset
 from pocketmt.recipes.description.catalogue import find_recipe
 from pocketmt.recipes.description.plan import make_plan
@@ -50,11 +48,11 @@ COLUMNS: Final = (
     "sizes.attention_dimension=attention",
     "million_parameters:.1f=million parameters",
     "megabytes.float32:.1f=MB",
-    "megabytes.uniform8:.1f=8 bit",
-    "megabytes.logarithmic4:.1f=4 bit",
-    "milliseconds.float32:.2f=ms a sentence",
-    "milliseconds.uniform8:.2f=8 bit",
-    "milliseconds.logarithmic4:.2f=4 bit",
+    "megabytes.uniform8:.1f=MB, 8 bit",
+    "megabytes.logarithmic4:.1f=MB, 4 bit",
+    "milliseconds.float32:.2f=ms",
+    "milliseconds.uniform8:.2f=ms, 8 bit",
+    "milliseconds.logarithmic4:.2f=ms, 4 bit",
     "times_the_reference.float32:.2f=of 12-1.tiny's time",
     "times_the_reference.uniform8:.2f=8 bit",
     "times_the_reference.logarithmic4:.2f=4 bit",
@@ -94,26 +92,16 @@ def main(arguments: Sequence[str]) -> int:
     with tempfile.TemporaryDirectory() as folder:
         measured = measure(TABLE, vocabulary, Path(folder), rounds)
     rows = rows_of(TABLE, measured, vocabulary)
-    print(markdown_table(rows, [Column.parse(column) for column in COLUMNS]))
-    about = core.about(min(share_of_core(each) for each in measured))
-    if not options.quick or options.output != RECORD:
-        record = {"rows": rows, **about, "threads": 1, "measurements": measured, "provenance": origin}
-        write_record(record, options.output)
+    about = {**core.about(min(share_of_core(each) for each in measured)), "provenance": origin}
+    publish(rows, COLUMNS, measured, about, record_of(options, RECORD))
     return 0
 
 
 def measure(shapes: Sequence[PaperShape], vocabulary: int, folder: Path, rounds: int) -> list[dict[str, Any]]:
     """Return a measurement of each shape's files, `FULL` first, without the outputs."""
     sides = [side for shape in shapes for side in _sides(shape.name, vocabulary, folder)]
-    lengths = (TARGET_LENGTH, TARGET_LENGTH)
-    sources = random_sources(vocabulary, SENTENCES, SEED)
     reference = preset(REFERENCE, vocabulary)
-    model = TimedModel("students", f"seed {SEED}", reference, lengths, sources, {}, {}, shortlist=True)
-    choices = [Choice(OUR_SETTINGS[0], BATCHING)] * len(sides)
-    found = compare(sides, choices, model, Case(one_by_one=False, beam=1), Amount(0, SENTENCES, rounds))
-    for each in found:
-        del each["outputs"]
-    return found
+    return time_in_turn(sides, reference, rounds, BATCHING, SENTENCES, shortlist=True)
 
 
 def _sides(name: str, vocabulary: int, folder: Path) -> list[Side]:

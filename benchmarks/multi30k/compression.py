@@ -190,7 +190,10 @@ def _row(
 
 
 def encoder_sparsity(architecture: Architecture) -> dict[str, float | None]:
-    """Return the share of an encoder's attention heads and feed-forward nodes that pruning took; None: it has none."""
+    """Return which share of an encoder's heads and feed-forward nodes, 0 to 1, pruning took.
+
+    None: it is no Transformer.
+    """
     if not isinstance(architecture, TransformerArchitecture):
         return {"attention": None, "feed_forward": None}
     sizes, layers = architecture.encoder_sizes(), architecture.encoder_layers

@@ -20,7 +20,7 @@ from benchmarks.peer.sides import our_side
 from benchmarks.schemes.files import FileMaker
 from benchmarks.schemes.forms import EIGHT_BIT, Form, every_form
 from benchmarks.schemes.record import render, row_of
-from benchmarks.schemes.timing import SEED, add_options, time_in_turn, timed_architecture
+from benchmarks.schemes.timing import SEED, add_options, record_of, time_in_turn, timed_architecture
 from pocketmt.errors import ConfigurationError, PocketMTError
 from pocketmt.evaluation.records import provenance, write_record
 
@@ -41,6 +41,7 @@ def main() -> int:
         print(f"error: {error}", file=sys.stderr)
         return 1
     print(render(rows))
+    output = record_of(options, RECORD)
     record = {
         "rows": rows,
         **core.about(min((row["core_share"] for row in rows), default=1.0)),
@@ -48,8 +49,8 @@ def main() -> int:
         "measurements": measurements,
         "provenance": origin,
     }
-    if not options.quick or options.output != RECORD:
-        write_record(record, options.output)
+    if output is not None:
+        write_record(record, output)
     return 0
 
 

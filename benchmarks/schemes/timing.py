@@ -8,7 +8,9 @@ from typing import Any, Final
 from benchmarks.one_core import add_core_option
 from benchmarks.peer.measure import Amount, Case, Choice, compare
 from benchmarks.peer.models import RANDOM_VOCABULARY, TARGET_LENGTH, TimedModel, random_sources
-from benchmarks.peer.sides import ONE_BY_ONE, OUR_SETTINGS, Side
+from benchmarks.peer.sides import ONE_BY_ONE, OUR_SETTINGS, Batching, Side
+from pocketmt.evaluation.records import write_record
+from pocketmt.evaluation.tables import Column, markdown_table
 from pocketmt.model_file import Architecture
 from pocketmt.models.presets import preset
 
@@ -30,13 +32,49 @@ def timed_architecture(quick: bool) -> Architecture:
     return preset("tiny", QUICK_VOCABULARY) if quick else preset("base", RANDOM_VOCABULARY)
 
 
-def time_in_turn(sides: Sequence[Side], architecture: Architecture, rounds: int) -> list[dict[str, Any]]:
-    """Return a measurement of each side, as `compare` makes them, of 27 tokens in and 28 out; without the outputs."""
-    sources = random_sources(architecture.vocabulary_size, SENTENCES, SEED)
+def time_in_turn(
+    sides: Sequence[Side],
+    architecture: Architecture,
+    rounds: int,
+    batching: Batching = ONE_BY_ONE,
+    sentences: int = SENTENCES,
+    shortlist: bool = False,
+) -> list[dict[str, Any]]:
+    """Return a measurement of each side, as `compare` makes them, of 27 tokens in and 28 out; without the outputs.
+
+    Args:
+        sides: of any network with the vocabulary of `architecture`.
+        architecture: what progress names.
+        rounds: how often each side runs.
+        batching: how many sentences are translated together.
+        sentences: of a run.
+        shortlist: whether the files have one, which is used.
+    """
+    sources = random_sources(architecture.vocabulary_size, sentences, SEED)
     lengths = (TARGET_LENGTH, TARGET_LENGTH)
-    model = TimedModel("random weights", f"seed {SEED}", architecture, lengths, sources, {}, {})
-    choices = [Choice(OUR_SETTINGS[0], ONE_BY_ONE)] * len(sides)
-    found = compare(sides, choices, model, Case(one_by_one=True, beam=1), Amount(SENTENCES, 0, rounds))
+    model = TimedModel("random weights", f"seed {SEED}", architecture, lengths, sources, {}, {}, shortlist)
+    choices = [Choice(OUR_SETTINGS[0], batching)] * len(sides)
+    case = Case(one_by_one=batching == ONE_BY_ONE, beam=1)
+    found = compare(sides, choices, model, case, Amount(sentences, sentences, rounds))
     for each in found:
         del each["outputs"]
     return found
+
+
+def publish(
+    rows: Sequence[dict[str, Any]],
+    columns: Sequence[str],
+    measured: Sequence[dict[str, Any]],
+    about: dict[str, Any],
+    output: Path | None,
+) -> None:
+    """Print rows as a table, and write them with what they were made of to a record; None: nowhere."""
+    print(markdown_table(rows, [Column.parse(column) for column in columns]))
+    if output is not None:
+        write_record({"rows": rows, **about, "threads": 1, "measurements": measured}, output)
+
+
+def record_of(options: argparse.Namespace, record: Path) -> Path | None:
+    """Return where the record goes; None: it is a smoke test, for which none was asked."""
+    output: Path = options.output
+    return None if options.quick and output == record else output

@@ -19,7 +19,7 @@ from tests.native.arrays import (
     rounding,
 )
 
-LEAST_PROBABILITY = 2e-38  # where exp is no normal number, that of ours is nearly any
+LEAST_PROBABILITY = 2e-38  # how far off ours may be where exp is no normal number
 
 head_sizes = st.sampled_from([4, 8, 12, 16, 20, 32, 36, 64])
 positions_drawn = st.one_of(st.integers(1, 70), st.integers(100, 260))

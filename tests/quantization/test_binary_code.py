@@ -80,6 +80,13 @@ def test_alternating_is_never_worse_than_greedy(bits: Bits, weight: Tensor) -> N
     assert bool((alternating <= greedy + 1e-12 * size).all())
 
 
+def test_alternating_is_not_worse_than_greedy_where_the_sums_are_rounded_to_levels() -> None:
+    """Of these factors the sums before that rounding would choose the worse."""
+    weight = torch.tensor([[1.0, 1.0, 10.0, 4.3125]])
+    greedy = squared_error(weight, fake_quantize(BinaryCode(4, "greedy"), weight))
+    assert squared_error(weight, fake_quantize(BinaryCode(4, "alternating"), weight)) <= greedy
+
+
 def test_alternating_is_much_better_on_normal_weights() -> None:
     weight = torch.randn(50, 128, generator=torch.Generator().manual_seed(0))
     for bits, ratio in ((2, 0.93), (3, 0.7), (4, 0.5)):

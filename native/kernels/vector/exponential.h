@@ -7,9 +7,8 @@ namespace pocketmt {
 namespace {
 
 // exp(x) for x <= 0, an absolute error below 2e-7 and a relative one below 2e-7 + 8e-8 |x|: exactly 1 for 0, exactly 0
-// for -inf, and no normal number where the result is none. x / ln 2 = n + r, |r| <= 1/2; 2^r by a polynomial of degree
-// 5 (minimax, relative error 1e-7), whose exponent n is added to. Below -127 n stays there, where the exponent of 1 is
-// 0.
+// for -inf, at most the least normal number where exp(x) is below it. x / ln 2 = n + r, |r| <= 1/2; 2^r by a polynomial
+// of degree 5 (minimax, relative error 1e-7), then n is added to its exponent; at -127, the least n, 1 becomes 0.
 POCKETMT_INLINE Floats exponential(Floats x) {
     const Floats t = maximum(x * broadcast(1.44269504f), broadcast(-127.0f));
     const Floats shifted = t + broadcast(rounding_shift);

@@ -51,10 +51,7 @@ class BinaryCode:
         alphas, weight = parameters["alphas"].detach(), weight.detach()
         if self.method == "greedy":
             return _greedy_bits(weight.double(), alphas.double())
-        if self.bits <= PLANE_BITS:
-            return _nearest_bits(weight, alphas.double())
-        levels, scale = binary_levels(alphas)
-        return _bits_of_codes(nearest_codes(weight, (levels * scale[:, None]).double()), self.bits)
+        return _bits_of_codes(nearest_codes(weight, _decoded_sums(alphas)), self.bits)
 
     def decode(self, codes: Tensor, parameters: Parameters) -> Tensor:
         """Return sum_i alpha_i * b_i, added in order, float32 [rows, columns]; of 3 or 4 bits, its level * scale.
@@ -145,12 +142,12 @@ def _alternating_alphas(weight: Tensor, greedy: Tensor) -> Tensor:
 
 def _best_rounded(weight: Tensor, greedy: Tensor, alphas: Tensor) -> Tensor:
     """Round factors to bfloat16: rounds more from there, as long as they help, of which each row takes its best."""
-    best, least = greedy, _squared_error(weight, greedy.double())
+    best, least = greedy, _squared_error(weight, greedy)
     moving = torch.arange(len(weight), device=weight.device)  # the rows that still gain
     for _ in range(_MOST_ROUNDED_ROUNDS):
         # Neither order nor signs of factors change the sums that they can make.
         rounded = bfloat16_nearest(alphas.abs().sort(dim=1, descending=True).values)
-        error = _squared_error(weight[moving], rounded.double())
+        error = _squared_error(weight[moving], rounded)
         gains = error < least[moving]
         best[moving[gains]], least[moving[gains]] = rounded[gains], error[gains]
         moving = moving[gains]
@@ -187,9 +184,17 @@ def _bits_of_codes(codes: Tensor, bits: int) -> Tensor:
 
 
 def _squared_error(weight: Tensor, alphas: Tensor) -> Tensor:
-    """Return each row's least squared error with given factors, float64 [rows]."""
-    signs = 2 * _nearest_bits(weight, alphas).double() - 1
-    return (weight - (signs * alphas[..., None]).sum(dim=1)).square().sum(dim=1)
+    """Return the least squared error of each row, float64 [rows], with factors as the file holds them."""
+    sums = _decoded_sums(alphas)
+    return (weight - sums.gather(1, nearest_codes(weight, sums).long())).square().sum(dim=1)
+
+
+def _decoded_sums(alphas: Tensor) -> Tensor:
+    """Return what each code of a row becomes, float64 [rows, 2^bits]: of 3 and 4 bits the whole multiple of a scale."""
+    if alphas.shape[1] <= PLANE_BITS:
+        return alphas.double() @ _signs_of_codes(alphas).double().T
+    levels, scale = binary_levels(alphas)
+    return (levels * scale[:, None]).double()
 
 
 def _signs(values: Tensor) -> Tensor:
