@@ -90,7 +90,7 @@ def _options() -> argparse.Namespace:
         default=list(FORMS_BESIDE),
         help="of the peers' weights (default: all)",
     )
-    parser.add_argument("--no-shortlist", action="store_true", help="leave the models with a shortlist out")
+    parser.add_argument("--shortlist", choices=("with", "without"), help="only models that have one, or have none")
     parser.add_argument("--marian-python", help="the Python that has pymarian (default: Marian is left out)")
     parser.add_argument("--output", type=Path, default=RECORD, help="the record (default: %(default)s)")
     parser.add_argument(
@@ -116,7 +116,7 @@ def _models(options: argparse.Namespace, folder: Path) -> Iterator[tuple[TimedMo
         amount = QUICK if options.quick else replace(usual, rounds=options.rounds)
         for name in names or []:
             for model in make(name, amount.batches, SEED, folder, pythons):
-                if not (model.shortlist and options.no_shortlist):
+                if options.shortlist is None or model.shortlist == (options.shortlist == "with"):
                     yield model, amount
 
 

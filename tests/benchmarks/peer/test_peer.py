@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import torch
 
+from benchmarks.peer import __main__ as program
 from benchmarks.peer.child_process import Child
 from benchmarks.peer.files import FORMS, Network, shortlisted_ours, write_ours
 from benchmarks.peer.measure import Amount, Case, Choice, compare, percentile, select
@@ -57,6 +58,18 @@ def measurement(side: str, weights: str, seconds: list[float], outputs: list[lis
 
 
 MODEL = TimedModel("model", "seed 1", preset("tiny", 64), (LENGTH, LENGTH), SENTENCES, {}, {}, shortlist=True)
+
+
+@pytest.mark.parametrize(("asked", "timed"), [([], [False, True]), (["with"], [True]), (["without"], [False])])
+def test_models_with_or_without_a_shortlist_can_be_asked_for(
+    asked: list[str], timed: list[bool], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    made = [replace(MODEL, shortlist=False), MODEL]
+    monkeypatch.setattr(program, "random_models", lambda *_: iter(made))
+    monkeypatch.setattr(
+        sys, "argv", ["peer", "--trained", "--random", "tiny", *(["--shortlist", *asked] * bool(asked))]
+    )
+    assert [model.shortlist for model, _ in program._models(program._options(), tmp_path)] == timed
 
 
 def test_ratios_are_taken_round_by_round_and_above_one_where_ours_is_faster() -> None:
