@@ -39,7 +39,7 @@ FORMS_BESIDE = {"float32": ("float32",), "int8": ("uniform8", "logarithmic4", MI
 
 
 def main() -> int:
-    """Measure what was asked for; returns the exit status."""
+    """Measure what was asked for, the record written after each model; returns the exit status."""
     options = _options()
     origin, core = provenance(seed=SEED), OneCore(options.core)
     rows: list[dict[str, Any]] = []
@@ -52,24 +52,27 @@ def main() -> int:
                 for found in _measure(model, amount, options.precisions):
                     rows += found.pop("rows")
                     measurements.append(found)
+                if not options.quick or options.output != RECORD:
+                    record = {
+                        "rows": rows,
+                        "versions": _versions(measurements),
+                        "models": about,
+                        **core.about(min((row["core_share"] for row in rows), default=1.0)),
+                        "threads": 1,
+                        "measurements": measurements,
+                        "provenance": origin,
+                    }
+                    write_record(record, options.output)
     except PocketMTError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
-    record = {
-        "rows": rows,
-        "versions": {
-            side["side"]: side["engine"]["version"] for each in measurements for side in each.get("sides", [])
-        },
-        "models": about,
-        **core.about(min((row["core_share"] for row in rows), default=1.0)),
-        "threads": 1,
-        "measurements": measurements,
-        "provenance": origin,
-    }
     print(render(rows))
-    if not options.quick or options.output != RECORD:
-        write_record(record, options.output)
     return 0
+
+
+def _versions(measurements: Sequence[dict[str, Any]]) -> dict[str, str]:
+    """Return the version of each side that was measured."""
+    return {side["side"]: side["engine"]["version"] for each in measurements for side in each.get("sides", [])}
 
 
 def _options() -> argparse.Namespace:

@@ -1,6 +1,7 @@
 """The benchmark beside the peers: what it measures is what it says. No time is asserted."""
 
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from importlib.util import find_spec
 from itertools import chain
@@ -11,6 +12,7 @@ import pytest
 import torch
 
 from benchmarks.peer import __main__ as program
+from benchmarks.peer.__main__ import QUICK
 from benchmarks.peer.child_process import Child
 from benchmarks.peer.files import FORMS, Network, shortlisted_ours, write_ours
 from benchmarks.peer.measure import Amount, Case, Choice, compare, percentile, select
@@ -20,6 +22,7 @@ from benchmarks.peer.record import render, rows_of
 from benchmarks.peer.sides import ONE_BY_ONE, PEERS, our_side
 from pocketmt.engine import Translator
 from pocketmt.errors import ConfigurationError, EngineError
+from pocketmt.evaluation.records import read_record
 from pocketmt.model_file import open_model
 from pocketmt.model_file.shortlist_encoding import Shortlist
 from pocketmt.models.networks import make_network
@@ -70,6 +73,21 @@ def test_models_with_or_without_a_shortlist_can_be_asked_for(
         sys, "argv", ["peer", "--trained", "--random", "tiny", *(["--shortlist", *asked] * bool(asked))]
     )
     assert [model.shortlist for model, _ in program._models(program._options(), tmp_path)] == timed
+
+
+def test_what_was_measured_before_an_error_is_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def models(*_: Any) -> Iterator[tuple[TimedModel, Amount]]:
+        yield MODEL, QUICK
+        raise EngineError("the next model fails")
+
+    rows = rows_of(
+        MODEL, "case", [measurement("Marian", "int8", [2.0], [])], [measurement("PocketMT", "uniform8", [1.0], [])]
+    )
+    monkeypatch.setattr(program, "_models", models)
+    monkeypatch.setattr(program, "_measure", lambda *_: iter([{"rows": rows}]))
+    monkeypatch.setattr(sys, "argv", ["peer", "--trained", "--output", str(tmp_path / "record.json")])
+    assert program.main() == 1
+    assert [row["peer"] for row in read_record(tmp_path / "record.json")["rows"]] == ["Marian"]
 
 
 def test_ratios_are_taken_round_by_round_and_above_one_where_ours_is_faster() -> None:
