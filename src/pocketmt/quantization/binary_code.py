@@ -190,7 +190,10 @@ def _squared_error(weight: Tensor, alphas: Tensor) -> Tensor:
 
 
 def _decoded_sums(alphas: Tensor) -> Tensor:
-    """Return what each code of a row becomes, float64 [rows, 2^bits]: of 3 and 4 bits the whole multiple of a scale."""
+    """Return what each code of each row is decoded to, float64 [rows, 2^bits], by float32 factors [rows, bits].
+
+    Of 3 and 4 bits these are whole multiples of the row's scale: see `binary_levels`.
+    """
     if alphas.shape[1] <= PLANE_BITS:
         return alphas.double() @ _signs_of_codes(alphas).double().T
     levels, scale = binary_levels(alphas)
