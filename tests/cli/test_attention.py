@@ -32,6 +32,19 @@ def test_before_and_after_compression(pocketmt: Run, tiny_run: Path, tmp_path: P
     assert tags[0] == "svg" and tags.count("image") == 3  # a panel for each model, and the scale of colours
 
 
+def test_a_fully_quantized_model(pocketmt: Run, tiny_run: Path, tmp_path: Path) -> None:
+    quantized, picture = tmp_path / "quantized.pocketmt", tmp_path / "picture.svg"
+    answer = pocketmt("compress", tiny_run, "q-8bit", "--limit-updates", "2", "-o", quantized)
+    assert answer.returncode == 0, answer.stderr
+    options = ("--text", "red cat", "--kind", "decoder", "--json")
+    answer = pocketmt("attention", tiny_run, quantized, *options, "-o", picture)
+    assert answer.returncode == 0, answer.stderr
+    plain, codes = (model["weights"] for model in json.loads(answer.stdout)["models"])
+    for row, (one, other) in enumerate(zip(plain, codes, strict=True)):
+        assert other[row + 1 :] == [0.0] * (len(other) - row - 1)
+        assert other == pytest.approx(one, abs=0.1)
+
+
 def test_a_record(pocketmt: Run, tiny_run: Path, tmp_path: Path) -> None:
     options = ("--kind", "encoder", "--layer", "1", "--head", "2", "--json")
     answer = pocketmt("attention", tiny_run, "--text", "red cat", "-o", tmp_path / "picture.png", *options)
@@ -47,7 +60,7 @@ def test_a_record(pocketmt: Run, tiny_run: Path, tmp_path: Path) -> None:
     ("arguments", "status", "message"),
     [
         (("--text", "red", "-o", "picture.txt"), 2, ".svg"),
-        (("--text", "red", "-o", "missing/picture.svg"), 2, "folder"),
+        (("--text", "red", "-o", "missing/picture.svg"), 1, "there is no folder missing"),
         (("-o", "picture.svg"), 2, "--text"),
         (("--text", "red", "-o", "picture.svg", "--layer", "0"), 2, "--layer"),
         (("--text", "red", "-o", "picture.svg", "--head", "3"), 1, "there is no head 3: give 1 to 2"),

@@ -88,8 +88,11 @@ def test_the_worst_of_the_side_that_a_model_wrote_are_left_out(pocketmt: Run, tm
         ("", ["--languages", "en", "qq"], "'qq'"),
         ("", ["-o", "out", "out"], "name two files"),
         ("", ["-o", "missing/a", "missing/b"], "there is no folder missing"),
-        ("", ["--vocabulary", "text.en"], "not a SentencePiece model"),
-        ("", ["--improbable", "0.5", "--language-model-text", "missing.de"], "missing.de: cannot be read"),
+        ("", ["-o", ".", "b"], ". is a folder"),
+        ("", ["--vocabulary", "text.en"], "text.en: not a SentencePiece model"),
+        ("", ["--language-model-text", "missing.de"], "missing.de: cannot be read"),
+        ("", ["--language-model-text", "blank.de"], "blank.de: there is no text to learn a language model from"),
+        ("", ["--language-model-text", "/dev/null"], "/dev/null is no regular file"),
     ],
 )
 def test_what_cannot_be_cleaned_leaves_what_was_there(
@@ -98,6 +101,7 @@ def test_what_cannot_be_cleaned_leaves_what_was_there(
     monkeypatch.chdir(tmp_path)
     write(tmp_path, GOOD)
     (tmp_path / "clean.en").write_text("old\n")
+    (tmp_path / "blank.de").write_text("\n \n")
     target = tmp_path / "text.de"
     if change == "cut":
         target.write_text("".join(pair[1] + "\n" for pair in GOOD[:2]))
@@ -127,3 +131,12 @@ def test_a_missing_extra_says_how_to_install_it(pocketmt: Run, tmp_path: Path) -
     assert answer.stderr.decode() == "error: this command needs the package py3langid: pip install 'pocketmt[clean]'\n"
     without = ("--languages", "en", "de", "--minimum-language-probability", "0")
     assert pocketmt("clean", *files, "-o", *outputs, *without, environment=environment).returncode == 0
+
+
+def test_rules_alone_need_no_extra(pocketmt: Run, tmp_path: Path) -> None:
+    (tmp_path / "numpy.py").write_text("raise ModuleNotFoundError(\"No module named 'numpy'\", name='numpy')")
+    files = write(tmp_path, GOOD)
+    outputs = tmp_path / "clean.en", tmp_path / "clean.de"
+    answer = pocketmt("clean", *files, "-o", *outputs, "--improbable", "0", environment={"PYTHONPATH": str(tmp_path)})
+    assert answer.returncode == 0, answer.stderr
+    assert read(tmp_path) == GOOD

@@ -91,6 +91,7 @@ def test_what_cannot_be_is_an_error_and_leaves_nothing(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("text.en").write_text("red cat\n")
+    os.mkfifo("pipe")
     other = write_tiny_run(tmp_path / "other", seed=5)
     outputs = ["-o", "out.en", "out.up"]
     for arguments, message in (
@@ -98,8 +99,10 @@ def test_what_cannot_be_is_an_error_and_leaves_nothing(
         ([str(run), "--text", "missing", *outputs], "missing: cannot be read"),
         ([".", "--text", "text.en", *outputs], "model.safetensors: no such file"),
         ([str(run), "--text", "text.en", "-o", "no/out.en", "out.up"], "there is no folder"),
+        ([str(run), "--text", "text.en", "-o", "out.en", "."], ". is a folder"),
+        ([str(run), "--text", "pipe", *outputs], "pipe is no regular file, and its text is read more than once"),
     ):
         assert run_here(["distill", *arguments]) == 1
         error = capsys.readouterr().err
         assert error.startswith("error: ") and message in error
-    assert sorted(os.listdir()) == ["other", "text.en"]
+    assert sorted(os.listdir()) == ["other", "pipe", "text.en"]

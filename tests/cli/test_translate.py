@@ -1,5 +1,6 @@
 """`pocketmt translate`: one line out for each line in, whatever it holds, and nothing half-written."""
 
+import gzip
 import json
 import os
 import random
@@ -139,8 +140,10 @@ def test_output_to_a_file_is_what_stdout_would_be(pocketmt: Run, random_model: P
         (["-m", "/dev/null"], "/dev/null"),
         (["-i", "missing.en"], "missing.en: No such file"),
         (["-i", "/"], "Is a directory"),
-        (["-o", "missing/folder/out.de"], "No such file"),
-        (["-o", "/"], "/"),
+        (["-o", "missing/folder/out.de"], "there is no folder missing/folder to write it to: make it first"),
+        (["-o", "/"], "/ is a folder"),
+        (["-o", ""], ". is a folder"),
+        (["-w", "99999999999999999999"], "workers is 99999999999999999999, it must be from 1 to 1024"),
     ],
 )
 def test_wrong_paths_are_named(pocketmt: Run, random_model: Path, arguments: list[str], message: str) -> None:
@@ -166,6 +169,29 @@ def test_a_full_disk_is_said(random_model: Path, text: Path, to_stdout: bool) ->
     assert answer.stderr.decode().startswith("error: ")
     assert "the disk is full" in answer.stderr.decode()
     assert answer.stderr.count(b"\n") == 1
+
+
+def test_compressed_text_is_read_and_written(pocketmt: Run, random_model: Path, text: Path) -> None:
+    plain = pocketmt("translate", "-m", random_model, "-i", text).stdout
+    packed, output = text.with_name("source.en.gz"), text.with_name("out.de.gz")
+    packed.write_bytes(gzip.compress(text.read_bytes()))
+    written = []
+    for _ in range(2):
+        answer = pocketmt("translate", "-m", random_model, "-i", packed, "-o", output)
+        assert answer.returncode == 0, answer.stderr
+        written.append(output.read_bytes())
+    assert gzip.decompress(written[0]) == plain
+    assert written[0] == written[1]  # neither a time nor a temporary name is in it
+    packed.write_bytes(gzip.compress(text.read_bytes())[:-9])
+    answer = pocketmt("translate", "-m", random_model, "-i", packed, "-o", output)
+    assert answer.returncode == 1
+    assert b"source.en.gz: broken gzip" in answer.stderr
+    assert output.read_bytes() == written[0]
+
+
+def test_a_byte_order_mark_is_no_text(pocketmt: Run, random_model: Path) -> None:
+    plain = pocketmt("translate", "-m", random_model, stdin=b"a bird\n")
+    assert pocketmt("translate", "-m", random_model, stdin=b"\xef\xbb\xbfa bird\n").stdout == plain.stdout
 
 
 def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(pocketmt: Run, random_model: Path, text: Path) -> None:
@@ -229,6 +255,12 @@ def test_a_closed_stream_is_said(random_model: Path, closed: str, advice: str) -
     assert message.count("\n") == 1
 
 
+def test_with_stderr_closed_an_error_is_not_among_the_results(random_model: Path) -> None:
+    command = shlex.join(command_line("translate", "-m", random_model, "-i", "missing.en"))
+    answer = subprocess.run(["sh", "-c", f"{command} 2>&-"], stdout=subprocess.PIPE, check=False)
+    assert (answer.returncode, answer.stdout) == (1, b"")
+
+
 def test_a_reader_that_goes_away_ends_it_quietly(random_model: Path, tmp_path: Path) -> None:
     source = tmp_path / "long.en"
     source.write_bytes(b"a bird\n" * 20_000)
@@ -245,8 +277,17 @@ def test_a_reader_that_goes_away_ends_it_quietly(random_model: Path, tmp_path: P
         assert process.wait() != 0
 
 
-@pytest.mark.parametrize("workers", ["1", "2"])
-def test_ctrl_c_stops_it_and_leaves_nothing_half_written(random_model: Path, tmp_path: Path, workers: str) -> None:
+@pytest.mark.parametrize(
+    ("sent", "workers", "status", "said"),
+    [
+        (signal.SIGINT, "1", 130, "interrupted"),
+        (signal.SIGINT, "2", 130, "interrupted"),
+        (signal.SIGTERM, "1", 143, ""),
+    ],
+)
+def test_what_stops_it_leaves_nothing_half_written(
+    random_model: Path, tmp_path: Path, sent: signal.Signals, workers: str, status: int, said: str
+) -> None:
     source, output = tmp_path / "long.en", tmp_path / "out.de"
     source.write_bytes(b"the green tree and a bird\n" * 200_000)
     command = command_line("translate", "-m", random_model, "-i", source, "-o", output, "-b", "16", "-w", workers)
@@ -254,8 +295,8 @@ def test_ctrl_c_stops_it_and_leaves_nothing_half_written(random_model: Path, tmp
     while not list(tmp_path.glob(".out.de.*")):
         assert process.poll() is None
         time.sleep(0.01)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(sent)
     _, message = process.communicate(timeout=20)
-    assert process.returncode == 130
-    assert message.decode().strip() == "interrupted"
+    assert process.returncode == status
+    assert message.decode().strip() == said
     assert os.listdir(tmp_path) == ["long.en"]

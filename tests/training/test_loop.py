@@ -13,7 +13,7 @@ import pytest
 import torch
 
 from pocketmt.errors import ConfigurationError, DataError
-from pocketmt.training.checkpoints import Snapshots, load_checkpoint, load_weights, save_weights, write_whole
+from pocketmt.training.checkpoints import Snapshots, load_checkpoint, load_weights, save_weights
 from pocketmt.training.configuration import read_configuration
 from pocketmt.training.loop import train
 
@@ -199,18 +199,12 @@ def test_weights_may_be_read_by_whom_other_files_may(tmp_path: Path) -> None:
     assert (tmp_path / "weights.safetensors").stat().st_mode == (tmp_path / "other").stat().st_mode
 
 
-def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
-    path = tmp_path / "weights.safetensors"
-    save_weights(path, {"weight": torch.ones(2)}, {"update": 1})
-
-    def fail(temporary: Path) -> None:
-        temporary.write_bytes(b"half")
-        raise OSError(28, "No space left on device")
-
-    with pytest.raises(OSError, match="No space"):
-        write_whole(path, fail)
-    assert load_weights(path)[0]["weight"].tolist() == [1.0, 1.0]
-    assert [file.name for file in tmp_path.iterdir()] == ["weights.safetensors"]
+def test_a_mistyped_text_leaves_no_run_behind(corpus: Path) -> None:
+    settings = write_configuration(corpus)
+    settings.write_text(settings.read_text().replace("train.en", "trian.en"))
+    with pytest.raises(DataError, match=r"trian\.en: cannot be read"):
+        train(read_configuration(settings), corpus / "run")
+    assert not (corpus / "run").exists()
 
 
 def test_a_cool_down_ends_the_run_and_is_not_longer_than_it(corpus: Path) -> None:

@@ -51,5 +51,5 @@ def attention(
     from pocketmt.evaluation.records import to_json
 
     found = compare_attention(models, text, target, kind=kind, layer=layer, head=head)
-    draw_attention(found, output)
     click.echo(to_json(found) if as_json else attention_table(found))
+    draw_attention(found, output)

@@ -120,6 +120,8 @@ def compress(
     work = folder if folder is not None or output is None else output.with_suffix(".compression")
     if work is None or (recipe is None and output is None):
         raise click.UsageError("Give --output, or with RECIPE --folder alone to have scores and no model file.")
+    if output is None and (entropy_coding or licence or description):
+        raise click.UsageError("--entropy-coding, --licence and --description go with --output: the model file's.")
     # A mistake in the recipe or the configuration is told before PyTorch is loaded, which takes seconds.
     most = sys.maxsize if limit_updates is None else limit_updates
     found = None if recipe is None else _found(recipe, most, precision)
@@ -171,7 +173,9 @@ def _target(
 ) -> "Target":
     from pocketmt.recipes.choosing.target import Target
 
-    return Target(size=size, damage=damage, updates=updates, precision=precision, entropy_coding=entropy_coding)
+    return Target(
+        size=size, damage=damage, updates=updates, precision=precision or "float32", entropy_coding=entropy_coding
+    )
 
 
 def _show_scores(work: Path, scores: dict[str, float]) -> None:

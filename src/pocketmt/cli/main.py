@@ -1,6 +1,8 @@
 """The command `pocketmt` itself: its commands, and what a user sees when something goes wrong."""
 
 import errno
+import os
+import signal
 import sys
 
 import click
@@ -23,7 +25,8 @@ from pocketmt.errors import PocketMTError
 
 FAILED = 1
 CLEANING = ("numpy", "py3langid")  # what the extra `clean` brings; other commands miss PyTorch first
-INTERRUPTED = 130  # 128 + SIGINT, as shells count it
+INTERRUPTED = 128 + signal.SIGINT  # as shells count it
+TERMINATED = 128 + signal.SIGTERM
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -56,7 +59,13 @@ for _command in (
 
 
 def main() -> None:
-    """Run the command line of this process and exit: 0, 1 after an error, 2 after wrong usage, 130 after Ctrl-C."""
+    """Run the command line of this process and exit: 0, 1 after an error, 2 after wrong usage, 130 after Ctrl-C.
+
+    143 after SIGTERM, with nothing unfinished left behind, as after Ctrl-C.
+    """
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(TERMINATED))
+    if sys.stderr is None:  # closed by the caller: Python would write what is meant for it to stdout
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  # open as long as the process lives
     sys.exit(run(sys.argv[1:]))
 
 

@@ -7,6 +7,8 @@ from typing import Any
 
 import click
 
+from pocketmt.whole_file import check_output
+
 DEFAULT_MODEL = "captions-en-de"
 
 # No check of existence here: a missing file is an error of the run (exit status 1, our message), not of usage (2).
@@ -113,9 +115,10 @@ def json_option(command: Command) -> Command:
 
 
 def check_picture(path: Path) -> None:
-    """Raise click.BadParameter where a picture could not be written to a path, before the work on it starts."""
-    if path.suffix not in PICTURES or not path.absolute().parent.is_dir():
-        raise click.BadParameter(f"{path} must end in one of {', '.join(PICTURES)}, in a folder that is there.")
+    """Raise click.BadParameter or ConfigurationError where no picture can be written to a path, before any work."""
+    if path.suffix not in PICTURES:
+        raise click.BadParameter(f"{path} must end in one of {', '.join(PICTURES)}.")
+    check_output(path)
 
 
 def show_scored(done: int, total: int) -> None:

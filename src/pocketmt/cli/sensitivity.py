@@ -44,9 +44,9 @@ def sensitivity(
     from pocketmt.recipes.trained_model import read_trained_model
 
     found = measure_sensitivity(read_trained_model(run), scheme, given, tried, sentences, show_scored)
+    click.echo(to_json(found) if as_json else sensitivity_table(found))
     if picture is not None:
         draw_sensitivity(found, picture)
-    click.echo(to_json(found) if as_json else sensitivity_table(found))
 
 
 def _whole_numbers(text: str) -> list[int]:

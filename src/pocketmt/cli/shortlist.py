@@ -7,9 +7,12 @@ import click
 
 from pocketmt.cli.options import FILE, beam_size_option, json_option
 from pocketmt.model_file.shortlist import MOST_TARGETS
+from pocketmt.whole_file import check_output
 
 if TYPE_CHECKING:
     from pocketmt.evaluation.shortlist import Recall
+
+LIKELIEST = FREQUENT = 50
 
 
 @click.command(short_help="Give a model file a shortlist, which makes it faster.")
@@ -21,12 +24,10 @@ if TYPE_CHECKING:
 @click.option(
     "--likeliest",
     type=click.IntRange(1, MOST_TARGETS),
-    default=50,
-    show_default=True,
-    help="Target pieces kept of each source piece.",
+    help=f"Target pieces kept of each source piece (default: {LIKELIEST}).",
 )
 @click.option(
-    "--frequent", type=click.IntRange(1), default=50, show_default=True, help="Target pieces kept for every sentence."
+    "--frequent", type=click.IntRange(1), help=f"Target pieces kept for every sentence (default: {FREQUENT})."
 )
 @click.option("--output", "-o", type=FILE, help="The model file to write (*.pocketmt); it may be MODEL itself.")
 @click.option("--recall-source", type=FILE, help="Text to measure on, a sentence a line: none that was learnt from.")
@@ -39,8 +40,8 @@ def shortlist(
     target: Path | None,
     alignments: Path | None,
     like: Path | None,
-    likeliest: int,
-    frequent: int,
+    likeliest: int | None,
+    frequent: int | None,
     output: Path | None,
     recall_source: Path | None,
     recall_target: Path | None,
@@ -63,6 +64,8 @@ def shortlist(
       pocketmt shortlist small.pocketmt --like faster.pocketmt --output small-faster.pocketmt
     """
     _check_usage(source, target, alignments, like, output, recall_source, recall_target)
+    if source is None and (likeliest is not None or frequent is not None):
+        raise click.UsageError("--likeliest and --frequent go with --source and --target, from which a list is learnt.")
     from pocketmt.engine.bundled import resolve_model
     from pocketmt.evaluation.records import to_json
     from pocketmt.evaluation.shortlist import measure_recall
@@ -74,8 +77,8 @@ def shortlist(
             path,
             source,
             target,
-            likeliest=likeliest,
-            frequent=frequent,
+            likeliest=likeliest or LIKELIEST,
+            frequent=frequent or FREQUENT,
             alignments=alignments,
             iterated=_show_iterations,
         )
@@ -90,7 +93,7 @@ def shortlist(
     if output is not None:
         before, written = path.stat().st_size, add_shortlist(path, found, output)
         record |= {"output": output, "bytes": written, "bytes_before": before}
-        click.echo(f"{output}: {written:,} bytes, {written - before:+,} by the shortlist", err=True)
+        click.echo(f"{output}: {written:,} bytes; {path}: {before:,}", err=True)
     if as_json:
         click.echo(to_json(record))
 
@@ -116,8 +119,8 @@ def _check_usage(
         raise click.UsageError("Give --output, or a text to measure on: --recall-source and --recall-target.")
     if output is not None and source is None and like is None:
         raise click.UsageError("Give text to learn from, --source and --target, or --like.")
-    if output is not None and not output.absolute().parent.is_dir():
-        raise click.BadParameter(f"{output} is not in a folder that is there.")
+    if output is not None:
+        check_output(output)
     for path in (recall_source, recall_target):
         if path is not None:
             path.open("rb").close()  # an error is told now, not after the long part

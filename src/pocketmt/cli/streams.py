@@ -1,28 +1,41 @@
 """Text in and out of a command: bytes are read and written, a line ends at a line feed and nowhere else."""
 
+import codecs
+import gzip
 import os
-import secrets
 import select
 import sys
 import time
+import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
 from pocketmt.errors import DataError
+from pocketmt.text.corpus import packing
+from pocketmt.whole_file import write_whole
 
 BYTES_AT_ONCE = 1 << 16
 PROGRESS_SECONDS = 0.5
 
 
 @contextmanager
-def open_input(path: Path | None) -> Iterator[BinaryIO]:
-    """Open a file for reading, or stdin where there is none; raises DataError where stdin is closed."""
+def open_input(path: Path | None) -> Iterator[BinaryIO | gzip.GzipFile]:
+    """Open a file for reading (gzip where its name ends in .gz), or stdin where there is none.
+
+    Raises DataError where stdin is closed, or gzip is broken.
+    """
     if path is None:
         if sys.stdin is None:
             raise DataError("stdin is closed. Give it something to read, or name a file: --input FILE")
         yield sys.stdin.buffer
+    elif path.suffix == ".gz":
+        try:
+            with gzip.open(path, "rb") as packed:
+                yield packed
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            raise DataError(f"{path}: broken gzip ({error}): fetch or compress it again") from error
     else:
         with path.open("rb") as stream:
             yield stream
@@ -30,33 +43,24 @@ def open_input(path: Path | None) -> Iterator[BinaryIO]:
 
 @contextmanager
 def open_output(path: Path | None) -> Iterator[BinaryIO]:
-    """Open a file for writing, or stdout where there is none; all is flushed at the end.
+    """Open a file for writing (gzip where its name ends in .gz), or stdout where there is none; flushed at the end.
 
-    A file appears whole, under its name, when the block ends well; otherwise what stood there is untouched. Raises
-    DataError where stdout is closed.
+    A file is written as `write_whole` does, which says what is raised; DataError where stdout is closed.
     """
     if path is None:
         if sys.stdout is None:
             raise DataError("stdout is closed. Name a file to write: --output FILE")
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
-    elif path.exists() and not path.is_file():  # a device or a named pipe is written to, not replaced
-        with path.open("wb") as stream:
-            yield stream
     else:
-        unfinished = path.with_name(f".{path.name}.{secrets.token_hex(4)}.unfinished")
-        try:
-            with unfinished.open("xb") as stream:
-                yield stream
-                stream.flush()
-                os.fsync(stream.fileno())
-            unfinished.replace(path)
-        finally:
-            unfinished.unlink(missing_ok=True)
+        with write_whole(path) as stream, packing(stream, path) as packed:
+            yield packed
 
 
-def read_chunks(stream: BinaryIO, name: str, size: int) -> Iterator[list[str]]:
+def read_chunks(stream: BinaryIO | gzip.GzipFile, name: str, size: int) -> Iterator[list[str]]:
     r"""Yield the lines of UTF-8 bytes, `size` at once, without their line ends: \n, and one \r before it.
+
+    A byte order mark at the beginning is no text.
 
     Where a pipe or a terminal has nothing more to give right now, what there is comes in a smaller chunk, then an empty
     one, before more is waited for. So who writes a line and waits for the answer gets it, and files go in full chunks.
@@ -79,7 +83,11 @@ def read_chunks(stream: BinaryIO, name: str, size: int) -> Iterator[list[str]]:
 # In these three, None says that the next item will have to be waited for.
 
 
-def _receive(stream: BinaryIO) -> Iterator[bytes | None]:
+def _receive(stream: BinaryIO | gzip.GzipFile) -> Iterator[bytes | None]:
+    if isinstance(stream, gzip.GzipFile):  # of a file: nothing has to be waited for
+        while data := stream.read(BYTES_AT_ONCE):
+            yield data
+        return
     descriptor = stream.fileno()
     while True:
         if not select.select([descriptor], [], [], 0)[0]:
@@ -114,7 +122,7 @@ def _decode(lines: Iterable[bytes | None], name: str) -> Iterator[str | None]:
             yield None
             continue
         number += 1
-        line = raw.removesuffix(b"\r")
+        line = (raw.removeprefix(codecs.BOM_UTF8) if number == 1 else raw).removesuffix(b"\r")
         try:
             text = line.decode("utf-8")
         except UnicodeDecodeError as error:

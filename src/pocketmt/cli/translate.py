@@ -31,8 +31,12 @@ if TYPE_CHECKING:
     show_default=True,
     help="A model file (*.pocketmt), or the name of a model that came with the package.",
 )
-@click.option("--input", "-i", "input_path", type=FILE, help="Text to translate (default: stdin).")
-@click.option("--output", "-o", "output_path", type=FILE, help="Where the translation goes (default: stdout).")
+@click.option(
+    "--input", "-i", "input_path", type=FILE, help="Text to translate, gzip where it ends in .gz (default: stdin)."
+)
+@click.option(
+    "--output", "-o", "output_path", type=FILE, help="The file to write, gzip where it ends in .gz (default: stdout)."
+)
 @beam_size_option
 @click.option(
     "--n-best",

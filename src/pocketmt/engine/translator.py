@@ -18,6 +18,7 @@ DEFAULT_BEAM_SIZE: Final = 4
 CHUNKS_READ_AHEAD: Final = 2
 LINES_AT_ONCE: Final = 256  # a good size of the chunks of a long text
 HIGHEST_NUMBER: Final = (1 << 31) - 1
+MOST_WORKERS: Final = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +73,8 @@ class Translator:
         instruction_set: str | None = None,
         longest_segment: int = 200,
     ) -> None:
-        if workers < 1:
-            raise EngineError(f"workers is {workers}, it must be at least 1")
+        if not 1 <= workers <= MOST_WORKERS:
+            raise EngineError(f"workers is {workers}, it must be from 1 to {MOST_WORKERS}")
         if longest_segment < 1:
             raise EngineError(f"longest_segment is {longest_segment}, it must be at least 1")
         loaded = load_model(resolve_model(model), workers, pin_workers, instruction_set)

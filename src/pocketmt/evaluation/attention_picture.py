@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Final
 
 from pocketmt.evaluation.attention import AttentionComparison
+from pocketmt.whole_file import write_whole
 
 _PANELS_IN_A_ROW: Final = 4
 _PIECE_INCHES: Final = 0.24
@@ -38,7 +39,8 @@ def draw_attention(comparison: AttentionComparison, path: Path) -> None:
         panel.set_axis_off()
     figure.colorbar(image, ax=panels.tolist(), shrink=0.6, aspect=30, label="weight of attention")
     figure.suptitle(_heading(comparison), fontsize=10)
-    figure.savefig(path, dpi=150)
+    with write_whole(path) as stream:
+        figure.savefig(stream, format=path.suffix.removeprefix("."), dpi=150)
 
 
 def _titles(comparison: AttentionComparison) -> list[str]:

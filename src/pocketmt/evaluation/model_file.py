@@ -50,10 +50,10 @@ def evaluate_model(
     references = [target for _, target in pairs]
     sources = [line for line, _ in pairs]
     translator = Translator(model, workers=workers)
+    other = None if baseline is None else Translator(baseline, workers=workers)
     translations = translator.translate(sources, beam_size=beam_size, shortlist=shortlist)
     differences = []
-    if baseline is not None:
-        other = Translator(baseline, workers=workers)
+    if other is not None:
         others = other.translate(sources, beam_size=beam_size, shortlist=shortlist)
         differences = compare(others, translations, references)
     return QualityRecord(

@@ -14,6 +14,7 @@ from typing import Any
 
 import pocketmt
 from pocketmt.errors import DataError
+from pocketmt.whole_file import write_whole
 
 # Of the flags that Linux reports, those that decide how fast a matrix product runs.
 _INSTRUCTION_SETS = (
@@ -100,12 +101,8 @@ def memory_bytes() -> int:
 def write_record(record: Any, path: Path) -> None:
     """Write a dataclass or mapping as indented JSON: whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(path.name + ".unfinished")
-    try:
-        unfinished.write_text(to_json(record) + "\n", encoding="utf-8")
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    with write_whole(path) as stream:
+        stream.write(f"{to_json(record)}\n".encode())
 
 
 def read_record(path: Path) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from typing import Any
 
 from pocketmt.evaluation.tables import Column, plain_table
 from pocketmt.recipes.choosing.sensitivity import Sensitivity
+from pocketmt.whole_file import write_whole
 
 
 def sensitivity_table(sensitivity: Sensitivity) -> str:
@@ -43,4 +44,5 @@ def draw_sensitivity(sensitivity: Sensitivity, path: Path) -> None:
     axes.set_xlabel("bits of a weight of this part")
     axes.set_ylabel("validation BLEU, greedy search")
     axes.legend(frameon=False, fontsize="small")
-    figure.savefig(path)
+    with write_whole(path) as stream:
+        figure.savefig(stream, format=path.suffix.removeprefix("."))

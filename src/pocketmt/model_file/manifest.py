@@ -93,8 +93,11 @@ def check_manifest(manifest: dict[str, object]) -> Contents:
         tensors |= {activation_scale_name(name): ("F32", (1,)) for name in matrices if name not in stacks}
     activations = activations_from_json(manifest["activations"]) if "activations" in manifest else None
     if activations is not None:
-        if not isinstance(architecture, TransformerArchitecture):
-            raise ModelFileError("manifest: activations: a Transformer alone has such ranges")
+        if not isinstance(architecture, TransformerArchitecture) or not architecture.equal_heads:
+            raise ModelFileError(
+                "manifest: activations: a Transformer alone has such ranges, with a decoder of self-attention, no tied "
+                "layers, and as many heads in each layer"
+            )
         tensors |= activations.tensors(architecture)
     if activations is not None and products is not None:
         raise ModelFileError("manifest: products and activations both say how activations are quantized")

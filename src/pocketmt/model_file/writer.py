@@ -3,9 +3,7 @@
 import hashlib
 import json
 import os
-import secrets
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -16,6 +14,7 @@ from pocketmt.model_file.container import ALIGNMENT, LENGTH_BYTES
 from pocketmt.model_file.manifest import VOCABULARY_TENSOR
 from pocketmt.model_file.reader import DIGEST_CHARACTERS, open_model
 from pocketmt.model_file.xz import compress
+from pocketmt.whole_file import write_whole
 
 NO_DIGEST: Final = "0" * DIGEST_CHARACTERS
 
@@ -29,11 +28,21 @@ class StoredTensor:
     data: bytes
 
 
+class OversizedError(ModelFileError):
+    """A model file would have `size` bytes, more than was asked for."""
+
+    def __init__(self, message: str, size: int) -> None:
+        """Keep the size beside the message."""
+        super().__init__(message)
+        self.size = size
+
+
 def write_model(
     path: str | os.PathLike[str],
     manifest: Mapping[str, object],
     tensors: Mapping[str, StoredTensor],
     vocabulary: bytes,
+    maximum_size: int | None = None,
 ) -> int:
     """Write a model file, replacing an older one only when the new one is complete, checked and on the disk.
 
@@ -42,32 +51,35 @@ def write_model(
         manifest: all of it (docs/model-file.md). With `coding` the file is compressed as a whole where that helps.
         tensors: parameters and codes, in the order in which they shall lie in the file.
         vocabulary: the serialized SentencePiece model.
+        maximum_size: most bytes of the file; None: as many as it takes.
 
     Returns:
         The file's size in bytes.
 
     Raises:
+        ConfigurationError: where the path is that of a folder, or its folder is missing.
         ModelFileError: where the file cannot be written, or a reader would refuse it; the old file is untouched then.
+        OversizedError: where it is larger than it may be; likewise.
     """
     target = Path(path)
+    if target.exists() and not target.is_file():
+        raise ModelFileError(f"{target} is no regular file: a model file is read back before it is kept; name another")
     compressed = compress(vocabulary)
     stored = {**tensors, VOCABULARY_TENSOR: StoredTensor("U8", (len(compressed),), compressed)}
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}.partial")
     try:
-        pieces = _pieces(manifest, stored)
-        _write_whole(temporary, [compress_file(b"".join(pieces))] if "coding" in manifest else pieces)
-        size = temporary.stat().st_size
-        _check_readable(temporary, target)
-        os.replace(temporary, target)
-        _synchronize_folder(target.parent)
+        with write_whole(target) as stream:
+            pieces = _pieces(manifest, stored)
+            stream.writelines([compress_file(b"".join(pieces))] if "coding" in manifest else pieces)
+            size = stream.tell()
+            if maximum_size is not None and size > maximum_size:
+                raise OversizedError(f"the model file has {size:,} bytes, more than {maximum_size:,}", size)
+            stream.flush()
+            _check_readable(Path(stream.name), target)
     except OSError as error:
         raise ModelFileError(
             f"{target}: cannot be written: {error.strerror or error}. Nothing was changed; "
             "free some space, or choose another folder"
         ) from error
-    finally:  # also after Ctrl-C
-        with suppress(OSError):
-            temporary.unlink()
     return size
 
 
@@ -112,21 +124,3 @@ def _entry(dtype: str, shape: tuple[int, ...], offset: int, size: int) -> dict[s
 def _compact(value: object) -> str:
     """JSON without spaces: the header counts towards the size that is compared."""
     return json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-
-
-def _write_whole(path: Path, pieces: Iterable[bytes]) -> None:
-    with open(path, "xb") as file:
-        for piece in pieces:
-            file.write(piece)
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def _synchronize_folder(folder: Path) -> None:
-    """Make the rename itself durable; some file systems refuse to sync a folder, and lose nothing by it."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        with suppress(OSError):
-            os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

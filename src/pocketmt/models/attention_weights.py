@@ -8,7 +8,6 @@ from torch import Tensor, nn
 
 from pocketmt.errors import ConfigurationError
 from pocketmt.model_file.architecture import LstmArchitecture, TransformerArchitecture
-from pocketmt.models.attention import DotProductAttention
 from pocketmt.models.network import TranslationNetwork
 from pocketmt.models.search import pad
 from pocketmt.text.vocabulary import BOS, EOS
@@ -55,21 +54,24 @@ def attention_weights(
         target: the same; it is read as in training, whatever the model would write.
 
     Returns:
-        float32 [heads, queries, keys], rows adding up to 1. Positions of the source are its pieces and eos. Queries of
-        the target are where its pieces and eos are written; keys of the target are what is read there: bos, its pieces.
+        float32 [heads, queries, keys], rows adding up to 1 (of a fully quantized network nearly). Positions of the
+        source are its pieces and eos. Queries of the target are where its pieces and eos are written; keys of the
+        target are what is read there: bos, its pieces.
     """
     stack, attention = _PLACES[kind]
     own_layers = model.get_submodule(f"{stack}.layers")
     assert isinstance(own_layers, nn.ModuleList)
     round_of_layer, own_layer = divmod(layer, len(own_layers))
-    place = own_layers.get_submodule(f"{own_layer}.{attention}.attention")
-    assert isinstance(place, DotProductAttention)
+    softmax = own_layers.get_submodule(f"{own_layer}.{attention}.attention.softmax")
     taken: list[Tensor] = []
 
-    def take(module: nn.Module, inputs: tuple[Tensor, ...], output: Tensor) -> None:
+    def take(module: nn.Module, inputs: tuple[Tensor, ...], output: Tensor | tuple[Tensor, Tensor, Tensor]) -> None:
+        if not isinstance(output, Tensor):  # of a fully quantized network: codes, their scale and offset
+            codes, scale, offset = output
+            output = (codes * scale + offset).masked_fill(inputs[0] == -torch.inf, 0.0)
         taken.append(output[0].float())
 
-    handle = place.softmax.register_forward_hook(take)
+    handle = softmax.register_forward_hook(take)
     try:
         model(pad([[*source, EOS]]), pad([[BOS, *target]]))
     finally:

@@ -13,7 +13,7 @@ class Dropout(nn.Module):
 
     def __init__(self, probability: float) -> None:
         super().__init__()
-        self.threshold = round(probability * 256)
+        self.threshold = min(round(probability * 256), 255)  # of 256 nothing would be left
 
     def forward(self, x: Tensor) -> Tensor:
         """Any shape -> the same shape; the identity outside training."""

@@ -44,9 +44,3 @@ def frequency_clusters(counts: Sequence[int], clusters: int = 4, ratio: int = 2)
         for index, (begin, end) in enumerate(zip([0, *ends], ends, strict=False))
     ]
     return [cluster for cluster in divided if cluster.rows]
-
-
-def average_bits(clusters: Sequence[FrequencyCluster]) -> float:
-    """Return the bits of a word's code, averaged over the words of all clusters."""
-    words = sum(len(cluster.rows) for cluster in clusters)
-    return sum(cluster.bits * len(cluster.rows) for cluster in clusters) / words

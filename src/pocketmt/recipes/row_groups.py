@@ -39,6 +39,16 @@ class QuantizedGroup:
 QuantizedMatrix = list[QuantizedGroup]
 
 
+def on_device(quantized: QuantizedMatrix, device: torch.device) -> QuantizedMatrix:
+    """Return codes and parameters on a device: those of a checkpoint are read to the processor's memory."""
+    return [QuantizedGroup(group.codes.to(device), moved(group.parameters, device)) for group in quantized]
+
+
+def moved(parameters: Parameters, device: torch.device) -> Parameters:
+    """Return a row group's parameters on a device."""
+    return {name: tensor.to(device) for name, tensor in parameters.items()}
+
+
 def fit(groups: Sequence[RowGroup], weight: Tensor) -> list[Parameters]:
     """Fit each group's parameters to its rows of a weight [rows, columns]."""
     return [group.scheme.fit(group.of(weight)) for group in groups]

@@ -2,13 +2,11 @@
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from functools import partial
 from pathlib import Path
 from typing import TypedDict
 
 import msgspec
 
-from pocketmt.errors import ModelFileError, PocketMTError
 from pocketmt.recipes.activations.estimation import check_outcome
 from pocketmt.recipes.activations.fully_quantized import FullQuantization
 from pocketmt.recipes.activations.products import packed_products
@@ -22,8 +20,8 @@ from pocketmt.recipes.retraining.compression import compress
 from pocketmt.recipes.retraining.teaching import Progress
 from pocketmt.recipes.row_groups import RowGroup
 from pocketmt.recipes.trained_model import TrainedModel, read_trained_model
-from pocketmt.training.checkpoints import write_whole
 from pocketmt.training.configuration import Configuration
+from pocketmt.whole_file import check_output
 
 
 class Labels(TypedDict):
@@ -38,15 +36,6 @@ class Teaching(TypedDict):
 
     source_text: Path | None
     translated: Progress
-
-
-class OversizedError(PocketMTError):
-    """A model file would have `size` bytes, more than was asked for."""
-
-    def __init__(self, message: str, size: int) -> None:
-        """Keep the size beside the message."""
-        super().__init__(message)
-        self.size = size
 
 
 def pack_run(
@@ -95,8 +84,7 @@ def compress_run(
     recipe makes what a model file does not hold, and OversizedError, with nothing written, where the file is larger.
     """
     check_outcome(recipe)
-    if not output.parent.is_dir():
-        raise ModelFileError(f"{output}: there is no folder {output.parent} to write it to: make it first")
+    check_output(output)
     model = _read(run, configuration)
     activations = _activations(recipe, model)
     outcome, groups = compress(model, recipe, folder, source_text, translated)
@@ -106,17 +94,19 @@ def compress_run(
     vocabulary = model.vocabulary_file.read_bytes()
     ranges = None if activations is None else TrainedActivations(activations, outcome.ranges)
     products = packed_products(recipe, outcome.ranges)
-    packed = partial(pack, products=products, entropy_coding=entropy_coding, activations=ranges)
-
-    def write(path: Path) -> None:
-        weights, quantized = outcome.weights, outcome.quantized
-        architecture = architecture_of(model.architecture, weights)
-        size = packed(path, weights, architecture, vocabulary, schemes, about, quantized)
-        if maximum_size is not None and size > maximum_size:
-            raise OversizedError(f"the model file has {size:,} bytes, more than {maximum_size:,}", size)
-
-    write_whole(output, write)
-    return output.stat().st_size
+    return pack(
+        output,
+        outcome.weights,
+        architecture_of(model.architecture, outcome.weights),
+        vocabulary,
+        schemes,
+        about,
+        outcome.quantized,
+        products=products,
+        entropy_coding=entropy_coding,
+        activations=ranges,
+        maximum_size=maximum_size,
+    )
 
 
 def score_run(

@@ -1,12 +1,14 @@
 """What `pocketmt train` left in a run's folder, read and checked."""
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import torch
+from torch import Tensor
 
 from pocketmt.errors import ConfigurationError, DataError, ModelFileError
 from pocketmt.model_file.architecture import Architecture, architecture_from_json
@@ -62,7 +64,7 @@ def read_trained_model(run: Path) -> TrainedModel:
     )
 
 
-def check_weights(weights: Weights, shapes: dict[str, tuple[int, ...]]) -> None:
+def check_weights(weights: Mapping[str, Tensor], shapes: Mapping[str, tuple[int, ...]]) -> None:
     """Raise ModelFileError where weights are not finite or not those of an architecture: name -> shape."""
     for name in weights:
         if name not in shapes:

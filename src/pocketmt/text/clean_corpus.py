@@ -6,9 +6,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final, Literal
 
+from pocketmt.errors import DataError
 from pocketmt.text.cleaning import Cleaning, CleaningReport, Cut, Reason, clean
-from pocketmt.text.corpus import read_pairs, write_pairs
-from pocketmt.text.improbable import improbable_lines
+from pocketmt.text.corpus import check_rereadable, read_lines, read_pairs, write_pairs
 
 REPORT_EVERY: Final = 10_000  # pairs kept
 
@@ -50,6 +50,8 @@ def clean_corpus(
         DataError: a file cannot be read, the two have unequal numbers of lines, or `model_text` holds nothing.
         ConfigurationError: as `clean` and `write_pairs` do.
     """
+    if improbable is not None and improbable.model_text is not None:
+        _check_text(improbable.model_text)
     report = CleaningReport()
     with write_pairs(clean_source, clean_target) as write:
         kept = clean(read_pairs(source, target), cleaning, report, cut)
@@ -58,6 +60,8 @@ def clean_corpus(
                 write(*pair)
                 _tell(progress, report)
             return report
+        from pocketmt.text.improbable import improbable_lines  # needs NumPy, which rules alone do not
+
         with TemporaryDirectory(prefix=".cleaning-", dir=clean_source.absolute().parent) as folder:
             sides = {name: Path(folder) / name for name in ("source", "target")}
             with write_pairs(sides["source"], sides["target"]) as keep:
@@ -71,6 +75,12 @@ def clean_corpus(
     report.removed[Reason.IMPROBABLE] = len(worst)
     report.kept -= len(worst)
     return report
+
+
+def _check_text(path: Path) -> None:
+    check_rereadable(path)
+    if not any(line.strip() for line in read_lines(path)):
+        raise DataError(f"{path}: there is no text to learn a language model from: every line is empty")
 
 
 def _tell(progress: Callable[[CleaningReport], None], report: CleaningReport) -> None:

@@ -2,14 +2,14 @@
 
 import codecs
 import gzip
-import os
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from typing import BinaryIO, cast
 
 from pocketmt.errors import ConfigurationError, DataError
+from pocketmt.whole_file import write_together
 
 
 def read_lines(path: Path) -> Iterator[str]:
@@ -34,6 +34,12 @@ def read_lines(path: Path) -> Iterator[str]:
         raise DataError(f"{path}: cannot be read ({error.strerror or error})") from error
 
 
+def check_rereadable(path: Path) -> None:
+    """Raise DataError where a text is given by a pipe or a device, and would be read more than once."""
+    if path.exists() and not path.is_file():
+        raise DataError(f"{path} is no regular file, and its text is read more than once: write it to a file first")
+
+
 def read_pairs(source: Path, target: Path) -> Iterator[tuple[str, str]]:
     """Yield (source line, target line) of two parallel files; DataError where they have unequal numbers of lines."""
     source_lines, target_lines = read_lines(source), read_lines(target)
@@ -55,38 +61,27 @@ def write_pairs(source: Path, target: Path) -> Iterator[Callable[[str, str], Non
     """Write two parallel files (gzip where a name ends in .gz): gives what writes one pair.
 
     Both appear, whole, under their names when the block ends well; otherwise what stood there is untouched. Raises
-    ConfigurationError where the two are one file, or a folder is missing.
+    ConfigurationError where the two are one file, and as `check_output` does.
     """
-    if source.absolute() == target.absolute():
+    if source.resolve() == target.resolve():
         raise ConfigurationError(f"{source} cannot hold both the source and the target: name two files")
-    for path in (source, target):
-        if not path.absolute().parent.is_dir():
-            raise ConfigurationError(f"{path}: there is no folder {path.parent} to write it to: make it first")
-    unfinished = [path.with_name(f".{path.name}.unfinished") for path in (source, target)]
-    try:
-        with ExitStack() as opened:
-            streams = [
-                opened.enter_context(_create(path, final))
-                for path, final in zip(unfinished, (source, target), strict=True)
-            ]
+    with write_together(source, target) as files, ExitStack() as opened:
+        streams = [
+            opened.enter_context(packing(file, path)) for path, file in zip((source, target), files, strict=True)
+        ]
 
-            def write(*pair: str) -> None:
-                for line, stream in zip(pair, streams, strict=True):
-                    stream.write(line.encode() + b"\n")
+        def write(*pair: str) -> None:
+            for line, stream in zip(pair, streams, strict=True):
+                stream.write(line.encode() + b"\n")
 
-            yield write
-        for path in unfinished:
-            with path.open("rb") as stream:
-                os.fsync(stream.fileno())
-        for path, final in zip(unfinished, (source, target), strict=True):
-            path.replace(final)
-    finally:
-        for path in unfinished:
-            path.unlink(missing_ok=True)
+        yield write
 
 
-def _create(path: Path, final: Path) -> BinaryIO:
-    return cast(BinaryIO, gzip.open(path, "wb")) if final.suffix == ".gz" else path.open("wb")
+def packing(stream: BinaryIO, path: Path) -> AbstractContextManager[BinaryIO]:
+    """Return what writes to a stream: by gzip where the path ends in .gz, to the same bytes whenever it is done."""
+    if path.suffix != ".gz":
+        return nullcontext(stream)
+    return cast(AbstractContextManager[BinaryIO], gzip.GzipFile("", "wb", fileobj=stream, mtime=0))
 
 
 def _open(path: Path) -> BinaryIO:

@@ -47,7 +47,10 @@ class Vocabulary:
             model = path.read_bytes()
         except OSError as error:
             raise DataError(f"{path}: cannot be read ({error.strerror or error})") from error
-        return cls(model)
+        try:
+            return cls(model)
+        except DataError as error:
+            raise DataError(f"{path}: {error}") from error
 
     def __len__(self) -> int:
         """Return the number of pieces, specials included."""

@@ -1,8 +1,7 @@
 """Checkpoints that are whole or not there, snapshots of weights and their average."""
 
 import json
-import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,20 +12,9 @@ from safetensors.torch import load_file, save
 from torch import Tensor
 
 from pocketmt.errors import ConfigurationError, DataError
+from pocketmt.whole_file import write_whole
 
 Weights = dict[str, Tensor]
-
-
-def write_whole(path: Path, write: Callable[[Path], None]) -> None:
-    """Let `write` fill a temporary file, then put it in the place of `path`; on failure or kill the old file stays."""
-    temporary = path.with_name(path.name + ".temporary")
-    try:
-        write(temporary)
-        with temporary.open("rb") as stream:
-            os.fsync(stream.fileno())
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def claim_folder(folder: Path, name: str, settings: msgspec.Struct, other: str) -> None:
@@ -37,8 +25,8 @@ def claim_folder(folder: Path, name: str, settings: msgspec.Struct, other: str) 
     """
     file = folder / name
     if not file.exists():
-        text = msgspec.json.format(msgspec.json.encode(settings), indent=2)
-        write_whole(file, lambda temporary: _write(temporary, text))
+        with write_whole(file) as stream:
+            stream.write(msgspec.json.format(msgspec.json.encode(settings), indent=2))
     elif _read_settings(file, type(settings)) != settings:
         raise ConfigurationError(
             f"{folder} holds a {other} (see {file}): choose another folder, or remove this one to start anew"
@@ -53,13 +41,10 @@ def _read_settings(file: Path, kind: type[msgspec.Struct]) -> msgspec.Struct | N
         return None
 
 
-def _write(path: Path, data: bytes) -> None:
-    path.write_bytes(data)
-
-
 def save_checkpoint(path: Path, state: Mapping[str, Any]) -> None:
     """Save everything that a run needs to go on."""
-    write_whole(path, lambda temporary: torch.save(dict(state), temporary))
+    with write_whole(path) as stream:
+        torch.save(dict(state), stream)
 
 
 def load_checkpoint(path: Path) -> dict[str, Any]:
@@ -76,7 +61,8 @@ def save_weights(path: Path, weights: Weights, metadata: Mapping[str, Any]) -> N
     text = {name: json.dumps(value) for name, value in metadata.items()}
     tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in weights.items()}
     data = save(tensors, text)  # `save_file` would make a file that its owner alone may read
-    write_whole(path, lambda temporary: _write(temporary, data))
+    with write_whole(path) as stream:
+        stream.write(data)
 
 
 def load_weights(path: Path) -> tuple[Weights, dict[str, Any]]:

@@ -15,6 +15,7 @@ from pocketmt.text.corpus import read_pairs
 from pocketmt.text.vocabulary import BOS, EOS, Vocabulary
 from pocketmt.text.vocabulary_training import train_vocabulary
 from pocketmt.training.configuration import Data
+from pocketmt.whole_file import write_whole
 
 Pair = tuple[list[int], list[int]]
 
@@ -56,9 +57,8 @@ def load_corpus(data: Data, vocabulary_file: Path) -> Corpus:
             vocabulary = read_vocabulary(Path(data.vocabulary))
         else:
             vocabulary = train_vocabulary((line for pair in texts for line in pair), data.vocabulary_size)
-        temporary = vocabulary_file.with_suffix(".temporary")
-        temporary.write_bytes(vocabulary.model)
-        temporary.replace(vocabulary_file)
+        with write_whole(vocabulary_file) as stream:
+            stream.write(vocabulary.model)
     vocabulary = Vocabulary.from_file(vocabulary_file)
     report = CleaningReport()
     training = encode_pairs(clean_pairs(texts, make_cleaning(data), vocabulary, report), vocabulary)

@@ -12,6 +12,7 @@ from lightning_fabric import Fabric
 from pocketmt.errors import DataError
 from pocketmt.models.network import TranslationNetwork
 from pocketmt.models.networks import make_network
+from pocketmt.text.corpus import read_lines
 from pocketmt.text.vocabulary import Vocabulary
 from pocketmt.training.checkpoints import Snapshots, claim_folder, load_checkpoint, save_checkpoint, save_weights
 from pocketmt.training.configuration import Configuration
@@ -63,6 +64,10 @@ def train(configuration: Configuration, folder: Path, open_teacher: OpenTeacher 
         DataError: as `load_corpus` does; the teacher's vocabulary is not the one that is trained with.
     """
     _check_teacher(configuration, open_teacher)
+    data = configuration.data
+    for pair in [*data.training_files, (Path(data.validation_source), Path(data.validation_target))]:
+        for file in pair:
+            next(read_lines(file), None)  # one that cannot be read is told before the folder is this run's
     folder.mkdir(parents=True, exist_ok=True)
     claim_folder(folder, "configuration.json", configuration, "run with another configuration")
     settings = configuration.training

@@ -10,6 +10,8 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from pocketmt.whole_file import write_whole
+
 LOG_EVERY = 50  # updates
 
 
@@ -25,9 +27,8 @@ class Reporter:
         if not enabled:
             return
         kept = [line for line in _lines(log) if keep(json.loads(line))]
-        temporary = log.with_name(log.name + ".temporary")
-        temporary.write_text("".join(kept), encoding="utf-8")
-        temporary.replace(log)
+        with write_whole(log) as stream:
+            stream.write("".join(kept).encode())
         self._log = log.open("a", encoding="utf-8")
         self._started = time.monotonic()
         self._bar = Progress(

@@ -2,17 +2,20 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import count
+from typing import Final
 
 import torch
 from lightning_fabric import Fabric
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
-from pocketmt.errors import PocketMTError
+from pocketmt.errors import DataError, PocketMTError
 from pocketmt.models.dropout import Dropouts
 from pocketmt.text.batching import make_batches
 from pocketmt.training.configuration import Model, Training
 from pocketmt.training.data import Batch, Pair, make_batch
+
+LARGEST_SEED: Final = 1 << 63  # of PyTorch's generator, whose seeds are below it
 
 
 class DivergedError(PocketMTError):
@@ -54,16 +57,23 @@ def share_of_epoch(
         order: the seed of the epoch's batches and their order.
         done: batches of the epoch that are done already, of all processes together.
 
+    Raises DataError where there are fewer batches than processes.
+
     Yields:
         The batch, the target tokens of all processes' batches together, and `done` after them.
     """
     lengths = [(len(source) + 1, len(target) + 1) for source, target in pairs]
     plan = make_batches(lengths, token_budget, order)
-    world = min(fabric.world_size, len(plan))
+    world = fabric.world_size
+    if len(plan) < world:
+        raise DataError(
+            f"the training text makes {len(plan)} batches for {world} processes: "
+            "train with fewer devices, or with fewer tokens in a batch"
+        )
     for start in range(done, len(plan) - world + 1, world):
         group = plan[start : start + world]
         total = sum(lengths[index][1] for indices in group for index in indices)
-        mine = group[fabric.global_rank % world]
+        mine = group[fabric.global_rank]
         yield make_batch([pairs[index] for index in mine], str(fabric.device)), total, start + world
 
 
@@ -76,7 +86,7 @@ def endless_batches(fabric: Fabric, pairs: Sequence[Pair], token_budget: int, se
 
 def seed_update(fabric: Fabric, seed: int, update: int) -> None:
     """Seed an update by itself: what dropout draws does not depend on whether the run was ever interrupted."""
-    torch.manual_seed((seed * 1_000_003 + update) * 1_009 + fabric.global_rank)
+    torch.manual_seed(((seed * 1_000_003 + update) * 1_009 + fabric.global_rank) % LARGEST_SEED)
 
 
 def backward(fabric: Fabric, loss: Tensor, total_tokens: int) -> None:

@@ -15,7 +15,8 @@ import msgspec
 
 from pocketmt.errors import DataError
 from pocketmt.text.corpus import read_lines, read_pairs
-from pocketmt.training.checkpoints import claim_folder, write_whole
+from pocketmt.training.checkpoints import claim_folder
+from pocketmt.whole_file import write_whole
 
 LINES: Final = 1_000  # of a shard
 TextPair = tuple[str, str]  # source, translation
@@ -98,11 +99,8 @@ def measure(text: Path) -> tuple[int, str]:
 def _write(shard: Path, pairs: Sequence[TextPair]) -> None:
     body = "".join(json.dumps(pair, ensure_ascii=False) + "\n" for pair in pairs).encode()
     head = json.dumps({"lines": len(pairs), "sha256": hashlib.sha256(body).hexdigest()}).encode() + b"\n"
-    write_whole(shard, lambda temporary: _write_bytes(temporary, head + body))
-
-
-def _write_bytes(path: Path, data: bytes) -> None:
-    path.write_bytes(data)
+    with write_whole(shard) as stream:
+        stream.write(head + body)
 
 
 def _read(shard: Path, lines: Sequence[str]) -> list[TextPair] | None:

@@ -8,12 +8,13 @@ import pocketmt.recipes.choosing.allocation as allocation
 from pocketmt.engine import Translator
 from pocketmt.errors import ConfigurationError
 from pocketmt.model_file import open_model
+from pocketmt.model_file.writer import OversizedError
 from pocketmt.recipes.choosing.allocation import Choices, default_retraining, recipe_of_size
 from pocketmt.recipes.choosing.budget import least_damage
 from pocketmt.recipes.choosing.target import Target, compress_run_to
 from pocketmt.recipes.description.catalogue import find_recipe
 from pocketmt.recipes.description.schema import Quantize, Recipe, Stage
-from pocketmt.recipes.run_folder import OversizedError, compress_run
+from pocketmt.recipes.run_folder import compress_run
 from pocketmt.recipes.trained_model import read_trained_model
 from tests.recipes.tiny_run import write_tiny_run
 

@@ -222,6 +222,19 @@ def test_what_cannot_be_is_refused(stages: list[dict[str, Any]], message: str) -
         make_plan(recipe(*stages), architecture())
 
 
+def test_what_a_stage_before_has_quantized_may_be_sparse_where_others_are_compensated() -> None:
+    compensated = {"quantize": [{"matrices": ["decoder.feed_forward"], "scheme": "affine", "bits": 4}]}
+    stages = make_plan(
+        recipe(
+            magnitude(matrices=["encoder.feed_forward"]),
+            {"quantize": [{"matrices": ["encoder.feed_forward"], "scheme": "uniform", "bits": 8}]},
+            {**compensated, "retraining": {"method": "error_compensation"}},
+        ),
+        architecture(),
+    )
+    assert stages[2].compensation is not None and stages[2].sparse
+
+
 @pytest.mark.parametrize("changes", [{"to_share": 0.1}, {"to_share": 1.0}, {"period": 0}, {"from_share": -0.1}])
 def test_shares_that_cannot_be(changes: dict[str, Any]) -> None:
     with pytest.raises(msgspec.ValidationError):

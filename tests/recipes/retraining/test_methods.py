@@ -146,6 +146,17 @@ def test_the_gradient_is_zero_where_a_weight_is_clamped(scheme: str) -> None:
     assert torch.equal(shadow[:, 2:], random_weight()[:, 2:] - 0.5)
 
 
+def test_fixed_point_clamps_at_its_outer_levels() -> None:
+    shadow = random_weight()
+    scheme = scheme_from_options("fixed_point", bits=4)
+    method = StraightThroughMethod(groups(scheme), shadow, straight_through(parameters="fixed"), None)
+    before, scale = shadow.detach().clone(), method.parameters[0]["scale"]
+    pretend_update(method, torch.ones(6, 10), 0.5, 1)
+    clamped = (before < -8 * scale) | (before > 7 * scale)
+    assert 0 < clamped.sum() < 60
+    assert torch.equal(shadow, torch.where(clamped, before, before - 0.5))
+
+
 def test_parameters_are_refitted_when_they_should_be() -> None:
     scheme = scheme_from_options("uniform", bits=8)
     method = StraightThroughMethod(groups(scheme), random_weight(), straight_through(refit_every=2), None)
@@ -178,6 +189,11 @@ def test_a_scale_that_is_fitted_once_stays() -> None:
         pretend_update(method, torch.full((6, 10), 1.0), 0.5, update)
     assert torch.equal(method.parameters[0]["scale"], first)
     assert not torch.equal(scheme.fit(method.full_precision())["scale"], first)
+    # Between two quantizations, too, what would be stored now has that scale.
+    rare = RequantizationMethod(groups(scheme), random_weight(), error_feedback(period=4, refit_every=0))
+    standing = rare.parameters[0]["scale"].clone()
+    pretend_update(rare, torch.full((6, 10), 1.0), 0.5, 1)
+    assert torch.equal(rare.quantized()[0].parameters["scale"], standing)
     going_on = RequantizationMethod(groups(scheme), method.weight, error_feedback(refit_every=0), method.quantized())
     pretend_update(going_on, torch.full((6, 10), 1.0), 0.5, 1)
     assert torch.equal(going_on.parameters[0]["scale"], first)

@@ -99,6 +99,24 @@ def test_killed_it_goes_on_to_the_same_model(folder: Path) -> None:
     assert whole == killed
 
 
+def test_the_student_may_learn_word_by_word_from_the_teacher(folder: Path) -> None:
+    assert run_here(["train", str(folder / "teacher.toml"), "--output", str(folder / "taught")]) == 0
+    learning = 'objective = "word_distillation"\nteacher = "taught"\n'
+    (folder / "student.toml").write_text(DATA + learning + STUDENT)
+    (folder / "road.toml").write_text(ROAD.replace('["teacher.toml", "teacher.toml"]', '["taught"]'))
+    assert run_here(["student", str(folder / "road.toml"), "--output", str(folder / "work")]) == 0
+    assert (folder / "work" / "model.pocketmt").exists()
+
+
+def test_a_recipe_that_does_not_go_with_the_student_is_refused_before_any_work(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "road.toml").write_text(ROAD.replace("uniform8", "q-8bit"))
+    assert run_here(["student", str(folder / "road.toml"), "--output", str(folder / "work")]) == 1
+    assert "decoders of self-attention" in capsys.readouterr().err
+    assert not (folder / "work").exists()
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [

@@ -25,7 +25,7 @@ from pocketmt.text.vocabulary import BOS, EOS
 from pocketmt.training.checkpoints import Weights
 from pocketmt.training.data import Pair
 
-EMBEDDING = "embedding"
+EMBEDDING_MODULE = "embedding"
 
 
 # How the activations of products are quantized.
@@ -124,7 +124,7 @@ def _watch(model: TranslationNetwork, matrix: str, change: Callable[[Tensor], Te
         return change(outputs[0]), outputs[1]
 
     module = matrix.removesuffix(".weight")
-    if module == EMBEDDING:
+    if module == EMBEDDING_MODULE:
         # Nothing but the projection reads what the decoder gives.
         return [model.get_submodule("decoder").register_forward_hook(change_decoded)]
     return [model.get_submodule(module).register_forward_pre_hook(change_input)]

@@ -134,11 +134,9 @@ def choose_recipe(
     """
     name = (f"size-{size}" if size is not None else f"loss-{damage:g}") + f"-updates-{updates}"
     name += "-entropy-coding" * entropy_coding
-    begun = folder / "compression.json"
-    if begun.exists():
-        recipe = msgspec.json.decode(begun.read_bytes(), type=_Claim).recipe
-        if recipe.name == name:
-            return recipe
+    begun = _begun(folder / "compression.json")
+    if begun is not None and begun.name == name:
+        return begun
     choices = Choices(model, progress, entropy_coding=entropy_coding)
     if size is not None:
         return recipe_of_size(choices, name, size, default_retraining(updates))
@@ -150,6 +148,14 @@ class _Claim(msgspec.Struct):
     """What this room reads of a compression's compression.json."""
 
     recipe: Recipe
+
+
+def _begun(claim: Path) -> Recipe | None:
+    """Return the recipe that a folder was begun with; None where there is none that can be read."""
+    try:
+        return msgspec.json.decode(claim.read_bytes(), type=_Claim).recipe
+    except (FileNotFoundError, msgspec.DecodeError):
+        return None
 
 
 def recipe_of_size(choices: Choices, name: str, size: int, retraining: Retraining | None) -> Recipe:

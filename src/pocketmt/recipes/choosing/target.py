@@ -4,9 +4,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from pocketmt.model_file.writer import OversizedError
 from pocketmt.recipes.description.schema import Recipe, set_precision
-from pocketmt.recipes.run_folder import OversizedError, choose_run_recipe, compress_run
+from pocketmt.recipes.run_folder import choose_run_recipe, compress_run
 from pocketmt.training.configuration import Configuration, Precision
+from pocketmt.whole_file import check_output
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,7 +18,7 @@ class Target:
     size: int | None = None
     damage: float | None = None
     updates: int = 0
-    precision: Precision | None = None  # of the updates; None: float32
+    precision: Precision = "float32"  # of the updates
     entropy_coding: bool = False
 
 
@@ -45,6 +47,7 @@ def compress_run_to(
 
     Raises as `choose_run_recipe` and `compress_run` do.
     """
+    check_output(output)
     size = target.size
     while True:
         recipe = choose_run_recipe(
@@ -57,8 +60,7 @@ def compress_run_to(
             entropy_coding=target.entropy_coding,
             progress=scored,
         )
-        if target.precision is not None:
-            recipe = set_precision(recipe, target.precision)
+        recipe = set_precision(recipe, target.precision)
         chosen(recipe)
         try:
             return compress_run(

@@ -127,6 +127,7 @@ class _Planning:
         pruning = self._prune(stage, place)
         if not (pruning or stage.quantize or stage.retraining or estimation or stage.products):
             raise ConfigurationError(f"{place}: it neither prunes, quantizes nor retrains: let it, or remove it")
+        before = set(self.matrices)
         for number, entry in enumerate(stage.quantize):
             self._quantize(entry, f"{place}.quantize[{number}]")
         self.activations = plan_activations(stage, self.activations, self.architecture, place)
@@ -145,7 +146,8 @@ class _Planning:
                     f"{place}.retraining.precision: {method.precision} rounds activations, which are quantized here: "
                     "choose float32"
                 )
-        check_zeros(self.sparse, self._schemes(), compensation is not None, place)
+        compensated = self.matrices.keys() - before if compensation is not None else ()
+        check_zeros(self.sparse, self._schemes(), compensated, place)
         return PlannedStage(
             name,
             dict(self.matrices),

@@ -11,9 +11,9 @@ import msgspec
 from pocketmt import __version__
 from pocketmt.errors import DataError
 from pocketmt.recipes.distillation.teachers import Teachers
-from pocketmt.text.corpus import write_pairs
-from pocketmt.training.checkpoints import write_whole
+from pocketmt.text.corpus import check_rereadable, write_pairs
 from pocketmt.training.translations import TextPair, measure, translate_text
+from pocketmt.whole_file import write_whole
 
 RECORD: Final = ".distillation.json"  # of the outputs, beside the first of them
 Progress = Callable[[int, int], None]  # lines translated, of how many
@@ -75,8 +75,11 @@ def distill(
             from the target language of the students to their source language.
         progress: told how far a text is.
 
-    Raises as `translate_text` and `write_pairs` do, and DataError where the texts hold no line.
+    Raises as `translate_text` and `write_pairs` do, and DataError where the texts hold no line, cannot be read twice,
+    or change meanwhile.
     """
+    for path in (path for text in texts for path in (text.lines, text.references) if path is not None):
+        check_rereadable(path)
     read = [_record(text.lines) for text in texts]
     references = [None if text.references is None else _record(text.references) for text in texts]
     if not any(text.lines for text in read):
@@ -90,6 +93,8 @@ def distill(
             for digest, line in zip(digests, sides, strict=True):
                 digest.update(line.encode() + b"\n")
             count += 1
+        if count != sum(text.lines for text in read):
+            raise DataError(f"{', '.join(text.path for text in read)}: changed while being read: call it again")
     spoken = (teachers.languages["source"], teachers.languages["target"])
     record = Record(
         producer=f"pocketmt {__version__}",
@@ -103,8 +108,8 @@ def distill(
         source=TextRecord(str(source), count, digests[0].hexdigest()),
         target=TextRecord(str(target), count, digests[1].hexdigest()),
     )
-    data = msgspec.json.format(msgspec.json.encode(record), indent=2) + b"\n"
-    write_whole(source.with_name(source.name + RECORD), lambda temporary: _write(temporary, data))
+    with write_whole(source.with_name(source.name + RECORD)) as stream:
+        stream.write(msgspec.json.format(msgspec.json.encode(record), indent=2) + b"\n")
     return record
 
 
@@ -119,7 +124,3 @@ def _translate(teachers: Teachers, texts: Sequence[Text], folder: Path, progress
 def _record(path: Path) -> TextRecord:
     lines, digest = measure(path)
     return TextRecord(str(path), lines, digest)
-
-
-def _write(path: Path, data: bytes) -> None:
-    path.write_bytes(data)

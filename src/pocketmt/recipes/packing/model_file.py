@@ -28,6 +28,7 @@ from pocketmt.recipes.packing.encoding import check_groups, encode_matrix, store
 from pocketmt.recipes.packing.entropy_coding import code_tensors
 from pocketmt.recipes.packing.sparse import encode_sparse, is_smaller
 from pocketmt.recipes.row_groups import QuantizedMatrix, RowGroup
+from pocketmt.recipes.trained_model import check_weights
 from pocketmt.recipes.vectors import stacked
 from pocketmt.text.vocabulary import Vocabulary
 
@@ -72,6 +73,7 @@ def pack(
     products: LogarithmicActivations | CalibratedActivations | None = None,
     entropy_coding: bool = False,
     activations: TrainedActivations | None = None,
+    maximum_size: int | None = None,
 ) -> int:
     """Write a model file.
 
@@ -89,6 +91,7 @@ def pack(
         products: how activations that meet quantized matrices are quantized; None: 8 bits, a scale a row.
         activations: which are quantized, as `check_storable` asks, and their ranges; None: none are.
         entropy_coding: make all codes smaller without loss; those of schemes that count on it are so in any case.
+        maximum_size: as of `write_model`.
 
     Returns:
         The file's size in bytes.
@@ -97,7 +100,7 @@ def pack(
         ConfigurationError: unknown preset or scheme, a pattern that fits no matrix, a matrix that fits no pattern, or
             row groups that do not hold each of its rows once; activations that no model file holds.
         ModelFileError: parameters or vocabulary do not fit the architecture or are not finite, given codes do not fit
-            their scheme, or the disk refuses.
+            their scheme, or as `write_model` raises.
         DataError: the vocabulary is no SentencePiece model.
     """
     shapes = architecture.parameter_shapes()
@@ -105,7 +108,7 @@ def pack(
     vectors = [list(groups[0].vectors) for groups in stacks.values()]
     held = stored_shapes(shapes, stacks_from_json(vectors, shapes) if vectors else {})
     chosen = choose_schemes([name for name, shape in shapes.items() if len(shape) == 2], schemes) | stacks
-    _check_state(state, shapes)
+    check_weights(state, shapes)
     _check_vocabulary(vocabulary, architecture)
     for name, groups in chosen.items():
         check_groups(name, held[name][0], groups)
@@ -119,7 +122,7 @@ def pack(
     if coded := [name for name, groups in chosen.items() if entropy_coding or _counts_on_coding(groups)]:
         tensors = _code(tensors, coded, manifest)
         manifest["coding"] = CODING
-    return write_model(path, manifest, tensors, vocabulary)
+    return write_model(path, manifest, tensors, vocabulary, maximum_size)
 
 
 def _code(
@@ -253,18 +256,3 @@ def _check_vocabulary(vocabulary: bytes, architecture: Architecture) -> None:
         raise ModelFileError(
             f"the vocabulary has {pieces} pieces, the model {architecture.vocabulary_size}: not its own"
         )
-
-
-def _check_state(state: Mapping[str, Tensor], shapes: Mapping[str, tuple[int, ...]]) -> None:
-    for name in state:
-        if name not in shapes:
-            raise ModelFileError(
-                f"the parameter {name!r} is not part of the architecture: pack the model that it states"
-            )
-    for name, shape in shapes.items():
-        if name not in state:
-            raise ModelFileError(f"the parameter {name!r} is missing: pack the model that the architecture states")
-        if tuple(state[name].shape) != shape:
-            raise ModelFileError(f"the parameter {name!r} has shape {list(state[name].shape)}, expected {list(shape)}")
-        if not bool(torch.isfinite(state[name].to(torch.float32)).all()):
-            raise ModelFileError(f"the parameter {name!r} holds NaN or infinity: pack a checkpoint from before that")

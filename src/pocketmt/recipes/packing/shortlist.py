@@ -11,7 +11,7 @@ from pocketmt.model_file.shortlist import SHORTLIST_TENSOR
 from pocketmt.model_file.shortlist_encoding import Shortlist, decode_shortlist, encode_shortlist
 from pocketmt.model_file.writer import StoredTensor, write_model
 from pocketmt.model_file.xz import compress
-from pocketmt.text.corpus import read_pairs
+from pocketmt.text.corpus import check_rereadable, read_pairs
 from pocketmt.text.pair_chunks import PairChunks
 from pocketmt.text.shortlist import choose_pieces, encode_pairs, read_links
 from pocketmt.text.translation_table import ITERATIONS, count_links, estimate
@@ -42,6 +42,9 @@ def learn_shortlist(
         DataError: text or alignments that cannot be read or are not parallel, line by line.
         ModelFileError: no such model file.
     """
+    if alignments is not None:
+        check_rereadable(source)
+        check_rereadable(target)
     with open_model(model) as file:
         vocabulary = Vocabulary.from_bytes(file.vocabulary())
     size = len(vocabulary)

@@ -138,19 +138,19 @@ def check_activations(pruning: Mapping[str, Iterable[PlannedPruning]], activatio
                 )
 
 
-def check_zeros(sparse: Collection[str], schemes: Mapping[str, str], compensates: bool, place: str) -> None:
+def check_zeros(sparse: Collection[str], schemes: Mapping[str, str], compensated: Collection[str], place: str) -> None:
     """Raise ConfigurationError where zeros that magnitude pruning made would become something else.
 
     Args:
         sparse: matrices with such zeros.
         schemes: name of a scheme of each quantized matrix.
-        compensates: whether the stage chooses codes by error compensation.
+        compensated: matrices whose codes the stage chooses by error compensation.
         place: of the stage.
     """
     for name in sparse:
         scheme = schemes.get(name)
-        if scheme is not None and (scheme != WITH_ZERO or compensates):
-            what = "error_compensation" if compensates else scheme
+        if scheme is not None and (scheme != WITH_ZERO or name in compensated):
+            what = "error_compensation" if name in compensated else scheme
             raise ConfigurationError(
                 f"{place}: weights of {name} were pruned to zero, which {what} does not keep: quantize it by "
                 f"{WITH_ZERO}, without error compensation"

@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from pocketmt.errors import ConfigurationError
 from pocketmt.quantization import Parameters, Scheme
 from pocketmt.quantization.affine import Affine
+from pocketmt.quantization.fixed_point import FixedPoint
 from pocketmt.quantization.uniform import HIGHEST_CODE, Uniform
 from pocketmt.recipes.description.schema import ErrorFeedback, Periodic, Retraining, StraightThrough, TrainedParameters
 from pocketmt.recipes.retraining.trained_values import (
@@ -24,7 +25,17 @@ from pocketmt.recipes.retraining.trained_values import (
     parameters_of_values,
     trained_values,
 )
-from pocketmt.recipes.row_groups import QuantizedGroup, QuantizedMatrix, RowGroup, assign, decode, fit, quantize
+from pocketmt.recipes.row_groups import (
+    QuantizedGroup,
+    QuantizedMatrix,
+    RowGroup,
+    assign,
+    decode,
+    fit,
+    moved,
+    on_device,
+    quantize,
+)
 
 
 class Method:
@@ -68,7 +79,8 @@ class Method:
 class StraightThroughMethod(Method):
     """Fake quantization: forward and backward see the quantized weight, its gradient moves the full-precision one.
 
-    The gradient is zero where a weight is clamped ([Q1]), which a refitted range never does.
+    Under fixed parameters the gradient is zero where a weight is clamped ([Q1]); refitted ones follow the weights, and
+    trained ones have gradients of their own.
     """
 
     def __init__(
@@ -125,7 +137,8 @@ class StraightThroughMethod(Method):
 
     def load_state(self, state: dict[str, Any]) -> None:
         """Take what `state` returned."""
-        self.updates, self.parameters = state["updates"], state["parameters"]
+        self.updates = state["updates"]
+        self.parameters = [moved(each, self.weight.device) for each in state["parameters"]]
         for mine, theirs in zip(self.values or [], state["values"] or [], strict=True):
             mine.detach().copy_(theirs)
 
@@ -169,7 +182,7 @@ class TrainedParametersMethod(Method):
 
     def load_state(self, state: dict[str, Any]) -> None:
         """Take what `state` returned."""
-        self.codes = state["codes"]
+        self.codes = [codes.to(self.weight.device) for codes in state["codes"]]
         for mine, theirs in zip(self.values, state["values"], strict=True):
             mine.detach().copy_(theirs)
 
@@ -229,6 +242,8 @@ class RequantizationMethod(Method):
 
     def quantized(self) -> QuantizedMatrix:
         """Return what the weight was quantized to, or would be now."""
+        if self._current is None and not self.refit_every:
+            return assign(self.groups, self.full_precision(), self.parameters)
         return self._current or super().quantized()
 
     def full_precision(self) -> Tensor:
@@ -247,10 +262,12 @@ class RequantizationMethod(Method):
 
     def load_state(self, state: dict[str, Any]) -> None:
         """Take what `state` returned."""
-        self.residual = state["residual"]
-        self.parameters, self.quantizations = state["parameters"], state["quantizations"]
+        device = self.weight.device
+        self.residual = None if state["residual"] is None else state["residual"].to(device)
+        self.parameters = [moved(each, device) for each in state["parameters"]]
+        self.quantizations = state["quantizations"]
         current = state["current"]
-        self._current = None if current is None else [QuantizedGroup(*group) for group in current]
+        self._current = None if current is None else on_device([QuantizedGroup(*group) for group in current], device)
 
 
 def make_method(
@@ -260,6 +277,7 @@ def make_method(
     start: QuantizedMatrix | None = None,
 ) -> Method:
     """Return the method of one matrix; `start`: codes and parameters with which an earlier stage left it."""
+    start = None if start is None else on_device(start, weight.device)
     if isinstance(retraining, StraightThrough):
         return StraightThroughMethod(groups, weight, retraining, start)
     if isinstance(retraining, TrainedParameters):
@@ -291,6 +309,8 @@ def _clamped(groups: Sequence[RowGroup], weight: Tensor, parameters: Sequence[Pa
         elif isinstance(group.scheme, Uniform):
             high = each["scale"][:, None] * HIGHEST_CODE
             low = -high
+        elif isinstance(group.scheme, FixedPoint):
+            low, high = each["levels"][0] * each["scale"], each["levels"][-1] * each["scale"]
         else:
             continue
         rows = slice(None) if group.rows is None else list(group.rows)

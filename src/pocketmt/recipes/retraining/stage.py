@@ -106,7 +106,9 @@ class StageRun:
         if settings is None:
             return {}
         chosen = self._drawn(settings.sentences)
-        network = self._quantizing_network(decoded_weights(start.weights, start.quantized, self.groups))
+        # With the scales of activations that were calibrated just before: inputs are as the layer will see them.
+        state = {**decoded_weights(start.weights, start.quantized, self.groups), **_ranges(self.network)}
+        network = self._quantizing_network(state)
         new = {name: each for name, each in self.groups.items() if name not in start.quantized and not each[0].vectors}
         return compensate(network.to(self.setting.fabric.device), new, chosen)
 

@@ -9,6 +9,9 @@ import msgspec
 
 from pocketmt.engine.bundled import resolve_model
 from pocketmt.model_file import open_model
+from pocketmt.recipes.activations.estimation import check_outcome
+from pocketmt.recipes.any_model import open_teacher
+from pocketmt.recipes.description.plan import make_plan
 from pocketmt.recipes.distillation.teachers import Teachers
 from pocketmt.recipes.distillation.texts import Text, distill
 from pocketmt.recipes.packing.shortlist import add_shortlist, learn_shortlist
@@ -51,15 +54,18 @@ def make_student(
     Returns:
         The models: the first teacher and the student in full precision, and the small one.
 
-    Raises as `train`, `distill`, `compress_run` and `learn_shortlist` do.
+    Raises as `train`, `distill`, `compress_run` and `learn_shortlist` do; ConfigurationError, before any work starts,
+    where the recipe does not go with the student.
     """
+    check_outcome(plan.recipe)
+    make_plan(plan.recipe, plan.student.model.architecture(plan.student.data.vocabulary_size))
     folder.mkdir(parents=True, exist_ok=True)
     teachers = [_teacher(each, folder / f"teacher{number}", step) for number, each in enumerate(plan.teachers, 1)]
     step("distillation")
     source, target = _distilled(plan, teachers, folder, translated)
     step("student")
     student = folder / "student"
-    train(_configuration(plan, teachers[0], source, target), student)
+    train(_configuration(plan, teachers[0], source, target), student, open_teacher)
     step(f"recipe {plan.recipe.name}")
     model, small = folder / "model.pocketmt", folder / "compressed.pocketmt"
     work = folder / "student.compression"
@@ -79,7 +85,7 @@ def _teacher(teacher: Configuration | str, run: Path, step: Callable[[str], None
     if isinstance(teacher, str):
         return teacher
     step(run.name)
-    train(teacher, run)
+    train(teacher, run, open_teacher)
     return str(run)
 
 

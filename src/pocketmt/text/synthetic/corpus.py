@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pocketmt.errors import ConfigurationError
+from pocketmt.text.corpus import write_pairs
 from pocketmt.text.synthetic.draw import Draw
 from pocketmt.text.synthetic.sentences import (
     descriptions,
@@ -15,6 +16,7 @@ from pocketmt.text.synthetic.sentences import (
     subordinate,
     surroundings,
 )
+from pocketmt.whole_file import write_whole
 
 Construction = Callable[[Draw], tuple[str, str]]
 
@@ -57,11 +59,13 @@ class SyntheticCorpus:
         """
         folder.mkdir(parents=True, exist_ok=True)
         for name, pairs in (("train", self.training), ("dev", self.development), ("test", self.test)):
-            _write_lines(folder / f"{name}.en", [pair.english for pair in pairs])
-            _write_lines(folder / f"{name}.de", [pair.german for pair in pairs])
+            with write_pairs(folder / f"{name}.en", folder / f"{name}.de") as write:
+                for pair in pairs:
+                    write(pair.english, pair.german)
         sizes = f"train {len(self.training)}, dev {len(self.development)}, test {len(self.test)}"
         readme = _README.format(sizes=sizes, seed=self.seed, constructions=len(CONSTRUCTIONS))
-        _write_lines(folder / "README.md", [readme])
+        with write_whole(folder / "README.md") as stream:
+            stream.write(f"{readme}\n".encode())
 
 
 def generate(seed: int = 1, training: int = 20_000, development: int = 500, test: int = 500) -> SyntheticCorpus:
@@ -98,11 +102,6 @@ def _distinct_pairs(seed: int, count: int) -> tuple[SentencePair, ...]:
                 pairs.append(SentencePair(english, german, name))
                 break
     return tuple(pairs)
-
-
-def _write_lines(path: Path, lines: list[str]) -> None:
-    with path.open("w", encoding="utf-8", newline="\n") as stream:
-        stream.writelines(f"{line}\n" for line in lines)
 
 
 _README = """# A synthetic English-German corpus

@@ -1,0 +1,46 @@
+"""What loops over updates share: seeds, and batches for several processes."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import torch
+
+from pocketmt.errors import DataError
+from pocketmt.models.dropout import Dropout
+from pocketmt.training.steps import seed_update, share_of_epoch
+
+PAIRS = [([5, 6], [7, 8]), ([5, 6, 9], [7, 8, 9]), ([5], [7])]
+
+
+def fabric(rank: int = 0, processes: int = 1) -> Any:
+    return SimpleNamespace(global_rank=rank, world_size=processes, device="cpu")
+
+
+def drawn(seed: int, update: int, rank: int = 0) -> list[float]:
+    seed_update(fabric(rank), seed, update)
+    draws: list[float] = torch.rand(4).tolist()
+    return draws
+
+
+def test_a_seed_of_any_size_draws_anew_in_each_update_and_process() -> None:
+    draws = [drawn(seed, update, rank) for seed in (1, 2**60) for update in (1, 2) for rank in (0, 1)]
+    assert len({tuple(each) for each in draws}) == 8
+    assert drawn(2**60, 1) == drawn(2**60, 1)
+
+
+def test_processes_share_an_epoch_and_count_all_tokens() -> None:
+    shares = [list(share_of_epoch(fabric(rank, 3), PAIRS, 4, 1, 0)) for rank in range(3)]
+    assert sorted(len(share[0][0].targets[0]) for share in shares) == [2, 3, 4]
+    assert [share[0][1:] for share in shares] == [(9, 3)] * 3
+
+
+def test_more_processes_than_batches_are_refused() -> None:
+    with pytest.raises(DataError, match="makes 3 batches for 4 processes: train with fewer devices"):
+        list(share_of_epoch(fabric(0, 4), PAIRS, 4, 1, 0))
+
+
+def test_dropout_of_nearly_everything_keeps_the_mean() -> None:
+    torch.manual_seed(1)
+    kept = Dropout(0.999).train()(torch.ones(200_000))
+    assert 0.8 < float(kept.mean()) < 1.2
