@@ -74,8 +74,14 @@ benchmark: $(ENGINE) $(PEER)
 	$(BIN)/python -m benchmarks.binary_codes
 	$(BIN)/python -m benchmarks.student_shapes
 	$(BIN)/python -m benchmarks.threads
+	$(BIN)/python -m benchmarks.first_word
+	$(BIN)/python -m benchmarks.log_products
 	$(BIN)/pocketmt benchmark captions-en-de ../shared/data/multi30k/test_2016_flickr.en --beam-size 1 --mode throughput \
-	    --lines 1000000 --repeats 1 --workers 2 --json > benchmarks/records/million-lines.json
+	    --lines 1000000 --repeats 1 --workers 2 --json > build/million-lines.json
+	mv build/million-lines.json benchmarks/records/million-lines.json
+	$(BIN)/pocketmt benchmark captions-en-de ../shared/data/multi30k/test_2016_flickr.en --beam-size 1 --mode latency \
+	    --lines 86400 --repeats 1 --json > build/day.json
+	mv build/day.json benchmarks/records/day.json
 	$(BIN)/python -m benchmarks.floor
 	$(BIN)/python -m benchmarks.kernels
 	$(BIN)/python tools/render_records.py
