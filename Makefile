@@ -84,6 +84,7 @@ benchmark: $(ENGINE) $(PEER)
 	mv build/day.json benchmarks/records/day.json
 	$(BIN)/python -m benchmarks.floor
 	$(BIN)/python -m benchmarks.kernels
+	$(BIN)/python -m benchmarks.pictures
 	$(BIN)/python tools/render_records.py
 
 format: $(PACKAGES)

@@ -1,0 +1,57 @@
+"""Draws the pictures of docs/speed.md and docs/kernels.md from benchmarks/records/; the same records, the same bytes.
+
+python -m benchmarks.pictures
+"""
+
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from matplotlib import style
+from matplotlib.figure import Figure
+
+from benchmarks.pictures.kernels import draw_kernels
+from benchmarks.pictures.peers import draw_base, draw_students
+from pocketmt.errors import PocketMTError
+from pocketmt.evaluation.records import read_record
+
+ROOT = Path(__file__).resolve().parents[2]
+# File -> what draws it, and the records that it is drawn from.
+PICTURES: Mapping[str, tuple[Callable[..., Figure], tuple[str, ...]]] = {
+    "speed.svg": (draw_base, ("peer",)),
+    "students.svg": (draw_students, ("peer-students", "peer-deep-students")),
+    "kernels.svg": (draw_kernels, ("kernels",)),
+}
+STYLE = {
+    "svg.hashsalt": "pocketmt",  # else the names of an SVG's parts are random
+    "svg.fonttype": "none",  # text as text: half of the bytes
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.titlesize": "medium",
+}
+
+
+def draw(name: str, records: Path, folder: Path) -> None:
+    """Draw one of `PICTURES` from a folder of records into another folder.
+
+    Raises DataError where there is no such record, and ConfigurationError where it does not hold what is drawn.
+    """
+    make, record_names = PICTURES[name]
+    with style.context(["default", STYLE]):
+        figure = make(*(read_record(records / f"{record}.json") for record in record_names))
+        figure.savefig(folder / name, metadata={"Date": None, "Creator": None})
+
+
+def main() -> int:
+    """Draw all pictures into docs/; return 1 where a record does not hold what its picture shows."""
+    try:
+        for name in PICTURES:
+            draw(name, ROOT / "benchmarks" / "records", ROOT / "docs")
+    except PocketMTError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
