@@ -1,1 +1,1 @@
-"""Speed and memory of every stored form of weights beside 8 bit of one network (`python -m benchmarks.schemes`)."""
+"""Speed and memory of every form of a model file beside 8 bit of one network (`python -m benchmarks.schemes`)."""

@@ -1,9 +1,10 @@
-"""Times a model file of every form of weights beside the 8-bit file of the same network, in turn on one core.
+"""Times a model file of every form beside the 8-bit file of the same network, in turn on one core.
 
     python -m benchmarks.schemes --core 1
     python -m benchmarks.schemes --quick
 
 The network is `base` with random weights, as in benchmarks/peer: 27 tokens in, 28 out, one sentence at a time, greedy.
+Ranges and scales of activations are those of this network on other random sentences, found while files are written.
 Each form runs in a process of its own, its rounds between those of the 8-bit file, A B A B. The record goes to
 benchmarks/records/schemes.json, its rows as a table to stdout.
 """

@@ -9,11 +9,13 @@ import torch
 from torch import Tensor
 
 from benchmarks.peer.piece_list import made_up_vocabulary
+from benchmarks.schemes.activations import SeenActivations, see_activations
 from benchmarks.schemes.forms import Form
 from pocketmt.model_file import Architecture
 from pocketmt.models.networks import make_network
 from pocketmt.quantization import Scheme
 from pocketmt.recipes.packing.model_file import FLOAT32, About, pack
+from pocketmt.recipes.retraining.outcome import decoded_weights
 from pocketmt.recipes.row_groups import QuantizedGroup, RowGroup
 
 # Rows that are drawn and quantized; larger matrices repeat them, which no product is faster by, and fitting is.
@@ -35,25 +37,27 @@ class FileMaker:
 
     def write(self, form: Form, path: Path) -> None:
         """Write a file of this form."""
-        schemes: dict[str, Any] = {}
-        quantized = {}
-        for name, shape in self._architecture.parameter_shapes().items():
-            if name in form.matrices:
-                groups = form.matrices[name].groups(self._counts)
-                schemes[name] = groups
-                quantized[name] = [self._group(group, shape) for group in groups]
-            elif len(shape) == 2:
-                schemes[name] = FLOAT32
-        about = About(source_language="en", target_language="de", description="for benchmarks/schemes")
+        shapes = self._architecture.parameter_shapes()
+        groups = {name: division.groups(self._counts) for name, division in form.matrices.items()}
+        # Stacks of vectors, which are few, `pack` quantizes.
+        matrices = {name: each for name, each in groups.items() if name in shapes}
+        quantized = {name: [self._group(group, shapes[name]) for group in each] for name, each in matrices.items()}
+        seen = SeenActivations()
+        if form.activations is not None or form.products is not None:
+            weights = decoded_weights(self._state, quantized, matrices)
+            seen = see_activations(form, self._architecture, weights, list(matrices), self._seed)
+        schemes: dict[str, Any] = {**groups, "*": FLOAT32}
         pack(
             path,
             self._state,
             self._architecture,
             self._vocabulary,
             schemes,
-            about,
+            About(source_language="en", target_language="de", description="for benchmarks/schemes"),
             quantized,
+            products=seen.products,
             entropy_coding=form.entropy_coding,
+            activations=seen.activations,
         )
 
     def _group(self, group: RowGroup, shape: tuple[int, ...]) -> QuantizedGroup:

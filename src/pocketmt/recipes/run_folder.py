@@ -9,7 +9,7 @@ import msgspec
 
 from pocketmt.recipes.activations.estimation import check_outcome
 from pocketmt.recipes.activations.fully_quantized import FullQuantization
-from pocketmt.recipes.activations.products import packed_products
+from pocketmt.recipes.activations.products import packed_products, recipe_products
 from pocketmt.recipes.activations.stored import TrainedActivations, check_storable
 from pocketmt.recipes.choosing.allocation import choose_recipe
 from pocketmt.recipes.description.plan import make_plan
@@ -93,7 +93,7 @@ def compress_run(
     schemes: dict[str, str | Sequence[RowGroup]] = {**groups, "*": FLOAT32}
     vocabulary = model.vocabulary_file.read_bytes()
     ranges = None if activations is None else TrainedActivations(activations, outcome.ranges)
-    products = packed_products(recipe, outcome.ranges)
+    products = packed_products(recipe_products(recipe), outcome.ranges)
     return pack(
         output,
         outcome.weights,

@@ -3,27 +3,51 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+import torch
 
+from benchmarks.peer.models import random_sources
 from benchmarks.schemes.files import FileMaker
 from benchmarks.schemes.forms import EIGHT_BIT, Form, every_form
 from benchmarks.schemes.record import render, row_of
 from pocketmt.engine import Translator
 from pocketmt.model_file import open_model
+from pocketmt.model_file.products import Products, StaticProducts
 from pocketmt.models.presets import preset
 from pocketmt.recipes.description.catalogue import find_recipe, recipe_names
 from pocketmt.recipes.description.plan import make_plan
+from pocketmt.recipes.reference.network import load_reference
+from pocketmt.text.vocabulary import BOS, EOS
 
 TINY = preset("tiny", 320)
 FORMS = {form.name: form for form in every_form(TINY)}
 
 
-def test_every_recipe_that_quantizes_has_one_form() -> None:
+# For its scores alone: it quantizes operations that no model file holds.
+WITHOUT_FILE = "q-naive-8bit"
+FULLY_QUANTIZED = {bits: f"affine, {bits} bit, fully quantized" for bits in (8, 6, 4)}
+STATIC_SCALES = "uniform, 8 bit, static scales"
+LOG_PRODUCTS = "l-log4-dot-products"
+
+
+def test_every_recipe_that_quantizes_and_has_a_file_has_one_form() -> None:
     named = [name for form in FORMS.values() for name in form.recipes]
-    assert sorted(named) == [name for name in recipe_names() if make_plan(find_recipe(name), TINY)[-1].matrices]
+    quantizing = [name for name in recipe_names() if make_plan(find_recipe(name), TINY)[-1].matrices]
+    assert sorted([*named, WITHOUT_FILE]) == quantizing
     assert next(iter(FORMS)) == EIGHT_BIT
     assert "uniform8" in FORMS[EIGHT_BIT].recipes
     assert {"b4-mixed-2.6-bits", "mixed-2.6-bits-distilled"} <= set(FORMS["b4-mixed-2.6-bits"].recipes)
+
+
+def test_recipes_that_quantize_activations_alike_share_a_form_that_others_do_not_have() -> None:
+    assert "q-weights-only" in FORMS["affine, 8 bit"].recipes
+    assert {"q-8bit", "q-post-training-8bit", "q-no-gradient-clipping"} <= set(FORMS[FULLY_QUANTIZED[8]].recipes)
+    assert FORMS[FULLY_QUANTIZED[6]].recipes == ["q-6bit", "q-post-training-6bit"]
+    assert FORMS[FULLY_QUANTIZED[4]].recipes == ["q-4bit"]
+    assert FORMS["q-no-buckets"].recipes == ["q-no-buckets"]
+    assert {"e6-8bit-static", "e7-8bit-fine-tuned"} <= set(FORMS[STATIC_SCALES].recipes)
+    assert FORMS[LOG_PRODUCTS].recipes == [LOG_PRODUCTS, "log4-dot-products-scale-4"]
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +55,16 @@ def maker() -> FileMaker:
     return FileMaker(TINY, seed=1)
 
 
-@pytest.mark.parametrize("name", ["affine, 6 bit", "binary, 3 bit", "b4-mixed-2.2-bits", "z1-codebook-attention-1bit"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "affine, 6 bit",
+        "binary, 3 bit",
+        "b4-mixed-2.2-bits",
+        "z1-codebook-attention-1bit",
+        "l-log4-biases-after-training",  # stacks of vectors, too
+    ],
+)
 def test_a_file_has_its_form_and_translates(tmp_path: Path, maker: FileMaker, name: str) -> None:
     path, form = tmp_path / "form.pocketmt", FORMS[name]
     maker.write(form, path)
@@ -39,8 +72,59 @@ def test_a_file_has_its_form_and_translates(tmp_path: Path, maker: FileMaker, na
         assert set(file.matrices) == set(form.matrices)
         for matrix, division in form.matrices.items():
             assert [group.bits for group in file.matrices[matrix]] == [each.bits for each in division.schemes]
+        assert (file.activations, file.products) == (None, None)
+    assert_translates(path)
+
+
+def assert_translates(path: Path) -> None:
     (words,) = Translator(path).translate_ids([[7, 8, 9]], min_length=6, max_length=6)
     assert len(words) in (5, 6)  # the last may be eos
+
+
+@pytest.mark.parametrize(
+    ("name", "bits", "buckets"), [*((FULLY_QUANTIZED[b], b, True) for b in (8, 6, 4)), ("q-no-buckets", 8, False)]
+)
+def test_a_fully_quantized_file_says_so_and_translates(
+    tmp_path: Path, maker: FileMaker, name: str, bits: int, buckets: bool
+) -> None:
+    path = tmp_path / "form.pocketmt"
+    maker.write(FORMS[name], path)
+    with open_model(path) as file:
+        assert file.products is None and file.activations is not None
+        assert (file.activations.bits, bool(file.activations.bucketed)) == (bits, buckets)
+    assert_translates(path)
+
+
+@pytest.mark.parametrize(("name", "products"), [(STATIC_SCALES, StaticProducts), (LOG_PRODUCTS, Products)])
+def test_a_file_of_products_says_so_and_translates(tmp_path: Path, maker: FileMaker, name: str, products: type) -> None:
+    path = tmp_path / "form.pocketmt"
+    maker.write(FORMS[name], path)
+    with open_model(path) as file:
+        assert file.activations is None and isinstance(file.products, products)
+    assert_translates(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "weights_alone", "least"),
+    [
+        (FULLY_QUANTIZED[8], "affine, 8 bit", 0.99),
+        (FULLY_QUANTIZED[4], "affine, 4 bit", 0.95),
+        (STATIC_SCALES, EIGHT_BIT, 0.995),
+    ],
+)
+def test_ranges_and_scales_are_those_of_the_network(
+    tmp_path: Path, maker: FileMaker, name: str, weights_alone: str, least: float
+) -> None:
+    """With those of other weights its logits would correlate less: by 0.14, 0.10 and 0.98."""
+    path = tmp_path / "form.pocketmt"
+    source, target = random_sources(TINY.vocabulary_size, 2, seed=99)
+    logits = []
+    for each in (name, weights_alone):
+        maker.write(FORMS[each], path)
+        with torch.no_grad():
+            found = load_reference(path)(torch.tensor([[*source, EOS]]), torch.tensor([[BOS, *target]]))
+        logits.append(found.numpy().ravel())
+    assert least < np.corrcoef(*logits)[0, 1] < 1
 
 
 def test_entropy_coding_makes_the_file_smaller_and_changes_no_word(tmp_path: Path, maker: FileMaker) -> None:

@@ -80,9 +80,10 @@ def recipe_products(recipe: Recipe) -> ProductActivations | None:
     return _product_activations(found[0]) if found else None
 
 
-def packed_products(recipe: Recipe, buffers: Weights) -> LogarithmicActivations | CalibratedActivations | None:
-    """Return the same as a model file holds it; `buffers` are those of the network that the recipe made."""
-    products = recipe_products(recipe)
+def packed_products(
+    products: ProductActivations | None, buffers: Weights
+) -> LogarithmicActivations | CalibratedActivations | None:
+    """Return the same as a model file holds it; `buffers` are those of the network that was calibrated."""
     if not isinstance(products, StaticActivations):
         return products
     ending = f".{SCALE_BUFFER}"
