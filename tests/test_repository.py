@@ -89,6 +89,8 @@ def test_the_links_of_the_pages_lead_somewhere(page: Path) -> None:
             assert (page.parent / target.partition("#")[0]).exists(), f"{page}: {target}"
 
 
-def test_every_bundled_model_has_a_card() -> None:
-    for model in (ROOT / "src" / "pocketmt" / "bundled").glob("*.pocketmt"):
-        assert model.with_suffix(".md").is_file() or (model.parent / "README.md").is_file()
+def test_the_card_of_the_bundled_models_has_a_row_for_each() -> None:
+    folder = ROOT / "src" / "pocketmt" / "bundled"
+    rows = re.findall(r"^\| `([^`]+)` \|", (folder / "README.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    assert sorted(rows) == sorted(model.stem for model in folder.glob("*.pocketmt"))
+    assert rows

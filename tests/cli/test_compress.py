@@ -7,10 +7,13 @@ import signal
 import subprocess
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pocketmt.model_file import open_model
+from pocketmt.training.configuration import read_configuration
+from pocketmt.training.loop import train
 from tests.recipes.tiny_run import write_tiny_run
 
 from .conftest import Run, command_line
@@ -29,11 +32,45 @@ validate_every = 40
 checkpoint_every = 10
 learning_rate = {{ rate = 1e-3 }}
 """
+TRAINING = """
+[data]
+source_language = "en"
+target_language = "up"
+training_source = "train.en"
+training_target = "train.up"
+validation_source = "dev.en"
+validation_target = "dev.up"
+vocabulary_size = 48
+[model]
+encoder_layers = 1
+decoder_layers = 1
+model_dimension = 32
+attention_dimension = 32
+feed_forward_dimension = 32
+dropout = 0.0
+[training]
+threads = 1
+accelerator = "cpu"
+batch_tokens = 256
+learning_rate = 0.01
+warmup_updates = 50
+maximum_updates = 300
+validate_every = 300
+"""
 
 
 @pytest.fixture(scope="module")
 def tiny_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_tiny_run(tmp_path_factory.mktemp("tiny"))
+
+
+@pytest.fixture(scope="module")
+def trained_run(tiny_run: Path) -> Path:
+    """A run on the same text that has learnt it, so that few bits do harm."""
+    configuration = tiny_run.parent / "training.toml"
+    configuration.write_text(TRAINING)
+    train(read_configuration(configuration), tiny_run.parent / "trained")
+    return tiny_run.parent / "trained"
 
 
 def write_recipe(folder: Path, updates: int) -> Path:
@@ -188,6 +225,25 @@ def test_a_size_that_cannot_be_kept_is_refused(pocketmt: Run, tiny_run: Path, tm
     assert answer.returncode == 1
     assert b"1,000 bytes is too small for this model: it takes" in answer.stderr
     assert not (tmp_path / "small.pocketmt").exists()
+
+
+def test_a_loss_is_tolerated_by_choosing_bits(pocketmt: Run, trained_run: Path, tmp_path: Path) -> None:
+    sizes, rises = [], []
+    for tolerated in ("0.02", "0.3"):
+        file = tmp_path / f"{tolerated}.pocketmt"
+        arguments = ("compress", trained_run, "--tolerated-loss", tolerated, "--updates", "0", "--output", file)
+        answer = pocketmt(*arguments)
+        assert answer.returncode == 0, answer.stderr
+        assert b"chosen: embedding" in answer.stderr
+        assert f"{file}: {file.stat().st_size:,} bytes" in answer.stderr.decode()
+        with open_model(file) as model:
+            training: Any = model.manifest["training"]
+        sizes.append(file.stat().st_size)
+        rises.append(training["compression"]["loss"] - training["validation_loss"])
+    assert pocketmt("translate", "-m", file, stdin=b"red cat\n").stdout.count(b"\n") == 1
+    assert sizes[1] < sizes[0]
+    # What the parts lose one by one is added up when bits are chosen; together they lose somewhat more.
+    assert rises[0] < 3 * 0.02 < 0.3 / 2 < rises[1]
 
 
 @pytest.mark.parametrize(

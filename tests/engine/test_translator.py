@@ -5,7 +5,8 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -108,11 +109,41 @@ def test_chunks_are_answered_before_an_empty_one_is_followed(model_path: Path, w
         translator.translate_chunks([], beam_size=0)
 
 
+def computing() -> bool:
+    """Whether other threads of this process compute while this one waits."""
+    before = time.process_time()
+    time.sleep(0.1)
+    return time.process_time() - before > 0.03
+
+
+def eventually(condition: Callable[[], bool]) -> bool:
+    """Whether a condition comes true within some seconds."""
+    deadline = time.monotonic() + 20
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.01)
+    return True
+
+
+def threads() -> set[str]:
+    return {task.name for task in Path("/proc/self/task").iterdir()}
+
+
 def test_a_stream_may_be_given_up(model_path: Path) -> None:
+    before = threads()
     translator = Translator(model_path, workers=2)
-    stream = translator.translate_stream([TEXT] * 2000)
-    next(stream)
-    del stream, translator
+    lines = [TEXT, "a dog"] * 8
+    expected = translator.translate(lines)
+    stream = translator.translate_stream(["", *[TEXT] * 500], read_ahead=2, min_length=10**6, max_length=10**6)
+    assert next(stream) == ""
+    assert eventually(computing)  # on the line that was read ahead, which would take hours
+    del stream
+    assert eventually(lambda: not computing())
+    assert translator.translate(lines) == expected
+    assert threads() - before
+    del translator
+    assert eventually(lambda: not threads() - before)
 
 
 def test_several_threads_share_a_translator(model_path: Path) -> None:

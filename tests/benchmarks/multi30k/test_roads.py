@@ -1,4 +1,7 @@
-"""The configurations and recipes of docs/students.md are what `pocketmt` takes."""
+"""The configurations and recipes of benchmarks/multi30k/roads are what `pocketmt` takes."""
+
+import tomllib
+from pathlib import Path
 
 import pytest
 
@@ -11,10 +14,12 @@ from pocketmt.training.configuration import read_configuration
 ROADS = ROOT / "benchmarks" / "multi30k" / "roads"
 
 
-@pytest.mark.parametrize("name", ["teacher", "nano-distilled", "nano-real", "tiny-retraining"])
-def test_a_configuration_is_read(name: str) -> None:
-    configuration = read_configuration(ROADS / f"{name}.toml")
-    assert configuration.data.validation_source.endswith("/multi30k/val.en")
+@pytest.mark.parametrize("path", sorted(ROADS.glob("*.toml")), ids=lambda path: path.stem)
+def test_each_is_a_recipe_or_a_configuration(path: Path) -> None:
+    if "stages" in tomllib.loads(path.read_text(encoding="utf-8")):
+        assert read_recipe(path).name == path.stem
+    else:
+        assert read_configuration(path).data.validation_source.endswith("/multi30k/val.en")
 
 
 def test_students_differ_in_their_text_alone() -> None:

@@ -13,6 +13,8 @@ from pocketmt.engine import Translator
 from pocketmt.errors import ConfigurationError
 from pocketmt.model_file import open_model
 from pocketmt.model_file.architecture import TransformerArchitecture
+from pocketmt.model_file.products import StaticProducts
+from pocketmt.recipes.description.catalogue import LIBRARY
 from pocketmt.recipes.student.schema import read_road
 from tests.cli.conftest import command_line
 from tests.training.test_loop import write_corpus
@@ -62,6 +64,17 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def write_pruning_road(folder: Path) -> Path:
+    """A road from a teacher that is trained already, by a recipe that prunes the student."""
+    # e5-head-lasso cut short: few weights come near zero, so that nodes count as dead that have hardly moved.
+    recipe = (LIBRARY / "e5-head-lasso.toml").read_text().replace("updates = 2000", "updates = 2")
+    (folder / "pruned.toml").write_text(recipe.replace("strength = 0.05", "strength = 0.05\ndead_below = 0.065"))
+    road = folder / "pruning-road.toml"
+    trained = ROAD.replace('["teacher.toml", "teacher.toml"]', '["work/teacher1"]')
+    road.write_text(trained.replace('"uniform8"', '"pruned.toml"'))
+    return road
+
+
 def test_from_teachers_to_a_small_student(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_here(["student", str(folder / "road.toml"), "--output", str(folder / "work")]) == 0
     out, steps = capsys.readouterr()
@@ -81,6 +94,16 @@ def test_from_teachers_to_a_small_student(folder: Path, capsys: pytest.CaptureFi
         vocabulary = file.vocabulary()
     assert vocabulary == (folder / "work" / "teacher1" / "vocabulary.model").read_bytes()
     assert len(Translator(model).translate(["red cat"], beam_size=2)) == 1
+
+    pruned = folder / "pruned" / "model.pocketmt"
+    assert run_here(["student", str(write_pruning_road(folder)), "--output", str(pruned.parent)]) == 0
+    with open_model(pruned) as file:
+        assert isinstance(file.architecture, TransformerArchitecture)
+        (nodes,) = file.architecture.encoder_feed_forward
+        assert 1 < nodes < file.architecture.feed_forward_dimension
+        assert isinstance(file.products, StaticProducts)
+        assert any(name.startswith("shortlist") for name in file.tensors)
+    assert len(Translator(pruned).translate(["red cat"], beam_size=2)) == 1
 
 
 def test_killed_it_goes_on_to_the_same_model(folder: Path) -> None:
