@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 namespace pocketmt {
 
@@ -15,14 +16,19 @@ constexpr size_t region_bytes = size_t{16} << 20;
 
 void* Arena::allocate(size_t bytes) {
     bytes = round_up(bytes, buffer_alignment);
-    if (bytes > left_) {
-        left_ = std::max(round_up(bytes, huge_page), region_bytes);
-        std::byte* start = regions_.emplace_back(left_ + huge_page).data();
-        next_ = start + (huge_page - reinterpret_cast<uintptr_t>(start) % huge_page) % huge_page;
+    // What is too large for the rest of a region leaves it to what is smaller: a huge page that is begun is filled.
+    auto region =
+        std::find_if(regions_.begin(), regions_.end(), [&](const Region& each) { return bytes <= each.left; });
+    if (region == regions_.end()) {
+        size_t size = std::max(round_up(bytes, huge_page), region_bytes);
+        Buffer<std::byte> memory(size + huge_page);
+        std::byte* start = memory.data();
+        start += (huge_page - reinterpret_cast<uintptr_t>(start) % huge_page) % huge_page;
+        region = regions_.insert(regions_.end(), {std::move(memory), start, size});
     }
-    std::byte* memory = next_;
-    next_ += bytes;
-    left_ -= bytes;
+    std::byte* memory = region->next;
+    region->next += bytes;
+    region->left -= bytes;
     return memory;
 }
 

@@ -14,9 +14,13 @@ class Arena {
     void* allocate(size_t bytes);
 
   private:
-    std::vector<Buffer<std::byte>> regions_;
-    std::byte* next_ = nullptr;
-    size_t left_ = 0;  // bytes of the last region
+    struct Region {
+        Buffer<std::byte> memory;
+        std::byte* next;
+        size_t left;  // bytes
+    };
+
+    std::vector<Region> regions_;
 };
 
 }  // namespace pocketmt

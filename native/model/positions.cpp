@@ -29,7 +29,7 @@ const float* Positions::rows(size_t end) {
 }
 
 void Positions::trim(size_t bytes) {
-    if (table_.capacity() * sizeof(float) > bytes) table_ = {};
+    if (table_.capacity() * sizeof(float) > bytes) table_ = std::vector<float>();
 }
 
 }  // namespace pocketmt

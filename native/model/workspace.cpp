@@ -8,7 +8,7 @@ namespace {
 
 constexpr size_t kept_bytes = size_t{16} << 20;  // of each buffer, between batches
 constexpr size_t kept_selections = 4;
-constexpr size_t block_bytes = size_t{2} << 20;
+constexpr size_t block_bytes = size_t{256} << 10;  // small enough for pages that one sentence fills
 
 }  // namespace
 

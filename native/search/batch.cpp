@@ -149,7 +149,8 @@ size_t state_bytes(const Network& network, std::span<const uint32_t> source, con
     if (options.shortlist && network.shortlist.present())
         selected =
             network.shortlist.most_pieces(source) * network.weights.embedding.bytes() / architecture.vocabulary_size;
-    return (positions * memory + kept * architecture.history() * options.beam_size) * sizeof(float) + selected;
+    size_t elements = positions * memory + kept * architecture.history() * options.beam_size;
+    return elements * network.weights.attended_bytes() + selected;
 }
 
 }  // namespace pocketmt

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <csignal>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include "model/error.h"
@@ -100,8 +101,12 @@ std::shared_ptr<Job> Engine::submit(std::vector<std::vector<uint32_t>> sources, 
     if (workers_ == 1) return job;
     std::lock_guard lock(mutex_);
     BlockedSignals blocked;
-    while (helpers_.size() + 1 < workers_) helpers_.emplace_back([this] { help(); });
-    jobs_.push_back(job);
+    try {
+        while (helpers_.size() + 1 < workers_) helpers_.emplace_back([this] { help(); });
+    } catch (const std::system_error&) {
+        // The system has no more threads to give: those that there are do the work, the caller's at least.
+    }
+    if (!helpers_.empty()) jobs_.push_back(job);
     changed_.notify_all();
     return job;
 }

@@ -25,7 +25,7 @@ class NextPieces {
         : network_(network), workspace_(workspace), most_(most), scores_(scores) {}
 
     // Looks for the best pieces of each row of the decoder's output [rows, d], special ones but eos left out. What is
-    // found of a row does not depend on the others. Throws Error where the logits are not finite numbers.
+    // found of a row does not depend on the others. Throws Error where a row's best logit is no finite number.
     void find(const OutputLayer& layer, const float* decoded, std::span<const AskedRow> rows);
 
     // How many of the pieces that were wanted of a row there are.

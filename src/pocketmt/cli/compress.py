@@ -115,13 +115,12 @@ def compress(
       pocketmt compress runs/captions --target-size 900kB --output captions-900kB.pocketmt
     """
     _check_usage(recipe, target_size, tolerated_loss, updates, source_text)
+    _check_labels(output, entropy_coding, licence, description)
     from pocketmt.training.configuration import read_configuration
 
     work = folder if folder is not None or output is None else output.with_suffix(".compression")
     if work is None or (recipe is None and output is None):
         raise click.UsageError("Give --output, or with RECIPE --folder alone to have scores and no model file.")
-    if output is None and (entropy_coding or licence or description):
-        raise click.UsageError("--entropy-coding, --licence and --description go with --output: the model file's.")
     # A mistake in the recipe or the configuration is told before PyTorch is loaded, which takes seconds.
     most = sys.maxsize if limit_updates is None else limit_updates
     found = None if recipe is None else _found(recipe, most, precision)
@@ -157,6 +156,11 @@ def _check_usage(
         raise click.UsageError("--updates goes with --target-size or --tolerated-loss; a recipe says its own.")
     if recipe is None and source_text is not None:
         raise click.UsageError("--source-text goes with RECIPE.")
+
+
+def _check_labels(output: Path | None, entropy_coding: bool, licence: str, description: str) -> None:
+    if output is None and (entropy_coding or licence or description):
+        raise click.UsageError("--entropy-coding, --licence and --description go with --output: the model file's.")
 
 
 def _found(name: str, most: int, precision: "Precision | None") -> "Recipe":

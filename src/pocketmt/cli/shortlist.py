@@ -63,9 +63,7 @@ def shortlist(
       pocketmt shortlist faster.pocketmt --recall-source val.en --recall-target val.de
       pocketmt shortlist small.pocketmt --like faster.pocketmt --output small-faster.pocketmt
     """
-    _check_usage(source, target, alignments, like, output, recall_source, recall_target)
-    if source is None and (likeliest is not None or frequent is not None):
-        raise click.UsageError("--likeliest and --frequent go with --source and --target, from which a list is learnt.")
+    _check_usage(source, target, alignments, likeliest or frequent, like, output, recall_source, recall_target)
     from pocketmt.engine.bundled import resolve_model
     from pocketmt.evaluation.records import to_json
     from pocketmt.evaluation.shortlist import measure_recall
@@ -102,6 +100,7 @@ def _check_usage(
     source: Path | None,
     target: Path | None,
     alignments: Path | None,
+    pieces: int | None,
     like: Path | None,
     output: Path | None,
     recall_source: Path | None,
@@ -113,6 +112,8 @@ def _check_usage(
         raise click.UsageError("Give text to learn from or --like, not both.")
     if alignments is not None and source is None:
         raise click.UsageError("--alignments goes with --source and --target, the text that was aligned.")
+    if pieces is not None and source is None:
+        raise click.UsageError("--likeliest and --frequent go with --source and --target, from which a list is learnt.")
     if (recall_source is None) != (recall_target is None):
         raise click.UsageError("--recall-source and --recall-target go together.")
     if output is None and recall_source is None:

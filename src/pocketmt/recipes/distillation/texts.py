@@ -75,8 +75,7 @@ def distill(
             from the target language of the students to their source language.
         progress: told how far a text is.
 
-    Raises as `translate_text` and `write_pairs` do, and DataError where the texts hold no line, cannot be read twice,
-    or change meanwhile.
+    Raises as `translate_text` and `write_pairs` do; DataError where texts hold no line, are pipes, or change meanwhile.
     """
     for path in (path for text in texts for path in (text.lines, text.references) if path is not None):
         check_rereadable(path)

@@ -75,7 +75,7 @@ def pack(
     activations: TrainedActivations | None = None,
     maximum_size: int | None = None,
 ) -> int:
-    """Write a model file.
+    """Write a model file; returns its size in bytes.
 
     Args:
         path: of the file, replaced when the new one is complete.
@@ -92,9 +92,6 @@ def pack(
         activations: which are quantized, as `check_storable` asks, and their ranges; None: none are.
         entropy_coding: make all codes smaller without loss; those of schemes that count on it are so in any case.
         maximum_size: as of `write_model`.
-
-    Returns:
-        The file's size in bytes.
 
     Raises:
         ConfigurationError: unknown preset or scheme, a pattern that fits no matrix, a matrix that fits no pattern, or
