@@ -70,6 +70,7 @@ benchmark: $(ENGINE) $(PEER)
 	$(BESIDE_PEERS) --trained --random 6-2.tiny 12-1.tiny --precisions float32 --rounds 3 --output benchmarks/records/peer-float-students.json
 	$(BESIDE_PEERS) --trained --random 6-2.tiny --precisions int8 --rounds 5 --output benchmarks/records/peer-students.json
 	$(BESIDE_PEERS) --trained --random 12-1.tiny --precisions int8 --rounds 5 --output benchmarks/records/peer-deep-students.json
+	$(BESIDE_PEERS) --workers $$(nproc) --trained --random base --shortlist without --precisions int8 --rounds 5 --output benchmarks/records/peer-threads.json
 	$(BIN)/python -m benchmarks.schemes
 	$(BIN)/python -m benchmarks.binary_codes
 	$(BIN)/python -m benchmarks.student_shapes

@@ -1,4 +1,4 @@
-"""Measuring on one core: keeping to it, and saying whether something else ran there, too."""
+"""Measuring on one core, keeping to it and saying whether something else ran there, too; or on all of them."""
 
 import argparse
 import os
@@ -50,3 +50,16 @@ class OneCore:
             print(f"warning: {warning}", file=sys.stderr)
         load = {"before": self._load_before, "after": os.getloadavg()}
         return {"core": self.core, "core_share": core_share, "load_average": load}
+
+
+class AllCores:
+    """A measurement on all cores that this process may use, from when this is made."""
+
+    def __init__(self) -> None:
+        """Note how busy the machine is."""
+        self._load_before = os.getloadavg()
+
+    def about(self, core_share: float) -> dict[str, Any]:
+        """Return what a record says of the cores; `core_share`: how many of them the runs had at least."""
+        load = {"before": self._load_before, "after": os.getloadavg()}
+        return {"cores": len(os.sched_getaffinity(0)), "core_share": core_share, "load_average": load}

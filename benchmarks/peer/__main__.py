@@ -2,13 +2,15 @@
 
     python -m benchmarks.peer --core 1 --trained captions-en-de-8bit --random base 6-2.tiny 12-1.tiny
     python -m benchmarks.peer --marian-python build/marian/bin/python
+    python -m benchmarks.peer --workers 2 --trained --random base --output benchmarks/records/peer-threads.json
     python -m benchmarks.peer --quick
 
 For each model, without and with a lexical shortlist, each precision and each case (one by one or in batches, greedy or
 beam 4) the fastest setting of each side is chosen first; then all run in turn, A B C A B C, in processes of their own.
 The clock sees token ids (of the peers: pieces) in and out. Our forms of less than 8 bits run beside the peers' 8 bit.
 Students come with a decoder of self-attention and, beside Marian, which `make marian` installs, with their own of
-SSRUs. The record goes to benchmarks/records/peer.json, its rows as a table to stdout.
+SSRUs. With --workers each side has so many threads, on all cores, and batches alone are timed. The record goes to
+benchmarks/records/peer.json, its rows as a table to stdout.
 """
 
 import argparse
@@ -19,12 +21,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from benchmarks.one_core import OneCore, add_core_option
+from benchmarks.one_core import AllCores, OneCore, add_core_option
 from benchmarks.peer.files import MIXED
 from benchmarks.peer.measure import CASES, Amount, compare, select
 from benchmarks.peer.models import Pythons, TimedModel, random_models, trained_models
 from benchmarks.peer.record import render, rows_of
-from benchmarks.peer.sides import our_side
+from benchmarks.peer.sides import our_side, with_workers
 from pocketmt.errors import PocketMTError
 from pocketmt.evaluation.records import provenance, write_record
 
@@ -41,7 +43,7 @@ FORMS_BESIDE = {"float32": ("float32",), "int8": ("uniform8", "logarithmic4", MI
 def main() -> int:
     """Measure what was asked for, the record written after each model; returns the exit status."""
     options = _options()
-    origin, core = provenance(seed=SEED), OneCore(options.core)
+    origin, core = provenance(seed=SEED), OneCore(options.core) if options.workers == 1 else AllCores()
     rows: list[dict[str, Any]] = []
     measurements: list[dict[str, Any]] = []
     about: list[dict[str, Any]] = []
@@ -49,7 +51,7 @@ def main() -> int:
         with tempfile.TemporaryDirectory() as folder:
             for model, amount in _models(options, Path(folder)):
                 about.append(_description(model))
-                for found in _measure(model, amount, options.precisions):
+                for found in _measure(model, amount, options.precisions, options.workers):
                     rows += found.pop("rows")
                     measurements.append(found)
                 if not options.quick or options.output != RECORD:
@@ -58,7 +60,7 @@ def main() -> int:
                         "versions": _versions(measurements),
                         "models": about,
                         **core.about(min((row["core_share"] for row in rows), default=1.0)),
-                        "threads": 1,
+                        "threads": options.workers,
                         "measurements": measurements,
                         "provenance": origin,
                     }
@@ -94,6 +96,9 @@ def _options() -> argparse.Namespace:
         help="of the peers' weights (default: all)",
     )
     parser.add_argument("--shortlist", choices=("with", "without"), help="only models that have one, or have none")
+    parser.add_argument(
+        "--workers", type=int, default=1, help="threads of each side (default: %(default)s, on one core)"
+    )
     parser.add_argument("--marian-python", help="the Python that has pymarian (default: Marian is left out)")
     parser.add_argument("--output", type=Path, default=RECORD, help="the record (default: %(default)s)")
     parser.add_argument(
@@ -116,24 +121,28 @@ def _models(options: argparse.Namespace, folder: Path) -> Iterator[tuple[TimedMo
     """Make each model when its turn comes."""
     pythons = Pythons(options.peer_python, options.marian_python)
     for make, names, usual in ((trained_models, options.trained, TRAINED), (random_models, options.random, RANDOM)):
-        amount = QUICK if options.quick else replace(usual, rounds=options.rounds)
+        batches = usual.batches * options.workers
+        amount = QUICK if options.quick else replace(usual, batches=batches, rounds=options.rounds)
         for name in names or []:
             for model in make(name, amount.batches, SEED, folder, pythons):
                 if options.shortlist is None or model.shortlist == (options.shortlist == "with"):
                     yield model, amount
 
 
-def _measure(model: TimedModel, amount: Amount, precisions: Sequence[str]) -> Iterator[dict[str, Any]]:
+def _measure(model: TimedModel, amount: Amount, precisions: Sequence[str], workers: int) -> Iterator[dict[str, Any]]:
     """Yield the rows and all that lies behind them, for each precision and case of a model."""
+    cases = [case for case in CASES if workers == 1 or not case.one_by_one]
     for peer_weights in precisions:
         our_weights = [form for form in FORMS_BESIDE[peer_weights] if form in model.ours]
         peers = model.peers[peer_weights]
         sides = [*peers, *(our_side(weights, model.ours[weights], sys.executable) for weights in our_weights)]
+        if workers > 1:
+            sides = [with_workers(side, workers) for side in sides]
         about = {"model": model.name, "decoder": model.decoder, "shortlist": model.shortlist}
         engines = ", ".join(f"{side.name} {side.weights}" for side in sides)
         print(f"{model.label}: choosing settings ({engines})", file=sys.stderr)
-        selections = [select(side, model, CASES, amount) for side in sides]
-        for case in CASES:
+        selections = [select(side, model, cases, amount) for side in sides]
+        for case in cases:
             choices = [selection.best[case] for selection in selections]
             measured = compare(sides, choices, model, case, amount)
             rows = rows_of(model, case.name, measured[: len(peers)], measured[len(peers) :])

@@ -18,12 +18,12 @@ ctranslate2: Any = importlib.import_module("ctranslate2")
 
 
 class CTranslate2:
-    """CTranslate2 with one thread. Its sentences are lists of pieces: it takes no ids."""
+    """CTranslate2 with one thread, or as many as asked for. Its sentences are lists of pieces: it takes no ids."""
 
     def load(self, model: str, options: dict[str, Any]) -> dict[str, Any]:
         """Load a CTranslate2 folder with the compute type of the options."""
         self._translator = ctranslate2.Translator(
-            model, compute_type=options["compute_type"], inter_threads=1, intra_threads=1
+            model, compute_type=options["compute_type"], inter_threads=options.get("workers", 1), intra_threads=1
         )
         self._pieces: list[str] = json.loads((Path(model) / "shared_vocabulary.json").read_text(encoding="utf-8"))
         self._ids = {piece: index for index, piece in enumerate(self._pieces)}

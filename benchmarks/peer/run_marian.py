@@ -14,7 +14,7 @@ WORKSPACE_MEGABYTES = 128  # taken at the start; it grows where a batch asks for
 
 
 class Marian:
-    """Marian with one thread. Its sentences are lines of pieces: it takes no ids."""
+    """Marian with one thread, or as many as asked for. Its sentences are lines of pieces: it takes no ids."""
 
     def load(self, model: str, options: dict[str, Any]) -> dict[str, Any]:
         """Load a file of a folder, with the shortlist and the limit of lengths that the options say."""
@@ -24,7 +24,8 @@ class Marian:
         self._ids = {piece: index for index, piece in enumerate(self._pieces)}
         arguments = [
             *("--models", folder / options["file"], "--vocabs", vocabulary, vocabulary),
-            *("--cpu-threads", 1, "--data-threads", 1, "--workspace", WORKSPACE_MEGABYTES, "--quiet"),
+            *("--cpu-threads", options.get("workers", 1), "--data-threads", 1),
+            *("--workspace", WORKSPACE_MEGABYTES, "--quiet"),
             *("--mini-batch", 1, "--maxi-batch", 100, "--maxi-batch-sort", "src"),
             *("--max-length-factor", options["target_words_a_source_word"]),
             *options["arguments"],

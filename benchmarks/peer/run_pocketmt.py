@@ -9,10 +9,10 @@ from pocketmt.engine import Translator
 
 
 class PocketMT:
-    """PocketMT's engine with one worker. Its sentences are piece ids."""
+    """PocketMT's engine with one worker, or as many as asked for. Its sentences are piece ids."""
 
     def load(self, model: str, options: dict[str, Any]) -> dict[str, Any]:
-        """Load a model file; there are no options."""
+        """Load a model file; options are the translator's."""
         self._translator = Translator(model, **options)
         return {"instruction_set": self._translator.instruction_set, "version": __version__}
 

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
 from typing import Any, Final
@@ -136,6 +136,12 @@ def marian_side(
         settings=marian_settings(weights),
         batchings=BATCHINGS,
     )
+
+
+def with_workers(side: Side, workers: int) -> Side:
+    """Return a side that translates by so many threads; ours takes all sentences at once, and cuts them itself."""
+    batchings = (ONE_BY_ONE,) if side.name not in PEERS else side.batchings
+    return replace(side, load_options={**side.load_options, "workers": workers}, batchings=batchings)
 
 
 def our_side(weights: str, path: str | os.PathLike[str], python: str) -> Side:

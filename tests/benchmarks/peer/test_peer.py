@@ -19,7 +19,7 @@ from benchmarks.peer.measure import Amount, Case, Choice, compare, percentile, s
 from benchmarks.peer.models import Pythons, TimedModel, random_network, variants
 from benchmarks.peer.piece_list import made_up_vocabulary
 from benchmarks.peer.record import render, rows_of
-from benchmarks.peer.sides import ONE_BY_ONE, PEERS, our_side
+from benchmarks.peer.sides import ONE_BY_ONE, PEERS, our_side, with_workers
 from pocketmt.engine import Translator
 from pocketmt.errors import ConfigurationError, EngineError
 from pocketmt.evaluation.records import read_record
@@ -154,6 +154,21 @@ def test_our_side_gives_the_same_words_in_every_case_setting_and_round(model_fil
     assert outputs[0] == outputs[1]
     # The last word of a forced length may be eos, which is not counted among the words.
     assert all(len(output) in (LENGTH - 1, LENGTH) for output in outputs[0])
+
+
+def test_with_workers_batches_alone_are_timed_and_the_words_are_the_same(model_file: Path) -> None:
+    side = our_side("uniform8", str(model_file), sys.executable)
+    model = replace(MODEL, ours={"uniform8": model_file}, peers={"int8": []})
+    amount = Amount(one_by_one=3, batches=3, rounds=2)
+    found = list(program._measure(model, amount, ["int8"], 2))
+    assert [each["case"] for each in found[:-1]] == ["batches, greedy", "batches, beam 4"]
+    choices = {tried["choice"] for each in found[-1]["settings"] for tried in each["tried"]}
+    assert choices == {"default"}  # one call for all sentences, which the workers share
+    one, two = (
+        compare([each], [Choice(each.settings[0], ONE_BY_ONE)], model, Case(False, 1), amount)[0]["outputs"]
+        for each in (side, with_workers(side, 2))
+    )
+    assert one == two
 
 
 def test_a_child_that_dies_is_an_error(tmp_path: Path) -> None:
