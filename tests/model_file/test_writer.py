@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pocketmt.errors import ModelFileError
+from pocketmt.errors import ConfigurationError, ModelFileError
 from pocketmt.model_file import open_model
 from pocketmt.model_file.writer import StoredTensor, write_model
 from tests.model_file import sample
@@ -105,10 +105,12 @@ def test_what_no_reader_would_take_is_not_written(path: Path) -> None:
 
 
 def test_folders_that_cannot_hold_it(path: Path, tmp_path: Path) -> None:
-    with pytest.raises(ModelFileError, match=r"absent/model.pocketmt: .*No such file or directory"):
+    with pytest.raises(ConfigurationError, match=r"absent/model.pocketmt: there is no folder .*absent to write it to"):
         write(tmp_path / "absent" / "model.pocketmt")
     folder = tmp_path / "folder"
     folder.mkdir()
-    with pytest.raises(ModelFileError, match=r"folder: .*directory"):
+    with pytest.raises(ConfigurationError, match=r"folder is a folder: name the file"):
         write(folder)
+    with pytest.raises(ModelFileError, match=r"/dev/null is no regular file"):
+        write(Path("/dev/null"))
     assert sorted(tmp_path.iterdir()) == [folder, path]

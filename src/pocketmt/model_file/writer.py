@@ -57,12 +57,13 @@ def write_model(
         The file's size in bytes.
 
     Raises:
-        ConfigurationError: where the path is that of a folder, or its folder is missing.
-        ModelFileError: where the file cannot be written, or a reader would refuse it; the old file is untouched then.
+        ConfigurationError: as `check_output` does.
+        ModelFileError: where the path is a device's or a pipe's, the disk refuses, or a reader would refuse the file;
+            the old one is untouched then.
         OversizedError: where it is larger than it may be; likewise.
     """
     target = Path(path)
-    if target.exists() and not target.is_file():
+    if target.exists() and not (target.is_file() or target.is_dir()):
         raise ModelFileError(f"{target} is no regular file: a model file is read back before it is kept; name another")
     compressed = compress(vocabulary)
     stored = {**tensors, VOCABULARY_TENSOR: StoredTensor("U8", (len(compressed),), compressed)}

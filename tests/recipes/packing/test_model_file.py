@@ -121,7 +121,7 @@ def test_what_is_not_finite_is_refused(tmp_path: Path, vocabulary: bytes, name: 
     model = random_transformer(architecture())
     state = model.state_dict()
     state[name].view(-1)[3] = value
-    with pytest.raises(ModelFileError, match=rf"'{name}' holds NaN or infinity: pack a checkpoint from before"):
+    with pytest.raises(ModelFileError, match=rf"'{name}' holds NaN or infinity: give a checkpoint from before"):
         pack(tmp_path / "model.pocketmt", state, model.architecture, vocabulary, "uniform8", ABOUT)
     assert not list(tmp_path.iterdir())
 
