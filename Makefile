@@ -67,7 +67,8 @@ benchmark: $(ENGINE) $(PEER)
 	$(BIN)/python tools/check_install.py --output benchmarks/records/install.json
 	$(BESIDE_PEERS) --trained captions-en-de-8bit --random base --shortlist without --rounds 5
 	$(BESIDE_PEERS) --trained --random base --shortlist with --precisions int8 --rounds 3 --output benchmarks/records/peer-shortlist.json
-	$(BESIDE_PEERS) --trained --random 6-2.tiny 12-1.tiny --precisions float32 --rounds 3 --output benchmarks/records/peer-float-students.json
+	$(BESIDE_PEERS) --trained --random 6-2.tiny --precisions float32 --rounds 3 --output benchmarks/records/peer-float-students.json
+	$(BESIDE_PEERS) --trained --random 12-1.tiny --precisions float32 --rounds 3 --output benchmarks/records/peer-float-deep-students.json
 	$(BESIDE_PEERS) --trained --random 6-2.tiny --precisions int8 --rounds 5 --output benchmarks/records/peer-students.json
 	$(BESIDE_PEERS) --trained --random 12-1.tiny --precisions int8 --rounds 5 --output benchmarks/records/peer-deep-students.json
 	$(BESIDE_PEERS) --workers $$(nproc) --trained --random base --shortlist without --precisions int8 --rounds 5 --output benchmarks/records/peer-threads.json
