@@ -109,7 +109,7 @@ def _check_size(vocabulary: Vocabulary, architecture: Architecture) -> None:
 
 
 def _page_release(buffer: memoryview) -> Callable[[int, int], None] | None:
-    """A function that lets go of the mapped pages within (offset, size): while packing, a matrix is in memory once."""
+    """A function that lets go of the mapped pages within (offset, size): what is packed is not in memory twice."""
     mapped = buffer.obj
     if not isinstance(mapped, mmap.mmap) or not hasattr(mmap, "MADV_DONTNEED"):
         return None
