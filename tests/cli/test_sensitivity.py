@@ -39,7 +39,7 @@ def test_a_table(pocketmt: Run, tiny_run: Path) -> None:
         (("--bits", "4,4"), 2, "--bits"),
         (("--option", "greedy"), 2, "NAME=VALUE"),
         (("--picture", "picture.txt"), 2, ".svg"),
-        (("--picture", "missing/picture.svg"), 2, "folder"),
+        (("--picture", "missing/picture.svg"), 1, "there is no folder missing"),
         (("--scheme", "binery"), 1, "binery"),
         (("--option", "method=best"), 1, "method is 'best'"),
         (("--bits", "8"), 1, "bits is 8"),

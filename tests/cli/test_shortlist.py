@@ -28,10 +28,10 @@ def faster(pocketmt: Run, random_model: Path, parallel: tuple[Path, Path], tmp_p
     )
     assert answer.returncode == 0, answer.stderr
     assert answer.stdout == b""
-    added = output.stat().st_size - random_model.stat().st_size
+    before, after = random_model.stat().st_size, output.stat().st_size
     told = answer.stderr.decode()
     assert "IBM model 1: iteration 5 of 5" in told
-    assert f"{output.stat().st_size:,} bytes, +{added:,} by the shortlist" in told
+    assert after > before and f"{after:,} bytes, before {before:,}" in told
     return output
 
 
@@ -74,7 +74,8 @@ def test_a_list_is_taken_over(pocketmt: Run, another_model: Path, faster: Path, 
     with open_model(faster) as one, open_model(output) as other:
         assert one.shortlist() == other.shortlist() is not None
     again = pocketmt("shortlist", output, "--like", faster, "-o", output)
-    assert again.returncode == 0 and b"+0 by the shortlist" in again.stderr
+    size = output.stat().st_size
+    assert again.returncode == 0 and f"{size:,} bytes, before {size:,}" in again.stderr.decode()
 
 
 def test_alignments_of_another_tool(
@@ -107,7 +108,7 @@ def test_the_speed_without_it_can_be_measured(pocketmt: Run, faster: Path, text:
         (["--recall-source", "train.en"], "go together"),
         ([], "Give --output"),
         (["-o", "out"], "Give text to learn from"),
-        (["-s", "train.en", "-t", "train.de", "-o", "nowhere/out"], "nowhere/out is not in a folder"),
+        (["--like", "other.pocketmt", "-o", "out", "--likeliest", "9"], "--likeliest and --frequent go with --source"),
         (["-s", "train.en", "-t", "train.de", "-o", "out", "--likeliest", "256"], "256 is not in the range"),
     ],
 )
@@ -116,6 +117,15 @@ def test_wrong_usage(
 ) -> None:
     assert run(["shortlist", str(random_model), *arguments]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_a_missing_folder_is_told_before_anything_is_learnt(
+    random_model: Path, parallel: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    texts = ["--source", str(parallel[0]), "--target", str(parallel[1])]
+    assert run(["shortlist", str(random_model), *texts, "--output", "nowhere/out"]) == 1
+    told = capsys.readouterr().err
+    assert "there is no folder nowhere" in told and "iteration" not in told
 
 
 def test_what_cannot_be_learnt_from(

@@ -91,7 +91,7 @@ def shortlist(
     if output is not None:
         before, written = path.stat().st_size, add_shortlist(path, found, output)
         record |= {"output": output, "bytes": written, "bytes_before": before}
-        click.echo(f"{output}: {written:,} bytes; {path}: {before:,}", err=True)
+        click.echo(f"{output}: {written:,} bytes, before {before:,}", err=True)
     if as_json:
         click.echo(to_json(record))
 
