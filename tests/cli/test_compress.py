@@ -243,7 +243,7 @@ def test_a_loss_is_tolerated_by_choosing_bits(pocketmt: Run, trained_run: Path, 
     assert pocketmt("translate", "-m", file, stdin=b"red cat\n").stdout.count(b"\n") == 1
     assert sizes[1] < sizes[0]
     # What the parts lose one by one is added up when bits are chosen; together they lose somewhat more.
-    assert rises[0] < 3 * 0.02 < 0.3 / 2 < rises[1]
+    assert rises[0] < 0.1 < rises[1]
 
 
 @pytest.mark.parametrize(
