@@ -1,21 +1,22 @@
-# What can be made from nothing but Python 3.11, a C++ compiler, make and the package registries:
+# Targets; they need Python 3.11, a C++ compiler, make and PyPI:
 #
-#   make demo        the main job on the built-in corpus: train, pack, score, time, translate (under ten minutes on two cores)
-#   make test        every check: format, lint, types, floors, tests, a fresh install
-#   make sanitize    the engine's tests and the hostile model files under AddressSanitizer, UBSan and ThreadSanitizer
-#   make benchmark   the measurements of benchmarks/: beside CTranslate2, every scheme beside 8 bit, the core's limits, every kernel
-#   make marian      Marian, by pymarian, in an environment of its own (1.1 GB): `make benchmark` then measures beside it, too
-#   make format      puts Python and C++ in the one format that `make test` checks
-#   make lock        pins the newest versions of what developing needs in requirements.lock
-#   make clean       removes what make made, the virtual environment too; runs of your own in build/ stay
+#   make demo        trains, packs, scores, times and translates on a synthetic corpus (about ten minutes on two cores)
+#   make check       format, lint, types, layers, lengths of functions and files, tables of the documentation
+#   make test        `make check`, the tests, and an installation in a fresh environment
+#   make sanitize    tests of the engine and of hostile model files under AddressSanitizer, UBSan and ThreadSanitizer
+#   make benchmark   the measurements of benchmarks/: speed compared with CTranslate2, all schemes, threads, all kernels
+#   make marian      installs Marian (pymarian) in a separate environment, 1.1 GB; `make benchmark` then compares with it, too
+#   make format      formats Python and C++
+#   make lock        pins the newest versions of the development packages in requirements.lock
+#   make clean       removes all that make created, also the virtual environment; your own files in build/ stay
 #
-# Each makes first what it needs: the virtual environment, the pinned packages, the native engine (cmake and ninja are packages).
+# Each target first creates the virtual environment with the pinned packages and the native engine, if needed.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-# A shell's own settings for Python must not reach what is made and checked here.
+# Settings of the shell must not affect Python here.
 unexport PYTHONPATH PYTHONHOME
 
 PYTHON ?= python3.11
@@ -25,17 +26,18 @@ PACKAGES := $(VENV)/.packages
 ENGINE := $(VENV)/.engine
 PEER := $(VENV)/.peer
 MARIAN := build/marian
+LOCK := build/lock
 SANITIZED := build/sanitize
 comma := ,
 MODULES := build/modules
-MADE := $(SANITIZED) $(MODULES) $(MARIAN) build/demo build/editable build/wheel build/install.json build/aarch64
+MADE := $(SANITIZED) $(MODULES) $(MARIAN) $(LOCK) build/demo build/editable build/wheel build/install.json build/aarch64
 NATIVE_SOURCES := $(shell find native -type f 2>/dev/null)
 PYTHON_SOURCES := $(sort $(shell find src -name '*.py'))
 CPP_SOURCES := $(filter %.h %.cpp %.inl,$(NATIVE_SOURCES))
-PYTHON_FOLDERS := src tests tools benchmarks
+PYTHON_FOLDERS := src tests tools benchmarks examples
 
-# The builds of PyTorch without CUDA are not on PyPI; pip prefers them where it sees them, here or on a mirror or disk. The
-# index is not required: one retry, then pip goes on without it.
+# The builds of PyTorch without CUDA are not on PyPI; pip prefers them if it finds them, in this index, a mirror or a folder.
+# The index is optional: after one retry, pip continues without it.
 TORCH_INDEX := https://download.pytorch.org/whl/cpu
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
@@ -45,39 +47,41 @@ help:
 	@sed -n 's/^#   make/make/p' Makefile
 
 demo: $(ENGINE)
-	$(BIN)/python -m benchmarks.demo
+	$(BIN)/python -m examples.demo
 
-# A file's tests stay together: they share what is slow to make.
+# The tests of a file run in one process, because they share slow fixtures.
 test: check
 	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile
 	$(BIN)/python tools/check_install.py --output build/install.json
 
-# All that needs no run of the program.
+# Static checks.
 check: $(ENGINE)
 	$(BIN)/ruff check $(PYTHON_FOLDERS)
 	$(BIN)/ruff format --check --quiet $(PYTHON_FOLDERS)
 	$(BIN)/clang-format --dry-run -Werror $(CPP_SOURCES)
 	$(BIN)/mypy $(PYTHON_FOLDERS)
 	$(BIN)/lint-imports
-	$(BIN)/python tools/check_lengths.py
-	$(BIN)/python tools/render_records.py --check
+	$(BIN)/lizard --warnings_only --length 60 --CCN 1000 --arguments 1000 native $(PYTHON_FOLDERS)
+	find native $(PYTHON_FOLDERS) -name '*.py' -o -name '*.cpp' -o -name '*.h' | \
+	    xargs awk 'FNR == 401 { print FILENAME ": more than 400 lines"; failed = 1 } END { exit failed }'
+	$(BIN)/python -m benchmarks.render_records --check
+	$(BIN)/python tools/check_language.py
 
-BESIDE_PEERS = $(BIN)/python -m benchmarks.peer $(if $(wildcard $(MARIAN)/.packages),--marian-python $(MARIAN)/bin/python)
+PEERS_BENCHMARK = $(BIN)/python -m benchmarks.peer $(if $(wildcard $(MARIAN)/.packages),--marian-python $(MARIAN)/bin/python)
 benchmark: $(ENGINE) $(PEER)
 	$(BIN)/python tools/check_install.py --output benchmarks/records/install.json
-	$(BESIDE_PEERS) --trained captions-en-de-8bit --random base --shortlist without --rounds 5
-	$(BESIDE_PEERS) --trained --random base --shortlist with --precisions int8 --rounds 3 --output benchmarks/records/peer-shortlist.json
-	$(BESIDE_PEERS) --trained --random 6-2.tiny --precisions float32 --rounds 3 --output benchmarks/records/peer-float-students.json
-	$(BESIDE_PEERS) --trained --random 12-1.tiny --precisions float32 --rounds 3 --output benchmarks/records/peer-float-deep-students.json
-	$(BESIDE_PEERS) --trained --random 6-2.tiny --precisions int8 --rounds 5 --output benchmarks/records/peer-students.json
-	$(BESIDE_PEERS) --trained --random 12-1.tiny --precisions int8 --rounds 5 --output benchmarks/records/peer-deep-students.json
-	$(BESIDE_PEERS) --workers $$(nproc) --trained --random base --shortlist without --precisions int8 --rounds 5 --output benchmarks/records/peer-threads.json
+	$(PEERS_BENCHMARK) --trained captions-en-de-8bit --random base --shortlist without --rounds 5
+	$(PEERS_BENCHMARK) --trained --random base --shortlist with --precisions int8 --rounds 3 --output benchmarks/records/peer-shortlist.json
+	$(PEERS_BENCHMARK) --trained --random 6-2.tiny --precisions float32 --rounds 3 --output benchmarks/records/peer-float-students.json
+	$(PEERS_BENCHMARK) --trained --random 12-1.tiny --precisions float32 --rounds 3 --output benchmarks/records/peer-float-deep-students.json
+	$(PEERS_BENCHMARK) --trained --random 6-2.tiny --precisions int8 --rounds 5 --output benchmarks/records/peer-students.json
+	$(PEERS_BENCHMARK) --trained --random 12-1.tiny --precisions int8 --rounds 5 --output benchmarks/records/peer-deep-students.json
+	$(PEERS_BENCHMARK) --workers $$(nproc) --trained --random base --shortlist without --precisions int8 --rounds 5 --output benchmarks/records/peer-threads.json
 	$(BIN)/python -m benchmarks.schemes
 	$(BIN)/python -m benchmarks.binary_codes
 	$(BIN)/python -m benchmarks.student_shapes
 	$(BIN)/python -m benchmarks.threads
 	$(BIN)/python -m benchmarks.first_word
-	$(BIN)/python -m benchmarks.log_products
 	$(BIN)/pocketmt benchmark captions-en-de ../shared/data/multi30k/test_2016_flickr.en --beam-size 1 --mode throughput \
 	    --lines 1000000 --repeats 1 --workers 2 --json > build/million-lines.json
 	mv build/million-lines.json benchmarks/records/million-lines.json
@@ -87,7 +91,7 @@ benchmark: $(ENGINE) $(PEER)
 	$(BIN)/python -m benchmarks.floor
 	$(BIN)/python -m benchmarks.kernels
 	$(BIN)/python -m benchmarks.pictures
-	$(BIN)/python tools/render_records.py
+	$(BIN)/python -m benchmarks.render_records
 
 format: $(PACKAGES)
 	$(BIN)/ruff check --fix $(PYTHON_FOLDERS)
@@ -96,19 +100,19 @@ format: $(PACKAGES)
 
 engine: $(ENGINE)
 
-$(PACKAGES): requirements.lock | tools-are-here
+$(PACKAGES): requirements.lock | prerequisites
 	$(PYTHON) -m venv $(VENV)
-	echo "Installing the pinned packages into $(VENV) (a minute or two, about 1 GB) ..."
+	echo "Installing the pinned packages into $(VENV) (one or two minutes, about 1 GB) ..."
 	$(PIP) install --no-deps --retries 1 --extra-index-url $(TORCH_INDEX) "$$(grep '^torch==' requirements.lock)"
 	$(PIP) install -r requirements.lock
 	touch $@
 
-$(ENGINE): $(PACKAGES) pyproject.toml $(NATIVE_SOURCES) $(MODULES) | tools-are-here
+$(ENGINE): $(PACKAGES) pyproject.toml $(NATIVE_SOURCES) $(MODULES) | prerequisites
 	echo "Building the native engine ..."
 	$(PIP) install --no-build-isolation --no-deps --editable .
 	touch $@
 
-# An editable install knows each module by the path of its file: where a file came, went or moved, it is made anew.
+# An editable install maps each module to the path of its file: it is repeated if files are added, removed or moved.
 $(MODULES): always
 	mkdir -p $(@D)
 	cmp --quiet $@ <(echo $(PYTHON_SOURCES)) || echo $(PYTHON_SOURCES) > $@
@@ -119,16 +123,16 @@ $(PEER): $(PACKAGES) benchmarks/requirements.lock
 
 marian: $(MARIAN)/.packages
 
-# pymarian asks for versions of its own of what others need, too.
-$(MARIAN)/.packages: benchmarks/marian-requirements.lock | tools-are-here
+# pymarian needs other versions of some packages.
+$(MARIAN)/.packages: benchmarks/marian-requirements.lock | prerequisites
 	$(PYTHON) -m venv $(MARIAN)
 	$(MARIAN)/bin/python -m pip --disable-pip-version-check --quiet install -r benchmarks/marian-requirements.lock
 	touch $@
 
-# Environments of their own whose pocketmt is compiled with sanitizers; every other package is that of the first. The
-# sanitizers' messages are not captured (--capture=sys), as they end the process. How much memory such a build takes says
-# nothing, thousands of lines of real text take it too long, and AArch64's program is not it. Races are looked for where
-# threads are: not in other packages' libraries, which are not compiled for that.
+# Separate environments whose pocketmt is compiled with sanitizers, with the other packages of .venv. Messages of sanitizers
+# are not captured (--capture=sys), because they end the process. Left out are tests of memory use, which such builds change,
+# of thousands of lines of text, which take too long, and of the AArch64 program. ThreadSanitizer ignores the libraries of
+# other packages, which are not compiled for it.
 define sanitized
 	$(BIN)/python -m venv --without-pip $(SANITIZED)/$(1)/venv
 	realpath $(VENV)/lib/python3.11/site-packages > $(SANITIZED)/$(1)/venv/lib/python3.11/site-packages/development.pth
@@ -144,33 +148,39 @@ sanitize: $(ENGINE)
 	    ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
 	    $(SANITIZED)/address/venv/bin/python -m pytest --capture=sys \
 	        tests/native tests/engine tests/model_file tests/cli/test_translate.py \
-	        --ignore-glob 'tests/engine/test_memory*.py' --ignore tests/engine/test_real_text.py \
+	        --ignore tests/engine/memory --ignore tests/engine/test_real_text.py \
 	        --ignore tests/native/test_aarch64.py
 	$(call sanitized,thread,thread)
 	LD_PRELOAD="$(call library,libtsan)" TSAN_OPTIONS="halt_on_error=1 ignore_noninstrumented_modules=1" \
 	    setarch --addr-no-randomize $(SANITIZED)/thread/venv/bin/python -m pytest --capture=sys \
-	        tests/native/test_crew.py tests/engine/test_sameness.py tests/engine/test_translator.py
+	        tests/native/test_thread_pool.py tests/engine/test_sameness.py tests/engine/test_translator.py
 
-lock: | tools-are-here
-	$(PYTHON) tools/lock.py $(TORCH_INDEX)
+# The newest versions for Linux x86-64. [tool.uv] in pyproject.toml pins PyTorch and excludes the packages of CUDA; the pin
+# accepts builds with and without CUDA, so there are no hashes.
+lock: | prerequisites
+	$(PYTHON) -m venv $(LOCK)
+	$(LOCK)/bin/python -m pip --disable-pip-version-check --quiet install uv
+	{ grep '^#' requirements.lock; $(LOCK)/bin/uv pip compile pyproject.toml --extra dev --quiet --no-header --no-annotate \
+	    --python-version 3.11 --python-platform x86_64-unknown-linux-gnu; } > $(LOCK)/requirements.lock
+	mv $(LOCK)/requirements.lock requirements.lock
 
 clean:
 	rm -rf $(VENV) $(MADE) dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 	find $(PYTHON_FOLDERS) -name __pycache__ -type d -prune -exec rm -rf {} +
-	@if [ -d build ] && ! rmdir build 2> /dev/null; then echo "kept, as make did not make it:" build/*; fi
+	@if [ -d build ] && ! rmdir build 2> /dev/null; then echo "kept, not created by make:" build/*; fi
 
-.PHONY: tools-are-here
-.SILENT: tools-are-here $(PACKAGES) $(MODULES) $(ENGINE)
-tools-are-here:
+.PHONY: prerequisites
+.SILENT: prerequisites $(PACKAGES) $(MODULES) $(ENGINE)
+prerequisites:
 	command -v $(PYTHON) > /dev/null || { \
-	    echo "error: $(PYTHON) was not found. Install Python 3.11, or name it: make PYTHON=/path/to/python3.11" >&2; exit 1; }
+	    echo "error: $(PYTHON) was not found. Install Python 3.11, or give its path: make PYTHON=/path/to/python3.11" >&2; exit 1; }
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || { \
-	    echo "error: $(PYTHON) is not Python 3.11 (the pinned packages are for it): make PYTHON=/path/to/python3.11" >&2; exit 1; }
+	    echo "error: $(PYTHON) is not Python 3.11, which the pinned packages need: make PYTHON=/path/to/python3.11" >&2; exit 1; }
 	$(PYTHON) -c 'import ensurepip' 2> /dev/null || { \
-	    echo "error: $(PYTHON) cannot make virtual environments; on Debian and Ubuntu: apt install python3.11-venv" >&2; exit 1; }
+	    echo "error: $(PYTHON) cannot create virtual environments; on Debian and Ubuntu: apt install python3.11-venv" >&2; exit 1; }
 	test -e "$$($(PYTHON) -c 'import sysconfig; print(sysconfig.get_path("include"))')/Python.h" || { \
 	    echo "error: Python.h of $(PYTHON) was not found; on Debian and Ubuntu: apt install python3.11-dev" >&2; exit 1; }
 	command -v $(CXX) > /dev/null || { \
-	    echo "error: no C++ compiler ($(CXX)) was found. Install one (Debian, Ubuntu: apt install g++), or name it: make CXX=g++-12" >&2; exit 1; }
+	    echo "error: no C++ compiler ($(CXX)) was found. Install one (Debian, Ubuntu: apt install g++), or name one: make CXX=g++-12" >&2; exit 1; }
 	echo 'static_assert(__cplusplus > 201703L); int main() { return 0; }' | $(CXX) -std=c++20 -x c++ -fsyntax-only - || { \
-	    echo "error: $(CXX) does not know C++20; install GCC 11 or newer, or name it: make CXX=g++-12" >&2; exit 1; }
+	    echo "error: $(CXX) does not support C++20; install GCC 11 or newer, or name another compiler: make CXX=g++-12" >&2; exit 1; }

@@ -1,1 +1,1 @@
-"""Programs that measure, side by side with peers, and write what they measured as JSON (benchmarks/records/)."""
+"""Measurements, compared with other engines and with the papers; results are JSON files in benchmarks/records/."""

@@ -1,11 +1,11 @@
-"""Paper B's Table 3 on this machine: time and memory of a sentence in full precision and in the paper's codes.
+"""Table 3 of Chung et al. 2020 on this machine: time and memory per sentence in fp32 and in binary codes.
 
     python -m benchmarks.binary_codes --core 1
     python -m benchmarks.binary_codes --quick
 
-The network is `base` with random weights: 27 tokens in, 28 out, one sentence at a time, greedy, as the paper's on
-newstest2013 in the mean. All files run in turn, each in a process of its own. The record goes to
-benchmarks/records/binary-codes.json, its rows as a table to stdout.
+The network is `base` with random weights. It translates 27 tokens into 28, the means of newstest2013 in the paper,
+one sentence at a time with greedy search. The files are measured in turn, each in a separate process. The record is
+written to benchmarks/records/binary-codes.json and its rows as a table to stdout.
 """
 
 import argparse
@@ -17,15 +17,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from benchmarks.multi30k.row_recipes import find_row_recipe
 from benchmarks.one_core import OneCore, share_of_core
 from benchmarks.peer.sides import our_side
+from benchmarks.recipe_files import find_recipe
 from benchmarks.schemes.files import FileMaker
 from benchmarks.schemes.forms import Form
 from benchmarks.schemes.timing import SEED, add_options, publish, record_of, time_in_turn, timed_architecture
+from pocketmt.compression.planning import make_plan
 from pocketmt.evaluation.records import provenance
 from pocketmt.model_file import Architecture
-from pocketmt.recipes.description.plan import make_plan
 
 RECORD: Final = Path(__file__).parent / "records" / "binary-codes.json"
 COLUMNS: Final = (
@@ -54,11 +54,11 @@ class PhoneRow:
 
 TABLE: Final = (
     PhoneRow("full precision", None, 247.7, 708.9),
-    PhoneRow("3-bit baseline", "b-3-bit-baseline", 34.5, 301.0),
-    PhoneRow("2-bit baseline", "b-2-bit-baseline", 24.5, 235.9),
-    PhoneRow("2.5, FP, FP", "b-embedding-algorithm1", 188.3, 464.3),
-    PhoneRow("2.5, 1.8, FP", "b-two-phases", 94.5, 201.4),
-    PhoneRow("2.5, 1.8, 3.7", "b4-mixed-2.6-bits", 29.8, 200.7),
+    PhoneRow("3-bit baseline", "chung/3-bit-baseline", 34.5, 301.0),
+    PhoneRow("2-bit baseline", "chung/2-bit-baseline", 24.5, 235.9),
+    PhoneRow("2.5, FP, FP", "chung/embedding-2.5-bits", 188.3, 464.3),
+    PhoneRow("2.5, 1.8, FP", "chung/two-phases", 94.5, 201.4),
+    PhoneRow("2.5, 1.8, 3.7", "chung/mixed-2.6-bits", 29.8, 200.7),
 )
 
 
@@ -86,7 +86,7 @@ def measure(architecture: Architecture, folder: Path, rounds: int) -> list[dict[
     maker = FileMaker(architecture, SEED)
     sides = []
     for row in TABLE:
-        path = folder / f"{row.recipe}.pocketmt"
+        path = folder / f"{row.label}.pocketmt"
         maker.write(_form(row, architecture), path)
         sides.append(our_side(row.label, path, sys.executable))
     return time_in_turn(sides, architecture, rounds)
@@ -94,8 +94,8 @@ def measure(architecture: Architecture, folder: Path, rounds: int) -> list[dict[
 
 def _form(row: PhoneRow, architecture: Architecture) -> Form:
     if row.recipe is None:
-        return Form(row.label, {})
-    return Form(row.label, make_plan(find_row_recipe(row.recipe), architecture)[-1].matrices)
+        return Form(row.label)
+    return Form(row.label, make_plan(find_recipe(row.recipe), architecture).stages[-1].assignments)
 
 
 def rows_of(measured: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -1,12 +1,12 @@
-"""The time from starting a process to the first word, beside CTranslate2: importing, loading, one step of search.
+"""Time from the start of a process to the first word, compared with CTranslate2: imports, loading, one search step.
 
     python -m benchmarks.first_word
     python -m benchmarks.first_word --random tiny --rounds 3
 
-The networks are those of benchmarks/peer, random weights, without a shortlist; both sides translate one sentence of 27
-tokens and stop after its first token. Each round starts a process for each side, A B A B, all on one core; files were
-read before, and lie in the system's cache. CTranslate2 runs in the setting whose first word comes first. The record
-goes to benchmarks/records/first-word.json, its rows as a table to stdout.
+The networks are those of benchmarks/peer, with random weights and without a shortlist; both sides translate one
+sentence of 27 tokens and stop after its first token. Each round starts a process for each side, A B A B, on one core,
+with the files in the page cache. CTranslate2 runs in its fastest setting. Writes benchmarks/records/first-word.json and
+prints its rows.
 """
 
 import argparse
@@ -18,17 +18,19 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks.markdown import markdown_table
 from benchmarks.one_core import OneCore, add_core_option
 from benchmarks.peer.child_process import Child
 from benchmarks.peer.models import Pythons, TimedModel, random_models
 from benchmarks.peer.sides import Setting, Side, our_side
-from pocketmt.evaluation.records import provenance, write_record
-from pocketmt.evaluation.tables import Column, markdown_table
+from benchmarks.record_files import write_record
+from pocketmt.evaluation.records import provenance
+from pocketmt.evaluation.tables import Column
 
 RECORD = Path(__file__).parent / "records" / "first-word.json"
 SEED = 1
-# Which of our forms stand beside a peer's weights.
-FORMS_BESIDE = {"float32": ("float32",), "int8": ("uniform8", "logarithmic4")}
+# Weights of the peer -> our forms to compare with.
+FORMS_COMPARED = {"float32": ("float32",), "int8": ("uniform8", "logarithmic4")}
 STEPS = ("start", "load", "first_word", "in_all")
 COLUMNS = (
     "model",
@@ -51,11 +53,11 @@ def main(arguments: Sequence[str]) -> int:
     with tempfile.TemporaryDirectory() as folder:
         for name in options.random:
             model = next(random_models(name, 1, SEED, Path(folder), Pythons(options.peer_python)))
-            for weights, forms in FORMS_BESIDE.items():
+            for weights, forms in FORMS_COMPARED.items():
                 (peer,) = model.peers[weights]
                 sides = [peer, *(our_side(form, model.ours[form], sys.executable) for form in forms)]
                 rows += list(first_word_rows(model, sides, options.rounds))
-    # The processes that are measured are children: whether the core was free is not seen from here.
+    # Child processes are measured, so this process cannot tell whether there was other load.
     write_record({"rows": rows, "core": core.core, "provenance": origin}, options.output)
     print(markdown_table(rows, [Column.parse(column) for column in COLUMNS]))
     return 0
@@ -65,16 +67,14 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--random", nargs="+", default=["base", "tiny"], metavar="PRESET", help="default: %(default)s")
     parser.add_argument("--rounds", type=int, default=11, help="processes of each side (default: %(default)s)")
-    parser.add_argument(
-        "--peer-python", default=sys.executable, help="the Python that has CTranslate2 (default: this one)"
-    )
+    parser.add_argument("--peer-python", default=sys.executable, help="the Python with CTranslate2 (default: this one)")
     add_core_option(parser)
     parser.add_argument("--output", type=Path, default=RECORD, help="the record (default: %(default)s)")
     return parser.parse_args(arguments)
 
 
 def first_word_rows(model: TimedModel, sides: Sequence[Side], rounds: int) -> Iterator[dict[str, Any]]:
-    """Yield a row a side; "times_as_fast" is the median of the rounds' ratios to the first side."""
+    """Yield a row for each side; "times_as_fast" is the median ratio to the first side over rounds."""
     settings = [_quickest(side, model) for side in sides]
     times: list[list[dict[str, float]]] = [[] for _ in sides]
     for _ in range(rounds):
@@ -96,7 +96,7 @@ def first_word_rows(model: TimedModel, sides: Sequence[Side], rounds: int) -> It
 
 
 def _quickest(side: Side, model: TimedModel) -> Setting:
-    """Return the setting whose first word comes first, of two processes each."""
+    """Return the setting with the earliest first word, the best of two processes each."""
 
     def seconds(setting: Setting) -> float:
         return min(first_word_seconds(side, setting, model)["in_all"] for _ in range(2))
@@ -105,7 +105,7 @@ def _quickest(side: Side, model: TimedModel) -> Setting:
 
 
 def first_word_seconds(side: Side, setting: Setting, model: TimedModel) -> dict[str, float]:
-    """Return the seconds of one new process: until it has imported its engine, of loading, and until the first word."""
+    """Return the seconds of a new process for importing its engine, for loading and for the first word."""
     started = time.perf_counter()
     with Child(side.module, setting.environment, side.python) as child:
         child.ask("prepare", sources=[])

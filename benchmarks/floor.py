@@ -1,4 +1,4 @@
-"""What one core of this machine can do at most: multiply-adds in registers, and reading memory of a given size.
+"""The limits of one core of this machine: multiply-adds in registers, and reading memory of a given size.
 
     python -m benchmarks.floor --core 1
 
@@ -14,10 +14,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from benchmarks.markdown import markdown_table
 from benchmarks.one_core import OneCore, add_core_option
+from benchmarks.record_files import write_record
 from pocketmt.engine import _native_testing as native
-from pocketmt.evaluation.records import provenance, write_record
-from pocketmt.evaluation.tables import Column, markdown_table
+from pocketmt.evaluation.records import provenance
+from pocketmt.evaluation.tables import Column
 
 RECORD: Final = Path(__file__).parent / "records" / "floor.json"
 INSTRUCTION_SETS: Final = ("avx512_vnni", "avx2")  # that limits are known of

@@ -1,4 +1,4 @@
-"""Measuring on one core, keeping to it and saying whether something else ran there, too; or on all of them."""
+"""Measurements on one pinned core or on all cores, with a check for other load."""
 
 import argparse
 import os
@@ -8,17 +8,17 @@ import time
 from collections.abc import Mapping
 from typing import Any, Final
 
-# A run that had the core to itself has at least this share of the clock's time.
+# Without other load, the processor time of a run is at least this share of its wall time.
 IDLE_CORE_SHARE: Final = 0.97
 
 
 def add_core_option(parser: argparse.ArgumentParser) -> None:
     """Add --core N."""
-    parser.add_argument("--core", type=int, help="the core on which everything is timed (default: the last one)")
+    parser.add_argument("--core", type=int, help="the core for all timing (default: the last one)")
 
 
 def share_of_core(measured: Mapping[str, Any]) -> float:
-    """Return the share of the clock's time that a median run had the core: near 1 where nothing else ran on it.
+    """Return the median of processor time / wall time over the runs; near 1 without other load on the core.
 
     Args:
         measured: "processor_seconds" and "seconds" of each run.
@@ -28,38 +28,38 @@ def share_of_core(measured: Mapping[str, Any]) -> float:
 
 
 class OneCore:
-    """A measurement on one core, from when this is made; processes that are started meanwhile inherit the core."""
+    """Pins this process, and the processes that it starts, to one core."""
 
     def __init__(self, core: int | None) -> None:
-        """Keep this process to a core; None: the last one that it may use."""
+        """Pin this process to a core; None: the last one available to it."""
         self.core = max(os.sched_getaffinity(0)) if core is None else core
         self._load_before = os.getloadavg()
         os.sched_setaffinity(0, {self.core})
         self._wall, self._processor = time.perf_counter(), time.process_time()
 
     def about(self, core_share: float | None = None) -> dict[str, Any]:
-        """Return what a record says of the core, and warn where its times are not to be published.
+        """Return the entries of a record about the core; print a warning if there was other load.
 
         Args:
-            core_share: the share of the clock's time that what was measured had the core; None: this process's own.
+            core_share: processor time / wall time of the measurement; None: of this process.
         """
         if core_share is None:
             core_share = (time.process_time() - self._processor) / (time.perf_counter() - self._wall)
         if core_share < IDLE_CORE_SHARE:
-            warning = f"something else ran on core {self.core}: these times are not to be published"
+            warning = f"other programs ran on core {self.core}: do not publish these times"
             print(f"warning: {warning}", file=sys.stderr)
         load = {"before": self._load_before, "after": os.getloadavg()}
         return {"core": self.core, "core_share": core_share, "load_average": load}
 
 
 class AllCores:
-    """A measurement on all cores that this process may use, from when this is made."""
+    """A measurement on all cores available to this process."""
 
     def __init__(self) -> None:
-        """Note how busy the machine is."""
+        """Record the load average of the machine."""
         self._load_before = os.getloadavg()
 
     def about(self, core_share: float) -> dict[str, Any]:
-        """Return what a record says of the cores; `core_share`: how many of them the runs had at least."""
+        """Return the entries of a record about the cores; `core_share`: least processor / wall time of the runs."""
         load = {"before": self._load_before, "after": os.getloadavg()}
         return {"cores": len(os.sched_getaffinity(0)), "core_share": core_share, "load_average": load}

@@ -1,12 +1,11 @@
-"""Paper E's Table 1 on this machine: how large and how fast each shape of a student is, in 32, 8 and 4 bits.
+"""Size and speed of the student shapes of Behnke et al. 2021, Table 1, in 32, 8 and 4 bits.
 
     python -m benchmarks.student_shapes --core 1
     python -m benchmarks.student_shapes --quick
 
-Networks of random weights with 32,000 pieces and a shortlist of 50 and 100: 27 tokens in, 28 out, greedy, in batches of
-32, as the paper's. Quality is not theirs to show. All files run in turn, each in a process of its own; times are beside
-`12-1.tiny` in full precision in the same rounds. The record goes to benchmarks/records/student-shapes.json, its rows as
-a table to stdout.
+Networks with random weights, 32,000 pieces and a shortlist of 50 and 100: 27 tokens in, 28 out, greedy, in batches of
+32 as in the paper. Quality is not measured. All files run in turn, each in a separate process; times are relative to
+`12-1.tiny` in full precision in the same rounds. Writes benchmarks/records/student-shapes.json and prints its rows.
 """
 
 import argparse
@@ -23,21 +22,21 @@ from benchmarks.one_core import OneCore, share_of_core
 from benchmarks.peer.models import RANDOM_VOCABULARY
 from benchmarks.peer.shortlists import random_shortlist
 from benchmarks.peer.sides import Batching, Side, our_side
+from benchmarks.recipe_files import find_recipe
 from benchmarks.schemes.files import FileMaker
 from benchmarks.schemes.forms import Form
 from benchmarks.schemes.timing import QUICK_VOCABULARY, SEED, add_options, publish, record_of, time_in_turn
+from pocketmt.compression.planning import make_plan
 from pocketmt.evaluation.records import provenance
 from pocketmt.models.presets import TRANSFORMERS, preset
-from pocketmt.recipes.description.catalogue import find_recipe
-from pocketmt.recipes.description.plan import make_plan
-from pocketmt.recipes.packing.shortlist import add_shortlist
+from pocketmt.packing.shortlist import add_shortlist
 
 RECORD: Final = Path(__file__).parent / "records" / "student-shapes.json"
 SENTENCES: Final = 64  # of a run
 BATCHING: Final = Batching(32)
 FULL: Final = "float32"
-# Recipes that take no training, by what the table calls the forms that they give a file.
-RECIPES: Final[Mapping[str, str]] = {"uniform8": "uniform8", "logarithmic4": "l-log4-after-training"}
+# The form of the weights, as the table names it -> its recipe, which needs no training.
+RECIPES: Final[Mapping[str, str]] = {"uniform8": "8bit", "logarithmic4": "aji/log4-after-training"}
 REFERENCE: Final = "12-1.tiny"
 COLUMNS: Final = (
     "model",
@@ -63,7 +62,7 @@ COLUMNS: Final = (
 
 @dataclass(frozen=True)
 class PaperShape:
-    """A row of paper E's Table 1: parameters, an output bias of 32,000 among them, and seconds for WMT21's test."""
+    """A row of the paper's Table 1: parameters, with an output bias of 32,000, and seconds for the WMT21 test set."""
 
     name: str
     million_parameters: float
@@ -83,7 +82,7 @@ TABLE: Final = (
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Measure; returns the exit status."""
+    """Measure; return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add_options(parser, RECORD)
     options = parser.parse_args(arguments)
@@ -98,18 +97,18 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def measure(shapes: Sequence[PaperShape], vocabulary: int, folder: Path, rounds: int) -> list[dict[str, Any]]:
-    """Return a measurement of each shape's files, `FULL` first, without the outputs."""
+    """Return measurements of the files of each shape, `FULL` first, without the translations."""
     sides = [side for shape in shapes for side in _sides(shape.name, vocabulary, folder)]
     reference = preset(REFERENCE, vocabulary)
     return time_in_turn(sides, reference, rounds, BATCHING, SENTENCES, shortlist=True)
 
 
 def _sides(name: str, vocabulary: int, folder: Path) -> list[Side]:
-    """Write a shape's files of random weights, each with a shortlist."""
+    """Write the files of a shape, with random weights and a shortlist."""
     architecture = preset(name, vocabulary)
-    forms = {FULL: Form(FULL, {})}
+    forms = {FULL: Form(FULL)}
     for label, recipe in RECIPES.items():
-        forms[label] = Form(label, make_plan(find_recipe(recipe), architecture)[-1].matrices)
+        forms[label] = Form(label, make_plan(find_recipe(recipe), architecture).stages[-1].assignments)
     maker, shortlist = FileMaker(architecture, SEED), random_shortlist(vocabulary, SEED)
     sides = []
     for label, form in forms.items():
@@ -122,7 +121,7 @@ def _sides(name: str, vocabulary: int, folder: Path) -> list[Side]:
 
 
 def rows_of(shapes: Sequence[PaperShape], measured: Sequence[dict[str, Any]], vocabulary: int) -> list[dict[str, Any]]:
-    """Return a row for each shape; times are beside the reference, one of them, in full precision, round by round."""
+    """Return a row for each shape; times are relative to the reference shape in full precision, round by round."""
     forms = (FULL, *RECIPES)
     by_shape = {
         shape.name: dict(zip(forms, measured[index * len(forms) :], strict=False)) for index, shape in enumerate(shapes)
@@ -149,7 +148,7 @@ def rows_of(shapes: Sequence[PaperShape], measured: Sequence[dict[str, Any]], vo
 
 
 def _ratio(seconds: Sequence[float], reference: Sequence[float]) -> float:
-    return statistics.median(own / beside for own, beside in zip(seconds, reference, strict=True))
+    return statistics.median(own / other for own, other in zip(seconds, reference, strict=True))
 
 
 if __name__ == "__main__":

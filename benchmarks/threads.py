@@ -1,12 +1,12 @@
-"""What more threads bring: one sentence on several, a text on several, and a long text in memory that does not grow.
+"""Speed-up by threads, for one sentence at a time and for a text.
 
     python -m benchmarks.threads
     python -m benchmarks.threads --quick
 
-Networks of random weights as in benchmarks/peer, 27 tokens in and 28 out, greedy: one sentence at a time, and many at
-once, by 1 to all of the machine's cores, each with a translator of its own that has so many workers. The translators
-run in turn, A B A B, and after each what a core can multiply at most, where it is known how to find out: one worker's
-multiply-adds are a share of that. The record goes to benchmarks/records/threads.json, its rows as a table to stdout.
+Networks with random weights as in benchmarks/peer, 27 tokens in and 28 out, greedy, one sentence at a time and many at
+once, with 1 worker to as many as cores. The translators run in turn, A B A B; after each, the peak rate of
+multiply-adds of a core is measured, if possible on this processor, to which the rate of one worker is compared. Writes
+benchmarks/records/threads.json and prints its rows.
 """
 
 import argparse
@@ -24,23 +24,25 @@ import torch
 from benchmarks.floor import known_instruction_sets
 from benchmarks.peer.models import RANDOM_VOCABULARY, TARGET_LENGTH, random_sources
 from benchmarks.peer.piece_list import made_up_vocabulary
+from benchmarks.record_files import write_record
 from pocketmt.engine import SearchOptions, Translator
 from pocketmt.engine import _native_testing as native
-from pocketmt.evaluation.records import provenance, write_record
-from pocketmt.evaluation.tables import Column, markdown_table
+from pocketmt.evaluation.records import provenance
+from pocketmt.evaluation.tables import Column, plain_table
 from pocketmt.models.networks import make_network
 from pocketmt.models.presets import preset
-from pocketmt.recipes.packing.model_file import About, pack
+from pocketmt.packing.contents import ModelContents, ModelMetadata
+from pocketmt.packing.model_file import pack
 
 RECORD: Final = Path(__file__).parent / "records" / "threads.json"
 SEED: Final = 1
 PRESETS: Final = ("base", "6-2.tiny")
 SCHEMES: Final = ("uniform8", "logarithmic4")
-SENTENCES: Final = 8  # of a run, one at a time
-BATCHED_SENTENCES: Final = 256  # of a run, at once
+SENTENCES: Final = 8  # in a run, one at a time
+BATCHED_SENTENCES: Final = 256  # in a run, at once
 SEARCH: Final[SearchOptions] = {"beam_size": 1, "min_length": TARGET_LENGTH, "max_length": TARGET_LENGTH}
 PEAK_ROUNDS: Final = 11
-# One worker that had its core to itself has at least this share of the clock's time.
+# Without other load, the processor time of one worker is at least this share of its wall time.
 IDLE_CORE_SHARE: Final = 0.95
 COLUMNS: Final = (
     "model",
@@ -57,9 +59,9 @@ COLUMNS: Final = (
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Measure; returns the exit status."""
+    """Measure; return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=11, help="how often each runs (default: %(default)s)")
+    parser.add_argument("--rounds", type=int, default=11, help="runs of each translator (default: %(default)s)")
     parser.add_argument("--output", type=Path, default=RECORD, help="the record (default: %(default)s)")
     parser.add_argument("--quick", action="store_true", help="a smoke test: `tiny`, two rounds, no record")
     options = parser.parse_args(arguments)
@@ -68,9 +70,9 @@ def main(arguments: Sequence[str]) -> int:
     rows = []
     for name in ("tiny",) if options.quick else PRESETS:
         rows += _measure(name, len(cores), 2 if options.quick else options.rounds, 320 if options.quick else None)
-    print(markdown_table(rows, [Column.parse(each) for each in COLUMNS]))
+    print(plain_table(rows, [Column.parse(each) for each in COLUMNS]))
     if min(row["core_share"] for row in rows if row["workers"] == 1) < IDLE_CORE_SHARE:
-        print("warning: something else ran meanwhile: these times are not to be published", file=sys.stderr)
+        print("warning: other programs ran meanwhile: do not publish these times", file=sys.stderr)
     if not options.quick or options.output != RECORD:
         load = {"before": load_before, "after": os.getloadavg()}
         write_record({"rows": rows, "cores": len(cores), "load_average": load, "provenance": origin}, options.output)
@@ -78,20 +80,20 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _measure(name: str, cores: int, rounds: int, vocabulary: int | None) -> list[dict[str, Any]]:
-    """Return the rows of a preset: each scheme, case and number of workers."""
+    """Return the rows of a preset, for each scheme, case and number of workers."""
     architecture = preset(name, vocabulary or RANDOM_VOCABULARY)
     sources = random_sources(architecture.vocabulary_size, BATCHED_SENTENCES, SEED)
     torch.manual_seed(SEED)
     weights = make_network(architecture).state_dict()
     vocabulary_model = made_up_vocabulary(architecture.vocabulary_size)
-    written = About(source_language="en", target_language="de", description="for benchmarks/threads")
+    written = ModelMetadata(source_language="en", target_language="de", description="for benchmarks/threads")
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         for scheme in SCHEMES:
             path = Path(folder) / f"{scheme}.pocketmt"
-            pack(path, weights, architecture, vocabulary_model, scheme, written)
+            pack(path, ModelContents(weights, architecture, vocabulary_model, scheme, written))
             translators = [Translator(path, workers=workers) for workers in range(1, cores + 1)]
-            # Each of a sentence's 28 positions, eos with the source's 27, meets every matrix once.
+            # Each of 28 source positions (27 pieces and EOS) and 28 target positions is multiplied by each matrix once.
             multiply_adds = TARGET_LENGTH * sum(tensor.numel() for tensor in weights.values() if tensor.dim() == 2)
             for case, run, sentences in (("one sentence", _alone, SENTENCES), ("many", _together, BATCHED_SENTENCES)):
                 about = {"model": name, "scheme": scheme, "case": case}
@@ -115,7 +117,7 @@ def _rounds(
     sources: Sequence[Sequence[int]],
     rounds: int,
 ) -> list[dict[str, Any]]:
-    """Return a row for each translator, all run in turn."""
+    """Run the translators in turn; return a row for each."""
     seconds: list[list[float]] = [[] for _ in translators]
     limits: list[list[float | None]] = [[] for _ in translators]
     shares: list[list[float]] = [[] for _ in translators]
@@ -135,14 +137,14 @@ def _rounds(
 
 
 def _seconds_at_most(instruction_set: str) -> float | None:
-    """Return the seconds that a core takes for a multiply-add of int8 in registers; None where no one knows how."""
+    """Return a core's seconds per int8 multiply-add in registers; None if not known for this instruction set."""
     if instruction_set not in known_instruction_sets():
         return None
     return statistics.median(native.time_multiply_adds(instruction_set, "int8", PEAK_ROUNDS))
 
 
 def _multiplying(row: dict[str, Any], multiply_adds: int) -> dict[str, Any]:
-    """Return how fast a row multiplies, and one worker's share of what its core can: the median of the rounds."""
+    """Return the rate of multiply-adds, and for one worker its share of the core's peak as the median over rounds."""
     rate = 1e-9 * multiply_adds / statistics.median(row["seconds"])
     limits = row["seconds_of_a_multiply_add"]
     known = row["workers"] == 1 and None not in limits

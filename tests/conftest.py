@@ -1,14 +1,14 @@
-"""What holds for all tests."""
+"""Configuration of all tests."""
 
 import signal
 
 from hypothesis import settings
 
-# The same examples in each run: what passed on one machine passes on the next. New ones are looked for by
-# `pytest --hypothesis-profile=default`; what it finds becomes a test of its own.
+# This profile draws the same examples in each run, so that tests pass on all machines or on none. To search for new
+# examples, run `pytest --hypothesis-profile=default`; add a test for each failure that it finds.
 settings.load_profile("ci")
 
 
 def pytest_configure() -> None:
-    """Heed Ctrl-C, which some tests send, even where a script started them in the background."""
+    """Restore the handler of Ctrl-C, which some tests send: scripts disable it for background processes."""
     signal.signal(signal.SIGINT, signal.default_int_handler)

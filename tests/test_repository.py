@@ -1,4 +1,4 @@
-"""What a newcomer relies on: the set-up says what is missing, the pins are complete, links lead somewhere."""
+"""The set-up: missing tools are named, pins are complete, links in the documentation work."""
 
 import os
 import re
@@ -32,7 +32,7 @@ def test_the_runtime_needs_two_packages(project: dict[str, Any]) -> None:
     assert {Requirement(each).name for each in project["dependencies"]} == {"sentencepiece", "click"}
 
 
-def test_everything_that_developing_needs_is_pinned(project: dict[str, Any]) -> None:
+def test_every_development_package_is_pinned(project: dict[str, Any]) -> None:
     pins = _pins()
     extras = project["optional-dependencies"]
     for text in [*project["dependencies"], *extras["train"], *extras["clean"], *extras["dev"]]:
@@ -40,10 +40,10 @@ def test_everything_that_developing_needs_is_pinned(project: dict[str, Any]) -> 
         if requirement.name != "pocketmt":
             pin = pins[canonicalize_name(requirement.name)]
             (version,) = (each.version for each in pin.specifier)
-            assert requirement.specifier.contains(version), f"{pin} is not what pyproject.toml asks for: {requirement}"
+            assert requirement.specifier.contains(version), f"{pin} is not what pyproject.toml requires: {requirement}"
 
 
-def test_every_pin_is_exact_and_none_is_of_cuda() -> None:
+def test_pins_are_exact_and_without_cuda() -> None:
     for name, pin in _pins().items():
         assert [each.operator for each in pin.specifier] == ["=="], pin
         assert not name.startswith(("nvidia", "cuda", "triton")), pin
@@ -54,16 +54,16 @@ def test_every_pin_is_exact_and_none_is_of_cuda() -> None:
     ("variable", "message"),
     [
         ("PYTHON=no-such-python", "Install Python 3.11"),
-        ("PYTHON=true", "Python.h"),  # says yes to everything, and is none
+        ("PYTHON=true", "Python.h"),  # exits with 0, but is not Python
         ("CXX=no-such-compiler", "no C++ compiler"),
-        ("CXX=false", "does not know C++20"),
+        ("CXX=false", "does not support C++20"),
     ],
 )
-def test_make_says_what_is_missing(variable: str, message: str) -> None:
-    # A make above this one must not tell it its own variables.
+def test_make_names_missing_tools(variable: str, message: str) -> None:
+    # Variables of an outer make must not reach this one.
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
     answer = subprocess.run(
-        ["make", "tools-are-here", f"PYTHON={sys.executable}", variable],
+        ["make", "prerequisites", f"PYTHON={sys.executable}", variable],
         cwd=ROOT,
         env=environment,
         capture_output=True,
@@ -82,14 +82,14 @@ def test_continuous_integration_runs_every_check() -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_the_links_of_the_pages_lead_somewhere(page: Path) -> None:
+def test_links_of_the_documentation_work(page: Path) -> None:
     text = re.sub(r"```.*?```|`[^`\n]*`", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
     for target in re.findall(r"\]\(([^)\s]+)\)", text):
         if not re.match(r"\w+:|#", target):
             assert (page.parent / target.partition("#")[0]).exists(), f"{page}: {target}"
 
 
-def test_the_card_of_the_bundled_models_has_a_row_for_each() -> None:
+def test_the_model_card_has_a_row_for_each_bundled_model() -> None:
     folder = ROOT / "src" / "pocketmt" / "bundled"
     rows = re.findall(r"^\| `([^`]+)` \|", (folder / "README.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
     assert sorted(rows) == sorted(model.stem for model in folder.glob("*.pocketmt"))

@@ -1,11 +1,11 @@
-"""Installs PocketMT as a user does, in a fresh environment, and measures what came: bytes, import time, a translation.
+"""Installs PocketMT in a fresh environment, and measures its size, import time and a translation.
 
     python tools/check_install.py [--output RECORD.json]
 
-Builds a wheel, installs it with its runtime dependencies alone, and fails where another package came along, where a
-size or time is far beyond its goal, or where the bundled model does not translate. The size of the `train` extra is
-that of the same packages in the environment that runs this program. 1 MB is 10^6 bytes; .pyc files, which Python
-writes for itself, are counted apart.
+Builds a wheel, installs it with its runtime dependencies only, and fails if another package is installed, a size or
+time is far above its goal, or the bundled model does not translate. The size of the `train` extra is that of its
+packages in the environment of this program. 1 MB is 10^6 bytes; .pyc files, which Python writes, are counted
+separately.
 """
 
 import argparse
@@ -19,14 +19,14 @@ from dataclasses import dataclass
 from importlib.metadata import Distribution, distribution, distributions
 from pathlib import Path
 
-from pocketmt.evaluation.records import Provenance, provenance, to_json, write_record
+from pocketmt.evaluation.records import Provenance, provenance, to_json
 
 ROOT = Path(__file__).resolve().parent.parent
 RUNTIME = {"pocketmt", "sentencepiece", "click"}
-# What every virtual environment holds before anything is installed.
+# Packages of every new virtual environment.
 INSTALLERS = {"pip", "setuptools"}
 SIZE_GOAL_BYTES, SIZE_LIMIT_BYTES = 10_000_000, 15_000_000
-# The limit is generous because a busy machine makes every clock slow; the goal is what the record is held against.
+# The limit is generous because times are long on a busy machine.
 IMPORT_GOAL_MILLISECONDS, IMPORT_LIMIT_MILLISECONDS = 100, 1000
 IMPORT_REPEATS = 9
 SENTENCE = "A man rides a bike."
@@ -65,7 +65,7 @@ class ImportTime:
 
     module: str
     median_milliseconds: float
-    median_processor_milliseconds: float  # of it, computing: what remains where other programs leave the core alone
+    median_processor_milliseconds: float  # processor time, which excludes waiting for other programs
     fastest_milliseconds: float
     slowest_milliseconds: float
     repeats: int
@@ -73,44 +73,44 @@ class ImportTime:
 
 @dataclass(frozen=True)
 class InstallRecord:
-    """All that is measured here."""
+    """All measurements."""
 
     wheel_bytes: int
-    bundled_models_bytes: int  # in the wheel, and in the runtime's size
-    pocketmt_megabytes: float  # without the models and what it depends on
+    bundled_models_bytes: int  # in the wheel, included in the runtime's size
+    pocketmt_megabytes: float  # without models and dependencies
     runtime: Sizes
     train: Sizes
     imports: list[ImportTime]
     import_engine_milliseconds: float
-    translation: str | None  # of SENTENCE by the default model; None: there is no bundled model
+    translation: str | None  # of SENTENCE by the default model; None without a bundled model
     size_goal_megabytes: float
     import_goal_milliseconds: float
     provenance: Provenance
 
 
 def build_wheel(folder: Path) -> Path:
-    """Build the wheel with the packages of this environment; build/wheel keeps what was compiled for the next time."""
+    """Build the wheel with the packages of this environment; build/wheel keeps object files for the next time."""
     command: list[str | Path] = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
     subprocess.run([*command, "-C", "build-dir=build/wheel", "--wheel-dir", folder, ROOT], check=True)
     (wheel,) = folder.glob("pocketmt-*.whl")
     for_tests = [name for name in zipfile.ZipFile(wheel).namelist() if "_native_testing" in name]
     if for_tests:
-        raise SystemExit(f"error: the wheel holds what tests alone need: {', '.join(for_tests)}")
+        raise SystemExit(f"error: the wheel contains files for tests: {', '.join(for_tests)}")
     return wheel
 
 
 def install(wheel: Path, folder: Path) -> Path:
-    """Install the wheel and what it asks for into a fresh virtual environment; return its Python."""
+    """Install the wheel with its dependencies into a fresh virtual environment; return its Python."""
     subprocess.run([sys.executable, "-m", "venv", folder], check=True)
     python = folder / "bin" / "python"
-    # The pinned versions, so that what is measured today is what is measured tomorrow.
+    # Pinned versions make measurements comparable over time.
     command: list[str | Path] = [python, "-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
     subprocess.run([*command, "--constraint", ROOT / "requirements.lock", wheel], check=True)
     return python
 
 
 def measure_package(installed: Distribution) -> Package:
-    """Add up the files of one distribution, by its own list of them."""
+    """Add up the sizes of the files that a distribution lists."""
     sizes = {Path(str(file)).suffix == ".pyc": 0 for file in installed.files or []} | {True: 0, False: 0}
     for file in installed.files or []:
         path = Path(str(installed.locate_file(file)))
@@ -120,14 +120,14 @@ def measure_package(installed: Distribution) -> Package:
 
 
 def packages_in(python: Path) -> list[Package]:
-    """Return the distributions of a fresh environment, without those that every environment holds."""
+    """Return the distributions of a fresh environment, without those of every environment."""
     (folder,) = (python.parent.parent / "lib").glob("python3.*/site-packages")
     found = [measure_package(each) for each in distributions(path=[str(folder)])]
     return sorted((package for package in found if package.name.lower() not in INSTALLERS), key=lambda each: each.name)
 
 
 def packages_for(extra: str, runtime: list[Package]) -> list[Package]:
-    """Return the runtime and every distribution of this environment that the extra needs, directly or not."""
+    """Return the runtime and the distributions of this environment that the extra needs, with their dependencies."""
     found: dict[str, Package] = {}
     waiting = [name for name in _required("pocketmt", extra) if name not in RUNTIME]
     while waiting:
@@ -152,7 +152,7 @@ def _required(name: str, extra: str | None) -> list[str]:
 
 
 def time_import(python: Path, module: str) -> ImportTime:
-    """Time `import module` in fresh processes; the first, which reads the files from disk, is not counted."""
+    """Time `import module` in fresh processes, without the first, which reads the files from disk."""
     clocks = "time.perf_counter(), time.process_time()"
     program = f"import time; start = {clocks}; import {module}; print(start, ({clocks}))"
     walls, processors = [], []
@@ -175,18 +175,18 @@ def translate(python: Path) -> str:
 
 
 def check(record: InstallRecord) -> list[str]:
-    """Return what is wrong with a fresh install, in words."""
+    """Return error messages for a fresh install."""
     wrong = []
     names = {package.name for package in record.runtime.packages}
     if names != RUNTIME:
-        wrong.append(f"the runtime install holds {sorted(names)}, it should hold {sorted(RUNTIME)}")
+        wrong.append(f"the runtime install has the packages {sorted(names)}, expected {sorted(RUNTIME)}")
     if record.runtime.total_bytes > SIZE_LIMIT_BYTES:
         wrong.append(f"the runtime install is {record.runtime.total_bytes} bytes, the limit is {SIZE_LIMIT_BYTES}")
     for each in record.imports:
         if each.median_milliseconds > IMPORT_LIMIT_MILLISECONDS:
             wrong.append(f"import {each.module} takes {each.median_milliseconds:.0f} ms")
     if record.translation is not None and (not record.translation or "\n" in record.translation):
-        wrong.append(f"{SENTENCE!r} was translated to {record.translation!r}, one line of text was expected")
+        wrong.append(f"{SENTENCE!r} was translated to {record.translation!r}, expected one line of text")
     return wrong
 
 
@@ -217,15 +217,15 @@ def measure() -> InstallRecord:
 
 
 def main() -> int:
-    """Measure, write the record, say what is wrong."""
-    parser = argparse.ArgumentParser(description="Install PocketMT in a fresh environment and measure what came.")
-    parser.add_argument("--output", type=Path, help="where the record goes (default: stdout)")
+    """Measure, write the record, print errors."""
+    parser = argparse.ArgumentParser(description="Install PocketMT in a fresh environment and measure it.")
+    parser.add_argument("--output", type=Path, help="the record (default: stdout)")
     output: Path | None = parser.parse_args().output
     record = measure()
     if output is None:
         print(to_json(record))
     else:
-        write_record(record, output)
+        output.write_text(f"{to_json(record)}\n", encoding="utf-8")
     wrong = check(record)
     for message in wrong:
         print(f"error: {message}", file=sys.stderr)
@@ -234,7 +234,7 @@ def main() -> int:
         f"of it models {record.bundled_models_bytes / 1e6:.1f}; "
         f"with [train]: {record.train.total_megabytes:.0f} MB; import pocketmt.engine: "
         f"{record.import_engine_milliseconds:.0f} ms (goal {record.import_goal_milliseconds:.0f}); "
-        f"translation: {record.translation or 'none, there is no bundled model'}",
+        f"translation: {record.translation or 'none, without a bundled model'}",
         file=sys.stderr,
     )
     return int(bool(wrong))

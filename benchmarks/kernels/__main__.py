@@ -1,13 +1,13 @@
-"""Times the product of every family and width beside the 8-bit product, in turn in one process on one core.
+"""Compare the speed of every product with that of the 8-bit product, in one process on one core.
 
     python -m benchmarks.kernels --core 1
 
-One row of activations and more, matrices of `base`, once a single matrix that stays in a cache and once so many that
-they are read from memory, as a decoder reads its own. Seconds are those of one product; quantizing its activations is
-not among them. Each is also a share of its floor: the time that reading its weights takes alone (as many bytes of a
-working set of the same size, measured beside it) or as many multiply-adds of int8 in registers, whichever is longer.
-Bit planes are counted as the multiply-adds that they stand for. The record goes to benchmarks/records/kernels.json,
-its rows as tables to stdout.
+The matrices are those of `base`, with one row of activations and with more. A matrix is measured in a cache, and from
+memory by using enough copies that none stays in a cache, as in a decoder. Seconds are those of one product, without
+the quantization of its activations. Each is also given as a share of its floor, the longer of two times that are
+measured with it: reading the same number of bytes of weights from a working set of the same size, and the same number
+of int8 multiply-adds in registers. Binary codes are counted as the multiply-adds that they replace. The record is
+written to benchmarks/records/kernels.json and its rows as tables to stdout.
 """
 
 import argparse
@@ -18,20 +18,22 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.floor import known_instruction_sets
+from benchmarks.markdown import markdown_table
 from benchmarks.one_core import OneCore, add_core_option
+from benchmarks.record_files import write_record
 from pocketmt.engine import _native_testing as native
-from pocketmt.evaluation.records import provenance, write_record
-from pocketmt.evaluation.tables import Column, markdown_table
+from pocketmt.evaluation.records import provenance
+from pocketmt.evaluation.tables import Column
 
 RECORD = Path(__file__).resolve().parents[1] / "records" / "kernels.json"
-# As the table names them -> family and, of bit planes, bits; the first is what the others are compared with.
+# Name in the record -> family and bits. The others are compared with the first.
 FAMILIES = {
     "int8": ("integer", 8),
     "six_bit": ("six_bit", 6),
-    "table4": ("level_table", 4),
-    "row_table4": ("row_table", 4),
-    "planes2": ("bit_planes", 2),
-    "planes1": ("bit_planes", 1),
+    "table4": ("lookup_table", 4),
+    "row_table4": ("row_lookup_table", 4),
+    "planes2": ("binary_code", 2),
+    "planes1": ("binary_code", 1),
 }
 SHAPES = ((512, 512), (2048, 512), (512, 2048), (32000, 512))  # [outputs, inputs]
 COUNTS = (1, 2, 4, 8, 16, 32, 64)  # rows of activations

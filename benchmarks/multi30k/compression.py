@@ -1,16 +1,16 @@
-"""Runs recipes on one trained model and scores what each makes on Multi30k, side by side, in the papers' tables too.
+"""Runs recipes on one trained model and scores each result on Multi30k, also in the layout of the papers' tables.
 
-    python -m benchmarks.multi30k.compression build/multi30k/seed2 uniform8 l-log4-error-feedback=500
+    python -m benchmarks.multi30k.compression build/multi30k/seed2 8bit aji/log4-error-feedback=500
     python -m benchmarks.multi30k.compression build/multi30k/seed2 --final
 
-The first argument is a folder that `pocketmt train` filled; without names every recipe is run that comes along or lies
-in benchmarks/multi30k/recipes (rows of the papers that are contrasts alone). Model files and the work on them lie in
-its folder `recipes`: a second call goes on where the first was stopped. Choices are made on `val`: the test sets are
-translated with --final alone. The record has a row for each recipe; a further call on the same model replaces the rows
-of its recipes and keeps the others.
+The first argument is a folder written by `pocketmt train`; without names, all recipes are run, built-in and of
+benchmarks/recipes. Model files and intermediate results are kept in the run's folder `recipes`: a second call resumes
+where the first was stopped. Choices are made on `val`: the test sets are translated only with --final. The record has a
+row for each recipe; a later call on the same model replaces the rows of its recipes and keeps the others.
 """
 
 import argparse
+import dataclasses
 import math
 import re
 import sys
@@ -25,8 +25,11 @@ from benchmarks.multi30k.model_record import ModelRecord, Outputs, Rows, against
 from benchmarks.multi30k.paper_tables import CONTROL, paper_tables
 from benchmarks.multi30k.parity import parity
 from benchmarks.multi30k.quality import BEAM, DESCRIPTION, LICENCE, score_entry
-from benchmarks.multi30k.row_recipes import CONTRASTS, find_row_recipe
+from benchmarks.recipe_files import find_recipe, recipe_names
 from pocketmt.cli.compress import DEFAULT_UPDATES
+from pocketmt.compression.activations.estimation import check_outcome
+from pocketmt.compression.choosing.allocation import Target, choose_recipe
+from pocketmt.compression.run import CompressionTask, compress_run
 from pocketmt.engine import Translator
 from pocketmt.errors import ConfigurationError
 from pocketmt.evaluation.quality import score
@@ -34,18 +37,15 @@ from pocketmt.evaluation.records import commit
 from pocketmt.evaluation.tables import Column, plain_table
 from pocketmt.model_file import Architecture, LstmArchitecture, TransformerArchitecture, open_model
 from pocketmt.model_file.report import inspect_model
-from pocketmt.recipes.activations.estimation import check_outcome
-from pocketmt.recipes.description.catalogue import recipe_names
-from pocketmt.recipes.description.schema import Recipe, set_precision
-from pocketmt.recipes.run_folder import Labels, choose_run_recipe, compress_run, pack_run
-from pocketmt.recipes.trained_model import read_trained_model
+from pocketmt.packing.run import pack_run
+from pocketmt.recipes.schema import Recipe, set_precision
 from pocketmt.text.vocabulary import Vocabulary
 from pocketmt.training.configuration import Precision
+from pocketmt.training.trained_model import read_trained_model
 
 UNCOMPRESSED = "float32"
-# A row that has no recipe's name: of the recipe that is chosen for a coded file of this size.
+# Names the row of the recipe that is chosen for an entropy-coded file of this size.
 SIZE = re.compile(r"size-(?P<kilobytes>[1-9][0-9]*)kB")
-LABELS = Labels(licence=LICENCE, description=DESCRIPTION)
 COLUMNS = (
     "recipe",
     "bits:.2f",
@@ -72,9 +72,11 @@ def main(arguments: Sequence[str]) -> int:
     folder: Path = options.run / "recipes"
     folder.mkdir(exist_ok=True)
     uncompressed = folder / f"{UNCOMPRESSED}.pocketmt"
-    coded = folder / "entropy-coded.pocketmt"  # of the row at hand, for its size: it translates to the same words
-    pack_run(options.run, UNCOMPRESSED, uncompressed, **LABELS)
-    coded_size = pack_run(options.run, UNCOMPRESSED, coded, **LABELS, entropy_coding=True)
+    coded = folder / "entropy-coded.pocketmt"  # of the current row, for its size: its translations are the same
+    pack_run(options.run, UNCOMPRESSED, uncompressed, licence=LICENCE, description=DESCRIPTION)
+    coded_size = pack_run(
+        options.run, UNCOMPRESSED, coded, licence=LICENCE, description=DESCRIPTION, entropy_coding=True
+    )
     sets = (VALIDATION, *TESTS) if options.final else (VALIDATION,)
     vocabulary = Vocabulary.from_file(options.run / "vocabulary.model")
     baselines = {UNCOMPRESSED: _translations(uncompressed, sets)}
@@ -83,12 +85,14 @@ def main(arguments: Sequence[str]) -> int:
     record.add(_row(UNCOMPRESSED, None, uncompressed, coded_size, uncompressed, baselines[UNCOMPRESSED]))
     for name, limit in {CONTROL: options.limit_updates, **limits}.items():
         path = folder / f"{name}.pocketmt"
+        path.parent.mkdir(parents=True, exist_ok=True)
         work = path.with_suffix(".compression")
         recipe = _recipe(name, limit, options.run, work)
         if options.precision is not None:
             recipe = set_precision(recipe, options.precision)
-        compress_run(options.run, recipe, work, path, **LABELS)
-        coded_size = compress_run(options.run, recipe, work, coded, **LABELS, entropy_coding=True)
+        task = CompressionTask(run=options.run, folder=work, licence=LICENCE, description=DESCRIPTION)
+        compress_run(task, recipe, path)
+        coded_size = compress_run(dataclasses.replace(task, entropy_coding=True), recipe, coded)
         outputs = _translations(path, sets)
         row = _row(name, recipe, path, coded_size, uncompressed, outputs)
         if options.final:
@@ -104,9 +108,8 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def all_names() -> list[str]:
-    """Return the names of all recipes whose outcome a model file can hold."""
-    names = [*recipe_names(), *(file.stem for file in CONTRASTS.glob("*.toml"))]
-    return sorted(name for name in names if _storable(find_row_recipe(name)))
+    """Return the names of all recipes whose result a model file can hold."""
+    return [name for name in recipe_names() if _storable(find_recipe(name))]
 
 
 def _storable(recipe: Recipe) -> bool:
@@ -118,16 +121,17 @@ def _storable(recipe: Recipe) -> bool:
 
 
 def _recipe(name: str, limit: int | None, run: Path, work: Path) -> Recipe:
-    """Return the recipe of a row, with stages of at most so many updates; that of a size is chosen for the run."""
+    """Return the recipe of a row, with at most `limit` updates a stage; the recipe of a size is chosen for the run."""
     size = SIZE.fullmatch(name)
     if size is not None:
         most = 1000 * int(size["kilobytes"])
-        return choose_run_recipe(run, work, most, None, limit or DEFAULT_UPDATES, entropy_coding=True)
-    return limited(find_row_recipe(name), limit)
+        target = Target(size=most, updates=limit or DEFAULT_UPDATES, entropy_coding=True)
+        return choose_recipe(read_trained_model(run), work, target)
+    return limited(find_recipe(name), limit)
 
 
 def _summary(rows: Rows, architecture: Architecture) -> dict[str, Any]:
-    """Return what the record holds beside its rows."""
+    """Return the entries of the record other than its rows."""
     every = list(rows.values())
     found = goals(every, rows[UNCOMPRESSED]["bytes"])
     recurrent = isinstance(architecture, LstmArchitecture)
@@ -136,19 +140,22 @@ def _summary(rows: Rows, architecture: Architecture) -> dict[str, Any]:
 
 def _options(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("run", type=Path, help="a folder filled by `pocketmt train`")
+    parser.add_argument("run", type=Path, help="a folder written by `pocketmt train`")
     parser.add_argument(
         "recipes",
         nargs="*",
         metavar="NAME[=UPDATES]",
-        help="recipes, or size-NkB for one that is chosen, and the most updates of a stage of one (default: all that "
-        "a model file can hold)",
+        help="recipes, or size-NkB for one chosen by size, with an optional limit of updates a stage (default: all "
+        "whose result a model file can hold)",
     )
-    parser.add_argument("--final", action="store_true", help="score the test sets, too: when all choices are made")
-    parser.add_argument("--limit-updates", type=int, help="most updates of a stage")
-    parser.add_argument("--precision", choices=get_args(Precision), help="of all updates")
+    parser.add_argument("--final", action="store_true", help="also score the test sets, after all choices are made")
+    parser.add_argument("--limit-updates", type=int, help="largest number of updates of a stage")
+    parser.add_argument("--precision", choices=get_args(Precision), help="precision of all updates")
     parser.add_argument(
-        "--output", type=Path, default=ROOT / "benchmarks" / "records" / "multi30k-compression.json", help="the record"
+        "--output",
+        type=Path,
+        default=ROOT / "benchmarks" / "records" / "multi30k" / "compression.json",
+        help="the record",
     )
     return parser.parse_args(arguments)
 
@@ -161,7 +168,7 @@ def _translations(path: Path, sets: Sequence[str]) -> Outputs:
 def _row(
     name: str, recipe: Recipe | None, path: Path, coded_size: int, uncompressed: Path, outputs: Outputs
 ) -> dict[str, Any]:
-    """Return size, validation and scores of one model file; what was not measured is None."""
+    """Return size, validation and scores of one model file; None stands for what was not measured."""
     report = inspect_model(path)
     weights = sum(math.prod(matrix.shape) for matrix in report.matrices)
     with open_model(path) as file:
@@ -190,9 +197,9 @@ def _row(
 
 
 def encoder_sparsity(architecture: Architecture) -> dict[str, float | None]:
-    """Return which share of an encoder's heads and feed-forward nodes, 0 to 1, pruning took.
+    """Return the shares, 0 to 1, of the encoder's heads and feed-forward nodes that pruning removed.
 
-    None: it is no Transformer.
+    They are None if the network is not a Transformer.
     """
     if not isinstance(architecture, TransformerArchitecture):
         return {"attention": None, "feed_forward": None}

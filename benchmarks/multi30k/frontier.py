@@ -1,6 +1,6 @@
-"""Which recipe is best at which size: chosen by perplexity on `val`, drawn with what the test sets say of it.
+"""The best recipe at each size, chosen by perplexity on `val`, and a figure of BLEU on the test sets over size.
 
-python -m benchmarks.multi30k.frontier benchmarks/records/multi30k-compression.json docs/frontier.svg
+python -m benchmarks.multi30k.frontier benchmarks/records/multi30k/compression.json docs/frontier.svg
 """
 
 import sys
@@ -8,16 +8,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pocketmt.evaluation.records import read_record
+from benchmarks.recipe_files import read_renamed_record
 
-# Times smaller than the float32 file, and what such a file may lose in BLEU: what this project set out to reach.
+# Goals: compression ratio to the float32 file, and tolerated change in BLEU.
 GOALS = ((3.8, 0.0), (7.8, 0.0), (11.8, -0.5), (16.0, -1.0))
 
 
 def frontier(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return the rows, smallest file first, that are better on `val` than every smaller file.
+    """Return the rows, smallest file first, that are better on `val` than all smaller files.
 
-    A recipe's file is taken in its smaller form, entropy-coded or not: `least_bytes`.
+    The size of a recipe, `least_bytes`, is that of its smaller file, entropy-coded or not.
     """
     sized = [{**row, "least_bytes": min(row["bytes"], row["entropy_coded_bytes"])} for row in rows]
     best: list[dict[str, Any]] = []
@@ -28,11 +28,11 @@ def frontier(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def goals(rows: Sequence[Mapping[str, Any]], uncompressed_bytes: int) -> list[dict[str, Any]]:
-    """Return, for each goal, the file small enough for it that is best on `val`; goals that no file reaches are out.
+    """Return the best row on `val` for each goal that some file is small enough for.
 
     Args:
-        rows: what was measured.
-        uncompressed_bytes: of the float32 file.
+        rows: the measurements.
+        uncompressed_bytes: size of the float32 file.
     """
     sized = [{**row, "times_smaller": uncompressed_bytes / row["least_bytes"]} for row in frontier(rows)]
     found = []
@@ -45,8 +45,8 @@ def goals(rows: Sequence[Mapping[str, Any]], uncompressed_bytes: int) -> list[di
 
 
 def draw(record: Mapping[str, Any], path: Path) -> None:
-    """Draw BLEU on the pooled tests over file bytes into a file whose suffix says the format."""
-    from matplotlib.figure import Figure  # takes a second, and is needed here alone
+    """Draw BLEU on the pooled test sets over file size into a file; its suffix gives the format."""
+    from matplotlib.figure import Figure  # takes a second to import
 
     rows = [row for row in record["rows"] if "tests" in row]
     best = frontier(rows)
@@ -58,7 +58,7 @@ def draw(record: Mapping[str, Any], path: Path) -> None:
     axes.scatter(*_points(others), color="0.65", s=18, label="other recipes")
     axes.plot(*_points(best), marker="o", color="C0", label="best on the validation set at its size")
     for number, row in enumerate(best, start=1):
-        place = (0, 7 if number % 2 else -14)  # neighbours lie near: above and below in turn
+        place = (0, 7 if number % 2 else -14)  # above and below in turn, because neighbours are close
         axes.annotate(str(number), _point(row), xytext=place, textcoords="offset points", ha="center", fontsize="small")
     names = "\n".join(f"{number}  {row['recipe']}" for number, row in enumerate(best, start=1))
     axes.text(0.97, 0.15, names, transform=axes.transAxes, ha="right", va="bottom", fontsize="small", linespacing=1.4)
@@ -78,4 +78,4 @@ def _point(row: Mapping[str, Any]) -> tuple[float, float]:
 
 
 if __name__ == "__main__":
-    draw(read_record(Path(sys.argv[1])), Path(sys.argv[2]))
+    draw(read_renamed_record(Path(sys.argv[1])), Path(sys.argv[2]))

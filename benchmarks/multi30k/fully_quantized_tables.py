@@ -1,8 +1,8 @@
-"""Tables 2 to 4 of paper Q: the recipe of each row, and what the paper reports for it.
+"""Tables 2 to 4 of Prato et al. 2020: the recipe of each row, and what the paper reports for it.
 
-Table 3 looks at one operation at a time: its recipes are made from recipes of the library rather than written out. The
-paper trains `base` for 100,000 updates on WMT14, and Tables 3 and 4 are of English to French: what can be compared is
-the order of the rows and the sign of the differences, not the numbers.
+Table 3 quantizes one operation at a time; its recipes are built from others. The paper trains `base` for 100,000
+updates on WMT14, and Tables 3 and 4 are of English to French: compare the order of the rows and the sign of the
+differences, not the numbers.
 """
 
 from collections.abc import Mapping
@@ -14,54 +14,53 @@ import msgspec
 from benchmarks.multi30k.from_scratch_tables import (
     CONTROL_FROM_SCRATCH,
     FROM_SCRATCH_ROWS,
-    GOES_ON_FROM,
+    STARTS_FROM,
     find_from_scratch_recipe,
 )
 from benchmarks.multi30k.limits import limited
 from benchmarks.multi30k.paper_tables import CONTROL, PaperRow
-from benchmarks.multi30k.row_recipes import find_row_recipe
-from pocketmt.recipes.activations.fully_quantized import STRATEGY
-from pocketmt.recipes.description.catalogue import find_recipe
-from pocketmt.recipes.description.schema import Activations, Recipe
+from benchmarks.recipe_files import find_recipe
+from pocketmt.recipes.activations import STRATEGY
+from pocketmt.recipes.schema import Activations, Recipe
 
-Figures = tuple[float, float]  # perplexity and BLEU of the paper
+Figures = tuple[float, float]  # the paper's perplexity and BLEU
 
 
 @dataclass(frozen=True)
 class SingleOperation:
-    """One row of Table 3: an operation that is quantized alone, to 8 bits, with one range and with buckets."""
+    """One row of Table 3: an operation that alone is quantized, to 8 bits, with one range and with buckets."""
 
     module: str
     operation: str
-    name: str  # in a recipe
+    name: str  # of the operation in a recipe
     modules: tuple[str, ...]
     paper: Figures
-    paper_buckets: Figures | None  # None: it can have none
+    paper_buckets: Figures | None  # None: buckets are not possible
 
     def recipe(self, buckets: bool) -> str:
-        """Return the name of its recipe."""
+        """Return the name of the recipe."""
         module = self.module.lower().replace(" ", "-")
-        return f"q-alone-{module}-{self.name.replace('_', '-')}" + ("-buckets" if buckets else "")
+        return f"prato/alone-{module}-{self.name.replace('_', '-')}" + ("-buckets" if buckets else "")
 
     def recipes(self) -> list[str]:
-        """Return the names of its recipes."""
+        """Return the names of both recipes, or of the one that is possible."""
         return [self.recipe(buckets) for buckets in (False, True) if not buckets or self.paper_buckets is not None]
 
 
 # English to German.
-_Q2 = (
+_PRATO_2 = (
     PaperRow("32 bit", CONTROL, 26.42, perplexity=4.91),
-    PaperRow("default approach, 8 bit", "q-naive-8bit", 0.21, perplexity=74.04),
-    PaperRow("after training, 8 bit", "q-post-training-8bit", 26.44, perplexity=4.97),
-    PaperRow("the method, 8 bit", "q-8bit", 26.98, perplexity=4.67),
-    PaperRow("after training, 6 bit", "q-post-training-6bit", 24.84, perplexity=6.00),
-    PaperRow("the method, 6 bit", "q-6bit", 26.98, perplexity=5.09),
-    PaperRow("the method, 4 bit", "q-4bit", 18.32, perplexity=11.96),
+    PaperRow("default approach, 8 bit", "prato/8bit-naive", 0.21, perplexity=74.04),
+    PaperRow("after training, 8 bit", "prato/8bit-after-training", 26.44, perplexity=4.97),
+    PaperRow("the method, 8 bit", "prato/8bit", 26.98, perplexity=4.67),
+    PaperRow("after training, 6 bit", "prato/6bit-after-training", 24.84, perplexity=6.00),
+    PaperRow("the method, 6 bit", "prato/6bit", 26.98, perplexity=5.09),
+    PaperRow("the method, 4 bit", "prato/4bit", 18.32, perplexity=11.96),
 )
 _ATTENTION = ("*attention_norm.*",)
-_FEED_FORWARD = ("*[dr][_.]norm.*",)  # feed_forward_norm, and encoder.norm and decoder.norm where there are final norms
+_FEED_FORWARD = ("*[dr][_.]norm.*",)  # feed_forward_norm, and the final encoder.norm and decoder.norm
 _ANYWHERE = ("*",)
-_Q3 = (
+_PRATO_3 = (
     SingleOperation("Encoder", "input", "embedding_sum", ("encoder.*",), (3.20, 38.61), (3.20, 39.08)),
     SingleOperation("Decoder", "input", "embedding_sum", ("decoder.*",), (3.20, 39.35), (3.20, 39.36)),
     SingleOperation("Attention", "queries, keys, values", "query_key_value", _ANYWHERE, (3.21, 39.06), (3.21, 39.29)),
@@ -79,62 +78,66 @@ _Q3 = (
     SingleOperation("LayerNorm", "denominator", "layer_norm_denominator", _ANYWHERE, (1748, 0), None),
     SingleOperation("LayerNorm", "quotient", "layer_norm_quotient", _ANYWHERE, (3.22, 38.97), (3.21, 39.02)),
 )
-_Q4 = (
+_PRATO_4 = (
     PaperRow("32 bit", CONTROL, 38.36, perplexity=3.23),
-    PaperRow("the method, 8 bit", "q-8bit", 38.55, perplexity=3.23),
-    PaperRow("no buckets", "q-no-buckets", 36.49, perplexity=3.58),
-    PaperRow("no gradient clipping", "q-no-gradient-clipping", 0, perplexity=2549.30),
-    PaperRow("LayerNorm denominator in full precision", "q-no-denominator", 37.97, perplexity=3.20),
-    PaperRow("weights alone", "q-weights-only", 37.94, perplexity=3.19),
+    PaperRow("the method, 8 bit", "prato/8bit", 38.55, perplexity=3.23),
+    PaperRow("no buckets", "prato/8bit-without-buckets", 36.49, perplexity=3.58),
+    PaperRow("no gradient clipping", "prato/8bit-without-gradient-clipping", 0, perplexity=2549.30),
+    PaperRow("LayerNorm denominator in full precision", "prato/8bit-without-denominator", 37.97, perplexity=3.20),
+    PaperRow("weights alone", "prato/8bit-weights-only", 37.94, perplexity=3.19),
 )
-PAPER_ROWS: Final[Mapping[str, tuple[PaperRow, ...]]] = {"q2": _Q2, "q4": _Q4, **FROM_SCRATCH_ROWS}
-TABLES: Final = ("q2", "q3", "q4", *FROM_SCRATCH_ROWS)
+PAPER_ROWS: Final[Mapping[str, tuple[PaperRow, ...]]] = {
+    "prato-table-2": _PRATO_2,
+    "prato-table-4": _PRATO_4,
+    **FROM_SCRATCH_ROWS,
+}
+TABLES: Final = ("prato-table-2", "prato-table-3", "prato-table-4", *FROM_SCRATCH_ROWS)
 
 
 def table_recipes(table: str) -> list[str]:
-    """Return the names of a table's recipes, those that others need first."""
-    if table == "q3":
-        return [CONTROL, *(name for row in _Q3 for name in row.recipes())]
+    """Return the names of a table's recipes, each after those that it starts from or is compared with."""
+    if table == "prato-table-3":
+        return [CONTROL, *(name for row in _PRATO_3 for name in row.recipes())]
     return [row.recipe for row in PAPER_ROWS[table]]
 
 
 def control_of(recipe: Recipe) -> str:
-    """Return the name of the recipe that trains in full precision as long as this one trains."""
-    from_scratch = recipe.start == "random" or recipe.name in GOES_ON_FROM
+    """Return the name of the recipe that trains in full precision for as many updates as this one."""
+    from_scratch = recipe.start == "random" or recipe.name in STARTS_FROM
     return CONTROL_FROM_SCRATCH if from_scratch else CONTROL
 
 
 def find_table_recipe(name: str, most: int | None = None) -> Recipe:
-    """Return a recipe of the tables, of the library or made from one of it, with stages of at most so many updates."""
+    """Return a recipe of the tables, read from a file or built from others, with at most `most` updates a stage."""
     return find_from_scratch_recipe(name, most) or limited(_find(name), most)
 
 
 def _find(name: str) -> Recipe:
-    alone = {row.recipe(buckets): (row, buckets) for row in _Q3 for buckets in (False, True)}
+    alone = {row.recipe(buckets): (row, buckets) for row in _PRATO_3 for buckets in (False, True)}
     if name in alone:
         return _alone(name, *alone[name])
-    if name == "q-no-denominator":
+    if name == "prato/8bit-without-denominator":
         operations = [operation for operation in STRATEGY if operation != "layer_norm_denominator"]
-        recipe = _with_activations(find_recipe("q-8bit"), Activations(bits=8, operations=operations))
+        recipe = _with_activations(find_recipe("prato/8bit"), Activations(bits=8, operations=operations))
         return msgspec.structs.replace(
             recipe,
             name=name,
-            paper="Q6: Table 4, no LayerNorm denominator quantization",
-            description="LayerNorm's denominator stays as it is",
+            paper="Prato et al. 2020, Table 4, no LayerNorm denominator quantization",
+            description="As prato/8bit, with the denominator of LayerNorm in full precision",
         )
-    return find_row_recipe(name)
+    return find_recipe(name)
 
 
 def _alone(name: str, row: SingleOperation, buckets: bool) -> Recipe:
-    """Return the control with one operation quantized; weights and all else stay in full precision."""
+    """Return the control with one operation quantized; weights and all other operations stay in full precision."""
     activations = Activations(
         bits=8, operations=[row.name], bucketed=[row.name] if buckets else False, modules=list(row.modules)
     )
     return msgspec.structs.replace(
         _with_activations(find_recipe(CONTROL), activations),
         name=name,
-        paper=f"Q6: Table 3, {row.module}, {row.operation}",
-        description=f"8 bits in one operation alone, {'with' if buckets else 'without'} buckets",
+        paper=f"Prato et al. 2020, Table 3, {row.module}, {row.operation}",
+        description=f"8 bits in one operation only, {'with' if buckets else 'without'} buckets",
     )
 
 
@@ -144,13 +147,13 @@ def _with_activations(recipe: Recipe, activations: Activations) -> Recipe:
 
 
 def tables(rows: Mapping[str, Mapping[str, Any]]) -> dict[str, list[dict[str, Any]]]:
-    """Return each table in the paper's shape, our figures beside its own; rows that were not measured are left out.
+    """Return each table in the paper's layout, our figures and the paper's, without rows that were not measured.
 
     Args:
-        rows: what was measured, by recipe.
+        rows: recipe -> its measurement.
 
     Returns:
-        By the table's name its rows; a row of Table 3 has its two measurements under "one_range" and "buckets".
+        Table -> its rows; a row of Table 3 has its two measurements under "one_range" and "buckets".
     """
     found: dict[str, list[dict[str, Any]]] = {
         name: [
@@ -166,21 +169,21 @@ def tables(rows: Mapping[str, Mapping[str, Any]]) -> dict[str, list[dict[str, An
         ]
         for name, table in PAPER_ROWS.items()
     }
-    found["q3"] = [
+    found["prato-table-3"] = [
         {
             "module": row.module,
             "operation": row.operation,
             "one_range": {**rows[row.recipe(False)], **_figures(row.paper)},
             "buckets": {**_measured(rows, row, rows[row.recipe(False)]), **_figures(row.paper_buckets)},
         }
-        for row in _Q3
+        for row in _PRATO_3
         if all(name in rows for name in row.recipes())
     ]
     return found
 
 
 def _measured(rows: Mapping[str, Mapping[str, Any]], row: SingleOperation, like: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the measurement with buckets; where there can be none, as many places without a figure."""
+    """Return the measurement with buckets; if buckets are not possible, `like` with None for every figure."""
     if row.paper_buckets is not None:
         return dict(rows[row.recipe(True)])
     return {key: _emptied(value) for key, value in like.items()}

@@ -1,26 +1,26 @@
-"""How long a benchmark's recipes train at most: one limit for all, or `NAME=UPDATES` for some."""
+"""Limits of the updates of a benchmark's recipes: one for all, or `NAME=UPDATES` for some."""
 
 from collections.abc import Iterable
 
 from pocketmt.errors import ConfigurationError
-from pocketmt.recipes.description.schema import Recipe, limit_updates
+from pocketmt.recipes.schema import Recipe, limit_updates
 
 
 def limits_of(arguments: Iterable[str], limit: int | None) -> dict[str, int | None]:
-    """Return the most updates of each name's stages, None where there is no limit.
+    """Return the largest number of updates a stage for each name; None: no limit.
 
     Args:
-        arguments: `NAME`, which has the limit of all, or `NAME=UPDATES`.
-        limit: of those that have none of their own.
+        arguments: `NAME`, for which `limit` applies, or `NAME=UPDATES`.
+        limit: the default limit.
 
     Raises:
-        ConfigurationError: behind "=" stands no whole number from 1.
+        ConfigurationError: UPDATES is not a positive whole number.
     """
     return dict(_limited(argument, limit) for argument in arguments)
 
 
 def limited(recipe: Recipe, most: int | None) -> Recipe:
-    """Return the recipe with stages of at most so many updates; None: as it is."""
+    """Return the recipe with at most `most` updates a stage; None: unchanged."""
     return recipe if most is None else limit_updates(recipe, most)
 
 

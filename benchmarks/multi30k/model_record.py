@@ -1,4 +1,4 @@
-"""What benchmarks of recipes on Multi30k share: pooled tests, comparisons, and a record that rows accumulate in."""
+"""Shared parts of the benchmarks of recipes on Multi30k: pooled test sets, comparisons, and accumulating records."""
 
 import dataclasses
 from collections.abc import Callable, Mapping
@@ -6,20 +6,22 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.multi30k.data import TESTS, lines
+from benchmarks.recipe_files import read_renamed_record
+from benchmarks.record_files import write_record
 from pocketmt.evaluation.quality import compare
-from pocketmt.evaluation.records import provenance, read_record, write_record
-from pocketmt.recipes.description.schema import Recipe
-from pocketmt.recipes.trained_model import TrainedModel
+from pocketmt.evaluation.records import provenance
+from pocketmt.recipes.schema import Recipe
+from pocketmt.training.trained_model import TrainedModel
 
-Outputs = dict[str, list[str]]  # translations by set
-Rows = dict[str, dict[str, Any]]  # by recipe
+Outputs = dict[str, list[str]]  # set -> translations
+Rows = dict[str, dict[str, Any]]  # recipe -> row
 
 
 class ModelRecord:
-    """The record of one model: a row for each recipe, kept from call to call."""
+    """The record of a model, with a row for each recipe; later calls add rows."""
 
     def __init__(self, path: Path, model: TrainedModel, summarize: Callable[[Rows], Mapping[str, Any]]) -> None:
-        """Take up the rows of earlier calls on the same model; `summarize` makes what else the record holds of them."""
+        """Read the rows of earlier calls on the same model; `summarize` computes the other entries from the rows."""
         self.path = path
         self.summarize = summarize
         self.origin = provenance(seed=1)
@@ -28,33 +30,33 @@ class ModelRecord:
             "architecture": dataclasses.asdict(model.architecture),
             "training": model.training,
         }
-        earlier = read_record(path) if path.exists() else {}
+        earlier = read_renamed_record(path) if path.exists() else {}
         same = earlier.get("model", {}).get("digest") == model.digest
         self.rows: Rows = {row["recipe"]: row for row in earlier["rows"]} if same else {}
 
     def add(self, row: dict[str, Any]) -> None:
-        """Put a row in its recipe's place, and write the record."""
+        """Add or replace the row of a recipe, and write the record."""
         self.rows[row["recipe"]] = row
         found = {"rows": list(self.rows.values()), **self.summarize(self.rows)}
         write_record({**found, "model": self.model, "provenance": self.origin}, self.path)
 
 
 def updates(recipe: Recipe) -> int:
-    """Return the updates of all stages of a recipe."""
+    """Return the number of updates of all stages."""
     return sum(getattr(stage.retraining, "updates", 0) for stage in recipe.stages)
 
 
 def pooled(outputs: Outputs) -> list[str]:
-    """Return the lines of both test sets, one after the other."""
+    """Return the translations of both test sets, concatenated."""
     return [line for each in TESTS for line in outputs[each]]
 
 
 def pooled_references() -> list[str]:
-    """Return the references of `pooled`."""
+    """Return the references for `pooled`."""
     return [line for each in TESTS for line in lines(each, "de")]
 
 
 def against(baseline: Outputs, outputs: Outputs) -> dict[str, float]:
-    """Return the gain in BLEU over a baseline on the pooled tests, and its p by paired bootstrap."""
+    """Return the gain in BLEU over a baseline on the pooled test sets, and its p-value by paired bootstrap."""
     bleu = compare(pooled(baseline), pooled(outputs), pooled_references())[0]
     return {"gain": bleu.gain, "p_value": bleu.p_value}

@@ -1,4 +1,4 @@
-"""How near the engine is to PyTorch running the same codes of the same file."""
+"""Agreement of the engine with PyTorch on the same model file."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,18 +8,18 @@ from pocketmt.engine import Translator
 from pocketmt.evaluation.quality import score
 from pocketmt.models.network import TranslationNetwork
 from pocketmt.models.search import translate
-from pocketmt.recipes.reference.network import load_reference
+from pocketmt.packing.reference.network import load_reference
 from pocketmt.text.vocabulary import Vocabulary
 
 
 def by_pytorch(model: TranslationNetwork, vocabulary: Vocabulary, sources: Sequence[str], beam: int) -> list[str]:
-    """Return the translations of lines by a network in PyTorch."""
+    """Return the translations by a network in PyTorch."""
     outputs = translate(model, [vocabulary.encode(source) for source in sources], beam=beam)
     return [vocabulary.decode(output) for output in outputs]
 
 
 def agreement(engine: Sequence[str], pytorch: Sequence[str], references: Sequence[str]) -> dict[str, float]:
-    """Return the share of lines that are the same, in percent, and the engine's BLEU minus PyTorch's."""
+    """Return the percentage of equal lines, and the engine's BLEU minus PyTorch's."""
     same = sum(ours == theirs for ours, theirs in zip(engine, pytorch, strict=True))
     return {
         "same_lines_percent": 100 * same / len(references),
@@ -28,7 +28,7 @@ def agreement(engine: Sequence[str], pytorch: Sequence[str], references: Sequenc
 
 
 def parity(path: Path, vocabulary: Vocabulary) -> dict[str, float]:
-    """Translate both test sets with a model file by greedy search in both ways; returns their `agreement`."""
+    """Translate both test sets by greedy search in the engine and in PyTorch; return their `agreement`."""
     sources = [line for name in TESTS for line in lines(name, "en")]
     references = [line for name in TESTS for line in lines(name, "de")]
     engine = Translator(path).translate(sources, beam_size=1)

@@ -1,18 +1,18 @@
-"""Tables on Multi30k whose networks PyTorch runs: quantized activations, and what is trained from random weights.
+"""Tables on Multi30k whose networks run in PyTorch: quantized activations, and training from random weights.
 
-    python -m benchmarks.multi30k.pytorch_tables build/multi30k/seed2 q2 q4
-    python -m benchmarks.multi30k.pytorch_tables build/multi30k/seed2 q2 q3 q4 --final
-    python -m benchmarks.multi30k.pytorch_tables build/multi30k/seed2 q5 l2 --final \
-        --output benchmarks/records/multi30k-from-scratch.json
+    python -m benchmarks.multi30k.pytorch_tables build/multi30k/seed2 prato-table-2 prato-table-4
+    python -m benchmarks.multi30k.pytorch_tables build/multi30k/seed2 prato-table-{2,3,4} --final
+    python -m benchmarks.multi30k.pytorch_tables build/multi30k/seed2 prato-table-5 aji-table-2 --final \
+        --output benchmarks/records/multi30k/from-scratch.json
 
-Tables 2 to 5 of paper Q, and what paper L's Table 2 trains from scratch. The first argument is a folder that `pocketmt
-train` filled, the others are tables, or recipes of them; without them, all are made. What starts from random weights
-takes the folder's vocabulary, sizes and text, and none of its weights: that run may be as short as one likes. The work
-lies in its folder `recipes`: a second call goes on where the first was stopped. `val` is scored by greedy search, as
-each recipe chooses its best by it; with --final, both test sets are translated by PyTorch, beam 4, and compared with
-the fp32 model that was trained as long. The record has a row for each recipe; a further call on the same model replaces
-the rows of its recipes and keeps the others. Where tables share a recipe, it has the limit of the first of them. Two
-calls at one time need two --output.
+These are Tables 2 to 5 of Prato et al. 2020, and the rows of Table 2 of Aji and Heafield 2020 that are trained from
+scratch. The first argument is a folder written by `pocketmt train`, the others are tables or recipes of them (default:
+all). Recipes that start from random weights take the vocabulary, sizes and text of that run and none of its weights, so
+that it may be short. Results are kept in the run's folder `recipes`: a second call resumes where the first was stopped.
+`val` is scored by greedy search, which also selects the best update of each recipe; with --final, PyTorch translates
+both test sets with beam 4, and they are compared with the fp32 model trained for as many updates. The record has a row
+for each recipe; a later call on the same model replaces the rows of its recipes and keeps the others. If tables share a
+recipe, the limit of the first applies. Two simultaneous calls need two --output.
 """
 
 import argparse
@@ -25,34 +25,29 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.multi30k.data import ROOT, TESTS, VALIDATION, lines
-from benchmarks.multi30k.from_scratch_tables import GOES_ON_FROM
-from benchmarks.multi30k.fully_quantized_tables import (
-    TABLES,
-    control_of,
-    find_table_recipe,
-    table_recipes,
-    tables,
-)
+from benchmarks.multi30k.from_scratch_tables import STARTS_FROM
+from benchmarks.multi30k.fully_quantized_tables import TABLES, control_of, find_table_recipe, table_recipes, tables
 from benchmarks.multi30k.limits import limits_of
 from benchmarks.multi30k.model_record import ModelRecord, Outputs, against, pooled, pooled_references, updates
 from benchmarks.multi30k.quality import BEAM, score_entry
+from benchmarks.record_files import write_record
 from benchmarks.stored_size import stored_bytes
+from pocketmt.compression.activations.estimation import build_network
+from pocketmt.compression.plan import PlannedStage
+from pocketmt.compression.planning import make_plan
+from pocketmt.compression.stage_result import StageResult, load_result
 from pocketmt.evaluation.quality import score
-from pocketmt.evaluation.records import commit, write_record
+from pocketmt.evaluation.records import commit
 from pocketmt.evaluation.tables import Column, plain_table
 from pocketmt.models.network import TranslationNetwork
 from pocketmt.models.search import translate
-from pocketmt.recipes.activations.estimation import build_network
-from pocketmt.recipes.description.plan import PlannedStage, make_plan
-from pocketmt.recipes.description.schema import Recipe
-from pocketmt.recipes.retraining.compression import compress
-from pocketmt.recipes.retraining.outcome import Outcome, decoded_weights, load_outcome
-from pocketmt.recipes.retraining.setting import best_file
-from pocketmt.recipes.row_groups import RowGroup
-from pocketmt.recipes.trained_model import TrainedModel, read_trained_model
+from pocketmt.quantization.row_groups import RowGroup, decoded_weights
+from pocketmt.recipes.schema import Recipe
 from pocketmt.text.vocabulary import Vocabulary
+from pocketmt.training.trained_model import TrainedModel, read_trained_model
+from tests.compression.tiny_run import compress
 
-LARGEST_LOSS = 700.0  # nats a token: the perplexity of a larger one is no float
+LARGEST_LOSS = 700.0  # nats a token; the perplexity of a larger loss exceeds a float
 COLUMNS = (
     "recipe",
     "weight_bits",
@@ -85,19 +80,19 @@ def main(arguments: Sequence[str]) -> int:
 
 def _options(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("run", type=Path, help="a folder filled by `pocketmt train`")
+    parser.add_argument("run", type=Path, help="a folder written by `pocketmt train`")
     parser.add_argument(
         "tables",
         nargs="*",
         metavar="TABLE[=UPDATES]",
-        help=f"of {', '.join(TABLES)} (default: all), or a recipe of one, and the most updates of a stage in it",
+        help=f"{', '.join(TABLES)} or a recipe of one, with an optional limit of updates a stage (default: all)",
     )
-    parser.add_argument("--final", action="store_true", help="score the test sets, too: when all choices are made")
-    parser.add_argument("--limit-updates", type=int, help="most updates of a stage")
+    parser.add_argument("--final", action="store_true", help="also score the test sets, after all choices are made")
+    parser.add_argument("--limit-updates", type=int, help="largest number of updates of a stage")
     parser.add_argument(
         "--output",
         type=Path,
-        default=ROOT / "benchmarks" / "records" / "multi30k-fully-quantized.json",
+        default=ROOT / "benchmarks" / "records" / "multi30k" / "fully-quantized.json",
         help="the record",
     )
     options = parser.parse_args(arguments)
@@ -110,35 +105,35 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
 
 
 class Run:
-    """A recipe carried out on a model, or taken up where it is: its outcome, and the network of it."""
+    """A recipe run on a model, or resumed: its result and its network."""
 
     def __init__(self, model: TrainedModel, recipe: Recipe, folder: Path) -> None:
-        """Run the recipe in its folder among `folder`'s."""
-        earlier = GOES_ON_FROM.get(recipe.name)
+        """Run the recipe in its subfolder of `folder`."""
+        earlier = STARTS_FROM.get(recipe.name)
         if earlier is not None:
-            outcome = load_outcome(best_file(_work(folder, earlier), 0))
+            outcome = load_result(_work(folder, earlier) / "best.0.pt")
             model = dataclasses.replace(model, weights=outcome.weights, digest=f"{model.digest}, {earlier}")
         self.model = model
         self.recipe = recipe
         self.folder = folder
         self.work = _work(folder, recipe.name)
         self.outcome, self.groups = compress(model, recipe, self.work)
-        self.stage: PlannedStage = make_plan(recipe, model.architecture)[-1]
+        self.stage: PlannedStage = make_plan(recipe, model.architecture).stages[-1]
 
     def network(self) -> TranslationNetwork:
-        """Return the network that the last validation scored: weights on their grid, ranges frozen."""
+        """Return the network that the last validation scored: quantized weights, frozen ranges."""
         network = build_network(self.model.architecture, self.stage.activations)
         weights = decoded_weights(self.outcome.weights, self.outcome.quantized, self.groups)
         network.load_state_dict({**weights, **self.outcome.ranges})
         return network.eval()
 
     def events(self, kind: str) -> list[dict[str, Any]]:
-        """Return what the log says of one kind of event, in order."""
+        """Return the log's events of one kind, in order."""
         events = [json.loads(line) for line in (self.work / "log.jsonl").read_text(encoding="utf-8").splitlines()]
         return [event for event in events if event["event"] == kind]
 
     def test_outputs(self) -> Outputs:
-        """Return the translations of both test sets, made once."""
+        """Return the translations of both test sets, from their file if it exists."""
         file = translations_file(self.folder, self.recipe.name)
         if not file.exists():
             network, vocabulary = self.network(), Vocabulary.from_file(self.model.vocabulary_file)
@@ -156,12 +151,12 @@ def _work(folder: Path, name: str) -> Path:
 
 
 def translations_file(folder: Path, name: str) -> Path:
-    """Return where a recipe's translations of the tests are kept, once it is finished."""
+    """Return the file of a recipe's translations of the test sets, written when it has finished."""
     return _work(folder, name) / "tests.json"
 
 
 def _row(run: Run, final: bool) -> dict[str, Any]:
-    """Return what was measured of one recipe; what was not is None."""
+    """Return the measurements of one recipe; None stands for what was not measured."""
     recipe, scores = run.recipe, run.outcome.scores
     settings = run.stage.activations
     row: dict[str, Any] = {
@@ -172,7 +167,7 @@ def _row(run: Run, final: bool) -> dict[str, Any]:
         "times_smaller": _times_smaller(run.outcome, run.groups),
         "updates": updates(recipe),
         "best_update": scores["update"],
-        # Where training left the numbers that floats can hold; the best validation before that is scored.
+        # Whether a loss exceeded the range of floats; the best validation before that is scored.
         "diverged": bool(run.events("diverged")),
         "perplexity": _perplexity(scores["loss"]),
         "last_perplexity": _perplexity(run.events("validation")[-1]["loss"]),
@@ -193,7 +188,7 @@ def _perplexity(loss: float) -> float | None:
     return math.exp(loss) if loss < LARGEST_LOSS else None
 
 
-def _times_smaller(outcome: Outcome, groups: dict[str, tuple[RowGroup, ...]]) -> float:
+def _times_smaller(outcome: StageResult, groups: dict[str, tuple[RowGroup, ...]]) -> float:
     stored = stored_bytes({**outcome.weights, **outcome.ranges}, outcome.quantized, groups)
     return stored_bytes(outcome.weights, {}, {}) / stored
 

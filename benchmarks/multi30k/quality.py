@@ -1,9 +1,9 @@
-"""Packs trained models in every scheme and scores them on Multi30k, by the engine and by the PyTorch reference.
+"""Packs trained models in several schemes, and scores them on Multi30k in the engine and in the PyTorch reference.
 
     python -m benchmarks.multi30k.quality build/multi30k/seed1 build/multi30k/seed2
 
-Each argument is a folder that `pocketmt train` filled. The model files are left beside the weights; the scores go to
-benchmarks/records/multi30k-quality.json.
+Each argument is a folder written by `pocketmt train`, to which the model files are added. Writes
+benchmarks/records/multi30k/quality.json.
 """
 
 import argparse
@@ -15,11 +15,12 @@ from typing import Any
 
 from benchmarks.multi30k.data import ROOT, TESTS, VALIDATION, lines
 from benchmarks.multi30k.parity import agreement, by_pytorch
+from benchmarks.record_files import write_record
 from pocketmt.engine import Translator
 from pocketmt.evaluation.quality import Quality, compare, score
-from pocketmt.evaluation.records import provenance, write_record
-from pocketmt.recipes.reference.network import load_reference
-from pocketmt.recipes.run_folder import pack_run
+from pocketmt.evaluation.records import provenance
+from pocketmt.packing.reference.network import load_reference
+from pocketmt.packing.run import pack_run
 from pocketmt.text.vocabulary import Vocabulary
 from pocketmt.training.checkpoints import load_weights
 
@@ -31,21 +32,21 @@ DESCRIPTION = "Image captions, English to German; tiny Transformer trained on Mu
 
 @dataclass(frozen=True)
 class Translations:
-    """One model file's translations of every set, by each of its two runners."""
+    """Translations of all sets with a model file, in the engine and in PyTorch."""
 
     scheme: str
     file_bytes: int
     engine: dict[str, list[str]]  # beam 4
     engine_greedy: dict[str, list[str]]
-    reference: dict[str, list[str]]  # PyTorch running the same codes, beam 4
+    reference: dict[str, list[str]]  # in PyTorch, beam 4
     reference_greedy: dict[str, list[str]]
 
 
 def main(arguments: Sequence[str]) -> int:
     """Measure, write the record, print its rows."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folders", nargs="+", type=Path, help="folders filled by `pocketmt train`")
-    parser.add_argument("--output", type=Path, default=ROOT / "benchmarks" / "records" / "multi30k-quality.json")
+    parser.add_argument("folders", nargs="+", type=Path, help="folders written by `pocketmt train`")
+    parser.add_argument("--output", type=Path, default=ROOT / "benchmarks" / "records" / "multi30k" / "quality.json")
     options = parser.parse_args(arguments)
     origin = provenance()
     rows: list[dict[str, Any]] = []
@@ -69,7 +70,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def translations(folder: Path, scheme: str) -> Translations:
-    """Pack a trained model in one scheme and translate every set in both ways."""
+    """Pack a trained model in a scheme, and translate all sets in the engine and in PyTorch."""
     path = folder / f"{scheme}.pocketmt"
     size = pack_run(folder, scheme, path, licence=LICENCE, description=DESCRIPTION)
     sources = {name: lines(name, "en") for name in (VALIDATION, *TESTS)}
@@ -88,7 +89,7 @@ def translations(folder: Path, scheme: str) -> Translations:
 
 
 def quality_rows(found: Translations, uncompressed: Translations, seed: int) -> list[dict[str, Any]]:
-    """Scores of one file by engine and PyTorch on every set, and on both tests pooled against the float32 file."""
+    """Return scores on each set, and of the pooled test sets compared with the float32 file, for both runners."""
     rows = []
     for runner, outputs, baseline in (
         ("engine", found.engine, uncompressed.engine),
@@ -117,7 +118,7 @@ def quality_rows(found: Translations, uncompressed: Translations, seed: int) -> 
 
 
 def score_entry(quality: Quality) -> dict[str, Any]:
-    """A set's scores as the record holds them, signatures with them."""
+    """Return the scores of a set for the record, with their signatures."""
     return {
         "bleu": quality.bleu.value,
         "bleu_lowercased": quality.bleu_lowercased.value,
@@ -128,7 +129,7 @@ def score_entry(quality: Quality) -> dict[str, Any]:
 
 
 def parity_rows(found: Translations, seed: int) -> list[dict[str, Any]]:
-    """How often engine and PyTorch write the same line, and how far apart their BLEU is."""
+    """Return the agreement of the engine with PyTorch on each test set."""
     rows = []
     for search, engine, reference in (
         ("greedy", found.engine_greedy, found.reference_greedy),

@@ -1,8 +1,8 @@
-"""Paper B's Table 1 on a model trained on Multi30k: each part at 4, 3, 2 and 1 bits, without retraining, on `val`.
+"""Table 1 of Chung et al. 2020 on Multi30k: each part of a model at 4, 3, 2 and 1 bits, without retraining, on `val`.
 
     python -m benchmarks.multi30k.sensitivity build/multi30k/seed2 --picture docs/sensitivity.svg
 
-The record goes to benchmarks/records/multi30k-sensitivity.json, a row for each part, the paper's BLEU beside ours.
+Writes benchmarks/records/multi30k/sensitivity.json, with a row for each part and the paper's BLEU.
 """
 
 import argparse
@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.multi30k.data import ROOT
-from pocketmt.evaluation.records import provenance, write_record
+from benchmarks.record_files import write_record
+from pocketmt.compression.choosing.sensitivity import Sensitivity, measure_sensitivity
+from pocketmt.evaluation.records import provenance
 from pocketmt.evaluation.sensitivity import draw_sensitivity, sensitivity_table
-from pocketmt.recipes.choosing.sensitivity import Sensitivity, measure_sensitivity
-from pocketmt.recipes.trained_model import read_trained_model
+from pocketmt.training.trained_model import read_trained_model
 
 # English to German, `base`, newstest2013, greedy; BLEU at 4, 3, 2 and 1 bits. In full precision: 25.4.
 PAPER: Mapping[str, tuple[float, float, float, float]] = {
@@ -32,13 +33,16 @@ PAPER_WHOLE = 25.4
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Measure, write the record, draw, print."""
+    """Measure, write the record, draw and print it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("run", type=Path, help="a folder filled by `pocketmt train`")
-    parser.add_argument("--sentences", type=int, help="of `val`, the first so many (default: all)")
-    parser.add_argument("--picture", type=Path, help="also draw it")
+    parser.add_argument("run", type=Path, help="a folder written by `pocketmt train`")
+    parser.add_argument("--sentences", type=int, help="number of lines of `val` (default: all)")
+    parser.add_argument("--picture", type=Path, help="file for a figure")
     parser.add_argument(
-        "--output", type=Path, default=ROOT / "benchmarks" / "records" / "multi30k-sensitivity.json", help="the record"
+        "--output",
+        type=Path,
+        default=ROOT / "benchmarks" / "records" / "multi30k" / "sensitivity.json",
+        help="the record",
     )
     options = parser.parse_args(arguments)
     origin = provenance()
@@ -53,7 +57,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def table(found: Sensitivity) -> list[dict[str, Any]]:
-    """Return a row for each part: BLEU and loss by bits, the average loss of BLEU, and the paper's of both."""
+    """Return a row for each part: BLEU and loss at each bit width, the average change in BLEU, the paper's figures."""
     rows = []
     for part, paper in PAPER.items():
         scores = {score.bits: score for score in found.scores if score.part == part}

@@ -1,12 +1,12 @@
-"""What shortlists of several lengths let through, and what they cost and gain, on a model trained on Multi30k.
+"""Recall, quality and speed of shortlists of several lengths, on a model trained on Multi30k.
 
     python -m benchmarks.multi30k.shortlists build/multi30k/seed2
     python -m benchmarks.multi30k.shortlists build/multi30k/seed2 --taught build/distilled.en build/distilled.de
 
-The argument is a folder that `pocketmt train` filled, packed in 8 bits here. Lists are learnt from its training text,
-and from that and what it wrote itself (`pocketmt distill`); all is measured on `val`: quality with beam 4, speed on one
-thread by greedy search, one line at a time, in turn with the whole vocabulary. The record goes to
-benchmarks/records/multi30k-shortlists.json.
+The argument is a folder written by `pocketmt train`; the model is packed in 8 bits. Lists are estimated from its
+training text, and from that with its own translations (`pocketmt distill`), and measured on `val`: quality with beam 4,
+speed on one thread by greedy search, one line at a time, in turn with the whole vocabulary. Writes
+benchmarks/records/multi30k/shortlists.json.
 """
 
 import argparse
@@ -20,21 +20,22 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.multi30k.data import ROOT, VALIDATION, folder, lines
+from benchmarks.record_files import write_record
 from pocketmt.engine import Translator
 from pocketmt.evaluation.quality import compare
-from pocketmt.evaluation.records import provenance, write_record
+from pocketmt.evaluation.records import provenance
 from pocketmt.evaluation.shortlist import measure_recall
 from pocketmt.evaluation.speed import measure_latency
 from pocketmt.evaluation.tables import Column, plain_table
-from pocketmt.recipes.packing.shortlist import add_shortlist, learn_shortlist
-from pocketmt.recipes.run_folder import pack_run
+from pocketmt.packing.run import pack_run
+from pocketmt.packing.shortlist import add_shortlist, learn_shortlist
 
-LENGTHS = ((50, 50), (100, 100), (255, 300), (255, 1500))  # likeliest of each piece, frequent ones
+LENGTHS = ((50, 50), (100, 100), (255, 300), (255, 1500))  # targets of each source piece, frequent pieces
 BEAM = 4
 TIMED_LINES = 200
 COLUMNS = (
     "learnt_from=learnt from",
-    "likeliest",
+    "top_k=top-k",
     "frequent",
     "recall.output:.2%=of the model's pieces",
     "recall.reference:.2%=of the reference's",
@@ -50,12 +51,16 @@ COLUMNS = (
 def main(arguments: Sequence[str]) -> int:
     """Measure, write the record, print its rows."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("run", type=Path, help="a folder filled by `pocketmt train`")
+    parser.add_argument("run", type=Path, help="a folder written by `pocketmt train`")
     parser.add_argument(
-        "--taught", type=Path, nargs=2, metavar=("SOURCE", "TARGET"), help="what the model wrote itself"
+        "--taught",
+        type=Path,
+        nargs=2,
+        metavar=("SOURCE", "TARGET"),
+        help="source text and the model's translations of it",
     )
-    parser.add_argument("--rounds", type=int, default=5, help="of the timing (default: %(default)s)")
-    parser.add_argument("--output", type=Path, default=ROOT / "benchmarks" / "records" / "multi30k-shortlists.json")
+    parser.add_argument("--rounds", type=int, default=5, help="rounds of timing (default: %(default)s)")
+    parser.add_argument("--output", type=Path, default=ROOT / "benchmarks" / "records" / "multi30k" / "shortlists.json")
     options = parser.parse_args(arguments)
     origin = provenance()
     data = folder()
@@ -79,8 +84,8 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _row(model: Path, text: tuple[Path, Path], lengths: tuple[int, int], work: Path, rounds: int) -> dict[str, Any]:
-    likeliest, frequent = lengths
-    found = learn_shortlist(model, *text, likeliest=likeliest, frequent=frequent)
+    top_k, frequent = lengths
+    found = learn_shortlist(model, *text, top_k=top_k, frequent=frequent)
     listed = work / "listed.pocketmt"
     size = add_shortlist(model, found, listed)
     data = folder()
@@ -90,7 +95,7 @@ def _row(model: Path, text: tuple[Path, Path], lengths: tuple[int, int], work: P
     whole, short = (translator.translate(sources, beam_size=BEAM, shortlist=use) for use in (False, True))
     (difference,) = (each for each in compare(whole, short, references) if each.name == "BLEU")
     return {
-        "likeliest": likeliest,
+        "top_k": top_k,
         "frequent": frequent,
         "recall": asdict(recall),
         "added_bytes": size - model.stat().st_size,
@@ -102,7 +107,7 @@ def _row(model: Path, text: tuple[Path, Path], lengths: tuple[int, int], work: P
 
 
 def _times_as_fast(translator: Translator, sources: Sequence[str], rounds: int) -> dict[str, Any]:
-    """Return the median of the rounds' ratios, whole vocabulary to shortlist, one line at a time, greedy."""
+    """Return the median ratio of times over rounds, whole vocabulary to shortlist, one line at a time, greedy."""
     ratios = []
     for _ in range(rounds):
         seconds = []

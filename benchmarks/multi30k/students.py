@@ -1,11 +1,11 @@
-"""A teacher and the models that are made from it, side by side: size, quality and time on Multi30k.
+"""Size, quality and speed on Multi30k of a teacher and the models trained from it.
 
     python -m benchmarks.multi30k.students teacher=build/teacher.pocketmt "student, 3 bits=build/student.pocketmt"
 
-Each argument is a label and a model file, the teacher's first. Without --final only `val` is translated; with it the
-tests, too, when all choices are made: their quality, and the seconds that their 2,000 lines take on one core, all
-models in turn, A B A B, so that each round's ratio to the teacher is of one time. The record goes to
-benchmarks/records/multi30k-students.json; a further call replaces it.
+Each argument is a label and a model file, the teacher's first. Without --final only `val` is translated; with it, after
+all choices are made, also the test sets: their quality, and the seconds for their 2,000 lines on one core, all models
+in turn, A B A B, so that ratios to the teacher are within a round. Writes benchmarks/records/multi30k/students.json; a
+later call replaces it.
 """
 
 import argparse
@@ -20,10 +20,11 @@ from benchmarks.multi30k.data import ROOT, TESTS, VALIDATION, lines
 from benchmarks.multi30k.model_record import Outputs, against, pooled, pooled_references
 from benchmarks.multi30k.quality import BEAM, score_entry
 from benchmarks.one_core import OneCore, add_core_option
+from benchmarks.record_files import write_record
 from pocketmt.engine import Translator
 from pocketmt.errors import ConfigurationError
 from pocketmt.evaluation.quality import score
-from pocketmt.evaluation.records import provenance, write_record
+from pocketmt.evaluation.records import provenance
 from pocketmt.evaluation.tables import Column, plain_table
 from pocketmt.model_file import open_model
 from pocketmt.model_file.report import inspect_model
@@ -68,11 +69,13 @@ def main(arguments: Sequence[str]) -> int:
 
 def _options(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("models", nargs="+", metavar="LABEL=FILE", help="model files; the teacher's first")
-    parser.add_argument("--final", action="store_true", help="score and time the tests, too: when all choices are made")
-    parser.add_argument("--rounds", type=int, default=5, help="of the timing (default: %(default)s)")
+    parser.add_argument("models", nargs="+", metavar="LABEL=FILE", help="model files, the teacher's first")
+    parser.add_argument(
+        "--final", action="store_true", help="also score and time the test sets, after all choices are made"
+    )
+    parser.add_argument("--rounds", type=int, default=5, help="rounds of timing (default: %(default)s)")
     add_core_option(parser)
-    parser.add_argument("--output", type=Path, default=ROOT / "benchmarks" / "records" / "multi30k-students.json")
+    parser.add_argument("--output", type=Path, default=ROOT / "benchmarks" / "records" / "multi30k" / "students.json")
     return parser.parse_args(arguments)
 
 
@@ -88,7 +91,7 @@ def _translations(translator: Translator, sets: Sequence[str]) -> Outputs:
 
 
 def _row(label: str, path: Path, outputs: Outputs) -> dict[str, Any]:
-    """Return size and validation score of one model file; what was not measured is None."""
+    """Return size and validation score of a model file; None stands for what was not measured."""
     report = inspect_model(path)
     weights = sum(matrix.bytes / matrix.bits * 8 for matrix in report.matrices)
     with open_model(path) as file:
@@ -105,9 +108,9 @@ def _row(label: str, path: Path, outputs: Outputs) -> dict[str, Any]:
 
 
 def times_in_turn(translators: dict[str, Translator], text: Sequence[str], rounds: int) -> dict[str, dict[str, Any]]:
-    """Return the times of a text by each model: beam search, one thread, the engine's own batches.
+    """Return the times of each model for a text: beam search, one thread, batched by the engine.
 
-    Rounds go over all models in turn. "times_as_fast" is the median of the rounds' ratios to the first model.
+    Each round runs all models in turn. "times_as_fast" is the median ratio to the first model over rounds.
     """
     seconds: dict[str, list[float]] = {label: [] for label in translators}
     for _ in range(rounds):

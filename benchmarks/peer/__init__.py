@@ -1,1 +1,1 @@
-"""Speed beside CTranslate2: the same weights, sentences and core, in one run (`python -m benchmarks.peer`)."""
+"""Speed compared with CTranslate2 and Marian on the same weights, sentences and core (`python -m benchmarks.peer`)."""

@@ -1,4 +1,4 @@
-"""Times PocketMT beside CTranslate2 and Marian: the same weights and sentences, one thread each on one core, in turn.
+"""Times PocketMT, CTranslate2 and Marian in turn: the same weights and sentences, one thread each on one core.
 
     python -m benchmarks.peer --core 1 --trained captions-en-de-8bit --random base 6-2.tiny 12-1.tiny
     python -m benchmarks.peer --marian-python build/marian/bin/python
@@ -6,11 +6,11 @@
     python -m benchmarks.peer --quick
 
 For each model, without and with a lexical shortlist, each precision and each case (one by one or in batches, greedy or
-beam 4) the fastest setting of each side is chosen first; then all run in turn, A B C A B C, in processes of their own.
-The clock sees token ids (of the peers: pieces) in and out. Our forms of less than 8 bits run beside the peers' 8 bit.
-Students come with a decoder of self-attention and, beside Marian, which `make marian` installs, with their own of
-SSRUs. With --workers each side has so many threads, on all cores, and batches alone are timed. The record goes to
-benchmarks/records/peer.json, its rows as a table to stdout.
+beam 4), the fastest setting of each engine is chosen first; then all run in turn, A B C A B C, in separate processes.
+Inputs and outputs are token ids, or pieces for the peers. Our forms of less than 8 bits are compared with 8 bit of the
+peers. Students are timed with a self-attention decoder and, if Marian is installed (`make marian`), with their SSRU
+decoder. With --workers N each engine has N threads on all cores, and only batches are timed. Writes
+benchmarks/records/peer.json and prints its rows.
 """
 
 import argparse
@@ -27,21 +27,22 @@ from benchmarks.peer.measure import CASES, Amount, compare, select
 from benchmarks.peer.models import Pythons, TimedModel, random_models, trained_models
 from benchmarks.peer.record import render, rows_of
 from benchmarks.peer.sides import our_side, with_workers
+from benchmarks.record_files import write_record
 from pocketmt.errors import PocketMTError
-from pocketmt.evaluation.records import provenance, write_record
+from pocketmt.evaluation.records import provenance
 
 RECORD = Path(__file__).resolve().parents[1] / "records" / "peer.json"
 SEED = 1
-# Sentences of a run: a run of any case takes from a few tenths of a second to some seconds.
+# Sentences in a run, chosen so that a run takes from some tenths of a second to some seconds.
 TRAINED = Amount(one_by_one=100, batches=512, rounds=7)
 RANDOM = Amount(one_by_one=20, batches=64, rounds=7)
 QUICK = Amount(one_by_one=2, batches=8, rounds=2)
-# Which of our forms run beside a peer's; it has none of fewer bits than 8.
-FORMS_BESIDE = {"float32": ("float32",), "int8": ("uniform8", "logarithmic4", MIXED)}
+# Weights of a peer -> our forms to compare with; peers have none of less than 8 bits.
+FORMS_COMPARED = {"float32": ("float32",), "int8": ("uniform8", "logarithmic4", MIXED)}
 
 
 def main() -> int:
-    """Measure what was asked for, the record written after each model; returns the exit status."""
+    """Measure, and write the record after each model; return the exit status."""
     options = _options()
     origin, core = provenance(seed=SEED), OneCore(options.core) if options.workers == 1 else AllCores()
     rows: list[dict[str, Any]] = []
@@ -73,37 +74,33 @@ def main() -> int:
 
 
 def _versions(measurements: Sequence[dict[str, Any]]) -> dict[str, str]:
-    """Return the version of each side that was measured."""
+    """Return the version of each engine."""
     return {side["side"]: side["engine"]["version"] for each in measurements for side in each.get("sides", [])}
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--trained", nargs="*", metavar="MODEL", help="trained model files, or names of bundled models")
-    parser.add_argument("--random", nargs="*", metavar="PRESET", help="presets to be filled with random weights")
+    parser.add_argument("--random", nargs="*", metavar="PRESET", help="presets, with random weights")
     add_core_option(parser)
-    parser.add_argument(
-        "--rounds", type=int, default=RANDOM.rounds, help="how often each side runs (default: %(default)s)"
-    )
-    parser.add_argument(
-        "--peer-python", default=sys.executable, help="the Python that has CTranslate2 (default: this one)"
-    )
+    parser.add_argument("--rounds", type=int, default=RANDOM.rounds, help="runs of each engine (default: %(default)s)")
+    parser.add_argument("--peer-python", default=sys.executable, help="the Python with CTranslate2 (default: this one)")
     parser.add_argument(
         "--precisions",
         nargs="+",
-        choices=list(FORMS_BESIDE),
-        default=list(FORMS_BESIDE),
-        help="of the peers' weights (default: all)",
+        choices=list(FORMS_COMPARED),
+        default=list(FORMS_COMPARED),
+        help="precisions of the peers' weights (default: all)",
     )
-    parser.add_argument("--shortlist", choices=("with", "without"), help="only models that have one, or have none")
     parser.add_argument(
-        "--workers", type=int, default=1, help="threads of each side (default: %(default)s, on one core)"
+        "--shortlist", choices=("with", "without"), help="only models with a shortlist, or only those without"
     )
-    parser.add_argument("--marian-python", help="the Python that has pymarian (default: Marian is left out)")
+    parser.add_argument(
+        "--workers", type=int, default=1, help="threads of each engine (default: %(default)s, on one core)"
+    )
+    parser.add_argument("--marian-python", help="the Python with pymarian (default: without Marian)")
     parser.add_argument("--output", type=Path, default=RECORD, help="the record (default: %(default)s)")
-    parser.add_argument(
-        "--quick", action="store_true", help="a smoke test: little text, tiny random weights, no record"
-    )
+    parser.add_argument("--quick", action="store_true", help="a smoke test: few sentences, a tiny network, no record")
     options = parser.parse_args()
     if options.trained is None and options.random is None:
         options.trained, options.random = (
@@ -118,7 +115,7 @@ def _options() -> argparse.Namespace:
 
 
 def _models(options: argparse.Namespace, folder: Path) -> Iterator[tuple[TimedModel, Amount]]:
-    """Make each model when its turn comes."""
+    """Yield the models, each created when it is needed."""
     pythons = Pythons(options.peer_python, options.marian_python)
     for make, names, usual in ((trained_models, options.trained, TRAINED), (random_models, options.random, RANDOM)):
         batches = usual.batches * options.workers
@@ -130,10 +127,10 @@ def _models(options: argparse.Namespace, folder: Path) -> Iterator[tuple[TimedMo
 
 
 def _measure(model: TimedModel, amount: Amount, precisions: Sequence[str], workers: int) -> Iterator[dict[str, Any]]:
-    """Yield the rows and all that lies behind them, for each precision and case of a model."""
+    """Yield the rows and the measurements of each precision and case of a model."""
     cases = [case for case in CASES if workers == 1 or not case.one_by_one]
     for peer_weights in precisions:
-        our_weights = [form for form in FORMS_BESIDE[peer_weights] if form in model.ours]
+        our_weights = [form for form in FORMS_COMPARED[peer_weights] if form in model.ours]
         peers = model.peers[peer_weights]
         sides = [*peers, *(our_side(weights, model.ours[weights], sys.executable) for weights in our_weights)]
         if workers > 1:
@@ -156,7 +153,7 @@ def _measure(model: TimedModel, amount: Amount, precisions: Sequence[str], worke
 
 
 def _description(model: TimedModel) -> dict[str, Any]:
-    """Return what the record says of a model."""
+    """Return the description of a model for the record."""
     return {
         "name": model.name,
         "origin": model.origin,

@@ -1,4 +1,4 @@
-"""The driver's end of a child process."""
+"""Child processes, each with an engine."""
 
 import json
 import os
@@ -13,15 +13,15 @@ from typing import Any, Self
 from pocketmt.errors import EngineError
 
 ROOT = Path(__file__).resolve().parents[2]
-# One thread of every library that counts its own.
+# One thread for each library that uses threads.
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 
 class Child:
-    """A child process in an environment of its own; ends when closed."""
+    """A child process that runs an engine; it ends when closed."""
 
     def __init__(self, module: str, environment: Mapping[str, str], python: str = sys.executable) -> None:
-        """Start `python -m module` on this process's own cores, with changes to its environment."""
+        """Start `python -m module` on the cores of this process, with changes to its environment variables."""
         self.module = module
         self.loaded: dict[str, Any] = {}
         self._process = subprocess.Popen(
@@ -35,11 +35,11 @@ class Child:
         )
 
     def load(self, model: str, options: Mapping[str, Any]) -> None:
-        """Load a model; what the child says of it stands in `loaded`."""
+        """Load a model; `loaded` is the answer of the child."""
         self.loaded = self.ask("load", model=model, options=dict(options))
 
     def ask(self, order: str, **details: Any) -> dict[str, Any]:
-        """Send an order and return its answer; EngineError where the child has died of it."""
+        """Send an order and return the answer; EngineError if the child process has ended."""
         assert self._process.stdin is not None and self._process.stdout is not None
         try:
             print(json.dumps({"order": order, **details}), file=self._process.stdin, flush=True)
@@ -47,12 +47,12 @@ class Child:
         except BrokenPipeError:
             line = ""
         if not line:
-            raise EngineError(f"{self.module} ended while asked to {order}: what it wrote above says why")
+            raise EngineError(f"{self.module} ended while asked to {order}: see its messages above")
         answer: dict[str, Any] = json.loads(line)
         return answer
 
     def close(self) -> None:
-        """Let the child end, and wait for it."""
+        """End the child process and wait for it."""
         assert self._process.stdin is not None and self._process.stdout is not None
         self._process.stdout.close()
         with suppress(BrokenPipeError):
@@ -71,9 +71,9 @@ class Child:
 
 
 def child_environment(changes: Mapping[str, str], python: str) -> dict[str, str]:
-    """Return this process's environment with one thread a library, the checkout importable, and the changes.
+    """Return the environment of this process with the checkout importable, one thread for libraries, and the changes.
 
-    Another Python than this one has no PocketMT of its own: it takes the pure Python parts from `src`.
+    Another Python than this one does not have PocketMT installed: it imports the pure Python parts from `src`.
     """
     folders = [str(ROOT)] if python == sys.executable else [str(ROOT), str(ROOT / "src")]
     return {**os.environ, "PYTHONPATH": os.pathsep.join(folders), **ONE_THREAD, **changes}

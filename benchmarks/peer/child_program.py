@@ -1,4 +1,4 @@
-"""What runs inside a child process: one engine, told by JSON lines what to translate, answering how long it took."""
+"""The program of a child process: it runs an engine on orders in JSON lines, and answers with times."""
 
 import gc
 import json
@@ -13,23 +13,23 @@ from pocketmt.evaluation.records import memory_bytes, peak_memory_bytes
 
 
 class Engine(Protocol):
-    """One of the sides; `sources` are what its `prepare` made of token ids."""
+    """An engine; `sources` of `translate` are the results of `prepare`."""
 
     def load(self, model: str, options: dict[str, Any]) -> dict[str, Any]:
-        """Load the model; returns what is worth recording about how it runs."""
+        """Load the model; return a description for the record."""
 
     def prepare(self, sources: Sequence[Sequence[int]]) -> list[Any]:
-        """Return sentences in the form that this engine takes, outside the time."""
+        """Return sentences in the input form of the engine; not timed."""
 
     def translate(self, sources: Sequence[Any], options: dict[str, Any]) -> list[Any]:
-        """Return the best translation of each source: of one sentence, or of as many as there are."""
+        """Return the best translation of each source."""
 
     def token_ids(self, outputs: Sequence[Any]) -> list[list[int]]:
-        """Return translations as ids without eos, outside the time."""
+        """Return translations as ids without EOS; not timed."""
 
 
 class Program:
-    """The answers to the driver's orders: load, prepare, run, outputs."""
+    """Answers the orders load, prepare, run and outputs."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -37,7 +37,7 @@ class Program:
         self._outputs: list[Any] = []
 
     def load(self, order: dict[str, Any]) -> dict[str, Any]:
-        """Load a model; answers the memory before it and the engine's own description."""
+        """Load a model; answer with the memory before it and the description by the engine."""
         before = memory_bytes()
         started = time.perf_counter()
         description = self._engine.load(order["model"], order["options"])
@@ -45,14 +45,14 @@ class Program:
         return {"memory_before_load_bytes": before, "load_seconds": seconds, "description": description}
 
     def prepare(self, order: dict[str, Any]) -> dict[str, Any]:
-        """Take the sentences of all following runs."""
+        """Set the sentences of the following runs."""
         self._sources = self._engine.prepare(order["sources"])
         return {}
 
     def run(self, order: dict[str, Any]) -> dict[str, Any]:
-        """Translate all sentences once, one by one or in batches; answers wall-clock and processor seconds.
+        """Translate all sentences once, one by one or in batches; answer with wall and processor seconds.
 
-        One by one, the wall-clock seconds of each sentence are answered, too.
+        If they are translated one by one, the answer also has the wall seconds of each sentence.
         """
         sources, options, translate = self._sources, order["options"], self._engine.translate
         gc.collect()
@@ -73,13 +73,13 @@ class Program:
         return {"seconds": wall, "processor_seconds": processor, "sentence_seconds": sentences}
 
     def outputs(self, order: dict[str, Any]) -> dict[str, Any]:
-        """Answer the translations of the last run, and the most memory that this process ever held."""
+        """Answer with the translations of the last run and the peak memory of this process."""
         return {"outputs": self._engine.token_ids(self._outputs), "peak_memory_bytes": peak_memory_bytes()}
 
 
 def serve(engine: Engine) -> None:
-    """Answer orders, one JSON object a line, until stdin ends."""
-    # What a library prints to stdout goes to stderr, not among the answers.
+    """Answer orders, one JSON object a line, until the end of stdin."""
+    # Output of libraries to stdout is redirected to stderr, because stdout has the answers.
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     program = Program(engine)

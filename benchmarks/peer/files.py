@@ -1,4 +1,4 @@
-"""One network in every form, for every engine: our model files, CTranslate2's folders, Marian's folder."""
+"""Writes a network in all forms for all engines: our model files, CTranslate2's folders, Marian's folder."""
 
 import json
 import os
@@ -17,57 +17,59 @@ from benchmarks.peer.child_process import ROOT, child_environment
 from benchmarks.peer.marian_weights import write_marian_model
 from benchmarks.peer.shortlists import ctranslate2_map, marian_table
 from benchmarks.peer.sides import marian_conversions
+from benchmarks.recipe_files import find_recipe
+from pocketmt.compression.planning import make_plan
 from pocketmt.errors import ConfigurationError
 from pocketmt.model_file import Architecture
 from pocketmt.model_file.shortlist_encoding import Shortlist
-from pocketmt.recipes.description.catalogue import find_recipe
-from pocketmt.recipes.description.plan import make_plan
-from pocketmt.recipes.packing.model_file import FLOAT32, PRESETS, About, Schemes, pack
-from pocketmt.recipes.packing.shortlist import add_shortlist
+from pocketmt.packing.contents import FLOAT32, ModelContents, ModelMetadata, Schemes
+from pocketmt.packing.model_file import pack
+from pocketmt.packing.scheme_choice import presets
+from pocketmt.packing.shortlist import add_shortlist
 from pocketmt.text.vocabulary import Vocabulary
 
-MIXED: Final = "mixed2.6"  # binary codes of 1 to 4 bits by sub-layer and word frequency [B2, B3]
-MIXED_RECIPE: Final = "b4-mixed-2.6-bits"
-FORMS: Final = (*PRESETS, MIXED)  # float32, uniform8, logarithmic4, mixed2.6
+MIXED: Final = "mixed2.6"  # binary codes of 1 to 4 bits by sub-layer and word frequency (Chung et al. 2020)
+MIXED_RECIPE: Final = "chung/mixed-2.6-bits"
+FORMS: Final = (*presets(), MIXED)  # float32, uniform8, logarithmic4, mixed2.6
 PEER_FORMS: Final = ("float32", "int8")
 
 
 @dataclass(frozen=True)
 class Network:
-    """What every side is given."""
+    """A network that all engines run."""
 
     weights: Mapping[str, Tensor]
     architecture: Architecture
     vocabulary: bytes  # a serialized SentencePiece model
-    shortlist: Shortlist | None  # None: there is none to measure with
+    shortlist: Shortlist | None  # None: only measured without
 
     def pieces(self) -> list[str]:
-        """Return the vocabulary's pieces by id."""
-        loaded = Vocabulary.from_bytes(self.vocabulary)
+        """Return the pieces of the vocabulary in the order of ids."""
+        loaded = Vocabulary(self.vocabulary)
         return loaded.pieces(range(len(loaded)))
 
 
 def write_ours(network: Network, folder: Path) -> dict[str, Path]:
-    """Write our model files without a shortlist; returns form -> file."""
+    """Write our model files without a shortlist; return form -> file."""
     folder.mkdir(parents=True, exist_ok=True)
     files = {form: folder / f"{form}.pocketmt" for form in FORMS}
-    about = About(source_language="en", target_language="de", description="for benchmarks/peer")
+    metadata = ModelMetadata(source_language="en", target_language="de", description="for benchmarks/peer")
     for form, path in files.items():
         schemes = _mixed(network.architecture) if form == MIXED else form
-        pack(path, network.weights, network.architecture, network.vocabulary, schemes, about)
+        pack(path, ModelContents(network.weights, network.architecture, network.vocabulary, schemes, metadata))
     return files
 
 
 def _mixed(architecture: Architecture) -> Schemes:
-    """Return the row groups of the mixed form, words as they lie in a vocabulary: frequent ones anywhere."""
+    """Return the row groups of the mixed form, for a vocabulary in random order of frequency."""
     counts = random.Random(0).sample(range(architecture.vocabulary_size), architecture.vocabulary_size)
-    matrices = make_plan(find_recipe(MIXED_RECIPE), architecture)[-1].matrices
+    matrices = make_plan(find_recipe(MIXED_RECIPE), architecture).stages[-1].matrices
     rest = {name: FLOAT32 for name, shape in architecture.parameter_shapes().items() if len(shape) == 2}
-    return {**rest, **{name: division.groups(counts) for name, division in matrices.items()}}
+    return {**rest, **{name: each.row_groups(counts) for name, each in matrices.items()}}
 
 
 def shortlisted_ours(files: Mapping[str, Path], shortlist: Shortlist) -> dict[str, Path]:
-    """Write the files once more, with a shortlist."""
+    """Write copies of the files with a shortlist."""
     found = {form: path.with_name(f"{form}-shortlist.pocketmt") for form, path in files.items()}
     for form, path in found.items():
         add_shortlist(files[form], shortlist, path)
@@ -75,7 +77,7 @@ def shortlisted_ours(files: Mapping[str, Path], shortlist: Shortlist) -> dict[st
 
 
 def write_ctranslate2(network: Network, folder: Path, python: str) -> dict[str, Path]:
-    """Export by the Python that has CTranslate2; returns form -> folder. ConfigurationError where it cannot."""
+    """Export to CTranslate2 with the given Python; return form -> folder. ConfigurationError if that fails."""
     folder.mkdir(parents=True, exist_ok=True)
     arrays = {name: tensor.numpy() for name, tensor in network.weights.items()}
     exchange = folder / "weights.npz"
@@ -89,7 +91,7 @@ def write_ctranslate2(network: Network, folder: Path, python: str) -> dict[str, 
         [python, "-m", "benchmarks.peer.run_ctranslate2", "export", str(exchange), str(folder)],
         python,
         "export to CTranslate2",
-        "install the peer in it by `pip install -r benchmarks/requirements.lock`, or name another by --peer-python",
+        "install it by `pip install -r benchmarks/requirements.lock`, or name another Python by --peer-python",
     )
     exchange.unlink()
     return {form: folder / form for form in PEER_FORMS}
@@ -98,7 +100,7 @@ def write_ctranslate2(network: Network, folder: Path, python: str) -> dict[str, 
 def shortlisted_ctranslate2(
     folders: Mapping[str, Path], shortlist: Shortlist, pieces: Sequence[str]
 ) -> dict[str, Path]:
-    """Make the folders once more, with a shortlist."""
+    """Write copies of the folders with a shortlist."""
     found = {form: folder.with_name(f"{form}-shortlist") for form, folder in folders.items()}
     content = ctranslate2_map(shortlist, pieces)
     for form, folder in found.items():
@@ -108,9 +110,9 @@ def shortlisted_ctranslate2(
 
 
 def write_marian(network: Network, folder: Path, python: str) -> tuple[int, int] | None:
-    """Write Marian's folder, converted by the Python that has pymarian; returns the numbers of its shortlist, if any.
+    """Write Marian's folder, converted with the given Python; return the numbers of `marian_table`, if any.
 
-    Raises ConfigurationError where Marian has no such network or shortlist, or cannot convert it.
+    Raises ConfigurationError if Marian does not support the network or shortlist, or the conversion fails.
     """
     folder.mkdir(parents=True, exist_ok=True)
     arrays = {name: tensor.numpy() for name, tensor in network.weights.items()}
@@ -122,13 +124,13 @@ def write_marian(network: Network, folder: Path, python: str) -> tuple[int, int]
             [python, "-m", "pymarian", "convert", *files, "--gemm-type", form],
             python,
             "convert for Marian",
-            "`make marian` makes an environment with the peer, to be named by --marian-python",
+            "`make marian` creates an environment with Marian, for --marian-python",
         )
     if network.shortlist is None:
         return None
-    table, first, likeliest = marian_table(network.shortlist, pieces)
+    table, first, top_k = marian_table(network.shortlist, pieces)
     (folder / "shortlist.txt").write_text(table, encoding="utf-8")
-    return first, likeliest
+    return first, top_k
 
 
 def _run(command: Sequence[str], python: str, task: str, remedy: str) -> None:

@@ -1,7 +1,7 @@
-"""A Transformer under Marian's names: `model.npz` and its vocabulary.
+"""Exports a Transformer to Marian: `model.npz` and its vocabulary.
 
-Marian adds sinusoids of its own, all sines before all cosines and of other frequencies than ours, and begins a
-translation with a vector of zeros in the place of `bos`: the same weights write other words there, in the same time.
+Marian's position encoding differs (all sines before all cosines, other frequencies), and it starts a translation with
+a vector of zeros instead of BOS: with the same weights it writes other translations in the same time.
 """
 
 import json
@@ -18,27 +18,27 @@ from pocketmt.model_file import Architecture, TransformerArchitecture
 from pocketmt.text.vocabulary import SPECIAL_PIECES
 
 Floats = NDArray[numpy.float32]
-NEVER: Final = -1e4  # the bias of pieces that must not be written
+NEVER: Final = -1e4  # bias of pieces that must not be output
 
 
 def write_marian_model(
     weights: Mapping[str, Floats], architecture: Architecture, pieces: Sequence[str], folder: Path
 ) -> None:
-    """Write `model.npz` and `vocabulary.yml`; the model ends no sentence, so that a limit says how long each is.
+    """Write `model.npz` and `vocabulary.yml`; the model never outputs EOS, so that a limit sets the lengths.
 
     Args:
-        weights: parameters by our names, float32.
-        architecture: of a post-norm Transformer whose attention is as wide as the model, its layers alike and untied.
-        pieces: of the vocabulary, by id.
-        folder: that exists.
+        weights: our name -> parameter, float32.
+        architecture: a post-norm Transformer with attention as wide as the model, and equal, untied layers.
+        pieces: pieces of the vocabulary in the order of ids.
+        folder: an existing folder.
 
     Raises:
-        ConfigurationError: for another architecture.
+        ConfigurationError: the architecture is another one.
     """
     if not _known(architecture):
         raise ConfigurationError(
-            "Marian's Transformer here has norms after its layers, attention as wide as the model, and layers of one "
-            "size with parameters of their own"
+            "the export to Marian supports only post-norm Transformers with attention as wide as the model, and layers "
+            "of equal size that are not tied"
         )
     assert isinstance(architecture, TransformerArchitecture)
     tensors = _Renamed(weights).all(architecture)
@@ -66,7 +66,7 @@ class _Renamed:
         self._tensors: dict[str, Any] = {}
 
     def all(self, architecture: TransformerArchitecture) -> dict[str, Any]:
-        """Return every tensor of the network."""
+        """Return all tensors of the network."""
         embedding = self._weights["embedding.weight"]
         bias = numpy.zeros((1, len(embedding)), numpy.float32)
         bias[0, :SPECIAL_PIECES] = NEVER
@@ -86,7 +86,7 @@ class _Renamed:
         return self._tensors
 
     def _attention(self, ours: str, inputs: Sequence[str], marian: str) -> None:
-        """Three projections in as many products as we have, one out, and the norm behind them."""
+        """Add the query, key and value projections, split from our fused ones, the output projection and the norm."""
         names = [(f"{marian}_W{letter}", f"{marian}_b{letter}") for letter in "qkv"]
         for product in inputs:
             count = product.count("_") + 1
@@ -103,7 +103,7 @@ class _Renamed:
         self._norm(f"{ours}.ssru_norm", f"{marian}_rnn_ffn")
 
     def _linear(self, ours: str, marian: Sequence[tuple[str, str]]) -> None:
-        """One product of ours is as many of Marian's, of as many rows each; a bias that we have not is zeros."""
+        """Add one of our products, split evenly into Marian's; missing biases are zeros."""
         weight = self._weights[f"{ours}.weight"]
         bias = self._weights.get(f"{ours}.bias", numpy.zeros(len(weight), numpy.float32))
         parts = zip(marian, numpy.split(weight, len(marian)), numpy.split(bias, len(marian)), strict=True)
@@ -117,7 +117,7 @@ class _Renamed:
 
 
 def _options(architecture: TransformerArchitecture) -> dict[str, Any]:
-    """Return what Marian keeps in a model of its own; all that it asks for must be said."""
+    """Return the options that Marian stores in a model; all are required."""
     recurrent = architecture.decoder_autoregression == "ssru"
     return {
         "version": "v1.12.0",

@@ -1,4 +1,4 @@
-"""Choosing each side's fastest setting, then timing all sides of a case in turn."""
+"""Chooses the fastest setting of each engine, and times all engines in turn."""
 
 import statistics
 import sys
@@ -12,23 +12,23 @@ from benchmarks.peer.models import TimedModel
 from benchmarks.peer.sides import ONE_BY_ONE, Batching, Setting, Side
 from pocketmt.errors import EngineError
 
-# A setting that takes so many times as long for its first sentence as the fastest is not tried further.
+# A setting is skipped if its first sentence takes this many times as long as with the fastest setting.
 HOPELESS = 4.0
-# While settings are compared, a run is repeated until it has taken so long, at most three times; the fastest counts.
-# Processor time is compared: a neighbour on the machine must not choose the setting.
+# To compare settings, a run is repeated until the runs have taken this long, at most three times; the fastest counts.
+# Processor times are compared, because they depend less on other load.
 ENOUGH_SECONDS = 1.5
 
 
 @dataclass(frozen=True)
 class Case:
-    """What is translated how."""
+    """How sentences are translated."""
 
     one_by_one: bool
     beam: int
 
     @property
     def name(self) -> str:
-        """What the tables say."""
+        """The name in tables."""
         return (
             f"{'one by one' if self.one_by_one else 'batches'}, {'greedy' if self.beam == 1 else f'beam {self.beam}'}"
         )
@@ -39,40 +39,40 @@ CASES = tuple(Case(one_by_one, beam) for one_by_one in (True, False) for beam in
 
 @dataclass(frozen=True)
 class Amount:
-    """How much is measured."""
+    """The amount of measurement."""
 
-    one_by_one: int  # sentences of a run
-    batches: int  # the same
+    one_by_one: int  # sentences in a run, one at a time
+    batches: int  # sentences in a run, in batches
     rounds: int
 
     def sentences(self, case: Case, model: TimedModel) -> Sequence[Sequence[int]]:
-        """Return the sentences of a run of this case."""
+        """Return the sentences for a run of this case."""
         return model.sentences[: self.one_by_one if case.one_by_one else self.batches]
 
 
 @dataclass(frozen=True)
 class Choice:
-    """A side's setting and batching for one case."""
+    """The setting and batching of an engine for a case."""
 
     setting: Setting
     batching: Batching
 
     @property
     def name(self) -> str:
-        """What the tables say."""
+        """The name in tables."""
         return self.setting.name if self.batching == ONE_BY_ONE else f"{self.setting.name}, {self.batching.name}"
 
 
 @dataclass(frozen=True)
 class Selection:
-    """The fastest choice of each case, and all that was tried: rows of case, choice and processor seconds."""
+    """The fastest choice of each case, and rows of case, choice and processor seconds for all tried."""
 
     best: dict[Case, Choice]
     tried: list[dict[str, Any]]
 
 
 def select(side: Side, model: TimedModel, cases: Sequence[Case], amount: Amount) -> Selection:
-    """Try every setting and batching of a side, each setting in a child process of its own."""
+    """Try all settings and batchings of an engine, each setting in a separate child process."""
     tried: list[dict[str, Any]] = []
     best: dict[Case, tuple[float, Choice]] = {}
     fastest_probe = float("inf")
@@ -104,7 +104,7 @@ def _child(side: Side, setting: Setting) -> Child:
 
 
 def _probe(child: Child, model: TimedModel) -> float:
-    """Return the processor seconds of one sentence, greedy, the faster of two."""
+    """Return the processor seconds for one sentence by greedy search, the faster of two runs."""
     child.ask("prepare", sources=model.sentences[:1])
     order = _order(Case(True, 1), ONE_BY_ONE, model)
     return min(float(child.ask("run", **order)["processor_seconds"]) for _ in range(2))
@@ -132,9 +132,9 @@ def _order(case: Case, batching: Batching, model: TimedModel) -> dict[str, Any]:
 def compare(
     sides: Sequence[Side], choices: Sequence[Choice], model: TimedModel, case: Case, amount: Amount
 ) -> list[dict[str, Any]]:
-    """Time the sides in turn, A B A B ..., each in a fresh child process; returns one measurement a side.
+    """Time the engines in turn, A B A B ..., each in a new child process; return a measurement of each.
 
-    Only one child computes at a time, and all are on one core: what disturbs the machine meanwhile disturbs all alike.
+    Only one child process computes at a time, all on the same core, so that other load affects all alike.
     """
     with ExitStack() as stack:
         children = [
@@ -144,7 +144,7 @@ def compare(
         sentences = amount.sentences(case, model)
         for child, order in zip(children, orders, strict=True):
             child.ask("prepare", sources=sentences)
-            child.ask("run", **order)  # warms up caches and memory pools
+            child.ask("run", **order)  # warm-up of caches and memory pools
         runs: list[list[dict[str, Any]]] = [[] for _ in children]
         for _ in range(amount.rounds):
             for times, child, order in zip(runs, children, orders, strict=True):
@@ -166,7 +166,7 @@ def _measurement(
     result: dict[str, Any],
     sentences: int,
 ) -> dict[str, Any]:
-    """Return one side's part of a case: raw seconds of each round, their summary, memory, and the outputs."""
+    """Return the measurement of an engine: seconds of each round, their summary, memory and translations."""
     seconds = [run["seconds"] for run in runs]
     median = statistics.median(seconds)
     latencies = sorted(1000 * each for run in runs for each in run["sentence_seconds"])
@@ -185,7 +185,7 @@ def _measurement(
         "milliseconds_per_sentence": 1000 * median / sentences,
         "fastest_milliseconds": 1000 * min(seconds) / sentences,
         "slowest_milliseconds": 1000 * max(seconds) / sentences,
-        # Of every sentence of every round, where they are translated one by one.
+        # Over all sentences and rounds, if they are translated one by one.
         "percentile_50_milliseconds": percentile(latencies, 50),
         "percentile_95_milliseconds": percentile(latencies, 95),
         "sentences_per_second": sentences / median,
@@ -197,5 +197,5 @@ def _measurement(
 
 
 def percentile(ordered: Sequence[float], share: int) -> float | None:
-    """Return the least of ascending values that `share` % of them do not exceed; None where there are none."""
+    """Return the smallest of ascending values that `share` % of them do not exceed; None if there are none."""
     return ordered[-(-share * len(ordered) // 100) - 1] if ordered else None

@@ -1,4 +1,4 @@
-"""The networks that are timed, each written for all sides from the same float32 weights."""
+"""The networks to time, written for all engines from the same float32 weights."""
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,12 +28,12 @@ from pocketmt.model_file import Architecture, TransformerArchitecture, open_mode
 from pocketmt.model_file.shortlist_encoding import decode_shortlist
 from pocketmt.models.networks import make_network
 from pocketmt.models.presets import TRANSFORMERS, preset
-from pocketmt.recipes.reference.network import QuantizedLinear, load_reference
+from pocketmt.packing.reference.network import QuantizedLinear, load_reference
 from pocketmt.text.vocabulary import BOS, SPECIAL_PIECES, Vocabulary
 
-# The shape of the published comparisons: 27 words in, and eos; 28 out, whatever the weights would rather say.
+# As in published comparisons: 27 tokens in, and EOS; exactly 28 out.
 SOURCE_LENGTH, TARGET_LENGTH = 27, 28
-# A trained model ends its sentences itself; one that it does not end is cut here.
+# Trained models end sentences themselves, within these limits.
 TRAINED_LENGTHS = (1, 256)
 RANDOM_VOCABULARY = 32_000
 SELF_ATTENTION: Final = "self_attention"
@@ -41,7 +41,7 @@ SELF_ATTENTION: Final = "self_attention"
 
 @dataclass(frozen=True)
 class Pythons:
-    """The Pythons that have the peers; None: there is no Marian."""
+    """The Pythons with the peers; None: without Marian."""
 
     ctranslate2: str
     marian: str | None = None
@@ -49,35 +49,35 @@ class Pythons:
 
 @dataclass(frozen=True)
 class TimedModel:
-    """A network on disk in every form, and the sentences that it translates."""
+    """A network on disk in all forms, and the sentences to translate."""
 
     name: str
     origin: str
     architecture: Architecture
-    lengths: tuple[int, int]  # fewest and most target tokens of a sentence, the same for all sides
-    sentences: Sequence[Sequence[int]]  # ids without eos
+    lengths: tuple[int, int]  # fewest and most target tokens of a sentence
+    sentences: Sequence[Sequence[int]]  # ids without EOS
     ours: Mapping[str, Path]  # form -> model file
-    peers: Mapping[str, Sequence[Side]]  # "float32" or "int8" -> the peers that have such a network
+    peers: Mapping[str, Sequence[Side]]  # "float32" or "int8" -> the peers that support the network
     shortlist: bool = False
 
     @property
     def label(self) -> str:
-        """What progress says of it."""
+        """The name in progress messages."""
         return f"{self.name}, {self.decoder} decoder{', shortlist' if self.shortlist else ''}"
 
     @property
     def decoder(self) -> str:
-        """What the tables say of the decoder: "self-attention" or "ssru"; of an LSTM, "lstm"."""
+        """The decoder in tables: "self-attention", "ssru" or "lstm"."""
         if isinstance(self.architecture, TransformerArchitecture):
             return self.architecture.decoder_autoregression.replace("_", "-")
         return self.architecture.type
 
 
 def random_models(name: str, sentences: int, seed: int, folder: Path, pythons: Pythons) -> Iterator[TimedModel]:
-    """Yield a preset with random weights, without and with a shortlist: as fast as trained ones, lengths forced.
+    """Yield a preset with random weights, without and with a shortlist; with forced lengths, speed is as if trained.
 
-    A preset whose decoder is no self-attention comes first with one, as CTranslate2 has no other; as it is it comes
-    where there is Marian.
+    A preset with another decoder is first yielded with a self-attention decoder, the only one of CTranslate2, and then
+    unchanged if Marian is available.
     """
     whole = preset(name, RANDOM_VOCABULARY)
     decoders = [SELF_ATTENTION]
@@ -99,28 +99,27 @@ def random_models(name: str, sentences: int, seed: int, folder: Path, pythons: P
 
 
 def random_sources(vocabulary: int, sentences: int, seed: int) -> list[list[int]]:
-    """Return sentences of `SOURCE_LENGTH` ids of any pieces but special ones."""
+    """Return sentences of `SOURCE_LENGTH` random ids, without special pieces."""
     chance = random.Random(seed)
     pieces = range(SPECIAL_PIECES, vocabulary)
     return [chance.choices(pieces, k=SOURCE_LENGTH) for _ in range(sentences)]
 
 
 def random_network(architecture: Architecture, seed: int) -> Network:
-    """Return a network of random weights and lists, that does the same beside every peer."""
+    """Return a network with random weights and a random shortlist that all peers support."""
     torch.manual_seed(seed)
     weights = make_network(architecture).state_dict()
-    weights["embedding.weight"][BOS] = 0.0  # Marian begins with zeros
+    weights["embedding.weight"][BOS] = 0.0  # as in Marian
     shortlist = random_shortlist(architecture.vocabulary_size, seed)
     return Network(weights, architecture, made_up_vocabulary(architecture.vocabulary_size), shortlist)
 
 
 def trained_models(model: str, sentences: int, seed: int, folder: Path, pythons: Pythons) -> Iterator[TimedModel]:
-    """Yield a trained model (a path or bundled name) with sentences drawn from Multi30k's test_2016.
+    """Yield a trained model (a path or bundled name) with sentences sampled from Multi30k's test_2016.
 
-    Where the file has a shortlist, the model comes without and with it. The mixture of few bits is not among its forms:
-    a model that was not retrained for it writes words without end. Weights of a quantized file are decoded first:
-    all sides then start from those same float32 numbers. Marian, whose sinusoids are others, would translate otherwise
-    and end elsewhere: it is not among the peers.
+    If the file has a shortlist, the model is yielded without and with it. The mixed form is left out, because a model
+    that was not retrained for it does not end sentences. Weights of a quantized file are decoded to float32 for all
+    engines. Marian is left out, because its other position encoding would change translations and their lengths.
     """
     path = resolve_model(model)
     with open_model(path) as file:
@@ -130,7 +129,7 @@ def trained_models(model: str, sentences: int, seed: int, folder: Path, pythons:
     shortlist = (
         None if content is None or stored is None else decode_shortlist(content, stored, architecture.vocabulary_size)
     )
-    encode = Vocabulary.from_bytes(vocabulary).encode
+    encode = Vocabulary(vocabulary).encode
     texts = lines("test_2016_flickr", "en")
     sources = [encode(line) for line in random.Random(seed).sample(texts, min(sentences, len(texts)))]
     norm = architecture.norm if isinstance(architecture, TransformerArchitecture) else "post"
@@ -143,7 +142,7 @@ def trained_models(model: str, sentences: int, seed: int, folder: Path, pythons:
 
 
 def _float_weights(path: Path) -> dict[str, Tensor]:
-    """Return the parameters of a model file by their names, as float32."""
+    """Return the parameters of a model file as float32."""
     reference = load_reference(path)
     quantized = {
         f"{name}.weight": module.weight()
@@ -156,16 +155,16 @@ def _float_weights(path: Path) -> dict[str, Tensor]:
 
 
 def variants(about: TimedModel, network: Network, folder: Path, pythons: Pythons) -> Iterator[TimedModel]:
-    """Write a network for every side; yield it without and, where it has one, with a shortlist.
+    """Write a network for all engines; yield it without and, if it has one, with a shortlist.
 
-    Raises ConfigurationError where a peer is not there or has no such network.
+    Raises ConfigurationError if a peer is missing or does not support the network.
     """
     ours = write_ours(network, folder / "ours")
     marian, numbers = folder / "marian", None
     if pythons.marian is not None:
         numbers = write_marian(network, marian, pythons.marian)
     folders: dict[str, Path] = {}
-    # An SSRU beside Marian alone; without Marian the export says what CTranslate2 has not.
+    # Only Marian supports SSRUs; without Marian, the export to CTranslate2 raises the error.
     if pythons.marian is None or about.decoder == "self-attention":
         folders = write_ctranslate2(network, folder / "ctranslate2", pythons.ctranslate2)
 

@@ -1,15 +1,15 @@
-"""A SentencePiece model of made-up pieces, for networks of random weights that translate ids alone."""
+"""A SentencePiece model of invented pieces, for networks with random weights."""
 
 import struct
 
 SPECIALS = ("<pad>", "<s>", "</s>", "<unk>")
-# Numbers of the SentencePiece protocol buffer (sentencepiece_model.proto): types of pieces and of models.
+# Constants of sentencepiece_model.proto: types of pieces and of models.
 NORMAL, UNKNOWN, CONTROL = 1, 2, 3
 BYTE_PAIR_ENCODING = 2
 
 
 def made_up_vocabulary(size: int) -> bytes:
-    """Return a serialized SentencePiece model of `size` pieces: pad 0, bos 1, eos 2, unk 3, then made-up words."""
+    """Return a serialized SentencePiece model of `size` pieces: pad 0, bos 1, eos 2, unk 3, then invented words."""
     kinds = (CONTROL, CONTROL, CONTROL, UNKNOWN)
     pieces = [_piece(text, 0.0, kind) for text, kind in zip(SPECIALS, kinds, strict=True)]
     pieces += [_piece(f"▁word{index}", -float(index), NORMAL) for index in range(len(SPECIALS), size)]
@@ -35,7 +35,7 @@ def _integer(number: int, value: int) -> bytes:
 
 
 def _variable(value: int) -> bytes:
-    """Seven bits a byte, low ones first: the protocol buffer's integer."""
+    """Return a protocol buffer varint: seven bits a byte, low bits first."""
     output = bytearray()
     while value >= 128:
         output.append(value & 127 | 128)

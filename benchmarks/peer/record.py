@@ -1,12 +1,13 @@
-"""From measurements to the rows of the record, and a table of them."""
+"""Rows of the record, and a table of them."""
 
 import statistics
 from collections.abc import Sequence
 from typing import Any
 
+from benchmarks.markdown import markdown_table
 from benchmarks.one_core import share_of_core
 from benchmarks.peer.models import TimedModel
-from pocketmt.evaluation.tables import Column, markdown_table
+from pocketmt.evaluation.tables import Column
 
 COLUMNS = (
     "model",
@@ -29,17 +30,17 @@ COLUMNS = (
     "peer_choice=peer's setting",
     "choice=ours",
 )
-# What CTranslate2 has as well; its words are another model's beside other forms, and Marian's are always.
+# Forms whose translations can be compared with CTranslate2's; Marian's always differ.
 SAME_WEIGHTS = ("float32", "uniform8")
 
 
 def rows_of(
     model: TimedModel, case: str, peers: Sequence[dict[str, Any]], ours: Sequence[dict[str, Any]]
 ) -> list[dict[str, Any]]:
-    """Return a row for each of our forms beside each peer, of measurements whose rounds were in turn.
+    """Return a row for each of our forms and each peer, from measurements in turn.
 
-    A ratio above 1 says that ours is faster. Ratios are taken round by round: their median, lowest and highest.
-    `core_share` is the share of the clock's time that a median run had the core: near 1 where nothing else ran on it.
+    Ratios above 1 mean that ours is faster; they are computed for each round, and the rows have their median, lowest
+    and highest. `core_share` is processor time / wall time of a median run, near 1 without other load on the core.
     """
     about = {"model": model.name, "decoder": model.decoder, "shortlist": model.shortlist, "case": case}
     return [{**about, **_row(peer, mine, ours)} for mine in ours for peer in peers]
@@ -81,13 +82,13 @@ def _row(peer: dict[str, Any], mine: dict[str, Any], ours: Sequence[dict[str, An
 
 
 def _latencies(measured: dict[str, Any], prefix: str) -> dict[str, Any]:
-    """Return milliseconds of the median sentence and of the one that 95 % do not exceed; None of batches."""
+    """Return the 50th and 95th percentile of milliseconds a sentence; None for batches."""
     names = ("percentile_50_milliseconds", "percentile_95_milliseconds")
     return {prefix + name: measured[name] for name in names}
 
 
 def _ratios(slower: Sequence[float], faster: Sequence[float]) -> tuple[float, float, float]:
-    """Return the lowest, median and highest of two sides' times, divided round by round."""
+    """Return the lowest, median and highest ratio of times over rounds."""
     ratios = sorted(a / b for a, b in zip(slower, faster, strict=True))
     return ratios[0], statistics.median(ratios), ratios[-1]
 

@@ -1,4 +1,4 @@
-"""The child process of CTranslate2; with the arguments `export WEIGHTS.npz FOLDER` it writes its models instead."""
+"""The child process of CTranslate2; with the arguments `export WEIGHTS.npz FOLDER` it exports a network instead."""
 
 import importlib
 import json
@@ -13,12 +13,12 @@ from benchmarks.peer.child_program import serve
 from pocketmt.interop.ctranslate2 import export
 from pocketmt.model_file.architecture import architecture_from_json
 
-# By its name, because the checks run where this benchmark-only dependency is not installed.
+# Imported by name, because this dependency of benchmarks is not installed when types are checked.
 ctranslate2: Any = importlib.import_module("ctranslate2")
 
 
 class CTranslate2:
-    """CTranslate2 with one thread, or as many as asked for. Its sentences are lists of pieces: it takes no ids."""
+    """CTranslate2 with one thread by default. Sentences are lists of pieces, because it does not accept ids."""
 
     def load(self, model: str, options: dict[str, Any]) -> dict[str, Any]:
         """Load a CTranslate2 folder with the compute type of the options."""
@@ -52,7 +52,7 @@ class CTranslate2:
 
 
 def export_weights(weights: Path, folder: Path) -> None:
-    """Write CTranslate2 folders `folder`/float32 and `folder`/int8 of a file that `models.py` wrote."""
+    """Write CTranslate2 folders `folder`/float32 and `folder`/int8 from a file of `files.write_ctranslate2`."""
     with numpy.load(weights) as arrays:
         tensors = {name: arrays[name] for name in arrays.files if name not in ("architecture", "vocabulary")}
         architecture = architecture_from_json(json.loads(arrays["architecture"].item()))

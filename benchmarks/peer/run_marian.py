@@ -7,17 +7,17 @@ from typing import Any
 
 from benchmarks.peer.child_program import serve
 
-# By its name, because the checks run where this benchmark-only dependency is not installed.
+# Imported by name, because this dependency of benchmarks is not installed when types are checked.
 pymarian: Any = importlib.import_module("pymarian")
 
-WORKSPACE_MEGABYTES = 128  # taken at the start; it grows where a batch asks for more
+WORKSPACE_MEGABYTES = 128  # allocated at the start; grows if needed
 
 
 class Marian:
-    """Marian with one thread, or as many as asked for. Its sentences are lines of pieces: it takes no ids."""
+    """Marian with one thread by default. Sentences are lines of pieces, because it does not accept ids."""
 
     def load(self, model: str, options: dict[str, Any]) -> dict[str, Any]:
-        """Load a file of a folder, with the shortlist and the limit of lengths that the options say."""
+        """Load a file of a folder, with the shortlist and the length limit in the options."""
         folder = Path(model)
         vocabulary = folder / "vocabulary.yml"
         self._pieces = [line.rpartition(":")[0][1:-1] for line in vocabulary.read_text(encoding="utf-8").splitlines()]
@@ -31,8 +31,8 @@ class Marian:
             *options["arguments"],
         ]
         if "shortlist" in options:
-            first, likeliest = options["shortlist"]
-            arguments += ["--shortlist", folder / "shortlist.txt", first, likeliest, 0]
+            first, top_k = options["shortlist"]
+            arguments += ["--shortlist", folder / "shortlist.txt", first, top_k, 0]
         self._translator = pymarian.Translator(" ".join(map(str, arguments)))
         return {"version": pymarian.__version__}
 
@@ -41,7 +41,7 @@ class Marian:
         return [" ".join(self._pieces[index] for index in source) for source in sources]
 
     def translate(self, sources: Sequence[str], options: dict[str, Any]) -> list[str]:
-        """Translate lines to lines; of one source, of as many as there are."""
+        """Translate lines to lines."""
         size = min(options["batch_size"] or len(sources), len(sources))
         lines: list[str] = self._translator.translate(sources, mini_batch=size, beam_size=options["beam"])
         return lines

@@ -9,19 +9,19 @@ from pocketmt.engine import Translator
 
 
 class PocketMT:
-    """PocketMT's engine with one worker, or as many as asked for. Its sentences are piece ids."""
+    """PocketMT with one worker by default. Sentences are piece ids."""
 
     def load(self, model: str, options: dict[str, Any]) -> dict[str, Any]:
-        """Load a model file; options are the translator's."""
+        """Load a model file with options of `Translator`."""
         self._translator = Translator(model, **options)
         return {"instruction_set": self._translator.instruction_set, "version": __version__}
 
     def prepare(self, sources: Sequence[Sequence[int]]) -> list[Sequence[int]]:
-        """Return the ids as they are."""
+        """Return the ids unchanged."""
         return list(sources)
 
     def translate(self, sources: Sequence[Sequence[int]], options: dict[str, Any]) -> list[list[int]]:
-        """Translate ids to ids, `batch_size` sentences a call (0: all in one)."""
+        """Translate ids to ids, `batch_size` sentences a call (0: all)."""
         size = options["batch_size"] or len(sources)
         search: Any = {
             "beam_size": options["beam"],
@@ -35,7 +35,7 @@ class PocketMT:
         return outputs
 
     def token_ids(self, outputs: Sequence[list[int]]) -> list[list[int]]:
-        """Return the ids as they are."""
+        """Return the ids unchanged."""
         return list(outputs)
 
 

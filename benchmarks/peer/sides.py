@@ -1,4 +1,4 @@
-"""The engines, and the settings among which the fastest is chosen for each case."""
+"""The engines, and the settings from which the fastest is chosen."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -12,14 +12,14 @@ from pocketmt.evaluation.records import machine
 
 @dataclass(frozen=True)
 class Batching:
-    """How many sentences are translated together. 0 examples: all that are handed over."""
+    """How many sentences are translated together; 0 examples: all of a call."""
 
     size: int
-    type: str = "examples"  # or "tokens", which CTranslate2 counts in the longest source times the sentences
+    type: str = "examples"  # or "tokens", which CTranslate2 counts as longest source times sentences
 
     @property
     def name(self) -> str:
-        """What the tables say."""
+        """The name in tables."""
         return f"{self.size} {self.type}"
 
 
@@ -28,19 +28,19 @@ ONE_BY_ONE = Batching(0)
 
 @dataclass(frozen=True)
 class Setting:
-    """One way to start a side; each gets a process of its own."""
+    """One way to start an engine, in a separate process."""
 
     name: str
     environment: Mapping[str, str] = field(default_factory=dict)
-    load_options: Mapping[str, Any] = field(default_factory=dict)  # beside the side's own
+    load_options: Mapping[str, Any] = field(default_factory=dict)  # in addition to those of the side
 
 
 @dataclass(frozen=True)
 class Side:
-    """One engine with one model: how its child process is started and what may be chosen."""
+    """An engine with a model: how its child process is started, and its settings."""
 
     name: str  # "CTranslate2", "Marian" or "PocketMT"
-    weights: str  # of peers "float32" or "int8", of ours a form of `files.FORMS`
+    weights: str  # for peers "float32" or "int8", for PocketMT one of `files.FORMS`
     module: str
     python: str
     model: str  # path
@@ -49,18 +49,18 @@ class Side:
     batchings: Sequence[Batching]
 
     def options(self, setting: Setting) -> dict[str, Any]:
-        """Return what the child process is told when it loads."""
+        """Return the load options for the child process."""
         return {**self.load_options, **setting.load_options}
 
     def file_bytes(self, setting: Setting) -> int:
-        """Return the size of the file of weights that is loaded."""
+        """Return the size of the file of weights."""
         path = Path(self.model)
         return (path / self.options(setting).get("file", "model.bin") if path.is_dir() else path).stat().st_size
 
 
 PEERS: Final = ("CTranslate2", "Marian")
-# What a user of CTranslate2 4.8 can set on a CPU: its own kernels (AVX-512 is never chosen unasked), the library of its
-# matrix products (MKL on Intel, else oneDNN, unless told) and whether MKL's weights are packed.
+# Settings of CTranslate2 4.8 on CPUs: its kernels (AVX-512 only on request), the library for matrix products (by
+# default MKL on Intel, else oneDNN) and whether weights for MKL are packed.
 CTRANSLATE2_SETTINGS: Final = tuple(
     Setting(
         f"{library}, {kernels}",
@@ -70,22 +70,22 @@ CTRANSLATE2_SETTINGS: Final = tuple(
         (("oneDNN", "0"), ("MKL packed", "1"), ("MKL unpacked", "0")), ("AVX2", "AVX512")
     )
 )
-# compute_type "int8" and "int8_float32" are one and the same on a CPU.
+# The compute types "int8" and "int8_float32" are the same on CPUs.
 CTRANSLATE2_BATCHINGS: Final = (Batching(32), Batching(64), Batching(2048, "tokens"))
 BATCHINGS: Final = (Batching(32), Batching(64))
 OUR_SETTINGS: Final = (Setting("default"),)
 
 
 def marian_conversions() -> tuple[str, ...]:
-    """Return the 8-bit forms, as `marian convert` names them, that can run here: those of FBGEMM are one CPU's own."""
+    """Return the names in `marian convert` of 8-bit forms that can run on this CPU; those of FBGEMM depend on it."""
     return ("intgemm8", "packed8avx512" if "avx512f" in machine().instruction_sets else "packed8avx2")
 
 
 def marian_settings(weights: str) -> tuple[Setting, ...]:
-    """Return what a user of Marian 1.12 can set on a CPU.
+    """Return the settings of Marian 1.12 on CPUs.
 
-    8 bit are of a converted file, whose embedding (and so the output layer's) stays fp32, packed while loading from a
-    float file, the embedding too, or both.
+    8-bit weights come from a converted file, in which the embedding stays fp32, or are packed at load from a float
+    file, embedding included, or both.
     """
     whole = {"file": "model.npz", "arguments": []}
     if weights == "float32":
@@ -100,7 +100,7 @@ def marian_settings(weights: str) -> tuple[Setting, ...]:
 
 
 def ctranslate2_side(weights: str, folder: str | os.PathLike[str], python: str) -> Side:
-    """CTranslate2 on an exported folder; weights "float32" or "int8"."""
+    """Return CTranslate2 with an exported folder; weights are "float32" or "int8"."""
     return Side(
         name="CTranslate2",
         weights=weights,
@@ -120,10 +120,10 @@ def marian_side(
     target_words_a_source_word: float,
     shortlist: tuple[int, int] | None = None,
 ) -> Side:
-    """Marian on a folder that `files.write_marian` wrote; weights "float32" or "int8".
+    """Return Marian with a folder of `files.write_marian`; weights are "float32" or "int8".
 
-    Every translation is as long as its source, eos counted, times the factor. A shortlist is the two numbers of
-    `shortlists.marian_table`.
+    The factor sets the length of translations, relative to the source with EOS. A shortlist is given by the two numbers
+    of `shortlists.marian_table`.
     """
     return Side(
         name="Marian",
@@ -139,13 +139,13 @@ def marian_side(
 
 
 def with_workers(side: Side, workers: int) -> Side:
-    """Return a side that translates by so many threads; ours takes all sentences at once, and cuts them itself."""
+    """Return the side with `workers` threads; ours receives all sentences at once and batches them itself."""
     batchings = (ONE_BY_ONE,) if side.name not in PEERS else side.batchings
     return replace(side, load_options={**side.load_options, "workers": workers}, batchings=batchings)
 
 
 def our_side(weights: str, path: str | os.PathLike[str], python: str) -> Side:
-    """PocketMT on a model file packed in the form `weights`."""
+    """Return PocketMT with a model file in the form `weights`."""
     return Side(
         name="PocketMT",
         weights=weights,

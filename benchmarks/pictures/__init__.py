@@ -1,1 +1,1 @@
-"""The pictures of docs/speed.md and docs/kernels.md, drawn from their records (`python -m benchmarks.pictures`)."""
+"""The figures of docs/speed.md and docs/kernels.md, drawn from records (`python -m benchmarks.pictures`)."""

@@ -1,4 +1,4 @@
-"""Draws the pictures of docs/speed.md and docs/kernels.md from benchmarks/records/; the same records, the same bytes.
+"""Draws the figures of docs/speed.md and docs/kernels.md from benchmarks/records/; equal records give equal files.
 
 python -m benchmarks.pictures
 """
@@ -12,19 +12,19 @@ from matplotlib.figure import Figure
 
 from benchmarks.pictures.kernels import draw_kernels
 from benchmarks.pictures.peers import draw_base, draw_students
+from benchmarks.record_files import read_record
 from pocketmt.errors import PocketMTError
-from pocketmt.evaluation.records import read_record
 
 ROOT = Path(__file__).resolve().parents[2]
-# File -> what draws it, and the records that it is drawn from.
+# File -> the function that draws it, and the records that it needs.
 PICTURES: Mapping[str, tuple[Callable[..., Figure], tuple[str, ...]]] = {
     "speed.svg": (draw_base, ("peer",)),
     "students.svg": (draw_students, ("peer-students", "peer-deep-students")),
     "kernels.svg": (draw_kernels, ("kernels",)),
 }
 STYLE = {
-    "svg.hashsalt": "pocketmt",  # else the names of an SVG's parts are random
-    "svg.fonttype": "none",  # text as text: half of the bytes
+    "svg.hashsalt": "pocketmt",  # or the ids in an SVG would be random
+    "svg.fonttype": "none",  # text as text, which halves the size
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.titlesize": "medium",
@@ -34,7 +34,7 @@ STYLE = {
 def draw(name: str, records: Path, folder: Path) -> None:
     """Draw one of `PICTURES` from a folder of records into another folder.
 
-    Raises DataError where there is no such record, and ConfigurationError where it does not hold what is drawn.
+    Raises DataError if a record is missing, and ConfigurationError if it lacks data.
     """
     make, record_names = PICTURES[name]
     with style.context(["default", STYLE]):
@@ -43,7 +43,7 @@ def draw(name: str, records: Path, folder: Path) -> None:
 
 
 def main() -> int:
-    """Draw all pictures into docs/; return 1 where a record does not hold what its picture shows."""
+    """Draw all figures into docs/; return 1 if a record is missing or lacks data."""
     try:
         for name in PICTURES:
             draw(name, ROOT / "benchmarks" / "records", ROOT / "docs")

@@ -1,4 +1,4 @@
-"""How near each kernel comes to the limit of a core, over the rows of activations that share its weights."""
+"""Share of a core's peak that each kernel reaches, over the number of rows of activations."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,17 +10,17 @@ from matplotlib.ticker import PercentFormatter
 from pocketmt.errors import ConfigurationError
 from pocketmt.evaluation.tables import look_up
 
-# Of `base`: a layer's largest matrix and the output matrix.
+# In `base`: the largest matrix of a layer, and the output matrix.
 SHAPES = ("2048 x 512", "32000 x 512")
 PLACES = ("memory", "cache")
-GOALS = ((0.8, 1, 1), (0.7, 32, 64))  # share of the floor, with so many rows of activations at least and at most
+GOALS = ((0.8, 1, 1), (0.7, 32, 64))  # share of the floor, for this range of rows of activations
 MARKERS = {"int8": "o", "six_bit": "s", "table4": "^", "row_table4": "v", "planes2": "D", "planes1": "P"}
 
 
 def draw_kernels(record: Mapping[str, Any]) -> Figure:
-    """Draw the share of the floor of each family on the best instruction set, which is the record's first.
+    """Draw the share of the floor of each family on the best instruction set, the first one of the record.
 
-    Raises ConfigurationError where the record has no rows, or none of a shape that is drawn.
+    Raises ConfigurationError if the record has no rows, or none of a shape.
     """
     rows = look_up(record, "rows")
     if not rows:

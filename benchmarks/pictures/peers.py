@@ -1,4 +1,4 @@
-"""How long PocketMT and its peers take for a sentence: a panel for each case, a bar for each side and its weights."""
+"""Time a sentence of PocketMT and other engines: a panel for each case, a bar for each engine and its weights."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -14,14 +14,14 @@ from pocketmt.evaluation.tables import look_up
 CASES = ("one by one, greedy", "one by one, beam 4", "batches, greedy", "batches, beam 4")
 MEDIAN = "milliseconds_per_sentence"
 GREYS = {"Marian": "0.55", "CTranslate2": "0.72"}
-BLUES = {"float32": 0.35, "uniform8": 0.55, "logarithmic4": 0.75, "mixed2.6": 0.95}  # shades; fewer bits, darker
+BLUES = {"float32": 0.35, "uniform8": 0.55, "logarithmic4": 0.75, "mixed2.6": 0.95}  # shades, darker for fewer bits
 TIMES = "×: times as fast as the faster peer of its group; thin lines: from the fastest round to the slowest"
 UNLISTED = "white lines: the same side without a shortlist, where that is faster"
 
 
 @dataclass(frozen=True)
 class Place:
-    """Which of a record's measurements a panel shows."""
+    """Selects the measurements of a panel from a record."""
 
     model: str
     decoder: str
@@ -29,7 +29,7 @@ class Place:
     case: str
 
     def of(self, record: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
-        """Return the record's `rows` or `measurements` that are here; ConfigurationError where none is."""
+        """Return the matching `rows` or `measurements` of the record; ConfigurationError if there are none."""
         here = vars(self).items()
         found = [each for each in look_up(record, key) if all(each.get(name) == value for name, value in here)]
         if not found:
@@ -38,7 +38,7 @@ class Place:
 
 
 def draw_base(record: Mapping[str, Any]) -> Figure:
-    """Draw `base` in every case; ConfigurationError where the record does not hold one."""
+    """Draw `base` in every case; ConfigurationError if the record lacks one."""
     figure = Figure(figsize=(9, 6), layout="constrained")
     grid = figure.subplots(2, 2, sharey=True)
     for axes, case in zip(grid.flat, CASES, strict=True):
@@ -50,7 +50,7 @@ def draw_base(record: Mapping[str, Any]) -> Figure:
 
 
 def draw_students(record: Mapping[str, Any], deep_record: Mapping[str, Any]) -> Figure:
-    """Draw a student of each record with a shortlist; ConfigurationError where one does not hold a case."""
+    """Draw a student of each record with a shortlist; ConfigurationError if a record lacks a case."""
     columns = (
         (record, "6-2.tiny, random weights", "self-attention", "6-2.tiny, decoder of self-attention"),
         (deep_record, "12-1.tiny, random weights", "ssru", "12-1.tiny, decoder of SSRUs"),
@@ -73,7 +73,7 @@ def _draw_panel(axes: Axes, record: Mapping[str, Any], place: Place) -> None:
     without = {_name(side): look_up(side, MEDIAN) for each in unlisted for side in look_up(each, "sides")}
     for group, measurement in enumerate(place.of(record, "measurements")):
         for side in look_up(measurement, "sides"):
-            y, name = len(labels) + 0.5 * group, _name(side)  # float32 and fewer bits stand apart
+            y, name = len(labels) + 0.5 * group, _name(side)  # a gap between float32 and fewer bits
             labels[y] = name
             _draw_bar(axes, y, side, rows)
             if name in without and without[name] < look_up(side, MEDIAN):
@@ -87,10 +87,10 @@ def _draw_bar(axes: Axes, y: float, side: Mapping[str, Any], rows: list[Mapping[
     name, weights, median = (look_up(side, key) for key in ("side", "weights", MEDIAN))
     text, color = f"{median:.1f}", GREYS.get(name)
     if color is None:
-        beside = [row for row in rows if look_up(row, "weights") == weights]
-        if weights not in BLUES or not beside:
+        compared = [row for row in rows if look_up(row, "weights") == weights]
+        if weights not in BLUES or not compared:
             raise ConfigurationError(f"no color, or no rows, of the weights {weights} of {name}")
-        faster = min(beside, key=lambda row: float(look_up(row, "peer_milliseconds")))
+        faster = min(compared, key=lambda row: float(look_up(row, "peer_milliseconds")))
         text += f"  ({look_up(faster, 'speed_ratio'):.1f} ×)"
     axes.barh(y, median, height=0.8, color=color or colormaps["Blues"](BLUES[weights]))
     spread = [look_up(side, "fastest_milliseconds"), look_up(side, "slowest_milliseconds")]

@@ -1,1 +1,1 @@
-"""Speed and memory of every form of a model file beside 8 bit of one network (`python -m benchmarks.schemes`)."""
+"""Speed and memory of all forms of model files, compared with 8 bit (`python -m benchmarks.schemes`)."""

@@ -1,12 +1,12 @@
-"""Times a model file of every form beside the 8-bit file of the same network, in turn on one core.
+"""Times a model file of each form, in turn with the 8-bit file of the same network, on one core.
 
     python -m benchmarks.schemes --core 1
     python -m benchmarks.schemes --quick
 
 The network is `base` with random weights, as in benchmarks/peer: 27 tokens in, 28 out, one sentence at a time, greedy.
-Ranges and scales of activations are those of this network on other random sentences, found while files are written.
-Each form runs in a process of its own, its rounds between those of the 8-bit file, A B A B. The record goes to
-benchmarks/records/schemes.json, its rows as a table to stdout.
+Ranges and scales of activations are estimated on other random sentences when the files are written. Each form runs in a
+separate process, its rounds in turn with those of the 8-bit file, A B A B. Writes benchmarks/records/schemes.json and
+prints its rows.
 """
 
 import argparse
@@ -18,18 +18,19 @@ from typing import Any
 
 from benchmarks.one_core import OneCore
 from benchmarks.peer.sides import our_side
+from benchmarks.record_files import write_record
 from benchmarks.schemes.files import FileMaker
 from benchmarks.schemes.forms import EIGHT_BIT, Form, every_form
 from benchmarks.schemes.record import render, row_of
 from benchmarks.schemes.timing import SEED, add_options, record_of, time_in_turn, timed_architecture
 from pocketmt.errors import ConfigurationError, PocketMTError
-from pocketmt.evaluation.records import provenance, write_record
+from pocketmt.evaluation.records import provenance
 
 RECORD = Path(__file__).resolve().parents[1] / "records" / "schemes.json"
 
 
 def main() -> int:
-    """Measure; returns the exit status."""
+    """Measure; return the exit status."""
     options = _options()
     origin, core = provenance(seed=SEED), OneCore(options.core)
     rows: list[dict[str, Any]] = []
@@ -57,13 +58,13 @@ def main() -> int:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", nargs="+", metavar="FORM", help="names of forms, as the table has them")
+    parser.add_argument("--only", nargs="+", metavar="FORM", help="names of forms, as in the table")
     add_options(parser, RECORD)
     return parser.parse_args()
 
 
 def _measure(options: argparse.Namespace) -> Iterator[tuple[Form, list[dict[str, Any]]]]:
-    """Yield each form with the measurements of the 8-bit file and of its own."""
+    """Yield each form with the measurements of the 8-bit file and of its file."""
     architecture = timed_architecture(options.quick)
     forms = _chosen(every_form(architecture), options.only)
     with tempfile.TemporaryDirectory() as folder:
@@ -80,7 +81,7 @@ def _measure(options: argparse.Namespace) -> Iterator[tuple[Form, list[dict[str,
 
 
 def _chosen(forms: Sequence[Form], names: Sequence[str] | None) -> list[Form]:
-    """Return the forms of these names, or all; ConfigurationError for a name that no form has."""
+    """Return the forms with these names, or all; ConfigurationError for an unknown name."""
     known = [form.name for form in forms]
     for name in names or ():
         if name not in known:

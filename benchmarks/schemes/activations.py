@@ -1,4 +1,4 @@
-"""Ranges and scales of quantized activations, as a network of random weights has them on random sentences."""
+"""Ranges and scales of quantized activations of a network with random weights, on random sentences."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,14 +6,14 @@ from typing import Final
 
 from benchmarks.peer.models import random_sources
 from benchmarks.schemes.forms import Form
+from pocketmt.compression.activations.estimation import build_network, estimate_ranges
+from pocketmt.compression.activations.matrix_inputs import calibrate, packed_input_quantization, quantize_inputs
 from pocketmt.model_file import Architecture
 from pocketmt.models.networks import make_network
-from pocketmt.quantization.log_activations import LogarithmicActivations
-from pocketmt.quantization.static_activations import CalibratedActivations, StaticActivations
-from pocketmt.recipes.activations.estimation import build_network, estimate_ranges
-from pocketmt.recipes.activations.fully_quantized import FullQuantization
-from pocketmt.recipes.activations.products import calibrate, packed_products, quantize_products
-from pocketmt.recipes.activations.stored import TrainedActivations
+from pocketmt.packing.contents import TrainedRanges
+from pocketmt.quantization.activations.logarithmic import LogarithmicActivations
+from pocketmt.quantization.activations.static import CalibratedActivations, StaticActivations
+from pocketmt.recipes.activations import FullQuantization
 from pocketmt.training.checkpoints import Weights
 from pocketmt.training.configuration import Training
 from pocketmt.training.data import Pair
@@ -25,31 +25,33 @@ BATCHES: Final = 4  # all pairs once
 
 
 @dataclass(frozen=True)
-class SeenActivations:
-    """What a model file says of activations, as `pack` takes it."""
+class EstimatedActivations:
+    """The entries of a model file about activations, as arguments of `pack`."""
 
-    activations: TrainedActivations | None = None
-    products: LogarithmicActivations | CalibratedActivations | None = None
+    activations: TrainedRanges | None = None
+    input_quantization: LogarithmicActivations | CalibratedActivations | None = None
 
 
-def see_activations(
+def estimate_activations(
     form: Form, architecture: Architecture, weights: Weights, matrices: Sequence[str], seed: int
-) -> SeenActivations:
-    """Return what a file of a form says of activations.
+) -> EstimatedActivations:
+    """Return the entries of a file about activations.
 
     Args:
-        form: of the file.
-        architecture: of the network.
-        weights: every parameter, quantized ones as the file holds them.
-        matrices: names of these.
-        seed: of the weights. The sentences are not those that `time_in_turn` times.
+        form: the form of the file.
+        architecture: the architecture of the network.
+        weights: all parameters, with decoded values of the quantized ones.
+        matrices: names of the quantized ones.
+        seed: the seed of the weights. The sentences differ from those that `time_in_turn` times.
     """
     pairs = _random_pairs(architecture.vocabulary_size, seed + 1)
     if form.activations is not None:
-        return SeenActivations(activations=_with_ranges(form.activations, architecture, weights, pairs, seed))
-    if isinstance(form.products, StaticActivations):
-        return SeenActivations(products=_with_scales(form.products, architecture, weights, matrices, pairs))
-    return SeenActivations(products=form.products)
+        return EstimatedActivations(activations=_with_ranges(form.activations, architecture, weights, pairs, seed))
+    if isinstance(form.input_quantization, StaticActivations):
+        return EstimatedActivations(
+            input_quantization=_with_scales(form.input_quantization, architecture, weights, matrices, pairs)
+        )
+    return EstimatedActivations(input_quantization=form.input_quantization)
 
 
 def _random_pairs(vocabulary_size: int, seed: int) -> list[Pair]:
@@ -59,11 +61,11 @@ def _random_pairs(vocabulary_size: int, seed: int) -> list[Pair]:
 
 def _with_ranges(
     settings: FullQuantization, architecture: Architecture, weights: Weights, pairs: list[Pair], seed: int
-) -> TrainedActivations:
+) -> TrainedRanges:
     network = build_network(architecture, settings)
     network.load_state_dict({**network.state_dict(), **weights})
     estimate_ranges(network, make_fabric(Training(accelerator="cpu")), pairs, BATCH_TOKENS, BATCHES, seed)
-    return TrainedActivations(settings, dict(network.named_buffers()))
+    return TrainedRanges(settings, dict(network.named_buffers()))
 
 
 def _with_scales(
@@ -75,6 +77,6 @@ def _with_scales(
 ) -> LogarithmicActivations | CalibratedActivations | None:
     network = make_network(architecture)
     network.load_state_dict(weights)
-    quantize_products(network, products, matrices)
+    quantize_inputs(network, products, matrices)
     calibrate(network, products, matrices, pairs)
-    return packed_products(products, dict(network.named_buffers()))
+    return packed_input_quantization(products, dict(network.named_buffers()))

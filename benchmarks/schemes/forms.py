@@ -1,18 +1,19 @@
-"""The forms in which a network is stored and run: of every recipe of the library, and of every scheme and width."""
+"""The forms in which a network is stored and run: of all schemes and bit widths, and of all recipes."""
 
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from benchmarks.recipe_files import find_recipe, recipe_names
+from pocketmt.compression.activations.estimation import check_outcome
+from pocketmt.compression.activations.matrix_inputs import InputQuantization
+from pocketmt.compression.plan import RowGroupAssignment
+from pocketmt.compression.planning import make_plan
 from pocketmt.errors import ConfigurationError
 from pocketmt.model_file import Architecture
-from pocketmt.quantization.log_activations import LogarithmicActivations
-from pocketmt.recipes.activations.estimation import check_outcome
-from pocketmt.recipes.activations.fully_quantized import FullQuantization
-from pocketmt.recipes.activations.products import ProductActivations
-from pocketmt.recipes.description.catalogue import find_recipe, recipe_names
-from pocketmt.recipes.description.plan import Division, make_plan
-from pocketmt.recipes.description.schema import Activations, Quantize, Recipe, Stage, StaticProducts
+from pocketmt.quantization.activations.logarithmic import LogarithmicActivations
+from pocketmt.recipes.activations import FullQuantization
+from pocketmt.recipes.schema import Activations, Quantize, Recipe, Stage, StaticInputs
 
 EIGHT_BIT = "uniform, 8 bit"
 WIDTHS: Mapping[str, tuple[int, ...]] = {
@@ -24,9 +25,9 @@ WIDTHS: Mapping[str, tuple[int, ...]] = {
     "binarization_flexible": (1,),
     "binary": (4, 3, 2, 1),
 }
-# Bits of weights and activations alike, where both are quantized as paper Q has them.
+# Bits of weights and activations of the fully quantized forms (Prato et al. 2020).
 FULLY_QUANTIZED = (8, 6, 4)
-# Forms that are measured entropy-coded as well: what the coding costs in loading, and saves.
+# Forms that are also measured with entropy coding, which takes time to load.
 CODED = (EIGHT_BIT, "affine, 6 bit", "logarithmic, 4 bit")
 
 
@@ -35,25 +36,25 @@ class Form:
     """How a network is stored and run.
 
     Attributes:
-        name: of the form.
-        matrices: how each is stored, stacks of vectors among them; one that is not named is float32.
-        recipes: of the library, whose files have this form.
+        name: the name of the form.
+        assignments: how matrices and vectors are stored; the others are float32.
+        recipes: names of recipes whose files have this form.
         entropy_coding: whether all codes are entropy-coded.
-        activations: which are quantized within ranges of their own.
-        products: how those are quantized that meet quantized matrices; None: within `activations`, or else in 8 bits, a
-            scale a row.
+        activations: which activations are quantized within trained ranges.
+        products: how inputs of quantized matrices are quantized; None: as in `activations`, or else in 8 bits with a
+            scale per row.
     """
 
     name: str
-    matrices: Mapping[str, Division]
+    assignments: tuple[RowGroupAssignment, ...] = ()
     recipes: list[str] = field(default_factory=list)
     entropy_coding: bool = False
     activations: FullQuantization | None = None
-    products: ProductActivations | None = None
+    input_quantization: InputQuantization | None = None
 
 
 def every_form(architecture: Architecture) -> list[Form]:
-    """Return the forms of all schemes and widths, 8 bit first, then those that recipes alone have."""
+    """Return the forms of all schemes and bit widths, 8 bit first, then the others of recipes."""
     by_key = {}
     for name, stage in _named_stages():
         form = _form(Recipe(name=name, stages=[stage]), architecture)
@@ -61,23 +62,25 @@ def every_form(architecture: Architecture) -> list[Form]:
     for name in recipe_names():
         recipe = find_recipe(name)
         form = _form(recipe, architecture)
-        if form.matrices and _has_file(recipe):
+        if form.assignments and _has_file(recipe):
             by_key.setdefault(_key(form), form).recipes.append(name)
     whole = list(by_key.values())
     return whole + [
-        Form(f"{form.name}, entropy-coded", form.matrices, entropy_coding=True) for form in whole if form.name in CODED
+        Form(f"{form.name}, entropy-coded", form.assignments, entropy_coding=True)
+        for form in whole
+        if form.name in CODED
     ]
 
 
 def _named_stages() -> Iterator[tuple[str, Stage]]:
-    """Yield a stage for each scheme and width, then for ways to quantize activations, too; all matrices are in it."""
+    """Yield a name and stage for each scheme and bit width, then with quantized activations; each has all matrices."""
     for scheme, widths in WIDTHS.items():
         for bits in widths:
             yield f"{scheme.replace('_', ' ')}, {bits} bit", Stage(quantize=[_everything(scheme, bits)])
     for bits in FULLY_QUANTIZED:
         stage = Stage(quantize=[_everything("affine", bits)], activations=Activations(bits=bits))
         yield f"affine, {bits} bit, fully quantized", stage
-    yield f"{EIGHT_BIT}, static scales", Stage(quantize=[_everything("uniform", 8)], products=StaticProducts())
+    yield f"{EIGHT_BIT}, static scales", Stage(quantize=[_everything("uniform", 8)], matrix_inputs=StaticInputs())
 
 
 def _everything(scheme: str, bits: int) -> Quantize:
@@ -85,13 +88,13 @@ def _everything(scheme: str, bits: int) -> Quantize:
 
 
 def _form(recipe: Recipe, architecture: Architecture) -> Form:
-    """Return what is quantized after the last stage."""
-    last = make_plan(recipe, architecture)[-1]
-    return Form(recipe.name, last.matrices, activations=last.activations, products=last.products)
+    """Return the form after the last stage."""
+    last = make_plan(recipe, architecture).stages[-1]
+    return Form(recipe.name, last.assignments, activations=last.activations, input_quantization=last.input_quantization)
 
 
 def _has_file(recipe: Recipe) -> bool:
-    """Return whether a model file holds what a recipe makes; some are there for their scores alone."""
+    """Return whether a model file can hold the result of a recipe; some recipes are only scored."""
     try:
         check_outcome(recipe)
     except ConfigurationError:
@@ -100,19 +103,20 @@ def _has_file(recipe: Recipe) -> bool:
 
 
 def _key(form: Form) -> str:
-    """Return the same text for the same bytes a weight and operations; what training alone knows of is not in it."""
-    matrices = {
-        name: [division.ratio, *(scheme.description() for scheme in division.schemes)]
-        for name, division in sorted(form.matrices.items())
+    """Return a text that is equal for forms of equal storage and operations, whatever their training."""
+    stored = {
+        name: [each.frequency_ratio, *(scheme.stored_form() for scheme in each.schemes)]
+        for each in form.assignments
+        for name in each.names
     }
-    return json.dumps([matrices, _run_as(form)])
+    return json.dumps([stored, _run_as(form)], sort_keys=True)
 
 
 def _run_as(form: Form) -> list[object]:
-    """Return how activations are quantized; a scale, found or given, is as fast as any other."""
+    """Return how activations are quantized, without their scales, which do not affect speed."""
     if form.activations is not None:
         settings = form.activations
         return ["ranges", settings.bits, sorted(settings.operations), sorted(settings.bucketed)]
-    if isinstance(form.products, LogarithmicActivations):
-        return ["logarithmic", form.products.bits]
-    return ["scales by row" if form.products is None else "static scales"]
+    if isinstance(form.input_quantization, LogarithmicActivations):
+        return ["logarithmic", form.input_quantization.bits]
+    return ["scales by row" if form.input_quantization is None else "static scales"]

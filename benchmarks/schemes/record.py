@@ -1,12 +1,13 @@
-"""What is measured of a form, as rows of a record."""
+"""Rows of the record of forms."""
 
 import statistics
 from collections.abc import Sequence
 from typing import Any
 
+from benchmarks.markdown import markdown_table
 from benchmarks.one_core import share_of_core
 from benchmarks.schemes.forms import Form
-from pocketmt.evaluation.tables import Column, markdown_table
+from pocketmt.evaluation.tables import Column
 
 COLUMNS = (
     "form",
@@ -23,7 +24,7 @@ COLUMNS = (
 
 
 def row_of(form: Form, eight_bit: dict[str, Any], measured: dict[str, Any]) -> dict[str, Any]:
-    """Return a form's row; above 1, `times_8_bit` says that it is faster than the 8-bit file of the same rounds."""
+    """Return the row of a form; if `times_8_bit` is above 1, it is faster than the 8-bit file in the same rounds."""
     ratios = sorted(a / b for a, b in zip(eight_bit["seconds"], measured["seconds"], strict=True))
     over_file = measured["peak_memory_bytes"] - measured["file_bytes"]
     return {

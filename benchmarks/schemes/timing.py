@@ -1,34 +1,35 @@
-"""What programs share that time files of random weights in turn."""
+"""Shared parts of the programs that time files with random weights in turn."""
 
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from benchmarks.markdown import markdown_table
 from benchmarks.one_core import add_core_option
 from benchmarks.peer.measure import Amount, Case, Choice, compare
 from benchmarks.peer.models import RANDOM_VOCABULARY, TARGET_LENGTH, TimedModel, random_sources
 from benchmarks.peer.sides import ONE_BY_ONE, OUR_SETTINGS, Batching, Side
-from pocketmt.evaluation.records import write_record
-from pocketmt.evaluation.tables import Column, markdown_table
+from benchmarks.record_files import write_record
+from pocketmt.evaluation.tables import Column
 from pocketmt.model_file import Architecture
 from pocketmt.models.presets import preset
 
 SEED: Final = 1
-SENTENCES: Final = 5  # of a run
+SENTENCES: Final = 5  # in a run
 QUICK_VOCABULARY: Final = 320
 
 
 def add_options(parser: argparse.ArgumentParser, record: Path) -> None:
     """Add --core, --rounds, --output (`record` if not given) and --quick."""
     add_core_option(parser)
-    parser.add_argument("--rounds", type=int, default=11, help="how often each file runs (default: %(default)s)")
+    parser.add_argument("--rounds", type=int, default=11, help="runs of each file (default: %(default)s)")
     parser.add_argument("--output", type=Path, default=record, help="the record (default: %(default)s)")
     parser.add_argument("--quick", action="store_true", help="a smoke test: small networks, few rounds, no record")
 
 
 def timed_architecture(quick: bool) -> Architecture:
-    """Return the network that is timed: `base`; for a smoke test a small one."""
+    """Return the architecture to time: `base`, or a small one for a smoke test."""
     return preset("tiny", QUICK_VOCABULARY) if quick else preset("base", RANDOM_VOCABULARY)
 
 
@@ -40,15 +41,15 @@ def time_in_turn(
     sentences: int = SENTENCES,
     shortlist: bool = False,
 ) -> list[dict[str, Any]]:
-    """Return a measurement of each side, as `compare` makes them, of 27 tokens in and 28 out; without the outputs.
+    """Return a measurement of each side (see `compare`) for 27 tokens in and 28 out, without the translations.
 
     Args:
-        sides: of any network with the vocabulary of `architecture`.
-        architecture: what progress names.
-        rounds: how often each side runs.
+        sides: engines with networks that have the vocabulary of `architecture`.
+        architecture: the architecture named in progress messages.
+        rounds: number of runs of each side.
         batching: how many sentences are translated together.
-        sentences: of a run.
-        shortlist: whether the files have one, which is used.
+        sentences: number of sentences in a run.
+        shortlist: whether to use the shortlists of the files.
     """
     sources = random_sources(architecture.vocabulary_size, sentences, SEED)
     lengths = (TARGET_LENGTH, TARGET_LENGTH)
@@ -68,13 +69,13 @@ def publish(
     about: dict[str, Any],
     output: Path | None,
 ) -> None:
-    """Print rows as a table, and write them with what they were made of to a record; None: nowhere."""
+    """Print rows as a table, and write them with their measurements to a record, if `output` is not None."""
     print(markdown_table(rows, [Column.parse(column) for column in columns]))
     if output is not None:
         write_record({"rows": rows, **about, "threads": 1, "measurements": measured}, output)
 
 
 def record_of(options: argparse.Namespace, record: Path) -> Path | None:
-    """Return where the record goes; None: it is a smoke test, for which none was asked."""
+    """Return the path of the record; None for a smoke test without --output."""
     output: Path = options.output
     return None if options.quick and output == record else output

@@ -1,5 +1,5 @@
-// Rows of a packed block as a block of their own, for layouts in which a panel is [units][lanes]: unit by unit, what
-// each of its outputs has there. For panels.cpp and its like alone, which are compiled once.
+// Copies rows of a packed block to a new block, for layouts in which a panel is [units][lanes]. Only sources that are
+// compiled once, for the baseline instruction set, include it.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 namespace pocketmt {
 namespace {
 
-// The row of a lane of a gathered block; lanes of the last panel that are left repeat the last row.
+// The row that a lane of a gathered block has. The lanes that are left in the last panel repeat the last row.
 inline size_t gathered_row(const uint32_t* indices, size_t count, size_t place) {
     return indices[smaller(place, count - 1)];
 }
@@ -30,7 +30,7 @@ void gather_lanes(const Unit* packed, size_t units, const uint32_t* indices, siz
     }
 }
 
-// Scales, and negative sums behind them (integer_product/panels.h).
+// Copies scales, and the negative sums that follow them (integer_product/panels.h).
 inline void gather_outputs(const float* scales, size_t rows, const uint32_t* indices, size_t count,
                            float* gathered_scales) {
     gather_lanes<float, panel_outputs>(scales, 1, indices, count, gathered_scales);

@@ -3,85 +3,89 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <vector>
 
 namespace pocketmt::reference {
 
 namespace {
 
-float finish(float value, const Epilogue& epilogue, size_t row) {
-    if (epilogue.bias) value += epilogue.bias[row];
-    return epilogue.relu && !(value > 0.0f) ? 0.0f : value;
+// The weights of one row as integers [terms, columns], where a product is a sum of `terms` integer sums with a scale
+// each: one for each bit of a binary code, and otherwise one.
+std::vector<int8_t> decode_row(ProductFamily family, const UnpackedWeights& weights, const MatrixShape& shape,
+                               size_t row) {
+    const size_t columns = shape.columns;
+    if (family == ProductFamily::integer || family == ProductFamily::six_bit)
+        return {weights.integers + row * columns, weights.integers + (row + 1) * columns};
+    if (family == ProductFamily::binary_code) {
+        const size_t bit_bytes = (columns + 7) / 8;
+        const uint8_t* signs = weights.codes + row * shape.bits * bit_bytes;
+        std::vector<int8_t> integers(shape.bits * columns);
+        for (size_t i = 0; i < integers.size(); ++i) {
+            const size_t column = i % columns;
+            integers[i] = (signs[i / columns * bit_bytes + column / 8] >> (column % 8) & 1) != 0 ? 1 : -1;
+        }
+        return integers;
+    }
+    const int8_t* levels = weights.levels + (family == ProductFamily::row_lookup_table ? row * 16 : 0);
+    const uint8_t* codes = weights.codes + row * ((columns + 1) / 2);
+    std::vector<int8_t> integers(columns);
+    for (size_t column = 0; column < columns; ++column)
+        integers[column] = levels[codes[column / 2] >> (column % 2 * 4) & 15];
+    return integers;
 }
 
-float add_offset(float value, const QuantizedActivations& activations, size_t i, size_t columns,
-                 const Epilogue& epilogue, size_t row) {
-    if (!epilogue.offsets) return value;
-    const int8_t* codes = activations.codes + i * activations.stride;
-    const float offset = activations.scales[i] * epilogue.offsets[row];
-    return value + static_cast<float>(std::accumulate(codes, codes + columns, 0)) * offset;
+float quantized_output(const std::vector<int8_t>& weights, const float* scales, size_t columns, const int8_t* codes,
+                       float activation_scale) {
+    float value = 0.0f;
+    for (size_t term = 0; term * columns < weights.size(); ++term) {
+        const int8_t* integers = weights.data() + term * columns;
+        int32_t sum = 0;
+        for (size_t column = 0; column < columns; ++column) sum += codes[column] * integers[column];
+        const float product = static_cast<float>(sum) * (activation_scale * scales[term]);
+        value = term == 0 ? product : value + product;
+    }
+    return value;
+}
+
+float float_output(const float* weights, size_t columns, const float* activations) {
+    double sum = 0.0;
+    for (size_t column = 0; column < columns; ++column)
+        sum += static_cast<double>(activations[column]) * weights[column];
+    return static_cast<float>(sum);
+}
+
+float finish(float value, const Epilogue& epilogue, size_t row) {
+    if (epilogue.bias != nullptr) value += epilogue.bias[row];
+    return activated(epilogue.activation, value);
 }
 
 }  // namespace
 
-void float_product(const float* weight, size_t rows, size_t columns, const float* activations, size_t count,
-                   const Epilogue& epilogue, float* out) {
-    for (size_t i = 0; i < count; ++i) {
-        for (size_t row = 0; row < rows; ++row) {
-            double sum = 0.0;
-            for (size_t column = 0; column < columns; ++column) {
-                sum += static_cast<double>(activations[i * columns + column]) * weight[row * columns + column];
+void multiply(ProductFamily family, const UnpackedWeights& weights, const MatrixShape& shape, const ProductInput& input,
+              const Epilogue& epilogue, float* out) {
+    const size_t columns = shape.columns;
+    for (size_t row = 0; row < shape.rows; ++row) {
+        if (family == ProductFamily::float32) {
+            const float* floats = weights.floats + row * columns;
+            for (size_t i = 0; i < input.count; ++i) {
+                const float value = float_output(floats, columns, input.floats + i * input.float_stride);
+                out[i * shape.rows + row] = finish(value, epilogue, row);
             }
-            out[i * rows + row] = finish(static_cast<float>(sum), epilogue, row);
+            continue;
         }
-    }
-}
-
-void integer_product(const int8_t* weight, const float* scales, size_t rows, size_t columns,
-                     const QuantizedActivations& activations, size_t count, const Epilogue& epilogue, float* out) {
-    for (size_t i = 0; i < count; ++i) {
-        for (size_t row = 0; row < rows; ++row) {
-            const int8_t* codes = activations.codes + i * activations.stride;
-            int32_t sum = 0;
-            for (size_t column = 0; column < columns; ++column) sum += codes[column] * weight[row * columns + column];
-            const float product = static_cast<float>(sum) * (activations.scales[i] * scales[row]);
-            const float value = add_offset(product, activations, i, columns, epilogue, row);
-            out[i * rows + row] = finish(value, epilogue, row);
-        }
-    }
-}
-
-void bit_plane_product(const uint8_t* planes, const float* alphas, size_t rows, size_t columns, size_t bits,
-                       const QuantizedActivations& activations, size_t count, const Epilogue& epilogue, float* out) {
-    for (size_t i = 0; i < count; ++i) {
-        for (size_t row = 0; row < rows; ++row) {
-            const int8_t* codes = activations.codes + i * activations.stride;
-            float value = 0.0f;
-            for (size_t bit = 0; bit < bits; ++bit) {
-                const uint8_t* signs = planes + (row * bits + bit) * ((columns + 7) / 8);
-                int32_t sum = 0;
-                for (size_t column = 0; column < columns; ++column) {
-                    sum += (signs[column / 8] >> (column % 8) & 1) != 0 ? codes[column] : -codes[column];
-                }
-                const float term = static_cast<float>(sum) * (activations.scales[i] * alphas[row * bits + bit]);
-                value = bit == 0 ? term : value + term;
+        const std::vector<int8_t> integers = decode_row(family, weights, shape, row);
+        const float* scales = weights.scales + row * (integers.size() / columns);
+        for (size_t i = 0; i < input.count; ++i) {
+            const int8_t* codes = input.quantized.codes + i * input.quantized.stride;
+            const float activation_scale = input.quantized.scales[i];
+            float value = quantized_output(integers, scales, columns, codes, activation_scale);
+            if (epilogue.offsets != nullptr) {
+                const float offset = activation_scale * epilogue.offsets[row];
+                value += static_cast<float>(std::accumulate(codes, codes + columns, 0)) * offset;
             }
-            value = add_offset(value, activations, i, columns, epilogue, row);
-            out[i * rows + row] = finish(value, epilogue, row);
+            out[i * shape.rows + row] = finish(value, epilogue, row);
         }
     }
-}
-
-std::vector<int8_t> decode_levels(const uint8_t* codes, const int8_t* levels, size_t row_levels, size_t rows,
-                                  size_t columns) {
-    std::vector<int8_t> weight(rows * columns);
-    const size_t row_bytes = (columns + 1) / 2;
-    for (size_t row = 0; row < rows; ++row) {
-        for (size_t column = 0; column < columns; ++column) {
-            const uint8_t both = codes[row * row_bytes + column / 2];
-            weight[row * columns + column] = levels[row * row_levels + (column % 2 == 0 ? both & 15 : both >> 4)];
-        }
-    }
-    return weight;
 }
 
 void quantize_rows(const float* x, size_t count, size_t columns, int8_t* codes, float* scales, size_t stride) {
@@ -89,7 +93,7 @@ void quantize_rows(const float* x, size_t count, size_t columns, int8_t* codes, 
         float greatest = 0.0f;
         for (size_t column = 0; column < columns; ++column)
             greatest = std::max(greatest, std::fabs(x[i * columns + column]));
-        const bool zero = greatest < 1e-35f;  // 127 / greatest would be infinite
+        const bool zero = greatest < 1e-35f;  // 127 / greatest would be infinite.
         scales[i] = zero ? 0.0f : greatest / 127.0f;
         const float inverse = zero ? 0.0f : 127.0f / greatest;
         std::fill_n(codes + i * stride, stride, int8_t{0});
@@ -121,50 +125,6 @@ void quantize_rows_logarithmic(const float* x, size_t count, size_t columns, flo
             while (power < top && std::fabs(value) * inverse > 1.5f * power) power *= 2.0f;
             const int level = std::min(static_cast<int>(power), 127);
             codes[i * stride + column] = static_cast<int8_t>(value < 0.0f ? -level : level);
-        }
-    }
-}
-
-void layer_norm(const float* x, const float* gamma, const float* beta, size_t count, size_t columns, float* out) {
-    for (size_t i = 0; i < count; ++i) {
-        const float* row = x + i * columns;
-        double mean = 0.0;
-        for (size_t column = 0; column < columns; ++column) mean += row[column];
-        mean /= static_cast<double>(columns);
-        double variance = 0.0;
-        for (size_t column = 0; column < columns; ++column) variance += (row[column] - mean) * (row[column] - mean);
-        variance /= static_cast<double>(columns);
-        for (size_t column = 0; column < columns; ++column) {
-            const double normal = (row[column] - mean) / std::sqrt(variance + 1e-5);
-            out[i * columns + column] = static_cast<float>(normal * gamma[column] + beta[column]);
-        }
-    }
-}
-
-void attend(const float* queries, const float* keys, const float* values, size_t count, size_t positions, size_t heads,
-            size_t head_size, float* out) {
-    const size_t columns = heads * head_size;
-    std::vector<double> weights(positions);
-    for (size_t index = 0; index < count * heads; ++index) {
-        const size_t row = index / heads;
-        const size_t first = index % heads * head_size;
-        double greatest = -HUGE_VAL;
-        for (size_t position = 0; position < positions; ++position) {
-            double score = 0.0;
-            for (size_t column = first; column < first + head_size; ++column) {
-                score += static_cast<double>(queries[row * columns + column]) * keys[position * columns + column];
-            }
-            weights[position] = score / std::sqrt(static_cast<double>(head_size));
-            greatest = std::max(greatest, weights[position]);
-        }
-        double total = 0.0;
-        for (double& weight : weights) total += weight = std::exp(weight - greatest);
-        for (size_t column = first; column < first + head_size; ++column) {
-            double sum = 0.0;
-            for (size_t position = 0; position < positions; ++position) {
-                sum += weights[position] * values[position * columns + column];
-            }
-            out[row * columns + column] = static_cast<float>(sum / total);
         }
     }
 }

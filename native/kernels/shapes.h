@@ -1,5 +1,7 @@
-// Small helpers for shapes. Everything that is compiled more than once with different instruction sets lives in an
-// unnamed namespace: were it shared between object files, the linker could keep a copy that this CPU cannot run.
+// Helpers for shapes and for loops that the compiler unrolls.
+//
+// Code that is compiled for several instruction sets is in an unnamed namespace or in the namespace of its instruction
+// set. If object files shared it, the linker could keep a copy that this CPU cannot run.
 #pragma once
 
 #include <cstddef>
@@ -20,14 +22,17 @@ constexpr size_t round_up(size_t value, size_t multiple) {
 constexpr size_t smaller(size_t a, size_t b) {
     return a < b ? a : b;
 }
+constexpr size_t larger(size_t a, size_t b) {
+    return a < b ? b : a;
+}
 
 template <size_t value>
 struct Constant {
     constexpr size_t operator()() const { return value; }
 };
 
-// body(Constant<0>), ..., body(Constant<count - 1>), written out by the compiler: accumulators indexed by the constants
-// become registers at every optimisation level that has any.
+// Calls body(Constant<0>), ..., body(Constant<count - 1>) without a loop: accumulators indexed by the constants become
+// registers at every optimisation level that has any.
 template <size_t count, class Body>
 POCKETMT_INLINE void unrolled(Body&& body) {
     [&]<size_t... index>(std::index_sequence<index...>)
@@ -44,6 +49,20 @@ POCKETMT_INLINE void for_tiles(size_t count, Body&& body) {
         body(row, height);
         row += height;
     }
+}
+
+// The tile functions of a product: functions[n - 1] computes n rows.
+template <class Function, size_t highest>
+struct TileFunctions {
+    Function functions[highest];
+};
+
+// choose(Constant<n>) returns the tile function of n rows.
+template <size_t highest, class Choose>
+constexpr auto tile_functions(Choose choose) {
+    return [&]<size_t... index>(std::index_sequence<index...>) {
+        return TileFunctions<decltype(choose(Constant<1>{})), highest>{{choose(Constant<index + 1>{})...}};
+    }(std::make_index_sequence<highest>{});
 }
 
 }  // namespace

@@ -1,16 +1,18 @@
-// A model as bytes and a description, one thing a line, words with spaces between them; `...` is any number of words:
-//   architecture NORM ATTENTION_BIAS DECODER_ROUNDS MODEL_DIMENSION HEAD_SIZE VOCABULARY_SIZE
-//   encoder HEADS CROSS_HEADS FEED_FORWARD          a layer; decoder: the same
-//   lstm ENCODER_LAYERS DECODER_LAYERS DIMENSION HEADS
+// A model as bytes and a description, one item a line, words separated by spaces; `...` is any number of words:
+//   flag NAME 0|1                                   a field of the network's description; by type:
+//   whole NAME NUMBER
+//   real NAME NUMBER
+//   text NAME WORD
+//   list NAME NUMBER...
 //   tensor NAME DTYPE OFFSET SIZE DIMENSION...
 //   group MATRIX SCHEME BITS GRANULARITY ROWS LEVEL...
-//   stack MATRIX VECTOR...
-//   products TOP SCALE
+//   vector_group MATRIX VECTOR...
+//   logarithmic_activations TOP SCALE
 //   activation_bits BITS
 //   shortlist OFFSET SIZE FREQUENT
 //   beam SIZE                                       of the search
 //   source ID...                                    a sentence
-//   target ID...                                    of the sentence before, for logits
+//   target ID...                                    of the last source, for logits
 #include <fstream>
 #include <functional>
 #include <iostream>
@@ -47,9 +49,9 @@ struct Part {
     size_t offset = 0, size = 0;
 };
 
-class Description {
+class Input {
   public:
-    explicit Description(std::istream& lines) {
+    explicit Input(std::istream& lines) {
         for (std::string line; std::getline(lines, line);) {
             std::istringstream words(line);
             const auto kind = next<std::string>(words);
@@ -59,8 +61,8 @@ class Description {
         }
     }
 
-    Architecture architecture;
-    pocketmt::Description model;
+    FieldValues architecture;
+    FileDescription model;
     unsigned activation_bits = 0;
     Part shortlist;
     size_t frequent = 0;
@@ -68,25 +70,14 @@ class Description {
     std::vector<Tokens> sources, targets;
 
   private:
-    static LayerSizes layer(std::istream& words) {
-        const auto heads = next<size_t>(words), cross_heads = next<size_t>(words);
-        return {heads, cross_heads, next<size_t>(words)};
+    template <class Value>
+    void read_field(std::istream& words) {
+        const auto name = next<std::string>(words);
+        architecture[name] = next<Value>(words);
     }
-    void read_architecture(std::istream& words) {
-        architecture.norm = next<std::string>(words) == "pre" ? NormPlace::pre : NormPlace::post;
-        architecture.attention_bias = next<bool>(words);
-        architecture.decoder_rounds = next<size_t>(words);
-        architecture.model_dimension = next<size_t>(words);
-        architecture.head_size = next<size_t>(words);
-        architecture.vocabulary_size = next<size_t>(words);
-    }
-    void read_lstm(std::istream& words) {
-        LstmSizes sizes{};
-        sizes.encoder_layers = next<size_t>(words);
-        sizes.decoder_layers = next<size_t>(words);
-        sizes.dimension = next<size_t>(words);
-        sizes.heads = next<size_t>(words);
-        architecture.lstm = sizes;
+    void read_list(std::istream& words) {
+        const auto name = next<std::string>(words);
+        architecture[name] = rest<uint64_t>(words);
     }
     void read_tensor(std::istream& words) {
         TensorDescription& tensor = model.tensors[next<std::string>(words)];
@@ -103,13 +94,13 @@ class Description {
         group.rows = next<uint64_t>(words);
         group.levels = rest<int>(words);
     }
-    void read_stack(std::istream& words) {
+    void read_vector_group(std::istream& words) {
         auto name = next<std::string>(words);
-        model.stacks.push_back({std::move(name), rest<std::string>(words)});
+        model.vector_groups.push_back({std::move(name), rest<std::string>(words)});
     }
-    void read_products(std::istream& words) {
+    void read_logarithmic_activations(std::istream& words) {
         const auto top = next<float>(words);
-        model.products = LogarithmicActivations{top, next<float>(words)};
+        model.logarithmic_activations = LogarithmicActivations{top, next<float>(words)};
     }
     void read_shortlist(std::istream& words) {
         shortlist.offset = next<size_t>(words);
@@ -118,14 +109,15 @@ class Description {
     }
 
     const std::map<std::string, std::function<void(std::istream&)>> readers_ = {
-        {"architecture", [this](std::istream& words) { read_architecture(words); }},
-        {"encoder", [this](std::istream& words) { architecture.encoder.push_back(layer(words)); }},
-        {"decoder", [this](std::istream& words) { architecture.decoder.push_back(layer(words)); }},
-        {"lstm", [this](std::istream& words) { read_lstm(words); }},
+        {"flag", [this](std::istream& words) { read_field<bool>(words); }},
+        {"whole", [this](std::istream& words) { read_field<uint64_t>(words); }},
+        {"real", [this](std::istream& words) { read_field<double>(words); }},
+        {"text", [this](std::istream& words) { read_field<std::string>(words); }},
+        {"list", [this](std::istream& words) { read_list(words); }},
         {"tensor", [this](std::istream& words) { read_tensor(words); }},
         {"group", [this](std::istream& words) { read_group(words); }},
-        {"stack", [this](std::istream& words) { read_stack(words); }},
-        {"products", [this](std::istream& words) { read_products(words); }},
+        {"vector_group", [this](std::istream& words) { read_vector_group(words); }},
+        {"logarithmic_activations", [this](std::istream& words) { read_logarithmic_activations(words); }},
         {"activation_bits", [this](std::istream& words) { activation_bits = next<unsigned>(words); }},
         {"shortlist", [this](std::istream& words) { read_shortlist(words); }},
         {"beam", [this](std::istream& words) { beam_size = next<size_t>(words); }},
@@ -140,19 +132,19 @@ std::vector<char> read_file(const std::string& path) {
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// use(description, engine)
+// Calls use(input, engine).
 template <class Use>
 void with_engine(const Kernels& table, const std::string& model, std::istream& lines, Use&& use) {
-    const Description description(lines);
+    const Input input(lines);
     const std::vector<char> file = read_file(model);
     const std::span<const std::byte> bytes = std::as_bytes(std::span(file));
-    const Part& part = description.shortlist;
+    const Part& part = input.shortlist;
     if (part.offset > bytes.size() || part.size > bytes.size() - part.offset)
-        throw std::runtime_error("the shortlist lies beyond the end of " + model);
-    const TensorSource source(bytes, description.model, {}, {});
-    Engine engine(table, description.architecture, source, 1, description.activation_bits,
-                  {bytes.subspan(part.offset, part.size), description.frequent});
-    use(description, engine);
+        throw std::runtime_error("the shortlist is beyond the end of " + model);
+    const TensorSource source(bytes, input.model, {}, {});
+    Engine engine(table, describe_network(input.architecture), source, 1, input.activation_bits,
+                  {bytes.subspan(part.offset, part.size), input.frequent});
+    use(input, engine);
 }
 
 constexpr auto never_cancelled = [] {};
@@ -160,7 +152,7 @@ constexpr auto never_cancelled = [] {};
 }  // namespace
 
 void translate(const Kernels& table, const std::string& model, std::istream& description, std::ostream& out) {
-    with_engine(table, model, description, [&](const Description& given, Engine& engine) {
+    with_engine(table, model, description, [&](const Input& given, Engine& engine) {
         SearchOptions options;
         options.beam_size = given.beam_size;
         for (const auto& translations : engine.finish(*engine.submit(given.sources, options), never_cancelled)) {
@@ -175,7 +167,7 @@ void translate(const Kernels& table, const std::string& model, std::istream& des
 }
 
 void write_logits(const Kernels& table, const std::string& model, std::istream& description, std::ostream& out) {
-    with_engine(table, model, description, [&](const Description& given, Engine& engine) {
+    with_engine(table, model, description, [&](const Input& given, Engine& engine) {
         if (given.sources.size() != given.targets.size()) throw std::runtime_error("a source has no target");
         for (size_t i = 0; i < given.sources.size(); ++i) {
             const std::vector<float> logits = engine.logits(given.sources[i], given.targets[i], never_cancelled);

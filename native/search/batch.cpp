@@ -6,9 +6,7 @@
 #include <memory>
 #include <utility>
 
-#include "model/error.h"
-#include "model/layers.h"
-#include "model/selected_output.h"
+#include "model/output/selected_output.h"
 #include "search/next_pieces.h"
 
 namespace pocketmt {
@@ -22,20 +20,19 @@ class BatchSearch {
           workspace_(workspace),
           next_(network, workspace, options.beam_size, options.scores || options.beam_size > 1) {}
 
-    std::vector<std::vector<Translation>> run(std::span<const std::span<const uint32_t>> sources,
-                                              const SearchOptions& options, Monitor& monitor) {
-        std::vector<Memory> memories = encode(network_, workspace_, sources, monitor);
+    std::vector<std::vector<Translation>> run(Sources sources, const SearchOptions& options, Monitor& monitor) {
+        std::vector<CrossAttentionCache> caches = network_.encode(workspace_, sources, monitor);
         for (size_t i = 0; i < sources.size(); ++i) {
-            searches_.emplace_back(options, sources[i].size(), memories[i], network_.architecture.attends_history());
+            searches_.emplace_back(network_, options, sources[i].size(), caches[i]);
             live_.push_back(i);
         }
-        if (options.shortlist && network_.shortlist.present()) select(sources, options);
+        if (options.shortlist && network_.shortlist().present()) select(sources, options);
         std::vector<std::vector<Translation>> results(sources.size());
         for (size_t position = 0; !live_.empty(); ++position) {
             step(position);
             std::erase_if(live_, [&](size_t sentence) {
                 if (!searches_[sentence].done()) return false;
-                results[sentence] = searches_[sentence].finish(workspace_.cache);
+                results[sentence] = searches_[sentence].finish(workspace_.states);
                 return true;
             });
             monitor.check();
@@ -44,30 +41,30 @@ class BatchSearch {
     }
 
   private:
-    // Gathers each sentence's rows of the output matrix. A list too short for a beam is not used.
-    void select(std::span<const std::span<const uint32_t>> sources, const SearchOptions& options) {
+    // Gathers each sentence's rows of the output matrix. Lists that are too short for the beam are not used.
+    void select(Sources sources, const SearchOptions& options) {
         workspace_.selected.resize(std::max(workspace_.selected.size(), sources.size()));
         for (size_t i = 0; i < sources.size(); ++i) {
-            std::vector<uint32_t> pieces = network_.shortlist.pieces(sources[i]);
-            bool enough = pieces.size() >= special_tokens + options.beam_size;
-            selected_.push_back(
-                enough ? std::make_unique<SelectedOutput>(network_, std::move(pieces), workspace_.selected[i])
-                       : nullptr);
+            std::vector<uint32_t> pieces = network_.shortlist().pieces(sources[i]);
+            bool enough = pieces.size() >= SpecialIds::count + options.beam_size;
+            selected_.push_back(enough ? std::make_unique<SelectedOutput>(network_.base().output_layer(),
+                                                                          std::move(pieces), workspace_.selected[i])
+                                       : nullptr);
         }
     }
 
-    // One more token of every live hypothesis.
+    // Adds one token to every live hypothesis.
     void step(size_t position) {
         rows_.clear();
         owners_.clear();
         for (size_t sentence : live_) {
             size_t first = rows_.size();
-            searches_[sentence].append_rows(rows_, workspace_.cache);
+            searches_[sentence].append_rows(rows_, workspace_.states);
             const SelectedOutput* output = selected_.empty() ? nullptr : selected_[sentence].get();
             for (size_t row = first; row < rows_.size(); ++row)
                 owners_.push_back({&searches_[sentence], output, row - first});
         }
-        const float* decoded = decode_step(network_, workspace_, rows_, position);
+        const float* decoded = network_.decode_step(workspace_, rows_, position);
         for (size_t first = 0; first < rows_.size();) {
             const SelectedOutput* output = owners_[first].output;
             size_t end = first + 1;
@@ -75,17 +72,17 @@ class BatchSearch {
             choose(output, decoded, first, end);
             first = end;
         }
-        for (size_t sentence : live_) searches_[sentence].advance(workspace_.cache);
+        for (size_t sentence : live_) searches_[sentence].advance(workspace_.states);
     }
 
-    // What may come after rows `first` to `end` - 1, which share an output layer: a sentence's own, or, where `output`
-    // is null, that of the whole vocabulary.
+    // Considers continuations of rows `first` to `end` - 1, which share an output layer: that of a sentence, or of the
+    // whole vocabulary if `output` is null.
     void choose(const SelectedOutput* output, const float* decoded, size_t first, size_t end) {
         asked_.clear();
         for (size_t row = first; row < end; ++row)
             asked_.push_back({owners_[row].search->wanted(), owners_[row].search->forbids_eos()});
-        const OutputLayer layer = output == nullptr ? output_layer(network_) : output->layer();
-        next_.find(layer, decoded + first * network_.architecture.model_dimension, asked_);
+        const OutputLayer layer = output == nullptr ? network_.base().output_layer() : output->layer();
+        next_.find(layer, decoded + first * network_.architecture().model_dimension, asked_);
         for (size_t row = 0; row < end - first; ++row) {
             const Owner& owner = owners_[first + row];
             for (size_t place = 0; place < next_.found(row); ++place) {
@@ -106,7 +103,7 @@ class BatchSearch {
     Workspace& workspace_;
     NextPieces next_;
     std::vector<SentenceSearch> searches_;
-    // Of each sentence, null where it searches the whole vocabulary; empty where all do.
+    // Of each sentence, null if it searches the whole vocabulary; empty if all do.
     std::vector<std::unique_ptr<SelectedOutput>> selected_;
     std::vector<size_t> live_;  // sentences
     std::vector<DecoderRow> rows_;
@@ -116,25 +113,24 @@ class BatchSearch {
 
 }  // namespace
 
-std::vector<std::vector<Translation>> translate_batch(const Network& network, Workspace& workspace,
-                                                      std::span<const std::span<const uint32_t>> sources,
+std::vector<std::vector<Translation>> translate_batch(const Network& network, Workspace& workspace, Sources sources,
                                                       const SearchOptions& options, Monitor& monitor) {
     return BatchSearch(network, workspace, options).run(sources, options, monitor);
 }
 
 std::vector<float> forced_logits(const Network& network, Workspace& workspace, std::span<const uint32_t> source,
                                  std::span<const uint32_t> target, Monitor& monitor) {
-    size_t vocabulary_size = network.architecture.vocabulary_size;
-    std::vector<Memory> memories = encode(network, workspace, std::span(&source, 1), monitor);
+    const size_t vocabulary_size = network.architecture().vocabulary_size;
+    const std::vector<CrossAttentionCache> caches = network.encode(workspace, std::span(&source, 1), monitor);
     std::vector<float> logits((target.size() + 1) * vocabulary_size);
-    std::vector<std::byte*> history;
-    const OutputLayer layer = output_layer(network);
+    std::vector<std::byte*> states;
+    const OutputLayer layer = network.base().output_layer();
     for (size_t position = 0; position <= target.size(); ++position) {
-        history.push_back(workspace.cache.take());
-        uint32_t token = position == 0 ? uint32_t{bos_token} : target[position - 1];
-        DecoderRow row{token, &memories[0], history.data()};
-        const float* decoded = decode_step(network, workspace, std::span(&row, 1), position);
-        Activations activations = output_activations(network, workspace, decoded, 1);
+        states.push_back(workspace.states.take());
+        uint32_t token = position == 0 ? network.architecture().first_decoder_input : target[position - 1];
+        DecoderRow row{token, &caches[0], states.data()};
+        const float* decoded = network.decode_step(workspace, std::span(&row, 1), position);
+        Activations activations = network.base().output_activations(workspace, decoded, 1);
         layer.matrix.multiply(activations, {layer.bias}, logits.data() + position * vocabulary_size, vocabulary_size);
         monitor.check();
     }
@@ -142,15 +138,14 @@ std::vector<float> forced_logits(const Network& network, Workspace& workspace, s
 }
 
 size_t state_bytes(const Network& network, std::span<const uint32_t> source, const SearchOptions& options) {
-    const Architecture& architecture = network.architecture;
-    size_t memory = 2 * architecture.queries(), selected = 0, positions = source.size() + 1;
-    // The one before and the one that is being made, where no earlier ones are read.
-    size_t kept = architecture.attends_history() ? positions : 2;
-    if (options.shortlist && network.shortlist.present())
-        selected =
-            network.shortlist.most_pieces(source) * network.weights.embedding.bytes() / architecture.vocabulary_size;
-    size_t elements = positions * memory + kept * architecture.history() * options.beam_size;
-    return elements * network.weights.attended_bytes() + selected;
+    const size_t positions = source.size() + 1;
+    // Without earlier states, only those of the last position and of the current one.
+    const size_t states = network.reads_all_states() ? positions : 2;
+    size_t selected = 0;
+    if (options.shortlist && network.shortlist().present())
+        selected = network.shortlist().most_pieces(source) * network.base().embedding.bytes() /
+                   network.architecture().vocabulary_size;
+    return positions * network.source_state_size() + states * network.state_size() * options.beam_size + selected;
 }
 
 }  // namespace pocketmt

@@ -1,4 +1,4 @@
-// Translation of one batch by one worker.
+// Translation of a batch by one worker.
 #pragma once
 
 #include <cstdint>
@@ -6,22 +6,21 @@
 #include <vector>
 
 #include "model/network.h"
-#include "model/workspace.h"
 #include "search/sentence_search.h"
 
 namespace pocketmt {
 
 // The translations of each source (ids without eos), best first. A sentence's result does not depend on the others.
-// Throws Error where the network's logits are not finite numbers.
-std::vector<std::vector<Translation>> translate_batch(const Network& network, Workspace& workspace,
-                                                      std::span<const std::span<const uint32_t>> sources,
+// Throws Error if the network's logits are not finite numbers.
+std::vector<std::vector<Translation>> translate_batch(const Network& network, Workspace& workspace, Sources sources,
                                                       const SearchOptions& options, Monitor& monitor);
 
-// Logits [target.size() + 1, V] of every next token after bos and `target`; what is never generated is not masked.
+// Logits [target.size() + 1, V] after the decoder's first input and each token of `target` (teacher forcing). Pieces
+// that are never generated are not masked.
 std::vector<float> forced_logits(const Network& network, Workspace& workspace, std::span<const uint32_t> source,
                                  std::span<const uint32_t> target, Monitor& monitor);
 
-// Bytes that decoding a sentence holds, taking its translation to be as long as itself.
+// Bytes that decoding a sentence needs if its translation is as long as the sentence.
 size_t state_bytes(const Network& network, std::span<const uint32_t> source, const SearchOptions& options);
 
 }  // namespace pocketmt

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "model/error.h"
+#include "model/runtime/error.h"
 
 namespace pocketmt {
 
@@ -28,7 +28,7 @@ bool keep_to_core(pthread_t thread, int core) {
     return pthread_setaffinity_np(thread, sizeof(only), &only) == 0;
 }
 
-// A core that was taken away meanwhile is no reason to stop: the thread then runs where it is let.
+// If the core is no longer available, the thread runs on any allowed core.
 CorePin::CorePin(std::optional<int> core) {
     cpu_set_t before;
     if (!core || pthread_getaffinity_np(pthread_self(), sizeof(before), &before) != 0) return;

@@ -1,4 +1,4 @@
-// A thread kept to one processor core for a while.
+// Pinning of threads to processor cores.
 #pragma once
 
 #include <pthread.h>
@@ -10,14 +10,13 @@
 
 namespace pocketmt {
 
-// The first `count` cores that this process may run on. Throws Error where it has fewer.
+// The first `count` cores that this process may run on. Throws Error if it has fewer.
 std::vector<int> own_cores(size_t count);
 
-// Keeps a thread to a core from now on; false where the core is not to be had.
+// Pins a thread to a core; false if the core is not available.
 bool keep_to_core(pthread_t thread, int core);
 
-// Keeps the calling thread to a core as long as it lives; then the thread may run where it might before. Without a core
-// it does nothing.
+// Pins the calling thread to a core and restores its former cores when destroyed. Does nothing without a core.
 class CorePin {
   public:
     explicit CorePin(std::optional<int> core);

@@ -6,7 +6,7 @@
 #include <system_error>
 #include <utility>
 
-#include "model/error.h"
+#include "model/runtime/error.h"
 #include "search/core_pin.h"
 
 namespace pocketmt {
@@ -22,7 +22,7 @@ size_t checked_workers(size_t workers) {
     return workers;
 }
 
-// Signals are for the thread that waits, which runs Python's handlers.
+// Blocks signals in new threads: the waiting thread gets them and runs Python's handlers.
 class BlockedSignals {
   public:
     BlockedSignals() {
@@ -38,10 +38,10 @@ class BlockedSignals {
 
 }  // namespace
 
-// A worker's part for as long as a thread computes; empty where none was idle within 50 ms.
+// A worker, taken while a thread computes; empty if none was idle within 50 ms.
 class Engine::Lease {
   public:
-    // alone: whether there is nothing for other workers to do beside what this one does.
+    // alone: whether other workers have no part in this work.
     Lease(Engine& engine, bool alone) : engine_(engine) {
         std::unique_lock lock(engine.mutex_);
         auto idle = [&] { return !engine.idle_workers_.empty(); };
@@ -58,7 +58,7 @@ class Engine::Lease {
         if (!worker_) return;
         worker_->workspace.reset();
         std::lock_guard lock(engine_.mutex_);
-        worker_->workspace.product.crew = nullptr;
+        worker_->workspace.product.thread_pool = nullptr;
         for (std::unique_ptr<Worker>& worker : sharing_) engine_.idle_workers_.push_back(std::move(worker));
         engine_.idle_workers_.push_back(std::move(worker_));
         engine_.changed_.notify_all();
@@ -75,14 +75,14 @@ class Engine::Lease {
     std::optional<CorePin> pin_;
 };
 
-Engine::Engine(const Kernels& kernels, const Architecture& architecture, const TensorSource& source, size_t workers,
+Engine::Engine(const Kernels& kernels, const Description& description, const TensorSource& source, size_t workers,
                unsigned activation_bits, const StoredShortlist& shortlist, bool pin_workers)
     : workers_(checked_workers(workers)),
       cores_(own_cores(pin_workers ? workers_ : 0)),
-      network_(kernels, architecture, source, activation_bits, shortlist) {
+      network_(kernels, description, source, activation_bits, shortlist) {
     for (size_t i = 0; i < workers_; ++i) {
         std::optional<int> core = cores_.empty() ? std::nullopt : std::optional(cores_[i]);
-        idle_workers_.push_back(std::make_unique<Worker>(Workspace(network_), core));
+        idle_workers_.push_back(std::make_unique<Worker>(Workspace(network_.state_size()), core));
     }
 }
 
@@ -104,7 +104,7 @@ std::shared_ptr<Job> Engine::submit(std::vector<std::vector<uint32_t>> sources, 
     try {
         while (helpers_.size() + 1 < workers_) helpers_.emplace_back([this] { help(); });
     } catch (const std::system_error&) {
-        // The system has no more threads to give: those that there are do the work, the caller's at least.
+        // The system has no more threads: the existing ones, at least the caller's, do the work.
     }
     if (!helpers_.empty()) jobs_.push_back(job);
     changed_.notify_all();
@@ -132,8 +132,8 @@ std::vector<std::vector<Translation>> Engine::finish(Job& job, const std::functi
 
 std::vector<float> Engine::logits(const std::vector<uint32_t>& source, const std::vector<uint32_t>& target,
                                   const std::function<void()>& poll) {
-    check_tokens(source, network_.architecture.vocabulary_size);
-    check_tokens(target, network_.architecture.vocabulary_size);
+    check_tokens(source, network_.architecture().vocabulary_size);
+    check_tokens(target, network_.architecture().vocabulary_size);
     std::atomic<bool> cancelled = false;
     while (true) {
         Lease lease(*this, true);
@@ -148,14 +148,15 @@ std::vector<float> Engine::logits(const std::vector<uint32_t>& source, const std
 std::vector<std::unique_ptr<Engine::Worker>> Engine::share(Worker& worker) {
     bool others_have_work = waiting_ > 0 || jobs_.size() > 1 || idle_workers_.size() + 1 < workers_;
     if (workers_ == 1 || others_have_work) return {};
-    if (!crew_) {
+    if (!thread_pool_) {
         BlockedSignals blocked;
-        crew_ = std::make_unique<Crew>(workers_ - 1);
+        thread_pool_ = std::make_unique<ThreadPool>(workers_ - 1);
     }
     for (size_t i = 0; i < idle_workers_.size(); ++i) {
-        if (i < crew_->members() && idle_workers_[i]->core) keep_to_core(crew_->thread(i), *idle_workers_[i]->core);
+        if (i < thread_pool_->workers() && idle_workers_[i]->core)
+            keep_to_core(thread_pool_->thread(i), *idle_workers_[i]->core);
     }
-    worker.workspace.product.crew = crew_.get();
+    worker.workspace.product.thread_pool = thread_pool_.get();
     return std::exchange(idle_workers_, {});
 }
 

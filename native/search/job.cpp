@@ -7,21 +7,21 @@
 #include <string>
 #include <utility>
 
-#include "model/error.h"
+#include "model/runtime/error.h"
 
 namespace pocketmt {
 
 namespace {
 
-// Decoder rows of a batch, and bytes of keys, values and rows of the output matrix that they hold, all read at every
-// step: beyond these a larger batch is hardly faster. Fewer bytes stay nearer to the core, and are enough for as many
-// rows as products take in one go.
+// Most decoder rows of a batch, and most bytes of keys, values and rows of the output matrix, which each step reads: a
+// larger batch is hardly faster. Fewer bytes stay in caches nearer to the core, and suffice for as many rows as
+// products compute at once.
 constexpr size_t max_rows = 256;
 constexpr size_t max_state_bytes = size_t{16} << 20;
 constexpr size_t enough_rows = 12;
 constexpr size_t enough_state_bytes = size_t{4} << 20;
 
-// Ends of batches of sentences whose state takes so many bytes each: as large as is of use.
+// Ends of batches, as large as the limits allow. sentence_bytes: of each sentence's state.
 std::vector<size_t> cut_by_limits(const std::vector<size_t>& sentence_bytes, size_t beam_size) {
     std::vector<size_t> ends;
     size_t bytes = 0, rows = 0;
@@ -38,7 +38,7 @@ std::vector<size_t> cut_by_limits(const std::vector<size_t>& sentence_bytes, siz
     return ends;
 }
 
-// The same for `batches` batches of as many bytes each, or for a few more where one would have too many rows.
+// Ends of `batches` batches of about equal bytes, or of a few more if one would have too many rows.
 std::vector<size_t> cut_evenly(const std::vector<size_t>& sentence_bytes, size_t beam_size, size_t batches) {
     const size_t total = std::accumulate(sentence_bytes.begin(), sentence_bytes.end(), size_t{0});
     std::vector<size_t> ends;
@@ -69,8 +69,8 @@ void check_tokens(std::span<const uint32_t> source, size_t vocabulary_size) {
 Job::Job(const Network& network, std::vector<std::vector<uint32_t>> sources, const SearchOptions& options,
          size_t workers)
     : sources_(std::move(sources)), options_(options), results_(sources_.size()) {
-    check(options_, network.architecture.vocabulary_size);
-    for (const std::vector<uint32_t>& source : sources_) check_tokens(source, network.architecture.vocabulary_size);
+    check(options_, network.architecture().vocabulary_size);
+    for (const std::vector<uint32_t>& source : sources_) check_tokens(source, network.architecture().vocabulary_size);
     order_and_cut(network, workers);
     batches_left_ = batch_ends_.size();
 }
@@ -83,7 +83,7 @@ void Job::order_and_cut(const Network& network, size_t workers) {
     std::vector<size_t> bytes;
     for (uint32_t sentence : order_) bytes.push_back(state_bytes(network, sources_[sentence], options_));
     batch_ends_ = cut_by_limits(bytes, options_.beam_size);
-    // Every worker gets its share: as many batches as any other, and batches of as many bytes.
+    // Every worker gets equally many batches, of about equal bytes.
     if (workers > 1) batch_ends_ = cut_evenly(bytes, options_.beam_size, round_up(batch_ends_.size(), workers));
 }
 
@@ -93,7 +93,7 @@ bool Job::run_next(const Network& network, Workspace& workspace, const std::func
     try {
         translate(network, workspace, poll, batch);
     } catch (...) {
-        // Kept before the others are told to stop, so that their Cancelled does not hide it.
+        // Stored before the others are cancelled, so that their Cancelled does not replace it.
         std::lock_guard lock(mutex_);
         if (!error_) error_ = std::current_exception();
         cancel();

@@ -1,4 +1,4 @@
-// Sentences to translate, cut into batches that any worker may take.
+// Sentences to translate, divided into batches for the workers.
 #pragma once
 
 #include <atomic>
@@ -15,25 +15,25 @@
 
 namespace pocketmt {
 
-// Throws Error where a token id is out of range.
+// Throws Error if a token id is out of range.
 void check_tokens(std::span<const uint32_t> tokens, size_t vocabulary_size);
 
 class Job {
   public:
-    // Throws Error where an option or a token id is out of range.
+    // Throws Error if an option or a token id is out of range.
     Job(const Network& network, std::vector<std::vector<uint32_t>> sources, const SearchOptions& options,
         size_t workers);
 
-    // Translates the next batch that no worker has taken; false where none is left.
+    // Translates the next batch that no worker has taken; false if none is left.
     bool run_next(const Network& network, Workspace& workspace, const std::function<void()>& poll);
     bool all_taken() const { return next_batch_.load() >= batch_ends_.size(); }
-    // Whether it is no more than one worker can take.
+    // Whether it is a single batch.
     bool undivided() const { return batch_ends_.size() <= 1; }
     void cancel() { cancelled_ = true; }
 
-    // Waits for batches that other workers have taken, 50 ms at most; true once all are done.
+    // Waits at most 50 ms for batches that other workers have taken; true if all are done.
     bool wait();
-    // Of a job that is done: the translations of each sentence, or the first error that a batch met, thrown.
+    // When all batches are done: the translations of each sentence. Throws the first error of a batch.
     std::vector<std::vector<Translation>> take_results();
 
   private:

@@ -4,42 +4,43 @@
 #include <cmath>
 #include <limits>
 
-#include "model/error.h"
+#include "model/runtime/error.h"
 
 namespace pocketmt {
 
 namespace {
 
 constexpr float never = -std::numeric_limits<float>::infinity();
-// What is made at a time: with its weights it stays in a second-level cache, and the weights serve many rows.
+// Outputs and rows computed at a time: with their weights they stay in a second-level cache, and weights serve many
+// rows.
 constexpr size_t slice_outputs = 2048;
 constexpr size_t slice_rows = 64;
 static_assert(slice_outputs % part_outputs == 0);
-// Of matrices that do not come apart: 32 rows of 32,000 floats are 4 MB.
+// Logits computed at a time if the matrix cannot be multiplied in parts: 32 rows of 32,000 floats are 4 MB.
 constexpr size_t whole_logits = size_t{1} << 20;
 
 }  // namespace
 
 void NextPieces::find(const OutputLayer& layer, const float* decoded, std::span<const AskedRow> rows) {
-    const size_t d = network_.architecture.model_dimension, size = layer.matrix.rows();
+    const size_t d = network_.architecture().model_dimension, size = layer.matrix.rows();
     slices_ = (size + slice_outputs - 1) / slice_outputs;
     rows_ = rows;
     outputs_.resize(rows.size() * most_);
     values_.assign(rows.size() * most_, never);
     slice_normalizers_.resize(rows.size() * slices_);
     normalizers_.resize(rows.size());
-    // Few rows are as well made in one go.
-    const bool sliced = layer.matrix.comes_apart() && rows.size() * size > slice_rows * slice_outputs;
+    // A few rows are computed at once: slices would not be faster.
+    const bool sliced = layer.matrix.splittable() && rows.size() * size > slice_rows * slice_outputs;
     const size_t most_rows = sliced ? slice_rows : std::max<size_t>(1, whole_logits / size);
     for (size_t first = 0; first < rows.size(); first += most_rows) {
         const size_t count = std::min(most_rows, rows.size() - first);
-        Activations activations = output_activations(network_, workspace_, decoded + first * d, count);
+        Activations activations = network_.base().output_activations(workspace_, decoded + first * d, count);
         find_chunk(layer, activations, first, sliced ? slice_outputs : size);
     }
     for (size_t row = 0; row < rows.size(); ++row) finish(row);
 }
 
-// `width`: outputs at a time.
+// width: outputs computed at a time.
 void NextPieces::find_chunk(const OutputLayer& layer, Activations& activations, size_t first_row, size_t width) {
     const size_t size = layer.matrix.rows(), stride = round_up(width, buffer_alignment / sizeof(float));
     float* logits = workspace_.logits.ensure(activations.count() * stride);
@@ -51,16 +52,17 @@ void NextPieces::find_chunk(const OutputLayer& layer, Activations& activations, 
             layer.matrix.multiply_part(activations, {layer.bias}, {logits, stride, first, last});
         }
         for (size_t row = 0; row < activations.count(); ++row)
-            look_through(first_row + row, first, logits + row * stride, last - first);
+            search_slices(first_row + row, first, logits + row * stride, last - first);
     }
 }
 
-// In slices that are the same whatever was made at a time: so sums are, bit for bit.
-void NextPieces::look_through(size_t row, size_t first_output, float* logits, size_t count) {
-    const VectorFunctions& vector = network_.kernels.vector;
-    if (first_output == 0) {  // special pieces stand at their ids in a shortlist, too
-        logits[pad_token] = logits[bos_token] = logits[unk_token] = never;
-        if (rows_[row].forbids_eos) logits[eos_token] = never;
+// Slices do not depend on how many outputs were computed at a time, so sums are the same bit for bit.
+void NextPieces::search_slices(size_t row, size_t first_output, float* logits, size_t count) {
+    const VectorFunctions& vector = network_.kernels().vector;
+    const SpecialIds& ids = network_.architecture().special_ids;
+    if (first_output == 0) {  // special pieces have their ids as indices in a shortlist, too
+        logits[ids.pad] = logits[ids.bos] = logits[ids.unk] = never;
+        if (rows_[row].forbids_eos) logits[ids.eos] = never;
     }
     for (size_t first = 0; first < count; first += slice_outputs) {
         const size_t size = std::min(slice_outputs, count - first), output = first_output + first;
@@ -73,7 +75,7 @@ void NextPieces::look_through(size_t row, size_t first_output, float* logits, si
 }
 
 void NextPieces::finish(size_t row) {
-    if (scores_) normalizers_[row] = network_.kernels.vector.log_sum_exp(&slice_normalizers_[row * slices_], slices_);
+    if (scores_) normalizers_[row] = network_.kernels().vector.log_sum_exp(&slice_normalizers_[row * slices_], slices_);
     if (!std::isfinite(scores_ ? normalizers_[row] : values_[row * most_]))
         throw Error("the network's logits are not finite numbers: its weights are broken or far too large");
 }

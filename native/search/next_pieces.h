@@ -1,5 +1,5 @@
-// The best next pieces of rows of the decoder's output. Logits of a whole vocabulary for many rows would fill the
-// second-level cache several times over: they are made, and looked through, a slice of the vocabulary at a time.
+// The best next pieces of rows of the decoder's output. Logits of the whole vocabulary for many rows would not fit the
+// second-level cache, so they are computed and searched in slices of the vocabulary.
 #pragma once
 
 #include <cstddef>
@@ -7,30 +7,28 @@
 #include <span>
 #include <vector>
 
-#include "model/layers.h"
 #include "model/network.h"
-#include "model/workspace.h"
 
 namespace pocketmt {
 
 struct AskedRow {
-    size_t wanted;  // pieces, at least 1
+    size_t wanted;  // number of pieces, at least 1
     bool forbids_eos;
 };
 
 class NextPieces {
   public:
-    // `most`: pieces wanted of a row at most; `scores`: whether log-probabilities are asked for.
+    // most: highest number of pieces wanted of a row; scores: whether log-probabilities are needed.
     NextPieces(const Network& network, Workspace& workspace, size_t most, bool scores)
         : network_(network), workspace_(workspace), most_(most), scores_(scores) {}
 
-    // Looks for the best pieces of each row of the decoder's output [rows, d], special ones but eos left out. What is
-    // found of a row does not depend on the others. Throws Error where a row's best logit is no finite number.
+    // Finds the best pieces of each row of the decoder's output [rows, d], without special pieces other than eos. The
+    // result of a row does not depend on other rows. Throws Error if a row's best logit is not a finite number.
     void find(const OutputLayer& layer, const float* decoded, std::span<const AskedRow> rows);
 
-    // How many of the pieces that were wanted of a row there are.
+    // How many of the wanted pieces of a row exist.
     size_t found(size_t row) const;
-    // The output of the layer whose piece is the best, or further from it at further places, and its log-probability.
+    // The output (row of the layer's matrix) of the best piece at place 0, the second best at 1, and so on.
     uint32_t output(size_t row, size_t place) const { return outputs_[row * most_ + place]; }
     double log_probability(size_t row, size_t place) const {
         if (!scores_) return 0.0;
@@ -39,7 +37,7 @@ class NextPieces {
 
   private:
     void find_chunk(const OutputLayer& layer, Activations& activations, size_t first_row, size_t width);
-    void look_through(size_t row, size_t first_output, float* logits, size_t count);
+    void search_slices(size_t row, size_t first_output, float* logits, size_t count);
     void finish(size_t row);
 
     const Network& network_;

@@ -5,14 +5,14 @@
 #include <string>
 #include <utility>
 
-#include "model/error.h"
+#include "model/runtime/error.h"
 
 namespace pocketmt {
 
 namespace {
 
 constexpr size_t max_beam_size = 256;
-// Live hypotheses soon share all but their last tokens: rows of dead branches are most of what a beam would hold.
+// Live hypotheses soon share all but their last tokens, so most states of a beam would be those of dropped hypotheses.
 constexpr size_t steps_between_cleaning = 8;
 
 double length_factor(size_t length, double length_penalty) {
@@ -22,7 +22,7 @@ double length_factor(size_t length, double length_penalty) {
 }  // namespace
 
 void check(const SearchOptions& options, size_t vocabulary_size) {
-    size_t most = std::min(max_beam_size, vocabulary_size - special_tokens);
+    size_t most = std::min(max_beam_size, vocabulary_size - SpecialIds::count);
     if (options.beam_size < 1 || options.beam_size > most) {
         throw Error("beam_size is " + std::to_string(options.beam_size) + ", it must be 1 to " + std::to_string(most));
     }
@@ -34,20 +34,22 @@ void check(const SearchOptions& options, size_t vocabulary_size) {
     if (options.max_length && *options.max_length < 1) throw Error("max_length must be at least 1");
 }
 
-SentenceSearch::SentenceSearch(const SearchOptions& options, size_t source_tokens, const Memory& memory,
-                               bool attends_history)
+SentenceSearch::SentenceSearch(const Network& network, const SearchOptions& options, size_t source_tokens,
+                               const CrossAttentionCache& cache)
     : options_(&options),
       limit_(options.max_length.value_or(2 * source_tokens + 20)),
-      memory_(&memory),
-      attends_history_(attends_history),
+      cross_attention_cache_(&cache),
+      first_token_(network.architecture().first_decoder_input),
+      eos_(network.architecture().special_ids.eos),
+      reads_all_states_(network.reads_all_states()),
       live_(1) {}
 
-void SentenceSearch::append_rows(std::vector<DecoderRow>& rows, CacheRows& cache) {
+void SentenceSearch::append_rows(std::vector<DecoderRow>& rows, StatePool& pool) {
     for (size_t i = 0; i < live_count_; ++i) {
         Hypothesis& hypothesis = live_[i];
-        hypothesis.history.push_back(cache_rows_.emplace_back(cache.take()));
-        uint32_t token = hypothesis.tokens.empty() ? uint32_t{bos_token} : hypothesis.tokens.back();
-        rows.push_back({token, memory_, hypothesis.history.data()});
+        hypothesis.states.push_back(states_.emplace_back(pool.take()));
+        uint32_t token = hypothesis.tokens.empty() ? first_token_ : hypothesis.tokens.back();
+        rows.push_back({token, cross_attention_cache_, hypothesis.states.data()});
     }
 }
 
@@ -56,7 +58,7 @@ void SentenceSearch::consider(size_t hypothesis, uint32_t token, double log_prob
         {live_[hypothesis].log_probability + log_probability, static_cast<uint32_t>(hypothesis), token});
 }
 
-void SentenceSearch::advance(CacheRows& cache) {
+void SentenceSearch::advance(StatePool& pool) {
     auto better = [](const Candidate& left, const Candidate& right) {
         if (left.log_probability != right.log_probability) return left.log_probability > right.log_probability;
         if (left.hypothesis != right.hypothesis) return left.hypothesis < right.hypothesis;
@@ -70,7 +72,7 @@ void SentenceSearch::advance(CacheRows& cache) {
     ++step_;
     next_count_ = 0;
     for (const Candidate& candidate : candidates_) {
-        if (candidate.token == eos_token || step_ >= limit_) {
+        if (candidate.token == eos_ || step_ >= limit_) {
             finish_hypothesis(candidate);
         } else {
             continue_hypothesis(candidate);
@@ -79,7 +81,7 @@ void SentenceSearch::advance(CacheRows& cache) {
     candidates_.clear();
     std::swap(live_, next_);
     live_count_ = next_count_;
-    if (!attends_history_ || (live_count_ > 1 && step_ % steps_between_cleaning == 0)) give_back_dead_rows(cache);
+    if (!reads_all_states_ || (live_count_ > 1 && step_ % steps_between_cleaning == 0)) give_back_unused(pool);
 }
 
 void SentenceSearch::finish_hypothesis(const Candidate& candidate) {
@@ -87,7 +89,7 @@ void SentenceSearch::finish_hypothesis(const Candidate& candidate) {
     --parent.uses;
     Translation& translation = finished_.emplace_back();
     translation.tokens = parent.tokens;
-    if (candidate.token != eos_token) translation.tokens.push_back(candidate.token);
+    if (candidate.token != eos_) translation.tokens.push_back(candidate.token);
     translation.score = candidate.log_probability / length_factor(step_, options_->length_penalty);
 }
 
@@ -97,33 +99,33 @@ void SentenceSearch::continue_hypothesis(const Candidate& candidate) {
     Hypothesis& child = next_[next_count_++];
     if (--parent.uses == 0) {
         std::swap(child.tokens, parent.tokens);
-        std::swap(child.history, parent.history);
+        std::swap(child.states, parent.states);
     } else {
         child.tokens = parent.tokens;
-        child.history = parent.history;
+        child.states = parent.states;
     }
     child.tokens.push_back(candidate.token);
     child.log_probability = candidate.log_probability;
     child.uses = 0;
 }
 
-void SentenceSearch::give_back_dead_rows(CacheRows& cache) {
+void SentenceSearch::give_back_unused(StatePool& pool) {
     needed_.clear();
     for (size_t i = 0; i < live_count_; ++i) {
-        const std::vector<std::byte*>& history = live_[i].history;
-        needed_.insert(needed_.end(), attends_history_ ? history.begin() : history.end() - 1, history.end());
+        const std::vector<std::byte*>& states = live_[i].states;
+        needed_.insert(needed_.end(), reads_all_states_ ? states.begin() : states.end() - 1, states.end());
     }
     std::sort(needed_.begin(), needed_.end());
     needed_.erase(std::unique(needed_.begin(), needed_.end()), needed_.end());
-    for (std::byte* row : cache_rows_) {
-        if (!std::binary_search(needed_.begin(), needed_.end(), row)) cache.give_back(row);
+    for (std::byte* state : states_) {
+        if (!std::binary_search(needed_.begin(), needed_.end(), state)) pool.give_back(state);
     }
-    std::swap(cache_rows_, needed_);
+    std::swap(states_, needed_);
 }
 
-std::vector<Translation> SentenceSearch::finish(CacheRows& cache) {
-    for (std::byte* row : cache_rows_) cache.give_back(row);
-    cache_rows_.clear();
+std::vector<Translation> SentenceSearch::finish(StatePool& pool) {
+    for (std::byte* state : states_) pool.give_back(state);
+    states_.clear();
     std::stable_sort(finished_.begin(), finished_.end(),
                      [](const Translation& left, const Translation& right) { return left.score > right.score; });
     if (finished_.size() > options_->n_best) finished_.resize(options_->n_best);

@@ -1,7 +1,7 @@
-// The search of one sentence's translation. Rules: at each step the (beam size - finished) best continuations of the
-// live hypotheses go on, by summed log-probability (ties: lower hypothesis, then lower token id); those that end in eos
-// are finished. It ends when as many as the beam size are finished, or at the length limit. Greedy search is beam
-// size 1.
+// The search of one sentence's translation. At each step the (beam size - finished) best continuations of the live
+// hypotheses are kept, by summed log-probability (ties: lower hypothesis, then lower token id); those that end in eos
+// are finished. The search ends when as many hypotheses as the beam size are finished, or at the length limit. Greedy
+// search is beam size 1.
 #pragma once
 
 #include <cstddef>
@@ -9,18 +9,18 @@
 #include <optional>
 #include <vector>
 
-#include "model/decoder.h"
+#include "model/network.h"
 
 namespace pocketmt {
 
 struct SearchOptions {
     size_t beam_size = 4;
     size_t n_best = 1;
-    double length_penalty = 1.0;       // score = log-probability / length^length_penalty, eos counted
-    std::optional<size_t> max_length;  // target tokens, eos counted; default: 2 * source tokens + 20
+    double length_penalty = 1.0;       // score = log-probability / length^length_penalty; the length includes eos
+    std::optional<size_t> max_length;  // target tokens with eos; default: 2 * source tokens + 20
     size_t min_length = 0;             // eos is not generated before
-    bool shortlist = true;             // whether the model's shortlist is used, where it has one
-    bool scores = true;                // false lets greedy search skip the softmax: scores are then 0
+    bool shortlist = true;             // whether to use the model's shortlist, if it has one
+    bool scores = true;                // false: greedy search skips the softmax, and scores are 0
 };
 
 // Throws Error naming the option that is out of range.
@@ -33,29 +33,29 @@ struct Translation {
 
 class SentenceSearch {
   public:
-    // attends_history: whether a step reads the cache rows of all positions, or that of the last one alone.
-    SentenceSearch(const SearchOptions& options, size_t source_tokens, const Memory& memory, bool attends_history);
+    SentenceSearch(const Network& network, const SearchOptions& options, size_t source_tokens,
+                   const CrossAttentionCache& cache);
 
     bool done() const { return live_count_ == 0; }
-    // Continuations that may go on: how many of each row have to be considered.
+    // How many continuations can be kept, and so how many of each row have to be considered.
     size_t wanted() const { return options_->beam_size - finished_.size(); }
     // Whether eos may not be generated in this step.
     bool forbids_eos() const { return step_ + 1 < options_->min_length; }
-    // Adds a decoder row for each live hypothesis, with a new row of the cache.
-    void append_rows(std::vector<DecoderRow>& rows, CacheRows& cache);
+    // Adds a decoder row with a new state for each live hypothesis.
+    void append_rows(std::vector<DecoderRow>& rows, StatePool& pool);
     void consider(size_t hypothesis, uint32_t token, double log_probability);
-    // Chooses among what was considered, and gives back cache rows that no live hypothesis needs any more.
-    void advance(CacheRows& cache);
-    // The n best translations, best first; gives the cache rows back.
-    std::vector<Translation> finish(CacheRows& cache);
+    // Keeps the best of the considered continuations, and gives back states that no live hypothesis needs any more.
+    void advance(StatePool& pool);
+    // The n best translations, best first; gives the states back.
+    std::vector<Translation> finish(StatePool& pool);
 
   private:
     struct Hypothesis {
         std::vector<uint32_t> tokens;
-        // Cache rows of the positions so far; where no step reads those before the last, they are given back already.
-        std::vector<std::byte*> history;
+        // States of the positions so far. Those that no step reads any more have been given back.
+        std::vector<std::byte*> states;
         double log_probability = 0.0;
-        size_t uses = 0;  // continuations that still need its tokens and history
+        size_t uses = 0;  // continuations that still need its tokens and states
     };
     struct Candidate {
         double log_probability;
@@ -65,12 +65,14 @@ class SentenceSearch {
 
     void finish_hypothesis(const Candidate& candidate);
     void continue_hypothesis(const Candidate& candidate);
-    void give_back_dead_rows(CacheRows& cache);
+    void give_back_unused(StatePool& pool);
 
     const SearchOptions* options_;
     size_t limit_;
-    const Memory* memory_;
-    bool attends_history_;
+    const CrossAttentionCache* cross_attention_cache_;
+    uint32_t first_token_;
+    uint32_t eos_;
+    bool reads_all_states_;
     size_t step_ = 0;
     size_t live_count_ = 1;
     std::vector<Hypothesis> live_;
@@ -78,8 +80,8 @@ class SentenceSearch {
     std::vector<Hypothesis> next_;
     std::vector<Candidate> candidates_;
     std::vector<Translation> finished_;
-    std::vector<std::byte*> cache_rows_;
-    std::vector<std::byte*> needed_;  // by give_back_dead_rows, kept for its memory
+    std::vector<std::byte*> states_;  // taken from the pool
+    std::vector<std::byte*> needed_;  // of give_back_unused; a member so that its memory is reused
 };
 
 }  // namespace pocketmt

@@ -1,4 +1,4 @@
-// NumPy arrays in and out, and the kernels that a name stands for.
+// Conversion of NumPy arrays, and the kernels of an instruction set by name.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "kernels/kernels.h"
-#include "testing/fenced_memory.h"
+#include "testing/guarded_memory.h"
 
 namespace pocketmt::testing {
 
@@ -25,15 +25,15 @@ inline void require(bool holds, const char* what) {
 }
 
 template <class T>
-FencedRows<T> fenced(const Array<T, 1>& array) {
-    return FencedRows<T>(array.data(), 1, array.shape(0), 0);
+GuardedRows<T> guarded(const Array<T, 1>& array) {
+    return GuardedRows<T>(array.data(), 1, array.shape(0), 0);
 }
 template <class T>
-FencedRows<T> fenced(const Array<T, 2>& array, size_t gap) {
-    return FencedRows<T>(array.data(), array.shape(0), array.shape(1), gap);
+GuardedRows<T> guarded(const Array<T, 2>& array, size_t gap) {
+    return GuardedRows<T>(array.data(), array.shape(0), array.shape(1), gap);
 }
 
-// Indices of some of `rows` rows.
+// Indices of rows.
 using Indices = Array<uint32_t, 1>;
 inline void require_indices(const Indices& indices, size_t rows) {
     require(indices.shape(0) > 0, "at least one index");
@@ -48,18 +48,15 @@ NumPyArray<T> to_numpy(const std::vector<T>& values, std::initializer_list<size_
     return NumPyArray<T>(copy, shape, owner);
 }
 
-// Throws std::invalid_argument where there is no instruction set of this name, std::runtime_error where the CPU lacks
-// it.
+// As pocketmt::kernels_named, of emulated instruction sets too.
 const Kernels& kernels_named(const std::string& name);
 
 void bind_products(nanobind::module_& module);
-void bind_bit_planes(nanobind::module_& module);
-void bind_log_products(nanobind::module_& module);
 void bind_vector_functions(nanobind::module_& module);
-void bind_grids(nanobind::module_& module);
+void bind_fake_quantization(nanobind::module_& module);
 void bind_self_check(nanobind::module_& module);
 void bind_timing(nanobind::module_& module);
 void bind_floor(nanobind::module_& module);
-void bind_crew(nanobind::module_& module);
+void bind_thread_pool(nanobind::module_& module);
 
 }  // namespace pocketmt::testing

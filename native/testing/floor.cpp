@@ -1,4 +1,4 @@
-// How fast one core can multiply and read at most, for benchmarks/floor.py and benchmarks/kernels.
+// The rates at which one core can multiply and read at most, for benchmarks/floor.py and benchmarks/kernels.
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -7,21 +7,29 @@
 
 #include "kernels/shapes.h"
 #include "testing/arrays.h"
-#include "testing/floor/limits.h"
+#include "testing/limits/limits.h"
 #include "testing/memory.h"
 
 namespace nb = nanobind;
+
+#define POCKETMT_FOREIGN(name)
+#define POCKETMT_COMPILED(name)         \
+    namespace pocketmt::testing::name { \
+    extern const Limits limits;         \
+    }
+#include "instruction_sets.inc"
+#undef POCKETMT_COMPILED
 
 namespace pocketmt::testing {
 
 namespace {
 
 const Limits& limits_named(const std::string& name) {
-#if defined(__x86_64__)
-    const InstructionSet instruction_set = kernels_named(name).instruction_set;
-    if (instruction_set == InstructionSet::avx512_vnni) return avx512_vnni::limits;
-    if (instruction_set == InstructionSet::avx2) return avx2::limits;
-#endif
+    kernels_named(name);  // Throws if this CPU cannot run them.
+#define POCKETMT_COMPILED(set) \
+    if (name == #set) return set::limits;
+#include "instruction_sets.inc"
+#undef POCKETMT_COMPILED
     throw std::invalid_argument("there are no limits of the instruction set '" + name + "'");
 }
 
@@ -34,7 +42,7 @@ double seconds_of(Work&& work) {
     return elapsed.count();
 }
 
-constexpr size_t steps = 1 << 15;  // some hundred microseconds
+constexpr size_t steps = 1 << 15;  // They take several hundred microseconds.
 
 std::vector<double> time_multiply_adds(const std::string& instruction_set, const std::string& type, size_t rounds) {
     const Limits& limits = limits_named(instruction_set);
@@ -50,7 +58,7 @@ std::vector<double> time_multiply_adds(const std::string& instruction_set, const
     return seconds;
 }
 
-constexpr size_t least_read_bytes = 8 << 20;  // of a measurement
+constexpr size_t least_read_bytes = 8 << 20;  // Fewest bytes that a measurement reads.
 
 std::vector<double> time_reads(const std::string& instruction_set, size_t bytes, size_t rounds) {
     const Limits& limits = limits_named(instruction_set);

@@ -1,20 +1,20 @@
-// What a product makes, whole and in parts.
+// Computes a product as a whole and in parts.
 #pragma once
 
 #include <cstring>
 #include <stdexcept>
 #include <vector>
 
-#include "kernels/kernels.h"
-#include "testing/fenced_memory.h"
+#include "kernels/product.h"
+#include "testing/guarded_memory.h"
 
 namespace pocketmt::testing {
 
-// The products [count, rows] that multiply(outputs) makes, with `gap` guarded elements between their rows. They are
-// made once more in parts, the last part first: throws std::runtime_error where these are not the same.
+// Returns the products [count, rows] that multiply(outputs) computes, with `gap` guarded elements between their rows.
+// Computes them again in parts, the last part first; throws std::runtime_error where the results differ.
 template <class Multiply>
 std::vector<float> made_products(size_t count, size_t rows, size_t gap, Multiply&& multiply) {
-    const FencedRows<float> whole(count, rows, gap), parts(count, rows, gap);
+    const GuardedRows<float> whole(count, rows, gap), parts(count, rows, gap);
     multiply(Outputs{whole.data(), whole.stride()});
     for (size_t last = rows; last > 0;) {
         const size_t first = (last - 1) / part_outputs * part_outputs;
@@ -24,7 +24,7 @@ std::vector<float> made_products(size_t count, size_t rows, size_t gap, Multiply
     std::vector<float> found = whole.values();
     const std::vector<float> found_in_parts = parts.values();
     if (std::memcmp(found.data(), found_in_parts.data(), found.size() * sizeof(float)) != 0)
-        throw std::runtime_error("a product made in parts is not that made in one go");
+        throw std::runtime_error("a product computed in parts differs from the product computed as a whole");
     return found;
 }
 

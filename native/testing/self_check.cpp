@@ -11,94 +11,83 @@ namespace pocketmt::testing {
 
 namespace {
 
-// Kernels are plain functions: what a wrong one imitates, and for how many rows it is wrong, stand here.
-struct Imitated {
-    const Kernels* table = nullptr;
-    size_t wrong_count = 0;
-} imitated;
+// Kernels are plain functions: the right ones, and the number of rows for which the wrong ones are wrong, are here.
+struct Wronged {
+    const Product* product = nullptr;
+    const VectorFunctions* vector = nullptr;
+    size_t count = 0;
+} wronged;
 
-constexpr float wrong_fraction = 1.0f / 64.0f;
-
-void wrong_float(const void* packed, size_t rows, size_t columns, const float* activations, size_t activation_stride,
-                 size_t count, const Epilogue& epilogue, const Outputs& outputs) {
-    imitated.table->float_product.multiply(packed, rows, columns, activations, activation_stride, count, epilogue,
-                                           outputs);
-    if (count == imitated.wrong_count) outputs.values[(count - 1) * outputs.stride + rows - 1] += wrong_fraction;
-}
-
-template <auto product>
-void wrong_quantized(const void* packed, size_t rows, size_t columns, const QuantizedActivations& activations,
-                     size_t count, const Epilogue& epilogue, const Outputs& outputs) {
-    (imitated.table->*product).multiply(packed, rows, columns, activations, count, epilogue, outputs);
-    float& last = outputs.values[(count - 1) * outputs.stride + rows - 1];
-    if (count == imitated.wrong_count) last = std::nextafter(last, INFINITY);
-}
-
-// Wrong for codes of two bits alone.
-void wrong_bit_plane(const void* packed, size_t rows, size_t columns, size_t bits,
-                     const QuantizedActivations& activations, size_t count, const Epilogue& epilogue,
-                     const Outputs& outputs) {
-    imitated.table->bit_plane_product.multiply(packed, rows, columns, bits, activations, count, epilogue, outputs);
-    float& last = outputs.values[(count - 1) * outputs.stride + rows - 1];
-    if (count == imitated.wrong_count && bits == 2) last = std::nextafter(last, INFINITY);
+// Changes the last output: by its last bit, or of fp32 by more than rounding. Binary codes of one bit stay right.
+void wrong_multiply(const PackedMatrix& matrix, const ProductInput& input, const Epilogue& epilogue,
+                    const Outputs& outputs) {
+    wronged.product->multiply(matrix, input, epilogue, outputs);
+    if (input.count != wronged.count || (wronged.product->tabulates_input && matrix.shape.bits == 1)) return;
+    float& last = outputs.values[(input.count - 1) * outputs.stride + matrix.shape.rows - 1];
+    last = wronged.product->quantized_input ? std::nextafter(last, INFINITY) : last + 1.0f / 64.0f;
 }
 
 // Takes the row before the first one that is asked for.
-template <auto product>
-void wrong_gather(const void* packed, size_t rows, size_t columns, const uint32_t* indices, size_t count,
-                  void* gathered) {
+void wrong_gather(const PackedMatrix& matrix, const uint32_t* indices, size_t count, void* gathered) {
     std::vector<uint32_t> wrong(indices, indices + count);
     --wrong.front();
-    (imitated.table->*product).gather(packed, rows, columns, wrong.data(), count, gathered);
+    wronged.product->gather(matrix, wrong.data(), count, gathered);
 }
 
 void wrong_quantize_rows(const float* x, size_t x_stride, size_t count, size_t columns, int8_t* codes, float* scales,
                          size_t stride) {
-    imitated.table->vector.quantize_rows(x, x_stride, count, columns, codes, scales, stride);
-    if (count == imitated.wrong_count) codes[(count - 1) * stride + columns - 1] ^= 1;
+    wronged.vector->quantize_rows(x, x_stride, count, columns, codes, scales, stride);
+    if (count == wronged.count) codes[(count - 1) * stride + columns - 1] ^= 1;
 }
 
 void wrong_quantize_rows_static(const float* x, size_t x_stride, size_t count, size_t columns, float inverse,
                                 int8_t* codes, size_t stride) {
-    imitated.table->vector.quantize_rows_static(x, x_stride, count, columns, inverse, codes, stride);
-    if (count == imitated.wrong_count) codes[(count - 1) * stride + columns - 1] ^= 1;
+    wronged.vector->quantize_rows_static(x, x_stride, count, columns, inverse, codes, stride);
+    if (count == wronged.count) codes[(count - 1) * stride + columns - 1] ^= 1;
 }
 
 void wrong_quantize_rows_logarithmic(const float* x, size_t x_stride, size_t count, size_t columns, float top,
                                      float scale, int8_t* codes, float* scales, size_t stride) {
-    imitated.table->vector.quantize_rows_logarithmic(x, x_stride, count, columns, top, scale, codes, scales, stride);
-    if (count == imitated.wrong_count) codes[(count - 1) * stride + columns - 1] ^= 1;
+    wronged.vector->quantize_rows_logarithmic(x, x_stride, count, columns, top, scale, codes, scales, stride);
+    if (count == wronged.count) codes[(count - 1) * stride + columns - 1] ^= 1;
+}
+
+// Makes one function wrong; returns whether there is one of this name.
+bool make_wrong(const std::string& kernel, VectorFunctions& vector) {
+    if (kernel == "quantize_rows") {
+        vector.quantize_rows = wrong_quantize_rows;
+    } else if (kernel == "quantize_rows_static") {
+        vector.quantize_rows_static = wrong_quantize_rows_static;
+    } else if (kernel == "quantize_rows_logarithmic") {
+        vector.quantize_rows_logarithmic = wrong_quantize_rows_logarithmic;
+    } else {
+        return false;
+    }
+    return true;
 }
 
 void check_wrong_kernel(const std::string& instruction_set, const std::string& kernel, size_t count) {
     const Kernels& right = kernels_named(instruction_set);
-    Kernels wrong = right;
-    if (kernel == "float_product") {
-        wrong.float_product.multiply = wrong_float;
-    } else if (kernel == "integer_product") {
-        wrong.integer_product.multiply = wrong_quantized<&Kernels::integer_product>;
-    } else if (kernel == "six_bit_product") {
-        wrong.six_bit_product.multiply = wrong_quantized<&Kernels::six_bit_product>;
-    } else if (kernel == "level_table_product") {
-        wrong.level_table_product.multiply = wrong_quantized<&Kernels::level_table_product>;
-    } else if (kernel == "row_table_product") {
-        wrong.row_table_product.multiply = wrong_quantized<&Kernels::row_table_product>;
-    } else if (kernel == "bit_plane_product") {
-        wrong.bit_plane_product.multiply = wrong_bit_plane;
-    } else if (kernel == "float_product.gather") {
-        wrong.float_product.gather = wrong_gather<&Kernels::float_product>;
-    } else if (kernel == "six_bit_product.gather") {
-        wrong.six_bit_product.gather = wrong_gather<&Kernels::six_bit_product>;
-    } else if (kernel == "quantize_rows") {
-        wrong.vector.quantize_rows = wrong_quantize_rows;
-    } else if (kernel == "quantize_rows_static") {
-        wrong.vector.quantize_rows_static = wrong_quantize_rows_static;
-    } else if (kernel == "quantize_rows_logarithmic") {
-        wrong.vector.quantize_rows_logarithmic = wrong_quantize_rows_logarithmic;
-    } else {
-        throw std::invalid_argument("there is no wrong kernel '" + kernel + "'");
+    VectorFunctions vector = right.vector;
+    wronged = {nullptr, &right.vector, count};
+    bool found = make_wrong(kernel, vector);
+    Kernels wrong{right.name, right.requirements, {}, vector, right.fake_quantization};
+    Product product;
+    for (size_t family = 0; family < product_family_count; ++family) {
+        wrong.products[family] = right.products[family];
+        const std::string name = right.products[family]->name;
+        if (kernel != name && kernel != name + " gather") continue;
+        product = *right.products[family];
+        wronged.product = right.products[family];
+        if (kernel == name) {
+            product.multiply = wrong_multiply;
+        } else {
+            product.gather = wrong_gather;
+        }
+        wrong.products[family] = &product;
+        found = true;
     }
-    imitated = {&right, count};
+    if (!found) throw std::invalid_argument("there is no wrong kernel '" + kernel + "'");
     check_kernels(wrong);
 }
 

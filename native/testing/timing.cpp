@@ -1,4 +1,4 @@
-// How long products take: several families in turn in one process, so that what disturbs one disturbs the others.
+// Times products of several families in turn in one process, so that a disturbance affects all of them.
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
-#include <functional>
+#include <map>
 #include <random>
 #include <utility>
 #include <vector>
@@ -29,61 +29,41 @@ std::vector<T> random_bytes(size_t count) {
     return values;
 }
 
-struct Shape {
-    size_t rows;
-    size_t columns;
-};
-
-// One family's packed matrix, and how it is multiplied.
+// A product's packed matrix of random weights.
 struct Packed {
+    const Product* product;
+    MatrixShape shape;
     size_t bytes;
     Memory memory;
-    std::function<void(const void* packed, const QuantizedActivations&, size_t count, float* out)> multiply;
+
+    Packed(const Product& of, const MatrixShape& of_shape, const UnpackedWeights& weights)
+        : product(&of), shape(of_shape), bytes(of.packed_bytes(shape)), memory(allocate(bytes)) {
+        product->pack(weights, shape, memory.get());
+    }
 };
 
-template <class Product, class... Given>
-Packed pack(const Product& product, Shape shape, const Given&... given) {
-    const size_t bytes = product.packed_bytes(shape.rows, shape.columns);
-    Memory memory = allocate(bytes);
-    product.pack(given.data()..., shape.rows, shape.columns, memory.get());
-    return {bytes, std::move(memory),
-            [&product, shape](const void* packed, const QuantizedActivations& input, size_t count, float* out) {
-                product.multiply(packed, shape.rows, shape.columns, input, count, {}, {out, shape.rows});
-            }};
-}
+const std::map<std::string, ProductFamily> families = {{"integer", ProductFamily::integer},
+                                                       {"six_bit", ProductFamily::six_bit},
+                                                       {"lookup_table", ProductFamily::lookup_table},
+                                                       {"row_lookup_table", ProductFamily::row_lookup_table},
+                                                       {"binary_code", ProductFamily::binary_code}};
 
-Packed pack_planes(const BitPlaneProduct& product, Shape shape, size_t bits) {
-    const size_t bytes = product.packed_bytes(shape.rows, shape.columns, bits);
-    Memory memory = allocate(bytes);
-    const auto planes = random_bytes<uint8_t>(shape.rows * bits * ceil_divide(shape.columns, 8));
-    const std::vector<float> alphas(shape.rows * bits, 1.0f);
-    product.pack(planes.data(), alphas.data(), shape.rows, shape.columns, bits, memory.get());
-    return {bytes, std::move(memory),
-            [&product, shape, bits](const void* packed, const QuantizedActivations& input, size_t count, float* out) {
-                product.multiply(packed, shape.rows, shape.columns, bits, input, count, {}, {out, shape.rows});
-            }};
-}
-
-// Families: integer (8 bits), six_bit, level_table, row_table, bit_planes.
-Packed pack_random(const Kernels& table, const std::string& family, size_t bits, Shape shape) {
-    const std::vector<float> scales(shape.rows, 1.0f);
-    if (family == "bit_planes") return pack_planes(table.bit_plane_product, shape, bits);
-    if (family == "level_table") {
-        const auto codes = random_bytes<uint8_t>(shape.rows * ceil_divide(shape.columns, 2));
-        return pack(table.level_table_product, shape, codes, scales, random_bytes<int8_t>(16));
+Packed pack_random(const Kernels& table, const std::string& name, const MatrixShape& shape) {
+    const auto family = families.find(name);
+    require(family != families.end(), "the family integer, six_bit, lookup_table, row_lookup_table or binary_code");
+    auto integers = random_bytes<int8_t>(shape.rows * shape.columns);
+    if (family->second == ProductFamily::six_bit) {
+        for (int8_t& each : integers) each &= 31;
     }
-    if (family == "row_table") {
-        const auto codes = random_bytes<uint8_t>(shape.rows * ceil_divide(shape.columns, 2));
-        return pack(table.row_table_product, shape, codes, scales, random_bytes<int8_t>(shape.rows * 16));
-    }
-    auto weight = random_bytes<int8_t>(shape.rows * shape.columns);
-    if (family == "integer") return pack(table.integer_product, shape, weight, scales);
-    require(family == "six_bit", "the family is integer, six_bit, level_table, row_table or bit_planes");
-    for (int8_t& each : weight) each &= 31;
-    return pack(table.six_bit_product, shape, weight, scales);
+    const auto codes = random_bytes<uint8_t>(shape.rows * ceil_divide(shape.columns, 2));
+    const auto levels = random_bytes<int8_t>(shape.rows * 16);
+    const std::vector<float> scales(shape.rows * most_binary_code_bits, 1.0f);
+    return Packed(
+        table.product(family->second), shape,
+        {.integers = integers.data(), .codes = codes.data(), .levels = levels.data(), .scales = scales.data()});
 }
 
-// A family's matrices, copies of one: many take more memory than a cache has.
+// Copies of one matrix; many of them take more memory than a cache has.
 class Stream {
   public:
     Stream(Packed packed, size_t copies) : packed_(std::move(packed)), copies_(copies) {
@@ -93,10 +73,11 @@ class Stream {
         packed_.memory.reset();
     }
 
-    // Seconds of a product, over all copies once.
-    double time(const QuantizedActivations& input, size_t count, float* out) const {
+    // Seconds of one product, the mean of one pass over all copies.
+    double time(const ProductInput& input, float* out) const {
         const auto start = std::chrono::steady_clock::now();
-        for (size_t copy = 0; copy < copies_; ++copy) packed_.multiply(place(copy), input, count, out);
+        for (size_t copy = 0; copy < copies_; ++copy)
+            packed_.product->multiply({place(copy), packed_.shape}, input, {}, {out, packed_.shape.rows});
         const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
         return elapsed.count() / static_cast<double>(copies_);
     }
@@ -110,27 +91,27 @@ class Stream {
     Memory memory_;
 };
 
+// Names, and bits of binary codes.
 using Families = std::vector<std::pair<std::string, size_t>>;
 
-std::vector<std::vector<double>> time_products(const std::string& instruction_set, const Families& families,
-                                               size_t rows, size_t columns, size_t count, size_t copies,
-                                               size_t rounds) {
+std::vector<std::vector<double>> time_products(const std::string& instruction_set, const Families& timed, size_t rows,
+                                               size_t columns, size_t count, size_t copies, size_t rounds) {
     require(rows > 0 && columns > 0 && count > 0 && copies > 0, "a product that is not empty");
     const Kernels& table = kernels_named(instruction_set);
     const size_t stride = round_up(columns, activation_alignment);
     auto codes = random_bytes<int8_t>(count * stride);
     for (size_t row = 0; row < count; ++row) std::fill_n(codes.data() + row * stride + columns, stride - columns, 0);
     const std::vector<float> scales(count, 1.0f);
-    const QuantizedActivations input{codes.data(), scales.data(), stride};
+    const ProductInput input{.count = count, .quantized = {codes.data(), scales.data(), stride}};
     std::vector<float> out(count * rows);
     std::vector<Stream> streams;
-    for (const auto& [family, bits] : families)
-        streams.emplace_back(pack_random(table, family, bits, {rows, columns}), copies);
-    std::vector<std::vector<double>> seconds(families.size());
-    for (const Stream& stream : streams) stream.time(input, count, out.data());
+    for (const auto& [family, bits] : timed)
+        streams.emplace_back(pack_random(table, family, {rows, columns, bits}), copies);
+    std::vector<std::vector<double>> seconds(timed.size());
+    for (const Stream& stream : streams) stream.time(input, out.data());
     for (size_t round = 0; round < rounds; ++round) {
         for (size_t index = 0; index < streams.size(); ++index)
-            seconds[index].push_back(streams[index].time(input, count, out.data()));
+            seconds[index].push_back(streams[index].time(input, out.data()));
     }
     return seconds;
 }
@@ -138,7 +119,7 @@ std::vector<std::vector<double>> time_products(const std::string& instruction_se
 size_t packed_bytes(const std::string& instruction_set, const std::string& family, size_t bits, size_t rows,
                     size_t columns) {
     require(rows > 0 && columns > 0, "a matrix that is not empty");
-    return pack_random(kernels_named(instruction_set), family, bits, {rows, columns}).bytes;
+    return pack_random(kernels_named(instruction_set), family, {rows, columns, bits}).bytes;
 }
 
 }  // namespace

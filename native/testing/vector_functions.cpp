@@ -1,4 +1,4 @@
-// Every member of VectorFunctions.
+// Bindings of VectorFunctions.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -25,9 +25,9 @@ constexpr size_t position_alignment = 16;
 std::pair<NumPyArray<int8_t>, NumPyArray<float>> quantize_rows(const std::string& instruction_set, const Matrix& x,
                                                                size_t gap) {
     const size_t count = x.shape(0), columns = x.shape(1), stride = round_up(columns, activation_alignment);
-    const FencedRows<float> input = fenced(x, gap);
-    const FencedRows<int8_t> codes(count, stride, 0);
-    const FencedRows<float> scales(1, count, 0);
+    const GuardedRows<float> input = guarded(x, gap);
+    const GuardedRows<int8_t> codes(count, stride, 0);
+    const GuardedRows<float> scales(1, count, 0);
     kernels_named(instruction_set)
         .vector.quantize_rows(input.data(), input.stride(), count, columns, codes.data(), scales.data(), stride);
     return {to_numpy(codes.values(), {count, stride}), to_numpy(scales.values(), {count})};
@@ -37,9 +37,9 @@ std::pair<NumPyArray<int8_t>, NumPyArray<float>> quantize_rows_logarithmic(const
                                                                            const Matrix& x, float top, float scale,
                                                                            size_t gap) {
     const size_t count = x.shape(0), columns = x.shape(1), stride = round_up(columns, activation_alignment);
-    const FencedRows<float> input = fenced(x, gap);
-    const FencedRows<int8_t> codes(count, stride, 0);
-    const FencedRows<float> scales(1, count, 0);
+    const GuardedRows<float> input = guarded(x, gap);
+    const GuardedRows<int8_t> codes(count, stride, 0);
+    const GuardedRows<float> scales(1, count, 0);
     kernels_named(instruction_set)
         .vector.quantize_rows_logarithmic(input.data(), input.stride(), count, columns, top, scale, codes.data(),
                                           scales.data(), stride);
@@ -49,21 +49,21 @@ std::pair<NumPyArray<int8_t>, NumPyArray<float>> quantize_rows_logarithmic(const
 NumPyArray<int8_t> quantize_rows_static(const std::string& instruction_set, const Matrix& x, float inverse,
                                         size_t gap) {
     const size_t count = x.shape(0), columns = x.shape(1), stride = round_up(columns, activation_alignment);
-    const FencedRows<float> input = fenced(x, gap);
-    const FencedRows<int8_t> codes(count, stride, 0);
+    const GuardedRows<float> input = guarded(x, gap);
+    const GuardedRows<int8_t> codes(count, stride, 0);
     kernels_named(instruction_set)
         .vector.quantize_rows_static(input.data(), input.stride(), count, columns, inverse, codes.data(), stride);
     return to_numpy(codes.values(), {count, stride});
 }
 
-// Where the results of a normalization go: memory of their own, or one of the inputs.
+// Memory for the inputs and results of a normalization, whose results can replace its inputs.
 struct NormalizationMemory {
-    FencedRows<float> x;
-    std::optional<FencedRows<float>> residual;
-    FencedRows<float> sum;
-    FencedRows<float> out;
+    GuardedRows<float> x;
+    std::optional<GuardedRows<float>> residual;
+    GuardedRows<float> sum;
+    GuardedRows<float> out;
 
-    const FencedRows<float>& named(const std::string& name, const FencedRows<float>& own) const {
+    const GuardedRows<float>& named(const std::string& name, const GuardedRows<float>& own) const {
         if (name == "x") return x;
         if (name == "residual" && residual) return *residual;
         require(name == "own", "a place: own, x or residual");
@@ -73,19 +73,19 @@ struct NormalizationMemory {
 
 std::pair<std::optional<NumPyArray<float>>, NumPyArray<float>> layer_norm(
     const std::string& instruction_set, const Matrix& x, const std::optional<Matrix>& residual, const Vector& gamma,
-    const Vector& beta, const std::optional<std::string>& sum_place, const std::string& out_place) {
+    const Vector& beta, const std::optional<std::string>& sum_place, const std::string& out_place, float epsilon) {
     const size_t count = x.shape(0), columns = x.shape(1);
     require(!residual || (residual->shape(0) == count && residual->shape(1) == columns), "x and residual of one shape");
     require(gamma.shape(0) == columns && beta.shape(0) == columns, "gamma and beta [columns]");
-    require(sum_place != out_place || out_place == "own", "sum and out in places of their own");
-    NormalizationMemory memory{fenced(x, 0), std::nullopt, {count, columns, 0}, {count, columns, 0}};
+    require(sum_place != out_place || out_place == "own", "sum and out in separate memory");
+    NormalizationMemory memory{guarded(x, 0), std::nullopt, {count, columns, 0}, {count, columns, 0}};
     if (residual) memory.residual.emplace(residual->data(), count, columns, 0);
-    const FencedRows<float>* sum = sum_place ? &memory.named(*sum_place, memory.sum) : nullptr;
-    const FencedRows<float>& out = memory.named(out_place, memory.out);
+    const GuardedRows<float>* sum = sum_place ? &memory.named(*sum_place, memory.sum) : nullptr;
+    const GuardedRows<float>& out = memory.named(out_place, memory.out);
     const float* second = memory.residual ? memory.residual->data() : nullptr;
     kernels_named(instruction_set)
-        .vector.layer_norm(memory.x.data(), second, fenced(gamma).data(), fenced(beta).data(), count, columns,
-                           sum ? sum->data() : nullptr, out.data());
+        .vector.layer_norm(memory.x.data(), second, guarded(gamma).data(), guarded(beta).data(), epsilon, count,
+                           columns, sum ? sum->data() : nullptr, out.data());
     std::optional<NumPyArray<float>> kept;
     if (sum) kept = to_numpy(sum->values(), {count, columns});
     return {kept, to_numpy(out.values(), {count, columns})};
@@ -93,16 +93,16 @@ std::pair<std::optional<NumPyArray<float>>, NumPyArray<float>> layer_norm(
 
 NumPyArray<float> add(const std::string& instruction_set, const Vector& x, const Vector& y) {
     require(x.shape(0) == y.shape(0), "x and y of one size");
-    const FencedRows<float> sum = fenced(y);
-    kernels_named(instruction_set).vector.add(fenced(x).data(), x.shape(0), sum.data());
+    const GuardedRows<float> sum = guarded(y);
+    kernels_named(instruction_set).vector.add(guarded(x).data(), x.shape(0), sum.data());
     return to_numpy(sum.values(), {x.shape(0)});
 }
 
 NumPyArray<float> scale_add(const std::string& instruction_set, const Vector& x, float factor, const Vector& y) {
     require(x.shape(0) == y.shape(0), "x and y of one size");
     const size_t size = x.shape(0);
-    const FencedRows<float> out(1, size, 0);
-    kernels_named(instruction_set).vector.scale_add(fenced(x).data(), factor, fenced(y).data(), size, out.data());
+    const GuardedRows<float> out(1, size, 0);
+    kernels_named(instruction_set).vector.scale_add(guarded(x).data(), factor, guarded(y).data(), size, out.data());
     return to_numpy(out.values(), {size});
 }
 
@@ -114,39 +114,39 @@ NumPyArray<float> transpose_keys(const std::string& instruction_set, const Matri
     const size_t positions = keys.shape(0), width = keys.shape(1);
     require_heads(width, heads);
     const size_t padded = round_up(positions, position_alignment);
-    const FencedRows<float> input = fenced(keys, gap);
-    const FencedRows<float> out(1, width * padded, 0);
+    const GuardedRows<float> input = guarded(keys, gap);
+    const GuardedRows<float> out(1, width * padded, 0);
     kernels_named(instruction_set)
         .vector.transpose_keys(input.data(), input.stride(), positions, heads, width / heads, padded, out.data());
     return to_numpy(out.values(), {heads, width / heads, padded});
 }
 
-NumPyArray<float> attend_memory(const std::string& instruction_set, const Matrix& queries, const Array<float, 3>& keys,
-                                const Matrix& values, size_t gap) {
+NumPyArray<float> attend(const std::string& instruction_set, const Matrix& queries, const Array<float, 3>& keys,
+                         const Matrix& values, size_t gap) {
     const size_t count = queries.shape(0), width = queries.shape(1), positions = values.shape(0);
     const size_t heads = keys.shape(0), head_size = keys.shape(1), padded = keys.shape(2);
     require_heads(width, heads);
     require(heads * head_size == width && values.shape(1) == width, "queries, keys and values of one width");
     require(positions > 0 && padded == round_up(positions, position_alignment), "keys padded to 16 positions");
-    const FencedRows<float> query_rows = fenced(queries, gap), value_rows = fenced(values, gap);
-    const FencedRows<float> transposed(keys.data(), 1, width * padded, 0);
-    const FencedRows<float> by_head(heads, positions * head_size, gap);
+    const GuardedRows<float> query_rows = guarded(queries, gap), value_rows = guarded(values, gap);
+    const GuardedRows<float> transposed(keys.data(), 1, width * padded, 0);
+    const GuardedRows<float> by_head(heads, positions * head_size, gap);
     for (size_t column = 0; column < width; ++column) {
         for (size_t i = 0; i < positions; ++i)
             by_head.row(column / head_size)[i * head_size + column % head_size] = value_rows.row(i)[column];
     }
-    const auto attend = [&](const AttentionMemory& memory) {
-        const FencedRows<float> scores(attention_rows, padded, 0);
-        const FencedRows<float> out(count, width, gap);
+    const auto attend_to = [&](const KeysAndValues& memory) {
+        const GuardedRows<float> scores(attention_rows, padded, 0);
+        const GuardedRows<float> out(count, width, gap);
         kernels_named(instruction_set)
-            .vector.attend_memory(query_rows.data(), query_rows.stride(), count, memory, heads, head_size,
-                                  scores.data(), out.data(), out.stride());
+            .vector.attend(query_rows.data(), query_rows.stride(), count, memory, heads, head_size, scores.data(),
+                           out.data(), out.stride());
         scores.values();
         return out.values();
     };
     const auto found =
-        attend({transposed.data(), value_rows.data(), value_rows.stride(), head_size, positions, padded});
-    if (found != attend({transposed.data(), by_head.data(), head_size, by_head.stride(), positions, padded}))
+        attend_to({transposed.data(), value_rows.data(), value_rows.stride(), head_size, positions, padded});
+    if (found != attend_to({transposed.data(), by_head.data(), head_size, by_head.stride(), positions, padded}))
         throw std::runtime_error("attention depends on how its values lie");
     return to_numpy(found, {count, width});
 }
@@ -157,18 +157,18 @@ NumPyArray<float> attend_cache(const std::string& instruction_set, const Vector&
     require_heads(width, heads);
     require(keys.shape(1) == width && values.shape(1) == width, "query, keys and values of one width");
     require(positions > 0, "at least one position");
-    constexpr size_t gap = position_alignment;  // rows of a cache lie anywhere
-    const FencedRows<float> key_rows = fenced(keys, gap), value_rows = fenced(values, gap);
+    constexpr size_t gap = position_alignment;  // Rows of a cache can lie anywhere.
+    const GuardedRows<float> key_rows = guarded(keys, gap), value_rows = guarded(values, gap);
     std::vector<const float*> key_pointers, value_pointers;
     for (size_t row : rows) {
         require(row < keys.shape(0) && row < values.shape(0), "rows of keys and values");
         key_pointers.push_back(key_rows.row(row));
         value_pointers.push_back(value_rows.row(row));
     }
-    const FencedRows<float> scores(heads, round_up(positions, position_alignment), 0);
-    const FencedRows<float> out(1, width, 0);
+    const GuardedRows<float> scores(heads, round_up(positions, position_alignment), 0);
+    const GuardedRows<float> out(1, width, 0);
     kernels_named(instruction_set)
-        .vector.attend_cache(fenced(query).data(), key_pointers.data(), value_pointers.data(), positions, heads,
+        .vector.attend_cache(guarded(query).data(), key_pointers.data(), value_pointers.data(), positions, heads,
                              width / heads, scores.data(), out.data());
     scores.values();
     return to_numpy(out.values(), {width});
@@ -180,11 +180,11 @@ std::pair<NumPyArray<float>, NumPyArray<float>> recurrent_unit(const std::string
     const size_t size = forget_bias.shape(0);
     require(projected.shape(0) == 2 * size && (!before || before->shape(0) == size),
             "projected [2 size], the others [size]");
-    std::optional<FencedRows<float>> cell_before;
+    std::optional<GuardedRows<float>> cell_before;
     if (before) cell_before.emplace(before->data(), 1, size, 0);
-    const FencedRows<float> cell(1, size, 0), out(1, size, 0);
+    const GuardedRows<float> cell(1, size, 0), out(1, size, 0);
     kernels_named(instruction_set)
-        .vector.recurrent_unit(fenced(projected).data(), fenced(forget_bias).data(),
+        .vector.recurrent_unit(guarded(projected).data(), guarded(forget_bias).data(),
                                cell_before ? cell_before->data() : nullptr, size, cell.data(), out.data());
     return {to_numpy(cell.values(), {size}), to_numpy(out.values(), {size})};
 }
@@ -196,26 +196,26 @@ std::pair<NumPyArray<float>, NumPyArray<float>> lstm_unit(const std::string& ins
     require(given.shape(0) == 4 * size && (!recurrent || recurrent->shape(0) == 4 * size) &&
                 (!before || before->shape(0) == size),
             "given and recurrent [4 size], cell_before [size]");
-    std::optional<FencedRows<float>> added, cell_before;
+    std::optional<GuardedRows<float>> added, cell_before;
     if (recurrent) added.emplace(recurrent->data(), 1, 4 * size, 0);
     if (before) cell_before.emplace(before->data(), 1, size, 0);
-    const FencedRows<float> cell(1, size, 0), hidden(1, size, 0);
+    const GuardedRows<float> cell(1, size, 0), hidden(1, size, 0);
     kernels_named(instruction_set)
-        .vector.lstm_unit(fenced(given).data(), added ? added->data() : nullptr,
+        .vector.lstm_unit(guarded(given).data(), added ? added->data() : nullptr,
                           cell_before ? cell_before->data() : nullptr, size, cell.data(), hidden.data());
     return {to_numpy(cell.values(), {size}), to_numpy(hidden.values(), {size})};
 }
 
-// `slice`: of so many values at a time, one after the other.
+// Merges `slice` values at a time.
 std::pair<NumPyArray<uint32_t>, NumPyArray<float>> top_k(const std::string& instruction_set, const Vector& x, size_t k,
                                                          size_t slice) {
     require(k >= 1 && slice >= 1, "k and slice of at least 1");
-    const FencedRows<uint32_t> indices(1, k, 0);
-    const FencedRows<float> values(1, k, 0);
+    const GuardedRows<uint32_t> indices(1, k, 0);
+    const GuardedRows<float> values(1, k, 0);
     std::fill_n(values.data(), k, -std::numeric_limits<float>::infinity());
     for (size_t first = 0; first < x.shape(0); first += slice) {
         const size_t size = std::min(slice, x.shape(0) - first);
-        const FencedRows<float> part(x.data() + first, 1, size, 0);
+        const GuardedRows<float> part(x.data() + first, 1, size, 0);
         kernels_named(instruction_set)
             .vector.top_k(part.data(), size, static_cast<uint32_t>(first), k, indices.data(), values.data());
     }
@@ -232,12 +232,12 @@ void bind_vector_functions(nb::module_& module) {
     module.def("quantize_rows_static", &quantize_rows_static, set, nb::arg("x"), nb::arg("inverse"),
                nb::arg("gap") = 0);
     module.def("layer_norm", &layer_norm, set, nb::arg("x"), nb::arg("residual").none(), nb::arg("gamma"),
-               nb::arg("beta"), nb::arg("sum_place") = nb::none(), nb::arg("out_place") = "own");
+               nb::arg("beta"), nb::arg("sum_place") = nb::none(), nb::arg("out_place") = "own",
+               nb::arg("epsilon") = 1e-5f);
     module.def("add", &add, set, nb::arg("x"), nb::arg("y"));
     module.def("scale_add", &scale_add, set, nb::arg("x"), nb::arg("factor"), nb::arg("y"));
     module.def("transpose_keys", &transpose_keys, set, nb::arg("keys"), nb::arg("heads"), nb::arg("gap") = 0);
-    module.def("attend_memory", &attend_memory, set, nb::arg("queries"), nb::arg("keys"), nb::arg("values"),
-               nb::arg("gap") = 0);
+    module.def("attend", &attend, set, nb::arg("queries"), nb::arg("keys"), nb::arg("values"), nb::arg("gap") = 0);
     module.def("attend_cache", &attend_cache, set, nb::arg("query"), nb::arg("keys"), nb::arg("values"),
                nb::arg("rows"), nb::arg("heads"));
     module.def("recurrent_unit", &recurrent_unit, set, nb::arg("projected"), nb::arg("forget_bias"),
@@ -247,7 +247,7 @@ void bind_vector_functions(nb::module_& module) {
     module.def(
         "log_sum_exp",
         [](const std::string& instruction_set, const Vector& x) {
-            return kernels_named(instruction_set).vector.log_sum_exp(fenced(x).data(), x.shape(0));
+            return kernels_named(instruction_set).vector.log_sum_exp(guarded(x).data(), x.shape(0));
         },
         set, nb::arg("x"));
     module.def("top_k", &top_k, set, nb::arg("x"), nb::arg("k"), nb::arg("slice"));

@@ -1,4 +1,4 @@
-"""The errors that a user can meet. Each message says what is wrong, where, and what to do."""
+"""Errors that users can meet. Each message says what is wrong, where, and what to do."""
 
 
 class PocketMTError(Exception):
@@ -14,8 +14,8 @@ class DataError(PocketMTError):
 
 
 class ModelFileError(PocketMTError):
-    """A model file is broken, of another version, or not a model file."""
+    """A model file is damaged, has another version, or is not a model file."""
 
 
 class EngineError(PocketMTError):
-    """The engine cannot run here or cannot do what was asked."""
+    """The engine does not run on this machine, or does not support a request."""

@@ -1,4 +1,4 @@
-"""Paper B's Table 3: each row's file holds its codes, ratios are of the same rounds. No time is asserted."""
+"""Table 3 of Chung et al. 2020: the files hold the codes of their rows, and ratios are within rounds."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""The program that times the first word: rows of each side, every step in its place, ratios to the first side."""
+"""The program that times the first word: a row for each engine, with all steps and the ratio to the first."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The program that compares numbers of workers, on very little."""
+"""The program that compares numbers of workers, on a small network."""
 
 import json
 import os

@@ -9,7 +9,8 @@ import torch
 
 from pocketmt.model_file.architecture import TransformerArchitecture
 from pocketmt.models.transformer import Transformer
-from pocketmt.recipes.packing.model_file import About, pack
+from pocketmt.packing.contents import ModelContents, ModelMetadata
+from pocketmt.packing.model_file import pack
 from pocketmt.text.vocabulary_training import train_vocabulary
 
 SOURCES = ["a red house", "the green tree and a bird", "two dogs see the house", "a bird", "the tree is green"]
@@ -17,13 +18,13 @@ Run = Callable[..., subprocess.CompletedProcess[bytes]]
 
 
 def command_line(*arguments: str | Path) -> list[str]:
-    """The installed command, as a user types it."""
+    """Return a command line of the installed `pocketmt`."""
     return [str(Path(sys.executable).with_name("pocketmt")), *map(str, arguments)]
 
 
 @pytest.fixture
 def pocketmt() -> Run:
-    """Runs the command to its end; returns status, stdout and stderr, as bytes."""
+    """Run the command and return its status, stdout and stderr, as bytes."""
 
     def run(
         *arguments: str | Path,
@@ -46,7 +47,7 @@ def pocketmt() -> Run:
 
 @pytest.fixture(scope="session")
 def random_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A model file of a network that was never trained: what it writes is noise, but always the same noise."""
+    """A model file with random weights: its translations are noise, and the same in every run."""
     path = tmp_path_factory.mktemp("model") / "random.pocketmt"
     write_random_model(path, "uniform8", seed=1)
     return path
@@ -74,7 +75,12 @@ def write_random_model(path: Path, scheme: str, seed: int) -> None:
     )
     torch.manual_seed(seed)
     weights = Transformer(architecture).state_dict()
-    pack(path, weights, architecture, vocabulary.model, scheme, About(source_language="en", target_language="de"))
+    pack(
+        path,
+        ModelContents(
+            weights, architecture, vocabulary.model, scheme, ModelMetadata(source_language="en", target_language="de")
+        ),
+    )
 
 
 @pytest.fixture

@@ -1,10 +1,12 @@
+"""pocketmt benchmark: its record and its table."""
+
 import json
 from pathlib import Path
 
 from .conftest import SOURCES, Run
 
 
-def test_the_record_holds_what_was_measured_and_how(pocketmt: Run, random_model: Path, text: Path) -> None:
+def test_the_record_holds_measurements_and_settings(pocketmt: Run, random_model: Path, text: Path) -> None:
     options = ["--beam-size", "2", "--repeats", "2", "--instruction-set", "portable"]
     answer = pocketmt("benchmark", random_model, text, *options, "--json")
     assert answer.returncode == 0, answer.stderr
@@ -23,14 +25,14 @@ def test_the_record_holds_what_was_measured_and_how(pocketmt: Run, random_model:
     assert record["provenance"]["machine"]["processor"]
 
 
-def test_the_table_shows_the_same(pocketmt: Run, random_model: Path, text: Path) -> None:
+def test_the_table_shows_speed_and_latency(pocketmt: Run, random_model: Path, text: Path) -> None:
     answer = pocketmt("benchmark", random_model, text, "--repeats", "1")
     assert answer.returncode == 0
     assert answer.stdout.decode().startswith("source words a second ")
     assert "milliseconds a sentence, median" in answer.stdout.decode()
 
 
-def test_throughput_of_a_text_that_is_made_longer(pocketmt: Run, random_model: Path, text: Path) -> None:
+def test_throughput_is_measured_on_a_repeated_text(pocketmt: Run, random_model: Path, text: Path) -> None:
     lines = 3 * len(SOURCES) + 1
     options = ["--mode", "throughput", "--lines", str(lines), "--repeats", "1", "--pin-workers", "--json"]
     answer = pocketmt("benchmark", random_model, text, *options)
@@ -47,7 +49,7 @@ def test_more_pinned_workers_than_cores_are_refused(pocketmt: Run, random_model:
     assert "1000 workers cannot each have a core" in answer.stderr.decode()
 
 
-def test_texts_and_models_that_cannot_be_timed(pocketmt: Run, random_model: Path, text: Path) -> None:
+def test_empty_or_missing_texts_and_models_are_refused(pocketmt: Run, random_model: Path, text: Path) -> None:
     empty = text.with_name("empty")
     empty.touch()
     for model, path, message in (

@@ -1,4 +1,4 @@
-"""pocketmt clean as a user types it."""
+"""pocketmt clean: each rule, and files that cannot be cleaned."""
 
 import gzip
 import os
@@ -36,7 +36,7 @@ def read(folder: Path) -> list[tuple[str, str]]:
     return list(zip(*sides, strict=True))
 
 
-def test_each_rule_takes_its_line_and_the_table_says_so(pocketmt: Run, tmp_path: Path) -> None:
+def test_each_rule_removes_its_line_and_the_table_counts_it(pocketmt: Run, tmp_path: Path) -> None:
     files = write(tmp_path, [*GOOD, *BAD])
     answer = pocketmt("clean", *files, "-o", tmp_path / "clean.en", tmp_path / "clean.de", "--languages", "en", "de")
     assert answer.returncode == 0, answer.stderr
@@ -47,24 +47,24 @@ def test_each_rule_takes_its_line_and_the_table_says_so(pocketmt: Run, tmp_path:
         **dict.fromkeys(["empty", "ratio", "identical", "copied", "letters", "repetition", "language"], "1"),
         "too long": "0",
         "duplicate": "1",
-        "improbable": "0",  # a twentieth of three lines, rounded down
+        "improbable": "0",  # 5 % of three lines, rounded down.
         "kept": "3",
         "read": "11",
     }
     assert sorted(os.listdir(tmp_path)) == ["clean.de", "clean.en", "text.de", "text.en"]
 
 
-def test_what_is_not_asked_is_not_counted(pocketmt: Run, tmp_path: Path) -> None:
+def test_disabled_rules_have_no_count(pocketmt: Run, tmp_path: Path) -> None:
     files = write(tmp_path, [*GOOD, *BAD])
     outputs = tmp_path / "clean.en", tmp_path / "clean.de"
     answer = pocketmt("clean", *files, "-o", *outputs, "--improbable", "0", "--maximum-copied", "1")
-    unasked = [line.split()[0] for line in answer.stderr.decode().splitlines() if line.endswith("-")]
-    assert unasked[-3:] == ["letters", "language", "improbable"]
+    disabled = [line.split()[0] for line in answer.stderr.decode().splitlines() if line.endswith("-")]
+    assert disabled[-3:] == ["letters", "language", "improbable"]
     kept = read(tmp_path)
     assert [BAD[index] in kept for index in range(7)] == [False, False, False, True, True, False, True]
 
 
-def test_the_worst_of_the_side_that_a_model_wrote_are_left_out(pocketmt: Run, tmp_path: Path) -> None:
+def test_the_least_probable_lines_of_the_written_side_are_removed(pocketmt: Run, tmp_path: Path) -> None:
     pairs = [(f"the {noun} number {place}", f"Wort {place}") for place in range(20) for noun in ("cat", "dog")]
     pairs[7] = ("zyx wvu tsr", "Wort 3")
     pairs[22] = ("the dog number 3", "abc def ghi")
@@ -91,11 +91,11 @@ def test_the_worst_of_the_side_that_a_model_wrote_are_left_out(pocketmt: Run, tm
         ("", ["-o", ".", "b"], ". is a folder"),
         ("", ["--vocabulary", "text.en"], "text.en: not a SentencePiece model"),
         ("", ["--language-model-text", "missing.de"], "missing.de: cannot be read"),
-        ("", ["--language-model-text", "blank.de"], "blank.de: there is no text to learn a language model from"),
-        ("", ["--language-model-text", "/dev/null"], "/dev/null is no regular file"),
+        ("", ["--language-model-text", "blank.de"], "blank.de: there is no text to train a language model on"),
+        ("", ["--language-model-text", "/dev/null"], "/dev/null is not a regular file"),
     ],
 )
-def test_what_cannot_be_cleaned_leaves_what_was_there(
+def test_an_error_leaves_all_files_unchanged(
     pocketmt: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: str, options: list[str], message: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -119,7 +119,7 @@ def test_what_cannot_be_cleaned_leaves_what_was_there(
     assert (tmp_path / "clean.en").read_text() == "old\n"
 
 
-def test_a_missing_extra_says_how_to_install_it(pocketmt: Run, tmp_path: Path) -> None:
+def test_a_missing_extra_is_reported_with_its_installation(pocketmt: Run, tmp_path: Path) -> None:
     (tmp_path / "py3langid").mkdir()
     failing = "raise ModuleNotFoundError(\"No module named 'py3langid'\", name='py3langid')"
     (tmp_path / "py3langid" / "__init__.py").write_text(failing)
@@ -133,7 +133,7 @@ def test_a_missing_extra_says_how_to_install_it(pocketmt: Run, tmp_path: Path) -
     assert pocketmt("clean", *files, "-o", *outputs, *without, environment=environment).returncode == 0
 
 
-def test_rules_alone_need_no_extra(pocketmt: Run, tmp_path: Path) -> None:
+def test_rules_need_no_extra_packages(pocketmt: Run, tmp_path: Path) -> None:
     (tmp_path / "numpy.py").write_text("raise ModuleNotFoundError(\"No module named 'numpy'\", name='numpy')")
     files = write(tmp_path, GOOD)
     outputs = tmp_path / "clean.en", tmp_path / "clean.de"

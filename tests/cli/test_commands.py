@@ -1,4 +1,4 @@
-"""What holds for every command: its help, its errors, what it imports."""
+"""All commands: their help, their errors and their imports."""
 
 import subprocess
 import sys
@@ -11,30 +11,27 @@ from pocketmt.cli.main import pocketmt_command
 from .conftest import Run
 
 COMMANDS = [
-    *(
-        "attention",
-        "benchmark",
-        "clean",
-        "compress",
-        "distill",
-        "evaluate",
-        "inspect",
-        "pack",
-        "sensitivity",
-        "shortlist",
-        "student",
-        "train",
-        "translate",
-    )
+    "benchmark",
+    "clean",
+    "compress",
+    "distill",
+    "evaluate",
+    "inspect",
+    "pack",
+    "pipeline",
+    "sensitivity",
+    "shortlist",
+    "train",
+    "translate",
 ]
 
 
-def test_these_are_all_the_commands() -> None:
+def test_all_commands_are_listed_here() -> None:
     assert sorted(pocketmt_command.commands) == COMMANDS
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_each_help_has_examples_of_its_command(pocketmt: Run, command: str) -> None:
+def test_the_help_of_each_command_has_examples(pocketmt: Run, command: str) -> None:
     answer = pocketmt(command, "--help")
     assert answer.returncode == 0
     _, _, examples = answer.stdout.decode().partition("Examples:\n")
@@ -42,19 +39,19 @@ def test_each_help_has_examples_of_its_command(pocketmt: Run, command: str) -> N
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_an_unknown_option_is_wrong_usage(pocketmt: Run, command: str) -> None:
+def test_an_unknown_option_is_a_usage_error(pocketmt: Run, command: str) -> None:
     answer = pocketmt(command, "--no-such-option")
     assert answer.returncode == 2
     assert b"--no-such-option" in answer.stderr
 
 
-def test_an_unknown_command_is_wrong_usage(pocketmt: Run) -> None:
+def test_an_unknown_command_is_a_usage_error(pocketmt: Run) -> None:
     answer = pocketmt("translat")
     assert answer.returncode == 2
     assert b"translat" in answer.stderr
 
 
-def test_the_command_line_imports_nothing_that_takes_long() -> None:
+def test_the_command_line_imports_no_large_package() -> None:
     heavy = {"torch", "numpy", "msgspec", "rich", "sacrebleu", "safetensors", "lightning_fabric", "sentencepiece"}
     program = "import sys, pocketmt.cli.main; print(*sys.modules)"
     answer = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
@@ -83,8 +80,8 @@ def test_translating_imports_neither_pytorch_nor_numpy(random_model: Path) -> No
     assert {"torch", "numpy", "msgspec", "rich"}.isdisjoint(answer.stderr.split())
 
 
-def test_a_missing_extra_says_how_to_install_it(pocketmt: Run, tmp_path: Path) -> None:
-    # A module of that name that fails as a missing one does.
+def test_a_missing_extra_is_reported_with_its_installation(pocketmt: Run, tmp_path: Path) -> None:
+    # A module of that name that fails like a missing one.
     (tmp_path / "msgspec.py").write_text("raise ModuleNotFoundError(\"No module named 'msgspec'\", name='msgspec')")
     answer = pocketmt("train", "c.toml", "-o", "run", environment={"PYTHONPATH": str(tmp_path)})
     assert answer.returncode == 1

@@ -1,4 +1,4 @@
-"""pocketmt compress: from a run and a recipe to a file that translates; killed, it goes on; what it refuses."""
+"""pocketmt compress: from a run and a recipe to a model file, with resuming, target sizes and errors."""
 
 import json
 import os
@@ -11,10 +11,11 @@ from typing import Any
 
 import pytest
 
+from benchmarks.recipe_files import RECIPES
 from pocketmt.model_file import open_model
 from pocketmt.training.configuration import read_configuration
-from pocketmt.training.loop import train
-from tests.recipes.tiny_run import write_tiny_run
+from pocketmt.training.run import train
+from tests.compression.tiny_run import write_tiny_run
 
 from .conftest import Run, command_line
 
@@ -66,7 +67,7 @@ def tiny_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def trained_run(tiny_run: Path) -> Path:
-    """A run on the same text that has learnt it, so that few bits do harm."""
+    """A run that has learnt the same text, so that low bit widths raise its loss."""
     configuration = tiny_run.parent / "training.toml"
     configuration.write_text(TRAINING)
     train(read_configuration(configuration), tiny_run.parent / "trained")
@@ -91,7 +92,7 @@ def test_a_run_is_compressed_inspected_and_translated(pocketmt: Run, tiny_run: P
     assert sorted(os.listdir(tmp_path)) == ["recipe.toml", "small.compression", "small.pocketmt"]
 
 
-def test_biases_and_norms_are_made_small_where_a_recipe_says_so(pocketmt: Run, tiny_run: Path, tmp_path: Path) -> None:
+def test_a_recipe_may_quantize_biases_and_norms(pocketmt: Run, tiny_run: Path, tmp_path: Path) -> None:
     recipe = write_recipe(tmp_path, 4)
     reports = []
     vectors = """[[stages.quantize]]
@@ -107,11 +108,11 @@ bits = 4
     plain, small = reports
     assert small["vector_bytes"] < plain["vector_bytes"] / 6
     assert small["file_bytes"] < plain["file_bytes"] - plain["vector_bytes"] / 2
-    assert [stack["shape"] for stack in small["stacks"]] == [[12, 16], [2, 24]]
+    assert [group["shape"] for group in small["vector_groups"]] == [[12, 16], [2, 24]]
     assert pocketmt("translate", "-m", tmp_path / "small.pocketmt", stdin=b"red cat\n").stdout.count(b"\n") == 1
 
 
-def test_killed_it_goes_on_and_writes_the_same_file(pocketmt: Run, tiny_run: Path, tmp_path: Path) -> None:
+def test_a_killed_compression_resumes_to_the_same_file(pocketmt: Run, tiny_run: Path, tmp_path: Path) -> None:
     recipe = write_recipe(tmp_path, 120)
     process = subprocess.Popen(
         command_line("compress", tiny_run, recipe, "-o", tmp_path / "killed.pocketmt"), stderr=subprocess.DEVNULL
@@ -127,13 +128,14 @@ def test_killed_it_goes_on_and_writes_the_same_file(pocketmt: Run, tiny_run: Pat
     assert (tmp_path / "killed.pocketmt").read_bytes() == (tmp_path / "whole.pocketmt").read_bytes()
 
 
-def test_the_list_shows_what_comes_along(pocketmt: Run) -> None:
+def test_the_list_shows_the_built_in_recipes(pocketmt: Run) -> None:
     answer = pocketmt("compress", "--list")
     assert answer.returncode == 0
-    assert b"l-log4-error-feedback\n    4 bits" in answer.stdout
+    assert b"8bit\n    8-bit weights with a scale per row" in answer.stdout
+    assert b"[Behnke et al. 2021, section 3.2]" in answer.stdout
 
 
-def test_text_of_another_configuration_is_used(pocketmt: Run, tiny_run: Path, tmp_path: Path) -> None:
+def test_another_configuration_replaces_the_text(pocketmt: Run, tiny_run: Path, tmp_path: Path) -> None:
     configuration = tmp_path / "other.toml"
     names = ("training_source", "training_target", "validation_source", "validation_target")
     configuration.write_text(
@@ -159,7 +161,7 @@ def test_text_of_another_configuration_is_used(pocketmt: Run, tiny_run: Path, tm
         ('"error_feedback"', '"trained_parameters"', "no parameters to train"),
     ],
 )
-def test_a_recipe_that_cannot_be_is_refused_before_any_work(
+def test_an_invalid_recipe_is_refused_before_any_work(
     pocketmt: Run, tiny_run: Path, tmp_path: Path, old: str, new: str, message: str
 ) -> None:
     recipe = write_recipe(tmp_path, 2)
@@ -171,7 +173,7 @@ def test_a_recipe_that_cannot_be_is_refused_before_any_work(
     assert os.listdir(tmp_path) == ["recipe.toml"]
 
 
-def test_a_model_without_parallel_text_is_compressed_by_plain_text(
+def test_a_model_without_parallel_text_is_compressed_with_plain_text(
     pocketmt: Run, tiny_run: Path, tmp_path: Path
 ) -> None:
     bare = tmp_path / "run"
@@ -185,16 +187,18 @@ def test_a_model_without_parallel_text_is_compressed_by_plain_text(
     assert (tmp_path / "small.pocketmt").exists()
 
 
-def test_where_nothing_can_be_written_nothing_is_begun(pocketmt: Run, tiny_run: Path, tmp_path: Path) -> None:
+def test_an_output_that_cannot_be_written_is_refused_before_any_work(
+    pocketmt: Run, tiny_run: Path, tmp_path: Path
+) -> None:
     answer = pocketmt("compress", tiny_run, write_recipe(tmp_path, 2), "-o", tmp_path / "missing" / "out.pocketmt")
     assert answer.returncode == 1
     assert b"missing" in answer.stderr
     assert os.listdir(tmp_path) == ["recipe.toml"]
 
 
-def test_a_size_is_kept_by_choosing_bits(pocketmt: Run, tiny_run: Path, tmp_path: Path) -> None:
+def test_bits_are_chosen_for_a_target_size(pocketmt: Run, tiny_run: Path, tmp_path: Path) -> None:
     file = tmp_path / "small.pocketmt"
-    assert pocketmt("compress", tiny_run, "uniform8", "-o", tmp_path / "larger.pocketmt").returncode == 0
+    assert pocketmt("compress", tiny_run, "8bit", "-o", tmp_path / "larger.pocketmt").returncode == 0
     size = (tmp_path / "larger.pocketmt").stat().st_size - 500
     arguments = ("compress", tiny_run, "--target-size", size, "--updates", "4", "-o", file)
     answer = pocketmt(*arguments)
@@ -204,13 +208,13 @@ def test_a_size_is_kept_by_choosing_bits(pocketmt: Run, tiny_run: Path, tmp_path
     assert b"scored" in answer.stderr
     again = pocketmt(*arguments)
     assert again.returncode == 0
-    assert b"scored" not in again.stderr, "what was begun goes on with its recipe"
+    assert b"scored" not in again.stderr, "a resumed compression keeps its recipe"
 
 
-def test_a_size_is_kept_by_a_coded_file(pocketmt: Run, tiny_run: Path, tmp_path: Path) -> None:
+def test_the_target_size_is_that_of_the_entropy_coded_file(pocketmt: Run, tiny_run: Path, tmp_path: Path) -> None:
     file = tmp_path / "small.pocketmt"
     larger = tmp_path / "larger.pocketmt"
-    assert pocketmt("compress", tiny_run, "uniform8", "--entropy-coding", "-o", larger).returncode == 0
+    assert pocketmt("compress", tiny_run, "8bit", "--entropy-coding", "-o", larger).returncode == 0
     size = larger.stat().st_size - 300
     arguments = ("--updates", "2", "--entropy-coding", "--precision", "bfloat16-mixed")
     answer = pocketmt("compress", tiny_run, "--target-size", size, *arguments, "-o", file)
@@ -220,14 +224,14 @@ def test_a_size_is_kept_by_a_coded_file(pocketmt: Run, tiny_run: Path, tmp_path:
         assert "coding" in model.manifest
 
 
-def test_a_size_that_cannot_be_kept_is_refused(pocketmt: Run, tiny_run: Path, tmp_path: Path) -> None:
+def test_a_target_size_that_is_too_small_is_refused(pocketmt: Run, tiny_run: Path, tmp_path: Path) -> None:
     answer = pocketmt("compress", tiny_run, "--target-size", "1kB", "-o", tmp_path / "small.pocketmt")
     assert answer.returncode == 1
-    assert b"1,000 bytes is too small for this model: it takes" in answer.stderr
+    assert b"1,000 bytes is too small for this model: it needs at least" in answer.stderr
     assert not (tmp_path / "small.pocketmt").exists()
 
 
-def test_a_loss_is_tolerated_by_choosing_bits(pocketmt: Run, trained_run: Path, tmp_path: Path) -> None:
+def test_bits_are_chosen_for_a_tolerated_loss(pocketmt: Run, trained_run: Path, tmp_path: Path) -> None:
     sizes, rises = [], []
     for tolerated in ("0.02", "0.3"):
         file = tmp_path / f"{tolerated}.pocketmt"
@@ -242,7 +246,7 @@ def test_a_loss_is_tolerated_by_choosing_bits(pocketmt: Run, trained_run: Path, 
         rises.append(training["compression"]["loss"] - training["validation_loss"])
     assert pocketmt("translate", "-m", file, stdin=b"red cat\n").stdout.count(b"\n") == 1
     assert sizes[1] < sizes[0]
-    # What the parts lose one by one is added up when bits are chosen; together they lose somewhat more.
+    # Bits are chosen by the sum of the rises of separate parts. All parts together raise the loss slightly more.
     assert rises[0] < 0.1 < rises[1]
 
 
@@ -250,15 +254,15 @@ def test_a_loss_is_tolerated_by_choosing_bits(pocketmt: Run, trained_run: Path, 
     ("arguments", "message"),
     [
         ((), b"Give one of RECIPE, --target-size and --tolerated-loss"),
-        (("uniform8", "--target-size", "1MB"), b"Give one of RECIPE"),
+        (("8bit", "--target-size", "1MB"), b"Give one of RECIPE"),
         (("--target-size", "1MB", "--source-text", "a.en"), b"--source-text goes with RECIPE"),
-        (("uniform8", "--updates", "5"), b"--updates goes with"),
+        (("8bit", "--updates", "5"), b"--updates goes with"),
         (("--target-size", "1MB", "--folder", "work"), b"Give --output"),
-        (("--target-size", "large"), b"'large' is no size"),
-        (("--target-size", "3 parsecs"), b"is no size"),
+        (("--target-size", "large"), b"'large' is not a size"),
+        (("--target-size", "3 parsecs"), b"is not a size"),
     ],
 )
-def test_one_target_is_given(
+def test_contradictory_options_are_usage_errors(
     pocketmt: Run, tiny_run: Path, tmp_path: Path, arguments: tuple[str, ...], message: bytes
 ) -> None:
     output = () if "--folder" in arguments else ("-o", tmp_path / "small.pocketmt")
@@ -271,7 +275,7 @@ def test_a_fully_quantized_model_is_written_inspected_and_translated(
     pocketmt: Run, tiny_run: Path, tmp_path: Path
 ) -> None:
     file = tmp_path / "small.pocketmt"
-    answer = pocketmt("compress", tiny_run, "q-8bit", "--limit-updates", "4", "-o", file)
+    answer = pocketmt("compress", tiny_run, RECIPES / "prato" / "8bit.toml", "--limit-updates", "4", "-o", file)
     assert answer.returncode == 0, answer.stderr
     shown = pocketmt("inspect", file).stdout.decode()
     assert "8 bit within trained ranges: position, embedding_sum by element, query_key_value by element" in shown
@@ -284,8 +288,8 @@ def test_a_fully_quantized_model_is_written_inspected_and_translated(
     assert alone.returncode == 0, alone.stderr
 
 
-def test_without_a_model_file_the_folder_has_the_scores(pocketmt: Run, tiny_run: Path, tmp_path: Path) -> None:
-    arguments = ("compress", tiny_run, "q-naive-8bit", "--limit-updates", "3")
+def test_without_an_output_the_scores_are_in_the_folder(pocketmt: Run, tiny_run: Path, tmp_path: Path) -> None:
+    arguments = ("compress", tiny_run, RECIPES / "prato" / "8bit-naive.toml", "--limit-updates", "3")
     refused = pocketmt(*arguments, "-o", tmp_path / "model.pocketmt")
     assert refused.returncode == 1
     assert b"no model file holds the operation 'attention_scores'" in refused.stderr

@@ -1,4 +1,4 @@
-"""pocketmt distill as a user types it."""
+"""pocketmt distill: resuming, ensembles and errors."""
 
 import json
 import os
@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from pocketmt.cli.main import run as run_here
-from tests.recipes.tiny_run import WORDS, write_tiny_run
+from tests.compression.tiny_run import WORDS, write_tiny_run
 
 from .conftest import Run, command_line
 
@@ -21,7 +21,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_tiny_run(tmp_path_factory.mktemp("tiny"))
 
 
-def test_killed_it_goes_on_to_the_same_text(pocketmt: Run, run: Path, tmp_path: Path) -> None:
+def test_a_killed_distillation_resumes_to_the_same_text(pocketmt: Run, run: Path, tmp_path: Path) -> None:
     draw = random.Random(1)
     text = tmp_path / "text.en"
     text.write_text("".join(" ".join(draw.choices(WORDS, k=3)) + "\n" for _ in range(3500)))
@@ -45,7 +45,7 @@ def test_killed_it_goes_on_to_the_same_text(pocketmt: Run, run: Path, tmp_path: 
     assert (tmp_path / "killed.up").read_bytes() == whole
 
 
-def test_an_ensemble_picks_by_reference(pocketmt: Run, run: Path, tmp_path: Path) -> None:
+def test_an_ensemble_chooses_by_references(pocketmt: Run, run: Path, tmp_path: Path) -> None:
     (tmp_path / "text.en").write_text("red cat\nblue dog\n")
     (tmp_path / "text.up").write_text("RED CAT\nBLUE DOG\n")
     (tmp_path / "more.en").write_text("green house\n")
@@ -79,14 +79,14 @@ def test_an_ensemble_picks_by_reference(pocketmt: Run, run: Path, tmp_path: Path
         (["--parallel", "text.en", "text.en", "-n", "9"], "--beam-size 9"),
     ],
 )
-def test_what_makes_no_sense_is_wrong_usage(
+def test_contradictory_options_are_usage_errors(
     capsys: pytest.CaptureFixture[str], run: Path, options: list[str], message: str
 ) -> None:
     assert run_here(["distill", str(run), *options, "-o", "out.en", "out.up"]) == 2
     assert message in capsys.readouterr().err
 
 
-def test_what_cannot_be_is_an_error_and_leaves_nothing(
+def test_an_error_leaves_no_files(
     capsys: pytest.CaptureFixture[str], run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -100,7 +100,7 @@ def test_what_cannot_be_is_an_error_and_leaves_nothing(
         ([".", "--text", "text.en", *outputs], "model.safetensors: no such file"),
         ([str(run), "--text", "text.en", "-o", "no/out.en", "out.up"], "there is no folder"),
         ([str(run), "--text", "text.en", "-o", "out.en", "."], ". is a folder"),
-        ([str(run), "--text", "pipe", *outputs], "pipe is no regular file, and its text is read more than once"),
+        ([str(run), "--text", "pipe", *outputs], "pipe is not a regular file, but its text is read more than once"),
     ):
         assert run_here(["distill", *arguments]) == 1
         error = capsys.readouterr().err

@@ -1,3 +1,5 @@
+"""pocketmt evaluate: its record, its table and a baseline."""
+
 import json
 from pathlib import Path
 
@@ -8,17 +10,19 @@ from .conftest import Run
 
 @pytest.fixture
 def translation(pocketmt: Run, random_model: Path, text: Path) -> Path:
-    """What the model itself makes of the text."""
+    """The translation of the text by the random model."""
     path = text.with_name("translation.de")
     path.write_bytes(pocketmt("translate", "-m", random_model, "-i", text).stdout)
     return path
 
 
-def test_a_model_agrees_with_itself(pocketmt: Run, random_model: Path, text: Path, translation: Path) -> None:
+def test_a_model_scored_against_its_translation_is_perfect(
+    pocketmt: Run, random_model: Path, text: Path, translation: Path
+) -> None:
     answer = pocketmt("evaluate", "-m", random_model, "-s", text, "-r", translation, "--json")
     assert answer.returncode == 0, answer.stderr
     record = json.loads(answer.stdout)
-    # Noise has no four words in a row, which BLEU wants.
+    # The noise has no sequences of four words, which BLEU needs.
     assert record["quality"]["chrf"]["value"] == pytest.approx(100)
     assert "case:mixed" in record["quality"]["bleu"]["signature"]
     assert record["quality"]["lines"] == 5
@@ -39,7 +43,7 @@ def test_the_table_shows_scores_and_signatures(
     assert "tok:13a" in bleu
 
 
-def test_a_baseline_is_compared_with(
+def test_the_model_is_compared_with_a_baseline(
     pocketmt: Run, random_model: Path, another_model: Path, text: Path, translation: Path
 ) -> None:
     arguments = ["evaluate", "-m", random_model, "--baseline", another_model, "-s", text, "-r", translation]
@@ -62,7 +66,7 @@ def test_a_baseline_is_compared_with(
         (None, "a\n", "source"),
     ],
 )
-def test_texts_that_cannot_be_scored(
+def test_texts_that_cannot_be_scored_are_refused(
     pocketmt: Run, random_model: Path, tmp_path: Path, source: str | None, reference: str | None, message: str
 ) -> None:
     for name, content in (("source", source), ("reference", reference)):

@@ -1,7 +1,9 @@
-"""A deep LSTM by the commands alone: trained, made small by a recipe of the library, shown and run [L7]."""
+"""A deep LSTM by the commands alone: trained, compressed by a recipe, shown and run."""
 
 import json
 from pathlib import Path
+
+from benchmarks.recipe_files import RECIPES
 
 from .conftest import Run
 from .test_train_pack_inspect import write_run
@@ -15,12 +17,12 @@ attention_dimension = 16
 """
 
 
-def test_from_text_to_translations(pocketmt: Run, tmp_path: Path) -> None:
+def test_an_lstm_is_trained_compressed_and_run(pocketmt: Run, tmp_path: Path) -> None:
     configuration = write_run(tmp_path)
     configuration.write_text(configuration.read_text() + MODEL)
     run, file = tmp_path / "run", tmp_path / "small.pocketmt"
     assert pocketmt("train", configuration, "-o", run).returncode == 0
-    answer = pocketmt("compress", run, "l-log4-after-training", "-o", file)
+    answer = pocketmt("compress", run, RECIPES / "aji" / "log4-after-training.toml", "-o", file)
     assert answer.returncode == 0, answer.stderr
     report = json.loads(pocketmt("inspect", file, "--json").stdout)
     assert report["architecture"]["type"] == "lstm"

@@ -1,4 +1,4 @@
-"""pocketmt sensitivity: a table, a record, a picture, and what it refuses."""
+"""pocketmt sensitivity: its table, record and picture, and the input that it refuses."""
 
 import json
 import os
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.recipes.tiny_run import write_tiny_run
+from tests.compression.tiny_run import write_tiny_run
 
 from .conftest import Run
 
@@ -16,7 +16,7 @@ def tiny_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_tiny_run(tmp_path_factory.mktemp("tiny"))
 
 
-def test_a_record_and_a_picture(pocketmt: Run, tiny_run: Path, tmp_path: Path) -> None:
+def test_the_scores_are_written_as_record_and_picture(pocketmt: Run, tiny_run: Path, tmp_path: Path) -> None:
     arguments = ("--bits", "2,1", "--option", "method=greedy", "--sentences", "4")
     answer = pocketmt("sensitivity", tiny_run, *arguments, "--picture", tmp_path / "picture.svg", "--json")
     assert answer.returncode == 0, answer.stderr
@@ -26,7 +26,7 @@ def test_a_record_and_a_picture(pocketmt: Run, tiny_run: Path, tmp_path: Path) -
     assert answer.stderr.endswith(b"scored 17 of 17\n")
 
 
-def test_a_table(pocketmt: Run, tiny_run: Path) -> None:
+def test_the_scores_are_shown_as_a_table(pocketmt: Run, tiny_run: Path) -> None:
     answer = pocketmt("sensitivity", tiny_run, "--bits", "4", "--scheme", "logarithmic")
     assert answer.returncode == 0, answer.stderr
     assert b"\ndecoder.cross_attention " in answer.stdout
@@ -45,7 +45,9 @@ def test_a_table(pocketmt: Run, tiny_run: Path) -> None:
         (("--bits", "8"), 1, "bits is 8"),
     ],
 )
-def test_what_it_refuses(pocketmt: Run, tiny_run: Path, arguments: tuple[str, ...], status: int, message: str) -> None:
+def test_invalid_arguments_are_refused(
+    pocketmt: Run, tiny_run: Path, arguments: tuple[str, ...], status: int, message: str
+) -> None:
     answer = pocketmt("sensitivity", tiny_run, *arguments)
     assert answer.returncode == status
     assert message in answer.stderr.decode()

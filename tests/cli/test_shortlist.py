@@ -1,3 +1,5 @@
+"""pocketmt shortlist: learning, copying and measuring shortlists."""
+
 import json
 from pathlib import Path
 
@@ -14,7 +16,7 @@ from .conftest import SOURCES, Run
 def parallel(tmp_path: Path) -> tuple[Path, Path]:
     source, target = tmp_path / "train.en", tmp_path / "train.de"
     source.write_text("".join(f"{line}\n" for line in SOURCES * 4))
-    # The vocabulary knows English alone: a "translation" that says everything twice will do.
+    # The vocabulary only has English pieces, so each "translation" is the source line twice.
     target.write_text("".join(f"{line} {line}\n" for line in SOURCES * 4))
     return source, target
 
@@ -24,18 +26,18 @@ def faster(pocketmt: Run, random_model: Path, parallel: tuple[Path, Path], tmp_p
     output = tmp_path / "faster.pocketmt"
     answer = pocketmt(
         *("shortlist", random_model, "--source", parallel[0], "--target", parallel[1]),
-        *("--likeliest", "1", "--frequent", "2", "-o", output),
+        *("--top-k", "1", "--frequent", "2", "-o", output),
     )
     assert answer.returncode == 0, answer.stderr
     assert answer.stdout == b""
     before, after = random_model.stat().st_size, output.stat().st_size
-    told = answer.stderr.decode()
-    assert "IBM model 1: iteration 5 of 5" in told
-    assert after > before and f"{after:,} bytes, before {before:,}" in told
+    messages = answer.stderr.decode()
+    assert "IBM model 1: iteration 5 of 5" in messages
+    assert after > before and f"{after:,} bytes, before {before:,}" in messages
     return output
 
 
-def test_translations_are_made_of_the_pieces_in_the_list(
+def test_translations_consist_of_pieces_in_the_shortlist(
     pocketmt: Run, random_model: Path, faster: Path, text: Path
 ) -> None:
     whole = pocketmt("translate", "-m", random_model, "-i", text).stdout
@@ -44,15 +46,15 @@ def test_translations_are_made_of_the_pieces_in_the_list(
     assert pocketmt("translate", "-m", faster, "-i", text, "--no-shortlist").stdout == whole
     assert b"2 pieces for every sentence" in pocketmt("inspect", faster).stdout
     with open_model(faster) as file:
-        vocabulary = Vocabulary.from_bytes(file.vocabulary())
+        vocabulary = Vocabulary(file.vocabulary())
     assert len(set(vocabulary.encode(restricted.decode().splitlines()[0]))) < 25
 
 
 def test_recall_is_measured(
     pocketmt: Run, random_model: Path, faster: Path, text: Path, parallel: tuple[Path, Path]
 ) -> None:
-    measured = ["--recall-source", text, "--recall-target", text, "--json"]
-    answer = pocketmt("shortlist", faster, *measured)
+    options = ["--recall-source", text, "--recall-target", text, "--json"]
+    answer = pocketmt("shortlist", faster, *options)
     assert answer.returncode == 0, answer.stderr
     record = json.loads(answer.stdout)
     recall = record["recall"]
@@ -60,15 +62,17 @@ def test_recall_is_measured(
     assert 0 < recall["reference"] < 1
     assert 0 <= recall["output"] < 1
     assert 6 <= recall["mean_pieces"] < 60
-    more = ["-s", parallel[0], "-t", parallel[1], "--likeliest", "40", "--frequent", "60"]
-    full = json.loads(pocketmt("shortlist", random_model, *more, *measured).stdout)
+    more = ["-s", parallel[0], "-t", parallel[1], "--top-k", "40", "--frequent", "60"]
+    full = json.loads(pocketmt("shortlist", random_model, *more, *options).stdout)
     assert full["recall"]["reference"] == 1
     assert "bytes" not in full
-    table = pocketmt("shortlist", faster, *measured[:-1]).stdout.decode()
+    table = pocketmt("shortlist", faster, *options[:-1]).stdout.decode()
     assert f"{recall['reference']:.2%}" in table and f"{recall['mean_pieces']:.0f} of 60" in table
 
 
-def test_a_list_is_taken_over(pocketmt: Run, another_model: Path, faster: Path, tmp_path: Path) -> None:
+def test_a_shortlist_is_copied_from_another_model(
+    pocketmt: Run, another_model: Path, faster: Path, tmp_path: Path
+) -> None:
     output = tmp_path / "another.pocketmt"
     assert pocketmt("shortlist", another_model, "--like", faster, "-o", output, "--json").returncode == 0
     with open_model(faster) as one, open_model(output) as other:
@@ -78,7 +82,7 @@ def test_a_list_is_taken_over(pocketmt: Run, another_model: Path, faster: Path, 
     assert again.returncode == 0 and f"{size:,} bytes, before {size:,}" in again.stderr.decode()
 
 
-def test_alignments_of_another_tool(
+def test_alignments_of_another_tool_are_used(
     pocketmt: Run, random_model: Path, parallel: tuple[Path, Path], tmp_path: Path
 ) -> None:
     links = tmp_path / "links"
@@ -91,7 +95,7 @@ def test_alignments_of_another_tool(
     assert b"IBM" not in answer.stderr
 
 
-def test_the_speed_without_it_can_be_measured(pocketmt: Run, faster: Path, text: Path) -> None:
+def test_other_commands_run_with_or_without_the_shortlist(pocketmt: Run, faster: Path, text: Path) -> None:
     for arguments, used in (([], True), (["--no-shortlist"], False)):
         answer = pocketmt("benchmark", faster, text, "--repeats", "1", "--json", *arguments)
         assert json.loads(answer.stdout)["shortlist"] is used
@@ -108,27 +112,27 @@ def test_the_speed_without_it_can_be_measured(pocketmt: Run, faster: Path, text:
         (["--recall-source", "train.en"], "go together"),
         ([], "Give --output"),
         (["-o", "out"], "Give text to learn from"),
-        (["--like", "other.pocketmt", "-o", "out", "--likeliest", "9"], "--likeliest and --frequent go with --source"),
-        (["-s", "train.en", "-t", "train.de", "-o", "out", "--likeliest", "256"], "256 is not in the range"),
+        (["--like", "other.pocketmt", "-o", "out", "--top-k", "9"], "--top-k and --frequent go with --source"),
+        (["-s", "train.en", "-t", "train.de", "-o", "out", "--top-k", "256"], "256 is not in the range"),
     ],
 )
-def test_wrong_usage(
+def test_contradictory_options_are_usage_errors(
     random_model: Path, arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(["shortlist", str(random_model), *arguments]) == 2
     assert message in capsys.readouterr().err
 
 
-def test_a_missing_folder_is_told_before_anything_is_learnt(
+def test_a_missing_folder_is_reported_before_any_work(
     random_model: Path, parallel: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
     texts = ["--source", str(parallel[0]), "--target", str(parallel[1])]
     assert run(["shortlist", str(random_model), *texts, "--output", "nowhere/out"]) == 1
-    told = capsys.readouterr().err
-    assert "there is no folder nowhere" in told and "iteration" not in told
+    messages = capsys.readouterr().err
+    assert "there is no folder nowhere" in messages and "iteration" not in messages
 
 
-def test_what_cannot_be_learnt_from(
+def test_unusable_text_and_models_are_refused(
     random_model: Path, parallel: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     short, empty, output = tmp_path / "short", tmp_path / "empty", tmp_path / "out.pocketmt"
@@ -138,7 +142,7 @@ def test_what_cannot_be_learnt_from(
         (["-s", parallel[0], "-t", short], "train.en has 20 lines but"),
         (["-s", empty, "-t", empty], "no sentence pair"),
         (["-s", parallel[0], "-t", tmp_path / "absent"], "absent"),
-        (["-s", parallel[0], "-t", parallel[1], "--alignments", short], "'a' is no link"),
+        (["-s", parallel[0], "-t", parallel[1], "--alignments", short], "'a' is not a link"),
         (["--like", random_model], "holds no shortlist"),
         (["--like", parallel[0]], "not a model file"),
         (["-s", *parallel[:1], "-t", parallel[1], "--recall-source", short, "--recall-target", "none"], "none"),
@@ -149,7 +153,7 @@ def test_what_cannot_be_learnt_from(
         assert not output.exists()
 
 
-def test_a_list_for_another_vocabulary(pocketmt: Run, faster: Path, tmp_path: Path) -> None:
+def test_a_shortlist_of_another_vocabulary_is_refused(pocketmt: Run, faster: Path, tmp_path: Path) -> None:
     answer = pocketmt("shortlist", "captions-en-de", "--like", faster, "-o", tmp_path / "out.pocketmt")
     assert answer.returncode == 1
     assert "its shortlist is for another vocabulary than that of" in answer.stderr.decode()

@@ -1,4 +1,4 @@
-"""Lines come in chunks: full ones from a file, what there is from a pipe."""
+"""Reading lines in chunks: full chunks from files, and lines as they arrive from pipes."""
 
 import os
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pocketmt.cli.streams import BYTES_AT_ONCE, read_chunks
+from pocketmt.cli.streams import READ_BYTES, read_chunks
 
 
 @pytest.fixture
@@ -20,11 +20,11 @@ def pipe() -> Iterator[tuple[BinaryIO, BinaryIO]]:
         yield source, target
 
 
-def test_a_file_comes_in_full_chunks(tmp_path: Path) -> None:
+def test_files_are_read_in_full_chunks(tmp_path: Path) -> None:
     path = tmp_path / "text"
     lines = [f"line {number} " + "word " * (number % 50) for number in range(10_000)]
     path.write_text("".join(f"{line}\n" for line in lines))
-    assert path.stat().st_size > 10 * BYTES_AT_ONCE
+    assert path.stat().st_size > 10 * READ_BYTES
     with path.open("rb") as source:
         chunks = list(read_chunks(source, "text", 256))
     assert [len(chunk) for chunk in chunks] == [256] * 39 + [16]
@@ -38,7 +38,7 @@ def test_a_pipe_that_holds_enough_gives_full_chunks(pipe: tuple[BinaryIO, Binary
     assert [len(next(chunks)) for _ in range(5)] == [256, 256, 256, 232, 0]
 
 
-def test_what_a_pipe_holds_is_given_before_more_is_waited_for(pipe: tuple[BinaryIO, BinaryIO]) -> None:
+def test_lines_of_a_pipe_are_yielded_before_the_next_read_blocks(pipe: tuple[BinaryIO, BinaryIO]) -> None:
     source, target = pipe
     chunks = read_chunks(source, "stdin", 2)
     assert next(chunks) == []
@@ -53,7 +53,7 @@ def test_what_a_pipe_holds_is_given_before_more_is_waited_for(pipe: tuple[Binary
     assert list(chunks) == [["four"]]
 
 
-def test_a_pipe_that_does_not_block_is_waited_for_all_the_same(pipe: tuple[BinaryIO, BinaryIO]) -> None:
+def test_a_non_blocking_pipe_is_waited_for(pipe: tuple[BinaryIO, BinaryIO]) -> None:
     source, target = pipe
     os.set_blocking(source.fileno(), False)
     chunks = read_chunks(source, "stdin", 8)
@@ -62,19 +62,19 @@ def test_a_pipe_that_does_not_block_is_waited_for_all_the_same(pipe: tuple[Binar
     assert next(chunks) == ["one"]
 
 
-@given(st.lists(st.binary(max_size=12).map(lambda piece: piece.replace(b"x", b"\n")), max_size=8), st.integers(1, 4))
-def test_lines_do_not_depend_on_how_bytes_arrive(pieces: list[bytes], size: int) -> None:
+@given(st.lists(st.binary(max_size=12).map(lambda block: block.replace(b"x", b"\n")), max_size=8), st.integers(1, 4))
+def test_lines_do_not_depend_on_how_bytes_arrive(blocks: list[bytes], size: int) -> None:
     reading, writing = os.pipe()
     with open(reading, "rb") as source:
         with open(writing, "wb", buffering=0) as target:
             chunks = read_chunks(source, "stdin", size)
             found = list(next(chunks))
-            for piece in filter(None, pieces):
-                target.write(piece)
+            for block in filter(None, blocks):
+                target.write(block)
                 while chunk := next(chunks):
                     assert len(chunk) <= size
                     found += chunk
         found += chain(*chunks)
-    whole = b"".join(pieces)
+    whole = b"".join(blocks)
     expected = whole.split(b"\n")[: None if whole and not whole.endswith(b"\n") else -1]
     assert found == [line.removesuffix(b"\r").decode("utf-8", errors="replace") for line in expected]

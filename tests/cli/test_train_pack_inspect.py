@@ -1,4 +1,4 @@
-"""From text to a packed file by the commands alone, and what they say when it cannot be done."""
+"""pocketmt train, pack and inspect: from text to a model file, and the errors on the way."""
 
 import json
 import os
@@ -53,7 +53,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return run
 
 
-def test_entropy_coding_makes_a_smaller_file_of_the_same_words(pocketmt: Run, trained: Path, tmp_path: Path) -> None:
+def test_an_entropy_coded_file_is_smaller_and_translates_the_same(pocketmt: Run, trained: Path, tmp_path: Path) -> None:
     plain, coded = tmp_path / "plain.pocketmt", tmp_path / "coded.pocketmt"
     assert pocketmt("pack", trained, "-s", "uniform8", "-o", plain).returncode == 0
     assert pocketmt("pack", trained, "-s", "uniform8", "-o", coded, "--entropy-coding").returncode == 0
@@ -104,7 +104,7 @@ def test_a_finished_run_is_not_trained_again(pocketmt: Run, trained: Path) -> No
         ('"train.', '"empty.', "empty"),
     ],
 )
-def test_a_run_that_cannot_be_is_refused_by_name(
+def test_an_invalid_configuration_or_text_is_named(
     pocketmt: Run, tmp_path: Path, old: str, new: str, message: str
 ) -> None:
     configuration = write_run(tmp_path)
@@ -119,7 +119,7 @@ def test_a_run_that_cannot_be_is_refused_by_name(
     assert b"Traceback" not in answer.stderr
 
 
-def test_ctrl_c_stops_training_which_goes_on_later(pocketmt: Run, tmp_path: Path) -> None:
+def test_training_resumes_after_ctrl_c(pocketmt: Run, tmp_path: Path) -> None:
     configuration, run = write_run(tmp_path, updates=60), tmp_path / "run"
     process = subprocess.Popen(command_line("train", configuration, "-o", run), stderr=subprocess.PIPE)
     while not (run / "checkpoint.pt").exists():
@@ -144,7 +144,7 @@ def test_ctrl_c_stops_training_which_goes_on_later(pocketmt: Run, tmp_path: Path
         ("trained", "/dev/full/out.pocketmt", "/dev/full"),
     ],
 )
-def test_what_cannot_be_packed(
+def test_missing_runs_and_folders_are_named(
     pocketmt: Run, trained: Path, tmp_path: Path, run: str, output: str, message: str
 ) -> None:
     folder = trained if run == "trained" else tmp_path / run
@@ -155,7 +155,7 @@ def test_what_cannot_be_packed(
     assert os.listdir(tmp_path) == []
 
 
-def test_a_broken_file_is_not_shown(pocketmt: Run, random_model: Path, tmp_path: Path) -> None:
+def test_a_damaged_file_is_not_shown(pocketmt: Run, random_model: Path, tmp_path: Path) -> None:
     broken = tmp_path / "broken.pocketmt"
     broken.write_bytes(random_model.read_bytes()[:-1])
     answer = pocketmt("inspect", broken)

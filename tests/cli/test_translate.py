@@ -1,4 +1,4 @@
-"""`pocketmt translate`: one line out for each line in, whatever it holds, and nothing half-written."""
+"""pocketmt translate: one output line for each input line, and no incomplete files."""
 
 import gzip
 import json
@@ -30,7 +30,7 @@ HOSTILE = [
     "e\u0301".encode() * 500,
     b"\r",
     b"a\rb",
-    b"\xed\xa0\x80",  # a lone surrogate
+    b"\xed\xa0\x80",  # A lone surrogate.
     b" ".join([b"house"] * 10_000),
     b"x" * 20_000,
     b"<s></s><unk><pad>",
@@ -38,7 +38,7 @@ HOSTILE = [
 ]
 
 
-def test_one_line_out_for_each_hostile_line(pocketmt: Run, random_model: Path) -> None:
+def test_each_hostile_line_gives_one_output_line(pocketmt: Run, random_model: Path) -> None:
     answer = pocketmt("translate", "-m", random_model, "-b", "1", stdin=b"\n".join(HOSTILE) + b"\n")
     assert answer.returncode == 0, answer.stderr
     answer.stdout.decode("utf-8")
@@ -50,14 +50,14 @@ def test_one_line_out_for_each_hostile_line(pocketmt: Run, random_model: Path) -
     assert b"\r" not in answer.stdout
 
 
-def test_hostile_neighbours_change_nothing(pocketmt: Run, random_model: Path) -> None:
+def test_translations_do_not_depend_on_hostile_neighbours(pocketmt: Run, random_model: Path) -> None:
     alone = pocketmt("translate", "-m", random_model, stdin="\n".join(SOURCES).encode())
     lines = [line for source in SOURCES for line in (source.encode(), b"\xff\x00 house " * 50)]
     among = pocketmt("translate", "-m", random_model, stdin=b"\n".join(lines))
     assert among.stdout.split(b"\n")[:-1:2] == alone.stdout.split(b"\n")[:-1]
 
 
-def test_random_bytes(pocketmt: Run, random_model: Path) -> None:
+def test_random_bytes_are_translated(pocketmt: Run, random_model: Path) -> None:
     noise = random.Random(5).randbytes(20_000)
     answer = pocketmt("translate", "-m", random_model, "-b", "1", stdin=noise)
     assert answer.returncode == 0
@@ -65,7 +65,7 @@ def test_random_bytes(pocketmt: Run, random_model: Path) -> None:
     answer.stdout.decode("utf-8")
 
 
-def test_broken_utf_8_is_warned_about_by_its_first_line(pocketmt: Run, random_model: Path) -> None:
+def test_a_warning_names_the_first_line_of_invalid_utf_8(pocketmt: Run, random_model: Path) -> None:
     answer = pocketmt("translate", "-m", random_model, stdin=b"a bird\nhouse \xff\na bird\n\xfe\n")
     assert answer.returncode == 0
     warnings = answer.stderr.decode().splitlines()
@@ -82,7 +82,7 @@ def test_a_replaced_byte_is_translated_as_the_replacement_character(pocketmt: Ru
 
 
 @pytest.mark.parametrize("stdin", [b"a bird\r\na red house\r\n", b"a bird\na red house", b"a bird\na red house\n"])
-def test_line_ends_of_any_kind_are_read_and_line_feeds_written(pocketmt: Run, random_model: Path, stdin: bytes) -> None:
+def test_all_line_ends_are_read_and_line_feeds_are_written(pocketmt: Run, random_model: Path, stdin: bytes) -> None:
     expected = [pocketmt("translate", "-m", random_model, stdin=line).stdout for line in (b"a bird", b"a red house")]
     assert pocketmt("translate", "-m", random_model, stdin=stdin).stdout == b"".join(expected)
 
@@ -93,7 +93,7 @@ def test_no_input_gives_no_output(pocketmt: Run, random_model: Path) -> None:
 
 
 @pytest.mark.parametrize("options", [["--workers", "3"], ["--instruction-set", "portable"]])
-def test_the_text_does_not_depend_on_how_it_is_computed(
+def test_translations_do_not_depend_on_workers_and_kernels(
     pocketmt: Run, random_model: Path, text: Path, options: list[str]
 ) -> None:
     plain = pocketmt("translate", "-m", random_model, "-i", text)
@@ -101,7 +101,7 @@ def test_the_text_does_not_depend_on_how_it_is_computed(
     assert pocketmt("translate", "-m", random_model, "-i", text, *options).stdout == plain.stdout
 
 
-def test_n_best_lists_stay_in_their_line_best_first(pocketmt: Run, random_model: Path, text: Path) -> None:
+def test_n_best_translations_share_a_line_best_first(pocketmt: Run, random_model: Path, text: Path) -> None:
     best = pocketmt("translate", "-m", random_model, "-i", text).stdout.decode().split("\n")
     plain = pocketmt("translate", "-m", random_model, "-i", text, "-n", "3").stdout.decode().split("\n")
     scored = pocketmt("translate", "-m", random_model, "-i", text, "-n", "3", "--scores").stdout.decode().split("\n")
@@ -118,13 +118,13 @@ def test_n_best_lists_stay_in_their_line_best_first(pocketmt: Run, random_model:
         assert [each["text"] for each in json.loads(as_json[index])["translations"]] == texts
 
 
-def test_more_translations_than_the_beam_holds_are_refused_as_usage(pocketmt: Run, random_model: Path) -> None:
+def test_more_translations_than_the_beam_size_are_a_usage_error(pocketmt: Run, random_model: Path) -> None:
     answer = pocketmt("translate", "-m", random_model, "-n", "5")
     assert answer.returncode == 2
     assert b"--beam-size 5" in answer.stderr
 
 
-def test_output_to_a_file_is_what_stdout_would_be(pocketmt: Run, random_model: Path, text: Path) -> None:
+def test_a_file_receives_the_same_output_as_stdout(pocketmt: Run, random_model: Path, text: Path) -> None:
     output = text.with_name("out.de")
     answer = pocketmt("translate", "-m", random_model, "-i", text, "-o", output)
     assert (answer.returncode, answer.stdout) == (0, b"")
@@ -156,7 +156,7 @@ def test_wrong_paths_are_named(pocketmt: Run, random_model: Path, arguments: lis
 
 
 @pytest.mark.parametrize("to_stdout", [True, False])
-def test_a_full_disk_is_said(random_model: Path, text: Path, to_stdout: bool) -> None:
+def test_a_full_disk_is_reported(random_model: Path, text: Path, to_stdout: bool) -> None:
     arguments = ["translate", "-m", str(random_model), "-i", str(text)]
     with open("/dev/full", "wb") as full:
         answer = subprocess.run(
@@ -171,7 +171,7 @@ def test_a_full_disk_is_said(random_model: Path, text: Path, to_stdout: bool) ->
     assert answer.stderr.count(b"\n") == 1
 
 
-def test_compressed_text_is_read_and_written(pocketmt: Run, random_model: Path, text: Path) -> None:
+def test_gzip_files_are_read_and_written(pocketmt: Run, random_model: Path, text: Path) -> None:
     plain = pocketmt("translate", "-m", random_model, "-i", text).stdout
     packed, output = text.with_name("source.en.gz"), text.with_name("out.de.gz")
     packed.write_bytes(gzip.compress(text.read_bytes()))
@@ -181,7 +181,7 @@ def test_compressed_text_is_read_and_written(pocketmt: Run, random_model: Path, 
         assert answer.returncode == 0, answer.stderr
         written.append(output.read_bytes())
     assert gzip.decompress(written[0]) == plain
-    assert written[0] == written[1]  # neither a time nor a temporary name is in it
+    assert written[0] == written[1]  # The file holds neither a time nor a temporary name.
     packed.write_bytes(gzip.compress(text.read_bytes())[:-9])
     answer = pocketmt("translate", "-m", random_model, "-i", packed, "-o", output)
     assert answer.returncode == 1
@@ -189,14 +189,14 @@ def test_compressed_text_is_read_and_written(pocketmt: Run, random_model: Path, 
     assert output.read_bytes() == written[0]
 
 
-def test_a_byte_order_mark_is_no_text(pocketmt: Run, random_model: Path) -> None:
+def test_a_byte_order_mark_is_ignored(pocketmt: Run, random_model: Path) -> None:
     plain = pocketmt("translate", "-m", random_model, stdin=b"a bird\n")
     assert pocketmt("translate", "-m", random_model, stdin=b"\xef\xbb\xbfa bird\n").stdout == plain.stdout
 
 
-def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(pocketmt: Run, random_model: Path, text: Path) -> None:
+def test_a_failed_write_leaves_only_the_old_file(pocketmt: Run, random_model: Path, text: Path) -> None:
     output = text.with_name("out.de")
-    output.write_text("what stood here")
+    output.write_text("the old file")
 
     def limit_file_size() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (10, 10))
@@ -204,11 +204,11 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(pocketmt: Run, 
     answer = pocketmt("translate", "-m", random_model, "-i", text, "-o", output, before=limit_file_size)
     assert answer.returncode == 1
     assert b"File too large" in answer.stderr
-    assert output.read_text() == "what stood here"
+    assert output.read_text() == "the old file"
     assert sorted(os.listdir(text.parent)) == ["out.de", "source.en"]
 
 
-def test_lines_are_answered_while_others_are_still_to_come(random_model: Path) -> None:
+def test_translations_are_written_before_the_input_ends(random_model: Path) -> None:
     with subprocess.Popen(
         command_line("translate", "-m", random_model, "-b", "1"), stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as process:
@@ -226,7 +226,7 @@ def test_lines_are_answered_while_others_are_still_to_come(random_model: Path) -
 
 
 @pytest.mark.parametrize("options", [[], ["-w", "2"], ["-n", "2"], ["--json"]])
-def test_who_writes_a_line_and_waits_is_answered(random_model: Path, options: list[str]) -> None:
+def test_each_line_of_a_pipe_is_translated_at_once(random_model: Path, options: list[str]) -> None:
     command = command_line("translate", "-m", random_model, "-b", "2", *options)
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdin is not None
@@ -244,7 +244,7 @@ def test_who_writes_a_line_and_waits_is_answered(random_model: Path, options: li
 
 
 @pytest.mark.parametrize(("closed", "advice"), [("stdin", "--input"), ("stdout", "--output")])
-def test_a_closed_stream_is_said(random_model: Path, closed: str, advice: str) -> None:
+def test_a_closed_stream_is_reported(random_model: Path, closed: str, advice: str) -> None:
     redirection = {"stdin": "<&-", "stdout": ">&-"}[closed]
     command = shlex.join(command_line("translate", "-m", random_model))
     answer = subprocess.run(["sh", "-c", f"{command} {redirection}"], input=b"", stderr=subprocess.PIPE, check=False)
@@ -255,13 +255,13 @@ def test_a_closed_stream_is_said(random_model: Path, closed: str, advice: str) -
     assert message.count("\n") == 1
 
 
-def test_with_stderr_closed_an_error_is_not_among_the_results(random_model: Path) -> None:
+def test_an_error_with_stderr_closed_does_not_reach_stdout(random_model: Path) -> None:
     command = shlex.join(command_line("translate", "-m", random_model, "-i", "missing.en"))
     answer = subprocess.run(["sh", "-c", f"{command} 2>&-"], stdout=subprocess.PIPE, check=False)
     assert (answer.returncode, answer.stdout) == (1, b"")
 
 
-def test_a_reader_that_goes_away_ends_it_quietly(random_model: Path, tmp_path: Path) -> None:
+def test_a_closed_output_pipe_ends_the_command_quietly(random_model: Path, tmp_path: Path) -> None:
     source = tmp_path / "long.en"
     source.write_bytes(b"a bird\n" * 20_000)
     with subprocess.Popen(
@@ -278,15 +278,15 @@ def test_a_reader_that_goes_away_ends_it_quietly(random_model: Path, tmp_path: P
 
 
 @pytest.mark.parametrize(
-    ("sent", "workers", "status", "said"),
+    ("sent", "workers", "status", "expected"),
     [
         (signal.SIGINT, "1", 130, "interrupted"),
         (signal.SIGINT, "2", 130, "interrupted"),
         (signal.SIGTERM, "1", 143, ""),
     ],
 )
-def test_what_stops_it_leaves_nothing_half_written(
-    random_model: Path, tmp_path: Path, sent: signal.Signals, workers: str, status: int, said: str
+def test_an_interrupted_translation_leaves_no_output(
+    random_model: Path, tmp_path: Path, sent: signal.Signals, workers: str, status: int, expected: str
 ) -> None:
     source, output = tmp_path / "long.en", tmp_path / "out.de"
     source.write_bytes(b"the green tree and a bird\n" * 200_000)
@@ -298,5 +298,5 @@ def test_what_stops_it_leaves_nothing_half_written(
     process.send_signal(sent)
     _, message = process.communicate(timeout=20)
     assert process.returncode == status
-    assert message.decode().strip() == said
+    assert message.decode().strip() == expected
     assert os.listdir(tmp_path) == ["long.en"]

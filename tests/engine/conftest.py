@@ -24,7 +24,7 @@ Loader = Callable[..., tuple[_native.Model, TranslationNetwork]]
 
 @pytest.fixture(scope="session")
 def vocabulary() -> Vocabulary:
-    """120 pieces."""
+    """A vocabulary of 120 pieces."""
     draw = random.Random(1)
     return train_vocabulary([" ".join(draw.choices(WORDS, k=8)) + "." for _ in range(500)], 120)
 
@@ -64,7 +64,7 @@ def sentences(count: int, *, seed: int = 0, longest: int = 20) -> list[list[int]
 
 
 def search_options(**changes: object) -> _native.SearchOptions:
-    """Beam 4, the best one, with scores, unless told otherwise."""
+    """Search options: by default beam 4, one translation, with scores."""
     options: dict[str, object] = {
         "beam_size": 4,
         "n_best": 1,

@@ -8,15 +8,15 @@ import torch
 from torch import Tensor
 
 from pocketmt.model_file import Architecture, TransformerArchitecture
-from pocketmt.model_file.bit_packing import pack_codes
+from pocketmt.model_file.matrices.bit_packing import pack_codes
 from pocketmt.model_file.writer import StoredTensor, write_model
 from pocketmt.models.network import TranslationNetwork
 from pocketmt.models.networks import make_network
+from pocketmt.packing.reference.network import load_reference
 from pocketmt.quantization import Logarithmic, Scheme, Uniform
-from pocketmt.recipes.reference.network import load_reference
 from pocketmt.text.vocabulary import Vocabulary
 
-# Networks this small gain nothing by threads, and on a busy machine lose much.
+# Threads do not make networks this small faster, and slow them down on a busy machine.
 torch.set_num_threads(1)
 
 # Row groups of a matrix [rows, columns]: (scheme, rows); an empty list leaves it in fp32.
@@ -63,7 +63,7 @@ def architecture(**changes: object) -> TransformerArchitecture:
 
 
 def random_network(shape: Architecture, seed: int = 0) -> TranslationNetwork:
-    """A network whose next-token distributions are peaked and whose biases and norms are not the neutral ones."""
+    """A network whose next-token distributions are peaked and whose biases and norms are not neutral."""
     torch.manual_seed(seed)
     model = make_network(shape).eval()
     with torch.no_grad():
@@ -92,9 +92,9 @@ def write(
         for index, (scheme, rows) in enumerate(groups):
             first = sum(count for _, count in matrices[name])
             stored.update(_stored(f"{name}.{index}", scheme, weight[first : first + rows]))
-            if scheme.description() not in schemes:
-                schemes.append(scheme.description())
-            matrices[name].append([schemes.index(scheme.description()), rows])
+            if scheme.stored_form() not in schemes:
+                schemes.append(scheme.stored_form())
+            matrices[name].append([schemes.index(scheme.stored_form()), rows])
     write_model(path, manifest(model.architecture, vocabulary, schemes, matrices), stored, vocabulary.model)
     return load_reference(path)
 

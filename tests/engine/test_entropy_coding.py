@@ -1,4 +1,4 @@
-"""A file with entropy-coded codes is the same model: it translates the same, and is refused as clearly."""
+"""Files with entropy-coded codes: the same translations, and errors that name the fault."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -7,23 +7,24 @@ import pytest
 import torch
 
 from pocketmt.engine import _native
-from pocketmt.engine.loading import native_architecture, native_model
+from pocketmt.engine.loading import native_model
 from pocketmt.errors import ModelFileError
 from pocketmt.model_file import open_model
-from pocketmt.recipes.packing.model_file import pack
-from pocketmt.recipes.reference.network import load_reference
-from pocketmt.recipes.row_groups import RowGroup
+from pocketmt.packing.contents import ModelContents, PackingOptions
+from pocketmt.packing.model_file import pack
+from pocketmt.packing.reference.network import load_reference
+from pocketmt.quantization.row_groups import RowGroup
 from pocketmt.text.vocabulary import Vocabulary
 from tests.engine.conftest import search_options, sentences
 from tests.engine.reference import architecture, random_network
-from tests.engine.test_schemes import ABOUT, GROUPS, SCHEMES, SHAPES, Groups, load
+from tests.engine.test_schemes import GROUPS, METADATA, SCHEMES, SHAPES, Groups, load
 
 MATRIX = "embedding.weight"
 ROWS, COLUMNS = 120, 32
 
 
 def write_both(folder: Path, vocabulary: Vocabulary, embedding: Groups, others: Groups, shape: str) -> list[Path]:
-    """The same random network as it is and coded."""
+    """The same random network, uncoded and coded."""
     model = random_network(architecture(**SHAPES[shape]))
     with torch.no_grad():
         for weight in model.parameters():
@@ -31,15 +32,9 @@ def write_both(folder: Path, vocabulary: Vocabulary, embedding: Groups, others: 
                 weight.mul_(weight.abs() * 20)  # more small ones than large ones, as in a trained network
     paths = [folder / "plain.pocketmt", folder / "coded.pocketmt"]
     for path in paths:
-        pack(
-            path,
-            model.state_dict(),
-            model.architecture,
-            vocabulary.model,
-            {"embedding.weight": embedding, "*": others},
-            ABOUT,
-            entropy_coding=path == paths[1],
-        )
+        schemes = {"embedding.weight": embedding, "*": others}
+        contents = ModelContents(model.state_dict(), model.architecture, vocabulary.model, schemes, METADATA)
+        pack(path, contents, PackingOptions(entropy_coding=path == paths[1]))
     return paths
 
 
@@ -82,14 +77,14 @@ LIARS: dict[str, tuple[Callable[[str], bytes | None], type[Exception], str]] = {
 
 
 @pytest.mark.parametrize("liar", LIARS)
-def test_a_decoder_that_lies(
+def test_wrong_output_of_a_decoder_is_refused(
     tmp_path: Path, vocabulary: Vocabulary, monkeypatch: pytest.MonkeyPatch, liar: str
 ) -> None:
     lie, error, reason = LIARS[liar]
     groups = (RowGroup(SCHEMES["uniform"]),)
     _, coded = write_both(tmp_path, vocabulary, groups, groups, "even")
     with open_model(coded) as file:
-        assert file.form(f"{MATRIX}.0.codes") == ("I8", (ROWS, COLUMNS))
+        assert file.layout(f"{MATRIX}.0.codes") == ("I8", (ROWS, COLUMNS))
         data = file.data
         monkeypatch.setattr(file, "data", lambda name: (lie if MATRIX in name else data)(name))
         with pytest.raises(error, match=reason):
@@ -101,12 +96,9 @@ def test_only_codes_and_matrices_may_be_coded(model_path: Path) -> None:
     with open_model(model_path) as file, pytest.raises(ModelFileError, match=coded):
         _native.Model(
             buffer=file.buffer,
-            architecture=native_architecture(file.architecture),
+            architecture=file.architecture.fields(),
             tensors={name: (each.dtype, each.shape, each.offset, each.size) for name, each in file.tensors.items()},
-            matrices={
-                name: [(each.scheme, each.bits, each.granularity, each.levels or (), each.rows) for each in groups]
-                for name, groups in file.matrices.items()
-            },
+            matrices={name: [group.for_engine() for group in groups] for name, groups in file.matrices.items()},
             release=None,
             instruction_set=None,
             workers=1,

@@ -1,4 +1,4 @@
-"""Fully quantized models (paper Q): the engine computes what PyTorch does from the same file, on every CPU."""
+"""Fully quantized models (Prato et al. 2020): engine and PyTorch compute the same from a file, on every CPU."""
 
 from pathlib import Path
 from typing import Any
@@ -7,19 +7,20 @@ import numpy as np
 import pytest
 import torch
 
+from pocketmt.compression.activations.fully_quantized import quantize_activations, set_stage
 from pocketmt.engine import _native
 from pocketmt.engine.loading import native_model
 from pocketmt.model_file import open_model
-from pocketmt.model_file.activations import BUCKETED
+from pocketmt.model_file.activations.activation_ranges import BUCKETED
 from pocketmt.models.network import TranslationNetwork
 from pocketmt.models.search import beam_search, greedy_search
 from pocketmt.models.transformer import Transformer
+from pocketmt.packing.contents import FLOAT32, ModelContents, ModelMetadata, TrainedRanges
+from pocketmt.packing.model_file import pack
+from pocketmt.packing.reference.network import load_reference
 from pocketmt.quantization.registry import scheme_from_options
-from pocketmt.recipes.activations.fully_quantized import STRATEGY, FullQuantization, quantize_activations, set_stage
-from pocketmt.recipes.activations.stored import TrainedActivations
-from pocketmt.recipes.packing.model_file import FLOAT32, About, pack
-from pocketmt.recipes.reference.network import load_reference
-from pocketmt.recipes.row_groups import RowGroup
+from pocketmt.quantization.row_groups import RowGroup
+from pocketmt.recipes.activations import STRATEGY, FullQuantization
 from pocketmt.text.vocabulary import Vocabulary
 from tests.engine.conftest import search_options, sentences
 from tests.engine.reference import architecture, random_network, reference_logits
@@ -38,9 +39,9 @@ SHAPES: dict[str, dict[str, object]] = {
         "decoder_layers": 1,
     },
 }
-ABOUT = About(source_language="en", target_language="de")
+METADATA = ModelMetadata(source_language="en", target_language="de")
 SOFTMAX = ("query_key_value", "softmax_numerator", "softmax_output")
-# Where every float operation is one that the reference does in the engine's order, results are equal bit for bit.
+# If the reference does every float operation in the engine's order, results are equal bit for bit.
 EXACT = {
     "strategy": FullQuantization(8),
     "6 bits": FullQuantization(6),
@@ -64,7 +65,7 @@ CLOSE = {
 
 
 def cases(settings: dict[str, FullQuantization], *everywhere: str) -> list[tuple[str, str]]:
-    """Each of some settings on one of the shapes in turn, those named on every shape."""
+    """Cases: each setting on one shape, in turn; the named settings on every shape."""
     shapes = list(SHAPES)
     turns = [(name, shapes[index % len(shapes)]) for index, name in enumerate(settings)]
     return sorted({*turns, *((name, shape) for name in everywhere for shape in shapes)})
@@ -78,7 +79,7 @@ def path(tmp_path: Path) -> Path:
 def write(
     path: Path, vocabulary: Vocabulary, settings: FullQuantization, shape: str = "post-norm", bits: int | None = 8
 ) -> TranslationNetwork:
-    """Write a random network, its ranges seen on random text; returns what PyTorch must run to agree with the engine.
+    """Write a random network with ranges estimated on random text; returns its PyTorch reference.
 
     bits: of its weights; None leaves them in fp32.
     """
@@ -96,14 +97,10 @@ def write(
     ranges = {name: tensor for name, tensor in model.state_dict().items() if name not in parameters}
     groups = (RowGroup(scheme_from_options("affine", bits=bits)),) if bits else FLOAT32
     choice: dict[str, Any] = {"*": groups}
+    trained = TrainedRanges(settings, ranges)
     pack(
         path,
-        parameters,
-        model.architecture,
-        vocabulary.model,
-        choice,
-        ABOUT,
-        activations=TrainedActivations(settings, ranges),
+        ModelContents(parameters, model.architecture, vocabulary.model, choice, METADATA, activation_ranges=trained),
     )
     return load_reference(path)
 

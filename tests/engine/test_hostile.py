@@ -1,4 +1,4 @@
-"""The native side, called with descriptions that lie: it must refuse each, and never read where it may not."""
+"""The engine, called with wrong descriptions of a file: it must refuse each, and never read outside of the file."""
 
 import random
 from collections.abc import Callable
@@ -9,48 +9,31 @@ import pytest
 
 from pocketmt.engine import _native
 from pocketmt.errors import ModelFileError
-from pocketmt.model_file import Architecture, TransformerArchitecture, open_model
+from pocketmt.model_file import open_model
 from tests.engine.conftest import search_options
 
 MATRIX = "encoder.layers.1.feed_forward.outer.weight"
 BIAS = "decoder.layers.0.feed_forward.inner.bias"
-SIZES = ("model_dimension", "head_size", "vocabulary_size", "decoder_rounds")
+SIZES = ("model_dimension", "vocabulary_size", "encoder_layers", "decoder_layers", "attention_dimension")
+LISTS = ("encoder_heads", "encoder_feed_forward", "decoder_heads", "decoder_cross_heads", "decoder_feed_forward")
 ROWS: list[list[int]] = [[1, 31], [16, 16], [96], [2**63, 2**63], []]
 LARGE = (0, 1, 2**16 + 1, 2**31, 2**32, 2**63, 2**64 - 1)
 
 Arguments = dict[str, Any]
 
 
-def native_sizes(shape: Architecture) -> Arguments:
-    """What the native module is told of an architecture, to be changed."""
-    assert isinstance(shape, TransformerArchitecture)
-    return {
-        "encoder": [[each.heads, each.cross_heads, each.feed_forward] for each in shape.encoder_sizes()],
-        "decoder": [[each.heads, each.cross_heads, each.feed_forward] for each in shape.decoder_sizes()],
-        "decoder_rounds": 1,
-        "model_dimension": shape.model_dimension,
-        "head_size": shape.head_size,
-        "norm": shape.norm,
-        "attention_bias": shape.attention_bias,
-        "vocabulary_size": shape.vocabulary_size,
-    }
-
-
 @pytest.fixture
 def arguments(model_path: Path) -> Arguments:
-    """What a true model file gives."""
+    """The arguments for a valid model file."""
     with open_model(model_path) as file:
         return {
             "buffer": bytes(file.buffer),
-            "architecture": native_sizes(file.architecture),
+            "architecture": file.architecture.fields(),
             "tensors": {
                 name: [each.dtype, list(each.shape), each.offset, each.size] for name, each in file.tensors.items()
             },
             "matrices": {
-                name: [
-                    [each.scheme, each.bits, each.granularity, list(each.levels or ()), each.rows] for each in groups
-                ]
-                for name, groups in file.matrices.items()
+                name: [list(group.for_engine()) for group in groups] for name, groups in file.matrices.items()
             },
         }
 
@@ -58,7 +41,7 @@ def arguments(model_path: Path) -> Arguments:
 def build(arguments: Arguments) -> _native.Model:
     return _native.Model(
         buffer=arguments["buffer"],
-        architecture=_native.Architecture(**arguments["architecture"]),
+        architecture=arguments["architecture"],
         tensors={name: tuple(each) for name, each in arguments["tensors"].items()},
         matrices={name: [tuple(group) for group in groups] for name, groups in arguments["matrices"].items()},
         release=None,
@@ -100,13 +83,14 @@ LIES: dict[str, tuple[Callable[[Arguments], Any], str]] = {
     "empty file": (lambda a: a.update(buffer=b""), "lies outside"),
     "file cut off": (lambda a: a.update(buffer=a["buffer"][: len(a["buffer"]) // 2]), "lies outside"),
     "unknown norm": (lambda a: a["architecture"].update(norm="both"), "norm"),
-    "other network": (lambda a: a["architecture"]["encoder"].append([4, 0, 48]), "encoder.layers.2"),
+    "more layers": (lambda a: a["architecture"].update(encoder_layers=3), "encoder.layers.2"),
+    "other network": (lambda a: a["architecture"].update(decoder_autoregression="ssru"), "decoder.layers.0.ssru"),
     "biases that are not there": (lambda a: a["architecture"].update(attention_bias=True), "bias"),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("lie", LIES)
-def test_a_lie_is_named(arguments: Arguments, lie: str) -> None:
+def test_a_wrong_description_is_refused_by_name(arguments: Arguments, lie: str) -> None:
     change, named = LIES[lie]
     change(arguments)
     with pytest.raises(ModelFileError, match=named):
@@ -123,28 +107,34 @@ def test_levels(arguments: Arguments, levels: list[int]) -> None:
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("value", LARGE)
 def test_sizes(arguments: Arguments, size: str, value: int) -> None:
-    if value == 1 and size == "decoder_rounds":
-        pytest.skip("that is the network")
+    if value == 1 and size.endswith("layers"):
+        pytest.skip("that is a network of which the file has all tensors")
     arguments["architecture"][size] = value
     with pytest.raises(ModelFileError):
         build(arguments)
 
 
-@pytest.mark.parametrize(
-    ("stack", "index"), [("encoder", 0), ("encoder", 2), ("decoder", 0), ("decoder", 1), ("decoder", 2)]
-)
+@pytest.mark.parametrize("name", LISTS)
 @pytest.mark.parametrize("value", LARGE)
-def test_sizes_of_layers(arguments: Arguments, stack: str, index: int, value: int) -> None:
-    arguments["architecture"][stack][1][index] = value
+def test_sizes_of_layers(arguments: Arguments, name: str, value: int) -> None:
+    arguments["architecture"][name] = [value, 1]
     with pytest.raises(ModelFileError):
         build(arguments)
 
 
-@pytest.mark.parametrize("stack", ["encoder", "decoder"])
+@pytest.mark.parametrize("name", LISTS)
+@pytest.mark.parametrize("sizes", [[1], [1, 1, 1]])
+def test_numbers_of_sizes(arguments: Arguments, name: str, sizes: list[int]) -> None:
+    arguments["architecture"][name] = sizes
+    with pytest.raises(ModelFileError, match=f"{name} has {len(sizes)} sizes, expected 2"):
+        build(arguments)
+
+
+@pytest.mark.parametrize("name", ["encoder_layers", "decoder_layers"])
 @pytest.mark.parametrize("layers", [0, 257])
-def test_numbers_of_layers(arguments: Arguments, stack: str, layers: int) -> None:
-    arguments["architecture"][stack] = arguments["architecture"][stack][:1] * layers
-    with pytest.raises(ModelFileError, match=f"{stack}_layers is {layers}"):
+def test_numbers_of_layers(arguments: Arguments, name: str, layers: int) -> None:
+    arguments["architecture"][name] = layers
+    with pytest.raises(ModelFileError, match=f"{name} is {layers}, it must be 1 to 256"):
         build(arguments)
 
 
@@ -162,7 +152,7 @@ def test_codes_must_not_be_the_lowest(arguments: Arguments) -> None:
         build(arguments)
 
 
-def test_weights_that_overflow_are_told(arguments: Arguments) -> None:
+def test_weights_that_overflow_are_an_error(arguments: Arguments) -> None:
     for name, (_, _, offset, size) in arguments["tensors"].items():
         if name.endswith("norm.weight"):
             overwrite(arguments, offset, (0x7F7FFFFF).to_bytes(4, "little") * (size // 4))
@@ -174,8 +164,8 @@ def test_weights_that_overflow_are_told(arguments: Arguments) -> None:
             assert "not finite" in str(error)
 
 
-def test_random_lies(arguments: Arguments) -> None:
-    """Whatever is said of a tensor, the engine refuses or translates."""
+def test_random_descriptions(arguments: Arguments) -> None:
+    """For any description of a tensor, the engine refuses the file or translates."""
     draw = random.Random(4)
     tensors, matrices = arguments["tensors"], arguments["matrices"]
     for _ in range(300):

@@ -1,4 +1,4 @@
-"""The native side, told lies about row groups of every scheme: it must refuse each, and never read where it may not."""
+"""The engine, called with wrong descriptions of row groups: it must refuse each, and never read outside of the file."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -8,13 +8,15 @@ import pytest
 
 from pocketmt.errors import ModelFileError
 from pocketmt.model_file import open_model
+from pocketmt.packing.contents import ModelContents, ModelMetadata
+from pocketmt.packing.model_file import pack
+from pocketmt.quantization import Scheme, Uniform
 from pocketmt.quantization.registry import scheme_from_options
-from pocketmt.recipes.packing.model_file import About, pack
-from pocketmt.recipes.row_groups import RowGroup
+from pocketmt.quantization.row_groups import RowGroup
 from pocketmt.text.vocabulary import Vocabulary
 from tests.engine.conftest import search_options
 from tests.engine.reference import architecture, random_network
-from tests.engine.test_hostile import Arguments, build, native_sizes, overwrite
+from tests.engine.test_hostile import Arguments, build, overwrite
 
 EMBEDDING = "embedding.weight"
 SCHEMES = (
@@ -29,21 +31,20 @@ LARGE = (0, 1, 5, 2**31, 2**32 - 1)
 
 @pytest.fixture(scope="module")
 def true_arguments(tmp_path_factory: pytest.TempPathFactory, vocabulary: Vocabulary) -> Arguments:
-    """What a true model file gives, whose embedding has groups of five schemes that lie scattered."""
+    """The arguments for a valid model file, whose embedding has scattered row groups of five schemes."""
     path: Path = tmp_path_factory.mktemp("groups") / "groups.pocketmt"
     model = random_network(architecture())
     groups = tuple(RowGroup(scheme, tuple(range(index, 120, len(SCHEMES)))) for index, scheme in enumerate(SCHEMES))
-    about = About(source_language="en", target_language="de")
-    choice: dict[str, str | tuple[RowGroup, ...]] = {EMBEDDING: groups, "*": "uniform8"}
-    pack(path, model.state_dict(), model.architecture, vocabulary.model, choice, about)
+    metadata = ModelMetadata(source_language="en", target_language="de")
+    choice: dict[str, Scheme | tuple[RowGroup, ...]] = {EMBEDDING: groups, "*": Uniform()}
+    pack(path, ModelContents(model.state_dict(), model.architecture, vocabulary.model, choice, metadata))
     with open_model(path) as file:
         return {
             "buffer": bytes(file.buffer),
-            "architecture": native_sizes(file.architecture),
+            "architecture": file.architecture.fields(),
             "tensors": {name: [e.dtype, list(e.shape), e.offset, e.size] for name, e in file.tensors.items()},
             "matrices": {
-                name: [[e.scheme, e.bits, e.granularity, list(e.levels or ()), e.rows] for e in groups]
-                for name, groups in file.matrices.items()
+                name: [list(group.for_engine()) for group in groups] for name, groups in file.matrices.items()
             },
         }
 
@@ -102,14 +103,14 @@ LIES: dict[str, tuple[Callable[[Arguments], Any], str]] = {
 
 
 @pytest.mark.parametrize("lie", LIES)
-def test_a_lie_is_named(arguments: Arguments, lie: str) -> None:
+def test_a_wrong_description_is_refused_by_name(arguments: Arguments, lie: str) -> None:
     change, named = LIES[lie]
     change(arguments)
     with pytest.raises(ModelFileError, match=named):
         build(arguments)
 
 
-def test_the_truth_is_translated(arguments: Arguments) -> None:
+def test_the_right_description_is_translated(arguments: Arguments) -> None:
     assert build(arguments).translate([[5, 6, 7]], search_options(max_length=5))
 
 
@@ -133,7 +134,7 @@ def test_parameters_must_be_finite(arguments: Arguments, index: int, parameter: 
         build(arguments)
 
 
-def test_factors_whose_sum_float32_does_not_hold(arguments: Arguments) -> None:
+def test_factors_whose_sum_overflows_float32(arguments: Arguments) -> None:
     _, _, offset, _ = arguments["tensors"][f"{EMBEDDING}.4.alphas"]
     overwrite(arguments, offset, bytes.fromhex("7f7f") * 3)  # the greatest bfloat16, thrice
     with pytest.raises(ModelFileError, match="4: the alphas of a row add up to more than float32 holds"):

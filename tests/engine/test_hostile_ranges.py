@@ -1,14 +1,13 @@
-"""Ranges of activations that lie, given to the native side: refused, naming the tensor."""
+"""Wrong ranges of activations: the engine refuses them and names the tensor."""
 
 from typing import Any
 
 import pytest
 
 from pocketmt.engine import _native
-from pocketmt.engine.loading import native_architecture
 from pocketmt.errors import ModelFileError
 from pocketmt.model_file import open_model
-from pocketmt.recipes.activations.fully_quantized import FullQuantization
+from pocketmt.recipes.activations import FullQuantization
 from pocketmt.text.vocabulary import Vocabulary
 from tests.engine.test_fully_quantized import write
 
@@ -17,19 +16,16 @@ Tensors = dict[str, tuple[str, tuple[int, ...], int, int]]
 
 @pytest.fixture(scope="module")
 def given(tmp_path_factory: pytest.TempPathFactory, vocabulary: Vocabulary) -> dict[str, Any]:
-    """What a true model file gives."""
+    """The arguments for a valid model file."""
     path = tmp_path_factory.mktemp("ranges") / "model.pocketmt"
     write(path, vocabulary, FullQuantization(8))
     with open_model(path) as file:
         shape = file.architecture
         return {
             "buffer": bytes(file.buffer),
-            "architecture": native_architecture(shape),
+            "architecture": shape.fields(),
             "tensors": {name: (each.dtype, each.shape, each.offset, each.size) for name, each in file.tensors.items()},
-            "matrices": {
-                name: [(each.scheme, each.bits, each.granularity, each.levels or (), each.rows) for each in groups]
-                for name, groups in file.matrices.items()
-            },
+            "matrices": {name: [group.for_engine() for group in groups] for name, groups in file.matrices.items()},
         }
 
 
@@ -38,7 +34,7 @@ def build(given: dict[str, Any], tensors: Tensors | None = None, bits: int = 8) 
     return _native.Model(**arguments, release=None, instruction_set=None, workers=1, activation_bits=bits)
 
 
-def test_the_truth_is_taken(given: dict[str, Any]) -> None:
+def test_right_ranges_are_used(given: dict[str, Any]) -> None:
     assert build(given).logits([5], []) != build(given, bits=0).logits([5], [])
 
 
@@ -76,7 +72,7 @@ def test_ends_that_are_not_in_order(given: dict[str, Any]) -> None:
         build(given, {**given["tensors"], "ranges.relu_output": ("F32", shape, weights[2], size)})
 
 
-def test_a_softmax_without_what_it_needs(given: dict[str, Any]) -> None:
+def test_a_softmax_without_query_key_and_value(given: dict[str, Any]) -> None:
     tensors = {name: each for name, each in given["tensors"].items() if name != "ranges.query_key_value"}
     with pytest.raises(ModelFileError, match="a quantized softmax needs ranges of query, key and value"):
         build(given, tensors)

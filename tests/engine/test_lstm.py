@@ -1,4 +1,4 @@
-"""The engine runs a deep LSTM [L7] as PyTorch defines it, in any scheme; each sentence is translated by itself."""
+"""The engine runs a deep LSTM as PyTorch defines it, in any scheme; sentences do not influence each other."""
 
 from pathlib import Path
 from typing import Any
@@ -8,18 +8,19 @@ import pytest
 import torch
 
 from pocketmt.engine import _native
-from pocketmt.engine.loading import native_architecture, native_model
+from pocketmt.engine.loading import native_model
 from pocketmt.errors import ModelFileError
 from pocketmt.model_file import LstmArchitecture, open_model
 from pocketmt.models.network import TranslationNetwork
 from pocketmt.models.search import beam_search, greedy_search
+from pocketmt.packing.contents import FLOAT32, ModelContents, ModelMetadata
+from pocketmt.packing.model_file import pack
+from pocketmt.packing.reference.network import load_reference
 from pocketmt.quantization import Scheme
-from pocketmt.quantization.log_activations import LogarithmicActivations
+from pocketmt.quantization.activations.logarithmic import LogarithmicActivations
+from pocketmt.quantization.activations.static import CalibratedActivations
 from pocketmt.quantization.registry import scheme_from_options
-from pocketmt.quantization.static_activations import CalibratedActivations
-from pocketmt.recipes.packing.model_file import FLOAT32, About, pack
-from pocketmt.recipes.reference.network import load_reference
-from pocketmt.recipes.row_groups import RowGroup
+from pocketmt.quantization.row_groups import RowGroup
 from pocketmt.text.vocabulary import Vocabulary
 from tests.engine.conftest import search_options, sentences
 from tests.engine.reference import random_network, reference_logits
@@ -27,7 +28,7 @@ from tests.engine.test_parity import native_logits
 from tests.engine.test_shortlist import EVERYTHING, random_shortlist
 from tests.engine.test_shortlist import load as load_with_shortlist
 
-ABOUT = About(source_language="en", target_language="de")
+METADATA = ModelMetadata(source_language="en", target_language="de")
 SHAPES: dict[str, dict[str, int]] = {
     "two layers": {},
     "one layer": {"encoder_layers": 1, "decoder_layers": 1, "attention_heads": 1},
@@ -64,7 +65,7 @@ SCHEMES: dict[str, dict[str, Any]] = {
     "8 bit": {"*": groups("uniform", 8)},
     "log 4 bit": {"*": groups("logarithmic", 4)},
     "binary 3 bit": {"*": groups("binary", 3)},
-    # An embedding's values are whole levels: half of the greatest one's is a tie of 8-bit codes.
+    # An embedding's values are whole levels, and half of the greatest value is a tie between 8-bit codes.
     "log 2 bit of a matrix": {"*": groups("logarithmic", 2, granularity="matrix")},
     "mixed": {
         "embedding.weight": groups("binary", 4),
@@ -89,7 +90,17 @@ class Written:
         network = random_network(lstm(**shape))
         with torch.no_grad():
             network.get_parameter("decoder.readout.weight").mul_(2.0)  # next words depend on more than the bias
-        pack(path, network.state_dict(), network.architecture, vocabulary.model, schemes, ABOUT, products=products)
+        pack(
+            path,
+            ModelContents(
+                network.state_dict(),
+                network.architecture,
+                vocabulary.model,
+                schemes,
+                METADATA,
+                activation_quantization=products,
+            ),
+        )
         self.path = path
         self.reference: TranslationNetwork = load_reference(path)
 
@@ -113,7 +124,7 @@ def test_fp32_logits(path: Path, vocabulary: Vocabulary, shape: dict[str, int]) 
 
 
 def assert_parity(written: Written) -> None:
-    """As for Transformers (test_parity.py): a float's last bit may move a code, a step of 1/127."""
+    """As for Transformers (test_parity.py): a float's last bit may change a code by one, a step of 1/127."""
     model, errors = written.engine(), []
     for source, target in zip(sentences(5, longest=12), sentences(5, seed=1, longest=12), strict=True):
         expected = reference_logits(written.reference, source, target)
@@ -129,7 +140,7 @@ def test_quantized_logits(path: Path, vocabulary: Vocabulary, schemes: dict[str,
     assert_parity(Written(path, vocabulary, schemes, shape))
 
 
-def test_log_codes_meet_log_codes(path: Path, vocabulary: Vocabulary) -> None:
+def test_logarithmic_activations_with_logarithmic_weights(path: Path, vocabulary: Vocabulary) -> None:
     assert_parity(Written(path, vocabulary, SCHEMES["log 4 bit"], {}, LogarithmicActivations(4, 1.0)))
 
 
@@ -193,29 +204,20 @@ def test_instruction_sets_agree_bit_for_bit(path: Path, vocabulary: Vocabulary, 
         ({"decoder_layers": 257}, "decoder_layers is 257"),
         ({"recurrent_dimension": 31}, "recurrent_dimension must be even"),
         ({"recurrent_dimension": 1 << 20}, "recurrent_dimension is 1048576"),
-        ({"heads": 1 << 40}, "attention_heads is"),
-        ({"head_size": 6}, "head_size 6 must be a multiple of 4"),
+        ({"attention_heads": 1 << 40}, "attention_heads is"),
+        ({"attention_dimension": 24}, r"attention_dimension is 24, it must be a multiple of 4 \* attention_heads, 16"),
         ({"recurrent_dimension": 34}, "encoder.layers.0.lstm.left_to_right.input"),
         ({"encoder_layers": 3}, "encoder.layers.2"),
         ({"decoder_layers": 3}, "decoder.layers.2"),
         ({"model_dimension": 26}, "embedding.weight"),
     ],
 )
-def test_the_engine_trusts_no_sizes(path: Path, vocabulary: Vocabulary, change: dict[str, int], message: str) -> None:
+def test_wrong_sizes_are_refused(path: Path, vocabulary: Vocabulary, change: dict[str, int], message: str) -> None:
     written = Written(path, vocabulary, {"*": FLOAT32}, {})
-    sizes = {
-        "encoder_layers": 2,
-        "decoder_layers": 2,
-        "model_dimension": 24,
-        "recurrent_dimension": 32,
-        "heads": 4,
-        "head_size": 8,
-        "vocabulary_size": 120,
-    }
     with open_model(written.path) as file:
         tensors = {name: (entry.dtype, entry.shape, entry.offset, entry.size) for name, entry in file.tensors.items()}
 
-        def load(architecture: _native.Architecture) -> _native.Model:
+        def load(architecture: dict[str, Any]) -> _native.Model:
             return _native.Model(
                 buffer=file.buffer,
                 architecture=architecture,
@@ -226,6 +228,6 @@ def test_the_engine_trusts_no_sizes(path: Path, vocabulary: Vocabulary, change: 
                 workers=1,
             )
 
-        load(native_architecture(file.architecture))
+        load(file.architecture.fields())
         with pytest.raises(ModelFileError, match=message):
-            load(_native.Architecture.lstm(**{**sizes, **change}))
+            load(file.architecture.fields() | change)

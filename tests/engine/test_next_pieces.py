@@ -1,4 +1,4 @@
-"""Vocabularies that are looked through in slices: many rows of 5,000 pieces are, a few rows are not."""
+"""Search of the vocabulary in slices: used for many rows of 5,000 pieces, not for a few rows."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ ALL = ["plain", *GROUPINGS]
 
 @pytest.mark.parametrize("grouping", ALL)
 @pytest.mark.parametrize("beam_size", [1, 4])
-def test_many_rows_find_what_each_finds_alone(load: Loader, grouping: str, beam_size: int) -> None:
+def test_many_rows_find_what_each_row_finds_by_itself(load: Loader, grouping: str, beam_size: int) -> None:
     model, _ = load(SHAPE, *([] if grouping == "plain" else [GROUPINGS[grouping]]))
     options = search_options(beam_size=beam_size, n_best=beam_size)
     sources = sentences(80, longest=8)

@@ -1,4 +1,4 @@
-"""Activations on a fixed log scale [L5]: the engine computes what PyTorch defines, with every scheme of weights."""
+"""Logarithmic activations: the engine computes what PyTorch defines, with every scheme of weights."""
 
 import json
 from collections.abc import Sequence
@@ -11,35 +11,42 @@ import torch
 from pocketmt.engine import _native
 from pocketmt.errors import ModelFileError
 from pocketmt.model_file import open_model
-from pocketmt.model_file.products import Products
+from pocketmt.model_file.activations.activation_quantization import StoredLogarithmicActivations
 from pocketmt.models.network import TranslationNetwork
-from pocketmt.quantization.log_activations import LogarithmicActivations
-from pocketmt.quantization.static_activations import CalibratedActivations
-from pocketmt.recipes.packing.model_file import pack
-from pocketmt.recipes.reference.network import load_reference
-from pocketmt.recipes.row_groups import RowGroup
+from pocketmt.packing.contents import ModelContents
+from pocketmt.packing.model_file import pack
+from pocketmt.packing.reference.network import load_reference
+from pocketmt.quantization import Scheme
+from pocketmt.quantization.activations.logarithmic import LogarithmicActivations
+from pocketmt.quantization.activations.static import CalibratedActivations
+from pocketmt.quantization.row_groups import RowGroup
 from pocketmt.text.vocabulary import Vocabulary
 from tests.engine.conftest import sentences
 from tests.engine.reference import architecture, random_network, reference_logits
 from tests.engine.test_parity import native_logits
-from tests.engine.test_schemes import ABOUT, GROUPS, SCHEMES, SHAPES, assert_sameness, load
+from tests.engine.test_schemes import GROUPS, METADATA, SCHEMES, SHAPES, assert_sameness, load
 
-Choice = dict[str, str | Sequence[RowGroup]]
+Choice = dict[str, str | Scheme | Sequence[RowGroup]]
 CHOICES: dict[str, Choice] = {
     name: {"*": (RowGroup(SCHEMES[name]),)}
     for name in ("logarithmic 4 matrix", "logarithmic 1 row", "uniform", "affine 4 row", "binary 3", "codebook 8")
 }
-CHOICES["groups"] = {"embedding.weight": GROUPS["seven"], "*": "logarithmic4-row"}
+CHOICES["groups"] = {"embedding.weight": GROUPS["seven"], "*": SCHEMES["logarithmic 4 row"]}
 CHOICES["some in fp32"] = {
     "embedding.weight": "float32",
     "decoder.*.feed_forward.*": "float32",
-    "*": "logarithmic4-row",
+    "*": SCHEMES["logarithmic 4 row"],
 }
 
 
 def write(path: Path, vocabulary: Vocabulary, choice: Choice, products: LogarithmicActivations, shape: str) -> None:
     model = random_network(architecture(**SHAPES[shape]))
-    pack(path, model.state_dict(), model.architecture, vocabulary.model, choice, ABOUT, products=products)
+    pack(
+        path,
+        ModelContents(
+            model.state_dict(), model.architecture, vocabulary.model, choice, METADATA, activation_quantization=products
+        ),
+    )
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -51,7 +58,7 @@ def test_parity_and_sameness(tmp_path: Path, vocabulary: Vocabulary, choice: str
     for source, target in zip(sentences(8), sentences(8, seed=1), strict=True):
         expected = reference_logits(reference, source, target)
         error = np.abs(native_logits(model, source, target) - expected) / np.sqrt(np.mean(expected**2))
-        # Where float32's rounding moves an activation over a boundary, its value doubles: all that follows differs.
+        # If float32 rounding moves an activation over a boundary, its value doubles, and all later values differ.
         assert np.max(error) < 0.5
         medians.append(np.median(error))
     assert np.median(medians) < 1e-5
@@ -62,7 +69,7 @@ def test_parity_and_sameness(tmp_path: Path, vocabulary: Vocabulary, choice: str
 @pytest.mark.parametrize(("bits", "scale"), [(1, 0.5), (2, 1.0), (3, 3.3), (4, 1.0)])
 def test_every_width(tmp_path: Path, vocabulary: Vocabulary, bits: int, scale: float) -> None:
     path = tmp_path / "model.pocketmt"
-    write(path, vocabulary, {"*": "logarithmic4-row"}, LogarithmicActivations(bits, scale), "even")
+    write(path, vocabulary, {"*": SCHEMES["logarithmic 4 row"]}, LogarithmicActivations(bits, scale), "even")
     reference, model, medians = load_reference(path), load(path), []
     for source, target in zip(sentences(8), sentences(8, seed=1), strict=True):
         expected = reference_logits(reference, source, target)
@@ -72,7 +79,7 @@ def test_every_width(tmp_path: Path, vocabulary: Vocabulary, bits: int, scale: f
 
 
 def calibrated(model: TranslationNetwork, scale: float = 0.05) -> CalibratedActivations:
-    """Scales as various as calibration finds them; the output projection's activations are clamped."""
+    """Scales of different sizes, as from calibration; activations of the output projection are clamped."""
     matrices = [name for name, parameter in model.named_parameters() if parameter.dim() == 2]
     return CalibratedActivations({name: torch.tensor([scale * (1 + i % 3)]) for i, name in enumerate(matrices)})
 
@@ -84,7 +91,17 @@ def test_calibrated_scales(tmp_path: Path, vocabulary: Vocabulary, choice: str, 
     changes = {"decoder_autoregression": "ssru", "tied_decoder_layers": True} if shape == "recurrent" else SHAPES[shape]
     model = random_network(architecture(**changes))
     products = calibrated(model)
-    pack(path, model.state_dict(), model.architecture, vocabulary.model, CHOICES[choice], ABOUT, products=products)
+    pack(
+        path,
+        ModelContents(
+            model.state_dict(),
+            model.architecture,
+            vocabulary.model,
+            CHOICES[choice],
+            METADATA,
+            activation_quantization=products,
+        ),
+    )
     reference, engine, medians = load_reference(path), load(path), []
     for source, target in zip(sentences(8), sentences(8, seed=1), strict=True):
         expected = reference_logits(reference, source, target)
@@ -102,18 +119,38 @@ def test_calibrated_scales_make_a_difference(tmp_path: Path, vocabulary: Vocabul
     logits = []
     for scale in (0.02, 0.2):
         products = calibrated(model, scale)
-        pack(path, model.state_dict(), model.architecture, vocabulary.model, "uniform8", ABOUT, products=products)
+        pack(
+            path,
+            ModelContents(
+                model.state_dict(),
+                model.architecture,
+                vocabulary.model,
+                "uniform8",
+                METADATA,
+                activation_quantization=products,
+            ),
+        )
         logits.append(native_logits(load(path), source, source))
     assert np.abs(logits[0] - logits[1]).max() > 0.1
 
 
 @pytest.mark.parametrize("scale", [0.0, -1.0, 1e31, float("nan"), float("inf")])
-def test_a_scale_that_is_none_is_refused(tmp_path: Path, vocabulary: Vocabulary, scale: float) -> None:
+def test_an_invalid_scale_is_refused(tmp_path: Path, vocabulary: Vocabulary, scale: float) -> None:
     path = tmp_path / "model.pocketmt"
     model = random_network(architecture())
     products = calibrated(model, scale)
     with pytest.raises(ModelFileError, match="activation_scale"):
-        pack(path, model.state_dict(), model.architecture, vocabulary.model, "uniform8", ABOUT, products=products)
+        pack(
+            path,
+            ModelContents(
+                model.state_dict(),
+                model.architecture,
+                vocabulary.model,
+                "uniform8",
+                METADATA,
+                activation_quantization=products,
+            ),
+        )
     assert not path.exists()
 
 
@@ -121,27 +158,27 @@ def test_they_make_a_difference(tmp_path: Path, vocabulary: Vocabulary) -> None:
     path, source = tmp_path / "model.pocketmt", sentences(1)[0]
     logits = []
     for scale in (1.0, 8.0):
-        write(path, vocabulary, {"*": "uniform8"}, LogarithmicActivations(4, scale), "even")
+        write(path, vocabulary, {"*": SCHEMES["uniform"]}, LogarithmicActivations(4, scale), "even")
         logits.append(native_logits(load(path), source, source))
     assert np.abs(logits[0] - logits[1]).max() > 0.1
 
 
-@pytest.mark.parametrize("products", [(3, 1.0), (256, 1.0), (0, 1.0), (128, 0.0), (128, -1.0), (128, float("nan"))])
+@pytest.mark.parametrize("given", [(3, 1.0), (256, 1.0), (0, 1.0), (128, 0.0), (128, -1.0), (128, float("nan"))])
 def test_the_engine_refuses_what_it_cannot_quantize(
-    tmp_path: Path, vocabulary: Vocabulary, products: tuple[int, float], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, vocabulary: Vocabulary, given: tuple[int, float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "model.pocketmt"
-    write(path, vocabulary, {"*": "uniform8"}, LogarithmicActivations(), "even")
+    write(path, vocabulary, {"*": SCHEMES["uniform"]}, LogarithmicActivations(), "even")
     make = _native.Model
-    monkeypatch.setattr(_native, "Model", lambda **arguments: make(**{**arguments, "products": products}))
-    with pytest.raises(ModelFileError, match="products: activations of up to"):
+    monkeypatch.setattr(_native, "Model", lambda **arguments: make(**{**arguments, "logarithmic_activations": given}))
+    with pytest.raises(ModelFileError, match="logarithmic activations of up to"):
         load(path)
 
 
-def test_the_file_says_it(tmp_path: Path, vocabulary: Vocabulary) -> None:
+def test_the_file_states_the_activations(tmp_path: Path, vocabulary: Vocabulary) -> None:
     path = tmp_path / "model.pocketmt"
-    write(path, vocabulary, {"*": "uniform8"}, LogarithmicActivations(4, 2.0), "even")
+    write(path, vocabulary, {"*": SCHEMES["uniform"]}, LogarithmicActivations(4, 2.0), "even")
     with open_model(path) as file:
-        assert isinstance(file.products, Products)
-        assert (file.products.top, file.products.scale) == (128, 2.0)
+        assert isinstance(file.activation_quantization, StoredLogarithmicActivations)
+        assert (file.activation_quantization.top, file.activation_quantization.scale) == (128, 2.0)
         assert json.loads(json.dumps(file.manifest["products"])) == {"scheme": "logarithmic", "bits": 4, "scale": 2.0}

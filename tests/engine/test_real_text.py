@@ -14,8 +14,9 @@ from pocketmt.errors import DataError
 from pocketmt.model_file import open_model
 from pocketmt.models.networks import make_network
 from pocketmt.models.search import pad, translate
-from pocketmt.recipes.packing.model_file import About, pack
-from pocketmt.recipes.reference.network import QuantizedLinear, load_reference
+from pocketmt.packing.contents import ModelContents, ModelMetadata
+from pocketmt.packing.model_file import pack
+from pocketmt.packing.reference.network import QuantizedLinear, load_reference
 from pocketmt.text.vocabulary import BOS, EOS, Vocabulary
 
 BUNDLED = ("captions-en-de", "captions-en-de-8bit")
@@ -46,7 +47,12 @@ def float_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with open_model(resolve_model("captions-en-de-8bit")) as file:
         architecture, vocabulary = file.architecture, file.vocabulary()
     weights = decoded_weights("captions-en-de-8bit")
-    pack(path, weights, architecture, vocabulary, "float32", About(source_language="en", target_language="de"))
+    pack(
+        path,
+        ModelContents(
+            weights, architecture, vocabulary, "float32", ModelMetadata(source_language="en", target_language="de")
+        ),
+    )
     return path
 
 
@@ -63,7 +69,7 @@ def decoded_weights(name: str) -> dict[str, torch.Tensor]:
 @torch.inference_mode()
 def test_float_logits_equal_pytorchs(float_model: Path) -> None:
     translator, reference = Translator(float_model), load_reference(float_model)
-    vocabulary = Vocabulary.from_bytes(vocabulary_of(float_model))
+    vocabulary = Vocabulary(vocabulary_of(float_model))
     pairs = list(zip(test_lines("en"), test_lines("de"), strict=True))
     for source_text, target_text in random.Random(1).sample(pairs, 50):
         source, target = vocabulary.encode(source_text), vocabulary.encode(target_text)
@@ -73,7 +79,7 @@ def test_float_logits_equal_pytorchs(float_model: Path) -> None:
 
 
 def test_greedy_pieces_of_float32_equal_pytorchs(float_model: Path) -> None:
-    vocabulary = Vocabulary.from_bytes(vocabulary_of(float_model))
+    vocabulary = Vocabulary(vocabulary_of(float_model))
     sources = [vocabulary.encode(line) for line in test_lines("en")]
     found = Translator(float_model).translate_ids(sources, beam_size=1)
     expected = translate(load_reference(float_model), sources, beam=1)
@@ -83,7 +89,7 @@ def test_greedy_pieces_of_float32_equal_pytorchs(float_model: Path) -> None:
 
 @pytest.mark.parametrize("name", BUNDLED)
 def test_bleu_is_that_of_pytorch_running_the_same_codes(name: str) -> None:
-    vocabulary = Vocabulary.from_bytes(vocabulary_of(resolve_model(name)))
+    vocabulary = Vocabulary(vocabulary_of(resolve_model(name)))
     sources = [vocabulary.encode(line) for line in test_lines("en")]
     references = [test_lines("de")]
     reference = load_reference(resolve_model(name))
@@ -95,7 +101,7 @@ def test_bleu_is_that_of_pytorch_running_the_same_codes(name: str) -> None:
 
 @pytest.mark.parametrize("name", BUNDLED)
 @pytest.mark.parametrize("beam_size", [1, 4])
-def test_the_same_text_whatever_batch_order_and_threads(name: str, beam_size: int) -> None:
+def test_the_text_does_not_depend_on_batch_order_or_threads(name: str, beam_size: int) -> None:
     source = test_lines("en")
     together = Translator(name).translate(source, beam_size=beam_size)
     order = list(range(len(source)))

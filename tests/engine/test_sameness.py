@@ -1,4 +1,4 @@
-"""A sentence's translation depends on the sentence alone."""
+"""A sentence's translation depends only on the sentence."""
 
 import pytest
 
@@ -35,7 +35,7 @@ def test_workers(load: Loader, grouping: str) -> None:
 
 @pytest.mark.parametrize("grouping", ALL)
 def test_workers_that_share_one_sentence(load: Loader, grouping: str) -> None:
-    # Of so many pieces that products are large enough to be shared.
+    # Enough pieces to make products large enough to be shared.
     sources = [sentence * 4 for sentence in sentences(4, longest=60)]
     changes = {} if grouping == "plain" else {"grouping": GROUPINGS[grouping]}
     one, _ = load(**changes)

@@ -1,4 +1,4 @@
-"""Every stored scheme, from its packed bits: the engine computes what PyTorch defines, and the same on every CPU."""
+"""Every stored scheme: from its packed bits the engine computes what PyTorch defines, and the same on every CPU."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -10,17 +10,18 @@ from pocketmt.engine import _native
 from pocketmt.engine.loading import native_model
 from pocketmt.model_file import open_model
 from pocketmt.models.network import TranslationNetwork
+from pocketmt.packing.contents import ModelContents, ModelMetadata
+from pocketmt.packing.model_file import pack
+from pocketmt.packing.reference.network import load_reference
 from pocketmt.quantization import Scheme
 from pocketmt.quantization.registry import scheme_from_options
-from pocketmt.recipes.packing.model_file import About, pack
-from pocketmt.recipes.reference.network import load_reference
-from pocketmt.recipes.row_groups import RowGroup
+from pocketmt.quantization.row_groups import RowGroup
 from pocketmt.text.vocabulary import Vocabulary
 from tests.engine.conftest import search_options, sentences
 from tests.engine.reference import architecture, random_network, reference_logits
 from tests.engine.test_parity import native_logits
 
-ABOUT = About(source_language="en", target_language="de")
+METADATA = ModelMetadata(source_language="en", target_language="de")
 PIECES = 120
 GRANULARITIES = ("row", "matrix")
 SCHEMES: dict[str, Scheme] = {
@@ -55,7 +56,7 @@ Groups = tuple[RowGroup, ...]
 
 
 def rows_of_groups(*schemes: Scheme) -> Groups:
-    """The embedding's rows, dealt out so that neighbours are in different groups."""
+    """The embedding's rows, in groups such that neighbours are in different ones."""
     return tuple(
         RowGroup(scheme, tuple(row for row in range(PIECES) if row * 7 % 17 % len(schemes) == index))
         for index, scheme in enumerate(schemes)
@@ -83,7 +84,7 @@ def write(
     """Write a random network, and return the network that PyTorch must run to agree with the engine."""
     model = random_network(architecture(**SHAPES[shape]))
     choice = {"embedding.weight": embedding, "*": others}
-    pack(path, model.state_dict(), model.architecture, vocabulary.model, choice, ABOUT)
+    pack(path, ModelContents(model.state_dict(), model.architecture, vocabulary.model, choice, METADATA))
     return load_reference(path)
 
 
@@ -95,7 +96,7 @@ def load(path: Path, instruction_set: str | None = None) -> _native.Model:
 def relative_errors(
     path: Path, reference: TranslationNetwork, pairs: Iterable[tuple[list[int], list[int]]]
 ) -> np.ndarray:
-    """How far the engine's logits of forced targets are from PyTorch's, in root mean squares of these: [elements]."""
+    """Differences of teacher-forced logits from PyTorch's, divided by the latter's root mean square."""
     model, errors = load(path), []
     for source, target in pairs:
         expected = reference_logits(reference, source, target)
@@ -111,7 +112,7 @@ def assert_parity(path: Path, reference: TranslationNetwork) -> None:
 
 
 def assert_sameness(path: Path) -> None:
-    """Whatever the batch, and on every CPU."""
+    """Translations are the same in any batch and on every CPU."""
     source, target = sentences(2, longest=40)
     models = [load(path, name) for name in _native.instruction_sets()]
     assert len({model.logits(source, target) for model in models}) == 1
@@ -142,10 +143,10 @@ def test_rows_anywhere_with_bias_and_relu(path: Path, vocabulary: Vocabulary) ->
     inner = "encoder.layers.1.feed_forward.inner.weight"
     rows = len(model.state_dict()[inner])
     even, odd = tuple(range(0, rows, 2)), tuple(range(1, rows, 2))
-    choice: dict[str, str | Groups] = {
+    choice: dict[str, Scheme | Groups] = {
         inner: (RowGroup(SCHEMES["affine 8 row"], odd), RowGroup(SCHEMES["binary 4"], even)),
-        "*": "uniform8",
+        "*": SCHEMES["uniform"],
     }
-    pack(path, model.state_dict(), model.architecture, vocabulary.model, choice, ABOUT)
+    pack(path, ModelContents(model.state_dict(), model.architecture, vocabulary.model, choice, METADATA))
     assert_parity(path, load_reference(path))
     assert_sameness(path)

@@ -1,4 +1,4 @@
-"""Long lines are cut, and nothing is dropped."""
+"""Long lines are divided, and nothing is dropped."""
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st

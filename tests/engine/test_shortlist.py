@@ -1,4 +1,4 @@
-"""Shortlists [E4]: one a sentence, from gathered rows whose logits are those of the whole product, bit for bit."""
+"""Shortlists: one for each sentence; logits of gathered rows are those of the whole product, bit for bit."""
 
 import math
 import random
@@ -13,10 +13,11 @@ from pocketmt.errors import ModelFileError
 from pocketmt.model_file import open_model
 from pocketmt.model_file.shortlist_encoding import Shortlist, encode_shortlist
 from pocketmt.models.search import beam_search, greedy_search
-from pocketmt.quantization.log_activations import LogarithmicActivations
-from pocketmt.recipes.packing.model_file import pack
-from pocketmt.recipes.packing.shortlist import add_shortlist
-from pocketmt.recipes.row_groups import RowGroup
+from pocketmt.packing.contents import ModelContents
+from pocketmt.packing.model_file import pack
+from pocketmt.packing.shortlist import add_shortlist
+from pocketmt.quantization.activations.logarithmic import LogarithmicActivations
+from pocketmt.quantization.row_groups import RowGroup
 from pocketmt.text.vocabulary import Vocabulary
 from tests.engine import test_fully_quantized, test_schemes
 from tests.engine.conftest import search_options, sentences
@@ -24,7 +25,7 @@ from tests.engine.reference import architecture, plain, random_network
 from tests.engine.reference import write as write_plain
 from tests.engine.test_parity import native_logits
 from tests.engine.test_products import calibrated
-from tests.engine.test_schemes import ABOUT, GROUPS, SCHEMES
+from tests.engine.test_schemes import GROUPS, METADATA, SCHEMES
 
 PIECES = 120
 SPECIAL = [0, 1, 2, 3]
@@ -66,7 +67,7 @@ def load(path: Path, shortlist: Shortlist, workers: int = 1, instruction_set: st
 def restricted_greedy(
     model: _native.Model, source: list[int], pieces: list[int], limit: int
 ) -> tuple[list[int], float]:
-    """Greedy search by the logits of the whole product, among some pieces; the mean log-probability among them, too."""
+    """Greedy search among some pieces by the logits of the whole product; also their mean log-probability."""
     ids: list[int] = []
     total = 0.0
     while len(ids) < limit:
@@ -101,13 +102,23 @@ def test_pieces_have_the_logits_of_the_whole_product(path: Path, vocabulary: Voc
 
 @pytest.mark.parametrize("activations", ["trained ranges", "calibrated scales", "log scale"])
 def test_every_kind_of_activations(path: Path, vocabulary: Vocabulary, activations: str) -> None:
-    """What a grid's offset adds to the output is gathered, too; the output's scale is the whole matrix's."""
+    """The output bias from a quantized input's offset is gathered, too; the scale is that of the whole matrix."""
     if activations == "trained ranges":
         test_fully_quantized.write(path, vocabulary, test_fully_quantized.EXACT["no buckets"])
     else:
         network = random_network(architecture(decoder_autoregression="ssru"))
         products = calibrated(network) if activations == "calibrated scales" else LogarithmicActivations(4, 4.0)
-        pack(path, network.state_dict(), network.architecture, vocabulary.model, "uniform8", ABOUT, products=products)
+        pack(
+            path,
+            ModelContents(
+                network.state_dict(),
+                network.architecture,
+                vocabulary.model,
+                "uniform8",
+                METADATA,
+                activation_quantization=products,
+            ),
+        )
     model = load(path, shortlist := random_shortlist())
     sources = sentences(6, longest=9)
     found = model.translate(sources, search_options(beam_size=1, max_length=8))
@@ -129,7 +140,7 @@ def test_the_reference_finds_the_same(path: Path, vocabulary: Vocabulary, embedd
     allowed = [shortlist.pieces(source) for source in sources]
     greedy = greedy_search(reference, sources, allowed=allowed)
     found = model.translate(sources, search_options(beam_size=1, scores=False))
-    # Quantized activations may fall to another side (test_parity.test_quantized_logits), floats do not.
+    # Quantized activations may be rounded to other codes (test_parity.test_quantized_logits), floats are not.
     least = 20 if embedding is None else 17
     assert sum(one[0][0] == ids for one, ids in zip(found, greedy, strict=True)) >= least
     beams = beam_search(reference, sources, 4, allowed=allowed)
@@ -157,7 +168,7 @@ def test_neighbours_do_not_matter(path: Path, vocabulary: Vocabulary, embedding:
 
 def test_a_list_shorter_than_the_beam_is_not_used(path: Path, vocabulary: Vocabulary) -> None:
     test_schemes.write(path, vocabulary, UNIFORM, UNIFORM)
-    # Source piece 7 has a list of 3 pieces beside the special ones, others have 2.
+    # Source piece 7 has 3 pieces in its list besides the special ones, others have 2.
     targets = [[8, 9] if piece == 7 else [9] for piece in range(PIECES)]
     model = load(path, Shortlist([5], targets))
     sources = [[7, 6], [6], [10, 11]]
@@ -211,7 +222,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("damage", HOSTILE)
-def test_the_native_side_looks_for_itself(path: Path, vocabulary: Vocabulary, damage: str) -> None:
+def test_the_engine_checks_the_bytes_itself(path: Path, vocabulary: Vocabulary, damage: str) -> None:
     test_schemes.write(path, vocabulary, UNIFORM, UNIFORM)
     content, _ = encode_shortlist(random_shortlist())
     with pytest.raises(ModelFileError, match="shortlist"):
@@ -225,7 +236,7 @@ def test_a_wrong_number_of_frequent_pieces(path: Path, vocabulary: Vocabulary, f
         native_with(path, encode_shortlist(random_shortlist())[0], frequent)
 
 
-def test_ids_are_in_range_whatever_the_bytes(path: Path, vocabulary: Vocabulary) -> None:
+def test_ids_are_in_range_for_any_bytes(path: Path, vocabulary: Vocabulary) -> None:
     test_schemes.write(path, vocabulary, UNIFORM, UNIFORM)
     content, _ = encode_shortlist(random_shortlist())
     noise = random.Random(3).randbytes(len(content) - PIECES)
@@ -235,7 +246,7 @@ def test_ids_are_in_range_whatever_the_bytes(path: Path, vocabulary: Vocabulary)
 
 
 def native_with(path: Path, content: bytes, frequent: int) -> _native.Model:
-    """A native model of a file, with the bytes of a shortlist that no reader has checked."""
+    """A native model of a file, with unchecked bytes of a shortlist."""
     with open_model(path) as file:
         file.shortlist = lambda: content  # type: ignore[method-assign]
         file.stored_shortlist = _Unchecked(frequent)  # type: ignore[assignment]

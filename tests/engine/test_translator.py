@@ -1,4 +1,4 @@
-"""Text in, text out: one line for each line, whatever it holds."""
+"""Translation of text: one line for each line, for any text."""
 
 import os
 import signal
@@ -69,9 +69,7 @@ def test_n_best(translator: Translator) -> None:
 
 @pytest.mark.parametrize("workers", [1, 2])
 @pytest.mark.parametrize("read_ahead", [1, 2, 7, 512])
-def test_stream_keeps_order_and_reads_ahead_no_further_than_told(
-    model_path: Path, workers: int, read_ahead: int
-) -> None:
+def test_stream_keeps_order_and_limits_reading_ahead(model_path: Path, workers: int, read_ahead: int) -> None:
     translator = Translator(model_path, workers=workers)
     lines = [f"{word} {number}" for number in range(6) for word in ("man", "", "a red bike")]
     read = 0
@@ -90,7 +88,7 @@ def test_stream_keeps_order_and_reads_ahead_no_further_than_told(
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_chunks_are_answered_before_an_empty_one_is_followed(model_path: Path, workers: int) -> None:
+def test_chunks_are_answered_before_reading_on_after_an_empty_one(model_path: Path, workers: int) -> None:
     translator = Translator(model_path, workers=workers)
     given = [["the man"], ["", "a dog", "two"], [], [], ["a red bike"], [], ["the house"], ["an old book"]]
     answered: list[list[str]] = []
@@ -117,7 +115,7 @@ def computing() -> bool:
 
 
 def eventually(condition: Callable[[], bool]) -> bool:
-    """Whether a condition comes true within some seconds."""
+    """Whether a condition becomes true within some seconds."""
     deadline = time.monotonic() + 20
     while not condition():
         if time.monotonic() > deadline:
@@ -130,7 +128,7 @@ def threads() -> set[str]:
     return {task.name for task in Path("/proc/self/task").iterdir()}
 
 
-def test_a_stream_may_be_given_up(model_path: Path) -> None:
+def test_a_stream_may_be_abandoned(model_path: Path) -> None:
     before = threads()
     translator = Translator(model_path, workers=2)
     lines = [TEXT, "a dog"] * 8
@@ -163,7 +161,7 @@ def test_several_threads_share_a_translator(model_path: Path) -> None:
 
 
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="on one core, every thread is pinned")
-def test_pinned_workers_keep_to_a_core_each_and_only_while_they_compute(model_path: Path) -> None:
+def test_pinned_workers_have_a_core_each_only_while_they_compute(model_path: Path) -> None:
     cores = os.sched_getaffinity(0)
     translator = Translator(model_path, workers=2, pin_workers=True)
     expected = translator.translate([TEXT] * 3, max_length=30)
@@ -200,7 +198,7 @@ def test_ctrl_c_ends_a_long_translation(model_path: Path, workers: int, sources:
     assert translator.translate([TEXT])
 
 
-def test_what_is_asked_must_be_possible(translator: Translator, model_path: Path) -> None:
+def test_arguments_out_of_range_are_refused(translator: Translator, model_path: Path) -> None:
     impossible: list[SearchOptions] = [
         {"beam_size": 0},
         {"beam_size": 10**6},
@@ -226,7 +224,7 @@ def test_what_is_asked_must_be_possible(translator: Translator, model_path: Path
             Translator(model_path, **{argument: 0})  # type: ignore[arg-type]
 
 
-def test_a_wrong_name_is_told_with_the_bundled_ones(tmp_path: Path) -> None:
+def test_a_wrong_name_is_reported_with_the_bundled_ones(tmp_path: Path) -> None:
     with pytest.raises(ModelFileError, match="no such file") as raised:
         Translator(tmp_path / "nowhere.pocketmt")
     assert all(name in str(raised.value) for name in bundled_models())
@@ -243,7 +241,7 @@ def test_importing_the_engine_needs_no_pytorch() -> None:
     assert found.stdout.strip() == "set()"
 
 
-def test_the_first_error_is_the_one_that_is_told(model_path: Path) -> None:
+def test_the_first_error_is_the_one_that_is_raised(model_path: Path) -> None:
     translator = Translator(model_path, workers=2)
     for _ in range(5):
         timer = threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT))

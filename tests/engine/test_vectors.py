@@ -1,4 +1,4 @@
-"""Biases and norms in few bits: the engine decodes them at load as PyTorch does, and refuses lies about them."""
+"""Biases and norms in few bits: the engine decodes them at load as PyTorch does, and refuses wrong descriptions."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -8,19 +8,19 @@ import pytest
 import torch
 
 from pocketmt.engine import _native
-from pocketmt.engine.loading import native_architecture
 from pocketmt.errors import ModelFileError
 from pocketmt.model_file import open_model
-from pocketmt.model_file.vectors import stack_name
+from pocketmt.model_file.matrices.grouped_vectors import vector_group_name
 from pocketmt.models.network import TranslationNetwork
+from pocketmt.packing.contents import ModelContents, PackingOptions
+from pocketmt.packing.model_file import pack
+from pocketmt.packing.reference.network import load_reference
 from pocketmt.quantization import Scheme
-from pocketmt.recipes.packing.model_file import pack
-from pocketmt.recipes.reference.network import load_reference
-from pocketmt.recipes.row_groups import RowGroup
+from pocketmt.quantization.row_groups import RowGroup
 from pocketmt.text.vocabulary import Vocabulary
 from tests.engine.conftest import search_options
 from tests.engine.reference import architecture, random_network
-from tests.engine.test_schemes import ABOUT, SCHEMES, SHAPES, Groups, assert_parity, assert_sameness
+from tests.engine.test_schemes import METADATA, SCHEMES, SHAPES, Groups, assert_parity, assert_sameness
 
 
 @pytest.fixture
@@ -29,7 +29,11 @@ def path(tmp_path: Path) -> Path:
 
 
 def write(
-    path: Path, vocabulary: Vocabulary, scheme: Scheme, matrices: str = "float32", **options: Any
+    path: Path,
+    vocabulary: Vocabulary,
+    scheme: Scheme,
+    matrices: str | Scheme = "float32",
+    options: PackingOptions | None = None,
 ) -> TranslationNetwork:
     """A random network with all its vectors in one scheme; returns it with vectors that were not quantized."""
     model = random_network(architecture(**SHAPES["odd"]))
@@ -41,16 +45,18 @@ def write(
     for name, shape in model.architecture.parameter_shapes().items():
         if len(shape) == 1:
             by_length.setdefault(shape[0], []).append(name)
-    choice: dict[str, str | Groups] = {
-        stack_name(index): (RowGroup(scheme, vectors=tuple(names)),) for index, names in enumerate(by_length.values())
+    choice: dict[str, str | Scheme | Groups] = {
+        vector_group_name(index): (RowGroup(scheme, vectors=tuple(names)),)
+        for index, names in enumerate(by_length.values())
     }
-    pack(path, model.state_dict(), model.architecture, vocabulary.model, {**choice, "*": matrices}, ABOUT, **options)
+    schemes = {**choice, "*": matrices}
+    pack(path, ModelContents(model.state_dict(), model.architecture, vocabulary.model, schemes, METADATA), options)
     return model
 
 
 @pytest.mark.parametrize("scheme", ["uniform", "logarithmic 4 row", "codebook 8", "affine 6 row", "binary 3"])
 def test_parity(path: Path, vocabulary: Vocabulary, scheme: str) -> None:
-    plain = write(path, vocabulary, SCHEMES[scheme], "uniform8")
+    plain = write(path, vocabulary, SCHEMES[scheme], SCHEMES["uniform"])
     reference = load_reference(path)
     for name, tensor in plain.state_dict().items():
         if tensor.dim() == 1:
@@ -62,7 +68,7 @@ def test_parity(path: Path, vocabulary: Vocabulary, scheme: str) -> None:
 def test_entropy_coded(path: Path, vocabulary: Vocabulary) -> None:
     write(path, vocabulary, SCHEMES["codebook 8"])
     expected = load_reference(path).state_dict()
-    write(path, vocabulary, SCHEMES["codebook 8"], entropy_coding=True)
+    write(path, vocabulary, SCHEMES["codebook 8"], options=PackingOptions(entropy_coding=True))
     reference = load_reference(path)
     assert all(torch.equal(tensor, expected[name]) for name, tensor in reference.state_dict().items())
     assert_parity(path, reference)
@@ -74,18 +80,15 @@ BIAS = "decoder.layers.0.feed_forward.inner.bias"
 
 @pytest.fixture
 def arguments(path: Path, vocabulary: Vocabulary) -> Arguments:
-    """What a true model file gives."""
+    """The arguments for a valid model file."""
     write(path, vocabulary, SCHEMES["affine 8 row"])
     with open_model(path) as file:
         return {
             "buffer": bytes(file.buffer),
-            "architecture": native_architecture(file.architecture),
+            "architecture": file.architecture.fields(),
             "tensors": {name: [e.dtype, list(e.shape), e.offset, e.size] for name, e in file.tensors.items()},
-            "matrices": {
-                name: [(e.scheme, e.bits, e.granularity, list(e.levels or ()), e.rows) for e in groups]
-                for name, groups in file.matrices.items()
-            },
-            "stacks": [(name, list(vectors)) for name, vectors in file.stacks.items()],
+            "matrices": {name: [group.for_engine() for group in groups] for name, groups in file.matrices.items()},
+            "vector_groups": [(name, list(vectors)) for name, vectors in file.vector_groups.items()],
         }
 
 
@@ -94,7 +97,7 @@ def build(arguments: Arguments) -> _native.Model:
 
 
 def stack_of(arguments: Arguments) -> tuple[str, list[str]]:
-    return next((name, vectors) for name, vectors in arguments["stacks"] if BIAS in vectors)
+    return next((name, vectors) for name, vectors in arguments["vector_groups"] if BIAS in vectors)
 
 
 def overwritten(arguments: Arguments, suffix: str, content: str) -> None:
@@ -104,7 +107,7 @@ def overwritten(arguments: Arguments, suffix: str, content: str) -> None:
 
 
 def norms(arguments: Arguments) -> list[str]:
-    return next(vectors for _, vectors in arguments["stacks"] if "encoder.norm.bias" in vectors)
+    return next(vectors for _, vectors in arguments["vector_groups"] if "encoder.norm.bias" in vectors)
 
 
 def swap_last(left: list[str], right: list[str]) -> None:
@@ -112,7 +115,7 @@ def swap_last(left: list[str], right: list[str]) -> None:
 
 
 LIES: dict[str, tuple[Callable[[Arguments], Any], str]] = {
-    "no stacks": (lambda a: a.pop("stacks"), "is missing from the model file"),
+    "no stacks": (lambda a: a.pop("vector_groups"), "is missing from the model file"),
     "no row groups": (lambda a: a["matrices"].pop(stack_of(a)[0]), r"vectors\.\d: is missing"),
     "no codes": (lambda a: a["tensors"].pop(f"{stack_of(a)[0]}.0.codes"), r"vectors\.\d\.0\.codes"),
     "one vector less": (lambda a: stack_of(a)[1].remove(BIAS), "rows"),
@@ -124,12 +127,12 @@ LIES: dict[str, tuple[Callable[[Arguments], Any], str]] = {
 
 
 @pytest.mark.parametrize("lie", LIES)
-def test_a_lie_is_named(arguments: Arguments, lie: str) -> None:
+def test_a_wrong_description_is_refused_by_name(arguments: Arguments, lie: str) -> None:
     change, named = LIES[lie]
     change(arguments)
     with pytest.raises(ModelFileError, match=named):
         build(arguments)
 
 
-def test_the_truth_is_translated(arguments: Arguments) -> None:
+def test_the_right_description_is_translated(arguments: Arguments) -> None:
     assert build(arguments).translate([[5, 6, 7]], search_options(max_length=5))

@@ -25,7 +25,7 @@ def test_only_the_lowercased_score_ignores_case() -> None:
     assert quality.chrf.value < 50
 
 
-def test_a_score_says_how_it_was_counted() -> None:
+def test_a_score_has_a_signature() -> None:
     quality = score(REFERENCES, REFERENCES)
     assert "case:mixed" in quality.bleu.signature
     assert "tok:13a" in quality.bleu.signature
@@ -34,8 +34,8 @@ def test_a_score_says_how_it_was_counted() -> None:
 
 
 def test_a_known_score() -> None:
-    # Counted by hand: 4 words and a full stop against 5 and a full stop, of them 1-grams 5/5, 2-grams 3/4, 3-grams 1/3,
-    # no 4-gram of 2 (smoothed to 1/4: half of 1/2), brevity exp(1 - 6/5).
+    # By hand: 5 tokens against 6; 1-grams 5/5, 2-grams 3/4, 3-grams 1/3, 4-grams 0/2 (smoothed to 1/4), brevity penalty
+    # exp(1 - 6/5).
     by_hand = 100 * 2.718281828459045 ** (1 - 6 / 5) * (1 * 3 / 4 * 1 / 3 * 1 / 4) ** 0.25
     assert score(["a man a bike."], ["a man rides a bike."]).bleu.value == pytest.approx(by_hand, abs=1e-6)
 

@@ -6,17 +6,11 @@ from hypothesis import strategies as st
 
 from pocketmt.engine.translator import LINES_AT_ONCE
 from pocketmt.errors import ConfigurationError, DataError
-from pocketmt.evaluation.speed import (
-    WARM_UP_SENTENCES,
-    lengthened,
-    measure_latency,
-    measure_throughput,
-    summarize,
-)
+from pocketmt.evaluation.speed import WARM_UP_SENTENCES, lengthened, measure_latency, measure_throughput, summarize
 
 
 @given(count=st.integers(1, 40), repeats=st.integers(1, 3))
-def test_latency_is_of_every_line_alone_in_order_in_every_run(count: int, repeats: int) -> None:
+def test_latency_is_of_each_line_alone_in_every_run(count: int, repeats: int) -> None:
     calls: list[Sequence[str]] = []
     lines = [f"line number {index}" for index in range(count)]
     timing = measure_latency(calls.append, lines, repeats)
@@ -57,7 +51,7 @@ def test_the_summary_of_known_times() -> None:
 
 
 @given(st.lists(st.floats(1e-6, 10), min_size=1, max_size=200))
-def test_a_percentile_is_a_measured_call_that_so_many_do_not_exceed(calls: list[float]) -> None:
+def test_a_percentile_is_a_measured_time(calls: list[float]) -> None:
     clock = iter([moment for call in calls for moment in (0.0, call)])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("pocketmt.evaluation.speed.WARM_UP_SENTENCES", 0)
@@ -70,7 +64,7 @@ def test_a_percentile_is_a_measured_call_that_so_many_do_not_exceed(calls: list[
 
 
 @pytest.mark.parametrize("mode", ["latency", "throughput"])
-def test_memory_that_grows_after_a_tenth_of_the_text_is_seen(monkeypatch: pytest.MonkeyPatch, mode: str) -> None:
+def test_growth_of_memory_after_a_tenth_of_the_text_is_measured(monkeypatch: pytest.MonkeyPatch, mode: str) -> None:
     translated: list[str] = []
     monkeypatch.setattr("pocketmt.evaluation.speed.memory_bytes", lambda: 1000 + len(translated))
     lines = ["a line"] * (10 * LINES_AT_ONCE)
@@ -88,7 +82,7 @@ def test_memory_that_grows_after_a_tenth_of_the_text_is_seen(monkeypatch: pytest
 
 
 @pytest.mark.parametrize(("count", "expected"), [(1, ["a"]), (5, ["a", "b", "a", "b", "a"])])
-def test_a_text_is_repeated_as_often_as_it_takes(count: int, expected: list[str]) -> None:
+def test_a_text_is_repeated_as_needed(count: int, expected: list[str]) -> None:
     assert lengthened(["a", "b"], count) == expected
 
 

@@ -1,11 +1,9 @@
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from pocketmt.errors import ConfigurationError
-from pocketmt.evaluation.tables import Column, columns_of, look_up, markdown_table, plain_table, write_value
+from pocketmt.evaluation.tables import Column, look_up, plain_table, write_value
 
 ROWS: list[dict[str, Any]] = [
     {"model": "tiny", "bleu": 38.04, "bytes": 9_000_000, "where": {"test": "2016"}},
@@ -21,19 +19,6 @@ def test_a_plain_table() -> None:
         "tiny         38.04  9,000,000  2016",
         "tiny, 8 bit      -  2,300,000  2017",
     ]
-
-
-def test_a_markdown_table() -> None:
-    assert markdown_table(ROWS, COLUMNS).split("\n") == [
-        "| model | BLEU | bytes | set |",
-        "| --- | ---: | ---: | --- |",
-        "| tiny | 38.04 | 9,000,000 | 2016 |",
-        "| tiny, 8 bit | - | 2,300,000 | 2017 |",
-    ]
-
-
-def test_columns_by_default_are_the_plain_values() -> None:
-    assert [column.key for column in columns_of(ROWS)] == ["model", "bleu", "bytes"]
 
 
 def test_a_missing_value_is_named() -> None:
@@ -56,11 +41,5 @@ def test_a_missing_value_is_named() -> None:
         (("a", 2), "a, 2"),
     ],
 )
-def test_values_as_a_reader_wants_them(value: object, text: str) -> None:
+def test_values_as_text(value: object, text: str) -> None:
     assert write_value(value) == text
-
-
-@given(st.lists(st.fixed_dictionaries({"a": st.text(alphabet="ab|", max_size=5), "b": st.integers()}), min_size=1))
-def test_every_markdown_row_has_every_cell(rows: list[dict[str, object]]) -> None:
-    for line in markdown_table(rows, columns_of(rows)).split("\n"):
-        assert line.replace("\\|", "").count("|") == 3

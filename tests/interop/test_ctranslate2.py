@@ -1,4 +1,4 @@
-"""The exported model, run by CTranslate2, computes what the PyTorch network computes."""
+"""Exported models, run by CTranslate2, compute the same as the PyTorch network."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -17,7 +17,7 @@ from pocketmt.text.vocabulary import BOS, EOS, PAD, SPECIAL_PIECES, UNK, Vocabul
 from pocketmt.text.vocabulary_training import train_vocabulary
 
 ctranslate2 = pytest.importorskip(
-    "ctranslate2", reason="CTranslate2, the peer of the benchmarks, is not installed: pip install .[benchmark]"
+    "ctranslate2", reason="CTranslate2, which benchmarks compare with, is not installed: pip install .[benchmark]"
 )
 
 LENGTH = 24
@@ -54,10 +54,10 @@ def architecture(vocabulary: Vocabulary, **changes: Any) -> TransformerArchitect
     return replace(base, **changes)
 
 
-def network(of: TransformerArchitecture) -> Transformer:
-    """A network whose every tensor is random, norms and biases too, so that none of them can be forgotten."""
+def network(sizes: TransformerArchitecture) -> Transformer:
+    """Return a network of random tensors, also norms and biases, so that the export of each is tested."""
     torch.manual_seed(1)
-    model = Transformer(of).eval()
+    model = Transformer(sizes).eval()
     with torch.no_grad():
         for name, parameter in model.named_parameters():
             if parameter.dim() == 1:
@@ -94,7 +94,7 @@ def translate(translator: Any, vocabulary: Vocabulary, batch: Sequence[Sequence[
 def log_probabilities(
     model: Transformer, source: Sequence[int], target: Sequence[int], never: Sequence[int] = ()
 ) -> Any:
-    """Log-probability of every target token, eos included, from the network: [target + 1]; none goes to `never`."""
+    """Return log-probabilities of the target tokens and eos [T + 1] by the network, with none for ids in `never`."""
     with torch.inference_mode():
         decoded = model(torch.tensor([[*source, EOS]]), torch.tensor([[BOS, *target]]))
         logits = model.logits(decoded[0])
@@ -104,7 +104,7 @@ def log_probabilities(
 
 
 @pytest.mark.parametrize("changes", ARCHITECTURES.values(), ids=ARCHITECTURES.keys())
-def test_it_gives_the_same_probabilities(vocabulary: Vocabulary, tmp_path: Path, changes: dict[str, Any]) -> None:
+def test_probabilities_are_the_same(vocabulary: Vocabulary, tmp_path: Path, changes: dict[str, Any]) -> None:
     model = network(architecture(vocabulary, **changes))
     translator = exported(model, vocabulary, tmp_path)
     batch = sources(vocabulary)
@@ -116,7 +116,7 @@ def test_it_gives_the_same_probabilities(vocabulary: Vocabulary, tmp_path: Path,
 
 
 @pytest.mark.parametrize("changes", ARCHITECTURES.values(), ids=ARCHITECTURES.keys())
-def test_it_finds_the_same_words(vocabulary: Vocabulary, tmp_path: Path, changes: dict[str, Any]) -> None:
+def test_greedy_translations_are_the_same(vocabulary: Vocabulary, tmp_path: Path, changes: dict[str, Any]) -> None:
     model = network(architecture(vocabulary, **changes))
     translator = exported(model, vocabulary, tmp_path)
     batch = sources(vocabulary)
@@ -129,7 +129,7 @@ def test_beam_search_reports_the_scores_of_the_network(vocabulary: Vocabulary, t
     model = network(architecture(vocabulary, norm="pre"))
     translator = exported(model, vocabulary, tmp_path)
     batch = sources(vocabulary)
-    # The least length keeps eos away, as the benchmark's forced length does.
+    # The minimum length prevents eos, like the forced length of the benchmarks.
     results = translate(
         translator, vocabulary, batch, beam_size=4, num_hypotheses=4, return_scores=True, min_decoding_length=LENGTH
     )
@@ -138,11 +138,11 @@ def test_beam_search_reports_the_scores_of_the_network(vocabulary: Vocabulary, t
         assert [len(hypothesis) for hypothesis in result.hypotheses] == [LENGTH] * 4
         for hypothesis, score in zip(result.hypotheses, result.scores, strict=True):
             target = [ids[piece] for piece in hypothesis]
-            words = log_probabilities(model, source, target, never=[PAD, BOS, EOS, UNK])[:-1]
-            assert score == pytest.approx(float(words.mean()), abs=2e-4)
+            scores = log_probabilities(model, source, target, never=[PAD, BOS, EOS, UNK])[:-1]
+            assert score == pytest.approx(float(scores.mean()), abs=2e-4)
 
 
-def test_int8_stays_close(vocabulary: Vocabulary, tmp_path: Path) -> None:
+def test_int8_probabilities_are_close(vocabulary: Vocabulary, tmp_path: Path) -> None:
     model = network(architecture(vocabulary))
     translator = exported(model, vocabulary, tmp_path, "int8")
     batch = sources(vocabulary)
@@ -154,7 +154,7 @@ def test_int8_stays_close(vocabulary: Vocabulary, tmp_path: Path) -> None:
     assert 0 < float(torch.cat(differences).abs().mean()) < 0.2
 
 
-def test_exporting_leaves_the_network_alone(vocabulary: Vocabulary, tmp_path: Path) -> None:
+def test_the_export_does_not_change_the_network(vocabulary: Vocabulary, tmp_path: Path) -> None:
     model = network(architecture(vocabulary))
     before = {name: tensor.clone() for name, tensor in model.state_dict().items()}
     export(model.state_dict(), model.architecture, vocabulary.model, tmp_path, "int8")
@@ -170,7 +170,7 @@ def test_a_missing_tensor_is_named(vocabulary: Vocabulary, tmp_path: Path) -> No
         export(tensors, model.architecture, vocabulary.model, tmp_path)
 
 
-def test_a_tensor_without_a_place_is_named(vocabulary: Vocabulary, tmp_path: Path) -> None:
+def test_an_unknown_tensor_is_named(vocabulary: Vocabulary, tmp_path: Path) -> None:
     model = network(architecture(vocabulary, norm="pre"))
     with pytest.raises(ConfigurationError, match=r"no place for tensor decoder\.norm\.bias"):
         export(model.state_dict(), replace(model.architecture, norm="post"), vocabulary.model, tmp_path)
@@ -182,7 +182,7 @@ def test_a_wrong_shape_is_named(vocabulary: Vocabulary, tmp_path: Path) -> None:
         export(model.state_dict(), replace(model.architecture, feed_forward_dimension=256), vocabulary.model, tmp_path)
 
 
-def test_a_foreign_vocabulary_is_refused(vocabulary: Vocabulary, tmp_path: Path) -> None:
+def test_a_vocabulary_of_another_size_is_refused(vocabulary: Vocabulary, tmp_path: Path) -> None:
     model = network(architecture(vocabulary, vocabulary_size=len(vocabulary) + 8))
     with pytest.raises(DataError, match="train"):
         export(model.state_dict(), model.architecture, vocabulary.model, tmp_path)

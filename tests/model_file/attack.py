@@ -25,5 +25,5 @@ def refused(path: Path, content: bytes, reason: str = "") -> None:
         open_model(path)
     assert len(str(caught.value)) < 1000
     assert str(caught.value).endswith(
-        (". Copy or download the file again, or pack it anew", ". Install a newer PocketMT")
+        (". Copy or download the file again, or pack it again", ". Install a newer PocketMT")
     )

@@ -5,6 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from pocketmt.model_file.manifest import check_manifest
+from pocketmt.model_file.matrices.row_groups import StoredRowGroup
+from pocketmt.model_file.matrices.stored_forms import STORED_FORMS
 from pocketmt.model_file.writer import StoredTensor, write_model
 from tests.model_file import sample
 
@@ -44,14 +46,19 @@ MANIFEST: dict[str, object] = {
 GROUP_OF_ROW = {EMBEDDING: bytes([3, 0, 2, 3, 1, 1, 3, 0, 2, 1, 3]), WIDE: bytes([1, 0, 0, 1, 1] * 4 + [0, 1, 1, 0])}
 
 
+def row_group(name: str, bits: int, granularity: str, rows: int, columns: int) -> StoredRowGroup:
+    """A row group of a form without levels."""
+    return StoredRowGroup(STORED_FORMS[name](bits, granularity), rows, columns)
+
+
 def tensors() -> dict[str, StoredTensor]:
     """Random values for every tensor, without a bit after the last code of a row."""
     stored = sample.tensors(MANIFEST)
     for name, groups in check_manifest(dict(MANIFEST)).matrices.items():
         for index, group in enumerate(groups):
-            for suffix, bits in (("codes", group.bits), ("planes", 1)):
-                if (full := f"{name}.{index}.{suffix}") in stored:
-                    stored[full] = _cleared(stored[full], group.columns * bits)
+            if group.form.name != "uniform":
+                full = f"{name}.{index}.{group.form.code_tensor}"
+                stored[full] = _cleared(stored[full], group.columns * group.form.packed_bits)
     stored[f"{EMBEDDING}.groups"] = StoredTensor(
         "U8", (1, 3), _number(GROUP_OF_ROW[EMBEDDING], 2).to_bytes(3, "little")
     )

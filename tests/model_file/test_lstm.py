@@ -47,7 +47,9 @@ def test_it_is_read_as_it_was_written(file: Path) -> None:
     with open_model(file) as opened:
         assert opened.architecture == ARCHITECTURE
         shapes = ARCHITECTURE.parameter_shapes()
-        assert all(opened.form(name) == ("F32", shape) for name, shape in shapes.items() if name not in opened.matrices)
+        assert all(
+            opened.layout(name) == ("F32", shape) for name, shape in shapes.items() if name not in opened.matrices
+        )
     MANIFEST_SCHEMA.validate(MANIFEST)
     report = inspect_model(file)
     assert "recurrent_dimension 6" in report.to_text()

@@ -7,7 +7,8 @@ import pytest
 from safetensors import safe_open
 
 from pocketmt.errors import ModelFileError
-from pocketmt.model_file import RowGroup, open_model
+from pocketmt.model_file import StoredRowGroup, open_model
+from pocketmt.model_file.matrices.stored_forms import LogarithmicForm, UniformForm
 from tests.model_file import sample
 
 
@@ -36,9 +37,9 @@ def test_a_matrix_is_its_row_groups_in_order(path: Path) -> None:
     with open_model(path) as file:
         assert set(file.matrices) == set(sample.MANIFEST["matrices"])  # type: ignore[call-overload]
         assert file.matrices["embedding.weight"] == (
-            RowGroup("uniform", 8, "row", None, 4, 6),
-            RowGroup("logarithmic", 4, "row", levels, 5, 6),
-            RowGroup("logarithmic", 4, "matrix", levels, 2, 6),
+            StoredRowGroup(UniformForm(8, "row"), 4, 6),
+            StoredRowGroup(LogarithmicForm(4, "row", levels), 5, 6),
+            StoredRowGroup(LogarithmicForm(4, "matrix", levels), 2, 6),
         )
 
 

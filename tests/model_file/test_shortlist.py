@@ -1,4 +1,4 @@
-"""A shortlist in a model file: what is written is read, every byte is counted, and what does not fit is refused."""
+"""A shortlist in a model file: it is read as written, every byte is counted, and wrong ones are refused."""
 
 import lzma
 import random
@@ -11,11 +11,11 @@ import pytest
 
 from pocketmt.errors import ConfigurationError, ModelFileError
 from pocketmt.model_file import open_model
+from pocketmt.model_file.container.xz_tensor import compress
 from pocketmt.model_file.report import inspect_model
 from pocketmt.model_file.shortlist import StoredShortlist
 from pocketmt.model_file.shortlist_encoding import Shortlist, decode_shortlist, encode_shortlist
 from pocketmt.model_file.writer import StoredTensor, write_model
-from pocketmt.model_file.xz import compress
 from tests.model_file import sample
 from tests.model_file.attack import refused
 from tests.model_file.test_schema import HEADER_SCHEMA, MANIFEST_SCHEMA

@@ -1,4 +1,4 @@
-"""The deep LSTM beside a plain NumPy version of its equations, and in search."""
+"""The deep LSTM compared with a plain NumPy version of its equations, and in search."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 import torch
 
+from benchmarks.attention.weights import attention_weights
 from pocketmt.errors import ConfigurationError
 from pocketmt.model_file.architecture import LstmArchitecture, architecture_from_json
-from pocketmt.models.attention_weights import attention_heads, attention_weights
 from pocketmt.models.lstm import LSTM, LstmNetwork, mirror
 from pocketmt.models.networks import make_network
 from pocketmt.models.presets import preset
@@ -33,7 +33,7 @@ def lstm(**changes: object) -> LstmArchitecture:
 
 
 def random_lstm(seed: int = 1, **changes: object) -> LstmNetwork:
-    """A network whose biases and norms are not the neutral ones."""
+    """A network whose biases and norms are not neutral."""
     torch.manual_seed(seed)
     network = LstmNetwork(lstm(**changes)).eval()
     with torch.no_grad():
@@ -108,7 +108,7 @@ def plain_logits(network: LstmNetwork, source: list[int], target: list[int]) -> 
 
 
 @pytest.mark.parametrize("changes", [{}, {"encoder_layers": 1, "decoder_layers": 1, "attention_heads": 1}])
-def test_it_computes_what_its_equations_say(changes: dict[str, Any]) -> None:
+def test_it_computes_its_equations(changes: dict[str, Any]) -> None:
     network = random_lstm(**changes).double()
     for source, target in (([5, 9, 11, 2], [1, 7, 30]), ([2], [1]), ([8, 8, 2], [1, 4, 5, 6, 7, 8])):
         with torch.no_grad():
@@ -116,7 +116,7 @@ def test_it_computes_what_its_equations_say(changes: dict[str, Any]) -> None:
         np.testing.assert_allclose(found.numpy(), plain_logits(network, source, target), atol=1e-10)
 
 
-def test_position_by_position_is_the_whole_text_at_once() -> None:
+def test_decoding_step_by_step_equals_teacher_forcing() -> None:
     torch.manual_seed(2)
     unit = LSTM(6, 8)
     x = torch.randn(2, 7, 6)
@@ -130,7 +130,7 @@ def test_position_by_position_is_the_whole_text_at_once() -> None:
     torch.testing.assert_close(state, (hidden, cell))
 
 
-def test_padding_and_neighbours_change_nothing() -> None:
+def test_neighbours_and_padding_change_nothing() -> None:
     network = random_lstm()
     sources, target = [[5, 6, 7, 8, 9, 2], [10, 2], [11, 12, 13, 2]], [[1, 20, 21]] * 3
     together = network(pad(sources), pad(target))
@@ -138,12 +138,12 @@ def test_padding_and_neighbours_change_nothing() -> None:
         torch.testing.assert_close(network(pad([source]), pad([[1, 20, 21]]))[0], together[row])
 
 
-def test_sentences_are_mirrored_and_padding_stays_behind() -> None:
+def test_sentences_are_mirrored_and_padding_stays_at_the_end() -> None:
     tokens = pad([[5, 6, 7, 2], [9, 2]])
-    assert mirror(tokens).tolist() == [[3, 2, 1, 0], [1, 0, 2, 3]]
+    assert mirror(tokens, pad_id=0).tolist() == [[3, 2, 1, 0], [1, 0, 2, 3]]
 
 
-def test_cells_are_kept_at_first() -> None:
+def test_forget_gates_start_open() -> None:
     for module in LstmNetwork(lstm()).modules():
         if isinstance(module, LSTM):
             bias = module.input.bias.view(4, module.size)
@@ -152,15 +152,15 @@ def test_cells_are_kept_at_first() -> None:
 
 
 @pytest.mark.parametrize("changes", [{}, {"encoder_layers": 1, "decoder_layers": 1}])
-def test_parameters_are_those_that_are_stated(changes: dict[str, Any]) -> None:
+def test_parameters_are_those_of_the_description(changes: dict[str, Any]) -> None:
     architecture = lstm(**changes)
     found = {name: tuple(weight.shape) for name, weight in make_network(architecture).state_dict().items()}
     assert found == architecture.parameter_shapes()
     assert list(found) == list(architecture.parameter_shapes())
 
 
-def test_the_papers_network_is_about_as_large_as_the_papers() -> None:
-    shapes = preset("lstm", 36_000).parameter_shapes()  # paper L, Table 6: 361 MB
+def test_the_papers_network_has_about_the_papers_size() -> None:
+    shapes = preset("lstm", 36_000).parameter_shapes()  # Aji and Heafield 2020, Table 6: 361 MB
     assert sum(int(np.prod(shape)) for shape in shapes.values()) * 4 / 361e6 == pytest.approx(1, abs=0.1)
 
 
@@ -180,7 +180,7 @@ def test_searches_agree_with_teacher_forcing() -> None:
         assert [hypothesis.ids for hypothesis in one] == [hypothesis.ids for hypothesis in other]
 
 
-def test_it_writes_in_an_ensemble_with_a_transformer() -> None:
+def test_an_ensemble_with_a_transformer() -> None:
     network, other = random_lstm(5), make_network(preset("tiny", 40)).eval()
     sources = [[5, 6, 7], [8, 9, 10, 11, 12]]
     twice = beam_search([network, network], sources, 3, maximum_length=lambda length: 8)
@@ -190,14 +190,14 @@ def test_it_writes_in_an_ensemble_with_a_transformer() -> None:
     assert beam_search([network, other], sources, 3, maximum_length=lambda length: 8) != alone
 
 
-def test_attention_to_the_source_can_be_looked_at() -> None:
+def test_cross_attention_weights() -> None:
     network = random_lstm()
     weights = attention_weights(network, "cross", 0, [5, 6, 7], [8, 9])
     assert weights.shape == (2, 3, 4)
     torch.testing.assert_close(weights.sum(dim=-1), torch.ones(2, 3))
-    assert attention_heads(network, "cross") == [2]
+    assert network.architecture.heads_of_layers("cross") == [2]
     with pytest.raises(ConfigurationError, match="no self-attention"):
-        attention_heads(network, "encoder")
+        network.architecture.heads_of_layers("encoder")
 
 
 @pytest.mark.parametrize(
@@ -216,7 +216,7 @@ def test_sizes_that_do_not_fit_are_refused(changes: dict[str, object], message: 
         lstm(**changes)
 
 
-def test_its_sizes_come_back_from_json() -> None:
+def test_sizes_survive_json() -> None:
     architecture = lstm()
     stated = architecture.to_json()
     assert stated["type"] == "lstm"
@@ -229,7 +229,7 @@ def test_its_sizes_come_back_from_json() -> None:
         architecture_from_json({**stated, "type": "gru"})
 
 
-def test_presets_have_their_own_sizes_alone() -> None:
+def test_presets_refuse_sizes_of_other_networks() -> None:
     assert preset("lstm.tiny", 50, decoder_layers=3).to_json()["decoder_layers"] == 3
     with pytest.raises(ConfigurationError, match=r"preset 'lstm\.tiny' has no feed_forward_dimension: leave it out"):
         preset("lstm.tiny", 50, feed_forward_dimension=64)

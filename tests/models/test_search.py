@@ -6,14 +6,7 @@ import math
 import pytest
 import torch
 
-from pocketmt.models.search import (
-    NEVER_GENERATED,
-    Hypothesis,
-    beam_search,
-    default_maximum_length,
-    greedy_search,
-    translate,
-)
+from pocketmt.models.search import Hypothesis, beam_search, default_maximum_length, greedy_search, translate
 from pocketmt.models.transformer import Transformer
 from pocketmt.text.vocabulary import BOS, EOS
 from tests.models.test_transformer import logits, small
@@ -23,7 +16,7 @@ SOURCES = [[5, 6, 7], [9], [11, 4, 8, 8, 10], [5, 6]]
 
 def log_probabilities(model: Transformer, source: list[int], prefix: list[int]) -> list[float]:
     values = logits(model, [[*source, EOS]], [[BOS, *prefix]])[0, -1].clone()
-    values[list(NEVER_GENERATED)] = -math.inf
+    values[list(model.architecture.never_generated_ids)] = -math.inf
     scores: list[float] = torch.log_softmax(values, dim=-1).tolist()
     return scores
 
@@ -45,7 +38,7 @@ def plain_greedy(model: Transformer, source: list[int], limit: int) -> list[int]
 
 
 def plain_beam(models: list[Transformer], source: list[int], beam: int, penalty: float, limit: int) -> list[Hypothesis]:
-    """The rules of the search for one sentence, word for word, without cache or batch."""
+    """The rules of the search for one sentence, without cache or batch."""
     live: list[tuple[float, list[int]]] = [(0.0, [])]
     finished: list[Hypothesis] = []
     while live and len(finished) < beam:
@@ -67,7 +60,7 @@ def plain_beam(models: list[Transformer], source: list[int], beam: int, penalty:
     return sorted(finished, key=lambda hypothesis: -hypothesis.score)
 
 
-def test_greedy_takes_the_likeliest_piece_each_time() -> None:
+def test_greedy_takes_the_most_probable_piece_each_time() -> None:
     model = small()
     expected = [plain_greedy(model, source, default_maximum_length(len(source))) for source in SOURCES]
     assert greedy_search(model, SOURCES) == expected
@@ -87,10 +80,10 @@ def test_beam_follows_its_rules(beam: int, penalty: float, dimensions: tuple[int
             assert left.score == pytest.approx(right.score, abs=1e-4)
 
 
-def test_a_beam_wide_enough_finds_the_best_translation_there_is() -> None:
+def test_a_wide_enough_beam_finds_the_best_translation() -> None:
     model = small(vocabulary_size=7)
     source, limit = [4, 5], 3
-    words = [token for token in range(7) if token not in (*NEVER_GENERATED, EOS)]
+    words = [token for token in range(7) if token not in (*model.architecture.never_generated_ids, EOS)]
     sequences: dict[tuple[int, ...], float] = {}
     for length in range(limit + 1):
         for ids in itertools.product(words, repeat=length):
@@ -105,7 +98,7 @@ def test_a_beam_wide_enough_finds_the_best_translation_there_is() -> None:
     assert len(found) == len(sequences)
 
 
-def test_translate_keeps_the_order_and_gives_nothing_for_nothing() -> None:
+def test_translate_keeps_the_order_and_an_empty_source_stays_empty() -> None:
     model = small()
     sources = [[5, 6, 7], [], [9], [11, 4, 8, 8, 10]]
     outputs = translate(model, sources, beam=2, batch_tokens=16)
@@ -115,8 +108,8 @@ def test_translate_keeps_the_order_and_gives_nothing_for_nothing() -> None:
             assert output == translate(model, [source], beam=2)[0]
 
 
-def test_only_allowed_pieces_are_written() -> None:
-    """As if the others had no chance, each sentence with pieces of its own."""
+def test_only_allowed_pieces_are_generated() -> None:
+    """Each sentence has its own allowed pieces."""
     model = small()
     allowed = [[EOS, 4, 7, 9], [EOS, 5, 6, 8, 10], [0, 1, EOS, 3, 4, 11, 12], [EOS, 5, 6, 7]]
 
@@ -124,7 +117,8 @@ def test_only_allowed_pieces_are_written() -> None:
         output: list[int] = []
         while len(output) < 6:
             scores = log_probabilities(model, source, output)
-            best = max((piece for piece in pieces if piece not in NEVER_GENERATED), key=lambda piece: scores[piece])
+            generated = [piece for piece in pieces if piece not in model.architecture.never_generated_ids]
+            best = max(generated, key=lambda piece: scores[piece])
             if best == EOS:
                 break
             output.append(best)
@@ -145,7 +139,7 @@ def test_only_allowed_pieces_are_written() -> None:
             assert all(math.isfinite(hypothesis.score) for hypothesis in hypotheses)
 
 
-def test_allowing_everything_forbids_nothing() -> None:
+def test_allowing_all_pieces_changes_nothing() -> None:
     model = small("pre")
     everything = [list(range(len(model.embedding.weight)))] * len(SOURCES)
     limited = lambda length: 6  # noqa: E731

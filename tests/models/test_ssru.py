@@ -1,4 +1,4 @@
-"""The simpler simple recurrent unit beside its equations, and the students that are made of it."""
+"""The simpler simple recurrent unit compared with its equations, and students that have it."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from pocketmt.models.search import beam_search, greedy_search
 from pocketmt.models.ssru import SSRU
 from pocketmt.models.transformer import Transformer
 
-# Paper E, Table 1: parameters of the students, with the vocabulary of 32,000 pieces that their teachers have.
+# Behnke et al. 2021, Table 1: parameters of the students, with their teachers' vocabulary of 32,000 pieces.
 TABLE_1 = {
     "12-1.large": "130.5M",
     "12-1.base": "51.1M",
@@ -24,7 +24,7 @@ TABLE_1 = {
 }
 
 
-def test_step_by_step_as_the_equations_say() -> None:
+def test_it_computes_its_equations() -> None:
     torch.manual_seed(1)
     unit = SSRU(6).double()
     torch.nn.init.normal_(unit.forget_bias)
@@ -41,7 +41,7 @@ def test_step_by_step_as_the_equations_say() -> None:
     np.testing.assert_allclose(last.detach().numpy(), cell, atol=1e-12)
 
 
-def test_position_by_position_is_the_whole_text_at_once() -> None:
+def test_decoding_step_by_step_equals_teacher_forcing() -> None:
     torch.manual_seed(2)
     unit = SSRU(8)
     x = torch.randn(2, 7, 8)
@@ -61,7 +61,7 @@ def test_parameters_are_those_of_table_1(name: str, millions: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["6-1.nano", "6-2.tied.tiny"])
-def test_networks_have_the_parameters_that_are_stated(name: str) -> None:
+def test_parameters_are_those_of_the_description(name: str) -> None:
     architecture = preset(name, 50)
     assert isinstance(architecture, TransformerArchitecture)
     network = Transformer(architecture)
@@ -117,7 +117,7 @@ def test_tied_layers_share_their_parameters() -> None:
     ("changes", "message"),
     [
         ({"decoder_autoregression": "lstm"}, "decoder_autoregression is 'lstm', expected 'self_attention' or 'ssru'"),
-        ({"tied_decoder_layers": 1}, "tied_decoder_layers is 1, expected a boolean"),
+        ({"tied_decoder_layers": 1}, "tied_decoder_layers is 1, expected False or True"),
         ({"encoder_heads": (3,)}, "encoder_heads has 1 sizes, expected 2"),
         ({"encoder_heads": (3, 0)}, "encoder_heads is 0, expected a whole number from 1 to 3"),
         ({"encoder_feed_forward": (20, 21)}, "encoder_feed_forward is 21, expected a whole number from 1 to 20"),

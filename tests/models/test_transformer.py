@@ -1,4 +1,4 @@
-"""The Transformer: what each position may see, and that caching and padding change nothing."""
+"""The Transformer: masks, and that neither caching nor padding changes results."""
 
 import math
 
@@ -11,7 +11,7 @@ from pocketmt.models.dropout import Dropout
 from pocketmt.models.networks import make_network
 from pocketmt.models.presets import preset
 from pocketmt.models.search import pad
-from pocketmt.models.transformer import Transformer, position_encodings
+from pocketmt.models.transformer import Transformer, interleaved_sinusoids
 from pocketmt.text.vocabulary import BOS, EOS
 
 
@@ -40,7 +40,7 @@ def logits(model: Transformer, source: list[list[int]], target: list[list[int]])
 
 @pytest.mark.parametrize("norm", ["post", "pre"])
 @pytest.mark.parametrize("attention_dimension", [16, 8, 24])
-def test_a_position_sees_only_what_was_written_before_it(norm: str, attention_dimension: int) -> None:
+def test_a_position_sees_only_earlier_positions(norm: str, attention_dimension: int) -> None:
     model = small(norm, attention_dimension=attention_dimension)
     source = [[5, 6, 7, EOS]]
     first = logits(model, source, [[BOS, 8, 9, 10]])
@@ -80,8 +80,8 @@ def test_decoding_step_by_step_equals_teacher_forcing(norm: str) -> None:
         torch.testing.assert_close(model.logits(decoded[0, 0]), forced[position])
 
 
-def test_position_encodings_by_hand() -> None:
-    table = position_encodings(3, 4)
+def test_interleaved_sinusoids_by_hand() -> None:
+    table = interleaved_sinusoids(3, 4)
     expected = [math.sin(2), math.cos(2), math.sin(2 / 100), math.cos(2 / 100)]
     torch.testing.assert_close(table[2], torch.tensor(expected))
     torch.testing.assert_close(table[0], torch.tensor([0.0, 1.0, 0.0, 1.0]))
@@ -91,7 +91,7 @@ def test_position_encodings_by_hand() -> None:
 def test_positions_beyond_the_table_are_computed() -> None:
     model = small()
     model.embed(torch.full((1, 700), 5))
-    torch.testing.assert_close(model.positions[:700], position_encodings(700, 16))
+    torch.testing.assert_close(model.positions[:700], interleaved_sinusoids(700, 16))
 
 
 def test_presets_have_the_sizes_of_their_papers() -> None:

@@ -3,7 +3,6 @@
 import platform
 
 import numpy as np
-import pytest
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -13,10 +12,8 @@ Integers = NDArray[np.int8]
 
 INSTRUCTION_SETS = (
     "portable",
-    *(("neon_dot_product",) if platform.machine() == "aarch64" else ("avx2", "avx512_vnni")),
+    *(("neon_dot_product",) if platform.machine() == "aarch64" else ("avx2", "avx_vnni", "avx512_vnni")),
 )
-# A mark for tests of integer products: all else that avx_vnni has is avx2's.
-with_avx_vnni = pytest.mark.parametrize("instruction_set", [*INSTRUCTION_SETS, "avx_vnni"], indirect=True)
 
 UNIT_ROUNDOFF = 2.0**-24  # of float32
 # What native/kernels/vector/exponential.h promises of exp(x), relatively: of any x, and more of each unit of it.

@@ -8,10 +8,10 @@ from tests.native.arrays import INSTRUCTION_SETS
 
 @pytest.fixture(scope="session", params=INSTRUCTION_SETS)
 def instruction_set(request: pytest.FixtureRequest) -> str:
-    """The name of one whose kernels this CPU can run."""
+    """The name of an instruction set whose kernels this CPU can run."""
     name: str = request.param
-    if name not in native.instruction_sets() and f"imitated {name}" in native.imitated_instruction_sets():
-        name = f"imitated {name}"
+    if name not in native.instruction_sets() and f"emulated_{name}" in native.emulated_instruction_sets():
+        name = f"emulated_{name}"
     elif name not in native.instruction_sets():
         pytest.skip(f"this CPU lacks {name}")
     return name

@@ -4,12 +4,11 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from pocketmt.model_file import LstmArchitecture, ModelFile, TransformerArchitecture
-from pocketmt.model_file.products import Products
+from pocketmt.model_file import ModelFile
+from pocketmt.model_file.activations.activation_quantization import StoredLogarithmicActivations
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build" / "aarch64"
@@ -75,7 +74,7 @@ class Emulated:
     def __init__(self, program: Path, processor: Processor, file: ModelFile, folder: Path) -> None:
         self._program, self._processor = program, processor
         self._bytes = bytearray(file.buffer)
-        self._lines = list(_architecture(file))
+        self._lines = [_field(name, value) for name, value in file.architecture.fields().items()]
         self._describe(file)
         self._path = folder / "model.bytes"
         self._path.write_bytes(self._bytes)
@@ -100,17 +99,19 @@ class Emulated:
         for name, entry in file.tensors.items():
             self._add("tensor", name, entry.dtype, entry.offset, entry.size, *entry.shape)
         for name in (*file.coded, *file.sparse):  # decoded: what the engine has Python do
-            dtype, shape = file.form(name)
+            dtype, shape = file.layout(name)
             self._add("tensor", name, dtype, *self._append(file.data(name)), *shape)
         for name, groups in file.matrices.items():
             for group in groups:
-                self._add("group", name, group.scheme, group.bits, group.granularity, group.rows, *group.levels or ())
-        for name, vectors in file.stacks.items():
-            self._add("stack", name, *vectors)
-        if isinstance(file.products, Products):
-            self._add("products", file.products.top, file.products.scale)
-        if file.activations is not None:
-            self._add("activation_bits", file.activations.bits)
+                form = group.form
+                self._add("group", name, form.name, form.bits, form.granularity, group.rows, *form.levels)
+        for name, vectors in file.vector_groups.items():
+            self._add("vector_group", name, *vectors)
+        quantization = file.activation_quantization
+        if isinstance(quantization, StoredLogarithmicActivations):
+            self._add("logarithmic_activations", quantization.top, quantization.scale)
+        if file.activation_ranges is not None:
+            self._add("activation_bits", file.activation_ranges.bits)
         shortlist = file.shortlist()
         if shortlist is not None and file.stored_shortlist is not None:
             self._add("shortlist", *self._append(shortlist), file.stored_shortlist.frequent)
@@ -130,19 +131,16 @@ def _line(kind: str, *words: object) -> str:
     return " ".join(map(str, (kind, *words)))
 
 
-def _architecture(file: ModelFile) -> Iterable[str]:
-    shape = file.architecture
-    if isinstance(shape, LstmArchitecture):
-        head_size = shape.attention_dimension // shape.attention_heads
-        yield f"architecture post 0 1 {shape.model_dimension} {head_size} {shape.vocabulary_size}"
-        layers = f"{shape.encoder_layers} {shape.decoder_layers}"
-        yield f"lstm {layers} {shape.recurrent_dimension} {shape.attention_heads}"
-        return
-    assert isinstance(shape, TransformerArchitecture)
-    encoder, decoder = shape.encoder_sizes(), shape.decoder_sizes()
-    rounds = shape.decoder_layers // len(decoder)
-    sizes = f"{shape.model_dimension} {shape.head_size} {shape.vocabulary_size}"
-    yield f"architecture {shape.norm} {int(shape.attention_bias)} {rounds} {sizes}"
-    for kind, layers_of_stack in (("encoder", encoder), ("decoder", decoder)):
-        for layer in layers_of_stack:
-            yield f"{kind} {layer.heads} {layer.cross_heads} {layer.feed_forward}"
+def _field(name: str, value: object) -> str:
+    """A field of the network's description, as native/probe/model.cpp reads it."""
+    match value:
+        case bool():
+            return _line("flag", name, int(value))
+        case int():
+            return _line("whole", name, value)
+        case float():
+            return _line("real", name, value)
+        case tuple():
+            return _line("list", name, *value)
+        case _:
+            return _line("text", name, value)

@@ -9,13 +9,14 @@ import pytest
 from pocketmt.engine.bundled import resolve_model
 from pocketmt.engine.loading import native_model
 from pocketmt.model_file import open_model
-from pocketmt.recipes.packing.model_file import pack
+from pocketmt.packing.contents import ModelContents
+from pocketmt.packing.model_file import pack
 from pocketmt.text.vocabulary import Vocabulary
 from pocketmt.text.vocabulary_training import train_vocabulary
 from tests.engine import test_fully_quantized, test_lstm
 from tests.engine.conftest import WORDS, search_options, sentences
 from tests.engine.reference import architecture, mixed, random_network, write
-from tests.engine.test_schemes import ABOUT, GROUPS, SHAPES, Groups
+from tests.engine.test_schemes import GROUPS, METADATA, SHAPES, Groups
 from tests.native.emulation import Emulated, Processor, build, missing, run
 
 pytestmark = pytest.mark.skipif(missing() is not None, reason=str(missing()))
@@ -60,7 +61,7 @@ def of_groups(embedding: Groups, others: Groups, **shape: object) -> Callable[[P
     def write_model(path: Path, vocabulary: Vocabulary) -> None:
         model = random_network(architecture(**shape))
         choice = {"embedding.weight": embedding, "*": others}
-        pack(path, model.state_dict(), model.architecture, vocabulary.model, choice, ABOUT)
+        pack(path, ModelContents(model.state_dict(), model.architecture, vocabulary.model, choice, METADATA))
 
     return write_model
 
@@ -116,7 +117,7 @@ def test_a_model_with_matrices_in_fp32(program: Path, tmp_path: Path, vocabulary
 @pytest.mark.parametrize("name", ["captions-en-de", "captions-en-de-8bit"])
 def test_bundled_models(program: Path, tmp_path: Path, name: str, beam_size: int) -> None:
     with open_model(resolve_model(name)) as file:
-        sources = [Vocabulary.from_bytes(file.vocabulary()).encode(line) for line in TEXT]
+        sources = [Vocabulary(file.vocabulary()).encode(line) for line in TEXT]
         here, there = native_model(file), Emulated(program, NEON, file, tmp_path)
     expected = [each[0][0] for each in here.translate(sources, search_options(beam_size=beam_size))]
     assert there.translate(sources, beam_size) == expected

@@ -82,7 +82,7 @@ def test_transpose_keys(
     sharpness=st.sampled_from([0.5, 2.0, 8.0]),
     gap=st.sampled_from([0, 3, 16]),
 )
-def test_attend_memory(
+def test_attend(
     instruction_set: str,
     generator: np.random.Generator,
     count: int,
@@ -96,11 +96,11 @@ def test_attend_memory(
     queries = normal(generator, count, width) * np.float32(sharpness)
     keys, values = normal(generator, positions, width), normal(generator, positions, width)
     transposed = native.transpose_keys("portable", keys, heads)
-    result = native.attend_memory(instruction_set, queries, transposed, values, gap)
+    result = native.attend(instruction_set, queries, transposed, values, gap)
     assert_within(result, *_exact(queries, keys, values, heads))
-    assert_same_bits(result, native.attend_memory("portable", queries, transposed, values))
+    assert_same_bits(result, native.attend("portable", queries, transposed, values))
     for row in {0, count // 2, count - 1}:
-        alone = native.attend_memory(instruction_set, queries[row : row + 1], transposed, values)
+        alone = native.attend(instruction_set, queries[row : row + 1], transposed, values)
         assert_same_bits(alone[0], result[row])
 
 
@@ -138,7 +138,7 @@ def test_a_far_greater_score_takes_all(instruction_set: str, positions: int) -> 
     keys[-1] = 1
     query = np.full((1, 8), 1000, np.float32)
     transposed = native.transpose_keys(instruction_set, keys, 2)
-    assert_same_bits(native.attend_memory(instruction_set, query, transposed, values)[0], values[-1])
+    assert_same_bits(native.attend(instruction_set, query, transposed, values)[0], values[-1])
     rows = list(range(positions))
     assert_same_bits(native.attend_cache(instruction_set, query[0], keys, values, rows, 2), values[-1])
 
@@ -150,7 +150,7 @@ def test_equal_scores_give_the_mean(instruction_set: str, positions: int) -> Non
     keys, query = np.ones((positions, 4), np.float32), np.ones((1, 4), np.float32)
     mean = values.mean(axis=0)
     transposed = native.transpose_keys(instruction_set, keys, 1)
-    assert_same_bits(native.attend_memory(instruction_set, query, transposed, values)[0], mean)
+    assert_same_bits(native.attend(instruction_set, query, transposed, values)[0], mean)
     rows = list(range(positions))
     assert_same_bits(native.attend_cache(instruction_set, query[0], keys, values, rows, 1), mean)
 
@@ -164,7 +164,7 @@ def test_the_exponential_is_as_good_as_it_promises(instruction_set: str) -> None
     keys = np.array([[0, 0, 0, 0], [1, 0, 0, 0]], np.float32)
     values = np.array([[0, 0, 0, 0], [1, 1, 1, 1]], np.float32)
     transposed = native.transpose_keys(instruction_set, keys, 1)
-    result = native.attend_memory(instruction_set, queries, transposed, values)
+    result = native.attend(instruction_set, queries, transposed, values)
     exponential = np.exp(scores.astype(np.float64))[:, None]
     exact = np.tile(exponential / (1 + exponential), 4)
     # The sum, its reciprocal and the product with that round too.

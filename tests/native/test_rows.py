@@ -42,12 +42,12 @@ def test_scale_add(instruction_set: str, generator: np.random.Generator, size: i
     assert_same_bits(native.scale_add(instruction_set, x, factor, y), x * np.float32(factor) + y)
 
 
-def _exact_norm(x: Floats, gamma: Floats, beta: Floats) -> tuple[Doubles, Doubles]:
+def _exact_norm(x: Floats, gamma: Floats, beta: Floats, epsilon: float) -> tuple[Doubles, Doubles]:
     """The rows normalized in double, and how far from them float32 may be, to first order (and 1 % for the others)."""
     columns = x.shape[1]
     exact = x.astype(np.float64)
     centred = exact - exact.mean(axis=1, keepdims=True)
-    spread = (centred**2).mean(axis=1, keepdims=True) + 1e-5
+    spread = (centred**2).mean(axis=1, keepdims=True) + epsilon
     inverse = 1 / np.sqrt(spread)
     mean_error = rounding(columns) * np.abs(exact).mean(axis=1, keepdims=True)
     # A mean that is wrong by m makes the mean of squares wrong by m^2. Each square: a difference, which counts twice, a
@@ -69,6 +69,7 @@ def _exact_norm(x: Floats, gamma: Floats, beta: Floats) -> tuple[Doubles, Double
     mean=st.sampled_from([0.0, -1.5, 30.0]),
     deviation=st.sampled_from([1e-4, 0.1, 1.0, 50.0]),
     with_residual=st.booleans(),
+    epsilon=st.sampled_from([1e-6, 1e-5, 1e-3]),
 )
 def test_layer_norm(
     instruction_set: str,
@@ -78,16 +79,18 @@ def test_layer_norm(
     mean: float,
     deviation: float,
     with_residual: bool,
+    epsilon: float,
 ) -> None:
     x = normal(generator, count, columns) * np.float32(deviation) + np.float32(mean)
     residual = normal(generator, count, columns) * np.float32(deviation) if with_residual else None
     gamma, beta = normal(generator, columns), normal(generator, columns)
     expected_sum = x if residual is None else x + residual
-    kept, out = native.layer_norm(instruction_set, x, residual, gamma, beta, "own")
+    kept, out = native.layer_norm(instruction_set, x, residual, gamma, beta, "own", epsilon=epsilon)
     assert kept is not None
     assert_same_bits(kept, expected_sum)
-    assert_within(out, *_exact_norm(expected_sum, gamma, beta))
-    _, alone = native.layer_norm(instruction_set, x[-1:], None if residual is None else residual[-1:], gamma, beta)
+    assert_within(out, *_exact_norm(expected_sum, gamma, beta, epsilon))
+    last = None if residual is None else residual[-1:]
+    _, alone = native.layer_norm(instruction_set, x[-1:], last, gamma, beta, epsilon=epsilon)
     assert_same_bits(alone[0], out[-1])
 
 

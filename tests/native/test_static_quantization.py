@@ -1,4 +1,4 @@
-"""Activations at a calibrated scale: exactly the formula, in float32 [E6]."""
+"""Quantization of activations with a calibrated scale, compared with its formula in float32."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Which feed-forward nodes go: worked examples, and the definitions written out."""
+"""Selection of feed-forward nodes to prune: worked examples, and comparison with the definitions."""
 
 import statistics
 
@@ -18,7 +18,7 @@ def test_the_running_maximum_moves_a_tenth_of_the_way_to_each_batch() -> None:
     torch.testing.assert_close(second, torch.tensor([3.6, 1.8, 2.0]))
 
 
-def test_a_node_goes_where_its_maximum_is_below_z_sigma() -> None:
+def test_nodes_with_a_maximum_below_z_sigma_are_removed() -> None:
     # Mean 3, sigma 3: deviations -3, -3 and 6, squares 9, 9 and 36, of four nodes with one at the mean: sqrt(54 / 4).
     maxima = torch.tensor([0.0, 0.0, 9.0, 3.0])
     sigma = 13.5**0.5
@@ -41,7 +41,7 @@ def test_equal_nodes_all_stay() -> None:
 
 
 @given(MAXIMA, st.floats(0, 0.99))
-def test_a_share_of_the_lowest_goes(values: list[float], ratio: float) -> None:
+def test_a_share_of_the_lowest_is_removed(values: list[float], ratio: float) -> None:
     kept = above_lowest(torch.tensor(values), ratio).tolist()
     assert kept.count(False) == int(ratio * len(values))
     stay = [value for value, each in zip(values, kept, strict=True) if each]
@@ -49,11 +49,11 @@ def test_a_share_of_the_lowest_goes(values: list[float], ratio: float) -> None:
     assert not go or max(go) <= min(stay)
 
 
-def test_of_equal_values_the_first_go() -> None:
+def test_of_equal_values_the_first_are_removed() -> None:
     assert above_lowest(torch.tensor([1.0, 0.0, 1.0, 0.0, 1.0]), 0.6).tolist() == [False, False, True, False, True]
 
 
-def test_the_norm_is_of_all_weights_that_go_with_a_node() -> None:
+def test_the_norm_includes_incoming_and_outgoing_weights() -> None:
     inner = torch.tensor([[1.0, -2.0], [0.0, 0.5], [0.0, 0.0]])
     outer = torch.tensor([[-1.0, 0.0, 4.0]])
     assert weight_norms(inner, outer).tolist() == [4.0, 0.5, 4.0]

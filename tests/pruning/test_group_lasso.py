@@ -1,4 +1,4 @@
-"""The group lasso's penalty and its gradient, and what counts as dead."""
+"""Group lasso: the penalty, its gradient, and the dead groups."""
 
 import math
 
@@ -26,7 +26,7 @@ def test_the_gradient_is_each_weights_share_of_its_groups_norm() -> None:
     assert torch.autograd.gradcheck(lambda *both: Connections(*both).penalty(), (weights, biases))
 
 
-def test_a_group_of_zeros_stays_where_it_is() -> None:
+def test_the_gradient_of_a_group_of_zeros_is_zero() -> None:
     weights = torch.zeros(1, 2, 3, requires_grad=True)
     (gradient,) = torch.autograd.grad(Connections(weights).penalty(), weights)
     assert not gradient.any()
@@ -54,7 +54,7 @@ def test_a_unit_dies_with_half_of_its_connections(rows: list[float], columns: li
     assert living_units(connections, 0.1).tolist() == [lives]
 
 
-def test_a_node_is_of_no_use_without_its_row_or_without_its_column() -> None:
+def test_a_node_without_its_row_or_column_is_removed() -> None:
     row = Connections(torch.tensor([1.0, 0.0, 1.0, 0.0])[:, None, None])
     column = Connections(torch.tensor([1.0, 1.0, 0.0, 0.0])[:, None, None])
     assert living_units([row, column], 0.1).tolist() == [True, False, False, False]

@@ -1,4 +1,4 @@
-"""Iterative magnitude pruning: the paper's schedule, and the least weights."""
+"""Iterative magnitude pruning: the schedule of the paper, and the selection of the smallest weights."""
 
 import pytest
 import torch
@@ -16,7 +16,7 @@ def test_the_papers_schedule_from_30_to_50_percent() -> None:
     assert shares[-1] == 0.5
 
 
-def test_the_least_magnitudes_go() -> None:
+def test_the_smallest_magnitudes_are_removed() -> None:
     weight = torch.tensor([[0.5, -0.1, 0.0], [-2.0, 0.3, 0.2]])
     assert largest(weight, 0.5).tolist() == [[True, False, False], [True, True, False]]
     assert largest(weight, 0.66).tolist() == [[True, False, False], [True, True, False]]  # 3.96 weights are 3
@@ -24,7 +24,7 @@ def test_the_least_magnitudes_go() -> None:
 
 
 @given(st.lists(st.floats(-5, 5, width=32), min_size=1, max_size=40), st.floats(0, 0.99))
-def test_no_weight_that_goes_is_larger_than_one_that_stays(values: list[float], share: float) -> None:
+def test_no_removed_weight_is_larger_than_a_kept_one(values: list[float], share: float) -> None:
     weight = torch.tensor([values])
     kept = largest(weight, share)
     assert int((~kept).sum()) == int(share * len(values))
@@ -32,7 +32,7 @@ def test_no_weight_that_goes_is_larger_than_one_that_stays(values: list[float], 
 
 
 @given(st.integers(0, 30))
-def test_what_is_zero_already_goes_first(seed: int) -> None:
+def test_zeros_are_removed_first(seed: int) -> None:
     torch.manual_seed(seed)
     weight = torch.randn(6, 7)
     first = largest(weight, 0.3)

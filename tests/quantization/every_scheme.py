@@ -1,4 +1,4 @@
-"""Every scheme with every kind of option, and weights of every kind."""
+"""All schemes with their options, and various weights."""
 
 from itertools import product
 from typing import Final
@@ -33,9 +33,9 @@ OPTIONS: Final = [
 SCHEMES: Final[dict[str, Scheme]] = {
     " ".join([name, *map(str, options.values())]): scheme_from_options(name, **options) for name, options in OPTIONS
 }
-# Their codes are set by a rule of their own, not by which value is nearest.
+# Schemes whose codes are not those of the nearest value.
 BY_RULE: Final = ("binarization_fixed", "binarization_fixed (0.1, -0.2)", *(n for n in SCHEMES if n.endswith("greedy")))
-# Their codes' boundaries are not in the middle of two values.
+# Schemes whose boundaries are not midpoints of two values.
 BETWEEN_BOUNDARIES: Final = tuple(name for name in SCHEMES if name.startswith("entropy_constrained"))
 
 
@@ -47,7 +47,7 @@ def random_weight(seed: int, rows: int = 4, columns: int = 24) -> Tensor:
 
 
 def weights(magnitude: float = 10.0) -> st.SearchStrategy[Tensor]:
-    """Float32 [1 to 4 rows, 1 to 6 columns]: zeros, repetitions and extremes are likely."""
+    """Float32 [1 to 4 rows, 1 to 6 columns], often with zeros, repetitions and extremes."""
     value = st.one_of(
         st.sampled_from([0.0, -0.0, 1.0, -1.0, magnitude, -magnitude]), st.floats(-magnitude, magnitude, width=32)
     )
@@ -59,7 +59,7 @@ def weights(magnitude: float = 10.0) -> st.SearchStrategy[Tensor]:
 
 
 def values_of_codes(scheme: Scheme, parameters: dict[str, Tensor], rows: int) -> Tensor:
-    """What each of the 2^bits codes stands for in each row, float32 [codes, rows]."""
+    """The value of each of the 2^bits codes in each row, float32 [codes, rows]."""
     every = []
     for code in range(2**scheme.bits):
         if scheme.name == "binary":

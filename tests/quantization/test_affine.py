@@ -9,7 +9,7 @@ from tests.quantization.every_scheme import weights
 
 
 def test_a_worked_example() -> None:
-    # [Q1], eq. 2 with k = 4: (6.5 - -1) / 15 = 0.5. 0.25 and 0.75 are 2.5 and 3.5 steps above -1: to the even 2 and 4.
+    # Prato et al. 2020, eq. 2 with k = 4: (6.5 - -1) / 15 = 0.5. 0.25 and 0.75 are 2.5 and 3.5 steps above -1.
     weight = torch.tensor([[-1.0, 6.5, 0.25, 0.75, 0.3]])
     scheme = Affine(4, "matrix")
     parameters = scheme.fit(weight)
@@ -26,7 +26,7 @@ def test_each_row_has_its_own_range() -> None:
     assert torch.equal(fake_quantize(Affine(4, "row"), weight), weight)
 
 
-def test_what_lies_outside_saturates() -> None:
+def test_values_out_of_range_saturate() -> None:
     parameters = {"scale": torch.tensor([0.5]), "minimum": torch.tensor([-1.0])}
     assert Affine(6, "matrix").assign(torch.tensor([[-9.0, 99.0]]), parameters).tolist() == [[0, 63]]
 
@@ -37,7 +37,7 @@ def test_nothing_clips(weight: Tensor) -> None:
     minimum = parameters["minimum"].double()
     highest = minimum + 255 * parameters["scale"].double()
     assert bool((minimum <= weight.double().amin(dim=1)).all())
-    # Ranges are subtracted in float64: beside 2^54, it does not know 1 from 0.
+    # Ranges are subtracted in float64, in which 2^54 + 1 equals 2^54.
     rounding = 2.0**-52 * minimum.abs()
     assert bool((highest + rounding >= weight.double().amax(dim=1)).all())
 

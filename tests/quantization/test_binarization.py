@@ -5,12 +5,12 @@ from hypothesis import strategies as st
 
 from pocketmt.errors import ConfigurationError
 from pocketmt.quantization import Codebook, FixedBinarization, FlexibleBinarization
-from pocketmt.quantization.level_table import codebook_parameters
+from pocketmt.quantization.lookup_table import codebook_parameters
 from tests.quantization.every_scheme import random_weight
 
 
-def test_fixed_goes_by_the_sign() -> None:
-    """[Z2], eq. 1: c1 where a weight is above 0, c2 elsewhere, 0 included, however near the other value is."""
+def test_fixed_binarization_follows_the_sign() -> None:
+    """Cheong and Daniel 2019, eq. 1: c1 above 0, else c2, even if the other value is nearer."""
     scheme = FixedBinarization((127.0, -10.0))
     weight = torch.tensor([[0.1, -0.0, 0.0, -5.0, 3.0]])
     parameters = scheme.fit(weight)
@@ -22,7 +22,7 @@ def test_fixed_goes_by_the_sign() -> None:
 
 @given(seed=st.integers(0, 10**6))
 @settings(deadline=None)
-def test_without_given_values_fixed_takes_the_best_for_the_signs(seed: int) -> None:
+def test_fixed_binarization_fits_the_best_values_for_the_signs(seed: int) -> None:
     weight = random_weight(seed)
     parameters = FixedBinarization().fit(weight)
     low, high = (parameters["levels"] * parameters["scale"]).tolist()
@@ -34,8 +34,8 @@ def test_without_given_values_fixed_takes_the_best_for_the_signs(seed: int) -> N
         ) ** 2 + 1e-5  # levels' rounding
 
 
-def test_flexible_goes_by_the_midpoint() -> None:
-    """[Z2], eq. 2 with c1 = 3 and c2 = -1: the midpoint 1 itself belongs to c2."""
+def test_flexible_binarization_follows_the_midpoint() -> None:
+    """Cheong and Daniel 2019, eq. 2 with c1 = 3 and c2 = -1: the midpoint 1 belongs to c2."""
     parameters = {"levels": torch.tensor([-1.0, 3.0]), "scale": torch.tensor([1.0])}
     weight = torch.tensor([[1.0, 1.1, -7.0, 0.9, 9.0]])
     assert FlexibleBinarization().assign(weight, parameters).tolist() == [[0, 1, 0, 0, 1]]
@@ -43,7 +43,7 @@ def test_flexible_goes_by_the_midpoint() -> None:
 
 @given(seed=st.integers(0, 10**6))
 @settings(deadline=None)
-def test_flexible_starts_as_two_means(seed: int) -> None:
+def test_the_fit_of_flexible_binarization_is_two_means(seed: int) -> None:
     """Fit and codes are those of a codebook of one bit; they part when weights are trained."""
     weight = random_weight(seed)
     flexible, codebook = FlexibleBinarization(), Codebook(1)
@@ -63,6 +63,6 @@ def test_the_values_gradient_is_the_sum_over_their_weights() -> None:
 
 
 @pytest.mark.parametrize("values", [(float("nan"), 0.0), (1.0, float("inf"))])
-def test_values_that_are_no_numbers_are_refused(values: tuple[float, float]) -> None:
+def test_values_that_are_not_finite_are_refused(values: tuple[float, float]) -> None:
     with pytest.raises(ConfigurationError, match="expected two finite numbers"):
         FixedBinarization(values)

@@ -20,7 +20,7 @@ def squared_error(weight: Tensor, quantized: Tensor) -> Tensor:
 
 
 def least_error(row: Tensor, bits: int) -> float:
-    """Of all codes with their least-squares factors ([B1], eq. 1)."""
+    """The best of all codes with their least-squares factors (Chung et al. 2020, eq. 1)."""
     every = torch.tensor(list(product((-1.0, 1.0), repeat=len(row))), dtype=torch.float64)
     best = row.double().square().sum().item()
     for planes in product(every, repeat=bits):
@@ -31,7 +31,7 @@ def least_error(row: Tensor, bits: int) -> float:
 
 
 def test_a_greedy_step_by_hand() -> None:
-    # The mean magnitude of 3, -1, 2, -2 is 2; 1, 1, 0, 0 is left, of mean magnitude 0.5 (a rest of 0 counts as +).
+    # The mean magnitude of 3, -1, 2, -2 is 2; 1, 1, 0, 0 is left, of mean magnitude 0.5 (a residual of 0 counts as +).
     weight = torch.tensor([[3.0, -1.0, 2.0, -2.0]])
     scheme = BinaryCode(2, "greedy")
     parameters = scheme.fit(weight)
@@ -62,7 +62,7 @@ def test_one_bit_is_the_optimum(method: Literal["greedy", "alternating"], weight
 @given(seed=st.integers(0, 10**6))
 @settings(max_examples=15, deadline=None)
 def test_two_bits_come_near_to_the_optimum(seed: int) -> None:
-    """Alternation finds a local one: seldom far, and never below what a search of all codes finds."""
+    """Alternation finds a local optimum: seldom far from the global one, and never below it."""
     weight = random_weight(seed, 2, 4)
     error = squared_error(weight, fake_quantize(BinaryCode(2, "alternating"), weight))
     for row, value in zip(weight, error.tolist(), strict=True):
@@ -80,8 +80,8 @@ def test_alternating_is_never_worse_than_greedy(bits: Bits, weight: Tensor) -> N
     assert bool((alternating <= greedy + 1e-12 * size).all())
 
 
-def test_alternating_is_not_worse_than_greedy_where_the_sums_are_rounded_to_levels() -> None:
-    """Of these factors the sums before that rounding would choose the worse."""
+def test_alternating_is_not_worse_than_greedy_with_rounded_sums() -> None:
+    """For these weights, sums before rounding would choose the worse factors."""
     weight = torch.tensor([[1.0, 1.0, 10.0, 4.3125]])
     greedy = squared_error(weight, fake_quantize(BinaryCode(4, "greedy"), weight))
     assert squared_error(weight, fake_quantize(BinaryCode(4, "alternating"), weight)) <= greedy
@@ -127,7 +127,7 @@ def test_factors_are_the_least_squares_ones_of_their_codes(seed: int, bits: Bits
     assert bool((error <= 1.05 * squared_error(weight, quantized) + rounding).all())  # the best ones may change codes
 
 
-def test_greedy_shrinks_what_is_quantized_again_and_alternating_does_not() -> None:
+def test_repeated_quantization_shrinks_weights_with_greedy_but_not_with_alternating() -> None:
     weight = torch.randn(100, 128, generator=torch.Generator().manual_seed(0))
     norms: dict[str, list[float]] = {}
     methods: tuple[Literal["greedy", "alternating"], ...] = ("greedy", "alternating")
@@ -143,7 +143,7 @@ def test_greedy_shrinks_what_is_quantized_again_and_alternating_does_not() -> No
 
 @pytest.mark.parametrize("bits", BITS)
 def test_a_row_of_one_magnitude_is_held_exactly(bits: Bits) -> None:
-    """Its planes are all the same, up to signs: the equations of least squares have no single solution."""
+    """Its planes are equal up to signs, so that the least-squares solution is not unique."""
     weight = torch.tensor([[0.5, -0.5, 0.5], [2.0, 2.0, 2.0]])
     assert torch.equal(fake_quantize(BinaryCode(bits, "alternating"), weight), weight)
     assert torch.equal(fake_quantize(BinaryCode(bits, "greedy"), weight), weight)
@@ -157,7 +157,7 @@ def test_trained_factors_may_be_negative(method: Literal["greedy", "alternating"
     assert scheme.decode(scheme.assign(weight, parameters), parameters).tolist() == [[3.0, 1.0, -1.0, -3.0]]
 
 
-def test_many_rows_are_fitted_as_few() -> None:
+def test_the_fit_of_a_row_does_not_depend_on_the_number_of_rows() -> None:
     weight = torch.randn(2050, 3, generator=torch.Generator().manual_seed(0))
     scheme = BinaryCode(3, "alternating")
     assert torch.equal(scheme.fit(weight)["alphas"][2040:], scheme.fit(weight[2040:])["alphas"])
@@ -185,7 +185,7 @@ def test_the_gradient_of_a_factor_is_that_of_the_sums(bits: Bits) -> None:
 
 @given(seed=st.integers(0, 10**6), bits=st.integers(3, 4))
 @settings(max_examples=30, deadline=None)
-def test_levels_of_binary_codes_are_its_sums_but_for_half_a_scale(seed: int, bits: int) -> None:
+def test_levels_are_the_sums_within_half_a_scale(seed: int, bits: int) -> None:
     """Factors may be negative, as trained ones are."""
     alphas = torch.randn(6, bits, generator=torch.Generator().manual_seed(seed))
     levels, scale = binary_levels(alphas)

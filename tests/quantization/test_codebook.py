@@ -9,7 +9,7 @@ from torch import Tensor
 
 from pocketmt.quantization import Codebook, fake_quantize
 from pocketmt.quantization.codebook import k_means, linear_centroids
-from pocketmt.quantization.level_table import codebook_parameters
+from pocketmt.quantization.lookup_table import codebook_parameters
 from tests.quantization.every_scheme import random_weight
 
 VALUES = st.lists(st.floats(-10, 10, width=16), min_size=1, max_size=9).map(
@@ -22,7 +22,7 @@ def squared_error(values: Tensor, centroids: Tensor) -> float:
 
 
 def best_two_means(values: Tensor) -> float:
-    """Of all ways to divide values in two, the least sum of squared distances from the means."""
+    """The least sum of squared distances from the means over all divisions of values in two."""
     every = set(range(len(values)))
     return min(
         sum(
@@ -44,13 +44,13 @@ def test_k_means_by_hand() -> None:
     # From 0 and 10: {0, 1, 4} and {6, 10}; means 5/3 and 8, midpoint 4.83: the same division.
     values = torch.tensor([10.0, 0.0, 4.0, 1.0, 6.0], dtype=torch.float64)
     assert k_means(values, torch.tensor([0.0, 10.0], dtype=torch.float64)).tolist() == pytest.approx([5 / 3, 8.0])
-    # From 0 and 4 the 4, 6 and 10 leave first (midpoint 2), and stay.
+    # From 0 and 4: {0, 1} and {4, 6, 10} (midpoint 2), which do not change.
     assert k_means(values, torch.tensor([0.0, 4.0], dtype=torch.float64)).tolist() == pytest.approx([0.5, 20 / 3])
 
 
 @given(values=VALUES, bits=st.integers(1, 3))
 @settings(deadline=None)
-def test_k_means_is_never_worse_than_its_start_and_stands_still(values: Tensor, bits: int) -> None:
+def test_k_means_is_never_worse_than_its_start_and_converges(values: Tensor, bits: int) -> None:
     start = linear_centroids(values, 2**bits)
     fitted = k_means(values, start)
     assert squared_error(values, fitted) <= squared_error(values, start) + 1e-9
@@ -91,7 +91,7 @@ def test_a_weight_between_two_centroids_goes_to_the_nearest_whatever_their_order
 
 
 def test_a_centroids_gradient_is_the_sum_over_its_weights() -> None:
-    """[Z1]: through the rounding to the levels that the file holds."""
+    """Through the rounding to stored levels (Cheong and Daniel 2019, section 3.1.1)."""
     centroids = torch.tensor([-1.0, 0.013, 2.0, 0.7], requires_grad=True)
     codes = torch.tensor([[0, 1, 1], [2, 0, 1]])
     above = torch.tensor([[1.0, 2.0, 4.0], [8.0, 16.0, 32.0]])
@@ -109,6 +109,6 @@ def test_centroids_become_whole_levels_of_a_scale(values: list[float]) -> None:
     assert bool(((levels * scale - torch.tensor(values)).abs() <= largest / 254 * 1.001).all())
 
 
-def test_of_one_value_there_is_one_level() -> None:
+def test_equal_weights_share_one_level() -> None:
     weight = torch.full((2, 3), -0.3)
     assert torch.allclose(fake_quantize(Codebook(4), weight), weight, rtol=1e-6)

@@ -1,4 +1,4 @@
-"""What holds for every scheme (quantization/scheme.py)."""
+"""The contract of every scheme (quantization/scheme.py)."""
 
 import pytest
 import torch
@@ -21,10 +21,29 @@ STANDING = pytest.mark.parametrize("name", [name for name in SCHEMES if name not
 NEAREST = pytest.mark.parametrize("name", [name for name in SCHEMES if name not in (*BY_RULE, *BETWEEN_BOUNDARIES)])
 
 
+@pytest.mark.parametrize("name", [name for name in SCHEMES if SCHEMES[name].keeps_zero])
+@given(weight=weights())
+@settings(max_examples=8, deadline=None)
+def test_zeros_are_kept(name: str, weight: Tensor) -> None:
+    assert fake_quantize(SCHEMES[name], weight)[weight == 0].count_nonzero() == 0
+
+
+@pytest.mark.parametrize("name", [name for name in SCHEMES if SCHEMES[name].learnable])
+def test_learnable_parameters_stand_for_the_fitted_ones(name: str) -> None:
+    scheme, weight = SCHEMES[name], random_weight(1)
+    parameters = scheme.fit(weight)
+    learnable = scheme.learnable_parameters(parameters).clone().requires_grad_()
+    codes = scheme.assign(weight, parameters)
+    decoded = scheme.decode(codes, scheme.parameters_from(learnable))
+    torch.testing.assert_close(decoded, scheme.decode(codes, parameters))
+    (gradient,) = torch.autograd.grad(decoded.sum(), [learnable])
+    assert gradient.shape == learnable.shape and bool(gradient.any())
+
+
 @ALL
 @given(weight=weights())
 @settings(max_examples=8, deadline=None)
-def test_parameters_are_what_the_file_holds(name: str, weight: Tensor) -> None:
+def test_parameters_have_the_precision_of_the_file(name: str, weight: Tensor) -> None:
     scheme = SCHEMES[name]
     rows = len(weight)
     for parameter, value in scheme.fit(weight).items():
@@ -59,7 +78,7 @@ def test_a_weights_code_depends_on_that_weight_alone(name: str, weight: Tensor, 
 @NEAREST
 @given(weight=weights(), seed=st.integers(0, 100))
 @settings(max_examples=8, deadline=None)
-def test_codes_stand_for_the_nearest_value_that_there_is(name: str, weight: Tensor, seed: int) -> None:
+def test_codes_represent_the_nearest_value(name: str, weight: Tensor, seed: int) -> None:
     scheme = SCHEMES[name]
     parameters = scheme.fit(random_weight(seed, *weight.shape))
     decoded = scheme.decode(scheme.assign(weight, parameters), parameters)

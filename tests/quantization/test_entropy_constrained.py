@@ -12,7 +12,7 @@ from tests.quantization.every_scheme import random_weight
 
 
 def entropy(codes: Tensor) -> float:
-    """Of the codes, by the definition."""
+    """The entropy of codes by the definition."""
     flat: list[int] = codes.flatten().tolist()
     shares = [flat.count(code) / len(flat) for code in set(flat)]
     return -sum(share * math.log2(share) for share in shares)
@@ -30,8 +30,8 @@ def test_a_worked_example() -> None:
     assert scheme.assign(weight, parameters).tolist() == [[6, 2, 4, 4, 4, 4, 4, 4]]
 
 
-def test_values_are_means_between_the_boundaries() -> None:
-    # 0.9 and 0.7 are nearer to 1 than to 0 and 2; their mean is 12.8 16ths of the step.
+def test_values_are_means_within_the_boundaries() -> None:
+    # 0.9 and 0.7 are nearer to 1 than to 0 and 2; their mean is 0.8 = 12.8 / 16 steps.
     scheme = EntropyConstrained(rate=1.6, bits=2)
     weight = torch.tensor([[0.0, 0.1, -0.1, 0.0, 0.9, 0.7, -1.0, 1.4]])
     levels = torch.tensor([0.0] * 4)
@@ -59,7 +59,7 @@ def test_codes_are_within_the_rate_and_a_smaller_step_is_not(seed: int, rate: fl
 
 @given(seed=st.integers(0, 10**6))
 @settings(max_examples=20, deadline=None)
-def test_more_bits_a_weight_leave_smaller_errors(seed: int) -> None:
+def test_a_higher_rate_has_a_smaller_error(seed: int) -> None:
     weight = torch.randn(20, 50, generator=torch.Generator().manual_seed(seed))
     errors = [
         (fake_quantize(EntropyConstrained(rate=rate), weight) - weight).square().mean().item()
@@ -68,8 +68,8 @@ def test_more_bits_a_weight_leave_smaller_errors(seed: int) -> None:
     assert errors == sorted(errors, reverse=True)
 
 
-def test_at_the_entropy_of_a_codebook_errors_are_smaller_than_its() -> None:
-    # What the scheme is for: k-means has the least error for a number of codes, not for their entropy.
+def test_the_error_is_smaller_than_that_of_a_codebook_of_equal_entropy() -> None:
+    # k-means has the least error for a number of codes, not for their entropy.
     weight = torch.randn(64, 64, generator=torch.Generator().manual_seed(1))
     codebook = scheme_from_options("codebook", bits=2)
     codes = codebook.assign(weight, codebook.fit(weight))
@@ -78,16 +78,16 @@ def test_at_the_entropy_of_a_codebook_errors_are_smaller_than_its() -> None:
 
 
 @pytest.mark.parametrize("value", [0.0, 3.0, -2.5])
-def test_of_equal_weights_nothing_is_lost(value: float) -> None:
+def test_equal_weights_are_represented_exactly(value: float) -> None:
     weight = torch.full((3, 5), value)
     assert torch.allclose(fake_quantize(EntropyConstrained(rate=0.5), weight), weight)
 
 
 @pytest.mark.parametrize("rate", [0, -1.0, 4.5, math.nan, "2", True])
-def test_a_rate_that_codes_cannot_have_is_refused(rate: object) -> None:
+def test_an_impossible_rate_is_refused(rate: object) -> None:
     with pytest.raises(ConfigurationError, match="expected a number of bits above 0 and at most 4"):
         scheme_from_options("entropy_constrained", bits=4, rate=rate)
 
 
 def test_it_is_stored_as_a_codebook() -> None:
-    assert EntropyConstrained(bits=3).description() == {"name": "codebook", "bits": 3, "granularity": "matrix"}
+    assert EntropyConstrained(bits=3).stored_form() == {"name": "codebook", "bits": 3, "granularity": "matrix"}

@@ -36,7 +36,7 @@ def test_outputs_are_never_worse_than_by_plain_assignment(name: str, seed: int) 
 
 
 @ALL
-def test_on_correlated_inputs_they_are_much_better(name: str) -> None:
+def test_outputs_are_much_better_for_correlated_inputs(name: str) -> None:
     scheme, weight, inputs = SCHEMES[name], random_weight(3, 20, 48), correlated_inputs(3, 48)
     parameters = scheme.fit(weight)
     hessian = inputs.T @ inputs
@@ -50,7 +50,7 @@ def test_on_correlated_inputs_they_are_much_better(name: str) -> None:
 @ALL
 @given(seed=st.integers(0, 10**6))
 @settings(max_examples=3, deadline=None)
-def test_without_correlation_it_is_plain_assignment(name: str, seed: int) -> None:
+def test_without_correlation_codes_equal_plain_assignment(name: str, seed: int) -> None:
     scheme, weight = SCHEMES[name], random_weight(seed, 4, 9)
     parameters = scheme.fit(weight)
     hessian = torch.diag(torch.rand(9, generator=torch.Generator().manual_seed(seed)) * 100)
@@ -58,8 +58,8 @@ def test_without_correlation_it_is_plain_assignment(name: str, seed: int) -> Non
 
 
 def test_two_columns_by_hand() -> None:
-    # Codes 0 .. 15. With equal inputs 0.4 + 0.4 is worth 0.8: the first is rounded to 0, which (nearly undamped) leaves
-    # 0.8 to the second, 1. Plain rounding gives 0 and 0.
+    # Codes 0 .. 15. With equal inputs only the sum of the weights matters, 0.8. The first is rounded to 0; its error
+    # (nearly undamped) is added to the second, 0.8, which is rounded to 1. Plain rounding gives 0 and 0.
     scheme = Affine(4, "matrix")
     parameters = {"scale": torch.tensor([1.0]), "minimum": torch.tensor([0.0])}
     weight, hessian = torch.tensor([[0.4, 0.4]]), torch.ones(2, 2)

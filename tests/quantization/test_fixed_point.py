@@ -16,7 +16,7 @@ def test_a_worked_example() -> None:
 
 
 def test_a_fit_by_hand() -> None:
-    # From 7.2 / 7: levels 7, 3, -2; then the quotient of paper L, eq. 7, under which the levels stay as they are.
+    # From 7.2 / 7: levels 7, 3, -2; then eq. 7 of Aji and Heafield 2020, which keeps these levels.
     weight = torch.tensor([[7.2, 3.3, -2.2]])
     expected = (7 * 7.2 + 3 * 3.3 + 2 * 2.2) / (7**2 + 3**2 + 2**2)
     assert FixedPoint().fit(weight)["scale"].item() == pytest.approx(expected, rel=1e-6)
@@ -24,7 +24,7 @@ def test_a_fit_by_hand() -> None:
 
 @given(seed=st.integers(0, 10**6))
 @settings(max_examples=30, deadline=None)
-def test_for_its_assignment_the_scale_is_the_best_of_a_dense_grid(seed: int) -> None:
+def test_the_scale_is_the_best_for_its_assignment(seed: int) -> None:
     weight = random_weight(seed, 3, 7)
     parameters = FixedPoint().fit(weight)
     levels = parameters["levels"][FixedPoint().assign(weight, parameters).long()].double()
@@ -48,4 +48,4 @@ def test_a_fitted_scale_is_not_worse_than_the_maximum(seed: int) -> None:
 
 
 def test_it_is_stored_as_a_codebook() -> None:
-    assert FixedPoint().description() == {"name": "codebook", "bits": 4, "granularity": "matrix"}
+    assert FixedPoint().stored_form() == {"name": "codebook", "bits": 4, "granularity": "matrix"}

@@ -10,7 +10,7 @@ from pocketmt.quantization.frequency_clusters import frequency_clusters
 
 @pytest.mark.parametrize(("ratio", "bits"), [(1, 2.5), (2, 1.73), (4, 1.32), (8, 1.14)])
 def test_the_papers_average_bits(ratio: int, bits: float) -> None:
-    """Paper B, section 3.1 and footnote 1."""
+    """Chung et al. 2020, section 3.1 and footnote 1."""
     clusters = frequency_clusters(range(32768), 4, ratio)
     assert sum(cluster.bits * len(cluster.rows) for cluster in clusters) / 32768 == pytest.approx(bits, abs=0.005)
 
@@ -34,7 +34,7 @@ def test_of_equal_counts_the_lower_row_comes_first() -> None:
 @given(
     counts=st.lists(st.integers(0, 20), min_size=1, max_size=60), clusters=st.integers(1, 4), ratio=st.integers(1, 9)
 )
-def test_every_word_is_in_one_cluster_and_none_before_a_more_frequent_one(
+def test_every_piece_is_in_one_cluster_and_frequent_ones_come_first(
     counts: list[int], clusters: int, ratio: int
 ) -> None:
     found = frequency_clusters(counts, clusters, ratio)
@@ -50,6 +50,6 @@ def test_every_word_is_in_one_cluster_and_none_before_a_more_frequent_one(
 
 
 @pytest.mark.parametrize(("clusters", "ratio"), [(0, 2), (5, 2), (4, 0), (4, -1)])
-def test_what_is_out_of_range_is_refused(clusters: int, ratio: int) -> None:
+def test_values_out_of_range_are_refused(clusters: int, ratio: int) -> None:
     with pytest.raises(ConfigurationError, match="frequency clusters"):
         frequency_clusters([1, 2, 3], clusters, ratio)

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from pocketmt.quantization import Logarithmic, Scheme, fake_quantize
-from pocketmt.quantization.logarithmic import fitted_scale, magnitude_levels
+from pocketmt.quantization.logarithmic import magnitude_levels
+from pocketmt.quantization.sorted_values import fitted_scale
 
 Granularity = Literal["row", "matrix"]
 GRANULARITIES: tuple[Granularity, ...] = ("row", "matrix")
@@ -22,15 +23,20 @@ def random_weight(seed: int, rows: int = 4, columns: int = 24) -> Tensor:
     return weight * (1 + 4 * (torch.rand(rows, columns, generator=generator) < 0.05))
 
 
+def fit_magnitudes(magnitudes: Tensor) -> Tensor:
+    """The fitted scale of each row, float64 [rows]."""
+    return fitted_scale(magnitudes.sort(dim=1).values, magnitudes.new_tensor(MAGNITUDES[::-1]))
+
+
 def squared_error(weight: Tensor, scale: Tensor) -> Tensor:
-    """Of the best of all 16 centres for each weight, float64 [rows]."""
+    """The squared error of each row with the nearest of all 16 centres, float64 [rows]."""
     centres = torch.tensor(LEVELS, dtype=torch.float64)[:, None, None] * scale.double()[:, None]
     return (centres - weight.double()).square().amin(dim=0).sum(dim=1)
 
 
 def test_it_is_a_scheme() -> None:
     scheme: Scheme = Logarithmic()
-    assert scheme.description() == {
+    assert scheme.stored_form() == {
         "name": "logarithmic",
         "bits": 4,
         "granularity": "row",
@@ -39,7 +45,7 @@ def test_it_is_a_scheme() -> None:
 
 
 def test_a_worked_example() -> None:
-    # Scale 0.5: centres 0.5, 1, 2, 4, 8, 16, 32, 63.5. 5.8 goes to 4, as [L1] says of 5.8 (in log space it would be 8).
+    # Scale 0.5: centres 0.5, 1, 2, 4, 8, 16, 32, 63.5. 5.8 goes to 4 (in log space to 8).
     # 6 lies midway between 4 and 8 and goes to 4 (eq. 1); 47.8 is nearer to 63.5 than to 32 (midway: 47.75).
     weight = torch.tensor([[5.8, -6.0, 0.0, 47.8, -47.75, 100.0, -0.1, 6.1]])
     parameters = {"scale": torch.tensor([0.5])}
@@ -53,7 +59,7 @@ def test_a_worked_example() -> None:
 def test_a_fit_by_hand() -> None:
     # From the maximum the scale is 254 / 127 = 2, which sends 254, 130, 60 to levels 127, 64, 32 (eq. 3); then eq. 7
     # gives the quotient below, under which the levels stay as they are.
-    scale = fitted_scale(torch.tensor([[254.0, 130.0, 60.0]], dtype=torch.float64), MAGNITUDES)
+    scale = fit_magnitudes(torch.tensor([[254.0, 130.0, 60.0]], dtype=torch.float64))
     assert scale.item() == pytest.approx((127 * 254 + 64 * 130 + 32 * 60) / (127**2 + 64**2 + 32**2), rel=1e-12)
 
 
@@ -76,9 +82,9 @@ def test_every_centre_keeps_its_code() -> None:
 
 @given(seed=st.integers(0, 10**6))
 @settings(deadline=None)
-def test_for_its_assignment_the_fitted_scale_is_the_best_of_a_dense_grid(seed: int) -> None:
+def test_the_fitted_scale_is_the_best_for_its_assignment(seed: int) -> None:
     weight = random_weight(seed, rows=3, columns=7)
-    scale = fitted_scale(weight.abs().double(), MAGNITUDES)
+    scale = fit_magnitudes(weight.abs().double())
     levels = torch.tensor(LEVELS, dtype=torch.float64)[Logarithmic().assign(weight, {"scale": scale}).long()]
 
     def error(scale: Tensor) -> Tensor:
@@ -91,10 +97,10 @@ def test_for_its_assignment_the_fitted_scale_is_the_best_of_a_dense_grid(seed: i
 @pytest.mark.parametrize("rounds", range(1, 8))
 def test_each_round_of_the_fit_lowers_the_error(rounds: int, monkeypatch: pytest.MonkeyPatch) -> None:
     weight = random_weight(5, rows=64, columns=128)
-    monkeypatch.setattr("pocketmt.quantization.logarithmic._MOST_ROUNDS", rounds - 1)
-    before = squared_error(weight, fitted_scale(weight.abs().double(), MAGNITUDES))
-    monkeypatch.setattr("pocketmt.quantization.logarithmic._MOST_ROUNDS", rounds)
-    after = squared_error(weight, fitted_scale(weight.abs().double(), MAGNITUDES))
+    monkeypatch.setattr("pocketmt.quantization.sorted_values._MOST_ROUNDS", rounds - 1)
+    before = squared_error(weight, fit_magnitudes(weight.abs().double()))
+    monkeypatch.setattr("pocketmt.quantization.sorted_values._MOST_ROUNDS", rounds)
+    after = squared_error(weight, fit_magnitudes(weight.abs().double()))
     assert bool((after <= before * (1 + 1e-12)).all())
     assert after.sum() < before.sum()
 
@@ -111,13 +117,13 @@ def test_a_fitted_scale_is_not_worse_than_the_maximum(granularity: Granularity, 
 
 def test_a_fit_converges_far_within_its_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     weight = random_weight(7, rows=200, columns=512).abs().double()
-    expected = fitted_scale(weight, MAGNITUDES)
-    monkeypatch.setattr("pocketmt.quantization.logarithmic._MOST_ROUNDS", 250)
-    assert torch.equal(fitted_scale(weight, MAGNITUDES), expected)
-    assert torch.equal(fitted_scale(weight.reshape(1, -1), MAGNITUDES), fitted_scale(weight.reshape(1, -1), MAGNITUDES))
+    expected = fit_magnitudes(weight)
+    monkeypatch.setattr("pocketmt.quantization.sorted_values._MOST_ROUNDS", 250)
+    assert torch.equal(fit_magnitudes(weight), expected)
+    assert torch.equal(fit_magnitudes(weight.reshape(1, -1)), fit_magnitudes(weight.reshape(1, -1)))
 
 
-def test_scales_are_what_the_file_holds() -> None:
+def test_scales_have_the_precision_of_the_file() -> None:
     weight = random_weight(3)
     row = Logarithmic("row").fit(weight)["scale"]
     assert row.shape == (4,)

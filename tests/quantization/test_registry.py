@@ -13,7 +13,7 @@ def test_schemes_by_name() -> None:
     assert scheme_from_options("binarization_fixed", values=(1.0, -1.0)) == FixedBinarization((1.0, -1.0))
 
 
-def test_a_fixed_value_may_be_said() -> None:
+def test_an_option_with_a_fixed_value_may_be_given() -> None:
     assert scheme_from_options("uniform", bits=8, granularity="row") == Uniform()
     assert scheme_from_options("binary", bits=1, granularity="row") == BinaryCode(1)
 
@@ -45,12 +45,12 @@ def test_every_allowed_value_makes_a_scheme(name: str) -> None:
         ("binarization_fixed", {"values": [1.0, None]}, "values"),
     ],
 )
-def test_what_does_not_exist_is_refused_with_what_does(name: str, options: dict[str, object], reason: str) -> None:
+def test_unknown_names_are_refused_with_the_known_ones(name: str, options: dict[str, object], reason: str) -> None:
     with pytest.raises(ConfigurationError, match=reason):
         scheme_from_options(name, **options)
 
 
-def test_a_recipes_list_of_values_is_taken() -> None:
+def test_a_list_from_a_recipe_is_accepted() -> None:
     scheme = scheme_from_options("binarization_fixed", values=[0.5, -1])
     assert scheme == FixedBinarization((0.5, -1.0))
     assert hash(scheme) == hash(FixedBinarization((0.5, -1.0)))

@@ -7,7 +7,7 @@ from pocketmt.quantization import Scheme, Uniform, fake_quantize
 
 
 def weights(magnitude: float = 10.0) -> st.SearchStrategy[Tensor]:
-    """Float32 [rows, columns], small enough to try everything."""
+    """Float32 [rows, columns], small enough for an exhaustive search."""
     values = st.floats(-magnitude, magnitude, width=32)
     row = st.lists(values, min_size=5, max_size=5)
     return st.lists(row, min_size=1, max_size=4).map(lambda rows: torch.tensor(rows, dtype=torch.float32))
@@ -15,7 +15,7 @@ def weights(magnitude: float = 10.0) -> st.SearchStrategy[Tensor]:
 
 def test_it_is_a_scheme() -> None:
     scheme: Scheme = Uniform()
-    assert scheme.description() == {"name": "uniform", "bits": 8, "granularity": "row"}
+    assert scheme.stored_form() == {"name": "uniform", "bits": 8, "granularity": "row"}
 
 
 def test_a_worked_example() -> None:
@@ -62,7 +62,7 @@ def test_rows_of_zeros_stay_zeros() -> None:
     assert fake_quantize(Uniform(), weight)[0].tolist() == [0.0, 0.0]
 
 
-def test_what_lies_outside_saturates() -> None:
+def test_values_out_of_range_saturate() -> None:
     codes = Uniform().assign(torch.tensor([[5.0, -5.0]]), {"scale": torch.tensor([0.01])})
     assert codes.tolist() == [[127, -127]]
 
@@ -74,7 +74,7 @@ def test_decoding_passes_gradients_to_the_scale() -> None:
     assert scale.grad.tolist() == [3.0, 1.0]
 
 
-def test_straight_through_training_needs_nothing_more() -> None:
+def test_straight_through_training_works_with_fit_assign_and_decode() -> None:
     weight = torch.randn(3, 4, requires_grad=True)
     (weight + (fake_quantize(Uniform(), weight) - weight).detach()).sum().backward()  # type: ignore[no-untyped-call]
     assert weight.grad is not None

@@ -54,7 +54,7 @@ def test_kept_pairs_fulfil_the_conditions(pairs: list[tuple[str, str]], cleaning
 
 
 @given(corpora, cleanings)
-def test_clean_text_is_left_alone(pairs: list[tuple[str, str]], cleaning: Cleaning) -> None:
+def test_clean_text_is_kept(pairs: list[tuple[str, str]], cleaning: Cleaning) -> None:
     kept, _ = cleaned(pairs, cleaning)
     again, report = cleaned(kept, cleaning)
     assert again == kept
@@ -115,7 +115,7 @@ def test_bounds_are_inclusive() -> None:
         ("a b a c a d a e a", False),
     ],
 )
-def test_words_may_follow_themselves_so_many_times(line: str, repeats: bool) -> None:
+def test_repetitions_are_limited(line: str, repeats: bool) -> None:
     cleaning = Cleaning(maximum_repetitions=3, maximum_ratio=100)
     for pair in ((line, "some words"), ("some words", line)):
         _, report = cleaned([pair], cleaning)
@@ -159,13 +159,13 @@ def test_unknown_languages_are_refused_before_anything_is_read() -> None:
         clean(never, Cleaning(languages=("en", "qq"), minimum_language_probability=0.5), CleaningReport())
 
 
-def test_one_source_with_two_translations_is_no_duplicate() -> None:
+def test_one_source_with_two_translations_is_not_a_duplicate() -> None:
     pairs = [("a b", "c"), ("a", "b c"), ("a b", "d")]
     kept, _ = cleaned(pairs, Cleaning())
     assert kept == pairs
 
 
-def test_identical_and_duplicate_pairs_stay_where_they_are_wanted() -> None:
+def test_identical_and_duplicate_pairs_can_be_kept() -> None:
     pairs = [("Berlin", "Berlin"), ("Berlin", "Berlin")]
     kept, _ = cleaned(pairs, Cleaning(remove_identical=False, remove_duplicates=False))
     assert kept == pairs
@@ -182,19 +182,19 @@ def test_pairs_are_read_one_at_a_time() -> None:
     assert next(drawn) == 10
 
 
-def test_lines_may_be_cut_otherwise() -> None:
+def test_lines_may_be_split_otherwise() -> None:
     report = CleaningReport()
     pairs = [("ab cd", "xy"), ("abcdefg", "xy")]
-    assert list(clean(pairs, Cleaning(maximum_length=6), report, cut=list)) == pairs[:1]
+    assert list(clean(pairs, Cleaning(maximum_length=6), report, split=list)) == pairs[:1]
     assert report.removed[Reason.TOO_LONG] == 1
 
 
-def test_lone_surrogates_are_no_error() -> None:
+def test_lone_surrogates_are_accepted() -> None:
     kept, _ = cleaned([("broken \udcff", "kaputt \udcff")], Cleaning())
     assert len(kept) == 1
 
 
-def test_report_for_people() -> None:
+def test_the_summary_of_a_report() -> None:
     _, report = cleaned([("a", "b"), ("a", "b"), ("", "b"), ("", "")], Cleaning())
     assert str(report) == "kept 1 of 4 pairs; left out: 2 empty, 1 duplicate"
     assert str(CleaningReport(kept=3)) == "kept 3 of 3 pairs"

@@ -1,4 +1,4 @@
-"""Kneser-Ney against its definition, counted word by word, and against what every language model must be."""
+"""Kneser-Ney smoothing compared with its definition, and properties of any language model."""
 
 import itertools
 import math
@@ -73,7 +73,7 @@ def text(lines: int, words: str, seed: int) -> list[list[str]]:
 
 @pytest.mark.parametrize("order", [2, 3, 4])
 @pytest.mark.parametrize(("lines", "words"), [(3, "ab"), (60, "abcdefgh"), (300, "abcdefghijklmnopqrstuvwxyz")])
-def test_it_is_what_the_definition_says(order: int, lines: int, words: str) -> None:
+def test_it_follows_the_definition(order: int, lines: int, words: str) -> None:
     sentences = text(lines, words, seed=order)
     unseen = [*text(20, words + "?!", seed=9), ["never", "seen"], sentences[0]]
     plain = Plain(sentences, order)
@@ -106,7 +106,7 @@ def test_it_is_the_same_for_one_sentence_and_for_many() -> None:
     assert model.cross_entropies([]) == []
 
 
-def test_what_was_learnt_is_likelier_than_what_was_not() -> None:
+def test_training_text_is_more_probable_than_other_text() -> None:
     sentences = [["the", "cat", "sleeps"], ["the", "dog", "sleeps"], ["a", "cat", "sees", "the", "dog"]] * 3
     model = LanguageModel(sentences)
     known, turned, strange = model.cross_entropies(
@@ -122,5 +122,5 @@ def test_words_may_be_pieces_of_a_vocabulary() -> None:
 
 
 def test_no_text_is_refused() -> None:
-    with pytest.raises(DataError, match="no text to learn a language model from"):
+    with pytest.raises(DataError, match="no text to train a language model on"):
         LanguageModel(itertools.repeat(["a"], 0))

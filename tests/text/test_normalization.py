@@ -10,7 +10,7 @@ text = st.text(st.characters(exclude_categories=[]), max_size=40)
 
 
 @given(text)
-def test_twice_is_once(line: str) -> None:
+def test_normalization_is_idempotent(line: str) -> None:
     assert normalize(normalize(line)) == normalize(line)
 
 
@@ -23,7 +23,7 @@ def test_one_line_without_control_characters_and_double_spaces(line: str) -> Non
 
 
 @given(st.lists(st.text("abcäöüß.,?", min_size=1), min_size=1))
-def test_ordinary_text_is_left_alone(words: list[str]) -> None:
+def test_ordinary_text_is_unchanged(words: list[str]) -> None:
     line = " ".join(words)
     assert normalize(line) == line
 

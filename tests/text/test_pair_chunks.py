@@ -1,4 +1,4 @@
-"""Sentence pairs on disk, and the pairs of pieces that they hold."""
+"""Sentence pairs in a file, and their pairs of pieces."""
 
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ def pairs_of(chunk: Chunk) -> list[tuple[list[int], list[int]]]:
 
 
 @given(st.lists(st.tuples(sentences, sentences), max_size=20), st.sampled_from([1, 40, 10**6]))
-def test_pairs_are_read_as_they_came_and_as_often_as_one_likes(
+def test_pairs_can_be_read_repeatedly_in_their_order(
     pairs: list[tuple[list[int], list[int]]], cells_at_once: int
 ) -> None:
     kept = [pair for pair in pairs if all(pair)]
@@ -53,7 +53,7 @@ def test_cells() -> None:
     assert counts.tolist() == [2, 2, 1]
 
 
-def test_the_file_is_gone_after_the_block() -> None:
+def test_the_file_is_deleted_after_the_block() -> None:
     with PairChunks([([5], [6])], PIECES) as chunks:
         pass
     with pytest.raises(ValueError, match="closed"):

@@ -1,4 +1,4 @@
-"""Which pieces are chosen, and alignments that other tools wrote."""
+"""The choice of pieces, and alignments written by other tools."""
 
 from pathlib import Path
 
@@ -20,7 +20,7 @@ def vocabulary() -> Vocabulary:
     return train_vocabulary([side for pair in TEXT * 50 for side in pair], 40)
 
 
-def test_the_likeliest_and_the_most_frequent() -> None:
+def test_the_most_probable_and_the_most_frequent() -> None:
     # Piece 5 has targets 6, 7 and 8; eos (2) has 3 (unk), which is never listed, and 9.
     keys, probabilities = np.array([23, 29, 56, 57, 58]), np.array([0.6, 0.4, 0.2, 0.5, 0.3])
     counts = np.array([9, 9, 9, 9, 1, 4, 3, 4, 0, 0])
@@ -64,12 +64,12 @@ def test_all_pieces_of_linked_words_are_linked(vocabulary: Vocabulary, tmp_path:
     [
         ("0-0\n", "ends after line 1"),
         ("0-0\n0-0\n0-0\n", "more lines than the text, which has 2"),
-        ("0-0\n0~0\n", "line 2: '0~0' is no link: expected i-j"),
-        ("0-0\n0-\n", "line 2: '0-' is no link"),
+        ("0-0\n0~0\n", "line 2: '0~0' is not a link: expected i-j"),
+        ("0-0\n0-\n", "line 2: '0-' is not a link"),
         ("0-0\n2-0\n", r"line 2: 2-0 names a word that is not there \(2 and 2 words\)"),
         ("0-3\n0-0\n", r"line 1: 0-3 names a word that is not there \(3 and 3 words\)"),
-        ("0-99999999999999999999\n0-0\n", "is no link"),
-        ("\n\n", "links no word"),
+        ("0-99999999999999999999\n0-0\n", "is not a link"),
+        ("\n\n", "has no links"),
     ],
 )
 def test_alignments_that_do_not_fit(vocabulary: Vocabulary, tmp_path: Path, content: str, reason: str) -> None:

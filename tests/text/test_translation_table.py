@@ -1,4 +1,4 @@
-"""IBM model 1 against Brown et al.'s equations, written out, and within its bounds."""
+"""IBM model 1 compared with the equations of Brown et al., and its bounds."""
 
 from collections import defaultdict
 
@@ -65,7 +65,7 @@ def test_it_is_expectation_maximization(pairs: Pairs, iterations: int) -> None:
     assert list(found) == sorted(found)
 
 
-def test_it_does_not_matter_how_the_text_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_division_into_chunks_does_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     draw = np.random.default_rng(1)
     pairs = [(draw.integers(0, PIECES, 6).tolist(), draw.integers(0, PIECES, 6).tolist()) for _ in range(50)]
     whole = entries(estimated(pairs, 3))
@@ -75,7 +75,7 @@ def test_it_does_not_matter_how_the_text_is_cut(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_source_piece_keeps_a_bounded_number_of_targets(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(translation_table, "MOST_COUNTED", 3)
+    monkeypatch.setattr(translation_table, "MOST_TARGETS", 3)
     monkeypatch.setattr(translation_table, "COUNTED_AT_ONCE", 5)
     monkeypatch.setattr("pocketmt.text.pair_chunks.CELLS_AT_ONCE", 4)
     pairs = [([1], [target]) for target in (5, 5, 6, 6, 6, 7, 7, 8, 9)]
@@ -83,7 +83,7 @@ def test_a_source_piece_keeps_a_bounded_number_of_targets(monkeypatch: pytest.Mo
     assert entries(table) == pytest.approx({(1, 5): 2 / 7, (1, 6): 3 / 7, (1, 7): 2 / 7})
 
 
-def test_iterations_are_told() -> None:
+def test_iterations_are_reported() -> None:
     told: list[tuple[int, int]] = []
     with PairChunks([([1], [2])], PIECES) as chunks:
         estimate(chunks, PIECES, 3, lambda done, total: told.append((done, total)))
@@ -95,8 +95,13 @@ def test_links_are_counted() -> None:
     assert entries(count_links(links, PIECES)) == pytest.approx({(4, 6): 0.25, (4, 7): 0.75, (5, 6): 1.0})
 
 
-def test_the_likeliest() -> None:
+def test_the_most_probable_targets() -> None:
     table = TranslationTable(np.array([14, 15, 16, 25, 26]), np.array([0.3, 0.4, 0.3, 0.1, 0.9]), PIECES)
-    assert list(entries(table.likeliest(1))) == [(1, 3), (2, 2)]
-    assert list(entries(table.likeliest(2))) == [(1, 2), (1, 3), (2, 1), (2, 2)]  # 2 and 4 are as likely: the lower id
-    assert entries(table.likeliest(9)) == entries(table)
+    assert list(entries(table.top_k(1))) == [(1, 3), (2, 2)]
+    assert list(entries(table.top_k(2))) == [
+        (1, 2),
+        (1, 3),
+        (2, 1),
+        (2, 2),
+    ]  # a tie of 2 and 4: the lower id
+    assert entries(table.top_k(9)) == entries(table)

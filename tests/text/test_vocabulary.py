@@ -6,9 +6,9 @@ import sentencepiece
 from hypothesis import given
 from hypothesis import strategies as st
 
+from examples.demo.corpus import generate
 from pocketmt.errors import DataError
 from pocketmt.text.normalization import normalize
-from pocketmt.text.synthetic import generate
 from pocketmt.text.vocabulary import BOS, EOS, PAD, UNK, Vocabulary
 from pocketmt.text.vocabulary_training import train_vocabulary
 
@@ -36,14 +36,14 @@ def test_size_and_special_ids() -> None:
 
 
 @given(sentences)
-def test_text_of_the_corpus_comes_back(line: str) -> None:
+def test_text_of_the_corpus_round_trips(line: str) -> None:
     ids = vocabulary().encode(line)
     assert vocabulary().decode(ids) == line
     assert min(ids) > UNK and max(ids) < SIZE
 
 
 @given(st.text(st.sampled_from(sorted(set("".join(corpus())))), max_size=30))
-def test_any_text_of_known_characters_comes_back(line: str) -> None:
+def test_any_text_of_known_characters_round_trips(line: str) -> None:
     assert vocabulary().decode(vocabulary().encode(line)) == normalize(line)
 
 
@@ -77,16 +77,16 @@ def test_bytes_and_file_give_the_same_vocabulary(tmp_path: Path) -> None:
     (tmp_path / "vocabulary.model").write_bytes(vocabulary().model)
     line = corpus()[0]
     assert Vocabulary.from_file(tmp_path / "vocabulary.model").encode(line) == vocabulary().encode(line)
-    assert Vocabulary.from_bytes(vocabulary().model).encode(line) == vocabulary().encode(line)
+    assert Vocabulary(vocabulary().model).encode(line) == vocabulary().encode(line)
 
 
 @pytest.mark.parametrize("data", [b"", b"not a model", bytes(1000)])
-def test_what_is_no_model_is_refused(data: bytes) -> None:
+def test_an_invalid_model_is_refused(data: bytes) -> None:
     with pytest.raises(DataError, match="not a SentencePiece model"):
         Vocabulary(data)
 
 
-def test_a_model_cut_short_is_refused() -> None:
+def test_a_truncated_model_is_refused() -> None:
     model = vocabulary().model
     with pytest.raises(DataError):
         Vocabulary(model[: len(model) // 2])

@@ -1,4 +1,4 @@
-"""A deep LSTM is trained by the same loop as a Transformer [L7]."""
+"""Deep LSTMs, trained by the same loop as Transformers (Aji and Heafield 2020, section 4.1)."""
 
 import json
 from pathlib import Path
@@ -7,10 +7,10 @@ import pytest
 
 from pocketmt.errors import ConfigurationError
 from pocketmt.model_file.architecture import LstmArchitecture
-from pocketmt.recipes.trained_model import read_trained_model
 from pocketmt.training.configuration import read_configuration
-from pocketmt.training.loop import train
-from tests.training.test_loop import write_configuration, write_corpus
+from pocketmt.training.run import train
+from pocketmt.training.trained_model import read_trained_model
+from tests.training.test_run import write_configuration, write_corpus
 
 SIZES = """
 preset = "lstm.tiny"
@@ -26,13 +26,13 @@ def with_model(path: Path, model: str) -> Path:
     return path
 
 
-def test_it_learns(tmp_path: Path) -> None:
+def test_the_loss_of_an_lstm_falls(tmp_path: Path) -> None:
     write_corpus(tmp_path)
     path = write_configuration(
         tmp_path, maximum_updates=80, warmup_updates=20, validate_every=20, averaged_checkpoints=1, learning_rate=0.01
     )
-    position = train(read_configuration(with_model(path, SIZES)), tmp_path / "run")
-    assert position.finished
+    progress = train(read_configuration(with_model(path, SIZES)), tmp_path / "run")
+    assert progress.finished
     events = [json.loads(line) for line in (tmp_path / "run" / "log.jsonl").read_text().splitlines()]
     losses = [event["loss"] for event in events if event["event"] == "validation"]
     assert losses[-1] < 0.7 * losses[0]
@@ -50,7 +50,7 @@ def test_it_learns(tmp_path: Path) -> None:
         ("recurrent_dimension = 47", "recurrent_dimension is 47, expected an even number"),
     ],
 )
-def test_what_it_does_not_have_is_refused(tmp_path: Path, model: str, message: str) -> None:
+def test_settings_that_lstms_do_not_have_are_refused(tmp_path: Path, model: str, message: str) -> None:
     path = with_model(write_configuration(tmp_path), f'preset = "lstm.tiny"\n{model}\n')
     with pytest.raises(ConfigurationError, match=message):
         read_configuration(path)

@@ -1,4 +1,4 @@
-"""The loss against PyTorch's own, and the schedule by hand."""
+"""Losses, compared with PyTorch's, and schedules, computed by hand."""
 
 import pytest
 import torch
@@ -9,7 +9,7 @@ from pocketmt.training.schedule import inverse_square_root, training_rate
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.1])
 @pytest.mark.parametrize("rows", [1, 255, 256, 700])
-def test_loss_and_gradients_equal_pytorchs(smoothing: float, rows: int) -> None:
+def test_cross_entropy_and_gradients_equal_pytorchs(smoothing: float, rows: int) -> None:
     torch.manual_seed(rows)
     decoded = torch.randn(rows, 16, requires_grad=True)
     weight = torch.randn(50, 16, requires_grad=True)
@@ -27,8 +27,8 @@ def test_loss_and_gradients_equal_pytorchs(smoothing: float, rows: int) -> None:
         torch.testing.assert_close(ours, theirs, atol=1e-4, rtol=1e-4)
 
 
-@pytest.mark.parametrize("taught", [False, True])
-def test_mixed_precision_rounds_what_products_read_and_nothing_else(taught: bool) -> None:
+@pytest.mark.parametrize("distilled", [False, True])
+def test_mixed_precision_rounds_only_the_operands_of_products(distilled: bool) -> None:
     torch.manual_seed(1)
     decoded, weight = torch.randn(300, 16), torch.randn(50, 16)
     teacher, targets = torch.randn(50, 16), torch.randint(0, 50, (300,))
@@ -37,7 +37,7 @@ def test_mixed_precision_rounds_what_products_read_and_nothing_else(taught: bool
         decoded.requires_grad_()
         weight.requires_grad_()
         loss = output_divergence(decoded, weight, decoded.detach(), teacher.bfloat16().float())
-        if not taught:
+        if not distilled:
             loss = output_cross_entropy(decoded, weight, targets, 0.1)
         return [loss, *torch.autograd.grad(loss, [decoded, weight])]
 
@@ -47,12 +47,12 @@ def test_mixed_precision_rounds_what_products_read_and_nothing_else(taught: bool
     full = loss_and_gradients(decoded, weight)
     assert all(each.dtype == torch.float32 for each in mixed)
     for ours, close, exact in zip(mixed, rounded, full, strict=True):
-        # Logits of up to 20 are rounded to eight binary digits, gradients of up to 1 as well.
+        # Logits of up to 20 are rounded to eight binary digits, and so are gradients of up to 1.
         torch.testing.assert_close(ours, close, rtol=0.01, atol=0.05 * float(close.detach().abs().max()))
         assert not torch.equal(ours, exact)
 
 
-def test_loss_of_large_logits_is_finite() -> None:
+def test_the_loss_of_large_logits_is_finite() -> None:
     decoded = torch.tensor([[1000.0, -1000.0]])
     assert output_cross_entropy(decoded, torch.eye(2), torch.tensor([0]), 0.0).item() == pytest.approx(0.0)
 
@@ -62,11 +62,11 @@ def test_divergence_and_gradients_equal_pytorchs(rows: int) -> None:
     torch.manual_seed(rows)
     decoded = torch.randn(rows, 16, requires_grad=True)
     weight = torch.randn(50, 16, requires_grad=True)
-    taught, teacher = torch.randn(rows, 8), torch.randn(50, 8)
-    loss = output_divergence(decoded, weight, taught, teacher)
+    teacher_decoded, teacher = torch.randn(rows, 8), torch.randn(50, 8)
+    loss = output_divergence(decoded, weight, teacher_decoded, teacher)
     expected = torch.nn.functional.kl_div(
         torch.log_softmax(decoded @ weight.t(), dim=-1),
-        torch.log_softmax(taught @ teacher.t(), dim=-1),
+        torch.log_softmax(teacher_decoded @ teacher.t(), dim=-1),
         reduction="sum",
         log_target=True,
     )
@@ -79,7 +79,7 @@ def test_divergence_and_gradients_equal_pytorchs(rows: int) -> None:
         torch.testing.assert_close(ours, theirs, atol=1e-4, rtol=1e-4)
 
 
-def test_who_writes_as_the_teacher_has_no_divergence() -> None:
+def test_the_divergence_of_equal_models_is_zero() -> None:
     decoded, weight = torch.randn(5, 4), torch.randn(9, 4)
     assert output_divergence(decoded, weight, decoded, weight).item() == 0.0
 
@@ -91,18 +91,18 @@ def test_padding_is_dropped() -> None:
     assert rows.tolist() == [[0.0, 1.0], [2.0, 3.0], [6.0, 7.0]]
 
 
-def test_schedule_by_hand() -> None:
+def test_the_inverse_square_root_schedule() -> None:
     assert inverse_square_root(1, 0.002, 100) == pytest.approx(0.00002)
     assert inverse_square_root(100, 0.002, 100) == pytest.approx(0.002)
     assert inverse_square_root(400, 0.002, 100) == pytest.approx(0.001)
 
 
-def test_the_cool_down_falls_to_zero_in_a_straight_line() -> None:
+def test_the_final_decay_is_linear() -> None:
     rates = [training_rate(update, 0.002, 100, 403, 3) for update in (50, 100, 400, 401, 402, 403)]
     assert rates == pytest.approx([0.001, 0.002, 0.001, 0.00075, 0.0005, 0.00025])
 
 
-def test_without_a_cool_down_the_rate_goes_on() -> None:
+def test_without_decay_the_schedule_is_unchanged() -> None:
     assert [training_rate(update, 0.002, 100, 400, 0) for update in range(1, 401)] == [
         inverse_square_root(update, 0.002, 100) for update in range(1, 401)
     ]

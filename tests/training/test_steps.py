@@ -1,4 +1,4 @@
-"""What loops over updates share: seeds, and batches for several processes."""
+"""Seeds of updates, and batches for several processes."""
 
 from types import SimpleNamespace
 from typing import Any
@@ -23,13 +23,13 @@ def drawn(seed: int, update: int, rank: int = 0) -> list[float]:
     return draws
 
 
-def test_a_seed_of_any_size_draws_anew_in_each_update_and_process() -> None:
+def test_each_update_and_process_has_another_seed() -> None:
     draws = [drawn(seed, update, rank) for seed in (1, 2**60) for update in (1, 2) for rank in (0, 1)]
     assert len({tuple(each) for each in draws}) == 8
     assert drawn(2**60, 1) == drawn(2**60, 1)
 
 
-def test_processes_share_an_epoch_and_count_all_tokens() -> None:
+def test_processes_divide_an_epoch_and_count_all_tokens() -> None:
     shares = [list(share_of_epoch(fabric(rank, 3), PAIRS, 4, 1, 0)) for rank in range(3)]
     assert sorted(len(share[0][0].targets[0]) for share in shares) == [2, 3, 4]
     assert [share[0][1:] for share in shares] == [(9, 3)] * 3
@@ -40,7 +40,7 @@ def test_more_processes_than_batches_are_refused() -> None:
         list(share_of_epoch(fabric(0, 4), PAIRS, 4, 1, 0))
 
 
-def test_dropout_of_nearly_everything_keeps_the_mean() -> None:
+def test_a_high_dropout_rate_keeps_the_mean() -> None:
     torch.manual_seed(1)
     kept = Dropout(0.999).train()(torch.ones(200_000))
     assert 0.8 < float(kept.mean()) < 1.2

@@ -1,4 +1,4 @@
-"""Translating a text in shards: whatever happens in between, every line has its own translation."""
+"""Translation of a text in shards: after interruptions and damage, each line still has its translation."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -8,7 +8,7 @@ import pytest
 
 import pocketmt.training.translations as translations
 from pocketmt.errors import ConfigurationError, DataError
-from pocketmt.training.translations import digest_of, translate_text
+from pocketmt.training.translations import hash_lines, translate_text
 
 LINES = ["a red cat", "", 'two\ttabs \\ and "quotes"', "ünïcode\u2028separator\x0b", "  ", "long " * 500, "last"]
 TEACHER: dict[str, str | int] = {"model": "a", "beam_size": 4}
@@ -27,7 +27,7 @@ def text(tmp_path: Path) -> Path:
 
 
 class Upper:
-    """Translates by capital letters, and stops after so many calls."""
+    """Translates to capital letters, and raises KeyboardInterrupt after a number of calls."""
 
     def __init__(self, calls: int = 99) -> None:
         self.calls = calls
@@ -41,30 +41,30 @@ class Upper:
         return [line.upper() for line in lines]
 
 
-WANTED = [(line, line.upper()) for line in LINES]
+EXPECTED = [(line, line.upper()) for line in LINES]
 
 
 def run(text: Path, folder: Path, translate: Upper) -> list[tuple[str, str]]:
     return list(translate_text(text, folder, translate, TEACHER))
 
 
-def test_every_line_has_its_translation_blank_and_strange_ones_too(text: Path, tmp_path: Path) -> None:
-    told: list[tuple[int, int]] = []
-    pairs = translate_text(text, tmp_path / "work", Upper(), TEACHER, lambda *done: told.append(done))
-    assert list(pairs) == WANTED
-    assert told == [(2, 7), (4, 7), (6, 7), (7, 7)]
+def test_every_line_has_its_translation(text: Path, tmp_path: Path) -> None:
+    progress: list[tuple[int, int]] = []
+    pairs = translate_text(text, tmp_path / "work", Upper(), TEACHER, lambda *done: progress.append(done))
+    assert list(pairs) == EXPECTED
+    assert progress == [(2, 7), (4, 7), (6, 7), (7, 7)]
 
 
 @pytest.mark.parametrize("stopped", range(4))
-def test_what_was_stopped_goes_on_with_the_next_shard(text: Path, tmp_path: Path, stopped: int) -> None:
+def test_an_interrupted_translation_resumes_with_the_next_shard(text: Path, tmp_path: Path, stopped: int) -> None:
     first = Upper(calls=stopped)
     with pytest.raises(KeyboardInterrupt):
         run(text, tmp_path / "work", first)
     second = Upper()
-    assert run(text, tmp_path / "work", second) == WANTED
+    assert run(text, tmp_path / "work", second) == EXPECTED
     assert first.lines + second.lines == LINES
     third = Upper(calls=0)
-    assert run(text, tmp_path / "work", third) == WANTED
+    assert run(text, tmp_path / "work", third) == EXPECTED
 
 
 def _shards(folder: Path) -> Iterator[Path]:
@@ -72,7 +72,7 @@ def _shards(folder: Path) -> Iterator[Path]:
 
 
 @pytest.mark.parametrize("damage", ["cut", "line lost", "line changed", "other line", "empty"])
-def test_a_damaged_shard_is_translated_anew(text: Path, tmp_path: Path, damage: str) -> None:
+def test_a_damaged_shard_is_translated_again(text: Path, tmp_path: Path, damage: str) -> None:
     run(text, tmp_path / "work", Upper())
     _, shard, *_ = _shards(tmp_path / "work")
     head, *rows = shard.read_text(encoding="utf-8").split("\n")[:-1]
@@ -83,11 +83,11 @@ def test_a_damaged_shard_is_translated_anew(text: Path, tmp_path: Path, damage: 
     elif damage == "line changed":
         shard.write_text("\n".join([head, *rows[::-1]]) + "\n", encoding="utf-8")
     elif damage == "other line":
-        next(_shards(tmp_path / "work")).replace(shard)  # a sound shard, of other lines
+        next(_shards(tmp_path / "work")).replace(shard)  # An undamaged shard of other lines.
     else:
         shard.write_bytes(b"")
     again = Upper()
-    assert run(text, tmp_path / "work", again) == WANTED
+    assert run(text, tmp_path / "work", again) == EXPECTED
     assert again.lines == (LINES[:4] if damage == "other line" else LINES[2:4])
 
 
@@ -96,20 +96,20 @@ def test_another_text_or_teacher_is_refused(text: Path, tmp_path: Path) -> None:
     other: dict[str, str | int] = {**TEACHER, "model": "b"}
     with pytest.raises(ConfigurationError, match="another text or by another model"):
         list(translate_text(text, tmp_path / "work", Upper(), other))
-    before = digest_of(text)
+    before = hash_lines(text)
     text.write_text("one more\n" + text.read_text(encoding="utf-8"), encoding="utf-8")
-    assert digest_of(text) != before
+    assert hash_lines(text) != before
     with pytest.raises(ConfigurationError, match="another text or by another model"):
         run(text, tmp_path / "work", Upper())
 
 
-def test_as_many_translations_as_lines_are_wanted(text: Path, tmp_path: Path) -> None:
+def test_a_wrong_number_of_translations_is_refused(text: Path, tmp_path: Path) -> None:
     with pytest.raises(DataError, match="2 lines were given 1 translations"):
         list(translate_text(text, tmp_path / "work", lambda lines, references: ["only one"], TEACHER))
     assert not list(_shards(tmp_path / "work"))
 
 
-def test_each_line_comes_with_its_reference(text: Path, tmp_path: Path) -> None:
+def test_each_line_is_passed_with_its_reference(text: Path, tmp_path: Path) -> None:
     references = tmp_path / "text.de"
     references.write_text("".join(f"{number}\n" for number in range(len(LINES))))
 
@@ -128,9 +128,9 @@ def test_each_line_comes_with_its_reference(text: Path, tmp_path: Path) -> None:
     assert not (tmp_path / "new").exists()
 
 
-def test_a_shard_says_what_it_holds(text: Path, tmp_path: Path) -> None:
+def test_the_first_line_of_a_shard_describes_the_others(text: Path, tmp_path: Path) -> None:
     run(text, tmp_path / "work", Upper())
     shard = next(_shards(tmp_path / "work"))
     head, *rows = [json.loads(line) for line in shard.read_bytes().splitlines()]
     assert head["lines"] == 2 and len(head["sha256"]) == 64
-    assert [tuple(row) for row in rows] == WANTED[:2]
+    assert [tuple(row) for row in rows] == EXPECTED[:2]

@@ -1,16 +1,15 @@
-// What the register tiles of fp32 products share: the arguments of a product, and the order in which tiles walk over
-// it. Every output is one sum over the inputs in their order, so it is the same whatever the number of rows.
+// The arguments of an fp32 product, and the order in which tiles compute it. Every output is one sum over the inputs in
+// their order, so that it is the same whatever the number of rows is.
 #pragma once
 
-#include "float_product/panels.h"
-#include "kernels.h"
+#include "product.h"
 #include "shapes.h"
 
 namespace pocketmt {
 namespace {
 
 struct FloatCall {
-    size_t rows;  // outputs
+    size_t rows;  // Number of outputs.
     size_t columns;
     const float* activations;
     size_t activation_stride;
@@ -18,38 +17,30 @@ struct FloatCall {
     Outputs outputs;
 };
 
-// The outputs that a tile function computes, a multiple of the panel's width apart; `weights` is the first panel.
+// The outputs that a tile function computes, panel by panel.
 struct FloatTileRange {
-    const float* weights;
-    size_t first_row;
+    const float* weights;  // The first panel.
+    size_t first_row;      // Of the activations.
     size_t first_output;
-    size_t last_output;  // one beyond
+    size_t last_output;  // One beyond the last.
 };
 
 using FloatTileFunction = void (*)(const FloatCall&, const FloatTileRange&);
 
-// Tile functions for 1, 2, ... rows.
-template <template <size_t> class Tile, class Index>
-struct FloatTileTable;
-template <template <size_t> class Tile, size_t... index>
-struct FloatTileTable<Tile, std::index_sequence<index...>> {
-    static constexpr FloatTileFunction functions[] = {Tile<index + 1>::multiply...};
-};
-
-// One tile of rows: all panels in one go. More: a panel at a time for a block of rows that stays in the second-level
-// cache.
-template <size_t width, size_t highest, template <size_t> class Tile>
-inline void multiply_panels(FloatCall call, const float* packed, size_t count) {
-    constexpr auto& tiles = FloatTileTable<Tile, std::make_index_sequence<highest>>::functions;
+// Few rows make one tile, which reads all panels. More rows are computed in blocks that stay in the second-level cache,
+// a panel at a time.
+template <size_t width, size_t highest>
+inline void multiply_panels(const FloatCall& call, const float* packed, size_t count,
+                            const TileFunctions<FloatTileFunction, highest>& tiles) {
     constexpr size_t block_rows = 10 * highest;
     const size_t first_output = call.outputs.first, last_output = smaller(call.outputs.last, call.rows);
     packed += first_output * call.columns;
-    if (count <= highest) return tiles[count - 1](call, {packed, 0, first_output, last_output});
+    if (count <= highest) return tiles.functions[count - 1](call, {packed, 0, first_output, last_output});
     for (size_t row = 0; row < count; row += block_rows) {
         const float* panel = packed;
         for (size_t output = first_output; output < last_output; output += width, panel += width * call.columns) {
             for_tiles<highest>(smaller(block_rows, count - row), [&](size_t first, size_t height) {
-                tiles[height - 1](call, {panel, row + first, output, smaller(output + width, last_output)});
+                tiles.functions[height - 1](call, {panel, row + first, output, smaller(output + width, last_output)});
             });
         }
     }

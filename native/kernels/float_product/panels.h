@@ -1,19 +1,20 @@
-// Packed fp32 weights: [panels][columns][width] floats, a panel being `width` neighbouring outputs (the last one padded
-// with zeros), so that a product reads the weights once, in order.
+// Packed fp32 weights: [panels][columns][width] floats. A panel is `width` neighbouring outputs, the last one padded
+// with zeros, so that a product reads the weights once, in order.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
+#include "product.h"
+
 namespace pocketmt {
 
 template <size_t width>
 struct FloatPanels {
-    static size_t packed_bytes(size_t rows, size_t columns);
-    static void pack(const float* weight, size_t rows, size_t columns, void* packed);
-    static void unpack_row(const void* packed, size_t rows, size_t columns, size_t row, float* out);
-    static void gather(const void* packed, size_t rows, size_t columns, const uint32_t* indices, size_t count,
-                       void* gathered);
+    static size_t packed_bytes(const MatrixShape& shape);
+    static void pack(const UnpackedWeights& weights, const MatrixShape& shape, void* packed);
+    static void unpack_row(const PackedMatrix& matrix, size_t row, float* out);
+    static void gather(const PackedMatrix& matrix, const uint32_t* indices, size_t count, void* gathered);
 };
 
 // Compiled once, for the baseline instruction set, in panels.cpp.

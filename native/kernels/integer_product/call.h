@@ -1,68 +1,118 @@
-// What the register tiles of integer products share: the arguments of a product, and the order in which tiles walk over
-// it.
+// The arguments of a product with exact 32-bit sums, and the order in which tiles compute it.
 #pragma once
 
+#include "epilogue.h"
 #include "integer_product/panels.h"
-#include "kernels.h"
-#include "product_store.h"
+#include "product.h"
+#include "registers.h"
 
 namespace pocketmt {
 namespace {
 
 struct IntegerCall {
-    const uint8_t* weights;  // [panels][steps] as the family packs them
-    size_t rows;             // outputs
-    size_t steps;            // of 8 inputs
-    size_t panel_bytes;      // from one panel to the next
-    const uint8_t* levels;   // [64] of a level table; null for 8-bit weights
+    const uint8_t* weights;  // [panels][steps] in the layout of the family.
+    size_t rows;             // Number of outputs.
+    size_t columns;
+    size_t steps;           // Steps of a panel.
+    size_t panel_bytes;     // From one panel to the next.
+    const uint8_t* levels;  // The levels of a lookup table; null in other families.
     const float* weight_scales;
-    const int32_t* negative_sums;  // [panels * 32], of signed weights
+    const int32_t* negative_sums;  // [panels * 32]; see panels.h.
     QuantizedActivations activations;
-    const int32_t* activation_sums;  // [count]: of the codes of each row of activations, where the tiles need them
+    const int32_t* activation_sums;  // [count]: sum of each row's codes, or 0 if it is not needed.
     Epilogue epilogue;
     Outputs outputs;
 };
 
-// The call of a product whose scales lie behind its packed weights.
-inline IntegerCall integer_call(const uint8_t* weights, size_t step_bytes, const uint8_t* levels, size_t rows,
-                                size_t columns, const QuantizedActivations& activations, const Epilogue& epilogue,
+// The call of a product whose scales follow its packed weights.
+inline IntegerCall integer_call(const uint8_t* weights, const uint8_t* levels, size_t steps, size_t panel_bytes,
+                                const MatrixShape& shape, const ProductInput& input, const Epilogue& epilogue,
                                 const Outputs& outputs) {
-    const size_t steps = step_count(columns), panel_bytes = steps * step_bytes;
-    const float* scales = reinterpret_cast<const float*>(weights + panel_count(rows) * panel_bytes);
-    const int32_t* negative_sums = reinterpret_cast<const int32_t*>(scales + panel_count(rows) * panel_outputs);
-    return {weights, rows, steps, panel_bytes, levels, scales, negative_sums, activations, nullptr, epilogue, outputs};
+    const size_t panels = panel_count(shape.rows);
+    const float* scales = reinterpret_cast<const float*>(weights + panels * panel_bytes);
+    const int32_t* negative_sums = reinterpret_cast<const int32_t*>(scales + panels * panel_outputs);
+    return {weights, shape.rows,    shape.columns,   steps,   panel_bytes, levels,
+            scales,  negative_sums, input.quantized, nullptr, epilogue,    outputs};
 }
 
-// Sums [lanes] of a row of activations and the outputs from `output` on -> floats: the operations of
-// reference::integer_product. activation_sum: of the row's codes, where there are offsets.
-template <class Registers>
+// Converts the sums of one row of activations and the outputs from `output` on to floats and stores them, in the
+// operations of reference::multiply.
 POCKETMT_INLINE void store_sums(const IntegerCall& call, size_t row, int32_t activation_sum, size_t output,
-                                typename Registers::Integers sums) {
+                                Registers::Integers sums) {
     const float activation_scale = call.activations.scales[row];
     const auto scale = Registers::broadcast(activation_scale) * Registers::load(call.weight_scales + output);
-    store_quantized<Registers>(call.epilogue, call.outputs, call.rows, row, output, activation_sum, activation_scale,
-                               Registers::to_floats(sums) * scale);
+    store_quantized(call.epilogue, call.outputs, call.rows, row, output, activation_sum, activation_scale,
+                    Registers::to_floats(sums) * scale);
 }
 
-// The rows and panels that a tile function multiplies; `weights` is the first panel's.
+// The rows and panels that a tile function multiplies.
 struct TileRange {
-    const uint8_t* weights;
-    size_t first_row;
+    const uint8_t* weights;  // The first panel.
+    size_t first_row;        // Of the activations.
+    size_t rows;
     size_t first_panel;
-    size_t last_panel;  // one beyond
+    size_t last_panel;  // One beyond the last.
 };
 
 using TileFunction = void (*)(const IntegerCall&, const TileRange&);
 
-// One tile of rows: all panels in one go. More: a panel at a time for all rows, so that it is read from memory once.
+// The tile function choose(Constant<n>) of n = 1, ..., highest rows. Where rows are not unrolled, that of the highest
+// tile serves for all heights but 1.
+template <size_t highest, class Choose>
+constexpr auto integer_tiles(Choose choose) {
+    return tile_functions<highest>([&](auto rows) -> TileFunction {
+        if constexpr (Registers::unrolls_rows || rows() == 1) return choose(rows);
+        return choose(Constant<highest>{});
+    });
+}
+
+struct Index {
+    size_t value;
+    constexpr size_t operator()() const { return value; }
+};
+// Calls body(row) for each row of a tile function for `rows` rows; row() is its index.
+template <size_t rows, class Body>
+POCKETMT_INLINE void for_rows(const TileRange& range, Body&& body) {
+    if constexpr (Registers::unrolls_rows || rows == 1) {
+        unrolled<rows>(body);
+    } else {
+        for (Index row{0}; row.value < range.rows; ++row.value) body(row);
+    }
+}
+
+// Few rows make one tile, which reads all panels. More rows are computed a panel at a time, so that each panel is read
+// from memory once.
 template <size_t highest>
-inline void multiply_panels(const IntegerCall& call, size_t count, const TileFunction (&tiles)[highest]) {
+inline void multiply_panels(const IntegerCall& call, size_t count, const TileFunctions<TileFunction, highest>& tiles) {
     const size_t first = first_panel(call.outputs), last = last_panel(call.outputs, call.rows);
     const uint8_t* weights = call.weights + first * call.panel_bytes;
-    if (count <= highest) return tiles[count - 1](call, {weights, 0, first, last});
+    if (count <= highest) return tiles.functions[count - 1](call, {weights, 0, count, first, last});
     for (size_t panel = first; panel < last; ++panel, weights += call.panel_bytes) {
-        for_tiles<highest>(
-            count, [&](size_t row, size_t height) { tiles[height - 1](call, {weights, row, panel, panel + 1}); });
+        for_tiles<highest>(count, [&](size_t row, size_t height) {
+            tiles.functions[height - 1](call, {weights, row, height, panel, panel + 1});
+        });
+    }
+}
+
+// Multiplies blocks of rows that stay in the second-level cache while every panel passes over them. The tiles read the
+// sums of the activations if weights have a zero or there are offsets.
+template <size_t highest>
+inline void multiply_blocks(IntegerCall call, size_t count, bool weights_have_zero,
+                            const TileFunctions<TileFunction, highest>& tiles) {
+    constexpr size_t block_rows = 240;
+    const bool sums_are_needed = weights_have_zero || call.epilogue.offsets != nullptr;
+    int32_t sums[block_rows];
+    call.activation_sums = sums;
+    for (size_t first = 0; first < count; first += block_rows) {
+        const size_t height = smaller(block_rows, count - first);
+        for (size_t row = 0; row < height; ++row) {
+            const int8_t* codes = call.activations.codes + row * call.activations.stride;
+            sums[row] = sums_are_needed ? Registers::sum_codes(codes, call.columns) : 0;
+        }
+        multiply_panels(call, height, tiles);
+        call.activations.codes += height * call.activations.stride;
+        call.activations.scales += height;
+        call.outputs.values += height * call.outputs.stride;
     }
 }
 

@@ -4,7 +4,6 @@
 #include <string>
 
 #include "gather.h"
-#include "kernels.h"
 
 namespace pocketmt {
 
@@ -22,21 +21,22 @@ size_t place(size_t output, size_t input) {
 }  // namespace
 
 void require_integer_columns(size_t columns) {
-    if (columns > largest_integer_columns) {
+    if (columns > most_integer_columns) {
         throw std::invalid_argument(
             "a matrix of " + std::to_string(columns) + " columns cannot be multiplied in integers: at most " +
-            std::to_string(largest_integer_columns) + " fit 32-bit sums; keep this matrix in fp32");
+            std::to_string(most_integer_columns) + " fit 32-bit sums; keep this matrix in fp32");
     }
 }
 
 template <uint8_t offset>
-size_t BytePanels<offset>::packed_bytes(size_t rows, size_t columns) {
-    const size_t scale_bytes = panel_count(rows) * panel_outputs * sizeof(float);
-    return weight_bytes(rows, columns) + (offset == 0 ? output_bytes(rows) : scale_bytes);
+size_t BytePanels<offset>::packed_bytes(const MatrixShape& shape) {
+    const size_t scale_bytes = panel_count(shape.rows) * panel_outputs * sizeof(float);
+    return weight_bytes(shape.rows, shape.columns) + (offset == 0 ? output_bytes(shape.rows) : scale_bytes);
 }
 
 template <uint8_t offset>
-void BytePanels<offset>::pack(const int8_t* codes, const float* scales, size_t rows, size_t columns, void* packed) {
+void BytePanels<offset>::pack(const UnpackedWeights& weights, const MatrixShape& shape, void* packed) {
+    const size_t rows = shape.rows, columns = shape.columns;
     require_integer_columns(columns);
     uint8_t* panel = static_cast<uint8_t*>(packed);
     float* packed_scales = reinterpret_cast<float*>(panel + weight_bytes(rows, columns));
@@ -48,21 +48,22 @@ void BytePanels<offset>::pack(const int8_t* codes, const float* scales, size_t r
             const size_t given = row < rows ? columns : 0;
             int32_t negative_sum = 0;
             for (size_t input = 0; input < given; ++input) {
-                const int8_t weight = codes[row * columns + input];
+                const int8_t weight = weights.integers[row * columns + input];
                 panel[place(output, input)] = static_cast<uint8_t>(weight + offset);
                 negative_sum += negative_part(weight);
             }
             for (size_t input = given; input < padded_columns; ++input) panel[place(output, input)] = offset;
-            packed_scales[row] = row < rows ? scales[row] : 0.0f;
+            packed_scales[row] = row < rows ? weights.scales[row] : 0.0f;
             if constexpr (offset == 0) negative_sums[row] = negative_sum;
         }
     }
 }
 
 template <uint8_t offset>
-void BytePanels<offset>::unpack_row(const void* packed, size_t rows, size_t columns, size_t row, float* out) {
-    const uint8_t* bytes = static_cast<const uint8_t*>(packed);
-    const float scale = reinterpret_cast<const float*>(bytes + weight_bytes(rows, columns))[row];
+void BytePanels<offset>::unpack_row(const PackedMatrix& matrix, size_t row, float* out) {
+    const size_t columns = matrix.shape.columns;
+    const uint8_t* bytes = static_cast<const uint8_t*>(matrix.data);
+    const float scale = reinterpret_cast<const float*>(bytes + weight_bytes(matrix.shape.rows, columns))[row];
     const uint8_t* panel = bytes + row / panel_outputs * panel_outputs * step_count(columns) * step_inputs;
     for (size_t input = 0; input < columns; ++input) {
         out[input] = static_cast<float>(static_cast<int8_t>(panel[place(row % panel_outputs, input)] - offset)) * scale;
@@ -71,9 +72,9 @@ void BytePanels<offset>::unpack_row(const void* packed, size_t rows, size_t colu
 
 // A unit is the four bytes of an output in a group.
 template <uint8_t offset>
-void BytePanels<offset>::gather(const void* packed, size_t rows, size_t columns, const uint32_t* indices, size_t count,
-                                void* gathered) {
-    const uint8_t* from = static_cast<const uint8_t*>(packed);
+void BytePanels<offset>::gather(const PackedMatrix& matrix, const uint32_t* indices, size_t count, void* gathered) {
+    const size_t rows = matrix.shape.rows, columns = matrix.shape.columns;
+    const uint8_t* from = static_cast<const uint8_t*>(matrix.data);
     uint8_t* to = static_cast<uint8_t*>(gathered);
     gather_lanes<uint32_t, panel_outputs>(reinterpret_cast<const uint32_t*>(from), 2 * step_count(columns), indices,
                                           count, reinterpret_cast<uint32_t*>(to));

@@ -1,22 +1,18 @@
-// Attention: softmax(q K^T / sqrt(head size)) V, one head at a time, no fused multiply-add (see lanes.h).
+// Attention: softmax(q K^T / sqrt(head size)) V, one head at a time.
 #pragma once
 
-#include "kernels.h"
 #include "vector/exponential.h"
 #include "vector/lanes.h"
+#include "vector/vector_functions.h"
 
 namespace pocketmt {
 namespace {
 
-// Rows times blocks of 16 lanes whose sums are held in registers at once.
-#if defined(__AVX512F__)
-constexpr size_t tile_sums = 8;
-#else
-constexpr size_t tile_sums = 4;
-#endif
+// Number of sums of 16 lanes (rows times blocks) that are held in registers at once.
+constexpr size_t tile_sums = Registers::lanes == 16 ? 8 : 4;
 
-// Calls body(Constant<blocks>, first) for groups of 4, 2 and 1 of `count` blocks, as many as `rows` leave registers
-// for.
+// Calls body(Constant<blocks>, first) for groups of 4, 2 and 1 of `count` blocks, as far as `rows` leave registers for
+// them.
 template <size_t rows, class Body>
 POCKETMT_INLINE void for_blocks(size_t count, Body&& body) {
     size_t block = 0;
@@ -81,8 +77,8 @@ inline void transpose_keys(const float* keys, size_t key_stride, size_t position
     }
 }
 
-// One head of an attention over a memory, for `rows` queries.
-struct MemoryHead {
+// Attention of one head, for `rows` queries.
+struct AttentionHead {
     const float* queries;
     size_t query_stride;
     const float* keys;    // [head_size, padded_positions]
@@ -96,9 +92,9 @@ struct MemoryHead {
     size_t out_stride;
 };
 
-// Dot products: 16 positions a block, no sum across lanes.
+// Computes dot products for blocks of 16 positions, without a sum across lanes.
 template <size_t rows>
-void memory_scores(const MemoryHead& head) {
+void head_scores(const AttentionHead& head) {
     for_blocks<rows>(ceil_divide(head.positions, lanes), [&](auto group, size_t first) POCKETMT_INLINE_LAMBDA {
         constexpr size_t blocks = group();
         Floats sums[rows][blocks] = {};
@@ -118,9 +114,9 @@ void memory_scores(const MemoryHead& head) {
     });
 }
 
-// Weighted sums of value rows, `blocks` of 16 columns from `column` on; `load` reads 16 of them.
+// Computes weighted sums of rows of values for `blocks` of 16 columns, from `column` on; `load` reads 16 of them.
 template <size_t rows, size_t blocks, class Load>
-POCKETMT_INLINE void memory_sums(const MemoryHead& head, size_t column, Floats (&sums)[rows][blocks], Load&& load) {
+POCKETMT_INLINE void head_sums(const AttentionHead& head, size_t column, Floats (&sums)[rows][blocks], Load&& load) {
     for (size_t position = 0; position < head.positions; ++position) {
         const float* values = head.values + position * head.value_stride + column;
         unrolled<rows>([&](auto row) POCKETMT_INLINE_LAMBDA {
@@ -133,11 +129,11 @@ POCKETMT_INLINE void memory_sums(const MemoryHead& head, size_t column, Floats (
 }
 
 template <size_t rows>
-void memory_values(const MemoryHead& head, const float* inverse_totals) {
+void head_values(const AttentionHead& head, const float* inverse_totals) {
     for_blocks<rows>(head.head_size / lanes, [&](auto group, size_t first) POCKETMT_INLINE_LAMBDA {
         constexpr size_t blocks = group();
         Floats sums[rows][blocks] = {};
-        memory_sums(head, first * lanes, sums, [](const float* from) POCKETMT_INLINE_LAMBDA { return load(from); });
+        head_sums(head, first * lanes, sums, [](const float* from) POCKETMT_INLINE_LAMBDA { return load(from); });
         for (size_t row = 0; row < rows; ++row) {
             float* out = head.out + row * head.out_stride + first * lanes;
             for (size_t block = 0; block < blocks; ++block) {
@@ -148,7 +144,7 @@ void memory_values(const MemoryHead& head, const float* inverse_totals) {
     const size_t rest = head.head_size % lanes;
     if (rest == 0) return;
     Floats sums[rows][1] = {};
-    memory_sums(head, head.head_size - rest, sums, [rest](const float* from) { return load_first(from, rest); });
+    head_sums(head, head.head_size - rest, sums, [rest](const float* from) { return load_first(from, rest); });
     for (size_t row = 0; row < rows; ++row) {
         float* out = head.out + row * head.out_stride + head.head_size - rest;
         store_first(out, rest, sums[row][0] * broadcast(inverse_totals[row]));
@@ -156,31 +152,31 @@ void memory_values(const MemoryHead& head, const float* inverse_totals) {
 }
 
 template <size_t rows>
-void attend_head(const MemoryHead& head) {
+void attend_head(const AttentionHead& head) {
     float inverse_totals[rows];
-    memory_scores<rows>(head);
+    head_scores<rows>(head);
     for (size_t row = 0; row < rows; ++row) {
         inverse_totals[row] =
             softmax_numerators(head.scores + row * head.padded_positions, head.positions, score_factor(head.head_size));
     }
-    memory_values<rows>(head, inverse_totals);
+    head_values<rows>(head, inverse_totals);
 }
 
-inline void attend_memory(const float* queries, size_t query_stride, size_t count, const AttentionMemory& memory,
-                          size_t heads, size_t head_size, float* scores, float* out, size_t out_stride) {
+inline void attend(const float* queries, size_t query_stride, size_t count, const KeysAndValues& source, size_t heads,
+                   size_t head_size, float* scores, float* out, size_t out_stride) {
     for (size_t index = 0; index < heads; ++index) {
         const size_t column = index * head_size;
-        MemoryHead head{queries + column,
-                        query_stride,
-                        memory.keys + column * memory.padded_positions,
-                        memory.values + index * memory.value_head_step,
-                        memory.value_stride,
-                        memory.positions,
-                        memory.padded_positions,
-                        head_size,
-                        scores,
-                        out + column,
-                        out_stride};
+        AttentionHead head{queries + column,
+                           query_stride,
+                           source.keys + column * source.padded_positions,
+                           source.values + index * source.value_head_step,
+                           source.value_stride,
+                           source.positions,
+                           source.padded_positions,
+                           head_size,
+                           scores,
+                           out + column,
+                           out_stride};
         size_t row = 0;
         const auto attend = [&](auto rows) {
             for (; row + rows() <= count; row += rows()) {

@@ -1,5 +1,5 @@
-// Attention of one query over the rows of a decoder's cache, which hypotheses of a beam share: each position's key and
-// value rows are given by pointers.
+// Attention of one query to the rows of a decoder's cache, which hypotheses of a beam share. Pointers give each
+// position's row of keys and row of values.
 #pragma once
 
 #include "vector/attention.h"
@@ -23,7 +23,7 @@ POCKETMT_INLINE Float4 four_scores(const float* query, const float* const* keys,
 inline void cache_scores(const float* query, const float* const* keys, size_t positions, size_t heads, size_t head_size,
                          size_t padded_positions, float* scores) {
     for (size_t position = 0; position < positions; position += 4) {
-        const float* four[4];  // the last position again where there are fewer
+        const float* four[4];  // The last position is repeated if there are fewer.
         for (size_t i = 0; i < 4; ++i) four[i] = keys[smaller(position + i, positions - 1)];
         for (size_t head = 0; head < heads; ++head) {
             const size_t column = head * head_size;
@@ -32,7 +32,7 @@ inline void cache_scores(const float* query, const float* const* keys, size_t po
     }
 }
 
-// `blocks` of 16 columns from `column` on, all of one head or of heads whose size is a multiple of 16.
+// Computes `blocks` of 16 columns, from `column` on, of one head or of heads whose size is a multiple of 16.
 template <size_t blocks>
 POCKETMT_INLINE void cache_values(const float* const* values, size_t positions, size_t column, size_t head_size,
                                   size_t padded_positions, const float* weights, float* out) {
@@ -50,7 +50,7 @@ POCKETMT_INLINE void cache_values(const float* const* values, size_t positions, 
     for (size_t block = 0; block < blocks; ++block) store(out + column + block * lanes, sums[block]);
 }
 
-// The last columns of a head whose size is no multiple of 16.
+// Computes the last columns of a head whose size is no multiple of 16.
 inline void cache_values_rest(const float* const* values, size_t positions, size_t column, size_t rest,
                               const float* weights, float* out) {
     Floats sum{};

@@ -1,7 +1,6 @@
 // Functions of rows: quantization of activations, layer normalization, sums.
 #pragma once
 
-#include "kernels.h"
 #include "vector/lanes.h"
 
 namespace pocketmt {
@@ -22,8 +21,8 @@ inline float greatest_magnitude(const float* x, size_t size) {
     return greatest_lane(greatest);
 }
 
-// [E6], dynamic: scale = max|x| / 127, code = round(x / scale). A row so small that 127 / max|x| is no finite number is
-// zero.
+// Quantizes one row by its largest magnitude: scale = max|x| / 127, code = round(x / scale). A row so small that
+// 127 / max|x| is not finite becomes zero.
 inline void quantize_row(const float* x, size_t columns, int8_t* codes, float* scale, size_t stride) {
     constexpr float negligible = 1e-35f;
     const float greatest = greatest_magnitude(x, columns);
@@ -34,7 +33,7 @@ inline void quantize_row(const float* x, size_t columns, int8_t* codes, float* s
     for (; column + lanes <= columns; column += lanes) {
         store_bytes(codes + column, load(x + column) * inverse + broadcast(rounding_shift));
     }
-    if (column < columns) {  // stride is a multiple of 64: there is room for 16
+    if (column < columns) {  // The stride is a multiple of 64, so there is room for 16.
         store_bytes(codes + column, load_first(x + column, columns - column) * inverse + broadcast(rounding_shift));
         column += lanes;
     }
@@ -48,7 +47,7 @@ inline void quantize_rows(const float* x, size_t x_stride, size_t count, size_t 
     }
 }
 
-// Codes of 16 activations at a calibrated scale, each of them + rounding_shift.
+// The codes of 16 activations at a calibrated scale, each + rounding_shift.
 POCKETMT_INLINE Floats shifted_codes(Floats x, Floats inverse) {
     const Floats most = broadcast(127.0f), least = broadcast(-127.0f);
     const Floats code = maximum(x * inverse, least);
@@ -62,16 +61,15 @@ inline void quantize_rows_static(const float* x, size_t x_stride, size_t count, 
         size_t column = 0;
         for (; column + lanes <= columns; column += lanes)
             store_bytes(codes + column, shifted_codes(load(x + column), inverses));
-        if (column < columns)  // stride is a multiple of 64: there is room for 16
+        if (column < columns)  // The stride is a multiple of 64, so there is room for 16.
             store_bytes(codes + column, shifted_codes(load_first(x + column, columns - column), inverses));
         __builtin_memset(codes + columns, 0, stride - columns);
     }
 }
 
 // out = LN(x + residual) * gamma + beta for one row.
-inline void layer_norm_row(const float* x, const float* residual, const float* gamma, const float* beta, size_t columns,
-                           float* sum_out, float* out) {
-    constexpr float epsilon = 1e-5f;
+inline void layer_norm_row(const float* x, const float* residual, const float* gamma, const float* beta, float epsilon,
+                           size_t columns, float* sum_out, float* out) {
     const float size = static_cast<float>(columns);
     float* kept = sum_out ? sum_out : out;
     Floats total{};
@@ -97,11 +95,11 @@ inline void layer_norm_row(const float* x, const float* residual, const float* g
     });
 }
 
-inline void layer_norm(const float* x, const float* residual, const float* gamma, const float* beta, size_t count,
-                       size_t columns, float* sum_out, float* out) {
+inline void layer_norm(const float* x, const float* residual, const float* gamma, const float* beta, float epsilon,
+                       size_t count, size_t columns, float* sum_out, float* out) {
     for (size_t row = 0; row < count; ++row) {
         const size_t start = row * columns;
-        layer_norm_row(x + start, residual ? residual + start : nullptr, gamma, beta, columns,
+        layer_norm_row(x + start, residual ? residual + start : nullptr, gamma, beta, epsilon, columns,
                        sum_out ? sum_out + start : nullptr, out + start);
     }
 }

@@ -1,4 +1,4 @@
-// exp and log of our own: those of the C library differ from one CPU to the next.
+// Exponential and logarithm. Those of the C library give different bits on different CPUs.
 #pragma once
 
 #include "vector/lanes.h"

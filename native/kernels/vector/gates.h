@@ -1,4 +1,4 @@
-// What the gates of recurrent units are made of.
+// The gate functions of recurrent units.
 #pragma once
 
 #include "vector/exponential.h"
@@ -7,7 +7,7 @@
 namespace pocketmt {
 namespace {
 
-// 1 / (1 + exp(-x)), by the exponential of a number that is not above 0.
+// 1 / (1 + exp(-x)), computed from exp(-|x|).
 POCKETMT_INLINE Floats sigmoid(Floats x) {
     const Floats one = broadcast(1.0f);
     const Floats small = exponential(Floats{} - absolute(x));

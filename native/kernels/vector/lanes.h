@@ -1,12 +1,12 @@
-// Sixteen float lanes, the same on every instruction set: one 64-byte register, two of 32 bytes or four of 16. Every
-// function of the vector family is written once on these; with contraction off (no fused multiply-add) and one fixed
-// order of reduction they give the same bits everywhere.
+// Sixteen float lanes: one register of 64 bytes, two of 32 or four of 16. Vector functions are written on these for
+// every instruction set. They give the same bits everywhere, because no multiply-add is fused (-ffp-contract=off) and
+// there is one fixed order of reduction.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
-#include "intrinsics.h"
+#include "registers.h"
 #include "shapes.h"
 
 namespace pocketmt {
@@ -14,23 +14,27 @@ namespace {
 
 constexpr size_t lanes = 16;
 
-typedef float Float4 __attribute__((vector_size(16)));
-typedef float Float8 __attribute__((vector_size(32)));
-typedef float Float16 __attribute__((vector_size(64)));
-
 template <class Half>
 struct Pair {
     Half low;
     Half high;
 };
 
-#if defined(__AVX512F__)
-using Floats = Float16;
-#elif defined(__AVX2__)
-using Floats = Pair<Float8>;
-#else
-using Floats = Pair<Pair<Float4>>;
-#endif
+template <size_t register_lanes>
+struct SixteenLanes;
+template <>
+struct SixteenLanes<16> {
+    using Type = Float16;
+};
+template <>
+struct SixteenLanes<8> {
+    using Type = Pair<Float8>;
+};
+template <>
+struct SixteenLanes<4> {
+    using Type = Pair<Pair<Float4>>;
+};
+using Floats = SixteenLanes<Registers::lanes>::Type;
 
 template <class T>
 constexpr bool is_pair = false;
@@ -70,7 +74,7 @@ POCKETMT_INLINE void store(float* to, T value) {
     __builtin_memcpy(to, &value, sizeof value);
 }
 
-// The first `count` of 16 lanes; the others are `otherwise`, and memory beyond them is not touched.
+// Loads the first `count` of 16 lanes; the others are `otherwise`, and memory beyond them is not read.
 POCKETMT_INLINE Floats load_first(const float* from, size_t count, float otherwise = 0.0f) {
     float copy[lanes];
     for (size_t lane = 0; lane < lanes; ++lane) copy[lane] = lane < count ? from[lane] : otherwise;
@@ -83,7 +87,7 @@ POCKETMT_INLINE void store_first(float* to, size_t count, Floats value) {
     for (size_t lane = 0; lane < count; ++lane) to[lane] = copy[lane];
 }
 
-// body(offset, load, store) for each 16 elements of `size`, the last of them by partial loads and stores.
+// Calls body(offset, load, store) for each 16 of `size` elements; the last ones are loaded and stored in part.
 template <class Body>
 POCKETMT_INLINE void for_lanes(size_t size, Body&& body) {
     size_t offset = 0;
@@ -104,7 +108,7 @@ POCKETMT_INLINE T broadcast(float value) {
     if constexpr (is_pair<T>) {
         return {broadcast<decltype(T::low)>(value), broadcast<decltype(T::high)>(value)};
     } else {
-        return value - T{};  // not value + 0, which would lose the sign of -0
+        return value - T{};  // value + 0 would lose the sign of -0.
     }
 }
 
@@ -122,16 +126,6 @@ POCKETMT_INLINE T where_greater(T a, T b, T then, T otherwise) {
 POCKETMT_INLINE Float4 maximum(Float4 a, Float4 b) {
     return a > b ? a : b;
 }
-#if defined(__AVX2__)
-POCKETMT_INLINE Float8 maximum(Float8 a, Float8 b) {
-    return _mm256_max_ps(a, b);
-}
-#endif
-#if defined(__AVX512F__)
-POCKETMT_INLINE Float16 maximum(Float16 a, Float16 b) {
-    return _mm512_max_ps(a, b);
-}
-#endif
 template <class Half>
 POCKETMT_INLINE Pair<Half> maximum(Pair<Half> a, Pair<Half> b) {
     return {maximum(a.low, b.low), maximum(a.high, b.high)};
@@ -142,16 +136,6 @@ POCKETMT_INLINE bool any_greater(Float4 a, Float4 b) {
     const Words greater = (Words)(a > b);
     return (greater[0] | greater[1]) != 0;
 }
-#if defined(__AVX2__)
-POCKETMT_INLINE bool any_greater(Float8 a, Float8 b) {
-    return _mm256_movemask_ps(_mm256_cmp_ps(a, b, _CMP_GT_OQ)) != 0;
-}
-#endif
-#if defined(__AVX512F__)
-POCKETMT_INLINE bool any_greater(Float16 a, Float16 b) {
-    return _mm512_cmp_ps_mask(a, b, _CMP_GT_OQ) != 0;
-}
-#endif
 template <class Half>
 POCKETMT_INLINE bool any_greater(Pair<Half> a, Pair<Half> b) {
     return any_greater(a.low, b.low) || any_greater(a.high, b.high);
@@ -176,14 +160,13 @@ POCKETMT_INLINE T times_power_of_two(T value, T shifted) {
     if constexpr (is_pair<T>) {
         return {times_power_of_two(value.low, shifted.low), times_power_of_two(value.high, shifted.high)};
     } else {
-        // Unsigned: the exponent of a negative n wraps round.
+        // Unsigned, because the exponent of a negative n wraps round.
         typedef uint32_t Bits __attribute__((vector_size(sizeof(T))));
         return (T)((Bits)value + ((Bits)shifted << 23));
     }
 }
 
-// The upper and lower half of a register, combined by `add` or `maximum`, down to four lanes; then lanes (0,2) (1,3),
-// then both.
+// Combines the lower and upper half of a register by addition or maximum, down to four lanes.
 template <class Combine>
 POCKETMT_INLINE Float4 fold(Float4 value, Combine&&) {
     return value;
@@ -238,14 +221,11 @@ POCKETMT_INLINE float greatest_lane(Floats value) {
 }
 
 // Stores 16 integers, given as integer + rounding_shift, as bytes.
-POCKETMT_INLINE void store_bytes(int8_t* to, Floats shifted) {
-#if defined(__AVX512F__)
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm512_cvtepi32_epi8(_mm512_castps_si512(shifted)));
-#else
+template <class Half>
+POCKETMT_INLINE void store_bytes(int8_t* to, Pair<Half> shifted) {
     int32_t words[lanes];
     __builtin_memcpy(words, &shifted, sizeof words);
     for (size_t lane = 0; lane < lanes; ++lane) to[lane] = static_cast<int8_t>(words[lane]);
-#endif
 }
 
 }  // namespace

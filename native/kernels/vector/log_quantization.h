@@ -1,14 +1,13 @@
-// Activations on a fixed log scale ([L5]): levels that are powers of two.
+// Quantization of activations to powers of two on a fixed scale (Aji and Heafield 2020, section 3.5).
 #pragma once
 
-#include "kernels.h"
 #include "vector/lanes.h"
 
 namespace pocketmt {
 namespace {
 
-// The nearest power of two of positive numbers, the lower one in the middle ([L1], eq. 1): what almost half of the
-// leading bit, added, carries into the exponent.
+// The power of two nearest to a positive number, the lower one in the middle (Aji and Heafield 2020, section 3.1):
+// adding almost half of the leading bit carries into the exponent above the middle.
 template <class T>
 POCKETMT_INLINE T nearest_power_of_two(T value) {
     if constexpr (is_pair<T>) {
@@ -19,7 +18,7 @@ POCKETMT_INLINE T nearest_power_of_two(T value) {
     }
 }
 
-// Levels of 16 activations, each of them + rounding_shift.
+// The levels of 16 activations, each + rounding_shift.
 POCKETMT_INLINE Floats shifted_levels(Floats x, Floats inverse, Floats top) {
     const Floats magnitude = maximum(broadcast(1.0f), absolute(x) * inverse);
     const Floats power = nearest_power_of_two(where_greater(magnitude, top, top, magnitude));
@@ -35,7 +34,7 @@ inline void quantize_rows_logarithmic(const float* x, size_t x_stride, size_t co
         size_t column = 0;
         for (; column + lanes <= columns; column += lanes)
             store_bytes(codes + column, shifted_levels(load(x + column), inverse, tops));
-        if (column < columns) {  // stride is a multiple of 64: there is room for 16
+        if (column < columns) {  // The stride is a multiple of 64, so there is room for 16.
             const Floats rest = load_first(x + column, columns - column);
             store_bytes(codes + column, shifted_levels(rest, inverse, tops));
         }

@@ -1,4 +1,4 @@
-// An LSTM ([L7]), one position of it: all but its products.
+// One position of an LSTM, without its matrix products.
 #pragma once
 
 #include "vector/gates.h"

@@ -1,4 +1,4 @@
-// The simpler simple recurrent unit ([E3], Kim et al. 2019), one position of it.
+// One position of the simpler simple recurrent unit (Kim et al. 2019).
 #pragma once
 
 #include "vector/gates.h"

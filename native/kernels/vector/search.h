@@ -7,7 +7,7 @@
 namespace pocketmt {
 namespace {
 
-// The greatest of x[0 .. size), -inf where there is none.
+// The greatest of x[0 .. size), or -inf if it is empty.
 inline float greatest_value(const float* x, size_t size) {
     const Floats lowest = broadcast(-__builtin_inff());
     Floats a = lowest, b = lowest, c = lowest, d = lowest;
@@ -38,7 +38,7 @@ inline float log_sum_exp(const float* x, size_t size) {
     return static_cast<float>(static_cast<double>(greatest) + logarithm(sum_of_lanes(even + odd)));
 }
 
-// Puts (index, value) in its place in a list sorted from best to worst; the worst of `length` falls out.
+// Inserts (index, value) into a list of `length` sorted from best to worst, whose last element is dropped.
 inline void insert_sorted(uint32_t* indices, float* values, size_t length, uint32_t index, float value) {
     size_t place = length - 1;
     for (; place > 0 && value > values[place - 1]; --place) {
@@ -49,7 +49,7 @@ inline void insert_sorted(uint32_t* indices, float* values, size_t length, uint3
     indices[place] = index;
 }
 
-// One pass: 64 values at once are passed over where none beats the worst of the k best so far.
+// One pass, which skips 64 values at once if none of them is greater than the k-th best so far.
 inline void top_k(const float* x, size_t size, uint32_t first, size_t k, uint32_t* indices, float* values) {
     const auto consider = [&](size_t i) {
         if (x[i] > values[k - 1]) insert_sorted(indices, values, k, first + static_cast<uint32_t>(i), x[i]);

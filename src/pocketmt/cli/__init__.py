@@ -1,1 +1,1 @@
-"""The command `pocketmt`: one file a command, each a thin face of the library."""
+"""The command line `pocketmt`: one file for each command, which calls the library."""

@@ -1,4 +1,4 @@
-"""pocketmt benchmark: how fast a model file translates a text."""
+"""pocketmt benchmark: translation speed and memory of a model file."""
 
 from pathlib import Path
 from typing import Literal
@@ -24,20 +24,20 @@ SPEED_ROWS = (
 )
 LATENCY_ROWS = (
     ("milliseconds a sentence, median", "timing.latency.median_milliseconds"),
-    ("milliseconds, 95 % within", "timing.latency.percentile_95_milliseconds"),
-    ("milliseconds, 99 % within", "timing.latency.percentile_99_milliseconds"),
+    ("milliseconds, 95th percentile", "timing.latency.percentile_95_milliseconds"),
+    ("milliseconds, 99th percentile", "timing.latency.percentile_99_milliseconds"),
 )
 OTHER_ROWS = (
     ("seconds to load", "load_seconds"),
     ("bytes of the model file", "model_bytes"),
     ("bytes of memory, peak", "peak_memory_bytes"),
     ("bytes of memory, before loading", "memory_before_load_bytes"),
-    ("bytes that grew with the text", "timing.memory_growth_bytes"),
+    ("bytes of memory, growth", "timing.memory_growth_bytes"),
     ("instruction set", "instruction_set"),
 )
 
 
-@click.command(short_help="Time a model on a text.")
+@click.command(short_help="Measure the speed of a model on a text.")
 @click.argument("model")
 @click.argument("text", type=FILE)
 @beam_size_option
@@ -46,11 +46,13 @@ OTHER_ROWS = (
     type=click.Choice(["latency", "throughput"]),
     default="latency",
     show_default=True,
-    help="Each sentence alone, or the whole text as one stream, as `pocketmt translate` takes it.",
+    help="Translate one sentence at a time, or the whole text as one stream like `pocketmt translate`.",
 )
-@click.option("--repeats", type=click.IntRange(1), default=5, show_default=True, help="Runs over the whole text.")
+@click.option("--repeats", type=click.IntRange(1), default=5, show_default=True, help="Number of runs.")
 @click.option(
-    "--lines", type=click.IntRange(1), help="Lines of a run: the text again and again to this many (default: its own)."
+    "--lines",
+    type=click.IntRange(1),
+    help="Lines translated in each run. TEXT is repeated or cut to this number (default: the lines of TEXT).",
 )
 @shortlist_option
 @workers_option
@@ -70,11 +72,12 @@ def benchmark(
     instruction_set: str | None,
     as_json: bool,
 ) -> None:
-    """Translate TEXT by MODEL several times over, and write the median time, its spread and the peak memory.
+    """Measure the speed and the peak memory of MODEL on TEXT.
 
-    MODEL is a model file (*.pocketmt) or the name of a bundled model. The measures are those of the efficiency task of
-    WMT and WNGT: latency (sentence by sentence) or throughput, on one core or all. With --json, the record also says
-    machine, commit and command.
+    MODEL is a model file (*.pocketmt) or the name of a bundled model. It translates TEXT several times; the table shows
+    the median, fastest and slowest run. Like the efficiency tasks of WMT and WNGT, the command measures latency
+    (one sentence at a time) or throughput, on one core or several. The record of --json also contains the machine, the
+    commit and the command.
 
     \b
     Examples:

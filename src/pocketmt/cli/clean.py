@@ -1,4 +1,4 @@
-"""pocketmt clean: parallel text in, what is good to learn from out."""
+"""pocketmt clean: remove pairs that harm training from parallel text."""
 
 import sys
 from pathlib import Path
@@ -9,12 +9,12 @@ import click
 from pocketmt.cli.options import FILE, parallel_output_option
 
 if TYPE_CHECKING:
-    from pocketmt.text.cleaning import CleaningReport, Cut
+    from pocketmt.text.cleaning import CleaningReport, Split
 
 SHARE = click.FloatRange(0, 1)
 
 
-@click.command(short_help="Leave out of parallel text what harms training.")
+@click.command(short_help="Remove pairs that harm training from parallel text.")
 @click.argument("source", type=FILE)
 @click.argument("target", type=FILE)
 @parallel_output_option
@@ -23,50 +23,51 @@ SHARE = click.FloatRange(0, 1)
     nargs=2,
     default=None,
     metavar="SOURCE TARGET",
-    help="As in `en de`: lines of other scripts and languages are left out. Needs pip install 'pocketmt[clean]'.",
+    help="Languages of the two sides, such as `en de`: pairs in other scripts or languages are removed. "
+    "Requires pip install 'pocketmt[clean]'.",
 )
-@click.option("--maximum-length", type=click.IntRange(1), default=200, show_default=True, help="Words of a line.")
+@click.option("--maximum-length", type=click.IntRange(1), default=200, show_default=True, help="Most words per line.")
 @click.option(
     "--maximum-ratio",
     type=click.FloatRange(1),
     default=4.0,
     show_default=True,
-    help="Words of the longer line for each of the shorter one, 5 more allowed.",
+    help="Largest ratio of the two lengths in words. The longer line may have 5 words more than that.",
 )
 @click.option(
     "--maximum-copied",
     type=SHARE,
     default=0.7,
     show_default=True,
-    help="Share of the target's words that are the source's, where it has 4 or more.",
+    help="Largest share of the target's words that also occur in the source. Not checked below 4 words.",
 )
 @click.option(
     "--maximum-repetitions",
     type=click.IntRange(1),
     default=3,
     show_default=True,
-    help="Times that one to four words may follow one another.",
+    help="Largest number of times that one to four words may occur in succession.",
 )
 @click.option(
     "--minimum-letters",
     type=SHARE,
     default=0.5,
     show_default=True,
-    help="Share of a line's characters that are letters of its language's script.",
+    help="Smallest share of a line's characters that are letters of its language's script.",
 )
 @click.option(
     "--minimum-language-probability",
     type=SHARE,
     default=0.1,
     show_default=True,
-    help="Of a line of 20 letters or more to be in its language; 0 identifies none.",
+    help="Smallest probability that a line of 20 letters or more is in its language. 0: do not identify languages.",
 )
 @click.option(
     "--improbable",
     type=SHARE,
     default=0.05,
     show_default=True,
-    help="Share of the lines to leave out at the end: the largest cross-entropy a word. 0: none.",
+    help="Share of the remaining pairs to remove, by largest cross-entropy per word. 0: none.",
 )
 @click.option(
     "--written-by-model",
@@ -74,20 +75,21 @@ SHARE = click.FloatRange(0, 1)
     type=click.Choice(["source", "target"]),
     default="target",
     show_default=True,
-    help="The side whose cross-entropy counts: the target of translations, the source of back-translations.",
+    help="Side whose cross-entropy counts: the target of translations, the source of back-translations.",
 )
 @click.option(
     "--language-model-text",
     "model_text",
     type=FILE,
     default=None,
-    help="Good text in that side's language, which its language model learns (default: the text itself, in halves).",
+    help="Good text in the language of that side, to train its language model on (default: each half of the side, "
+    "to score the other half).",
 )
 @click.option(
     "--vocabulary",
     type=FILE,
     default=None,
-    help="A SentencePiece vocabulary: its pieces count as words, for languages that are written without spaces.",
+    help="SentencePiece vocabulary whose pieces count as words, for languages written without spaces.",
 )
 def clean(
     source: Path,
@@ -105,11 +107,12 @@ def clean(
     model_text: Path | None,
     vocabulary: Path | None,
 ) -> None:
-    """Write the pairs of SOURCE and TARGET, line by line parallel, that are good to learn from.
+    """Write the pairs of SOURCE and TARGET, two parallel files, that are suitable for training.
 
-    Rules look at each pair by itself, in the order of the table on stderr, which says how many pairs each took. At the
-    end go the lines that a language model finds least probable: it learns --language-model-text, or else one half of
-    the text for the other half. That, and identifying languages, needs pip install 'pocketmt[clean]'.
+    Rules check each pair separately, in the order of the table on stderr, which shows how many pairs each rule removed.
+    The pairs that a language model finds least probable are removed last. That model is trained on
+    --language-model-text, or on each half of the text to score the other half. The language model and language
+    identification require pip install 'pocketmt[clean]'.
 
     \b
     Examples:
@@ -117,7 +120,7 @@ def clean(
       pocketmt clean back.en news.de -o clean.en clean.de --languages en de --written-by-model source
       pocketmt clean train.en train.ja -o clean.en clean.ja --vocabulary runs/ja/vocabulary.model --improbable 0
     """
-    from pocketmt.text.clean_corpus import Improbable, clean_corpus
+    from pocketmt.text.clean_corpus import CrossEntropyFilter, clean_corpus
     from pocketmt.text.cleaning import Cleaning
 
     cleaning = Cleaning(
@@ -129,12 +132,12 @@ def clean(
         minimum_letters=minimum_letters if languages else 0.0,
         minimum_language_probability=minimum_language_probability if languages else 0.0,
     )
-    asked = Improbable(improbable, side, model_text) if improbable else None
-    report = clean_corpus(source, target, *outputs, cleaning, asked, _cut(vocabulary), _show_progress)
-    _show_report(report, languages is not None, asked is not None)
+    last_rule = CrossEntropyFilter(improbable, side, model_text) if improbable else None
+    report = clean_corpus(source, target, *outputs, cleaning, last_rule, _word_splitter(vocabulary), _show_progress)
+    _show_report(report, languages is not None, last_rule is not None)
 
 
-def _cut(vocabulary: Path | None) -> "Cut":
+def _word_splitter(vocabulary: Path | None) -> "Split":
     if vocabulary is None:
         return str.split
     from pocketmt.text.vocabulary import Vocabulary
@@ -151,11 +154,11 @@ def _show_report(report: "CleaningReport", languages: bool, improbable: bool) ->
     from pocketmt.evaluation.tables import Column, plain_table
     from pocketmt.text.cleaning import Reason
 
-    unasked = {Reason.LETTERS: not languages, Reason.LANGUAGE: not languages, Reason.IMPROBABLE: not improbable}
-    removed = [(reason.value, None if unasked.get(reason) else count) for reason, count in report.removed.items()]
+    disabled = {Reason.LETTERS: not languages, Reason.LANGUAGE: not languages, Reason.IMPROBABLE: not improbable}
+    removed = [(reason.value, None if disabled.get(reason) else count) for reason, count in report.removed.items()]
     rows = [
-        {"what": what, "pairs": pairs, "percent": None if pairs is None else 100 * pairs / max(report.read, 1)}
-        for what, pairs in [*removed, ("kept", report.kept), ("read", report.read)]
+        {"reason": reason, "pairs": pairs, "percent": None if pairs is None else 100 * pairs / max(report.read, 1)}
+        for reason, pairs in [*removed, ("kept", report.kept), ("read", report.read)]
     ]
-    columns = [Column("what", "left out as"), Column("pairs", "pairs"), Column("percent", "%", ".2f")]
+    columns = [Column("reason", "removed as"), Column("pairs", "pairs"), Column("percent", "%", ".2f")]
     click.echo(("\n" if sys.stderr.isatty() else "") + plain_table(rows, columns), err=True)

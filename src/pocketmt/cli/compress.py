@@ -1,4 +1,4 @@
-"""pocketmt compress: a trained model and a recipe in, a small model file out."""
+"""pocketmt compress: compress a trained model by a recipe."""
 
 import sys
 from pathlib import Path
@@ -6,21 +6,21 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pocketmt.cli.options import FILE, FileSize, entropy_coding_option, show_scored, show_translated
+from pocketmt.cli.options import FILE, FileSize, entropy_coding_option, show_scoring_progress, show_translation_progress
 
 if TYPE_CHECKING:
-    from pocketmt.recipes.choosing.target import Target
-    from pocketmt.recipes.description.schema import Recipe
+    from pocketmt.compression.run import CompressionTask
+    from pocketmt.recipes.schema import Recipe
     from pocketmt.training.configuration import Precision
 
 DEFAULT_UPDATES = 2000
 
 
 def _list_recipes(context: click.Context, _: click.Parameter, wanted: bool) -> None:
-    """Print the recipes that come along, and exit."""
+    """Print the built-in recipes, and exit."""
     if not wanted or context.resilient_parsing:
         return
-    from pocketmt.recipes.description.catalogue import find_recipe, recipe_names
+    from pocketmt.recipes.catalogue import find_recipe, recipe_names
 
     for name in recipe_names():
         recipe = find_recipe(name)
@@ -28,7 +28,7 @@ def _list_recipes(context: click.Context, _: click.Parameter, wanted: bool) -> N
     context.exit()
 
 
-@click.command(short_help="Make a trained model small by a recipe.")
+@click.command(short_help="Compress a trained model by a recipe.")
 @click.argument("run", type=FILE)
 @click.argument("recipe", required=False)
 @click.option("--output", "-o", type=FILE, default=None, help="The model file to write (*.pocketmt).")
@@ -36,50 +36,61 @@ def _list_recipes(context: click.Context, _: click.Parameter, wanted: bool) -> N
     "--folder",
     type=FILE,
     default=None,
-    help="Where the work is logged and resumes (default: beside the model file, *.compression).",
+    help="Folder for the log and for results to resume from (default: *.compression next to the model file).",
 )
 @click.option(
     "--configuration",
     type=FILE,
     default=None,
-    help="A training configuration whose text and settings are used in place of the run's own.",
+    help="Training configuration whose text and settings replace those of RUN.",
 )
 @click.option(
     "--source-text",
     type=FILE,
     default=None,
-    help="Plain text to translate from: the model teaches by its own translations of it (see docs/recipes.md).",
+    help="Plain source text. The compressed model learns from the uncompressed model's translations of it "
+    "(see docs/recipes.md).",
 )
-@click.option("--target-size", type=FileSize(), default=None, help="In place of RECIPE: most bytes, as 900kB or 2MB.")
+@click.option(
+    "--target-size",
+    type=FileSize(),
+    default=None,
+    help="Instead of RECIPE: the largest size of the model file (entropy-coded, if so), such as 900kB or 2MB.",
+)
 @click.option(
     "--tolerated-loss",
     type=click.FloatRange(0),
     default=None,
-    help="In place of RECIPE: the rise in validation loss, nats a token, that is borne before retraining.",
+    help="Instead of RECIPE: the largest rise in validation loss before retraining, in nats per token.",
 )
 @click.option(
     "--updates",
     type=click.IntRange(0),
     default=None,
-    help=f"Updates of the retraining where there is no RECIPE (default: {DEFAULT_UPDATES}; 0: none).",
+    help=f"Updates of retraining without a RECIPE (default: {DEFAULT_UPDATES}; 0: no retraining).",
 )
-@click.option("--limit-updates", type=click.IntRange(1), default=None, help="Most updates of a stage, for a trial.")
+@click.option(
+    "--limit-updates",
+    type=click.IntRange(1),
+    default=sys.maxsize,
+    help="Most updates of each stage, for a quick trial.",
+)
 @click.option(
     "--precision",
     type=click.Choice(["float32", "bfloat16-mixed"]),
     default=None,
-    help="Of RECIPE's updates, in place of its own; mixed is faster on processors with units for bfloat16.",
+    help="Precision of retraining (default: the recipe's). Mixed is faster on processors with bfloat16 units.",
 )
 @entropy_coding_option
-@click.option("--licence", default="", help="The terms of the model, kept in the file.")
-@click.option("--description", default="", help="What the model is, kept in the file.")
+@click.option("--licence", default="", help="Licence of the model, stored in the file.")
+@click.option("--description", default="", help="Description of the model, stored in the file.")
 @click.option(
     "--list",
     is_flag=True,
     is_eager=True,
     expose_value=False,
     callback=_list_recipes,
-    help="List the recipes, and exit.",
+    help="List the built-in recipes and exit.",
 )
 def compress(
     run: Path,
@@ -91,56 +102,54 @@ def compress(
     target_size: int | None,
     tolerated_loss: float | None,
     updates: int | None,
-    limit_updates: int | None,
+    limit_updates: int,
     precision: "Precision | None",
     entropy_coding: bool,
     licence: str,
     description: str,
 ) -> None:
-    """Make the model of RUN, a folder that `pocketmt train` wrote, small by RECIPE: a TOML file, or a name of --list.
+    """Compress the model of RUN by RECIPE, a TOML file or the name of a built-in recipe (see --list).
 
-    With --target-size or --tolerated-loss, schemes and bits are chosen by what each part of the model bears, and it is
-    retrained on its own text to write as before. With --entropy-coding the size is that of the coded file.
+    RUN is a folder that `pocketmt train` wrote. With --target-size or --tolerated-loss, schemes and bits are chosen by
+    the rise of the validation loss when each part of the model is quantized. The model is then retrained on its
+    training text to reproduce its earlier output.
 
-    With --folder and no --output no model file is written: the folder's log.jsonl has the scores. Recipes that quantize
-    activations in a way that no model file holds, as q-naive-8bit, are run in this way alone.
+    With --folder and without --output, no model file is written: the scores are in the folder's log.jsonl. Recipes that
+    quantize activations in a way that model files do not support can only be run like this.
 
-    A compression that was stopped, by Ctrl-C or in any other way, goes on where it was when it is called again in the
-    same way. Needs pip install 'pocketmt[train]'.
+    An interrupted compression resumes when it is called again with the same arguments.
+    Requires pip install 'pocketmt[train]'.
 
     \b
     Examples:
-      pocketmt compress runs/captions l-log4-error-feedback --output captions4.pocketmt
-      pocketmt compress runs/captions log4-sequence-distilled --source-text news.en --output news4.pocketmt
+      pocketmt compress runs/captions log4-distilled --output captions4.pocketmt
+      pocketmt compress runs/captions log4-word-and-sequence-distilled --source-text news.en --output news4.pocketmt
       pocketmt compress runs/captions --target-size 900kB --output captions-900kB.pocketmt
     """
     _check_usage(recipe, target_size, tolerated_loss, updates, source_text)
-    _check_labels(output, entropy_coding, licence, description)
+    work = _work_folder(folder, output, recipe, for_file=bool(entropy_coding or licence or description))
     from pocketmt.training.configuration import read_configuration
 
-    work = folder if folder is not None or output is None else output.with_suffix(".compression")
-    if work is None or (recipe is None and output is None):
-        raise click.UsageError("Give --output, or with RECIPE --folder alone to have scores and no model file.")
-    # A mistake in the recipe or the configuration is told before PyTorch is loaded, which takes seconds.
-    most = sys.maxsize if limit_updates is None else limit_updates
-    found = None if recipe is None else _found(recipe, most, precision)
+    # A mistake in the recipe or the configuration is reported before PyTorch is loaded, which takes seconds.
+    found = None if recipe is None else _find_recipe(recipe, limit_updates, precision)
     resolved = None if configuration is None else read_configuration(configuration)
-    from pocketmt.recipes.choosing.target import compress_run_to
-    from pocketmt.recipes.run_folder import Labels, Teaching, compress_run, score_run
+    from pocketmt.compression.run import CompressionTask
 
-    labels = Labels(licence=licence, description=description)
-    text = Teaching(source_text=source_text, translated=show_translated)
-    if output is None:
-        assert found is not None
-        _show_scores(work, score_run(run, found, work, resolved, **text))
-        return
+    task = CompressionTask(
+        run=run,
+        folder=work,
+        configuration=resolved,
+        source_text=source_text,
+        translated=show_translation_progress,
+        licence=licence,
+        description=description,
+        entropy_coding=entropy_coding,
+    )
     if found is not None:
-        size = compress_run(run, found, work, output, resolved, **labels, **text, entropy_coding=entropy_coding)
-    else:
-        retrained = min(most, DEFAULT_UPDATES if updates is None else updates)
-        target = _target(target_size, tolerated_loss, retrained, precision, entropy_coding)
-        size = compress_run_to(target, run, work, output, resolved, **labels, scored=show_scored, chosen=_show_chosen)
-    click.echo(f"{output}: {size:,} bytes", err=True)
+        _compress_by_recipe(task, found, output)
+    elif output is not None:
+        updates = min(limit_updates, DEFAULT_UPDATES if updates is None else updates)
+        _compress_to_target(task, output, target_size, tolerated_loss, updates, precision)
 
 
 def _check_usage(
@@ -153,38 +162,64 @@ def _check_usage(
     if (recipe is not None) + (size is not None) + (loss is not None) != 1:
         raise click.UsageError("Give one of RECIPE, --target-size and --tolerated-loss.")
     if recipe is not None and updates is not None:
-        raise click.UsageError("--updates goes with --target-size or --tolerated-loss; a recipe says its own.")
+        raise click.UsageError("--updates goes with --target-size or --tolerated-loss: a recipe sets its updates.")
     if recipe is None and source_text is not None:
         raise click.UsageError("--source-text goes with RECIPE.")
 
 
-def _check_labels(output: Path | None, entropy_coding: bool, licence: str, description: str) -> None:
-    if output is None and (entropy_coding or licence or description):
-        raise click.UsageError("--entropy-coding, --licence and --description go with --output: the model file's.")
+def _work_folder(folder: Path | None, output: Path | None, recipe: str | None, for_file: bool) -> Path:
+    """Return the folder of a compression; `for_file`: whether an option is given that only affects the model file."""
+    if output is None and for_file:
+        raise click.UsageError("--entropy-coding, --licence and --description go with --output, the model file.")
+    if output is not None:
+        return output.with_suffix(".compression") if folder is None else folder
+    if folder is None or recipe is None:
+        raise click.UsageError("Give --output, or RECIPE and --folder to get scores without a model file.")
+    return folder
 
 
-def _found(name: str, most: int, precision: "Precision | None") -> "Recipe":
-    """Return a recipe as it shall be run; ConfigurationError where there is none or it is wrong."""
-    from pocketmt.recipes.description.catalogue import find_recipe
-    from pocketmt.recipes.description.schema import limit_updates, set_precision
+def _find_recipe(name: str, most_updates: int, precision: "Precision | None") -> "Recipe":
+    """Return a recipe with limited updates and another precision; ConfigurationError if it is unknown or wrong."""
+    from pocketmt.recipes.catalogue import find_recipe
+    from pocketmt.recipes.schema import limit_updates, set_precision
 
-    recipe = limit_updates(find_recipe(name), most)
+    recipe = limit_updates(find_recipe(name), most_updates)
     return recipe if precision is None else set_precision(recipe, precision)
 
 
-def _target(
-    size: int | None, damage: float | None, updates: int, precision: "Precision | None", entropy_coding: bool
-) -> "Target":
-    from pocketmt.recipes.choosing.target import Target
+def _compress_by_recipe(task: "CompressionTask", recipe: "Recipe", output: Path | None) -> None:
+    from pocketmt.compression.run import compress_run, score_run
 
-    return Target(
-        size=size, damage=damage, updates=updates, precision=precision or "float32", entropy_coding=entropy_coding
+    if output is not None:
+        _show_size(output, compress_run(task, recipe, output))
+        return
+    scores = ", ".join(f"{name} {value:.4g}" for name, value in score_run(task, recipe).items())
+    click.echo(f"{task.folder}: {scores}; no model file was requested", err=True)
+
+
+def _compress_to_target(
+    task: "CompressionTask",
+    output: Path,
+    size: int | None,
+    loss_increase: float | None,
+    updates: int,
+    precision: "Precision | None",
+) -> None:
+    from pocketmt.compression.choosing.allocation import Target
+    from pocketmt.compression.choosing.target import compress_run_to
+
+    target = Target(
+        size=size,
+        loss_increase=loss_increase,
+        updates=updates,
+        precision=precision or "float32",
+        entropy_coding=task.entropy_coding,
     )
+    _show_size(output, compress_run_to(target, task, output, scored=show_scoring_progress, chosen=_show_chosen))
 
 
-def _show_scores(work: Path, scores: dict[str, float]) -> None:
-    shown = ", ".join(f"{name} {value:.4g}" for name, value in scores.items())
-    click.echo(f"{work}: {shown}; no model file was asked for", err=True)
+def _show_size(output: Path, size: int) -> None:
+    click.echo(f"{output}: {size:,} bytes", err=True)
 
 
 def _show_chosen(recipe: "Recipe") -> None:

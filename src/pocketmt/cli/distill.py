@@ -1,17 +1,15 @@
-"""pocketmt distill: plain text and teachers in, parallel text for students out."""
+"""pocketmt distill: translate text with teachers, for students to learn from."""
 
 from pathlib import Path
 
 import click
 
-from pocketmt.cli.options import FILE, beam_size_option, parallel_output_option, show_translated
+from pocketmt.cli.options import FILE, beam_size_option, parallel_output_option, show_translation_progress
 
 
-@click.command(short_help="Have models translate text for others to learn from.")
+@click.command(short_help="Translate text with teachers, for students to learn from.")
 @click.argument("teachers", nargs=-1, required=True)
-@click.option(
-    "--text", "-t", "texts", type=FILE, multiple=True, help="Plain text to translate; may be given repeatedly."
-)
+@click.option("--text", "-t", "texts", type=FILE, multiple=True, help="Plain text to translate. May be repeated.")
 @click.option(
     "--parallel",
     "-p",
@@ -20,10 +18,12 @@ from pocketmt.cli.options import FILE, beam_size_option, parallel_output_option,
     nargs=2,
     multiple=True,
     metavar="TEXT REFERENCES",
-    help="With --n-best: text, and the translations by which its own are picked; may be given repeatedly.",
+    help="With --n-best: text, and reference translations to choose by. May be repeated.",
 )
 @parallel_output_option
-@click.option("--folder", type=FILE, help="Where the work resumes (default: beside the first output, *.distillation).")
+@click.option(
+    "--folder", type=FILE, help="Folder for finished parts, to resume from (default: *.distillation next to SOURCE)."
+)
 @beam_size_option
 @click.option(
     "--n-best",
@@ -31,12 +31,14 @@ from pocketmt.cli.options import FILE, beam_size_option, parallel_output_option,
     type=click.IntRange(1),
     default=1,
     show_default=True,
-    help="Of so many translations the likest to the reference (sentence chrF) is taken. At most the beam size.",
+    help="Translations per line, at most the beam size: the most similar to the reference (sentence chrF) is taken.",
 )
 @click.option(
-    "--back-translation", is_flag=True, help="The text is the target side; the teachers translate it to the source."
+    "--back-translation",
+    is_flag=True,
+    help="Write the text as the target side and its translations as the source side.",
 )
-@click.option("--workers", "-w", type=click.IntRange(1), default=None, help="Threads (default: one for each core).")
+@click.option("--workers", "-w", type=click.IntRange(1), default=None, help="Threads (default: one per core).")
 def distill(
     teachers: tuple[str, ...],
     texts: tuple[Path, ...],
@@ -48,14 +50,15 @@ def distill(
     back_translation: bool,
     workers: int | None,
 ) -> None:
-    """Translate text by TEACHERS, and write it with its translations, line by line, for students to learn from.
+    """Translate text with TEACHERS, and write text and translations as two parallel files for students to learn from.
 
-    TEACHERS are folders that `pocketmt train` wrote, model files, or names of bundled models. One is run by the engine.
-    Several, of whatever sizes but of one vocabulary, are an ensemble: at each step the mean of their log-probabilities
-    decides, in PyTorch. Beside the first output a record, *.distillation.json, says where every line came from.
+    TEACHERS are folders that `pocketmt train` wrote, model files, or names of bundled models. A single teacher is run
+    by the engine. Several teachers are an ensemble, run by PyTorch: each step of the search uses the mean of their
+    log-probabilities. They may differ in size but must have the same vocabulary. A record next to the first output,
+    *.distillation.json, lists the sources of all lines.
 
-    What was stopped, by Ctrl-C or in any other way, goes on where it was when it is called again in the same way; with
-    another text or another teacher it is refused. Needs pip install 'pocketmt[train]'.
+    An interrupted distillation resumes when it is called again with the same arguments. It is refused if a text or a
+    teacher has changed. Requires pip install 'pocketmt[train]'.
 
     \b
     Examples:
@@ -67,18 +70,20 @@ def distill(
         raise click.UsageError("Give --text, or --parallel.")
     if parallel and n_best == 1:
         raise click.UsageError(
-            "--parallel goes with --n-best: a reference picks among several. Give --text, or -n 8 -b 8."
+            "--parallel goes with --n-best: references choose among several translations. Give --text, or -n 8 -b 8."
         )
     if n_best > 1 and not parallel:
-        raise click.UsageError("--n-best goes with --parallel: without references there is nothing to pick by.")
+        raise click.UsageError("--n-best goes with --parallel: the references choose among the translations.")
     if n_best > beam_size:
         raise click.UsageError(f"--n-best {n_best} needs a beam of at least that size: --beam-size {n_best}")
-    from pocketmt.recipes.distillation.teachers import Teachers
-    from pocketmt.recipes.distillation.texts import Text
-    from pocketmt.recipes.distillation.texts import distill as write_distilled
+    from pocketmt.distillation.teachers import Teachers
+    from pocketmt.distillation.texts import Text
+    from pocketmt.distillation.texts import distill as write_distilled
 
     work = outputs[0].with_name(outputs[0].name + ".distillation") if folder is None else folder
     given = [Text(source, references) for source, references in parallel] + [Text(text) for text in texts]
-    read = Teachers(teachers, work, beam_size=beam_size, n_best=n_best, workers=workers)
-    record = write_distilled(read, given, *outputs, work, back_translation=back_translation, progress=show_translated)
+    loaded = Teachers(teachers, work, beam_size=beam_size, n_best=n_best, workers=workers)
+    record = write_distilled(
+        loaded, given, *outputs, work, back_translation=back_translation, progress=show_translation_progress
+    )
     click.echo(f"{record.source.path}, {record.target.path}: {record.source.lines:,} lines", err=True)

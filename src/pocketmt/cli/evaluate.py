@@ -1,4 +1,4 @@
-"""pocketmt evaluate: the quality of a model file on a parallel text."""
+"""pocketmt evaluate: translation quality of a model file on a parallel text."""
 
 from pathlib import Path
 
@@ -9,9 +9,9 @@ from pocketmt.cli.options import FILE, beam_size_option, json_option, shortlist_
 
 @click.command(short_help="Score a model's translations (BLEU, chrF).")
 @click.option("--model", "-m", required=True, help="A model file (*.pocketmt), or the name of a bundled model.")
-@click.option("--source", "-s", type=FILE, required=True, help="Text to translate, a sentence a line.")
-@click.option("--reference", "-r", type=FILE, required=True, help="Its right translation, line by line.")
-@click.option("--baseline", help="Another model, to compare with by a paired bootstrap test.")
+@click.option("--source", "-s", type=FILE, required=True, help="Text to translate, one sentence per line.")
+@click.option("--reference", "-r", type=FILE, required=True, help="Reference translation, line by line.")
+@click.option("--baseline", help="Another model to compare with, by a paired bootstrap test.")
 @beam_size_option
 @shortlist_option
 @workers_option
@@ -26,9 +26,9 @@ def evaluate(
     workers: int,
     as_json: bool,
 ) -> None:
-    """Translate a text by a model and score it against a reference, by sacreBLEU.
+    """Translate a text with a model, and score the translation against a reference with sacreBLEU.
 
-    Needs pip install 'pocketmt[train]'.
+    Requires pip install 'pocketmt[train]'.
 
     \b
     Examples:

@@ -1,17 +1,18 @@
-"""pocketmt inspect: what is in a model file."""
+"""pocketmt inspect: contents of a model file."""
 
 import click
 
 from pocketmt.cli.options import json_option
 
 
-@click.command(short_help="Show what is in a model file.")
+@click.command(short_help="Show the contents of a model file.")
 @click.argument("model")
 @json_option
 def inspect(model: str, as_json: bool) -> None:
-    """Show architecture, each matrix's shape, scheme, bits and bytes, and the totals against fp32.
+    """Show the architecture, the shape, scheme, bits and bytes of each matrix, and the total size compared with fp32.
 
-    MODEL is a model file (*.pocketmt) or the name of a bundled model. The file is checked as it is before translating.
+    MODEL is a model file (*.pocketmt) or the name of a bundled model. It is checked as thoroughly as by
+    `pocketmt translate`.
 
     \b
     Examples:

@@ -1,4 +1,4 @@
-"""The command `pocketmt` itself: its commands, and what a user sees when something goes wrong."""
+"""The command line `pocketmt`: its group of commands, its error messages and its exit statuses."""
 
 import errno
 import os
@@ -8,7 +8,6 @@ import sys
 import click
 
 import pocketmt
-from pocketmt.cli.attention import attention
 from pocketmt.cli.benchmark import benchmark
 from pocketmt.cli.clean import clean
 from pocketmt.cli.compress import compress
@@ -16,26 +15,28 @@ from pocketmt.cli.distill import distill
 from pocketmt.cli.evaluate import evaluate
 from pocketmt.cli.inspect import inspect
 from pocketmt.cli.pack import pack
+from pocketmt.cli.pipeline import pipeline
 from pocketmt.cli.sensitivity import sensitivity
 from pocketmt.cli.shortlist import shortlist
-from pocketmt.cli.student import student
 from pocketmt.cli.train import train
 from pocketmt.cli.translate import translate
 from pocketmt.errors import PocketMTError
 
 FAILED = 1
-CLEANING = ("numpy", "py3langid")  # what the extra `clean` brings; other commands miss PyTorch first
-INTERRUPTED = 128 + signal.SIGINT  # as shells count it
+# Packages of the extra `clean`. Commands that need the extra `train` fail at the import of PyTorch, before NumPy's.
+CLEANING = ("numpy", "py3langid", "regex")
+# The exit statuses that shells report for signals.
+INTERRUPTED = 128 + signal.SIGINT
 TERMINATED = 128 + signal.SIGTERM
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(pocketmt.__version__, prog_name="pocketmt")
 def pocketmt_command() -> None:
-    """Make translation models small, and run them fast on an ordinary CPU.
+    """Compress neural machine translation models, and run them fast on ordinary CPUs.
 
     \b
-    A first try, with the model that comes along:
+    Try the bundled model:
       echo "A man rides a bike." | pocketmt translate
     """
 
@@ -43,7 +44,7 @@ def pocketmt_command() -> None:
 for _command in (
     translate,
     inspect,
-    student,
+    pipeline,
     distill,
     clean,
     train,
@@ -51,7 +52,6 @@ for _command in (
     compress,
     shortlist,
     sensitivity,
-    attention,
     evaluate,
     benchmark,
 ):
@@ -59,20 +59,23 @@ for _command in (
 
 
 def main() -> None:
-    """Run the command line of this process and exit: 0, 1 after an error, 2 after wrong usage, 130 after Ctrl-C.
+    """Run the command line of this process and exit.
 
-    143 after SIGTERM, with nothing unfinished left behind, as after Ctrl-C.
+    The exit status is 0 after success, 1 after an error, 2 after wrong usage, 130 after Ctrl-C and 143 after SIGTERM.
+    Ctrl-C and SIGTERM leave no unfinished files behind.
     """
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(TERMINATED))
-    if sys.stderr is None:  # closed by the caller: Python would write what is meant for it to stdout
-        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  # open as long as the process lives
+    if sys.stderr is None:  # The caller closed it: messages for it would be written to stdout.
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  # It stays open until the process ends.
     sys.exit(run(sys.argv[1:]))
 
 
-def run(arguments: list[str]) -> int:
-    """Run a command line; say on stderr what went wrong, and return the exit status."""
+def run(arguments: list[str], command: click.Command = pocketmt_command, name: str = "pocketmt") -> int:
+    """Run a command line of a command with a name, print errors on stderr, and return the exit status."""
     try:
-        return _invoke(arguments)
+        # click exits quietly by itself if the reader of our output has closed the pipe.
+        result = command.main(arguments, prog_name=name, standalone_mode=False)
+        return result if isinstance(result, int) else 0
     except click.ClickException as error:
         error.show()
         return error.exit_code
@@ -83,7 +86,7 @@ def run(arguments: list[str]) -> int:
         return _fail(str(error))
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] == "pocketmt":
-            raise  # a broken installation, not a missing extra
+            raise  # The installation is broken; no extra is missing.
         extra = "clean" if error.name in CLEANING else "train"
         return _fail(f"this command needs the package {error.name}: pip install 'pocketmt[{extra}]'")
     except MemoryError:
@@ -92,20 +95,14 @@ def run(arguments: list[str]) -> int:
         return _fail(_explain(error))
 
 
-def _invoke(arguments: list[str]) -> int:
-    # click exits by itself, quietly, where the reader of our output has gone.
-    result = pocketmt_command.main(arguments, prog_name="pocketmt", standalone_mode=False)
-    return result if isinstance(result, int) else 0
-
-
 def _explain(error: OSError) -> str:
-    where = f"{error.filename}: " if error.filename is not None else ""
-    what = error.strerror or str(error)
+    path = f"{error.filename}: " if error.filename is not None else ""
+    reason = error.strerror or str(error)
     if error.errno == errno.ENOSPC:
-        return f"{where}the disk is full ({what}): free some space, or write elsewhere"
+        return f"{path}the disk is full ({reason}): free some space, or write to another disk"
     if error.errno == errno.EDQUOT:
-        return f"{where}the disk quota is used up ({what}): free some space, or write elsewhere"
-    return f"{where}{what}"
+        return f"{path}the disk quota is used up ({reason}): free some space, or write to another disk"
+    return f"{path}{reason}"
 
 
 def _fail(message: str) -> int:

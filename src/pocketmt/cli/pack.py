@@ -1,4 +1,4 @@
-"""pocketmt pack: a trained model becomes one file."""
+"""pocketmt pack: write a trained model to one file, without retraining."""
 
 from pathlib import Path
 
@@ -15,23 +15,23 @@ from pocketmt.cli.options import FILE, entropy_coding_option
     type=click.Choice(["float32", "uniform8", "logarithmic4"]),
     default="uniform8",
     show_default=True,
-    help="How weights are stored: as they are, in 8 bits, or in 4 bits on a logarithmic scale.",
+    help="Storage of the weights: full precision, 8 bits, or 4 bits on a logarithmic scale.",
 )
 @click.option("--output", "-o", type=FILE, required=True, help="The model file to write (*.pocketmt).")
 @entropy_coding_option
-@click.option("--licence", default="", help="The terms of the model, kept in the file.")
-@click.option("--description", default="", help="What the model is, kept in the file.")
+@click.option("--licence", default="", help="Licence of the model, stored in the file.")
+@click.option("--description", default="", help="Description of the model, stored in the file.")
 def pack(run: Path, scheme: str, output: Path, entropy_coding: bool, licence: str, description: str) -> None:
-    """Pack the model of RUN, a folder that `pocketmt train` wrote, into a file that `pocketmt translate` runs.
+    """Pack a trained model into one file for `pocketmt translate`, without retraining.
 
-    Needs pip install 'pocketmt[train]'.
+    RUN is a folder that `pocketmt train` wrote. Requires pip install 'pocketmt[train]'.
 
     \b
     Examples:
       pocketmt pack runs/captions --output captions.pocketmt
       pocketmt pack runs/captions --scheme logarithmic4 --output captions4.pocketmt --licence "research use only"
     """
-    from pocketmt.recipes.run_folder import pack_run
+    from pocketmt.packing.run import pack_run
 
     size = pack_run(run, scheme, output, licence=licence, description=description, entropy_coding=entropy_coding)
     click.echo(f"{output}: {size:,} bytes", err=True)

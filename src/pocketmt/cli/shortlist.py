@@ -1,37 +1,43 @@
-"""pocketmt shortlist: which pieces a translation may be made of, by those of its source."""
+"""pocketmt shortlist: learn a lexical shortlist from parallel text and add it to a model file."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from pocketmt.atomic_file import check_output
 from pocketmt.cli.options import FILE, beam_size_option, json_option
 from pocketmt.model_file.shortlist import MOST_TARGETS
-from pocketmt.whole_file import check_output
 
 if TYPE_CHECKING:
     from pocketmt.evaluation.shortlist import Recall
 
-LIKELIEST = FREQUENT = 50
+TOP_K = FREQUENT = 50
 
 
-@click.command(short_help="Give a model file a shortlist, which makes it faster.")
+@click.command(short_help="Add a lexical shortlist to a model file, which makes it faster.")
 @click.argument("model")
-@click.option("--source", "-s", type=FILE, help="Training text to learn from, a sentence a line.")
-@click.option("--target", "-t", type=FILE, help="Its translation, line by line: by people, or by the model's teacher.")
-@click.option("--alignments", type=FILE, help="Links i-j of the text's words (fast_align, eflomal); default: our own.")
-@click.option("--like", type=FILE, help="In place of text: a model file of the same vocabulary, whose list is taken.")
+@click.option("--source", "-s", type=FILE, help="Source side of the text to learn from, one sentence per line.")
+@click.option("--target", "-t", type=FILE, help="Its target side: references, or translations by the teacher.")
 @click.option(
-    "--likeliest",
+    "--alignments",
+    type=FILE,
+    help="Word alignments of the text: links i-j, as fast_align and eflomal write them (default: by IBM model 1).",
+)
+@click.option("--like", type=FILE, help="Copy the shortlist of this model file, which must have the same vocabulary.")
+@click.option(
+    "--top-k",
     type=click.IntRange(1, MOST_TARGETS),
-    help=f"Target pieces kept of each source piece (default: {LIKELIEST}).",
+    help=f"Most probable target pieces of each source piece to keep (default: {TOP_K}).",
 )
 @click.option(
-    "--frequent", type=click.IntRange(1), help=f"Target pieces kept for every sentence (default: {FREQUENT})."
+    "--frequent",
+    type=click.IntRange(1),
+    help=f"Most frequent target pieces to keep for all sentences (default: {FREQUENT}).",
 )
-@click.option("--output", "-o", type=FILE, help="The model file to write (*.pocketmt); it may be MODEL itself.")
-@click.option("--recall-source", type=FILE, help="Text to measure on, a sentence a line: none that was learnt from.")
-@click.option("--recall-target", type=FILE, help="Its right translation, line by line.")
+@click.option("--output", "-o", type=FILE, help="The model file to write (*.pocketmt). It may be MODEL itself.")
+@click.option("--recall-source", type=FILE, help="Held-out text to measure recall on, one sentence per line.")
+@click.option("--recall-target", type=FILE, help="Reference translation of that text, line by line.")
 @beam_size_option
 @json_option
 def shortlist(
@@ -40,7 +46,7 @@ def shortlist(
     target: Path | None,
     alignments: Path | None,
     like: Path | None,
-    likeliest: int | None,
+    top_k: int | None,
     frequent: int | None,
     output: Path | None,
     recall_source: Path | None,
@@ -48,14 +54,14 @@ def shortlist(
     beam_size: int,
     as_json: bool,
 ) -> None:
-    """Learn from text which target pieces are likely beside each source piece, and put that into a model file.
+    """Learn a shortlist of probable target pieces for each source piece from parallel text, and add it to MODEL.
 
-    MODEL is a model file (*.pocketmt) or the name of a bundled model. A sentence is then translated with the pieces
-    that are likely beside its own, and the most frequent ones; the other rows of the output matrix are not read.
+    MODEL is a model file (*.pocketmt) or the name of a bundled model. With a shortlist, a sentence is translated with
+    the probable pieces of its source pieces and the most frequent pieces; other rows of the output matrix are not read.
 
-    With --recall-source and --recall-target it is measured how many pieces, of the right translation and of what the
-    model writes without a list, the lists hold; without --source and --like, on the list that MODEL already has.
-    Needs pip install 'pocketmt[train]'.
+    --recall-source and --recall-target measure recall: the share of the pieces of the reference, and of the model's
+    output without a shortlist, that the shortlist contains. Without --source and --like, it is that of MODEL's
+    shortlist. Requires pip install 'pocketmt[train]'.
 
     \b
     Examples:
@@ -63,11 +69,11 @@ def shortlist(
       pocketmt shortlist faster.pocketmt --recall-source val.en --recall-target val.de
       pocketmt shortlist small.pocketmt --like faster.pocketmt --output small-faster.pocketmt
     """
-    _check_usage(source, target, alignments, likeliest or frequent, like, output, recall_source, recall_target)
+    _check_usage(source, target, alignments, top_k or frequent, like, output, recall_source, recall_target)
     from pocketmt.engine.bundled import resolve_model
     from pocketmt.evaluation.records import to_json
     from pocketmt.evaluation.shortlist import measure_recall
-    from pocketmt.recipes.packing.shortlist import add_shortlist, held_shortlist, learn_shortlist
+    from pocketmt.packing.shortlist import add_shortlist, held_shortlist, learn_shortlist
 
     path = resolve_model(model)
     if source is not None and target is not None:
@@ -75,7 +81,7 @@ def shortlist(
             path,
             source,
             target,
-            likeliest=likeliest or LIKELIEST,
+            top_k=top_k or TOP_K,
             frequent=frequent or FREQUENT,
             alignments=alignments,
             iterated=_show_iterations,
@@ -100,7 +106,7 @@ def _check_usage(
     source: Path | None,
     target: Path | None,
     alignments: Path | None,
-    pieces: int | None,
+    size: int | None,
     like: Path | None,
     output: Path | None,
     recall_source: Path | None,
@@ -112,25 +118,25 @@ def _check_usage(
         raise click.UsageError("Give text to learn from or --like, not both.")
     if alignments is not None and source is None:
         raise click.UsageError("--alignments goes with --source and --target, the text that was aligned.")
-    if pieces is not None and source is None:
-        raise click.UsageError("--likeliest and --frequent go with --source and --target, from which a list is learnt.")
+    if size is not None and source is None:
+        raise click.UsageError("--top-k and --frequent go with --source and --target, the text to learn from.")
     if (recall_source is None) != (recall_target is None):
         raise click.UsageError("--recall-source and --recall-target go together.")
     if output is None and recall_source is None:
-        raise click.UsageError("Give --output, or a text to measure on: --recall-source and --recall-target.")
+        raise click.UsageError("Give --output, or a text to measure recall on: --recall-source and --recall-target.")
     if output is not None and source is None and like is None:
         raise click.UsageError("Give text to learn from, --source and --target, or --like.")
     if output is not None:
         check_output(output)
     for path in (recall_source, recall_target):
         if path is not None:
-            path.open("rb").close()  # an error is told now, not after the long part
+            path.open("rb").close()  # An unreadable file is reported before the long part starts.
 
 
 def _show_recall(recall: "Recall") -> None:
-    click.echo(f"pieces of the reference in their list:             {recall.reference:.2%}")
-    click.echo(f"pieces of the model's translation without a list:  {recall.output:.2%}")
-    click.echo(f"pieces in a list:  {recall.mean_pieces:.0f} of {recall.vocabulary_size} (mean)")
+    click.echo(f"recall of the reference:                              {recall.reference:.2%}")
+    click.echo(f"recall of the model's translation without shortlist:  {recall.output:.2%}")
+    click.echo(f"mean pieces of a sentence's shortlist:  {recall.mean_pieces:.0f} of {recall.vocabulary_size}")
 
 
 def _show_iterations(done: int, total: int) -> None:

@@ -1,4 +1,4 @@
-"""Text in and out of a command: bytes are read and written, a line ends at a line feed and nowhere else."""
+"""Text input and output of commands: UTF-8 in files, pipes and gzip files, with lines that end at line feeds only."""
 
 import codecs
 import gzip
@@ -12,23 +12,23 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
+from pocketmt.atomic_file import atomic_write
 from pocketmt.errors import DataError
 from pocketmt.text.corpus import packing
-from pocketmt.whole_file import write_whole
 
-BYTES_AT_ONCE = 1 << 16
-PROGRESS_SECONDS = 0.5
+READ_BYTES = 1 << 16
+PROGRESS_SECONDS = 0.5  # Least time between two updates of the progress line.
 
 
 @contextmanager
 def open_input(path: Path | None) -> Iterator[BinaryIO | gzip.GzipFile]:
-    """Open a file for reading (gzip where its name ends in .gz), or stdin where there is none.
+    """Open a file for reading, decompressed if its name ends in .gz, or stdin if the path is None.
 
-    Raises DataError where stdin is closed, or gzip is broken.
+    Raises DataError if stdin is closed or gzip data is damaged.
     """
     if path is None:
         if sys.stdin is None:
-            raise DataError("stdin is closed. Give it something to read, or name a file: --input FILE")
+            raise DataError("stdin is closed: pipe text to it, or name a file with --input FILE")
         yield sys.stdin.buffer
     elif path.suffix == ".gz":
         try:
@@ -43,29 +43,32 @@ def open_input(path: Path | None) -> Iterator[BinaryIO | gzip.GzipFile]:
 
 @contextmanager
 def open_output(path: Path | None) -> Iterator[BinaryIO]:
-    """Open a file for writing (gzip where its name ends in .gz), or stdout where there is none; flushed at the end.
+    """Open a file for writing, compressed if its name ends in .gz, or stdout if the path is None.
 
-    A file is written as `write_whole` does, which says what is raised; DataError where stdout is closed.
+    Files are written by `atomic_write`; stdout is flushed at the end. Raises DataError if stdout is closed, and as
+    `atomic_write` does.
     """
     if path is None:
         if sys.stdout is None:
-            raise DataError("stdout is closed. Name a file to write: --output FILE")
+            raise DataError("stdout is closed: name a file with --output FILE")
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
     else:
-        with write_whole(path) as stream, packing(stream, path) as packed:
+        with atomic_write(path) as stream, packing(stream, path) as packed:
             yield packed
 
 
 def read_chunks(stream: BinaryIO | gzip.GzipFile, name: str, size: int) -> Iterator[list[str]]:
-    r"""Yield the lines of UTF-8 bytes, `size` at once, without their line ends: \n, and one \r before it.
+    r"""Yield the lines of a UTF-8 stream, without their line ends, in chunks of up to `size` lines.
 
-    A byte order mark at the beginning is no text.
+    A line ends at \n; one \r before it is removed, and so is a byte order mark at the beginning of the stream.
 
-    Where a pipe or a terminal has nothing more to give right now, what there is comes in a smaller chunk, then an empty
-    one, before more is waited for. So who writes a line and waits for the answer gets it, and files go in full chunks.
+    If a pipe or a terminal has no more data at the moment, the lines that have arrived are yielded as a smaller chunk,
+    followed by an empty one, before the next read blocks. So a program that writes one line and waits for its
+    translation gets it, while files are read in full chunks.
 
-    What is not UTF-8 is replaced by U+FFFD; the first such line is named on stderr, and at the end how many there were.
+    Invalid UTF-8 is replaced by U+FFFD. Warnings on stderr name the stream by `name`: the first one gives the number of
+    the first invalid line, another one at the end the number of invalid lines.
     """
     chunk: list[str] = []
     for line in _decode(_split(_receive(stream)), name):
@@ -80,12 +83,12 @@ def read_chunks(stream: BinaryIO | gzip.GzipFile, name: str, size: int) -> Itera
         yield chunk
 
 
-# In these three, None says that the next item will have to be waited for.
+# The next three generators yield None if the next item has not arrived yet.
 
 
 def _receive(stream: BinaryIO | gzip.GzipFile) -> Iterator[bytes | None]:
-    if isinstance(stream, gzip.GzipFile):  # of a file: nothing has to be waited for
-        while data := stream.read(BYTES_AT_ONCE):
+    if isinstance(stream, gzip.GzipFile):  # It reads a file, which never blocks.
+        while data := stream.read(READ_BYTES):
             yield data
         return
     descriptor = stream.fileno()
@@ -93,30 +96,30 @@ def _receive(stream: BinaryIO | gzip.GzipFile) -> Iterator[bytes | None]:
         if not select.select([descriptor], [], [], 0)[0]:
             yield None
             select.select([descriptor], [], [])
-        data = os.read(descriptor, BYTES_AT_ONCE)
+        data = os.read(descriptor, READ_BYTES)
         if not data:
             return
         yield data
 
 
-def _split(pieces: Iterable[bytes | None]) -> Iterator[bytes | None]:
-    begun: list[bytes] = []  # a line without its end so far; joined once, however long it gets
-    for piece in pieces:
-        if piece is None:
+def _split(blocks: Iterable[bytes | None]) -> Iterator[bytes | None]:
+    unfinished: list[bytes] = []  # Parts of a line whose end has not arrived; joined once, even if the line is long.
+    for block in blocks:
+        if block is None:
             yield None
             continue
-        *ended, rest = piece.split(b"\n")
-        for line in ended:
-            yield b"".join([*begun, line])
-            begun.clear()
+        *complete, rest = block.split(b"\n")
+        for line in complete:
+            yield b"".join([*unfinished, line])
+            unfinished.clear()
         if rest:
-            begun.append(rest)
-    if begun:
-        yield b"".join(begun)
+            unfinished.append(rest)
+    if unfinished:
+        yield b"".join(unfinished)
 
 
 def _decode(lines: Iterable[bytes | None], name: str) -> Iterator[str | None]:
-    number = broken = 0
+    number = invalid = 0
     for raw in lines:
         if raw is None:
             yield None
@@ -126,31 +129,31 @@ def _decode(lines: Iterable[bytes | None], name: str) -> Iterator[str | None]:
         try:
             text = line.decode("utf-8")
         except UnicodeDecodeError as error:
-            broken += 1
-            if broken == 1:
-                warn(f"{name}, line {number}: not UTF-8 ({error.reason}); such bytes are replaced by U+FFFD")
+            invalid += 1
+            if invalid == 1:
+                warn(f"{name}, line {number}: not UTF-8 ({error.reason}); invalid bytes are replaced by U+FFFD")
             text = line.decode("utf-8", errors="replace")
         yield text
-    if broken > 1:
-        warn(f"{name}: {broken} lines were not UTF-8")
+    if invalid > 1:
+        warn(f"{name}: {invalid} lines were not UTF-8")
 
 
 def write_chunks(chunks: Iterable[list[str]], stream: BinaryIO, show_progress: bool) -> None:
-    """Write lines as UTF-8, each chunk at once and flushed; on request say on stderr how many there are so far."""
+    """Write chunks of lines as UTF-8, flushing after each; optionally show the number of lines so far on stderr."""
     start = last = time.monotonic()
-    number = 0
+    count = 0
     for chunk in chunks:
         stream.write("".join(f"{line}\n" for line in chunk).encode("utf-8"))
         stream.flush()
-        number += len(chunk)
+        count += len(chunk)
         now = time.monotonic()
         if show_progress and now - last >= PROGRESS_SECONDS:
             last = now
-            print(f"\r{number:,} lines, {number / (now - start):,.0f} a second ", end="", file=sys.stderr, flush=True)
+            print(f"\r{count:,} lines, {count / (now - start):,.0f} per second ", end="", file=sys.stderr, flush=True)
     if show_progress and last > start:
         print(file=sys.stderr)
 
 
 def warn(message: str) -> None:
-    """Say something on stderr that is not an error."""
+    """Print a warning on stderr."""
     print(f"warning: {message}", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""pocketmt train: a configuration and parallel text in, a folder with a trained model out."""
+"""pocketmt train: train a model on parallel text."""
 
 from pathlib import Path
 
@@ -10,15 +10,15 @@ from pocketmt.models.presets import PRESETS
 
 @click.command(
     short_help="Train a model on parallel text.",
-    epilog=f"Sizes that [model] may name as its preset: {', '.join(PRESETS)}.",
+    epilog=f"Presets that [model] may name: {', '.join(PRESETS)}.",
 )
 @click.argument("configuration", type=FILE)
-@click.option("--output", "-o", type=FILE, required=True, help="Folder of the run: weights, vocabulary, log.")
+@click.option("--output", "-o", type=FILE, required=True, help="Folder of the run: weights, vocabulary and log.")
 def train(configuration: Path, output: Path) -> None:
-    """Train the model that a TOML file describes.
+    """Train the model that CONFIGURATION, a TOML file, describes.
 
-    A run that was stopped, by Ctrl-C or in any other way, goes on where it was when it is called again in the same way.
-    Needs pip install 'pocketmt[train]'.
+    An interrupted run resumes when it is called again with the same arguments.
+    Requires pip install 'pocketmt[train]'.
 
     \b
     Examples:
@@ -27,9 +27,9 @@ def train(configuration: Path, output: Path) -> None:
     """
     from pocketmt.training.configuration import read_configuration
 
-    # A mistake in the configuration is told before PyTorch is loaded, which takes seconds.
+    # A mistake in the configuration is reported before PyTorch is loaded, which takes seconds.
     resolved = read_configuration(configuration)
-    from pocketmt.recipes.any_model import open_teacher
-    from pocketmt.training.loop import train as run_training
+    from pocketmt.packing.model_source import AnyModel
+    from pocketmt.training.run import train as run_training
 
-    run_training(resolved, output, open_teacher)
+    run_training(resolved, output, AnyModel)

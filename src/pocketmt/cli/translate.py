@@ -1,4 +1,4 @@
-"""pocketmt translate: text in, its translation out, one line for each line."""
+"""pocketmt translate: translate text line by line."""
 
 import json
 import sys
@@ -29,13 +29,17 @@ if TYPE_CHECKING:
     "-m",
     default=DEFAULT_MODEL,
     show_default=True,
-    help="A model file (*.pocketmt), or the name of a model that came with the package.",
+    help="A model file (*.pocketmt), or the name of a bundled model.",
 )
 @click.option(
-    "--input", "-i", "input_path", type=FILE, help="Text to translate, gzip where it ends in .gz (default: stdin)."
+    "--input",
+    "-i",
+    "input_path",
+    type=FILE,
+    help="Text to translate; gzip if its name ends in .gz (default: stdin).",
 )
 @click.option(
-    "--output", "-o", "output_path", type=FILE, help="The file to write, gzip where it ends in .gz (default: stdout)."
+    "--output", "-o", "output_path", type=FILE, help="File to write; gzip if its name ends in .gz (default: stdout)."
 )
 @beam_size_option
 @click.option(
@@ -44,10 +48,10 @@ if TYPE_CHECKING:
     type=click.IntRange(1),
     default=1,
     show_default=True,
-    help="Translations of a line (at most the beam size), best first: in one line, a tab between them.",
+    help="Translations of each line, at most the beam size: best first, in one line, separated by tabs.",
 )
-@click.option("--scores", is_flag=True, help="Write each translation's score, and a tab, before it.")
-@click.option("--json", "as_json", is_flag=True, help="Write each line as a JSON object: its translations and scores.")
+@click.option("--scores", is_flag=True, help="Write the score and a tab before each translation.")
+@click.option("--json", "as_json", is_flag=True, help="Write each line as a JSON object with translations and scores.")
 @shortlist_option
 @workers_option
 @pin_workers_option
@@ -65,11 +69,12 @@ def translate(
     pin_workers: bool,
     instruction_set: str | None,
 ) -> None:
-    """Translate UTF-8 text, a sentence a line; one line is written for each line read, whatever it holds.
+    """Translate UTF-8 text, one sentence per line. Every input line gives one output line, even a blank one.
 
-    Through a pipe, lines are answered as they come: whoever writes one and waits gets its translation.
+    Lines from a pipe are translated as they arrive: a program can write a line and wait for its translation.
 
-    A score is a log-probability divided by the length: at most 0, and the nearer to 0 the surer the model is.
+    The score of a translation is its log-probability divided by its length. It is at most 0; the closer to 0, the more
+    confident the model.
 
     \b
     Examples:
@@ -88,7 +93,7 @@ def translate(
         if n_best > 1 or scores or as_json:
             translations: Iterator[list[str]] = (
                 [
-                    _write_hypotheses(each, scores, as_json)
+                    _format_hypotheses(each, scores, as_json)
                     for each in translator.translate_n_best(chunk, n_best, beam_size=beam_size, shortlist=shortlist)
                 ]
                 for chunk in chunks
@@ -98,7 +103,7 @@ def translate(
         write_chunks(translations, target, show_progress=sys.stderr.isatty() and not source.isatty())
 
 
-def _write_hypotheses(hypotheses: list["Hypothesis"], scores: bool, as_json: bool) -> str:
+def _format_hypotheses(hypotheses: list["Hypothesis"], scores: bool, as_json: bool) -> str:
     if as_json:
         translations = [{"text": each.text, "score": round(each.score, 6)} for each in hypotheses]
         return json.dumps({"translations": translations}, ensure_ascii=False)

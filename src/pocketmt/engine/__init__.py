@@ -1,4 +1,4 @@
-"""Translation with a model file: the Python face of the native engine. Needs SentencePiece alone."""
+"""Translation with a model file: the Python interface of the native engine. Needs only SentencePiece."""
 
 from pocketmt.engine.bundled import bundled_models
 from pocketmt.engine.translator import Hypothesis, SearchOptions, Translator

@@ -1,4 +1,4 @@
-"""The native engine (native/bindings.cpp). Sources and targets are piece ids without bos and eos."""
+"""The native engine (native/python/). Sources and targets are piece ids without bos and eos."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -9,41 +9,11 @@ Translations = list[tuple[list[int], float]]
 def instruction_sets() -> list[str]:
     """Names of the instruction sets that this CPU can run, fastest first."""
 
-class Architecture:
-    """Sizes of a Transformer: (heads, heads of cross-attention, feed-forward nodes) of each layer that has own weights.
-
-    A decoder layer without heads has a recurrent unit. Decoder layers are run `decoder_rounds` times.
-    """
-
-    def __init__(
-        self,
-        *,
-        encoder: Sequence[tuple[int, int, int]],
-        decoder: Sequence[tuple[int, int, int]],
-        decoder_rounds: int,
-        model_dimension: int,
-        head_size: int,
-        norm: str,
-        attention_bias: bool,
-        vocabulary_size: int,
-    ) -> None: ...
-    @staticmethod
-    def lstm(
-        *,
-        encoder_layers: int,
-        decoder_layers: int,
-        model_dimension: int,
-        recurrent_dimension: int,
-        heads: int,
-        head_size: int,
-        vocabulary_size: int,
-    ) -> Architecture:
-        """Sizes of a deep LSTM."""
-
 class SearchOptions:
-    """How to search; `scores=False` lets beam size 1 skip the softmax: scores are 0 then.
+    """Options of a search.
 
-    `shortlist=False` searches the whole vocabulary where the model has a shortlist.
+    `scores=False` lets beam size 1 skip the softmax; scores are then 0. `shortlist=False` searches the whole vocabulary
+    even if the model has a shortlist.
     """
 
     def __init__(
@@ -59,41 +29,40 @@ class SearchOptions:
     ) -> None: ...
 
 class Pending:
-    """A translation under way; given up when it is deleted."""
+    """A running translation; cancelled when it is deleted."""
 
     def result(self) -> list[Translations]:
-        """Work on it until it is done: each source's (ids, score), best first. May be called once."""
+        """Work on it until it is done; returns each source's (ids, score), best first. May be called once."""
 
 class Model:
     """A network packed for one instruction set; immutable, may be used from several threads at once.
 
     Args:
-        buffer: the bytes of a model file, needed only while this is made.
-        architecture: of the network.
+        buffer: the bytes of a model file, used by the constructor only.
+        architecture: every field of the network's description by its name (`Architecture.fields`).
         tensors: name -> (dtype, shape, offset, size in bytes).
-        decoders: tensor whose bytes are not in the buffer as they are -> a function that decodes them, called once;
-            offset and size are then those of what it decodes.
+        decoders: coded tensor -> a function that decodes it, called once; offset and size are those of the coded bytes.
         matrices: quantized matrix -> its row groups, each (scheme, bits, granularity, levels, rows).
-        stacks: (matrix of `matrices`, names of the biases and norms that are its rows).
-        products: where activations that meet quantized matrices are powers of two: the largest magnitude, in units of
-            the smallest, and as it is; None: 8 bits, a scale a row.
-        release: told (offset, size) of bytes that are needed no more.
-        instruction_set: its name; None takes the best that this CPU has.
+        vector_groups: (matrix of `matrices`, names of the biases and norms that are its rows).
+        logarithmic_activations: if inputs of quantized matrices are powers of two, their largest magnitude in units of
+            the smallest, and as a number; None: 8 bits.
+        release: called with (offset, size) of bytes that are no longer needed.
+        instruction_set: its name; None: the best of this CPU.
         workers: how many threads compute at once.
-        pin_workers: whether each computes on a core of its own.
-        activation_bits: of the codes of activations whose ranges the file holds; 0: it holds none.
-        shortlist: what the file's shortlist decodes to; None: it holds none.
-        frequent_pieces: how many pieces are in every sentence's list.
+        pin_workers: whether each computes on a separate core.
+        activation_bits: of codes with trained ranges in the file; 0: the file has no ranges.
+        shortlist: the decoded shortlist of the file; None: the file has none.
+        frequent_pieces: how many pieces are in every sentence's shortlist.
 
-    Raises ModelFileError naming the tensor that does not fit, EngineError where instruction set or
-    cores are not to be had.
+    Raises ModelFileError naming the field or tensor that does not fit, and EngineError if the instruction set or cores
+    are not available.
     """
 
     def __init__(
         self,
         *,
         buffer: Buffer,
-        architecture: Architecture,
+        architecture: Mapping[str, bool | int | float | str | Sequence[int]],
         tensors: Mapping[str, tuple[str, Sequence[int], int, int]],
         matrices: Mapping[str, Sequence[tuple[str, int, str, Sequence[int], int]]],
         release: Callable[[int, int], None] | None,
@@ -101,8 +70,8 @@ class Model:
         workers: int,
         pin_workers: bool = ...,
         decoders: Mapping[str, Callable[[], Buffer]] = ...,
-        stacks: Sequence[tuple[str, Sequence[str]]] = ...,
-        products: tuple[int, float] | None = None,
+        vector_groups: Sequence[tuple[str, Sequence[str]]] = ...,
+        logarithmic_activations: tuple[int, float] | None = None,
         activation_bits: int = ...,
         shortlist: Buffer | None = None,
         frequent_pieces: int = ...,
@@ -112,10 +81,10 @@ class Model:
         """Name of the instruction set in use."""
 
     def submit(self, sources: Sequence[Sequence[int]], options: SearchOptions) -> Pending:
-        """Start a translation; raises EngineError where an option or id is out of range."""
+        """Start a translation; raises EngineError if an option or id is out of range."""
 
     def translate(self, sources: Sequence[Sequence[int]], options: SearchOptions) -> list[Translations]:
         """Each source's (ids, score), best first."""
 
     def logits(self, source: Sequence[int], target: Sequence[int]) -> bytes:
-        """Teacher-forced logits after bos and each id of `target`: float32 [len(target) + 1, vocabulary size]."""
+        """Return teacher-forced logits after bos and each id of `target`, float32 [len(target) + 1, V]."""

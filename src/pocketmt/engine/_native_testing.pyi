@@ -7,7 +7,6 @@ inputs do.
 """
 
 from collections.abc import Sequence
-from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,13 +14,13 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float32]
 Indices = NDArray[np.uint32]
 
-largest_integer_columns: int
+most_integer_columns: int
 
 def instruction_sets() -> list[str]:
     """Names of the instruction sets that this CPU can run, fastest first."""
 
-def imitated_instruction_sets() -> list[str]:
-    """Names of those whose kernels this CPU can run in the encoding of another one."""
+def emulated_instruction_sets() -> list[str]:
+    """Names of kernels that this CPU can run in the encoding of another instruction set."""
 
 def best_instruction_set() -> str:
     """The one that the engine takes, or that POCKETMT_INSTRUCTION_SET names; RuntimeError where it cannot be had."""
@@ -32,29 +31,23 @@ def check_kernels(instruction_set: str) -> None:
 def check_wrong_kernel(instruction_set: str, kernel: str, count: int) -> None:
     """check_kernels, where one output or code of `kernel` is wrong whenever it is given `count` rows.
 
-    Kernels: float_product, float_product.gather, integer_product, six_bit_product, six_bit_product.gather,
-    level_table_product, bit_plane_product, quantize_rows, quantize_rows_static, quantize_rows_logarithmic.
+    Kernels: the name of a product as the check names it, the same with " gather", quantize_rows, quantize_rows_static
+    and quantize_rows_logarithmic.
     """
 
-class FloatMatrix:
-    """Packed fp32 weights [rows, columns]."""
+class Matrix:
+    """Packed weights [rows, columns] of one family."""
 
-    def __init__(self, instruction_set: str, weight: Floats) -> None: ...
     def row(self, index: int) -> Floats:
-        """One row of weights, unpacked."""
+        """Return one row of weights as floats [columns]."""
 
-    def gather(self, indices: Indices) -> FloatMatrix:
-        """Rows of it as a matrix of their own, packed from the packed ones."""
+    def gather(self, indices: Indices) -> Matrix:
+        """Return a matrix of some rows, copied from the packed ones."""
 
-    def multiply(self, activations: Floats, bias: Floats | None = None, relu: bool = False, gap: int = 0) -> Floats:
-        """activations [count, columns] -> [count, rows]."""
-
-class _QuantizedMatrix:
-    def row(self, index: int) -> Floats:
-        """One row of weights, decoded."""
-
-    def gather(self, indices: Indices) -> Self:
-        """Rows of it as a matrix of their own, packed from the packed ones."""
+    def multiply_floats(
+        self, activations: Floats, bias: Floats | None = None, relu: bool = False, gap: int = 0
+    ) -> Floats:
+        """Return products [count, rows] of fp32 weights and activations [count, columns]; bias [rows]."""
 
     def multiply(
         self,
@@ -65,86 +58,32 @@ class _QuantizedMatrix:
         gap: int = 0,
         offsets: Floats | None = None,
     ) -> Floats:
-        """Activations codes [count, columns], scales [count] -> [count, rows]; bias and offsets: [rows]."""
+        """Return products [count, rows] of quantized weights and activations codes [count, columns], scales [count].
 
-class IntegerMatrix(_QuantizedMatrix):
-    """Packed 8-bit weights: codes [rows, columns], scales [rows]."""
+        bias and offsets: [rows].
+        """
 
-    def __init__(self, instruction_set: str, codes: NDArray[np.int8], scales: Floats) -> None: ...
+def float_matrix(instruction_set: str, weights: Floats) -> Matrix:
+    """Pack fp32 weights [rows, columns]."""
 
-class SixBitMatrix(_QuantizedMatrix):
-    """Packed 6-bit weights: codes [rows, columns] in [-32, 31], scales [rows]."""
+def integer_matrix(instruction_set: str, weights: NDArray[np.int8], scales: Floats) -> Matrix:
+    """Pack 8-bit weights [rows, columns] with scales [rows]."""
 
-    def __init__(self, instruction_set: str, codes: NDArray[np.int8], scales: Floats) -> None: ...
+def six_bit_matrix(instruction_set: str, weights: NDArray[np.int8], scales: Floats) -> Matrix:
+    """Pack 6-bit weights [rows, columns], from -32 to 31, with scales [rows]."""
 
-class LevelTableMatrix(_QuantizedMatrix):
-    """Packed 4-bit weights: codes [rows, (columns + 1) / 2], low nibble first, scales [rows], levels [16]."""
+def lookup_table_matrix(
+    instruction_set: str, codes: NDArray[np.uint8], scales: Floats, levels: NDArray[np.int8], columns: int
+) -> Matrix:
+    """Pack 4-bit codes [rows, (columns + 1) / 2], low nibble first, with scales [rows] and levels [16]."""
 
-    def __init__(
-        self,
-        instruction_set: str,
-        codes: NDArray[np.uint8],
-        scales: Floats,
-        levels: NDArray[np.int8],
-        columns: int,
-    ) -> None: ...
+def row_lookup_table_matrix(
+    instruction_set: str, codes: NDArray[np.uint8], scales: Floats, levels: NDArray[np.int8], columns: int
+) -> Matrix:
+    """Pack 4-bit codes as `lookup_table_matrix` does, with levels for each row, [rows, 16]."""
 
-class RowTableMatrix(LevelTableMatrix):
-    """Packed 4-bit weights: as those of `LevelTableMatrix`, with levels for each row, [rows, 16]."""
-
-    def __init__(
-        self,
-        instruction_set: str,
-        codes: NDArray[np.uint8],
-        scales: Floats,
-        levels: NDArray[np.int8],
-        columns: int,
-    ) -> None: ...
-
-class BitPlaneMatrix:
-    """Packed binary codes: planes [rows, 1 or 2 bits, (columns + 7) / 8], lowest bit first, alphas [rows, bits]."""
-
-    def __init__(self, instruction_set: str, planes: NDArray[np.uint8], alphas: Floats, columns: int) -> None: ...
-    def row(self, index: int) -> Floats:
-        """One row of weights, decoded."""
-
-    def gather(self, indices: Indices) -> BitPlaneMatrix:
-        """Rows of it as a matrix of their own, packed from the packed ones."""
-
-    def multiply(
-        self,
-        codes: NDArray[np.int8],
-        scales: Floats,
-        bias: Floats | None = None,
-        relu: bool = False,
-        gap: int = 0,
-        offsets: Floats | None = None,
-    ) -> Floats:
-        """Activations codes [count, columns], scales [count] -> [count, rows]; bias and offsets: [rows]."""
-
-class _Ways:
-    def values(self, way: str) -> Floats:
-        """Results by "fp32", "int8", "level_table" or "exponent_sum"."""
-
-    def seconds(self, way: str, calls: int) -> float:
-        """What some calls take together."""
-
-class LogDotProducts(_Ways):
-    """Dot products of vectors of 4-bit log codes [pairs, 128], sign << 3 | m for +-2^(7 - m); values [pairs]."""
-
-    def __init__(self, instruction_set: str, a: NDArray[np.uint8], b: NDArray[np.uint8]) -> None: ...
-
-class LogMatrixProducts(_Ways):
-    """4-bit log codes [rows, columns], scales [rows], times such codes [1, columns] of one scale; values [rows]."""
-
-    def __init__(
-        self,
-        instruction_set: str,
-        weights: NDArray[np.uint8],
-        scales: Floats,
-        activations: NDArray[np.uint8],
-        scale: float,
-    ) -> None: ...
+def binary_code_matrix(instruction_set: str, planes: NDArray[np.uint8], alphas: Floats, columns: int) -> Matrix:
+    """Pack binary codes: planes [rows, 1 or 2 bits, (columns + 7) / 8], lowest bit first, and alphas [rows, bits]."""
 
 def quantize_rows(instruction_set: str, x: Floats, gap: int = 0) -> tuple[NDArray[np.int8], Floats]:
     """x [count, columns] -> codes [count, columns rounded up to 64], scales [count]."""
@@ -165,6 +104,7 @@ def layer_norm(
     beta: Floats,
     sum_place: str | None = None,
     out_place: str = "own",
+    epsilon: float = 1e-5,
 ) -> tuple[Floats | None, Floats]:
     """x + residual where sum_place is given, and the normalized rows. Places: own, x, residual."""
 
@@ -177,7 +117,7 @@ def scale_add(instruction_set: str, x: Floats, factor: float, y: Floats) -> Floa
 def transpose_keys(instruction_set: str, keys: Floats, heads: int, gap: int = 0) -> Floats:
     """[positions, width] -> [heads, head size, positions rounded up to 16]."""
 
-def attend_memory(instruction_set: str, queries: Floats, keys: Floats, values: Floats, gap: int = 0) -> Floats:
+def attend(instruction_set: str, queries: Floats, keys: Floats, values: Floats, gap: int = 0) -> Floats:
     """queries [count, width], keys as transpose_keys makes them, values [positions, width] -> [count, width]."""
 
 def attend_cache(
@@ -212,56 +152,58 @@ def time_products(
 ) -> list[list[float]]:
     """Seconds of a product of `count` rows, for each family and round, the families in turn.
 
-    Families: integer, six_bit, level_table, bit_planes, with the bits of planes. A round multiplies with each of
-    `copies` matrices [rows, columns].
+    Families: integer, six_bit, lookup_table, row_lookup_table and binary_code, with the bits of binary codes.
+    A round multiplies with each of `copies` matrices [rows, columns].
     """
 
 def packed_bytes(instruction_set: str, family: str, bits: int, rows: int, columns: int) -> int:
     """Bytes of a matrix [rows, columns] of a family of `time_products`, as the product reads it."""
 
 def time_multiply_adds(instruction_set: str, type: str, rounds: int) -> list[float]:
-    """Seconds of a multiply-add of registers, of int8 or float32, for each round: the most that a core can do.
-
-    ValueError where the instruction set is neither avx2 nor avx512_vnni.
-    """
+    """Seconds of a multiply-add of registers, of int8 or float32, for each round: the most that a core can do."""
 
 def time_reads(instruction_set: str, bytes: int, rounds: int) -> list[float]:
     """Seconds a byte of reading memory of that size again and again, for each round; as `time_multiply_adds`."""
 
-Grid = tuple[Floats, Floats, Floats, float]  # offsets, scales, inverses, half
+QuantizationParameters = tuple[Floats, Floats, Floats, float]  # offsets, scales, inverses, half
 
-def snap(instruction_set: str, grid: Grid | None, x: Floats) -> Floats:
-    """Rows [count, columns] on a grid."""
+def fake_quantize(instruction_set: str, parameters: QuantizationParameters | None, x: Floats) -> Floats:
+    """Return rows [count, columns], each element replaced by the nearest value that has a code."""
 
-def grid_codes(instruction_set: str, grid: Grid | None, x: Floats, stride: int, gap: int = 0) -> NDArray[np.int8]:
-    """Codes [count, stride] of rows [count, columns]."""
+def quantize(
+    instruction_set: str, parameters: QuantizationParameters | None, x: Floats, stride: int, gap: int = 0
+) -> NDArray[np.int8]:
+    """Return codes [count, stride] of rows [count, columns]."""
 
-def grid_norm(
+def quantized_layer_norm(
     instruction_set: str,
-    grids: list[Grid | None],
+    quantization: list[QuantizationParameters | None],
     x: Floats,
     residual: Floats | None,
     gamma: Floats,
     beta: Floats,
     in_place: bool = False,
+    epsilon: float = 1e-5,
 ) -> Floats:
-    """LN(x + residual) with numerator, denominator, quotient and output on their grids."""
+    """Return LN(x + residual); `quantization` has the parameters of numerator, denominator, quotient and output."""
 
 def attend_codes(
     instruction_set: str,
-    grids: list[Grid | None],
+    quantization: list[QuantizationParameters | None],
     query: Floats,
     keys: NDArray[np.int8],
     values: NDArray[np.int8],
     rows: list[int],
     heads: int,
 ) -> Floats:
-    """One query over codes of keys and values, of which `rows` are the positions; grids: of query, key, value,
-    numerator and weight."""
+    """Return the attention of one query to codes of keys and values, of which `rows` are the positions.
 
-class Crew:
-    """Threads that help the one that runs something; `members` of them."""
+    `quantization` has the parameters of query, key, value, and of the numerator and output of the softmax.
+    """
 
-    def __init__(self, members: int) -> None: ...
+class ThreadPool:
+    """Threads that share the parts of a task with the calling thread."""
+
+    def __init__(self, workers: int) -> None: ...
     def run(self, parts: int, failing: int | None = None) -> list[int]:
-        """Count how often each part was done; RuntimeError saying "part N failed" where one is to fail."""
+        """Return how often each part was run; RuntimeError saying "part N failed" for the part that is to fail."""

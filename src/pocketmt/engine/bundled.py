@@ -1,4 +1,4 @@
-"""The models that are installed with the package, by name."""
+"""Bundled models: those installed with the package, by name."""
 
 import os
 from pathlib import Path
@@ -16,10 +16,10 @@ def bundled_models() -> dict[str, Path]:
 
 
 def resolve_model(model: str | os.PathLike[str]) -> Path:
-    """Return the path of a model given by its path or by a bundled model's name; a file of that path comes first.
+    """Return the path of a model given by its path or by a bundled model's name; an existing path has precedence.
 
     Raises:
-        ModelFileError: where it is neither.
+        ModelFileError: it is neither.
     """
     path = Path(model)
     if path.exists():

@@ -1,4 +1,4 @@
-"""From a model file to a native model and its vocabulary."""
+"""Loading of model files: a native model and its vocabulary."""
 
 import mmap
 import os
@@ -7,10 +7,11 @@ from functools import partial
 
 from pocketmt.engine import _native
 from pocketmt.errors import DataError, ModelFileError
-from pocketmt.model_file import Architecture, LstmArchitecture, ModelFile, TransformerArchitecture, open_model
-from pocketmt.model_file.entropy_coding import coded_name
-from pocketmt.model_file.products import Products
-from pocketmt.model_file.sparse import weights_name
+from pocketmt.model_file import Architecture, ModelFile, open_model
+from pocketmt.model_file.activations.activation_quantization import StoredLogarithmicActivations
+from pocketmt.model_file.matrices.entropy_coding import coded_name
+from pocketmt.model_file.matrices.sparse import weights_name
+from pocketmt.model_file.reader import DAMAGED
 from pocketmt.text.vocabulary import Vocabulary
 
 
@@ -20,18 +21,16 @@ def load_model(
     """Open a model file and pack its weights; returns the model, its vocabulary and the manifest.
 
     Raises:
-        ModelFileError: where the file is broken.
-        EngineError: where the CPU lacks the instruction set or cores to pin to, or a kernel fails its self-check.
+        ModelFileError: the file is broken.
+        EngineError: the CPU lacks the instruction set or cores to pin to, or a kernel fails its self-check.
     """
     with open_model(path) as file:
         try:
-            vocabulary = Vocabulary.from_bytes(file.vocabulary())
+            vocabulary = Vocabulary(file.vocabulary())
             _check_size(vocabulary, file.architecture)
             model = native_model(file, workers, instruction_set, pin_workers)
         except (DataError, ModelFileError) as error:
-            raise ModelFileError(
-                f"{os.fspath(path)}: {error}. Copy or download the file again, or pack it anew"
-            ) from error
+            raise ModelFileError(f"{os.fspath(path)}: {error}. {DAMAGED}") from error
         return model, vocabulary, file.manifest
 
 
@@ -41,64 +40,38 @@ def native_model(
     """Pack the weights of an open model file; raises ModelFileError and EngineError."""
     release = _page_release(file.buffer)
     if release is not None:
-        release(0, len(file.buffer))  # packing takes memory of its own, which pages that were checked make room for
+        release(0, len(file.buffer))  # makes room for packed weights: pages were mapped by checking
+    quantization = file.activation_quantization
     return _native.Model(
         buffer=file.buffer,
-        architecture=native_architecture(file.architecture),
+        architecture=file.architecture.fields(),
         tensors=_tensors(file),
         decoders={name: partial(file.data, name) for name in (*file.coded, *file.sparse)},
-        matrices={
-            name: [(group.scheme, group.bits, group.granularity, group.levels or (), group.rows) for group in groups]
-            for name, groups in file.matrices.items()
-        },
-        stacks=list(file.stacks.items()),
-        products=(file.products.top, file.products.scale) if isinstance(file.products, Products) else None,
+        matrices={name: [group.for_engine() for group in groups] for name, groups in file.matrices.items()},
+        vector_groups=list(file.vector_groups.items()),
+        logarithmic_activations=(
+            (quantization.top, quantization.scale) if isinstance(quantization, StoredLogarithmicActivations) else None
+        ),
         release=release,
         instruction_set=instruction_set,
         workers=workers,
         pin_workers=pin_workers,
-        activation_bits=0 if file.activations is None else file.activations.bits,
+        activation_bits=0 if file.activation_ranges is None else file.activation_ranges.bits,
         shortlist=file.shortlist(),
         frequent_pieces=0 if file.stored_shortlist is None else file.stored_shortlist.frequent,
     )
 
 
 def _tensors(file: ModelFile) -> dict[str, tuple[str, tuple[int, ...], int, int]]:
-    """Return what the engine asks for; a coded or sparse tensor has dtype and shape decoded, and its stream's place."""
+    """Return (dtype, shape, offset, size) of each tensor: of a coded or sparse one, dtype and shape are decoded."""
     places = {name: (entry.dtype, entry.shape, entry.offset, entry.size) for name, entry in file.tensors.items()}
     for name in file.coded:
         _, _, offset, size = places.pop(coded_name(name))
-        places[name] = (*file.form(name), offset, size)
+        places[name] = (*file.layout(name), offset, size)
     for name in file.sparse:
         _, _, offset, size = places.pop(weights_name(name))
-        places[name] = (*file.form(name), offset, size)
+        places[name] = (*file.layout(name), offset, size)
     return places
-
-
-def native_architecture(architecture: Architecture) -> _native.Architecture:
-    """Return the sizes of a network as the native module has them."""
-    if isinstance(architecture, LstmArchitecture):
-        return _native.Architecture.lstm(
-            encoder_layers=architecture.encoder_layers,
-            decoder_layers=architecture.decoder_layers,
-            model_dimension=architecture.model_dimension,
-            recurrent_dimension=architecture.recurrent_dimension,
-            heads=architecture.attention_heads,
-            head_size=architecture.attention_dimension // architecture.attention_heads,
-            vocabulary_size=architecture.vocabulary_size,
-        )
-    assert isinstance(architecture, TransformerArchitecture)
-    encoder, decoder = architecture.encoder_sizes(), architecture.decoder_sizes()
-    return _native.Architecture(
-        encoder=[(sizes.heads, sizes.cross_heads, sizes.feed_forward) for sizes in encoder],
-        decoder=[(sizes.heads, sizes.cross_heads, sizes.feed_forward) for sizes in decoder],
-        decoder_rounds=architecture.decoder_layers // len(decoder),
-        model_dimension=architecture.model_dimension,
-        head_size=architecture.head_size,
-        norm=architecture.norm,
-        attention_bias=architecture.attention_bias,
-        vocabulary_size=architecture.vocabulary_size,
-    )
 
 
 def _check_size(vocabulary: Vocabulary, architecture: Architecture) -> None:
@@ -109,7 +82,7 @@ def _check_size(vocabulary: Vocabulary, architecture: Architecture) -> None:
 
 
 def _page_release(buffer: memoryview) -> Callable[[int, int], None] | None:
-    """A function that lets go of the mapped pages within (offset, size): what is packed is not in memory twice."""
+    """Return a function that releases the mapped pages within (offset, size), so that weights are in memory once."""
     mapped = buffer.obj
     if not isinstance(mapped, mmap.mmap) or not hasattr(mmap, "MADV_DONTNEED"):
         return None

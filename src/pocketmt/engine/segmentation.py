@@ -1,4 +1,4 @@
-"""Lines that are longer than what a model was trained on are translated in segments; nothing is dropped."""
+"""Division of long lines into segments, since models are trained on short ones; nothing is dropped."""
 
 import re
 from collections.abc import Iterator
@@ -9,15 +9,15 @@ from pocketmt.text.vocabulary import Vocabulary
 
 SENTENCE_END: Final = (".", "!", "?", "…")
 CLOSING: Final = "\"'”’»)]"
-# Ideographic full stops end a sentence without white space. Each character is looked at once, however long the line.
+# An ideographic full stop ends a sentence without white space. The pattern reads each character once.
 UNSPACED: Final = re.compile(r"[^。]+。*|。+")
 
 
 def encode_line(vocabulary: Vocabulary, line: str, limit: int) -> list[list[int]]:
-    """Return the piece ids of a line's segments, at most `limit` each; none for a line without text.
+    """Return the piece ids of a line's segments, at most `limit` ids each; an empty list for a line without text.
 
-    A line within the limit is one segment. A longer one is cut at ends of sentences, as few times as need be; a longer
-    sentence is cut between words, a longer word between pieces. Lone surrogates become U+FFFD.
+    A line within the limit is one segment. A longer line is cut at ends of sentences, as rarely as possible, a longer
+    sentence between words, and a longer word between pieces. Lone surrogates become U+FFFD.
     """
     line = _encodable(line)
     ids = vocabulary.encode(line)
@@ -39,7 +39,7 @@ def _encodable(line: str) -> str:
 
 
 def _sentences(text: str) -> Iterator[list[str]]:
-    """The sentences of a normalized text, each a list of words with the space that follows."""
+    """Yield the sentences of a normalized text, each as a list of words with the space that follows."""
     words: list[str] = []
     for spaced in text.split(" "):
         parts = UNSPACED.findall(spaced)
@@ -54,7 +54,7 @@ def _sentences(text: str) -> Iterator[list[str]]:
 
 
 def _pack(vocabulary: Vocabulary, sentences: Iterator[list[str]], limit: int) -> Iterator[str]:
-    """Join sentences, and the words of a sentence that is too long, to texts of at most `limit` pieces."""
+    """Join sentences, or the words of a sentence that is too long, into texts of at most `limit` pieces."""
     text, size = "", 0
     for words in sentences:
         sentence = "".join(words)

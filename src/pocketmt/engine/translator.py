@@ -1,4 +1,4 @@
-"""Translator: text in, text out."""
+"""The Translator class: translation of text with a model file."""
 
 import os
 from array import array
@@ -16,7 +16,7 @@ from pocketmt.errors import EngineError
 
 DEFAULT_BEAM_SIZE: Final = 4
 CHUNKS_READ_AHEAD: Final = 2
-LINES_AT_ONCE: Final = 256  # a good size of the chunks of a long text
+LINES_AT_ONCE: Final = 256  # a good chunk size for long texts
 HIGHEST_NUMBER: Final = (1 << 31) - 1
 MOST_WORKERS: Final = 1024
 
@@ -30,15 +30,15 @@ class Hypothesis:
 
 
 class SearchOptions(TypedDict, total=False):
-    """How translations are searched for.
+    """Options of the search for translations.
 
     Attributes:
         beam_size: hypotheses kept at each step (default 4); 1 is greedy search.
         length_penalty: exponent of the length by which log-probabilities are divided (default 1.0).
-        max_length: most target pieces, eos counted (default: 2 x source pieces + 20).
+        max_length: most target pieces, including eos (default: 2 x source pieces + 20).
         min_length: eos is not generated before this many pieces (default 0).
-        shortlist: whether a model file's lexical shortlist is used: a translation is then made of the pieces that are
-            likely beside the sentence's own, found faster (default True; nothing changes where the file has none).
+        shortlist: whether to use the file's lexical shortlist, which limits a translation to probable pieces and makes
+            the search faster (default True; no effect if the file has none).
     """
 
     beam_size: int
@@ -53,15 +53,14 @@ class Translator:
 
     Args:
         model: path of a model file, or the name of a bundled model.
-        workers: how many threads compute at once, over one copy of the weights.
-        pin_workers: whether each keeps to a core of its own while it computes.
-        instruction_set: "avx512_vnni", "avx_vnni", "avx2", "neon_dot_product" or "portable"; None takes the best that
-            this CPU has.
+        workers: how many threads compute at once; they share one copy of the weights.
+        pin_workers: whether each worker computes on a separate core.
+        instruction_set: "avx512_vnni", "avx_vnni", "avx2", "neon_dot_product" or "portable"; None: this CPU's best.
         longest_segment: in pieces; a longer line is translated in segments, joined by a space (see `encode_line`).
 
     Raises:
-        ModelFileError: where there is no such model or the file is broken.
-        EngineError: where an argument is out of range or the CPU lacks the instruction set.
+        ModelFileError: there is no such model, or the file is broken.
+        EngineError: an argument is out of range, or the CPU lacks the instruction set.
     """
 
     def __init__(
@@ -88,9 +87,9 @@ class Translator:
         return self._model.instruction_set
 
     def translate(self, lines: Sequence[str], **options: Unpack[SearchOptions]) -> list[str]:
-        """Return the translation of each line; a line without text gives an empty one.
+        """Return the translation of each line; that of a line without text is empty.
 
-        Raises EngineError where an option is out of range.
+        Raises EngineError if an option is out of range.
         """
         return self._submit(lines, _native_options(options)).texts()
 
@@ -99,8 +98,8 @@ class Translator:
     ) -> list[list[Hypothesis]]:
         """Return up to `n_best` (at most the beam size) translations of each line with scores, best first.
 
-        The i-th one of a line translated in segments joins the i-th of each segment and has their mean score; a line
-        without text has one empty translation of score 0. Raises EngineError where an option is out of range.
+        For a line translated in segments, the i-th translation joins the i-th of each segment and has their mean score.
+        A line without text has one empty translation of score 0. Raises EngineError if an option is out of range.
         """
         return self._submit(lines, _native_options(options, n_best, scores=True)).hypotheses()
 
@@ -109,9 +108,9 @@ class Translator:
     ) -> Iterator[str]:
         """Yield the translation of each line, in order, while reading at most `read_ahead` lines ahead.
 
-        What is read ahead is translated together, so more is faster. An iterator cannot be asked whether it has a line
-        right now: where lines come as answers are read, only a `read_ahead` of 1, which answers each line before the
-        next is read, never waits in vain; `translate_chunks` does the same for as many lines as there are.
+        Lines that are read ahead are translated together, so a larger `read_ahead` is faster. If the source waits for
+        an answer before it gives the next line, `read_ahead` must be 1: each line is then answered before the next is
+        read. For a source that knows how many lines are available, see `translate_chunks`.
         """
         if read_ahead < 1:
             raise EngineError(f"read_ahead is {read_ahead}, it must be at least 1")
@@ -126,23 +125,23 @@ class Translator:
     ) -> Iterator[list[str]]:
         """Yield the translations of each chunk of lines, in order, while the chunk after it is read.
 
-        An empty chunk gives nothing; all that was read is answered before the next is read. A source that gives an
-        empty chunk before it waits for more thus leaves nobody waiting. Raises EngineError where an option is out of
+        For an empty chunk nothing is yielded, but all earlier chunks are answered before the next chunk is read. So a
+        source that waits for more input should first give an empty chunk. Raises EngineError if an option is out of
         range.
         """
         return self._translate_chunks(chunks, CHUNKS_READ_AHEAD - 1, _native_options(options))
 
     def translate_ids(self, sources: Sequence[Sequence[int]], **options: Unpack[SearchOptions]) -> list[list[int]]:
-        """Return the best translation of each source, as piece ids without bos and eos; sources are not cut.
+        """Return the best translation of each source, as piece ids without bos and eos; sources are not segmented.
 
-        Raises EngineError where an id or option is out of range.
+        Raises EngineError if an id or option is out of range.
         """
         return [hypotheses[0][0] for hypotheses in self._model.translate(sources, _native_options(options))]
 
     def logits(self, source: Sequence[int], target: Sequence[int]) -> list[list[float]]:
         """Return teacher-forced logits after bos and each id of `target`: [len(target) + 1][vocabulary size].
 
-        Raises EngineError where an id is out of range.
+        Raises EngineError if an id is out of range.
         """
         values = array("f", self._model.logits(source, target))
         size = len(self._vocabulary)
@@ -165,7 +164,7 @@ class Translator:
         return _PendingLines(self, segments, options)
 
     def _text(self, ids: Sequence[int]) -> str:
-        # A vocabulary of bytes could spell a line break; one line out for each line in.
+        # Byte pieces could spell a line break; each line in gives one line out.
         return " ".join(self._vocabulary.decode(ids).splitlines())
 
 
@@ -178,18 +177,18 @@ class _PendingLines:
         self._pending = translator._model.submit([ids for segments in lines for ids in segments], options)
 
     def texts(self) -> list[str]:
-        """The best translation of each line."""
+        """Return the best translation of each line."""
         return [
             " ".join(self._translator._text(hypotheses[0][0]) for hypotheses in segments) for segments in self._lines()
         ]
 
     def hypotheses(self) -> list[list[Hypothesis]]:
-        """The translations of each line, best first."""
+        """Return the translations of each line, best first."""
         return [self._joined(segments) if segments else [Hypothesis("", 0.0)] for segments in self._lines()]
 
     def _joined(self, segments: list[list[tuple[list[int], float]]]) -> list[Hypothesis]:
         joined = []
-        for parts in zip(*segments, strict=False):  # a segment may have fewer translations than were asked for
+        for parts in zip(*segments, strict=False):  # a segment may have fewer than n_best translations
             text = " ".join(self._translator._text(ids) for ids, _ in parts)
             joined.append(Hypothesis(text, sum(score for _, score in parts) / len(parts)))
         return joined

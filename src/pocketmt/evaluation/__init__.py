@@ -1,1 +1,1 @@
-"""What is published: quality (sacreBLEU), speed, memory; the records that say how they were made, and their tables."""
+"""Quality (sacreBLEU), speed and memory of models; the records of measurements, and tables and figures of them."""

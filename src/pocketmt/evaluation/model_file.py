@@ -1,4 +1,4 @@
-"""Quality and speed of a model file, measured through the engine and recorded."""
+"""Quality and speed of a model file, measured with the engine."""
 
 import time
 from dataclasses import dataclass
@@ -15,17 +15,17 @@ from pocketmt.text.corpus import read_lines, read_pairs
 
 @dataclass(frozen=True)
 class QualityRecord:
-    """The quality of one model file on one parallel text, as it is written to disk."""
+    """The quality of a model file on a parallel text, as it is written to disk."""
 
     model: str
     source: str
     reference: str
     beam_size: int
     instruction_set: str
-    shortlist: bool  # whether the model file's is used, where it has one
+    shortlist: bool  # whether the model file's shortlist is used, if it has one
     quality: Quality
-    baseline: str | None  # another model file, translated likewise
-    differences: list[Difference]  # this model against the baseline; empty without one
+    baseline: str | None  # another model file, evaluated in the same way
+    differences: list[Difference]  # of this model from the baseline; empty without one
     provenance: Provenance
 
 
@@ -39,11 +39,12 @@ def evaluate_model(
     workers: int = 1,
     shortlist: bool = True,
 ) -> QualityRecord:
-    """Translate `source` by a model file and score it against `reference`, against a baseline model too where given.
+    """Translate `source` with a model file and score it against `reference`; compare it with a baseline, if given.
 
-    DataError where the files cannot be read, are not parallel or have no lines; ModelFileError for a broken model file.
+    Raises DataError if the files cannot be read, are not parallel or have no lines, and ModelFileError for an invalid
+    model file.
     """
-    metrics()  # what they need is missed before the long part, not after it
+    metrics()  # fails now, not after the translation, if sacreBLEU is missing
     pairs = list(read_pairs(source, reference))
     if not pairs:
         raise DataError(f"{source} and {reference} have no lines: there is nothing to score")
@@ -83,20 +84,20 @@ def measure_speed(
     instruction_set: str | None = None,
     shortlist: bool = True,
 ) -> SpeedRecord:
-    """Time a model file on a text, sentence by sentence or as a stream [E8], `repeats` times over.
+    """Time a model file on a text, sentence by sentence or as a stream (Behnke et al. 2021, section 1.1).
 
     Args:
         model: the file.
-        text: a sentence a line.
+        text: a file with a sentence a line.
         mode: "latency" or "throughput".
         beam_size, workers, pin_workers, instruction_set, shortlist: see `Translator`.
-        repeats: runs over the whole text.
-        lines: how many are translated in a run, from the text's beginning again where it has fewer; None: its own.
+        repeats: number of runs over the whole text.
+        lines: number of lines in a run, with the text repeated as needed; None: the lines of the text.
 
     Raises:
-        DataError: a text that cannot be read or has no lines.
-        ModelFileError: a broken model file.
-        EngineError: more pinned workers than cores, or an instruction set that the CPU lacks.
+        DataError: the text cannot be read or has no lines.
+        ModelFileError: the model file is invalid.
+        EngineError: there are more pinned workers than cores, or the CPU lacks the instruction set.
     """
     sentences = list(read_lines(text))
     if not sentences:

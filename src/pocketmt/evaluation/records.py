@@ -1,4 +1,4 @@
-"""What stands beside every published number: the machine, the commit, the command. Needs the standard library alone."""
+"""Records of measurements, with the machine, commit and command. Needs the standard library only."""
 
 import json
 import os
@@ -13,10 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pocketmt
-from pocketmt.errors import DataError
-from pocketmt.whole_file import write_whole
 
-# Of the flags that Linux reports, those that decide how fast a matrix product runs.
+# Those of the flags reported by Linux that determine the speed of matrix products.
 _INSTRUCTION_SETS = (
     *("sse4_1", "avx", "avx2", "fma", "avx512f", "avx512bw", "avx512_vnni", "avx_vnni", "amx_int8"),
     "asimddp",  # AArch64's dot product
@@ -25,10 +23,10 @@ _INSTRUCTION_SETS = (
 
 @dataclass(frozen=True)
 class Machine:
-    """Where a number was measured."""
+    """The machine of a measurement."""
 
     processor: str
-    cores: int  # that this process may use
+    cores: int  # available to this process
     memory_bytes: int
     instruction_sets: tuple[str, ...]
     system: str
@@ -36,19 +34,19 @@ class Machine:
 
 @dataclass(frozen=True)
 class Provenance:
-    """How a number came about: enough to measure it again."""
+    """What is needed to repeat a measurement."""
 
     machine: Machine
     command: str
-    commit: str | None  # of the checkout of PocketMT, "+changes" behind it where files differ; None outside a checkout
+    commit: str | None  # of the checkout of PocketMT, with "+changes" if files differ; None outside a checkout
     version: str
     python: str
     date: str  # UTC, to the second
-    seed: int | None = None  # where chance had a part
+    seed: int | None = None  # if the measurement is random
 
 
 def machine() -> Machine:
-    """Describe this machine (Linux; what another system does not tell is left empty)."""
+    """Describe this machine; fields that only Linux reports are empty on other systems."""
     processor_lines = _lines_by_name(Path("/proc/cpuinfo"))
     flags = processor_lines.get("flags", processor_lines.get("Features", "")).split()  # the second on AArch64
     return Machine(
@@ -61,7 +59,7 @@ def machine() -> Machine:
 
 
 def provenance(command: str | None = None, seed: int | None = None) -> Provenance:
-    """Describe this run; `command` is this process's own command line unless given."""
+    """Describe this run; the default of `command` is the command line of this process."""
     return Provenance(
         machine=machine(),
         command=command if command is not None else _own_command(),
@@ -74,48 +72,28 @@ def provenance(command: str | None = None, seed: int | None = None) -> Provenanc
 
 
 def commit() -> str | None:
-    """Return the commit of the checkout that this package runs from, or None where it is installed elsewhere."""
+    """Return the commit of the checkout that this package is imported from, or None outside a checkout."""
     folder = Path(__file__).resolve().parent
     if "site-packages" in folder.parts:
         return None
     head = _git(folder, "rev-parse", "--short=12", "HEAD")
     if head is None:
         return None
-    # Records are what a measuring run writes: they do not make the code another.
+    # Measurements write records, which do not change the code.
     elsewhere = (":/", ":(top,exclude)benchmarks/records")
     changes = _git(folder, "status", "--porcelain", "--untracked-files=no", "--", *elsewhere)
     return f"{head}+changes" if changes else head
 
 
 def peak_memory_bytes() -> int:
-    """Return the most memory that this process ever held at once (Linux's VmHWM), in bytes; 0 where it is not told."""
-    # getrusage would tell the peak of the process that started this one, where that was larger.
+    """Return the peak resident memory of this process in bytes (Linux's VmHWM); 0 if unknown."""
+    # getrusage may report the peak of the parent process instead.
     return _kilobytes("VmHWM")
 
 
 def memory_bytes() -> int:
-    """Return the memory that this process holds now (Linux's VmRSS), in bytes; 0 where it is not told."""
+    """Return the resident memory of this process in bytes (Linux's VmRSS); 0 if unknown."""
     return _kilobytes("VmRSS")
-
-
-def write_record(record: Any, path: Path) -> None:
-    """Write a dataclass or mapping as indented JSON: whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with write_whole(path) as stream:
-        stream.write(f"{to_json(record)}\n".encode())
-
-
-def read_record(path: Path) -> dict[str, Any]:
-    """Read a record; DataError where the file is missing or is not a JSON object."""
-    try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise DataError(f"{path}: no such record; measure it first (see docs, or `make benchmark`)") from error
-    except (ValueError, OSError) as error:
-        raise DataError(f"{path}: not a readable JSON record ({error})") from error
-    if not isinstance(record, dict):
-        raise DataError(f"{path}: a record is a JSON object, this is a {type(record).__name__}")
-    return record
 
 
 def to_json(record: Any) -> str:
@@ -134,7 +112,7 @@ def _plain(value: Any) -> Any:
 
 
 def _own_command() -> str:
-    """Return the command line as one types it at the top of a checkout."""
+    """Return the command line to repeat this run at the top of a checkout."""
     module = getattr(sys.modules["__main__"], "__spec__", None)
     if module is not None:
         return shlex.join(["python", "-m", module.name.removesuffix(".__main__"), *sys.argv[1:]])

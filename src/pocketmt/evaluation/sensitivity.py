@@ -1,11 +1,11 @@
-"""A measured sensitivity as a table, in the shape of paper B's Table 1, and as a picture."""
+"""Sensitivity of layers to quantization, as a table in the layout of Chung et al. 2020, Table 1, and as a figure."""
 
 from pathlib import Path
 from typing import Any
 
+from pocketmt.atomic_file import atomic_write
+from pocketmt.compression.choosing.sensitivity import Sensitivity
 from pocketmt.evaluation.tables import Column, plain_table
-from pocketmt.recipes.choosing.sensitivity import Sensitivity
-from pocketmt.whole_file import write_whole
 
 
 def sensitivity_table(sensitivity: Sensitivity) -> str:
@@ -19,8 +19,7 @@ def sensitivity_table(sensitivity: Sensitivity) -> str:
             row |= {f"bleu{bits}": scores[bits].bleu, f"loss{bits}": scores[bits].loss}
         rows.append(row | {"degradation": sensitivity.degradation(part)})
     columns = [
-        Column("part", "part"),
-        Column("weights", "weights"),
+        *map(Column.parse, ("part", "weights")),
         *(Column(f"bleu{bits}", f"BLEU, {bits} bit", ".1f") for bits in widths),
         Column("degradation", "average", "+.1f"),
         *(Column(f"loss{bits}", f"loss, {bits} bit", ".3f") for bits in widths),
@@ -30,8 +29,8 @@ def sensitivity_table(sensitivity: Sensitivity) -> str:
 
 
 def draw_sensitivity(sensitivity: Sensitivity, path: Path) -> None:
-    """Draw BLEU over bits, a line a part, into a file whose suffix says the format (.png, .svg, .pdf)."""
-    from matplotlib.figure import Figure  # takes a second, and is needed here alone
+    """Draw BLEU over bits, one line for each part, into a file; its suffix gives the format (.png, .svg, .pdf)."""
+    from matplotlib.figure import Figure  # takes a second to import
 
     figure = Figure(figsize=(7, 4.5), layout="constrained")
     axes = figure.add_subplot()
@@ -44,5 +43,5 @@ def draw_sensitivity(sensitivity: Sensitivity, path: Path) -> None:
     axes.set_xlabel("bits of a weight of this part")
     axes.set_ylabel("validation BLEU, greedy search")
     axes.legend(frameon=False, fontsize="small")
-    with write_whole(path) as stream:
+    with atomic_write(path) as stream:
         figure.savefig(stream, format=path.suffix.removeprefix("."))

@@ -1,4 +1,4 @@
-"""How much of what a model would write its shortlist lets through [E4]."""
+"""Recall of a shortlist: the share of output pieces that it contains (Behnke et al. 2021, section 3)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,30 +14,23 @@ from pocketmt.text.vocabulary import Vocabulary
 
 @dataclass(frozen=True)
 class Recall:
-    """Shares of pieces that are in their sentence's list, eos not counted, on one parallel text.
-
-    Attributes:
-        lines: of the text.
-        reference: of the reference's pieces, from 0 to 1.
-        output: of the pieces that the model writes when it searches its whole vocabulary.
-        mean_pieces: of a sentence's list, special pieces counted.
-        vocabulary_size: pieces that there are.
-    """
+    """Shares of pieces that are in the list of their sentence, 0 to 1, on a parallel text; EOS is not counted."""
 
     lines: int
-    reference: float
-    output: float
-    mean_pieces: float
+    reference: float  # of the reference's pieces
+    output: float  # of the pieces that the model writes without a shortlist
+    mean_pieces: float  # mean length of a sentence's list, special pieces included
     vocabulary_size: int
 
 
 def measure_recall(model: Path, shortlist: Shortlist, source: Path, reference: Path, beam_size: int) -> Recall:
-    """Translate a text without a shortlist, and see which pieces one would have kept from being written.
+    """Translate a text without a shortlist, and measure how many output and reference pieces the shortlist contains.
 
-    DataError where the files cannot be read, are not parallel, or have no lines; ModelFileError for a broken model.
+    Raises DataError if the files cannot be read, are not parallel or have no lines, and ModelFileError for an invalid
+    model file.
     """
     with open_model(model) as file:
-        vocabulary = Vocabulary.from_bytes(file.vocabulary())
+        vocabulary = Vocabulary(file.vocabulary())
     pairs = [(vocabulary.encode(line), vocabulary.encode(target)) for line, target in read_pairs(source, reference)]
     if not pairs:
         raise DataError(f"{source} and {reference} have no lines: there is nothing to measure")
@@ -54,7 +47,7 @@ def measure_recall(model: Path, shortlist: Shortlist, source: Path, reference: P
 
 
 def _share_within(lists: Sequence[frozenset[int]], sentences: Sequence[Sequence[int]]) -> float:
-    """The share of pieces that are in their sentence's list; 1 where there are no pieces."""
+    """Return the share of pieces that are in the list of their sentence; 1 if there are no pieces."""
     pieces = sum(map(len, sentences))
     within = sum(id in pieces for pieces, ids in zip(lists, sentences, strict=True) for id in ids)
     return within / pieces if pieces else 1.0

@@ -1,6 +1,6 @@
-"""How fast a text is translated, in the efficiency task's terms [E8]: throughput, or the latency of single sentences.
+"""Throughput and latency of translation, as in the efficiency task (Behnke et al. 2021, section 1.1).
 
-Medians over repeated runs, with their spread.
+Times are medians over repeated runs, with their range.
 """
 
 import statistics
@@ -15,7 +15,7 @@ from pocketmt.engine.translator import LINES_AT_ONCE
 from pocketmt.errors import ConfigurationError, DataError
 from pocketmt.evaluation.records import Provenance, memory_bytes
 
-# Sentences translated before the clock starts: they fetch the weights into memory and let the processor's clock rise.
+# Sentences translated before timing: they load the weights into memory, and the CPU raises its clock rate.
 WARM_UP_SENTENCES = 16
 
 Mode = Literal["latency", "throughput"]
@@ -23,7 +23,7 @@ Mode = Literal["latency", "throughput"]
 
 @dataclass(frozen=True)
 class Latency:
-    """The clock times of single sentences, each translated alone; a percentile is the nearest rank's."""
+    """Wall times of sentences translated one at a time; percentiles by nearest rank."""
 
     median_milliseconds: float
     percentile_95_milliseconds: float
@@ -32,75 +32,75 @@ class Latency:
 
 @dataclass(frozen=True)
 class Timing:
-    """The clock times of one text, translated several times over."""
+    """Wall times of repeated translations of a text."""
 
-    mode: Mode  # "latency": sentence by sentence; "throughput": the text as one stream, in batches of the engine's own
+    mode: Mode  # "latency": sentence by sentence; "throughput": the text as a stream, batched by the engine
     sentences: int
     words: int  # of the source text, separated by white space
-    seconds: tuple[float, ...]  # of each run over the whole text
+    seconds: tuple[float, ...]  # of each run over the text
     median_seconds: float
     fastest_seconds: float
     slowest_seconds: float
-    sentences_per_second: float  # by the median run
-    words_per_second: float  # the same
+    sentences_per_second: float  # in the median run
+    words_per_second: float  # in the median run
     latency: Latency | None  # None for throughput
-    # Resident memory at the end, less that after a tenth of the first run: what grows with the length of the text.
+    # Resident memory at the end minus that after a tenth of the first run: growth with the length of the text.
     memory_growth_bytes: int
 
 
 @dataclass(frozen=True)
 class SpeedRecord:
-    """One measurement of one model file on one text, as it is written to disk."""
+    """A timing of a model file on a text, as it is written to disk."""
 
     model: str
     model_bytes: int
     text: str
     instruction_set: str
-    shortlist: bool  # whether the model file's is used, where it has one
+    shortlist: bool  # whether the model file's shortlist is used, if it has one
     workers: int
-    pinned: bool  # whether each worker kept to a core of its own
+    pinned: bool  # whether each worker was pinned to a separate core
     beam_size: int
     timing: Timing
     load_seconds: float
-    memory_before_load_bytes: int  # resident, the interpreter and its libraries included
-    peak_memory_bytes: int  # resident, at the highest
+    memory_before_load_bytes: int  # resident, with the interpreter and its libraries
+    peak_memory_bytes: int  # peak resident memory
     provenance: Provenance
 
 
 class _MemoryWatch:
-    """How much memory there was after a tenth of the first run."""
+    """Measures the growth of memory since a tenth of the first run."""
 
     def __init__(self, sentences: int) -> None:
         self._wait_for = -(-sentences // 10)
         self._after_a_tenth = 0
 
     def translated(self, sentences: int) -> None:
-        """Take note of so many more sentences."""
+        """Count sentences that have been translated."""
         if self._wait_for > 0:
             self._wait_for -= sentences
             if self._wait_for <= 0:
                 self._after_a_tenth = memory_bytes()
 
     def growth(self) -> int:
-        """Bytes that there are now and were not then."""
+        """Return the growth of resident memory in bytes."""
         return memory_bytes() - self._after_a_tenth
 
 
 def lengthened(lines: Sequence[str], count: int) -> list[str]:
-    """Return `count` lines: these again and again."""
+    """Return `count` lines, by repeating `lines`."""
     return list(islice(cycle(lines), count))
 
 
 def measure_latency(translate: Callable[[Sequence[str]], object], lines: Sequence[str], repeats: int = 5) -> Timing:
-    """Time `translate` on each of `lines` alone, all of them `repeats` times over.
+    """Time `translate` on `lines`, one at a time, `repeats` times over.
 
-    The first sentences are translated once before, unmeasured (WARM_UP_SENTENCES). DataError where there are no lines,
-    ConfigurationError where `repeats` is below 1.
+    The first WARM_UP_SENTENCES lines are translated once before, without timing. Raises DataError if there are no lines
+    and ConfigurationError if `repeats` is below 1.
     """
     _check(lines, repeats)
     for line in lines[:WARM_UP_SENTENCES]:
         translate([line])
-    # Room for every call before the first: what is measured must not look like memory that the engine took.
+    # Allocated before the first call, so that it does not count as growth of memory.
     runs = [array("d", bytes(8 * len(lines))) for _ in range(repeats)]
     watch = _MemoryWatch(len(lines))
     for calls in runs:
@@ -115,9 +115,9 @@ def measure_latency(translate: Callable[[Sequence[str]], object], lines: Sequenc
 def measure_throughput(
     stream: Callable[[Iterable[Sequence[str]]], Iterable[Sequence[str]]], lines: Sequence[str], repeats: int = 5
 ) -> Timing:
-    """Time `stream`, which translates chunk after chunk, on all `lines`, `repeats` times over.
+    """Time `stream`, which translates chunks of lines, on all `lines`, `repeats` times over.
 
-    Warm-up and errors are those of `measure_latency`.
+    Warm-up and errors are as in `measure_latency`.
     """
     _check(lines, repeats)
     for _ in stream([lines[:WARM_UP_SENTENCES]]):
@@ -135,7 +135,7 @@ def measure_throughput(
 def summarize(
     mode: Mode, lines: Sequence[str], seconds: Sequence[float], memory_growth: int, latency: Latency | None = None
 ) -> Timing:
-    """Return the timing of runs over `lines` given as their seconds."""
+    """Return the timing of runs over `lines`, given the seconds of each."""
     median = statistics.median(seconds)
     words = sum(len(line.split()) for line in lines)
     return Timing(
@@ -166,11 +166,11 @@ def _chunks(lines: Sequence[str]) -> Iterator[Sequence[str]]:
 
 
 def _latency(runs: Sequence[Sequence[float]]) -> Latency:
-    """Return what is said of the seconds of single calls, shape [repeats][calls]."""
+    """Return the statistics of the seconds of single calls [repeats][calls]."""
     milliseconds = sorted(1000 * call for calls in runs for call in calls)
 
     def percentile(percent: int) -> float:
-        """The smallest time that at least so many of a hundred calls do not exceed."""
+        """Return the smallest time that at least `percent` of the calls do not exceed."""
         return milliseconds[-(-percent * len(milliseconds) // 100) - 1]
 
     return Latency(statistics.median(milliseconds), percentile(95), percentile(99))

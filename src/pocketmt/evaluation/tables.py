@@ -1,4 +1,4 @@
-"""Tables of recorded results, as plain text for a terminal and as Markdown for the documentation."""
+"""Tables of records as plain text for the terminal."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,11 +9,11 @@ from pocketmt.errors import ConfigurationError
 
 @dataclass(frozen=True)
 class Column:
-    """One column: where its values are (`key`, dots lead inwards), how they are written, what stands above them."""
+    """A column: the dotted key of its values in a row, its heading, and the format of its values."""
 
     key: str
     heading: str
-    format: str = ""  # a format of Python, ".1f"; empty: chosen by size
+    format: str = ""  # a Python format, ".1f"; empty: see `write_value`
 
     @classmethod
     def parse(cls, text: str) -> "Column":
@@ -23,9 +23,22 @@ class Column:
         return cls(key, heading.strip() if equals else key.rpartition(".")[2].replace("_", " "), format)
 
 
+def table_cells(rows: Sequence[Mapping[str, Any]], columns: Sequence[Column]) -> tuple[list[list[str]], list[bool]]:
+    """Return the cells, headings first, and for each column whether it is numeric."""
+    values = [[look_up(row, column.key) for column in columns] for row in rows]
+    numeric = [
+        all(isinstance(row[index], int | float | None) for row in values) and bool(values)
+        for index in range(len(columns))
+    ]
+    cells = [[column.heading for column in columns]]
+    for row in values:
+        cells.append([write_value(value, column.format) for value, column in zip(row, columns, strict=True)])
+    return cells, numeric
+
+
 def plain_table(rows: Sequence[Mapping[str, Any]], columns: Sequence[Column]) -> str:
-    """Return the rows as aligned text, numbers to the right, two spaces between the columns."""
-    cells, numeric = _cells(rows, columns)
+    """Return the rows as aligned text, numbers on the right, two spaces between columns."""
+    cells, numeric = table_cells(rows, columns)
     widths = [max(len(row[index]) for row in cells) for index in range(len(columns))]
     lines = []
     for row in cells:
@@ -38,23 +51,8 @@ def plain_table(rows: Sequence[Mapping[str, Any]], columns: Sequence[Column]) ->
     return "\n".join(lines)
 
 
-def markdown_table(rows: Sequence[Mapping[str, Any]], columns: Sequence[Column]) -> str:
-    """Return the rows as a Markdown table, numbers to the right."""
-    cells, numeric = _cells(rows, columns)
-    lines = ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in cells]
-    lines.insert(1, "| " + " | ".join("---:" if right else "---" for right in numeric) + " |")
-    return "\n".join(lines)
-
-
-def columns_of(rows: Sequence[Mapping[str, Any]]) -> list[Column]:
-    """Return one column for each plain value of the first row, in its order."""
-    if not rows:
-        raise ConfigurationError("a table needs at least one row")
-    return [Column.parse(key) for key, value in rows[0].items() if not isinstance(value, Mapping | list | tuple)]
-
-
 def look_up(record: Mapping[str, Any], key: str) -> Any:
-    """Return the value at a dotted key ("runtime.total_bytes"); ConfigurationError naming what is there instead."""
+    """Return the value at a dotted key ("runtime.total_bytes"); ConfigurationError, with the keys there, if missing."""
     value: Any = record
     for name in key.split("."):
         if not isinstance(value, Mapping) or name not in value:
@@ -65,7 +63,7 @@ def look_up(record: Mapping[str, Any], key: str) -> Any:
 
 
 def write_value(value: Any, format: str = "") -> str:
-    """Return a value as a reader wants it: three digits or more of a number, thousands apart, a dash for nothing."""
+    """Return a value as text: at least three digits of a number, thousands separated, "-" for None."""
     if value is None:
         return "-"
     if format:
@@ -80,16 +78,3 @@ def write_value(value: Any, format: str = "") -> str:
     if isinstance(value, list | tuple):
         return ", ".join(write_value(each) for each in value)
     return str(value)
-
-
-def _cells(rows: Sequence[Mapping[str, Any]], columns: Sequence[Column]) -> tuple[list[list[str]], list[bool]]:
-    """Return the cells, headings first, and which columns hold numbers."""
-    values = [[look_up(row, column.key) for column in columns] for row in rows]
-    numeric = [
-        all(isinstance(row[index], int | float | None) for row in values) and bool(values)
-        for index in range(len(columns))
-    ]
-    cells = [[column.heading for column in columns]]
-    for row in values:
-        cells.append([write_value(value, column.format) for value, column in zip(row, columns, strict=True)])
-    return cells, numeric

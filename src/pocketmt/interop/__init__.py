@@ -1,1 +1,1 @@
-"""One file a foreign format: what other toolkits read and write."""
+"""Formats of other toolkits, one file for each."""

@@ -1,8 +1,8 @@
 """Export a Transformer to a CTranslate2 model folder (its package, read through its own `ctranslate2.specs`).
 
-CTranslate2 and NumPy are imported when `export` is called, never at import: they belong to whoever exports, not to the
-runtime. The exported model computes what ours does: one tied embedding scaled by sqrt(d), the same table of sinusoids,
-LayerNorm epsilon 1e-5, `eos` appended to the source, `bos` as the decoder's first input.
+CTranslate2 and NumPy are imported by `export` only; the runtime does not need them. The exported model computes what
+PocketMT's model does: one tied embedding scaled by sqrt(d), the same table of sinusoids, the same LayerNorm epsilon,
+`eos` appended to the source, `bos` as the decoder's first input.
 """
 
 import importlib
@@ -12,10 +12,10 @@ from types import ModuleType
 from typing import Any, Literal
 
 from pocketmt.errors import ConfigurationError, DataError
-from pocketmt.model_file.architecture import Architecture, TransformerArchitecture
-from pocketmt.text.vocabulary import BOS, EOS, UNK, Vocabulary
+from pocketmt.model_file.architecture import Architecture, TransformerArchitecture, is_plain_transformer
+from pocketmt.text.vocabulary import Vocabulary
 
-# Positions that get an encoding: CTranslate2 cuts sources at 1,024 tokens by default and refuses any beyond these.
+# Rows of the position table: CTranslate2 cuts sources at 1,024 tokens by default and refuses longer inputs.
 POSITIONS = 1024
 
 Quantization = Literal["none", "int8"]
@@ -28,28 +28,28 @@ def export(
     folder: Path,
     quantization: Quantization = "none",
 ) -> None:
-    """Write `model.bin`, `config.json` and the vocabulary of a CTranslate2 model to `folder`, which is made.
+    """Write a CTranslate2 model to a folder: `model.bin`, `config.json` and the vocabulary.
 
     Args:
-        state_dict: tensors by our parameter names, anything NumPy can read (its arrays, PyTorch CPU tensors).
-        architecture: the sizes of the network.
-        vocabulary: the serialized SentencePiece model.
-        folder: where to write; the files in it are replaced.
-        quantization: "int8" stores every matrix as int8 with one scale a row, as CTranslate2 itself quantizes.
+        state_dict: tensors by PocketMT's parameter names, as NumPy arrays or PyTorch tensors on the CPU.
+        architecture: architecture of the network.
+        vocabulary: serialized SentencePiece model.
+        folder: folder to write to, created if it is missing; files in it are replaced.
+        quantization: "int8" stores every matrix in int8 with one scale per row, quantized by CTranslate2.
 
     Raises:
         ConfigurationError: CTranslate2 is not installed, it has no such network (an LSTM, an SSRU, tied layers,
-            layers that pruning made unequal), or a tensor is missing, has no place or is of another shape.
-        DataError: the vocabulary is none or does not fit the embedding.
+            layers that pruning made unequal), or a tensor is missing, unknown or of another shape.
+        DataError: the vocabulary is not a SentencePiece model or does not fit the embedding.
     """
-    if not isinstance(architecture, TransformerArchitecture) or not architecture.plain:
+    if not is_plain_transformer(architecture):
         raise ConfigurationError(
-            "cannot export: CTranslate2 runs Transformers with decoders of self-attention, each layer with its own "
-            "parameters and all of one size, alone"
+            "cannot export: CTranslate2 only runs Transformers with self-attention decoders, and with untied layers of "
+            "equal size"
         )
     specs = _specs()
     weights = _Weights(state_dict)
-    loaded = Vocabulary.from_bytes(vocabulary)
+    loaded = Vocabulary(vocabulary)
     pieces = loaded.pieces(range(len(loaded)))
     if len(pieces) != architecture.vocabulary_size:
         raise DataError(
@@ -59,9 +59,10 @@ def export(
     spec = specs.TransformerSpec(_encoder(specs, weights, architecture), _decoder(specs, weights, architecture))
     weights.refuse_unused()
     spec.config.add_source_eos = True
-    spec.config.layer_norm_epsilon = 1e-5
-    spec.config.unk_token, spec.config.bos_token, spec.config.eos_token = pieces[UNK], pieces[BOS], pieces[EOS]
-    spec.config.decoder_start_token = pieces[BOS]
+    spec.config.layer_norm_epsilon = architecture.normalization_epsilon
+    spec.config.unk_token, spec.config.bos_token = pieces[architecture.unk_id], pieces[architecture.bos_id]
+    spec.config.eos_token = pieces[architecture.eos_id]
+    spec.config.decoder_start_token = pieces[architecture.first_input_id]
     spec.register_source_vocabulary(pieces)
     spec.register_target_vocabulary(pieces)
     spec.validate()
@@ -71,7 +72,7 @@ def export(
 
 
 class _Weights:
-    """The model's tensors as NumPy arrays, each checked against its shape and marked as used when taken."""
+    """Tensors of a model as NumPy arrays, which are checked against their shapes and marked as used."""
 
     def __init__(self, state_dict: Mapping[str, Any]) -> None:
         self._tensors = dict(state_dict)
@@ -79,10 +80,10 @@ class _Weights:
         self._used: set[str] = set()
 
     def take(self, name: str, *shape: int) -> Any:
-        """Return a copy of tensor `name` as a float32 array of `shape`."""
+        """Return a copy of a tensor as a float32 array; ConfigurationError if it is missing or has another shape."""
         if name not in self._tensors:
             raise ConfigurationError(f"cannot export: the model has no tensor {name}")
-        # A copy, because CTranslate2 quantizes in place: the caller's network would be scaled with it.
+        # CTranslate2 quantizes in place, which would change the weights of the caller's network.
         array = self._numpy.asarray(self._tensors[name]).astype(self._numpy.float32, order="C")
         if array.shape != shape:
             raise ConfigurationError(
@@ -100,7 +101,7 @@ class _Weights:
         return numpy.ascontiguousarray(interleaved[:, :dimension], dtype=numpy.float32)
 
     def refuse_unused(self) -> None:
-        """Raise ConfigurationError where the model holds a tensor that went nowhere."""
+        """Raise ConfigurationError if a tensor of the model was not used."""
         unused = sorted(self._tensors.keys() - self._used)
         if unused:
             raise ConfigurationError(f"cannot export: the architecture has no place for tensor {unused[0]}")
@@ -119,8 +120,8 @@ def _encoder(specs: ModuleType, weights: _Weights, architecture: TransformerArch
     spec = specs.TransformerEncoderSpec(
         architecture.encoder_layers,
         architecture.attention_heads,
-        pre_norm=architecture.norm == "pre",
-        head_dim=architecture.attention_dimension // architecture.attention_heads,
+        pre_norm=architecture.pre_norm,
+        head_dim=architecture.head_size,
     )
     _fill_ends(spec, spec.embeddings[0], weights, architecture, "encoder")
     for index, layer in enumerate(spec.layer):
@@ -134,11 +135,11 @@ def _decoder(specs: ModuleType, weights: _Weights, architecture: TransformerArch
     spec = specs.TransformerDecoderSpec(
         architecture.decoder_layers,
         architecture.attention_heads,
-        pre_norm=architecture.norm == "pre",
-        head_dim=architecture.attention_dimension // architecture.attention_heads,
+        pre_norm=architecture.pre_norm,
+        head_dim=architecture.head_size,
     )
     _fill_ends(spec, spec.embeddings, weights, architecture, "decoder")
-    # CTranslate2 stores equal variables once: embedding and output projection stay one matrix.
+    # CTranslate2 stores equal variables once, so embedding and output projection remain one matrix.
     spec.projection.weight = spec.embeddings.weight
     for index, layer in enumerate(spec.layer):
         prefix = f"decoder.layers.{index}"
@@ -149,11 +150,11 @@ def _decoder(specs: ModuleType, weights: _Weights, architecture: TransformerArch
 
 
 def _fill_ends(spec: Any, embeddings: Any, weights: _Weights, architecture: TransformerArchitecture, side: str) -> None:
-    """What surrounds the layers of either side: embedding, positions and, in a pre-norm network, the final norm."""
+    """Fill embedding, positions and, in a pre-norm network, the final norm of one side."""
     dimension = architecture.model_dimension
     embeddings.weight = weights.take("embedding.weight", architecture.vocabulary_size, dimension)
     spec.position_encodings.encodings = weights.positions(dimension)
-    if architecture.norm == "pre":
+    if architecture.pre_norm:
         _fill_norm(spec.layer_norm, weights, f"{side}.norm", dimension)
 
 

@@ -1,23 +1,26 @@
-"""The manifest: what a model file says about itself, checked member by member."""
+"""The manifest: the description of a model in its file, checked member by member."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from pocketmt.errors import ConfigurationError, ModelFileError
-from pocketmt.model_file.activations import StoredActivations, activations_from_json
-from pocketmt.model_file.architecture import (
-    Architecture,
-    TransformerArchitecture,
-    architecture_from_json,
+from pocketmt.model_file.activations.activation_quantization import (
+    StoredActivationQuantization,
+    StoredStaticActivations,
+    activation_quantization_from_json,
+    activation_scale_name,
 )
-from pocketmt.model_file.entropy_coding import CODING
-from pocketmt.model_file.layout import RowGroup, StoredScheme, TensorForm, scheme_from_json
-from pocketmt.model_file.newer import NewerFileError
-from pocketmt.model_file.products import Products, StaticProducts, activation_scale_name, products_from_json
+from pocketmt.model_file.activations.activation_ranges import StoredActivationRanges, activation_ranges_from_json
+from pocketmt.model_file.architecture import Architecture, architecture_from_json
+from pocketmt.model_file.errors import NewerFileError
+from pocketmt.model_file.matrices.entropy_coding import CODING
+from pocketmt.model_file.matrices.grouped_vectors import VectorGroups, stored_shapes, vector_groups_from_json
+from pocketmt.model_file.matrices.row_groups import StoredRowGroup
+from pocketmt.model_file.matrices.sparse import kept_layout, kept_name, sparse_from_json
+from pocketmt.model_file.matrices.stored_form import StoredForm, TensorLayout
+from pocketmt.model_file.matrices.stored_forms import form_from_json
 from pocketmt.model_file.shortlist import StoredShortlist, shortlist_from_json
-from pocketmt.model_file.sparse import kept_form, kept_name, sparse_from_json
-from pocketmt.model_file.vectors import Stacks, stacks_from_json, stored_shapes
 
 FORMAT_VERSION: Final = 1
 VOCABULARY_TENSOR: Final = "vocabulary"
@@ -37,38 +40,35 @@ _MEMBERS: Final = {
     "training": _OBJECT,
     "description": _TEXT,
 }
+_OPTIONAL: Final = {"coding", "vectors", "sparse", "products", "activations", "shortlist"}
 _TYPES: Final[dict[str, type]] = {_OBJECT: dict, _TEXT: str, "a list": list}
 
 
 @dataclass(frozen=True, slots=True)
-class Contents:
-    """What a checked manifest promises: the network, its quantized matrices, and every tensor's dtype and shape."""
+class CheckedManifest:
+    """The content of a checked manifest, and the dtype and shape of every tensor that the file must hold."""
 
     architecture: Architecture
     languages: tuple[str, str]  # source, target
     vocabulary_bytes: int
-    matrices: dict[str, tuple[RowGroup, ...]]  # stacks of vectors among them
-    stacks: Stacks
-    sparse: tuple[str, ...]  # fp32 matrices whose zeros are left out
-    tensors: dict[str, TensorForm]  # without those whose size the manifest does not fix
-    coded: bool  # codes may be entropy-coded
-    products: Products | StaticProducts | None  # of activations and quantized matrices; None: 8 bits, a scale a row
+    matrices: dict[str, tuple[StoredRowGroup, ...]]  # including vector groups
+    vector_groups: VectorGroups
+    sparse: tuple[str, ...]  # fp32 matrices stored without their zeros
+    tensors: dict[str, TensorLayout]  # without those whose size the manifest does not state
+    entropy_coded: bool  # whether codes may be entropy-coded
+    activation_quantization: StoredActivationQuantization | None  # None: dynamic, 8 bits with a scale for each row
+    activation_ranges: StoredActivationRanges | None  # None: no operation is quantized within trained ranges
     shortlist: StoredShortlist | None
-    activations: StoredActivations | None  # None: only products quantize them, at run time
 
 
-def check_manifest(manifest: dict[str, object]) -> Contents:
-    """Check a manifest and derive what the file must hold; raises ModelFileError naming the member."""
-    version = manifest.get("format_version")
-    if type(version) is not int or version < 1:
-        raise ModelFileError(f"manifest: format_version is {version!r:.40}, expected a whole number of at least 1")
-    if version > FORMAT_VERSION:
-        raise NewerFileError(f"manifest: format version {version}, this PocketMT reads up to {FORMAT_VERSION}")
-    optional = {"coding", "vectors", "sparse", "products", "activations", "shortlist"} & set(manifest)
-    _check_members(manifest, ("format_version", *_MEMBERS, *optional), "manifest")
-    if manifest.get("coding", CODING) != CODING:
-        raise NewerFileError(f"manifest: coding {manifest['coding']!r:.40} is unknown here (known: {CODING!r})")
-    products = products_from_json(manifest["products"], "manifest: products") if "products" in manifest else None
+def check_manifest(manifest: dict[str, object]) -> CheckedManifest:
+    """Check a manifest, and derive the tensors of the file; raises ModelFileError naming the member."""
+    _check_version_and_members(manifest)
+    quantization = (
+        activation_quantization_from_json(manifest["products"], "manifest: products")
+        if "products" in manifest
+        else None
+    )
     for name, kind in _MEMBERS.items():
         if not isinstance(manifest[name], _TYPES[kind]):
             raise ModelFileError(f"manifest: {name} is not {kind}")
@@ -77,44 +77,47 @@ def check_manifest(manifest: dict[str, object]) -> Contents:
         architecture = architecture_from_json(manifest["architecture"])
     except ConfigurationError as error:
         raise ModelFileError(f"manifest: {error}") from error
-    schemes = manifest["schemes"]
-    assert isinstance(schemes, list)
-    stored = [scheme_from_json(entry, f"manifest: schemes[{index}]") for index, entry in enumerate(schemes)]
     parameters = architecture.parameter_shapes()
-    stacks = stacks_from_json(manifest["vectors"], parameters) if "vectors" in manifest else {}
-    shapes = stored_shapes(parameters, stacks)
-    matrices = _matrices(manifest["matrices"], shapes, stored)
-    for stack in stacks:
-        if stack not in matrices:
-            raise ModelFileError(f"manifest: matrices: {stack!r} is missing, whose rows are vectors")
+    vector_groups = vector_groups_from_json(manifest["vectors"], parameters) if "vectors" in manifest else {}
+    shapes = stored_shapes(parameters, vector_groups)
+    matrices = _matrices(manifest["matrices"], shapes, _forms(manifest["schemes"]))
+    for name in vector_groups:
+        if name not in matrices:
+            raise ModelFileError(f"manifest: matrices: {name!r} is missing, whose rows are vectors")
     sparse = sparse_from_json(manifest["sparse"], parameters, matrices) if "sparse" in manifest else ()
-    tensors = _tensor_forms(shapes, matrices, sparse)
-    if isinstance(products, StaticProducts):
-        tensors |= {activation_scale_name(name): ("F32", (1,)) for name in matrices if name not in stacks}
-    activations = activations_from_json(manifest["activations"]) if "activations" in manifest else None
-    if activations is not None:
-        if not isinstance(architecture, TransformerArchitecture) or not architecture.equal_heads:
-            raise ModelFileError(
-                "manifest: activations: a Transformer alone has such ranges, with a decoder of self-attention, no tied "
-                "layers, and as many heads in each layer"
-            )
-        tensors |= activations.tensors(architecture)
-    if activations is not None and products is not None:
-        raise ModelFileError("manifest: products and activations both say how activations are quantized")
+    tensors = _parameter_tensors(shapes, matrices, sparse)
+    if isinstance(quantization, StoredStaticActivations):
+        tensors |= {activation_scale_name(name): ("F32", (1,)) for name in matrices if name not in vector_groups}
+    ranges = activation_ranges_from_json(manifest["activations"]) if "activations" in manifest else None
+    if ranges is not None:
+        tensors |= _range_tensors(ranges, architecture)
+        if quantization is not None:
+            raise ModelFileError("manifest: products and activations both say how activations are quantized")
     size = architecture.vocabulary_size
-    return Contents(
+    return CheckedManifest(
         architecture=architecture,
         languages=languages,
         vocabulary_bytes=_vocabulary_bytes(manifest["vocabulary"]),
         matrices=matrices,
-        stacks=stacks,
+        vector_groups=vector_groups,
         sparse=sparse,
         tensors=tensors,
-        coded="coding" in manifest,
-        products=products,
+        entropy_coded="coding" in manifest,
+        activation_quantization=quantization,
+        activation_ranges=ranges,
         shortlist=shortlist_from_json(manifest["shortlist"], size) if "shortlist" in manifest else None,
-        activations=activations,
     )
+
+
+def _check_version_and_members(manifest: Mapping[str, object]) -> None:
+    version = manifest.get("format_version")
+    if type(version) is not int or version < 1:
+        raise ModelFileError(f"manifest: format_version is {version!r:.40}, expected a whole number of at least 1")
+    if version > FORMAT_VERSION:
+        raise NewerFileError(f"manifest: format version {version}, this PocketMT reads up to {FORMAT_VERSION}")
+    _check_members(manifest, ("format_version", *_MEMBERS, *(_OPTIONAL & set(manifest))), "manifest")
+    if manifest.get("coding", CODING) != CODING:
+        raise NewerFileError(f"manifest: coding {manifest['coding']!r:.40} is unknown here (known: {CODING!r})")
 
 
 def _check_members(value: object, members: Collection[str], where: str) -> None:
@@ -152,9 +155,14 @@ def _vocabulary_bytes(value: object) -> int:
     return size
 
 
+def _forms(value: object) -> list[StoredForm]:
+    assert isinstance(value, list)
+    return [form_from_json(entry, f"manifest: schemes[{index}]") for index, entry in enumerate(value)]
+
+
 def _matrices(
-    value: object, shapes: dict[str, tuple[int, ...]], schemes: list[StoredScheme]
-) -> dict[str, tuple[RowGroup, ...]]:
+    value: object, shapes: dict[str, tuple[int, ...]], forms: list[StoredForm]
+) -> dict[str, tuple[StoredRowGroup, ...]]:
     assert isinstance(value, dict)
     matrices = {}
     for name, groups in value.items():
@@ -164,35 +172,43 @@ def _matrices(
             raise ModelFileError(f"{where} is not a matrix of this architecture")
         if not isinstance(groups, list) or not 1 <= len(groups) <= MAXIMUM_ROW_GROUPS:
             raise ModelFileError(f"{where}: expected a list of 1 to {MAXIMUM_ROW_GROUPS} row groups")
-        matrices[name] = tuple(_row_group(group, schemes, shape[1], where) for group in groups)
+        matrices[name] = tuple(_row_group(group, forms, shape[1], where) for group in groups)
         if (rows := sum(group.rows for group in matrices[name])) != shape[0]:
             raise ModelFileError(f"{where}: its row groups have {rows} rows together, the matrix has {shape[0]}")
     return matrices
 
 
-def _row_group(value: object, schemes: list[StoredScheme], columns: int, where: str) -> RowGroup:
+def _row_group(value: object, forms: list[StoredForm], columns: int, where: str) -> StoredRowGroup:
     if not isinstance(value, list) or len(value) != 2 or not all(type(member) is int for member in value):
         raise ModelFileError(f"{where}: a row group is [scheme index, row count], not {value!r:.80}")
     index, rows = value
-    if not 0 <= index < len(schemes):
-        raise ModelFileError(f"{where}: there is no scheme {index!r:.40}, the manifest has {len(schemes)}")
+    if not 0 <= index < len(forms):
+        raise ModelFileError(f"{where}: there is no scheme {index!r:.40}, the manifest has {len(forms)}")
     if rows < 1:
         raise ModelFileError(f"{where}: a row group has {rows!r:.40} rows, expected at least 1")
-    scheme = schemes[index]
-    return RowGroup(scheme.name, scheme.bits, scheme.granularity, scheme.levels, rows, columns)
+    return StoredRowGroup(forms[index], rows, columns)
 
 
-def _tensor_forms(
-    shapes: dict[str, tuple[int, ...]], matrices: dict[str, tuple[RowGroup, ...]], sparse: tuple[str, ...]
-) -> dict[str, TensorForm]:
-    forms: dict[str, TensorForm] = {}
+def _parameter_tensors(
+    shapes: dict[str, tuple[int, ...]], matrices: dict[str, tuple[StoredRowGroup, ...]], sparse: tuple[str, ...]
+) -> dict[str, TensorLayout]:
+    layouts: dict[str, TensorLayout] = {}
     for name, shape in shapes.items():
         if name in matrices:
             for index, group in enumerate(matrices[name]):
-                for suffix, form in group.tensors().items():
-                    forms[f"{name}.{index}.{suffix}"] = form
+                for suffix, layout in group.tensors().items():
+                    layouts[f"{name}.{index}.{suffix}"] = layout
         elif name in sparse:
-            forms[kept_name(name)] = kept_form(*shape)
+            layouts[kept_name(name)] = kept_layout(*shape)
         else:
-            forms[name] = ("F32", shape)
-    return forms
+            layouts[name] = ("F32", shape)
+    return layouts
+
+
+def _range_tensors(ranges: StoredActivationRanges, architecture: Architecture) -> dict[str, TensorLayout]:
+    if not architecture.supports_quantized_activations:
+        raise ModelFileError(
+            "manifest: activations: a Transformer alone has such ranges, with a decoder of self-attention, no tied "
+            "layers, and as many heads in each layer"
+        )
+    return ranges.tensors(architecture)

@@ -1,4 +1,4 @@
-"""What `pocketmt inspect` shows: each matrix's shape, scheme, bits and bytes, and totals against fp32."""
+"""The report of `pocketmt inspect`: shape, scheme, bits and bytes of each matrix, and totals compared with fp32."""
 
 import json
 import math
@@ -6,15 +6,15 @@ import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
-from pocketmt.model_file.activations import StoredActivations, ranges_name
+from pocketmt.model_file.activations.activation_quantization import StoredActivationQuantization
+from pocketmt.model_file.activations.activation_ranges import StoredActivationRanges, ranges_name
 from pocketmt.model_file.architecture import Architecture
-from pocketmt.model_file.entropy_coding import CODED, coded_name
-from pocketmt.model_file.layout import RowGroup
 from pocketmt.model_file.manifest import VOCABULARY_TENSOR
-from pocketmt.model_file.products import Products, StaticProducts
+from pocketmt.model_file.matrices.entropy_coding import coded_name
+from pocketmt.model_file.matrices.row_groups import StoredRowGroup
+from pocketmt.model_file.matrices.sparse import kept_name, weights_name
 from pocketmt.model_file.reader import ModelFile, open_model
 from pocketmt.model_file.shortlist import SHORTLIST_TENSOR
-from pocketmt.model_file.sparse import kept_name, weights_name
 
 FLOAT32_BYTES = 4
 
@@ -25,10 +25,10 @@ class MatrixReport:
 
     Attributes:
         shape: [outputs, inputs].
-        scheme: in words, of each row group.
-        code_bits: of a weight's code, averaged over the rows of all groups.
-        bits: of a weight with all that decoding it needs: scales, codebooks, which rows are in which group.
-        bytes: the same in all.
+        scheme: stored form of each row group, in words.
+        code_bits: of the code of a weight, averaged over the rows of all groups.
+        bits: of a weight, including scales, codebooks and the groups of rows.
+        bytes: of all weights, including the same.
     """
 
     name: str
@@ -40,29 +40,29 @@ class MatrixReport:
 
     @property
     def smaller(self) -> float:
-        """How many times smaller than in fp32, parameters of the scheme counted ([Z6], paper Z, eq. 3)."""
+        """Compression ratio against fp32, including the parameters of the scheme (Cheong and Daniel 2019, eq. 3)."""
         return 8 * FLOAT32_BYTES / self.bits
 
 
 @dataclass(frozen=True, slots=True)
 class ModelReport:
-    """A model file in numbers; all sizes in bytes, and every byte of the file in one of them.
+    """Sizes of a model file in bytes; every byte of the file is counted once.
 
     Attributes:
-        products: how activations that meet quantized matrices are quantized; None: 8 bits, a scale a row.
+        activation_quantization: of the inputs of quantized matrices; None: dynamic, 8 bits with a scale for each row.
         matrices: in the order of the network.
-        stacks: of biases and norms that are quantized; rows are vectors.
-        activations: which operations are quantized within trained ranges, in words; empty: none.
-        vector_bytes: biases and norms, in fp32 or in stacks.
+        vector_groups: quantized biases and norms; the rows are vectors.
+        activation_ranges: operations that are quantized within trained ranges, in words; empty: none.
+        vector_bytes: biases and norms, in fp32 or quantized.
         range_bytes: ranges of activations, in fp32.
-        shortlist: how many pieces it has, in words; empty: there is none.
+        shortlist: number of its pieces, in words; empty: the file has none.
         shortlist_bytes: the compressed shortlist.
         vocabulary_bytes: the compressed SentencePiece model.
         container_bytes: header, manifest and padding.
-        compressed_bytes: by how many a file that is compressed as a whole is smaller, in all its parts.
-        file_bytes: the sum of all, without these.
-        parameters: their count.
-        float32_bytes: what the parameters alone would take in fp32.
+        compressed_bytes: bytes saved by compression of the whole file.
+        file_bytes: the sum of all other sizes, minus compressed_bytes.
+        parameters: their number.
+        float32_bytes: of the parameters in fp32.
     """
 
     path: str
@@ -72,10 +72,10 @@ class ModelReport:
     description: str
     licence: str
     producer: str
-    products: Products | StaticProducts | None
+    activation_quantization: StoredActivationQuantization | None
     matrices: tuple[MatrixReport, ...]
-    stacks: tuple[MatrixReport, ...]
-    activations: str
+    vector_groups: tuple[MatrixReport, ...]
+    activation_ranges: str
     vector_bytes: int
     range_bytes: int
     shortlist: str
@@ -89,7 +89,7 @@ class ModelReport:
 
     @property
     def matrix_bytes(self) -> int:
-        """Bytes of all matrices, codes and scales."""
+        """Bytes of all matrices with their scales."""
         return sum(matrix.bytes for matrix in self.matrices)
 
     @property
@@ -99,7 +99,7 @@ class ModelReport:
 
     @property
     def float32_file_bytes(self) -> int:
-        """Bytes of the same file, had it fp32 parameters and were not compressed as a whole."""
+        """Bytes of the same file with fp32 parameters and without compression of the whole file."""
         return self.file_bytes + self.compressed_bytes - self.parameter_bytes + self.float32_bytes
 
     def to_json(self) -> str:
@@ -112,7 +112,7 @@ class ModelReport:
         return json.dumps(asdict(self) | totals, indent=2)
 
     def to_text(self) -> str:
-        """Return the report as plain text, a line a matrix."""
+        """Return the report as plain text, one line for each matrix."""
         return "\n".join([*self._heading(), "", *self._matrix_table(), "", *self._totals()])
 
     def _heading(self) -> list[str]:
@@ -124,15 +124,14 @@ class ModelReport:
             ("licence", self.licence),
             ("producer", self.producer),
             ("architecture", ", ".join(f"{name} {value}" for name, value in sizes.items() if name != "type")),
-            ("products", "" if self.products is None else str(self.products)),
-            ("activations", self.activations),
+            ("activations", self.activation_ranges or str(self.activation_quantization or "")),
             ("shortlist", self.shortlist),
         ]
         return [f"{name + ':':<14}{printable(text)}" for name, text in facts if text]
 
     def _matrix_table(self) -> list[str]:
         rows = [("matrix", "shape", "scheme", "bits", "with scales", "smaller", "bytes")]
-        for matrix in (*self.matrices, *self.stacks):
+        for matrix in (*self.matrices, *self.vector_groups):
             shape = " x ".join(map(str, matrix.shape))
             numbers = (f"{matrix.code_bits:.2f}", f"{matrix.bits:.2f}", f"{matrix.smaller:.2f}x", f"{matrix.bytes:,}")
             rows.append((matrix.name, shape, matrix.scheme, *numbers))
@@ -158,13 +157,13 @@ class ModelReport:
 
 
 def inspect_model(path: str | os.PathLike[str]) -> ModelReport:
-    """Open a model file, with all checks, and report on it; raises ModelFileError as `open_model` does."""
+    """Open and check a model file, and report on it; raises ModelFileError as `open_model` does."""
     with open_model(path) as file:
         return _report(str(os.fspath(path)), file)
 
 
 def printable(text: str) -> str:
-    """Escape what could move a terminal's cursor; a file's own words are shown, never obeyed."""
+    """Escape characters that could control a terminal, for text from a file."""
     return "".join(
         character if character.isprintable() else character.encode("unicode_escape").decode() for character in text
     )
@@ -175,9 +174,11 @@ def _report(path: str, file: ModelFile) -> ModelReport:
     matrices = tuple(_matrix(file, name, shape) for name, shape in shapes.items() if len(shape) == 2)
     parameters = sum(math.prod(shape) for shape in shapes.values())
     vocabulary_bytes = file.tensors[VOCABULARY_TENSOR].size
-    stacks = tuple(_matrix(file, name, (len(vectors), *shapes[vectors[0]])) for name, vectors in file.stacks.items())
+    vector_groups = tuple(
+        _matrix(file, name, (len(vectors), *shapes[vectors[0]])) for name, vectors in file.vector_groups.items()
+    )
     plain = (name for name, shape in shapes.items() if len(shape) == 1 and name in file.tensors)
-    vector_bytes = sum(file.tensors[name].size for name in plain) + sum(stack.bytes for stack in stacks)
+    vector_bytes = sum(file.tensors[name].size for name in plain) + sum(group.bytes for group in vector_groups)
     stored = sum(entry.size for entry in file.tensors.values())
     return ModelReport(
         path=path,
@@ -187,10 +188,10 @@ def _report(path: str, file: ModelFile) -> ModelReport:
         description=str(file.manifest["description"]),
         licence=str(file.manifest["licence"]),
         producer=str(file.manifest["producer"]),
-        products=file.products,
+        activation_quantization=file.activation_quantization,
         matrices=matrices,
-        stacks=stacks,
-        activations=_activations(file.activations),
+        vector_groups=vector_groups,
+        activation_ranges=_activation_ranges(file.activation_ranges),
         vector_bytes=vector_bytes,
         range_bytes=_range_bytes(file),
         shortlist=_shortlist(file),
@@ -217,21 +218,21 @@ def _matrix(file: ModelFile, name: str, shape: tuple[int, ...]) -> MatrixReport:
         size = file.tensors[name].size
         return MatrixReport(name, shape, "float32", 8 * FLOAT32_BYTES, 8 * FLOAT32_BYTES, size)
     scheme = " + ".join(_scheme(group, len(groups)) for group in groups)
-    if any(f"{name}.{index}.{suffix}" in file.coded for index in range(len(groups)) for suffix in CODED):
+    if any(f"{name}.{index}.{group.form.code_tensor}" in file.coded for index, group in enumerate(groups)):
         scheme += ", entropy-coded"
     names = [f"{name}.{index}.{suffix}" for index, group in enumerate(groups) for suffix in group.tensors()]
     held = [coded_name(tensor) if tensor in file.coded else tensor for tensor in names]
     size = sum(file.tensors[tensor].size for tensor in (*held, f"{name}.groups") if tensor in file.tensors)
-    code_bits = sum(group.bits * group.rows for group in groups) / shape[0]
-    title = f"{name} ({file.stacks[name][0]}, ..)" if name in file.stacks else name
+    code_bits = sum(group.form.bits * group.rows for group in groups) / shape[0]
+    title = f"{name} ({file.vector_groups[name][0]}, ..)" if name in file.vector_groups else name
     return MatrixReport(title, shape, scheme, code_bits, 8 * size / math.prod(shape), size)
 
 
-def _activations(activations: StoredActivations | None) -> str:
-    if activations is None:
+def _activation_ranges(ranges: StoredActivationRanges | None) -> str:
+    if ranges is None:
         return ""
-    shown = [f"{name} by element" if name in activations.bucketed else name for name in activations.operations]
-    return f"{activations.bits} bit within trained ranges: {', '.join(shown)}"
+    shown = [f"{name} by element" if name in ranges.bucketed else name for name in ranges.operations]
+    return f"{ranges.bits} bit within trained ranges: {', '.join(shown)}"
 
 
 def _shortlist(file: ModelFile) -> str:
@@ -243,17 +244,16 @@ def _shortlist(file: ModelFile) -> str:
 
 
 def _range_bytes(file: ModelFile) -> int:
-    operations = () if file.activations is None else file.activations.operations
+    operations = () if file.activation_ranges is None else file.activation_ranges.operations
     return sum(file.tensors[ranges_name(operation)].size for operation in operations)
 
 
-def _scheme(group: RowGroup, groups: int) -> str:
-    rows = f"{group.rows} rows of " if groups > 1 else ""
-    return f"{rows}{group.scheme} {group.bits} bit per {group.granularity}"
+def _scheme(group: StoredRowGroup, groups: int) -> str:
+    return f"{group.rows} rows of {group.form}" if groups > 1 else str(group.form)
 
 
 def _aligned(rows: Sequence[tuple[str, ...]], alignments: str) -> list[str]:
-    """Lay rows out in columns; an alignment a column, "<" or ">"."""
+    """Lay rows out in columns, each with an alignment, "<" or ">"."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
         "  ".join(f"{cell:{side}{width}}" for cell, side, width in zip(row, alignments, widths, strict=True)).rstrip()

@@ -1,10 +1,10 @@
-"""The lexical shortlist in a model file [E4], as far as the runtime reads it: docs/model-file.md says what it holds."""
+"""The lexical shortlist in a model file, as the runtime reads it (Behnke et al. 2021, section 3)."""
 
 from dataclasses import dataclass
 from typing import Final
 
 from pocketmt.errors import ModelFileError
-from pocketmt.model_file.xz import decompress
+from pocketmt.model_file.container.xz_tensor import decompress
 
 MOST_TARGETS: Final = 255  # of one source piece: the count is a byte
 SHORTLIST_TENSOR: Final = "shortlist"
@@ -13,7 +13,7 @@ MAXIMUM_SHORTLIST_BYTES: Final = 64 << 20
 
 @dataclass(frozen=True, slots=True)
 class StoredShortlist:
-    """The manifest's entry: bytes of the shortlist, decompressed, and how many pieces are in every sentence's list."""
+    """The manifest's entry: bytes of the decompressed shortlist, and number of pieces in the list of every sentence."""
 
     bytes: int
     frequent: int
@@ -38,10 +38,10 @@ def shortlist_from_json(value: object, vocabulary_size: int) -> StoredShortlist:
 
 
 def read_shortlist(compressed: bytes | memoryview, stored: StoredShortlist, vocabulary_size: int) -> bytes:
-    """Decompress a shortlist, and check that it has as many ids as its counts say; ids themselves cannot be wrong.
+    """Decompress a shortlist, and check that it has as many ids as its counts state; every id is valid.
 
     Raises:
-        ModelFileError: where it is not one xz stream of the stated size, or its counts do not fit.
+        ModelFileError: it is not one xz stream of the stated size, or its counts do not fit.
     """
     content = decompress(SHORTLIST_TENSOR, compressed, stored.bytes)
     ids = stored.frequent + sum(content[:vocabulary_size])
@@ -53,5 +53,5 @@ def read_shortlist(compressed: bytes | memoryview, stored: StoredShortlist, voca
 
 
 def id_bytes(vocabulary_size: int) -> int:
-    """Return the bytes of an id: the fewest that hold each."""
+    """Return the bytes of an id: the fewest that hold every id."""
     return next(width for width in (1, 2, 3) if vocabulary_size <= 1 << 8 * width)

@@ -1,4 +1,4 @@
-"""A lexical shortlist [E4] as ids, and as the bytes that a model file holds. Needs NumPy, which the runtime has not."""
+"""A lexical shortlist as ids, and as the bytes in a model file; needs NumPy, which the runtime does not have."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -19,13 +19,13 @@ Ids = Sequence[int]
 
 @dataclass(frozen=True)
 class Shortlist:
-    """The pieces that translations are made of.
+    """The pieces that translations may contain.
 
     Attributes:
-        frequent: pieces that are in every sentence's list, ascending, at least one.
-        targets: for each source piece, by id, those that are in the list of a sentence that holds it, ascending.
+        frequent: pieces in the list of every sentence, ascending, at least one.
+        targets: for each source piece, by id, the pieces in the list of every sentence that contains it, ascending.
 
-    Raises ConfigurationError where ids are not ascending or out of range, or too many for one source piece.
+    Raises ConfigurationError if ids are not ascending or out of range, or too many for one source piece.
     """
 
     frequent: Ids
@@ -48,13 +48,13 @@ class Shortlist:
         return sorted(chosen.union(*(self.targets[piece] for piece in source)))
 
     def without_repetition(self) -> "Shortlist":
-        """Return one with the same lists: targets that every list has anyway are left out."""
+        """Return a shortlist with the same lists, without targets that are in every list."""
         everywhere = {*range(SPECIAL_PIECES), *self.frequent}
         return Shortlist(self.frequent, [[id for id in ids if id not in everywhere] for ids in self.targets])
 
 
 def encode_shortlist(shortlist: Shortlist) -> tuple[bytes, StoredShortlist]:
-    """Return what the tensor decompresses to, and the manifest's entry."""
+    """Return the decompressed content of the tensor, and the manifest's entry."""
     size = len(shortlist.targets)
     ids = np.concatenate([np.asarray(each, np.int64) for each in (shortlist.frequent, *shortlist.targets)])
     differences = np.diff(ids, prepend=0) % size
@@ -74,7 +74,7 @@ def decode_shortlist(content: bytes, stored: StoredShortlist, vocabulary_size: i
 
 
 def _ascending(ids: NDArray[np.int64]) -> list[int]:
-    """A file may name ids in any order, or twice: they are in the list all the same."""
+    """Sort ids; a file may hold them in any order, or twice."""
     distinct: list[int] = np.unique(ids).tolist()
     return distinct
 

@@ -1,4 +1,4 @@
-"""Writing a model file: whole or not at all."""
+"""Writing a model file atomically."""
 
 import hashlib
 import json
@@ -8,20 +8,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from pocketmt.atomic_file import atomic_write
 from pocketmt.errors import ModelFileError
-from pocketmt.model_file.compression import compress as compress_file
-from pocketmt.model_file.container import ALIGNMENT, LENGTH_BYTES
+from pocketmt.model_file.container.file_compression import compress as compress_file
+from pocketmt.model_file.container.header import ALIGNMENT, LENGTH_BYTES
+from pocketmt.model_file.container.xz_tensor import compress
+from pocketmt.model_file.file_checks import DIGEST_CHARACTERS
 from pocketmt.model_file.manifest import VOCABULARY_TENSOR
-from pocketmt.model_file.reader import DIGEST_CHARACTERS, open_model
-from pocketmt.model_file.xz import compress
-from pocketmt.whole_file import write_whole
+from pocketmt.model_file.reader import open_model
 
 NO_DIGEST: Final = "0" * DIGEST_CHARACTERS
 
 
 @dataclass(frozen=True, slots=True)
 class StoredTensor:
-    """A tensor as the file holds it: dtype ("F32", "BF16", "I8", "U8"), shape, little-endian row-major bytes."""
+    """A tensor of the file: dtype ("F32", "BF16", "I8", "U8"), shape, little-endian row-major bytes."""
 
     dtype: str
     shape: tuple[int, ...]
@@ -29,10 +30,10 @@ class StoredTensor:
 
 
 class OversizedError(ModelFileError):
-    """A model file would have `size` bytes, more than was asked for."""
+    """Raised when a model file would have `size` bytes, more than its maximum."""
 
     def __init__(self, message: str, size: int) -> None:
-        """Keep the size beside the message."""
+        """Keep the size with the message."""
         super().__init__(message)
         self.size = size
 
@@ -44,23 +45,23 @@ def write_model(
     vocabulary: bytes,
     maximum_size: int | None = None,
 ) -> int:
-    """Write a model file, replacing an older one only when the new one is complete, checked and on the disk.
+    """Write a model file; an older one is replaced when the new one is complete, checked and on the disk.
 
     Args:
         path: to write to; its folder must exist and have room for a second copy.
-        manifest: all of it (docs/model-file.md). With `coding` the file is compressed as a whole where that helps.
-        tensors: parameters and codes, in the order in which they shall lie in the file.
+        manifest: the whole manifest (docs/model-file.md). With `coding`, a file is compressed if that makes it smaller.
+        tensors: parameters and codes, in the order of the file.
         vocabulary: the serialized SentencePiece model.
-        maximum_size: most bytes of the file; None: as many as it takes.
+        maximum_size: most bytes of the file; None: no limit.
 
     Returns:
         The file's size in bytes.
 
     Raises:
         ConfigurationError: as `check_output` does.
-        ModelFileError: where the path is a device's or a pipe's, the disk refuses, or a reader would refuse the file;
-            the old one is untouched then.
-        OversizedError: where it is larger than it may be; likewise.
+        ModelFileError: the path is a device or a pipe, the disk refuses, or a reader would refuse the file; an older
+            file is unchanged.
+        OversizedError: the file is larger than its maximum; an older file is unchanged.
     """
     target = Path(path)
     if target.exists() and not (target.is_file() or target.is_dir()):
@@ -68,7 +69,7 @@ def write_model(
     compressed = compress(vocabulary)
     stored = {**tensors, VOCABULARY_TENSOR: StoredTensor("U8", (len(compressed),), compressed)}
     try:
-        with write_whole(target) as stream:
+        with atomic_write(target) as stream:
             pieces = _pieces(manifest, stored)
             stream.writelines([compress_file(b"".join(pieces))] if "coding" in manifest else pieces)
             size = stream.tell()
@@ -92,7 +93,7 @@ def _check_readable(temporary: Path, target: Path) -> None:
 
 
 def _pieces(manifest: Mapping[str, object], tensors: Mapping[str, StoredTensor]) -> list[bytes]:
-    """Return the whole file as pieces, in order; the digest is in place."""
+    """Return the whole file, with its digest, as pieces in order."""
     entries: dict[str, object] = {}
     data: list[bytes] = []
     offset = 0
@@ -123,5 +124,5 @@ def _entry(dtype: str, shape: tuple[int, ...], offset: int, size: int) -> dict[s
 
 
 def _compact(value: object) -> str:
-    """JSON without spaces: the header counts towards the size that is compared."""
+    """Return JSON without spaces, as the header is part of the size of the file."""
     return json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False)

@@ -1,4 +1,4 @@
-"""Multi-head attention, written so that every shape can be read off.
+"""Multi-head attention (Vaswani et al. 2017, section 3.2), with the shape of every tensor.
 
 Shapes: B sentences, Q query positions, K key positions, d model dimension, a attention dimension (heads x head size).
 """
@@ -9,14 +9,13 @@ import torch
 from torch import Tensor, nn
 
 from pocketmt.models.dropout import Dropout
-from pocketmt.text.vocabulary import PAD
 
 KeyValue = tuple[Tensor, Tensor]
 
 
-def padding_mask(tokens: Tensor) -> Tensor | None:
-    """Attention mask of token ids [B, S]: float [B, 1, 1, S], -inf at padding; None where nothing is padded."""
-    padding = tokens == PAD
+def padding_mask(tokens: Tensor, pad_id: int) -> Tensor | None:
+    """Attention mask of token ids [B, S]: float [B, 1, 1, S], -inf at padding; None if nothing is padded."""
+    padding = tokens == pad_id
     if not bool(padding.any()):
         return None
     return torch.zeros(tokens.shape, device=tokens.device).masked_fill_(padding, -math.inf)[:, None, None, :]
@@ -31,8 +30,8 @@ def split_heads(x: Tensor, heads: int) -> Tensor:
 class DotProductAttention(nn.Module):
     """Scaled dot-product attention (Vaswani et al. 2017, eq. 1).
 
-    `query`, `key`, `value` and `output` do nothing: a fully quantized network ([Q3]) puts its own modules there and in
-    the place of `softmax`.
+    `query`, `key`, `value` and `output` do nothing. A fully quantized network (Prato et al. 2020, section 3.2) replaces
+    them, and `softmax`, by modules that quantize.
     """
 
     def __init__(self, dropout: float) -> None:
@@ -104,13 +103,13 @@ class CrossAttention(nn.Module):
         self.output = nn.Linear(attention_dimension, model_dimension, bias=bias)
         self.attention = DotProductAttention(dropout)
 
-    def memory(self, encoded: Tensor) -> KeyValue:
-        """Keys and values of the encoder's output [B, K, d], each [B, heads, K, head size]: once a sentence."""
+    def cross_attention_cache(self, encoded: Tensor) -> KeyValue:
+        """Return keys and values of the encoder's output [B, K, d], each [B, heads, K, head size]."""
         key, value = (split_heads(part, self.heads) for part in self.key_value(encoded).chunk(2, dim=-1))
         return key, value
 
-    def forward(self, x: Tensor, memory: KeyValue, mask: Tensor | None) -> Tensor:
-        """Attend from x [B, Q, d] to the memory's K positions under mask [B, 1, 1, K]; returns [B, Q, d]."""
+    def forward(self, x: Tensor, cache: KeyValue, mask: Tensor | None) -> Tensor:
+        """Attend from x [B, Q, d] to a cross-attention cache of K positions; mask [B, 1, 1, K]; returns [B, Q, d]."""
         query = split_heads(self.query(x), self.heads)
-        attended: Tensor = self.output(self.attention(query, memory[0], memory[1], mask))
+        attended: Tensor = self.output(self.attention(query, cache[0], cache[1], mask))
         return attended

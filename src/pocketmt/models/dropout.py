@@ -1,4 +1,4 @@
-"""Dropout that draws one random byte an element."""
+"""Dropout that draws one random byte for each element, and the dropout rates of a network."""
 
 import torch
 from torch import Tensor, nn
@@ -7,13 +7,13 @@ from torch import Tensor, nn
 class Dropout(nn.Module):
     """Zeroes elements with a probability rounded to 1/256 and scales the others to keep the mean.
 
-    PyTorch's own draws a float an element, which is a tenth of the training time of a tiny Transformer on a CPU;
-    eight bytes come from one draw of an int64.
+    PyTorch's own dropout draws a float for each element, which takes 10 % of the training time of a tiny Transformer on
+    a CPU. Here one draw of an int64 gives eight bytes.
     """
 
     def __init__(self, probability: float) -> None:
         super().__init__()
-        self.threshold = min(round(probability * 256), 255)  # of 256 nothing would be left
+        self.threshold = min(round(probability * 256), 255)  # 256 would drop everything
 
     def forward(self, x: Tensor) -> Tensor:
         """Any shape -> the same shape; the identity outside training."""
@@ -25,7 +25,7 @@ class Dropout(nn.Module):
 
 
 class Dropouts:
-    """The dropout rates of a network; one without feed-forward sub-layers takes no notice of theirs."""
+    """The dropout rates of a network; `feed_forward` has no effect on a network without feed-forward sub-layers."""
 
     def __init__(self, residual: float = 0.0, attention: float = 0.0, feed_forward: float = 0.0) -> None:
         self.residual = residual

@@ -1,16 +1,17 @@
-"""The deep LSTM with attention [L7]: encoder and decoder of recurrent layers, and one tied embedding.
+"""The deep LSTM with attention: encoder and decoder of recurrent layers, and one tied embedding.
 
-Paper L's deep RNN is Marian's, by the set-up of Miceli Barone et al. 2017 ("Deep Architectures for Neural Machine
-Translation") and Sennrich et al. 2017. Here, as there: LSTMs; an encoder whose first layer reads in both directions,
-the others from left to right (Marian's "bi-unidirectional"); residual connections round all layers but the first of
-each stack; layer normalization; a decoder that attends to the encoder by its first layer's state; a readout between the
-last layer, of the recurrent dimension h, and the tied embedding, of dimension d.
+The deep RNN of Aji and Heafield 2020 (section 4.1) is Marian's, with the set-up of Miceli Barone et al. 2017 ("Deep
+Architectures for Neural Machine Translation") and Sennrich et al. 2017. Like theirs, this network has LSTMs, an encoder
+whose first layer reads in both directions and whose other layers read from left to right (Marian's
+"bi-unidirectional"), residual connections around all layers but the first of each stack, layer normalization, a decoder
+that attends to the encoder with its first layer's state, and a readout between the last layer, of the recurrent
+dimension h, and the tied embedding, of dimension d.
 
-Chosen otherwise:
-- the first encoder layer has h / 2 for each direction, where Marian's has h, so that every layer gives h;
-- attention is by scaled dot products, and may have heads (Chen et al. 2018, "The Best of Both Worlds"), where theirs is
-  additive; what it gives is added to the residual stream, which the further layers read, not set beside it;
-- layer normalization is of the residual stream, after each addition, not of the gates of each step.
+Differences:
+- The first encoder layer has h / 2 for each direction, not h, so that every layer's output has h elements.
+- Attention is by scaled dot products and can have several heads (Chen et al. 2018, "The Best of Both Worlds"); theirs
+  is additive. Its output is added to the residual stream, not concatenated with it.
+- Layer normalization is applied to the residual stream after each addition, not to the gates of each step.
 So each layer is one product for the whole text and one small product a step, and attention is the Transformer's.
 
 Shapes: B sentences, S source positions, T target positions, d model dimension, h recurrent dimension.
@@ -22,10 +23,9 @@ from torch import Tensor, nn
 from pocketmt.model_file.architecture import LstmArchitecture
 from pocketmt.models.attention import CrossAttention, KeyValue, padding_mask
 from pocketmt.models.dropout import Dropout, Dropouts
-from pocketmt.models.network import TranslationNetwork
-from pocketmt.text.vocabulary import PAD
+from pocketmt.models.network import TranslationNetwork, layer_norm
 
-# What a layer knows of the positions so far, hidden state and cell, each [B, h]; None before the first.
+# A layer's hidden state and cell after the positions so far, each [B, h]; None before the first.
 RecurrentState = tuple[Tensor, Tensor] | None
 
 
@@ -62,7 +62,7 @@ class LSTM(nn.Module):
 
 
 class BidirectionalLSTM(nn.Module):
-    """Two LSTMs, one from left to right and one from right to left, their outputs side by side."""
+    """Two LSTMs, one from left to right and one from right to left, with their outputs concatenated."""
 
     def __init__(self, inputs: int, size: int) -> None:
         super().__init__()
@@ -76,10 +76,10 @@ class BidirectionalLSTM(nn.Module):
         return torch.cat([forwards, reordered(backwards, reverse)], dim=-1)
 
 
-def mirror(tokens: Tensor) -> Tensor:
-    """Positions [B, S] of padded token ids that reverse each sentence and leave padding where it is, behind."""
+def mirror(tokens: Tensor, pad_id: int) -> Tensor:
+    """Positions [B, S] of padded token ids that reverse each sentence and leave the padding behind it."""
     positions = torch.arange(tokens.shape[1], device=tokens.device).expand_as(tokens)
-    lengths = (tokens != PAD).sum(dim=1, keepdim=True)
+    lengths = (tokens != pad_id).sum(dim=1, keepdim=True)
     return torch.where(positions < lengths, lengths - 1 - positions, positions)
 
 
@@ -94,7 +94,7 @@ class FirstEncoderLayer(nn.Module):
     def __init__(self, architecture: LstmArchitecture, dropouts: Dropouts) -> None:
         super().__init__()
         self.lstm = BidirectionalLSTM(architecture.model_dimension, architecture.recurrent_dimension)
-        self.lstm_norm = nn.LayerNorm(architecture.recurrent_dimension)
+        self.lstm_norm = layer_norm(architecture, architecture.recurrent_dimension)
         self.dropout = Dropout(dropouts.residual)
 
     def forward(self, x: Tensor, reverse: Tensor) -> Tensor:
@@ -109,7 +109,7 @@ class RecurrentLayer(nn.Module):
     def __init__(self, architecture: LstmArchitecture, dropouts: Dropouts) -> None:
         super().__init__()
         self.lstm = LSTM(architecture.recurrent_dimension, architecture.recurrent_dimension)
-        self.lstm_norm = nn.LayerNorm(architecture.recurrent_dimension)
+        self.lstm_norm = layer_norm(architecture, architecture.recurrent_dimension)
         self.dropout = Dropout(dropouts.residual)
 
     def forward(self, x: Tensor, state: RecurrentState = None) -> tuple[Tensor, RecurrentState]:
@@ -126,23 +126,23 @@ class AttendingLayer(nn.Module):
         size = architecture.recurrent_dimension
         attention, heads = architecture.attention_dimension, architecture.attention_heads
         self.lstm = LSTM(architecture.model_dimension, size)
-        self.lstm_norm = nn.LayerNorm(size)
+        self.lstm_norm = layer_norm(architecture, size)
         self.cross_attention = CrossAttention(size, attention, heads, False, dropouts.attention)
-        self.cross_attention_norm = nn.LayerNorm(size)
+        self.cross_attention_norm = layer_norm(architecture, size)
         self.dropout = Dropout(dropouts.residual)
 
     def forward(
-        self, x: Tensor, state: RecurrentState, memory: KeyValue, source_mask: Tensor | None
+        self, x: Tensor, state: RecurrentState, cross_attention_cache: KeyValue, source_mask: Tensor | None
     ) -> tuple[Tensor, RecurrentState]:
         """X [B, T, d] and keys and values of the source -> ([B, T, h], the last state)."""
         update, state = self.lstm(x, state)
         x = self.lstm_norm(self.dropout(update))
-        update = self.cross_attention(x, memory, source_mask)
+        update = self.cross_attention(x, cross_attention_cache, source_mask)
         return self.cross_attention_norm(x + self.dropout(update)), state
 
 
 class LstmEncoder(nn.Module):
-    """A layer in both directions, then layers from left to right."""
+    """A bidirectional layer, then layers that read from left to right."""
 
     def __init__(self, architecture: LstmArchitecture, dropouts: Dropouts) -> None:
         super().__init__()
@@ -168,11 +168,11 @@ class LstmDecoder(nn.Module):
         self.readout = nn.Linear(architecture.recurrent_dimension, architecture.model_dimension)
 
     def forward(
-        self, x: Tensor, states: list[RecurrentState], memory: KeyValue, source_mask: Tensor | None
+        self, x: Tensor, states: list[RecurrentState], cross_attention_cache: KeyValue, source_mask: Tensor | None
     ) -> tuple[Tensor, list[RecurrentState]]:
         """X [B, T, d], a state for each layer, keys and values of the source -> ([B, T, d], new states)."""
         first, *further = self.layers
-        x, state = first(x, states[0], memory, source_mask)
+        x, state = first(x, states[0], cross_attention_cache, source_mask)
         new_states = [state]
         for layer, before in zip(further, states[1:], strict=True):
             x, state = layer(x, before)
@@ -194,7 +194,7 @@ class LstmNetwork(TranslationNetwork):
         self.initialize()
 
     def initialize(self) -> None:
-        """As every network, but that cells are kept at first: the forget gates' bias is 1 (Jozefowicz et al. 2015)."""
+        """Initialize as `TiedNetwork` does, with a bias of 1 for the forget gates (Jozefowicz et al. 2015)."""
         super().initialize()
         for module in self.modules():
             if isinstance(module, LSTM):
@@ -203,19 +203,20 @@ class LstmNetwork(TranslationNetwork):
     def encode(self, source: Tensor) -> tuple[Tensor, Tensor | None]:
         """Source ids [B, S], padded behind -> (encoder output [B, S, h], its attention mask)."""
         x = self.embedding_dropout(self.scaled_embedding(source))
-        return self.encoder(x, mirror(source)), padding_mask(source)
+        pad_id = self.architecture.pad_id
+        return self.encoder(x, mirror(source, pad_id)), padding_mask(source, pad_id)
 
     def start(self, encoded: Tensor) -> DecoderState:
         """Decoder states before the first target token, for an encoder output [B, S, h]."""
         first = self.decoder.layers[0]
         assert isinstance(first, AttendingLayer)
-        return [None] * len(self.decoder.layers), first.cross_attention.memory(encoded)
+        return [None] * len(self.decoder.layers), first.cross_attention.cross_attention_cache(encoded)
 
     def decode(
         self, target: Tensor, states: DecoderState, source_mask: Tensor | None, position: int = 0
     ) -> tuple[Tensor, DecoderState]:
-        """Target ids [B, T] -> (decoder output [B, T, d], new states); an LSTM is told no position."""
-        histories, memory = states
+        """Target ids [B, T] -> (decoder output [B, T, d], new states). LSTMs take no position encoding."""
+        recurrent, cross_attention_cache = states
         x = self.embedding_dropout(self.scaled_embedding(target))
-        decoded, histories = self.decoder(x, histories, memory, source_mask)
-        return decoded, (histories, memory)
+        decoded, recurrent = self.decoder(x, recurrent, cross_attention_cache, source_mask)
+        return decoded, (recurrent, cross_attention_cache)

@@ -1,4 +1,4 @@
-"""What the networks have in common: one tied embedding, and what training and search ask of a translating one."""
+"""Base classes of the networks: a tied embedding, and the interface that training and search use."""
 
 import math
 from typing import Any
@@ -9,15 +9,20 @@ from pocketmt.model_file.architecture import Architecture
 from pocketmt.models.dropout import Dropout, Dropouts
 
 
+def layer_norm(architecture: Architecture, size: int) -> nn.LayerNorm:
+    """Return a layer normalization of rows of `size` elements, with the architecture's epsilon."""
+    return nn.LayerNorm(size, architecture.normalization_epsilon)
+
+
 class TiedNetwork(nn.Module):
-    """One embedding for what goes in and what comes out; the layers are a subclass's."""
+    """A network with one matrix for input embedding and output projection; subclasses add the layers."""
 
     def __init__(self, architecture: Architecture, dropouts: Dropouts) -> None:
         super().__init__()
         self.architecture = architecture
         self.embedding = nn.Embedding(architecture.vocabulary_size, architecture.model_dimension)
         self.embedding_dropout = Dropout(dropouts.residual)
-        # In the place of the product with the embedding: for one whose codes are multiplied with.
+        # Replaces the product with the embedding where its codes are multiplied with.
         self.projection: nn.Module | None = None
 
     def initialize(self) -> None:
@@ -35,6 +40,13 @@ class TiedNetwork(nn.Module):
         embedded: Tensor = self.embedding(tokens) * math.sqrt(self.architecture.model_dimension)
         return embedded
 
+    def text_masks(self, *tokens: Tensor) -> list[tuple[nn.Module, Tensor]]:
+        """Return each stack of layers with a mask of its positions, bool [B, T], False at padding.
+
+        `tokens` are the arguments of `forward`. Empty for a network whose inputs are never padded.
+        """
+        return []
+
     def logits(self, decoded: Tensor) -> Tensor:
         """Output of the last layer [.., d] -> logits [.., V] by the tied embedding."""
         if self.projection is not None:
@@ -44,11 +56,10 @@ class TiedNetwork(nn.Module):
 
 
 class TranslationNetwork(TiedNetwork):
-    """What search and training ask of a network, whatever its architecture.
+    """The interface of every translation network.
 
-    Shapes: B sentences, S source positions, T target positions, d model dimension. What a decoder remembers of the
-    positions so far and of the source is its own affair: tensors [B, ..] in lists and tuples, None where there is
-    nothing yet (`select`).
+    Shapes: B sentences, S source positions, T target positions, d model dimension. A decoder's states, of the positions
+    so far and of the source, are tensors [B, ..] in lists and tuples, or None before the first position (`select`).
     """
 
     def encode(self, source: Tensor) -> tuple[Tensor, Tensor | None]:
@@ -62,6 +73,11 @@ class TranslationNetwork(TiedNetwork):
     def decode(self, target: Tensor, states: Any, source_mask: Tensor | None, position: int = 0) -> tuple[Tensor, Any]:
         """Target ids [B, T] from `position` on -> (decoder output [B, T, d], new states)."""
         raise NotImplementedError
+
+    def text_masks(self, *tokens: Tensor) -> list[tuple[nn.Module, Tensor]]:
+        """Return encoder and decoder with their masks, for source [B, S] and target inputs [B, T]."""
+        stacks = (self.get_submodule(name) for name in ("encoder", "decoder"))
+        return [(stack, each != self.architecture.pad_id) for stack, each in zip(stacks, tokens, strict=True)]
 
     def forward(self, source: Tensor, target: Tensor) -> Tensor:
         """Teacher-forced decoder output [B, T, d] for source [B, S] and target inputs [B, T] (bos first)."""

@@ -1,4 +1,4 @@
-"""The sizes of networks that have a name."""
+"""Named architectures: presets of sizes."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ def _transformer(layers: int, dimension: int, feed_forward: int, heads: int) -> 
 def _student(
     layers: tuple[int, int], dimension: int, feed_forward: int, attention: int, tied: bool = False
 ) -> dict[str, Any]:
-    """Sizes of a student [E3]: a deep encoder, a shallow decoder of SSRUs; Table 1's columns, but for the heads."""
+    """Sizes of a student (Behnke et al. 2021, Table 1, except for the heads): deep encoder, shallow SSRU decoder."""
     return {
         "encoder_layers": layers[0],
         "decoder_layers": layers[1],
@@ -50,7 +50,7 @@ TRANSFORMERS: dict[str, dict[str, Any]] = {
     "6-2.tied.tiny": _student((6, 2), 256, 1536, 256, tied=True),
     "6-2.base": _student((6, 2), 512, 2048, 512),
     "6-2.tiny": _student((6, 2), 256, 1536, 256),
-    # For the little text that a phone's one subject has: half the width of paper E's smallest.
+    # For small corpora of one subject: half the width of the smallest student of Behnke et al. 2021.
     "6-1.nano": _student((6, 1), 128, 512, 128),
 }
 
@@ -67,7 +67,7 @@ def _lstm(layers: int, dimension: int, recurrent: int, heads: int) -> dict[str, 
 
 
 LSTMS: dict[str, dict[str, Any]] = {
-    # Paper L's RNN: eight layers in all, dimensions 512 and 1024 (section 4.2, "Size Comparison").
+    # Aji and Heafield 2020, section 4.2 ("Size Comparison"): eight layers, dimensions 512 and 1024.
     "lstm": _lstm(4, 512, 1024, 1),
     "lstm.tiny": _lstm(2, 128, 128, 4),
 }
@@ -76,9 +76,9 @@ PRESETS = {**TRANSFORMERS, **LSTMS}
 
 
 def preset(name: str, vocabulary_size: int, norm: str = "post", **changes: Any) -> Architecture:
-    """Return the architecture that `name` stands for, with `changes` of its sizes.
+    """Return the architecture of a preset, with `changes` of its sizes.
 
-    Raises ConfigurationError where it stands for none, has no such size, or the sizes do not fit together.
+    Raises ConfigurationError for an unknown name or size, or where sizes do not fit together.
     """
     if name not in PRESETS:
         raise ConfigurationError(f"unknown model preset '{name}': choose one of {', '.join(PRESETS)}")

@@ -1,9 +1,9 @@
-"""Reference search: what the engine must find. Greedy and beam, batched, with cached decoder states; ensembles.
+"""Reference search, whose translations the engine must find: greedy and beam, batched, with cached states; ensembles.
 
-Rules (the engine's native search keeps the same): at each step the (beam - finished) best continuations of a sentence's
-live hypotheses go on, by summed log-probability; those that end in eos are finished. The search of a sentence ends when
+The engine's search has the same rules: at each step the (beam - finished) best continuations of a sentence's live
+hypotheses are kept, by summed log-probability; those that end in eos are finished. The search of a sentence ends when
 `beam` hypotheses are finished or the length limit is reached. Hypotheses are ranked by
-log-probability / length ** length_penalty, eos counted.
+log-probability / length ** length_penalty; the length includes eos.
 """
 
 import math
@@ -14,9 +14,7 @@ import torch
 from torch import Tensor
 
 from pocketmt.models.network import TranslationNetwork, select
-from pocketmt.text.vocabulary import BOS, EOS, PAD, UNK
-
-NEVER_GENERATED = (PAD, BOS, UNK)
+from pocketmt.text.vocabulary import PAD
 
 
 @dataclass(frozen=True)
@@ -28,14 +26,14 @@ class Hypothesis:
 
 
 def default_maximum_length(source_length: int) -> int:
-    """Most target tokens, eos included, for a source of so many tokens, eos not counted."""
+    """Return the most target tokens, with eos, for a source of `source_length` tokens without eos."""
     return 2 * source_length + 20
 
 
-def pad(sequences: Sequence[Sequence[int]], device: torch.device | str = "cpu") -> Tensor:
-    """Sequences of ids -> [B, longest], padded behind."""
+def pad(sequences: Sequence[Sequence[int]], device: torch.device | str = "cpu", pad_id: int = PAD) -> Tensor:
+    """Return sequences of ids as one tensor [B, longest], padded at their ends."""
     longest = max(map(len, sequences))
-    return torch.tensor([[*sequence, *[PAD] * (longest - len(sequence))] for sequence in sequences], device=device)
+    return torch.tensor([[*sequence, *[pad_id] * (longest - len(sequence))] for sequence in sequences], device=device)
 
 
 class _Decoding:
@@ -49,20 +47,21 @@ class _Decoding:
     ) -> None:
         self.model = model
         self.device = model.embedding.weight.device
-        encoded, self.mask = model.encode(pad([[*source, EOS] for source in sources], self.device))
+        eos, padding = model.architecture.eos_id, model.architecture.pad_id
+        encoded, self.mask = model.encode(pad([[*source, eos] for source in sources], self.device, padding))
         self.states = model.start(encoded)
         self.position = 0
         self.forbidden = None if allowed is None else self._forbidden(allowed)
 
     def _forbidden(self, allowed: Sequence[Sequence[int]]) -> Tensor:
-        """Which pieces may not be generated, [rows, V]."""
+        """Return which pieces may not be generated, bool [rows, V]."""
         forbidden = torch.ones(len(allowed), len(self.model.embedding.weight), dtype=torch.bool, device=self.device)
         for row, pieces in enumerate(allowed):
             forbidden[row, list(pieces)] = False
         return forbidden
 
     def keep(self, rows: Sequence[int]) -> None:
-        """Go on with the given rows, in this order, repeated where named twice."""
+        """Keep the given rows, in this order; a row that is given twice is repeated."""
         index = torch.tensor(rows, device=self.device)
         self.states = select(self.states, index)
         if self.mask is not None:
@@ -71,12 +70,12 @@ class _Decoding:
             self.forbidden = self.forbidden.index_select(0, index)
 
     def step(self, tokens: Sequence[int]) -> Tensor:
-        """Feed one token a row; returns the next logits [rows, V], -inf for what is never generated."""
+        """Feed one token to each row; returns the next logits [rows, V], -inf for pieces that are never generated."""
         target = torch.tensor(tokens, device=self.device)[:, None]
         decoded, self.states = self.model.decode(target, self.states, self.mask, self.position)
         self.position += 1
         logits = self.model.logits(decoded[:, 0]).float()
-        logits[:, NEVER_GENERATED] = -math.inf
+        logits[:, self.model.architecture.never_generated_ids] = -math.inf
         if self.forbidden is not None:
             logits.masked_fill_(self.forbidden, -math.inf)
         return logits
@@ -89,19 +88,20 @@ def greedy_search(
     maximum_length: Callable[[int], int] = default_maximum_length,
     allowed: Sequence[Sequence[int]] | None = None,
 ) -> list[list[int]]:
-    """Take the likeliest next piece until eos or the limit; source ids without eos -> target ids without eos.
+    """Take the most probable next piece until eos or the limit; source ids without eos -> target ids without eos.
 
-    allowed: for each source the ids that may be generated [E4], eos among them; None: all.
+    allowed: for each source the ids that may be generated, including eos (a shortlist); None: all.
     """
+    eos = model.architecture.eos_id
     decoding = _Decoding(model, sources, allowed)
     outputs: list[list[int]] = [[] for _ in sources]
     live = list(range(len(sources)))
-    tokens = [BOS] * len(live)
+    tokens = [model.architecture.first_input_id] * len(live)
     while live:
         tokens = decoding.step(tokens).argmax(dim=-1).tolist()
         rows = []
         for row, (sentence, token) in enumerate(zip(live, tokens, strict=True)):
-            if token != EOS:
+            if token != eos:
                 outputs[sentence].append(token)
                 if decoding.position < maximum_length(len(sources[sentence])):
                     rows.append(row)
@@ -130,16 +130,17 @@ def beam_search(
     maximum_length: Callable[[int], int] = default_maximum_length,
     allowed: Sequence[Sequence[int]] | None = None,
 ) -> list[list[Hypothesis]]:
-    """The best `beam` hypotheses of each sentence, best first; source ids without eos.
+    """Return the best `beam` hypotheses of each sentence, best first; source ids without eos.
 
-    Several models of one vocabulary are an ensemble: the mean of their log-probabilities takes the place of one's.
-    allowed: for each source the ids that may be generated [E4], at least `beam` and eos; None: all.
+    Several models of one vocabulary are an ensemble, which uses the mean of their log-probabilities.
+    allowed: for each source the ids that may be generated, at least `beam` and eos (a shortlist); None: all.
     """
     models = model if isinstance(model, Sequence) else [model]
+    architecture = models[0].architecture
     decodings = [_Decoding(each, sources, allowed) for each in models]
     beams = [_Beam(maximum_length(len(source))) for source in sources]
     rows = [(sentence, 0) for sentence in range(len(sources))]  # (sentence, live hypothesis) of each decoder row
-    tokens = [BOS] * len(rows)
+    tokens = [architecture.first_input_id] * len(rows)
     while rows:
         scores = torch.stack([torch.log_softmax(each.step(tokens), dim=-1) for each in decodings]).mean(dim=0)
         values, indices = scores.topk(min(beam, scores.shape[-1]), dim=-1)
@@ -153,7 +154,7 @@ def beam_search(
         kept: list[int] = []
         rows, tokens = [], []
         for sentence, continuations in candidates.items():
-            parents = _advance(beams[sentence], continuations, beam, length_penalty)
+            parents = _advance(beams[sentence], continuations, beam, length_penalty, architecture.eos_id)
             for hypothesis, (parent, token) in enumerate(parents):
                 kept.append(parent)
                 rows.append((sentence, hypothesis))
@@ -165,15 +166,15 @@ def beam_search(
 
 
 def _advance(
-    state: _Beam, continuations: list[tuple[float, int, int]], beam: int, length_penalty: float
+    state: _Beam, continuations: list[tuple[float, int, int]], beam: int, length_penalty: float, eos: int
 ) -> list[tuple[int, int]]:
-    """Take one step of a sentence; returns (decoder row of the parent, token) of each hypothesis that lives on."""
+    """Take one step of a sentence; returns (decoder row of the parent, token) of each hypothesis that stays live."""
     first_row = min(row for _, row, _ in continuations)
     continuations.sort(key=lambda candidate: (-candidate[0], candidate[1], candidate[2]))
     live, parents = [], []
     for score, row, token in continuations[: beam - len(state.finished)]:
         ids = state.live[row - first_row][1]
-        if token == EOS:
+        if token == eos:
             state.finished.append(Hypothesis(ids, score / (len(ids) + 1) ** length_penalty))
         elif len(ids) + 1 >= state.limit:
             state.finished.append(Hypothesis((*ids, token), score / (len(ids) + 1) ** length_penalty))
@@ -191,7 +192,7 @@ def translate(
     length_penalty: float = 1.0,
     batch_tokens: int = 4096,
 ) -> list[list[int]]:
-    """Best translation of each source, batched by length; beam 1 is greedy. Ids without eos in and out."""
+    """Return the best translation of each source, batched by length; beam 1 is greedy search. Ids are without eos."""
     was_training = model.training
     model.eval()
     results: list[list[int]] = [[] for _ in sources]
@@ -210,7 +211,10 @@ def translate(
 def translate_by_ensemble(
     models: Sequence[TranslationNetwork], sources: Sequence[Sequence[int]], beam: int, batch_tokens: int = 4096
 ) -> list[list[Hypothesis]]:
-    """The best `beam` translations of each source by an ensemble in evaluation mode, best first; none for nothing."""
+    """Return the best `beam` translations of each source by an ensemble in evaluation mode, best first.
+
+    An empty source has none.
+    """
     results: list[list[Hypothesis]] = [[] for _ in sources]
     for batch in _by_length(sources, batch_tokens // beam):
         found = beam_search(models, [sources[index] for index in batch], beam)
@@ -220,7 +224,7 @@ def translate_by_ensemble(
 
 
 def _by_length(sources: Sequence[Sequence[int]], tokens: int) -> Iterator[list[int]]:
-    """Yield the places of sources of similar lengths, so many tokens at once, eos counted; the empty ones are left."""
+    """Yield indices of sources of similar lengths, at most `tokens` tokens with eos at a time, without empty ones."""
     order = sorted((index for index, source in enumerate(sources) if source), key=lambda index: len(sources[index]))
     while order:
         count = max(1, tokens // (len(sources[order[-1]]) + 1))

@@ -1,4 +1,4 @@
-"""The simpler simple recurrent unit: a decoder that looks back by one running sum in the place of self-attention [E3].
+"""The simpler simple recurrent unit: one running sum instead of the decoder's self-attention.
 
 Shapes: B sentences, T target positions, d model dimension.
 """
@@ -10,8 +10,8 @@ from torch import Tensor, nn
 class SSRU(nn.Module):
     """f_t = sigmoid(W_f x_t + b_f);  c_t = f_t * c_(t-1) + (1 - f_t) * (W x_t);  h_t = relu(c_t), c_(-1) = 0.
 
-    Kim et al. 2019 ("From Research to Production and Back"), section 3.1, as paper E's decoders have it. `input_forget`
-    holds W, then W_f: one product for both.
+    Kim et al. 2019 ("From Research to Production and Back"), section 3.1, as in the decoders of Behnke et al. 2021,
+    section 3. `input_forget` holds W, then W_f: one product for both.
     """
 
     def __init__(self, model_dimension: int) -> None:

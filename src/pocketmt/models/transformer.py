@@ -4,6 +4,8 @@ Shapes: B sentences, S source positions, T target positions, d model dimension, 
 """
 
 import math
+from collections.abc import Callable
+from typing import Final
 
 import torch
 from torch import Tensor, nn
@@ -11,21 +13,29 @@ from torch import Tensor, nn
 from pocketmt.model_file.architecture import LayerSizes, TransformerArchitecture
 from pocketmt.models.attention import CrossAttention, KeyValue, SelfAttention, padding_mask
 from pocketmt.models.dropout import Dropout, Dropouts
-from pocketmt.models.network import TiedNetwork, TranslationNetwork
+from pocketmt.models.network import TiedNetwork, TranslationNetwork, layer_norm
 from pocketmt.models.ssru import SSRU
 
-# What one decoder layer has of the positions so far (keys and values of self-attention, or the SSRU's cell [B, d]; None
-# before the first), and its keys and values of the source.
-History = KeyValue | Tensor | None
-LayerState = tuple[History, KeyValue]
+# Of the positions so far: keys and values of self-attention, or the cell [B, d] of an SSRU; None before the first.
+DecoderCache = KeyValue | Tensor | None
+# State of one decoder layer: of the positions so far, and its cross-attention cache.
+LayerState = tuple[DecoderCache, KeyValue]
 
 
-def position_encodings(positions: int, dimension: int) -> Tensor:
-    """Sinusoids PE(p, 2i) = sin(p / 10000^(2i/d)), PE(p, 2i+1) = cos of the same; float32 [positions, dimension]."""
+def interleaved_sinusoids(positions: int, dimension: int) -> Tensor:
+    """PE(p, 2i) = sin(p / 10000^(2i/d)), PE(p, 2i+1) = cos of the same; float32 [positions, dimension].
+
+    Vaswani et al. 2017, section 3.5.
+    """
     position = torch.arange(positions, dtype=torch.float64)[:, None]
     frequency = torch.pow(10000.0, -torch.arange(0, dimension, 2, dtype=torch.float64) / dimension)
     angle = position * frequency
     return torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(1)[:, :dimension].float()
+
+
+# By the description's fields `positions` and `activation`.
+POSITION_TABLES: Final[dict[str, Callable[[int, int], Tensor]]] = {"interleaved": interleaved_sinusoids}
+ACTIVATIONS: Final[dict[str, Callable[[], nn.Module]]] = {"relu": nn.ReLU}
 
 
 def causal_mask(positions: int, device: torch.device) -> Tensor:
@@ -34,14 +44,14 @@ def causal_mask(positions: int, device: torch.device) -> Tensor:
 
 
 class FeedForward(nn.Module):
-    """outer(relu(inner(x))): [.., d] -> [.., d] by way of the feed-forward dimension."""
+    """outer(activation(inner(x))): [.., d] -> [.., d], with `nodes` elements between the two layers."""
 
-    def __init__(self, model_dimension: int, feed_forward_dimension: int, dropout: float) -> None:
+    def __init__(self, architecture: TransformerArchitecture, nodes: int, dropout: float) -> None:
         super().__init__()
-        self.inner = nn.Linear(model_dimension, feed_forward_dimension)
-        self.activation: nn.Module = nn.ReLU()
+        self.inner = nn.Linear(architecture.model_dimension, nodes)
+        self.activation = ACTIVATIONS[architecture.activation]()
         self.dropout = Dropout(dropout)
-        self.outer = nn.Linear(feed_forward_dimension, model_dimension)
+        self.outer = nn.Linear(nodes, architecture.model_dimension)
 
     def forward(self, x: Tensor) -> Tensor:
         """[.., d] -> [.., d]."""
@@ -50,24 +60,25 @@ class FeedForward(nn.Module):
 
 
 class Layer(nn.Module):
-    """What encoder and decoder layers share: a sub-layer, its residual connection and its norm."""
+    """Base of encoder and decoder layers: residual connections and norms around their sub-layers."""
 
     def __init__(self, architecture: TransformerArchitecture, dropouts: Dropouts) -> None:
         super().__init__()
-        self.post_norm = architecture.norm == "post"
+        self.pre_norm = architecture.pre_norm
         self.residual_dropout = Dropout(dropouts.residual)
 
     def before(self, norm: nn.Module, x: Tensor) -> Tensor:
-        """What the sub-layer is given: x [.., d], normed first in a pre-norm network."""
-        return x if self.post_norm else norm(x)
+        """Input of a sub-layer: x [.., d], normalized in a pre-norm network."""
+        return norm(x) if self.pre_norm else x
 
     def after(self, norm: nn.Module, residual: nn.Module, x: Tensor, update: Tensor) -> Tensor:
-        """The residual connection: x + update [.., d], normed after it in a post-norm network.
+        """The residual connection: x + update [.., d], then normalized in a post-norm network.
 
-        `residual` is given the sum; it does nothing but where a fully quantized network [Q3] has its own module there.
+        `residual` is applied to the sum: the identity, unless a fully quantized network (Prato et al. 2020, section
+        3.2) has replaced it.
         """
         x = residual(x + self.residual_dropout(update))
-        return norm(x) if self.post_norm else x
+        return x if self.pre_norm else norm(x)
 
 
 def _attention_arguments(
@@ -89,10 +100,10 @@ class EncoderLayer(Layer):
         super().__init__(architecture, dropouts)
         dimension = architecture.model_dimension
         self.self_attention = SelfAttention(*_attention_arguments(architecture, sizes.heads, dropouts))
-        self.self_attention_norm = nn.LayerNorm(dimension)
+        self.self_attention_norm = layer_norm(architecture, dimension)
         self.self_attention_residual = nn.Identity()
-        self.feed_forward = FeedForward(dimension, sizes.feed_forward, dropouts.feed_forward)
-        self.feed_forward_norm = nn.LayerNorm(dimension)
+        self.feed_forward = FeedForward(architecture, sizes.feed_forward, dropouts.feed_forward)
+        self.feed_forward_norm = layer_norm(architecture, dimension)
         self.feed_forward_residual = nn.Identity()
 
     def forward(self, x: Tensor, mask: Tensor | None) -> Tensor:
@@ -104,7 +115,7 @@ class EncoderLayer(Layer):
 
 
 class DecoderLayer(Layer):
-    """Self-attention or an SSRU over what was written, cross-attention to the source, then feed-forward."""
+    """Self-attention or an SSRU over the target so far, cross-attention to the source, then feed-forward."""
 
     def __init__(self, architecture: TransformerArchitecture, sizes: LayerSizes, dropouts: Dropouts) -> None:
         super().__init__(architecture, dropouts)
@@ -112,36 +123,41 @@ class DecoderLayer(Layer):
         self.recurrent = architecture.decoder_autoregression == "ssru"
         if self.recurrent:
             self.ssru = SSRU(dimension)
-            self.ssru_norm = nn.LayerNorm(dimension)
+            self.ssru_norm = layer_norm(architecture, dimension)
             self.ssru_residual = nn.Identity()
         else:
             self.self_attention = SelfAttention(*_attention_arguments(architecture, sizes.heads, dropouts))
-            self.self_attention_norm = nn.LayerNorm(dimension)
+            self.self_attention_norm = layer_norm(architecture, dimension)
             self.self_attention_residual = nn.Identity()
         self.cross_attention = CrossAttention(*_attention_arguments(architecture, sizes.cross_heads, dropouts))
-        self.cross_attention_norm = nn.LayerNorm(dimension)
+        self.cross_attention_norm = layer_norm(architecture, dimension)
         self.cross_attention_residual = nn.Identity()
-        self.feed_forward = FeedForward(dimension, sizes.feed_forward, dropouts.feed_forward)
-        self.feed_forward_norm = nn.LayerNorm(dimension)
+        self.feed_forward = FeedForward(architecture, sizes.feed_forward, dropouts.feed_forward)
+        self.feed_forward_norm = layer_norm(architecture, dimension)
         self.feed_forward_residual = nn.Identity()
 
     def forward(
         self, x: Tensor, state: LayerState, causal: Tensor | None, source_mask: Tensor | None
     ) -> tuple[Tensor, LayerState]:
-        """X [B, T, d] -> ([B, T, d], state that has x's positions, too)."""
-        history, memory = state
-        x, history = self._look_back(x, history, causal)
-        update = self.cross_attention(self.before(self.cross_attention_norm, x), memory, source_mask)
+        """X [B, T, d] -> ([B, T, d], the state with x's positions added)."""
+        cache, cross_attention_cache = state
+        x, cache = self._add_autoregression(x, cache, causal)
+        update = self.cross_attention(self.before(self.cross_attention_norm, x), cross_attention_cache, source_mask)
         x = self.after(self.cross_attention_norm, self.cross_attention_residual, x, update)
         update = self.feed_forward(self.before(self.feed_forward_norm, x))
-        return self.after(self.feed_forward_norm, self.feed_forward_residual, x, update), (history, memory)
+        x = self.after(self.feed_forward_norm, self.feed_forward_residual, x, update)
+        return x, (cache, cross_attention_cache)
 
-    def _look_back(self, x: Tensor, history: History, causal: Tensor | None) -> tuple[Tensor, History]:
+    def _add_autoregression(self, x: Tensor, cache: DecoderCache, causal: Tensor | None) -> tuple[Tensor, DecoderCache]:
         if self.recurrent:
-            update, history = self.ssru(self.before(self.ssru_norm, x), history)
-            return self.after(self.ssru_norm, self.ssru_residual, x, update), history
-        update, history = self.self_attention(self.before(self.self_attention_norm, x), causal, history)
-        return self.after(self.self_attention_norm, self.self_attention_residual, x, update), history
+            update, cache = self.ssru(self.before(self.ssru_norm, x), cache)
+            return self.after(self.ssru_norm, self.ssru_residual, x, update), cache
+        update, cache = self.self_attention(self.before(self.self_attention_norm, x), causal, cache)
+        return self.after(self.self_attention_norm, self.self_attention_residual, x, update), cache
+
+
+def _final_norm(architecture: TransformerArchitecture) -> nn.Module:
+    return layer_norm(architecture, architecture.model_dimension) if architecture.pre_norm else nn.Identity()
 
 
 class Encoder(nn.Module):
@@ -149,14 +165,11 @@ class Encoder(nn.Module):
 
     def __init__(self, architecture: TransformerArchitecture, dropouts: Dropouts) -> None:
         super().__init__()
-        self.input: nn.Module = nn.Identity()  # of the sum of embedding and position: a place for [Q3]
+        self.input: nn.Module = nn.Identity()  # applied to embedding plus position; quantized networks replace it
         self.layers = nn.ModuleList(
             EncoderLayer(architecture, sizes, dropouts) for sizes in architecture.encoder_sizes()
         )
-        if architecture.norm == "pre":
-            self.norm: nn.Module = nn.LayerNorm(architecture.model_dimension)
-        else:
-            self.norm = nn.Identity()
+        self.norm = _final_norm(architecture)
 
     def forward(self, x: Tensor, mask: Tensor | None) -> Tensor:
         """X [B, S, d] -> [B, S, d]."""
@@ -167,24 +180,21 @@ class Encoder(nn.Module):
 
 
 class Decoder(nn.Module):
-    """A stack of decoder layers, with a final norm in a pre-norm network; tied layers are one, run again and again."""
+    """A stack of decoder layers, with a final norm in a pre-norm network; tied layers are one layer, run repeatedly."""
 
     def __init__(self, architecture: TransformerArchitecture, dropouts: Dropouts) -> None:
         super().__init__()
-        self.input: nn.Module = nn.Identity()  # of the sum of embedding and position: a place for [Q3]
+        self.input: nn.Module = nn.Identity()  # applied to embedding plus position; quantized networks replace it
         self.layers = nn.ModuleList(
             DecoderLayer(architecture, sizes, dropouts) for sizes in architecture.decoder_sizes()
         )
         self.rounds = architecture.decoder_layers // len(self.layers)  # more than one where layers are tied
-        if architecture.norm == "pre":
-            self.norm: nn.Module = nn.LayerNorm(architecture.model_dimension)
-        else:
-            self.norm = nn.Identity()
+        self.norm = _final_norm(architecture)
 
     def forward(
         self, x: Tensor, states: list[LayerState], causal: Tensor | None, source_mask: Tensor | None
     ) -> tuple[Tensor, list[LayerState]]:
-        """X [B, T, d] and a state for each layer, tied ones too -> ([B, T, d], new states)."""
+        """X [B, T, d] and a state for each layer that is run -> ([B, T, d], new states)."""
         new_states = []
         for layer, state in zip([*self.layers] * self.rounds, states, strict=True):
             x, state = layer(x, state, causal, source_mask)
@@ -193,21 +203,24 @@ class Decoder(nn.Module):
 
 
 class PositionedNetwork(TiedNetwork):
-    """A network that is told positions: sinusoids are added to what is embedded."""
+    """A network that adds position encodings to its embedded tokens."""
 
     architecture: TransformerArchitecture
-    positions: Tensor  # [positions, d], grows where a text is longer
+    positions: Tensor  # [positions, d], grows for longer texts
 
     def __init__(self, architecture: TransformerArchitecture, dropouts: Dropouts) -> None:
         super().__init__(architecture, dropouts)
-        self.position: nn.Module = nn.Identity()  # of the rows of `positions` in use: a place for [Q3]
-        self.register_buffer("positions", position_encodings(512, architecture.model_dimension), persistent=False)
+        self.position: nn.Module = nn.Identity()  # applied to rows of `positions`; quantized networks replace it
+        self.register_buffer("positions", self._position_table(512), persistent=False)
+
+    def _position_table(self, positions: int) -> Tensor:
+        return POSITION_TABLES[self.architecture.positions](positions, self.architecture.model_dimension)
 
     def embed(self, tokens: Tensor, start: int = 0) -> Tensor:
         """Token ids [B, T] at positions start, start + 1, ... -> [B, T, d]."""
         end = start + tokens.shape[1]
         if end > len(self.positions):
-            self.positions = position_encodings(2 * end, self.architecture.model_dimension).to(tokens.device)
+            self.positions = self._position_table(2 * end).to(tokens.device)
         sums: Tensor = self.scaled_embedding(tokens) + self.position(self.positions[start:end])
         return sums
 
@@ -224,13 +237,13 @@ class Transformer(PositionedNetwork, TranslationNetwork):
 
     def encode(self, source: Tensor) -> tuple[Tensor, Tensor | None]:
         """Source ids [B, S], padded -> (encoder output [B, S, d], its attention mask)."""
-        mask = padding_mask(source)
+        mask = padding_mask(source, self.architecture.pad_id)
         return self.encoder(self.embedding_dropout(self.encoder.input(self.embed(source))), mask), mask
 
     def start(self, encoded: Tensor) -> list[LayerState]:
         """Decoder states before the first target token, for an encoder output [B, S, d]."""
-        memories = [layer.cross_attention.memory(encoded) for layer in self.decoder.layers]  # type: ignore[union-attr, operator]
-        return [(None, memory) for memory in memories * self.decoder.rounds]
+        caches = [layer.cross_attention.cross_attention_cache(encoded) for layer in self.decoder.layers]  # type: ignore[union-attr, operator]
+        return [(None, cache) for cache in caches * self.decoder.rounds]
 
     def decode(
         self, target: Tensor, states: list[LayerState], source_mask: Tensor | None, position: int = 0

@@ -1,1 +1,1 @@
-"""Pruning methods: what of a network is of no use. A method sees tensors, never a network, a file or a recipe."""
+"""Pruning methods: they choose the weights to remove. A method sees tensors, never a network, a file or a recipe."""

@@ -1,7 +1,7 @@
-"""Group lasso: a penalty that drives groups of weights to zero together, and which groups it has killed [E5].
+"""Group lasso: a penalty that drives groups of weights to zero together (Behnke et al. 2021, section 3.1).
 
-Behnke and Heafield 2021, "Pruning neural machine translation for speed using group lasso", in the form of Yuan and Lin
-2006: lambda * sum over groups g of sqrt(weights in g) * ||g||_2, added to the cross-entropy summed over a batch.
+It has the form of Yuan and Lin 2006, lambda * sum over groups g of sqrt(weights in g) * ||g||_2, and is added to the
+cross-entropy summed over a batch.
 """
 
 import math
@@ -14,15 +14,11 @@ from torch import Tensor
 
 @dataclass(frozen=True)
 class Connections:
-    """Groups of one matrix that belong to units, heads or nodes.
+    """Groups of one matrix that belong to units, heads or nodes."""
 
-    Attributes:
-        weights: [units, groups of a unit, weights of a group].
-        biases: [units, groups of a unit, biases of a group], those of the same outputs: they die with the group, and
-            do not count in its size; None where the groups are columns, or there are no biases.
-    """
-
-    weights: Tensor
+    weights: Tensor  # [units, groups of a unit, weights of a group]
+    # [units, groups of a unit, biases of a group], of the same outputs; they do not count in the size of a group. None
+    # for groups of columns, and without biases.
     biases: Tensor | None = None
 
     def norms(self) -> Tensor:
@@ -36,19 +32,19 @@ class Connections:
         return math.sqrt(self.weights.shape[-1]) * self.norms().sum()
 
     def dead(self, below: float) -> Tensor:
-        """Return which groups are dead, bool [units, groups]: the root mean square of their weights is `below` that."""
+        """Return the dead groups, bool [units, groups]: the root mean square of their weights is less than `below`."""
         return self.norms() < below * math.sqrt(self.weights.shape[-1])
 
 
 def living_units(connections: Sequence[Connections], below: float) -> Tensor:
-    """Return which units live, bool [units]: more than half of their connections do.
+    """Return which units stay, bool [units]: those with more than half of their connections alive.
 
-    "an entire attention head if at least half of its connections are dead" (paper E, section 3.1). A feed-forward node
-    has two, its row and its column: it is of no use without either.
+    The paper removes "an entire attention head if at least half of its connections are dead". A feed-forward node has
+    two connections, its row and its column, and needs both.
 
     Args:
-        connections: of one sub-layer, all of its matrices.
-        below: as of `Connections.dead`.
+        connections: of all matrices of one sub-layer.
+        below: see `Connections.dead`.
     """
     dead = torch.cat([each.dead(below) for each in connections], dim=1)
     return 2 * dead.sum(dim=1) < dead.shape[1]

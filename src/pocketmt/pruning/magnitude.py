@@ -1,4 +1,4 @@
-"""Iterative magnitude pruning: the weights that are nearest to zero become zero, more of them step by step [Z3]."""
+"""Iterative magnitude pruning: the smallest weights become zero, step by step (Cheong and Daniel 2019, section 3.2)."""
 
 import torch
 from torch import Tensor
@@ -7,14 +7,14 @@ from torch import Tensor
 def share_at(update: int, from_share: float, to_share: float, steps: int, period: int) -> float:
     """Return the share of a matrix's weights that is zero after an update.
 
-    X at the start of training and (Y - X) / 9 more every 1001 updates (paper Z, section 4.3), where `steps` is 9 and
-    `period` 1001.
+    It is X at the start and grows by (Y - X) / steps every `period` updates. Source: Cheong and Daniel 2019, section
+    4.3, with 9 steps and a period of 1001.
 
     Args:
-        update: 0 before the first.
-        from_share: X, from 0 up to 1.
-        to_share: Y, the same.
-        steps: how often more are pruned after the start.
+        update: number of the update; 0 before the first.
+        from_share: X, 0 to 1.
+        to_share: Y, 0 to 1.
+        steps: number of times that the share grows.
         period: updates between steps.
     """
     done = min(update // period, steps)
@@ -22,9 +22,9 @@ def share_at(update: int, from_share: float, to_share: float, steps: int, period
 
 
 def largest(weight: Tensor, share: float) -> Tensor:
-    """Return which weights stay, bool of the weight's shape: all but a share, those of the least magnitude.
+    """Return which weights stay, bool of the weight's shape: all but a share of the smallest magnitudes.
 
-    The share is rounded down to whole weights; of equal magnitudes, those stored first go first.
+    The share is rounded down to whole weights; of equal magnitudes, the first are removed first.
     """
     kept = torch.ones(weight.numel(), dtype=torch.bool, device=weight.device)
     kept[weight.abs().flatten().argsort(stable=True)[: int(share * weight.numel())]] = False

@@ -1,4 +1,4 @@
-"""Slicing: rows and columns of matrices go, and the matrices are smaller for real."""
+"""Slicing: removal of rows and columns, which makes matrices smaller."""
 
 from dataclasses import dataclass
 
@@ -8,18 +8,13 @@ from torch import Tensor
 
 @dataclass(frozen=True)
 class Cut:
-    """What is left of a tensor.
+    """The rows, columns or elements of a tensor that stay."""
 
-    Attributes:
-        dimension: 0: rows of a matrix, or elements of a vector; 1: columns of a matrix.
-        index: int64 [left], those that stay, ascending.
-    """
-
-    dimension: int
-    index: Tensor
+    dimension: int  # 0: rows of a matrix, or elements of a vector; 1: columns of a matrix
+    index: Tensor  # int64 [left], ascending
 
     def of(self, tensor: Tensor) -> Tensor:
-        """Return the tensor without what goes, as a copy."""
+        """Return a copy of the tensor with only these."""
         return tensor.index_select(self.dimension, self.index.to(tensor.device))
 
 
@@ -27,15 +22,15 @@ def elements_of(kept: Tensor, size: int, parts: int = 1) -> Tensor:
     """Return the indices of the elements of the units that stay, int64, ascending.
 
     Args:
-        kept: bool [units], which stay.
-        size: elements of a unit: of a head, its size; of a node, one.
-        parts: how many times the units lie one after the other: 3 where queries, keys and values do.
+        kept: bool [units].
+        size: number of elements of a unit: the size of a head, or 1 for a node.
+        parts: number of sets of units, one after the other: 3 for queries, keys and values in one matrix.
     """
     return kept.cpu().repeat_interleave(size).repeat(parts).nonzero().flatten()
 
 
 def at_least_one(kept: Tensor, importance: Tensor) -> Tensor:
-    """Return which units stay, bool [units]: `kept`, or where that is none, the one of most importance [units]."""
+    """Return `kept`, bool [units], or the unit of the highest importance [units] if none is kept."""
     if bool(kept.any()):
         return kept
     return torch.arange(len(kept), device=kept.device) == importance.argmax()

@@ -1,4 +1,4 @@
-"""Affine quantization between minimum and maximum [Q1], a pair of parameters for each row [Q4] or for the matrix."""
+"""Affine quantization between minimum and maximum, with parameters for each row or for the matrix."""
 
 from dataclasses import dataclass
 from typing import ClassVar, Literal
@@ -7,25 +7,26 @@ import torch
 from torch import Tensor
 
 from pocketmt.quantization.rounding import bfloat16_at_least, bfloat16_at_most, float32_at_least
-from pocketmt.quantization.scheme import Parameters
+from pocketmt.quantization.scheme import Parameters, Scheme
 
 
 @dataclass(frozen=True)
-class Affine:
-    """Codes from 0 to 2^bits - 1 with weight = minimum + code * scale ([Q1], eq. 1-3).
+class Affine(Scheme):
+    """Codes from 0 to 2^bits - 1 with weight = minimum + code * scale (Prato et al. 2020, section 3.1, eq. 1-3).
 
-    Zero is not nudged onto a code (paper Q, section 3.4). Granularity "row" is the paper's bucketing of weights, as
-    many (scale, minimum) as the matrix has outputs [Q4].
+    The range is not nudged to make zero a code (section 3.4). Granularity "row" is the paper's bucketing of weights
+    (section 3.3): one scale and minimum for each output of the matrix.
     """
 
     bits: Literal[4, 6, 8] = 8
     granularity: Literal["row", "matrix"] = "row"
     name: ClassVar[str] = "affine"
+    form: ClassVar[str] = "affine"
 
     def fit(self, weight: Tensor) -> Parameters:
-        """Return scale and minimum, float32 [rows] or [1]: eq. 2 with the weight's own minimum and maximum.
+        """Return scale and minimum, float32 [rows] or [1]: eq. 2 with the weight's minimum and maximum.
 
-        As the file holds a row's in bfloat16, the minimum is rounded down and the scale up: nothing clips.
+        The file holds those of rows in bfloat16. The minimum is rounded down and the scale up, so that nothing clips.
         """
         weight = weight.detach().double()
         rows = weight if self.granularity == "row" else weight.reshape(1, -1)
@@ -47,7 +48,7 @@ class Affine:
     def decode(self, codes: Tensor, parameters: Parameters) -> Tensor:
         """Return minimum + code * scale (eq. 3), float32 [rows, columns].
 
-        In the order of the engine, for which codes are counted from their middle so that they fit int8:
+        The order of operations is that of the engine, which counts codes from their middle so that they fit int8:
         (minimum + middle * scale) + (code - middle) * scale.
         """
         middle = 1 << self.bits - 1
@@ -55,6 +56,8 @@ class Affine:
         offset = parameters["minimum"] + middle * scale
         return offset[:, None] + (codes.float() - middle) * scale[:, None]
 
-    def description(self) -> dict[str, object]:
-        """Return the manifest's entry."""
-        return {"name": self.name, "bits": self.bits, "granularity": self.granularity}
+    def clamped(self, weight: Tensor, parameters: Parameters) -> Tensor:
+        """Return which weights lie below the minimum or above the value of the highest code, bool [rows, columns]."""
+        low = parameters["minimum"][:, None]
+        high: Tensor = low + parameters["scale"][:, None] * (2**self.bits - 1)
+        return (weight < low) | (weight > high)

@@ -1,4 +1,4 @@
-"""Binarization to two values a matrix [Z2], with full-precision weights kept while training."""
+"""Binarization to two values for each matrix; training keeps full-precision weights."""
 
 import math
 from dataclasses import dataclass
@@ -9,19 +9,19 @@ from torch import Tensor
 
 from pocketmt.errors import ConfigurationError
 from pocketmt.quantization.codebook import k_means, linear_centroids
-from pocketmt.quantization.level_table import MatrixCodebook, codebook_parameters
+from pocketmt.quantization.lookup_table import MatrixCodebook, codebook_parameters
 from pocketmt.quantization.scheme import Parameters
 
 
 @dataclass(frozen=True)
 class FixedBinarization(MatrixCodebook):
-    """BS-Fixed: c1 where a weight is positive, else c2 ([Z2], paper Z, eq. 1); code 1 stands for c1, code 0 for c2.
+    """BS-Fixed: c1 if a weight is positive, else c2 (Cheong and Daniel 2019, section 3.1.2, eq. 1).
 
-    Attributes:
-        values: (c1, c2) for every matrix, the paper's hyperparameters; without them, each matrix takes the means of its
-            positive and of its other weights, the two values with the least squared error under eq. 1.
+    Code 1 stands for c1 and code 0 for c2.
     """
 
+    # (c1, c2) for every matrix, hyperparameters in the paper. If None, each matrix takes the means of its positive
+    # weights and of its other weights, which have the least squared error under eq. 1.
     values: tuple[float, float] | None = None
     name: ClassVar[str] = "binarization_fixed"
     bits: ClassVar[Literal[1]] = 1
@@ -45,15 +45,15 @@ class FixedBinarization(MatrixCodebook):
         return codebook_parameters(torch.stack(means))
 
     def assign(self, weight: Tensor, parameters: Parameters) -> Tensor:
-        """Return 1 where a weight is positive, else 0: uint8 [rows, columns]."""
+        """Return 1 for positive weights, else 0: uint8 [rows, columns]."""
         return (weight.detach() > 0).to(torch.uint8)
 
 
 @dataclass(frozen=True)
 class FlexibleBinarization(MatrixCodebook):
-    """BS-Flexible: c1 where a weight is above (c1 + c2) / 2, else c2 ([Z2], paper Z, eq. 2); code 1 stands for c1.
+    """BS-Flexible: c1 if a weight is above (c1 + c2) / 2, else c2 (Cheong and Daniel 2019, section 3.1.2, eq. 2).
 
-    The fit is 2-means from minimum and maximum; training moves c1 and c2 by their gradients, as a codebook's.
+    Code 1 stands for c1. The fit is 2-means that starts from minimum and maximum.
     """
 
     name: ClassVar[str] = "binarization_flexible"
@@ -65,6 +65,6 @@ class FlexibleBinarization(MatrixCodebook):
         return codebook_parameters(k_means(values, linear_centroids(values, 2)))
 
     def assign(self, weight: Tensor, parameters: Parameters) -> Tensor:
-        """Return 1 where a weight is above the midpoint, else 0: uint8 [rows, columns]."""
+        """Return 1 for weights above the midpoint, else 0: uint8 [rows, columns]."""
         midpoint = parameters["levels"].detach().double().sum() * parameters["scale"].detach().double() / 2
         return (weight.detach().double() > midpoint).to(torch.uint8)

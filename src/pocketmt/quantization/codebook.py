@@ -1,4 +1,4 @@
-"""K-means codebooks [Z1]: the values that weights may take are fitted to each matrix."""
+"""K-means codebooks: the values of the codes are fitted to each matrix."""
 
 from dataclasses import dataclass
 from typing import ClassVar, Final, Literal
@@ -6,15 +6,16 @@ from typing import ClassVar, Final, Literal
 import torch
 from torch import Tensor
 
-from pocketmt.quantization.level_table import MatrixCodebook, codebook_parameters, nearest_codes
+from pocketmt.quantization.lookup_table import MatrixCodebook, codebook_parameters
 from pocketmt.quantization.scheme import Parameters
+from pocketmt.quantization.sorted_values import midpoints, range_edges, running_sums
 
-_MOST_ROUNDS: Final = 1000  # each round lowers the error, so stopping is safe
+_MOST_ROUNDS: Final = 1000  # each round lowers the error, so stopping early is safe
 
 
 @dataclass(frozen=True)
 class Codebook(MatrixCodebook):
-    """2^bits centroids a matrix ([Z1], paper Z, algorithm 1), rounded to int8 levels of one scale."""
+    """2^bits centroids for each matrix (Cheong and Daniel 2019, Algorithm 1), rounded to int8 levels of one scale."""
 
     bits: Literal[1, 2, 3, 4, 8] = 4
     name: ClassVar[str] = "codebook"
@@ -24,36 +25,29 @@ class Codebook(MatrixCodebook):
         values = weight.detach().double().flatten()
         return codebook_parameters(k_means(values, linear_centroids(values, 2**self.bits)))
 
-    def assign(self, weight: Tensor, parameters: Parameters) -> Tensor:
-        """Return the nearest centroids' codes, uint8 [rows, columns]; in the middle of two, the lower's."""
-        return nearest_codes(weight, (parameters["levels"] * parameters["scale"])[None])
-
 
 def linear_centroids(values: Tensor, count: int) -> Tensor:
-    """Return `count` centroids, equally spaced from the least to the largest value (paper Z, algorithm 1, line 2)."""
+    """Return centroids equally spaced from the least to the largest value (Cheong and Daniel 2019, Algorithm 1)."""
     steps = torch.linspace(0, 1, count, dtype=values.dtype, device=values.device)
     return torch.lerp(values.amin(), values.amax(), steps)
 
 
 def k_means(values: Tensor, centroids: Tensor) -> Tensor:
-    """Move centroids by Lloyd's iterations to where none of them moves any more.
+    """Move centroids by Lloyd's iterations until none of them moves.
 
-    On a line, clusters are ranges of the sorted values: an iteration costs a search for each boundary and differences
-    of one running sum. A centroid without values stays where it is.
+    A centroid without values does not move.
 
     Args:
         values: float64 [count].
         centroids: float64 [clusters], ascending.
 
     Returns:
-        float64 [clusters], ascending: with a sum of squared distances that is not above that of the given ones.
+        float64 [clusters], ascending; their sum of squared distances is not above that of the given ones.
     """
     ordered = values.sort().values
-    sums = torch.nn.functional.pad(ordered.cumsum(dim=0), (1, 0))  # sums[n]: of the n smallest
-    first, last = torch.tensor([0]), torch.tensor([len(ordered)])
+    sums = running_sums(ordered)
     for _ in range(_MOST_ROUNDS):
-        cuts = torch.searchsorted(ordered, (centroids[:-1] + centroids[1:]) / 2, right=True)
-        edges = torch.cat([first.to(cuts), cuts, last.to(cuts)])
+        edges = range_edges(ordered, midpoints(centroids))
         counts = edges.diff()
         moved = torch.where(counts > 0, sums[edges].diff() / counts.clamp(min=1), centroids)
         if torch.equal(moved, centroids):

@@ -1,9 +1,8 @@
-"""Codes chosen with second-order error compensation, for those who cannot retrain.
+"""Second-order error compensation: codes for quantization without retraining.
 
-Rounding each weight to its nearest value keeps the weights; what counts is the layer's outputs on its inputs X. Each
-column's error can be made good in part by the columns that are not quantized yet: Frantar et al. (2022), "GPTQ:
-Accurate Post-Training Quantization for Generative Pre-trained Transformers", eq. 2-3 and algorithm 1. The schemes' own
-`assign`, one column at a time, takes the place of rounding there, so that it works for all of them.
+Rounding each weight to its nearest value minimizes the error of the weights, not of the layer's outputs on its inputs
+X. The columns that are not quantized yet can compensate part of the error of a column (Frantar et al. 2023, GPTQ, eq.
+2-3 and Algorithm 1). Here `assign` of a scheme, one column at a time, replaces rounding, so that every scheme works.
 """
 
 from collections.abc import Sequence
@@ -14,8 +13,8 @@ from torch import Tensor
 
 from pocketmt.quantization.scheme import Parameters, Scheme
 
-# Shares of the mean diagonal that are added to the diagonal. The first is the paper's (section 3.3, step 3); the others
-# compensate less: with few bits, what large weights leave is else passed on from column to column, and grows.
+# Shares of the mean diagonal that are added to the diagonal. The first is the paper's (section 3.3, step 3). The others
+# compensate less: with few bits, the errors of large weights can grow from column to column.
 DAMPINGS: Final = (0.01, 0.1, 1.0)
 
 
@@ -23,15 +22,15 @@ DAMPINGS: Final = (0.01, 0.1, 1.0)
 def compensated_codes(
     scheme: Scheme, weight: Tensor, hessian: Tensor, parameters: Parameters, dampings: Sequence[float] = DAMPINGS
 ) -> Tensor:
-    """Choose a weight's codes such that the layer's outputs change little.
+    """Choose the codes of a weight such that the layer's outputs change little.
 
-    Each row takes the best, by `output_error`, of what the dampings lead to and of plain assignment: the result is
-    never worse than `scheme.assign(weight, parameters)`, and the same where inputs are not correlated.
+    Each row takes the codes with the least `output_error` among those of all dampings and of plain assignment. The
+    result is never worse than `scheme.assign(weight, parameters)`, and equals it if inputs are not correlated.
 
     Args:
-        scheme: any; parameters stay as they are.
+        scheme: any scheme.
         weight: [rows, columns].
-        hessian: X^T X, [columns, columns], of inputs X [count, columns] as the layer sees them.
+        hessian: X^T X, [columns, columns], of the layer's inputs X [count, columns].
         parameters: of the scheme, e.g. scheme.fit(weight).
         dampings: to try, each above 0.
 
@@ -49,13 +48,13 @@ def compensated_codes(
 
 
 def output_error(weight: Tensor, quantized: Tensor, hessian: Tensor) -> Tensor:
-    """Return ||(w - q) X^T||^2 of each row, float64 [rows], of weights [rows, columns] for X^T X [columns, columns]."""
+    """Return ||(w - q) X^T||^2 of each row, float64 [rows]; w and q [rows, columns], X^T X [columns, columns]."""
     difference = weight.detach().double() - quantized.detach().double()
     return ((difference @ hessian.double()) * difference).sum(dim=1)
 
 
 def _by_columns(scheme: Scheme, weight: Tensor, correction: Tensor, parameters: Parameters) -> Tensor:
-    """Assign column after column; each one's error changes what later columns want (algorithm 1)."""
+    """Assign one column after the other; the error of each is added to later columns (Algorithm 1)."""
     rest = weight.detach().double().clone()
     chosen = []
     for column in range(weight.shape[1]):
@@ -68,13 +67,13 @@ def _by_columns(scheme: Scheme, weight: Tensor, correction: Tensor, parameters: 
 
 
 def _correction(hessian: Tensor, damping: float) -> Tensor:
-    """Return U, upper triangular, with U^T U = (H + damping)^-1: row j says how later columns make j's error good.
+    """Return U, upper triangular, with U^T U = (H + damping)^-1: row j is how later columns compensate column j.
 
-    An input that is always 0 has a diagonal of the damping alone, and corrects nothing.
+    An input that is always 0 has only the damping on its diagonal, and compensates nothing.
     """
     diagonal = hessian.diagonal()
     mean = diagonal.mean()
-    # All inputs 0: any positive diagonal says that errors do not matter.
+    # If all inputs are 0, any positive diagonal will do.
     added = damping * mean if mean > 0 else torch.ones_like(mean)
     inverse = torch.cholesky_inverse(torch.linalg.cholesky(hessian + torch.diag(added.expand_as(diagonal))))
     upper: Tensor = torch.linalg.cholesky(inverse, upper=True)

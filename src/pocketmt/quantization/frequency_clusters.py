@@ -1,4 +1,4 @@
-"""Which words get how many bits: the embedding's clusters by word frequency [B2]."""
+"""Clusters of embedding rows by the frequency of their pieces: frequent pieces get more bits."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,25 +7,25 @@ from typing import Final
 
 from pocketmt.errors import ConfigurationError
 
-MOST_CLUSTERS: Final = 4  # the first has as many bits
+MOST_CLUSTERS: Final = 4  # the first cluster has one bit for each cluster
 
 
 @dataclass(frozen=True, slots=True)
 class FrequencyCluster:
-    """Words that share a number of bits: their rows of the embedding, in ascending order, at least one."""
+    """Pieces with the same number of bits: their rows of the embedding, ascending, at least one."""
 
     bits: int
     rows: tuple[int, ...]
 
 
 def frequency_clusters(counts: Sequence[int], clusters: int = 4, ratio: int = 2) -> list[FrequencyCluster]:
-    """Divide words into clusters of sizes r^0 : r^1 : .. : r^(b-1), most frequent first, of b, b-1, .., 1 bits.
+    """Divide pieces into clusters of sizes r^0 : r^1 : .. : r^(b-1), most frequent first, with b, b-1, .., 1 bits.
 
-    Paper B, algorithm 1. Sizes are rounded such that they sum to the number of words; a cluster that so has no word is
-    left out. Of words of equal frequency the one with the lower row is the more frequent.
+    Source: Chung et al. 2020, section 3.1, Algorithm 1. Rounded sizes add up to the number of pieces; empty
+    clusters are omitted. Among pieces of equal frequency, the lower row counts as more frequent.
 
     Args:
-        counts: how often each word occurs, by row of the embedding.
+        counts: occurrences of each piece, by row of the embedding.
         clusters: the paper's b, from 1 to 4.
         ratio: the paper's r, at least 1.
 

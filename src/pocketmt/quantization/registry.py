@@ -1,4 +1,4 @@
-"""Schemes by name, as recipes ask for them."""
+"""The registry of schemes: recipes refer to a scheme by its name."""
 
 from dataclasses import fields
 from typing import Final, Literal, get_args, get_origin, get_type_hints
@@ -14,36 +14,50 @@ from pocketmt.quantization.logarithmic import Logarithmic
 from pocketmt.quantization.scheme import Scheme
 from pocketmt.quantization.uniform import Uniform
 
-# A scheme's dataclass fields are its options; what may be given for one is its Literal type.
-SCHEMES: Final[dict[str, type[Scheme]]] = {
-    scheme.name: scheme
-    for scheme in (
-        Uniform,
-        Affine,
-        Logarithmic,
-        FixedPoint,
-        Codebook,
-        EntropyConstrained,
-        FixedBinarization,
-        FlexibleBinarization,
-        BinaryCode,
-    )
-}
+SCHEMES: Final[dict[str, type[Scheme]]] = {}  # by name, in the order in which messages and pages list them
+
+
+def register_scheme(scheme: type[Scheme]) -> None:
+    """Make a scheme known by its name.
+
+    Its dataclass fields are its options. The Literal type of a field lists the values that recipes may give; fields of
+    other types are checked by the scheme itself.
+
+    Raises:
+        ConfigurationError: the name is taken.
+    """
+    if scheme.name in SCHEMES:
+        raise ConfigurationError(f"the scheme {scheme.name!r} is registered already: give another name")
+    SCHEMES[scheme.name] = scheme
+
+
+for _scheme in (
+    Uniform,
+    Affine,
+    Logarithmic,
+    FixedPoint,
+    Codebook,
+    EntropyConstrained,
+    FixedBinarization,
+    FlexibleBinarization,
+    BinaryCode,
+):
+    register_scheme(_scheme)
 
 
 def scheme_from_options(name: str, **options: object) -> Scheme:
-    """Return the scheme of this name, e.g. scheme_from_options("affine", bits=4, granularity="row").
+    """Return the scheme of a name, e.g. scheme_from_options("affine", bits=4, granularity="row").
 
-    Options that are not given keep their defaults. An option whose value is fixed, e.g. the granularity of a codebook,
-    may be given with that value.
+    Omitted options have their defaults. An option with a fixed value, e.g. the granularity of a codebook, may be given
+    with that value.
 
     Raises:
-        ConfigurationError: unknown name, option or value, with what may stand there.
+        ConfigurationError: unknown name, option or value; the message lists the known ones.
     """
     if name not in SCHEMES:
         raise ConfigurationError(f"unknown scheme {name!r:.80}: choose one of {', '.join(SCHEMES)}")
     allowed = allowed_options(name)
-    free = {field.name for field in fields(SCHEMES[name])}  # type: ignore[arg-type]
+    free = {field.name for field in fields(SCHEMES[name])}
     for option, value in options.items():
         if option not in allowed:
             raise ConfigurationError(f"{name}: unknown option {option!r:.80}: it has {', '.join(allowed)}")
@@ -55,10 +69,10 @@ def scheme_from_options(name: str, **options: object) -> Scheme:
 
 
 def allowed_options(name: str) -> dict[str, tuple[object, ...] | None]:
-    """Return a scheme's options, each with the values that it may have; None where the scheme checks them itself."""
+    """Return the options of a scheme, each with its allowed values; None if the scheme checks the value itself."""
     scheme = SCHEMES[name]
     hints = get_type_hints(scheme)
-    free = {field.name for field in fields(scheme)}  # type: ignore[arg-type]
+    free = {field.name for field in fields(scheme)}
     result: dict[str, tuple[object, ...] | None] = {}
     for option in ("bits", "granularity"):
         result[option] = get_args(hints[option]) if option in free else (getattr(scheme, option),)

@@ -1,25 +1,28 @@
-"""Uniform quantization: equally spaced levels, symmetric about zero [E6]."""
+"""Uniform quantization: equally spaced values, symmetric about zero."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Final, Literal
+from typing import ClassVar, Final, Literal, Self
 
 import torch
 from torch import Tensor
 
 from pocketmt.quantization.rounding import bfloat16_at_least
-from pocketmt.quantization.scheme import Parameters
+from pocketmt.quantization.scheme import Parameters, Scheme
 
-HIGHEST_CODE: Final = 127  # -128 is left out, so that a code's negative is a code
+HIGHEST_CODE: Final = 127  # -128 is not used, so that the negative of a code is a code
 
 
 @dataclass(frozen=True)
-class Uniform:
-    """8-bit codes in [-127, 127] with one scale a row, set by the row's largest magnitude ([E6], weights by maximum).
+class Uniform(Scheme):
+    """8-bit codes in [-127, 127] with one scale for each row: weight = code * scale.
 
-    weight = code * scale.
+    The row's largest magnitude sets the scale (Behnke et al. 2021, section 3.2).
     """
 
     name: ClassVar[str] = "uniform"
+    form: ClassVar[str] = "uniform"
+    keeps_zero: ClassVar[bool] = True
     bits: ClassVar[Literal[8]] = 8
     granularity: ClassVar[Literal["row"]] = "row"
 
@@ -39,6 +42,12 @@ class Uniform:
         """Return code * scale, float32 [rows, columns]."""
         return codes.float() * parameters["scale"][:, None]
 
-    def description(self) -> dict[str, object]:
-        """Return the manifest's entry."""
-        return {"name": self.name, "bits": self.bits, "granularity": self.granularity}
+    def clamped(self, weight: Tensor, parameters: Parameters) -> Tensor:
+        """Return which weights are larger in magnitude than 127 * scale, bool [rows, columns]."""
+        high = parameters["scale"][:, None] * HIGHEST_CODE
+        return (weight < -high) | (weight > high)
+
+    @classmethod
+    def presets(cls) -> Mapping[str, Mapping[str, Self]]:
+        """Return "uniform8": every matrix in 8 bits."""
+        return {"uniform8": {"*": cls()}}

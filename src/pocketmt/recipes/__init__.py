@@ -1,1 +1,1 @@
-"""From a trained PyTorch model to a model file, and back for reference."""
+"""Recipes: their schema, the matrices that they name, and the built-in ones."""

@@ -7,21 +7,21 @@ from pocketmt.errors import DataError
 
 
 def make_batches(lengths: Sequence[tuple[int, int]], token_budget: int, seed: int) -> list[list[int]]:
-    """Group sentence pairs into batches; every pair is in exactly one of them.
+    """Group sentence pairs into batches; every pair is in exactly one batch.
 
-    Pairs are sorted by length, so that little is padded, with ties in an order drawn from `seed`; the batches then come
-    in an order drawn from `seed`. A batch of n pairs costs n times its longest side in tokens, at most `token_budget`.
+    Pairs are sorted by length to reduce padding, with random order of ties, and the batches are then shuffled. A batch
+    of n pairs costs n times its longest side in tokens, at most `token_budget`.
 
     Args:
         lengths: (source tokens, target tokens) of each pair.
-        token_budget: tokens of one batch, padding counted.
-        seed: of the order; the same seed gives the same batches.
+        token_budget: largest number of tokens in a batch, padding included.
+        seed: of the random order; the same seed gives the same batches.
 
     Returns:
         Lists of indices into `lengths`.
 
     Raises:
-        DataError: where one pair alone is longer than the budget.
+        DataError: a single pair is longer than the budget.
     """
     generator = random.Random(seed)
     order = list(range(len(lengths)))

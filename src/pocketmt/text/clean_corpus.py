@@ -1,4 +1,4 @@
-"""Cleaning the two files of a corpus: by rules while they are read, then by how improbable a side's lines are."""
+"""Cleans the two files of a corpus: by rules while they are read, then by the cross-entropy of one side's lines."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,19 +7,19 @@ from tempfile import TemporaryDirectory
 from typing import Final, Literal
 
 from pocketmt.errors import DataError
-from pocketmt.text.cleaning import Cleaning, CleaningReport, Cut, Reason, clean
+from pocketmt.text.cleaning import Cleaning, CleaningReport, Reason, Split, clean
 from pocketmt.text.corpus import check_rereadable, read_lines, read_pairs, write_pairs
 
 REPORT_EVERY: Final = 10_000  # pairs kept
 
 
 @dataclass(frozen=True)
-class Improbable:
-    """Which lines are left out as improbable."""
+class CrossEntropyFilter:
+    """Removes the lines that a language model finds least probable."""
 
-    share: float  # of the pairs that the rules keep
-    side: Literal["source", "target"]  # the one that a model wrote
-    model_text: Path | None = None  # as of `improbable_lines`
+    share: float  # of the pairs that the rules keep, to be removed
+    side: Literal["source", "target"]  # the side that a model wrote
+    model_text: Path | None = None  # see `improbable_lines`
 
 
 def clean_corpus(
@@ -28,39 +28,37 @@ def clean_corpus(
     clean_source: Path,
     clean_target: Path,
     cleaning: Cleaning,
-    improbable: Improbable | None = None,
-    cut: Cut = str.split,
+    improbable: CrossEntropyFilter | None = None,
+    split: Split = str.split,
     progress: Callable[[CleaningReport], None] = lambda report: None,
 ) -> CleaningReport:
-    """Write what is left of two parallel files; the results appear, whole, at the end.
+    """Clean two parallel files; the complete results appear at the end.
 
-    What the rules keep stands in a folder of its own beside `clean_source` meanwhile.
+    The pairs that the rules keep are stored meanwhile in a temporary folder next to `clean_source`.
 
     Args:
-        source: as `read_pairs` reads it.
-        target: the same.
-        clean_source: what is written, as by `write_pairs`; may be `source` itself.
-        clean_target: the same of the target.
+        source, target: the files to clean, as in `read_pairs`.
+        clean_source, clean_target: the files to write, as in `write_pairs`; may be `source` and `target`.
         cleaning: the rules.
-        improbable: what else is left out; None: nothing.
-        cut: as of `clean`.
-        progress: told now and then how far the rules are.
+        improbable: the filter after the rules; None: none.
+        split: splits a line into words, see `clean`.
+        progress: called with the counts so far, every `REPORT_EVERY` pairs.
 
     Raises:
-        DataError: a file cannot be read, the two have unequal numbers of lines, or `model_text` holds nothing.
-        ConfigurationError: as `clean` and `write_pairs` do.
+        DataError: a file cannot be read, their numbers of lines differ, or `model_text` is empty.
+        ConfigurationError: see `clean` and `write_pairs`.
     """
     if improbable is not None and improbable.model_text is not None:
         _check_text(improbable.model_text)
     report = CleaningReport()
     with write_pairs(clean_source, clean_target) as write:
-        kept = clean(read_pairs(source, target), cleaning, report, cut)
+        kept = clean(read_pairs(source, target), cleaning, report, split)
         if improbable is None:
             for pair in kept:
                 write(*pair)
                 _tell(progress, report)
             return report
-        from pocketmt.text.improbable import improbable_lines  # needs NumPy, which rules alone do not
+        from pocketmt.text.cross_entropy_filter import improbable_lines  # needs NumPy; rules alone do not
 
         with TemporaryDirectory(prefix=".cleaning-", dir=clean_source.absolute().parent) as folder:
             sides = {name: Path(folder) / name for name in ("source", "target")}
@@ -68,7 +66,7 @@ def clean_corpus(
                 for pair in kept:
                     keep(*pair)
                     _tell(progress, report)
-            worst = improbable_lines(sides[improbable.side], improbable.share, cut, improbable.model_text)
+            worst = improbable_lines(sides[improbable.side], improbable.share, split, improbable.model_text)
             for number, pair in enumerate(read_pairs(sides["source"], sides["target"])):
                 if number not in worst:
                     write(*pair)
@@ -80,7 +78,7 @@ def clean_corpus(
 def _check_text(path: Path) -> None:
     check_rereadable(path)
     if not any(line.strip() for line in read_lines(path)):
-        raise DataError(f"{path}: there is no text to learn a language model from: every line is empty")
+        raise DataError(f"{path}: there is no text to train a language model on: every line is empty")
 
 
 def _tell(progress: Callable[[CleaningReport], None], report: CleaningReport) -> None:

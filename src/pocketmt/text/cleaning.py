@@ -1,4 +1,4 @@
-"""Cleaning parallel text: pairs that would harm training are left out, and counted by reason ([E2])."""
+"""Removes pairs that would harm training from parallel text (Behnke et al. 2021, section 2), and counts the reasons."""
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
@@ -14,44 +14,44 @@ from pocketmt.text.scripts import Letters
 
 Pair = tuple[str, str]
 Words = Sequence[Hashable]
-Cut = Callable[[str], Words]  # a normalized line -> its words, or pieces of a vocabulary
-_DIGEST_BYTES = 16  # two of a billion different pairs are taken for the same once in 10^20 corpora
-LONGEST_REPEATED: Final = 4  # words that together count as repeated
-LEAST_COPIED: Final = 4  # words of a target: a shorter one may well be all names and numbers
+Split = Callable[[str], Words]  # a normalized line -> its words, or its pieces
+_DIGEST_BYTES = 16  # among a billion pairs, the chance that two have equal digests is 10^-20
+LONGEST_REPEATED: Final = 4  # words of a repeated sequence
+LEAST_COPIED: Final = 4  # words of a target; shorter ones may consist of names and numbers
 
 
 class Reason(Enum):
-    """Why a pair is left out; a pair with several reasons counts under the first of them in this order."""
+    """Reasons to remove a pair; if several apply, the first one counts."""
 
-    EMPTY = "empty"  # nothing but white space and control characters on one side
+    EMPTY = "empty"  # one side has only white space and control characters
     TOO_LONG = "too long"
     RATIO = "ratio"  # one side is much longer than the other
     IDENTICAL = "identical"  # the same text on both sides: not translated
-    COPIED = "copied"  # most words of the target are the source's
+    COPIED = "copied"  # most words of the target occur in the source
     LETTERS = "letters"  # too few characters are letters of the language's script
-    REPETITION = "repetition"  # some words many times in succession: a translation that ran in circles
-    LANGUAGE = "language"  # in another language
-    DUPLICATE = "duplicate"  # the same two texts were there before
-    IMPROBABLE = "improbable"  # of the largest cross-entropy a word: see `text.improbable`
+    REPETITION = "repetition"  # a sequence of words repeated many times, as in degenerate translations
+    LANGUAGE = "language"  # a side is in another language
+    DUPLICATE = "duplicate"  # of an earlier pair
+    IMPROBABLE = "improbable"  # of the highest cross-entropy per word: see `cross_entropy_filter`
 
 
 @dataclass(frozen=True)
 class Cleaning:
-    """What is left out. Lengths are in words, or in what else the `cut` that `clean` is given cuts a line into."""
+    """The bounds of the rules. Lengths are in words, or in other units that `split` of `clean` returns."""
 
     maximum_length: int = 200  # of the longer side
     maximum_ratio: float = 4.0  # of the longer side to the shorter one
-    ratio_slack: int = 5  # by so much the longer side may exceed the ratio: short texts differ much by chance
+    ratio_slack: int = 5  # by which the longer side may exceed the ratio, because short texts vary by chance
     remove_identical: bool = True
     remove_duplicates: bool = True
-    maximum_copied: float = 1.0  # share of the target's words that are the source's; 1: any
-    maximum_repetitions: int | None = None  # of up to LONGEST_REPEATED words in succession; None: any
-    languages: tuple[str, str] | None = None  # of source and target, ISO 639-1: what the next two need
-    minimum_letters: float = 0.0  # share of a side's characters, spaces not counted; 0: any
-    minimum_language_probability: float = 0.0  # of each side's language; 0: any, and none is identified
+    maximum_copied: float = 1.0  # share of the target's words that occur in the source; 1: no limit
+    maximum_repetitions: int | None = None  # of a sequence of up to LONGEST_REPEATED words; None: no limit
+    languages: tuple[str, str] | None = None  # of source and target, ISO 639-1; needed by the next two
+    minimum_letters: float = 0.0  # share of a side's characters without spaces; 0: no limit
+    minimum_language_probability: float = 0.0  # of each side's language; 0: languages are not identified
 
     def __post_init__(self) -> None:
-        """Raise ConfigurationError where a bound would leave out everything, or needs languages that are not given."""
+        """Raise ConfigurationError if a bound would remove everything, or needs languages that are not given."""
         if self.maximum_length < 1:
             raise ConfigurationError(f"maximum_length is {self.maximum_length}: it must be at least 1")
         if not self.maximum_ratio >= 1:
@@ -69,37 +69,38 @@ class Cleaning:
 
 @dataclass
 class CleaningReport:
-    """Counts of pairs; they grow while `clean` runs and are complete at its end."""
+    """Counts of pairs, updated while `clean` runs."""
 
     kept: int = 0
     removed: dict[Reason, int] = field(default_factory=lambda: dict.fromkeys(Reason, 0))
 
     @property
     def read(self) -> int:
-        """Pairs looked at so far."""
+        """Number of pairs read so far."""
         return self.kept + sum(self.removed.values())
 
     def __str__(self) -> str:
-        """Return a line for people: "kept 950 of 1000 pairs; left out: 30 too long, 20 duplicate"."""
+        """Return a summary: "kept 950 of 1000 pairs; left out: 30 too long, 20 duplicate"."""
         counts = ", ".join(f"{count} {reason.value}" for reason, count in self.removed.items() if count)
         return f"kept {self.kept} of {self.read} pairs" + (f"; left out: {counts}" if counts else "")
 
 
-def clean(pairs: Iterable[Pair], cleaning: Cleaning, report: CleaningReport, cut: Cut = str.split) -> Iterator[Pair]:
-    """Yield the pairs that are good for training, as they came and in their order.
+def clean(
+    pairs: Iterable[Pair], cleaning: Cleaning, report: CleaningReport, split: Split = str.split
+) -> Iterator[Pair]:
+    """Yield the pairs that pass all rules, unchanged and in order.
 
-    Pairs are read one at a time. A hash of each distinct pair is kept (some 100 bytes, however long the texts are),
-    and nothing where `remove_duplicates` is off.
+    Pairs are read one at a time. With `remove_duplicates`, a hash of each distinct pair is kept (about 100 bytes).
 
     Args:
         pairs: (source, target) lines.
-        cleaning: what is left out.
-        report: is counted up.
-        cut: of a normalized line into words, or into a vocabulary's pieces for a language written without spaces.
+        cleaning: the rules.
+        report: counts the pairs.
+        split: splits a normalized line into words, or into pieces for languages written without spaces.
 
-    Raises ConfigurationError, before the first pair is read, where a language is not known.
+    Raises ConfigurationError, before the first pair is read, if a language is not known.
     """
-    return _clean(pairs, _Rules(cleaning, cut), report)
+    return _clean(pairs, _Rules(cleaning, split), report)
 
 
 def _clean(pairs: Iterable[Pair], rules: "_Rules", report: CleaningReport) -> Iterator[Pair]:
@@ -113,11 +114,11 @@ def _clean(pairs: Iterable[Pair], rules: "_Rules", report: CleaningReport) -> It
 
 
 class _Rules:
-    """A cleaning with what it needs to have at hand: letters, a model of languages, hashes of the pairs so far."""
+    """Applies the rules, with the letters, language model and hashes of earlier pairs that they need."""
 
-    def __init__(self, cleaning: Cleaning, cut: Cut) -> None:
+    def __init__(self, cleaning: Cleaning, split: Split) -> None:
         self.cleaning = cleaning
-        self.cut = cut
+        self.split = split
         self.seen: set[bytes] = set()
         self.letters: tuple[Letters, ...] = ()
         self.identification: LanguageIdentification | None = None
@@ -127,10 +128,10 @@ class _Rules:
             self.identification = LanguageIdentification(cleaning.languages)
 
     def reason(self, source: str, target: str) -> Reason | None:
-        """Return why a pair of normalized lines is left out; None where it is kept."""
+        """Return the reason to remove a pair of normalized lines; None to keep it."""
         if not source or not target:
             return Reason.EMPTY
-        reason = self._reason_of_words(self.cut(source), self.cut(target), source == target)
+        reason = self._reason_of_words(self.split(source), self.split(target), source == target)
         if reason is not None:
             return reason
         if any(self._lacks_letters(*side) for side in zip((source, target), self.letters, strict=False)):
@@ -161,8 +162,7 @@ class _Rules:
         return None
 
     def _lacks_letters(self, line: str, letters: Letters) -> bool:
-        words = line.split()
-        return letters.count(words) < self.cleaning.minimum_letters * sum(map(len, words))
+        return letters.count(line) < self.cleaning.minimum_letters * sum(map(len, line.split()))
 
     def _is_foreign(self, identification: LanguageIdentification, *lines: str) -> bool:
         assert self.cleaning.languages is not None
@@ -172,14 +172,14 @@ class _Rules:
 
 
 def _copied(source: Words, target: Words) -> float:
-    """Return the share of the target's words that are the source's, each as often as it is there; 0 for few words."""
+    """Return the share of the target's words that occur in the source, with multiplicity; 0 for few words."""
     if len(target) < LEAST_COPIED:
         return 0.0
     return (Counter(source) & Counter(target)).total() / len(target)
 
 
 def _repeats(words: Words, most: int) -> bool:
-    """Return whether 1 to LONGEST_REPEATED words stand more than `most` times in succession."""
+    """Return whether a sequence of 1 to LONGEST_REPEATED words is repeated more than `most` times."""
     for length in range(1, LONGEST_REPEATED + 1):
         same = 0
         for earlier, later in zip(words, words[length:], strict=False):
@@ -190,6 +190,6 @@ def _repeats(words: Words, most: int) -> bool:
 
 
 def _digest(source: str, target: str) -> bytes:
-    # A normalized line holds no line feed, so that no two different pairs are joined to the same text. Lone surrogates,
-    # which are not UTF-8, may still come from text read with surrogateescape.
+    # A normalized line has no line feed, so different pairs are joined to different texts. Lone surrogates, which are
+    # not UTF-8, may come from text read with surrogateescape.
     return blake2b(f"{source}\n{target}".encode("utf-8", "surrogatepass"), digest_size=_DIGEST_BYTES).digest()

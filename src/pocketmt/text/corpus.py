@@ -1,4 +1,4 @@
-"""Parallel corpora: two files, line by line parallel, UTF-8, plain or gzip."""
+"""Parallel corpora: two files with a sentence a line, UTF-8, plain or gzip."""
 
 import codecs
 import gzip
@@ -8,15 +8,15 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, nullco
 from pathlib import Path
 from typing import BinaryIO, cast
 
+from pocketmt.atomic_file import write_together
 from pocketmt.errors import ConfigurationError, DataError
-from pocketmt.whole_file import write_together
 
 
 def read_lines(path: Path) -> Iterator[str]:
-    r"""Yield the lines of a UTF-8 file (gzip where its name ends in .gz) without their line ends.
+    r"""Yield the lines of a UTF-8 file, gzip-compressed if its name ends in .gz, without line ends.
 
-    A line ends at \n alone, one \r before it is dropped; a byte order mark at the beginning is no text.
-    Raises DataError naming file and line where it cannot be read.
+    A line ends at \n alone; one \r before it and a byte order mark at the start of the file are dropped.
+    Raises DataError with file and line if it cannot be read.
     """
     number = 0
     try:
@@ -29,19 +29,19 @@ def read_lines(path: Path) -> Iterator[str]:
     except UnicodeDecodeError as error:
         raise DataError(f"{path}, line {number}: not UTF-8 ({error.reason}): convert the file first") from error
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise DataError(f"{path}, after line {number}: broken gzip ({error}): fetch or compress it again") from error
+        raise DataError(f"{path}, after line {number}: broken gzip ({error}): download or compress it again") from error
     except OSError as error:
         raise DataError(f"{path}: cannot be read ({error.strerror or error})") from error
 
 
 def check_rereadable(path: Path) -> None:
-    """Raise DataError where a text is given by a pipe or a device, and would be read more than once."""
+    """Raise DataError if the text comes from a pipe or device, which cannot be read more than once."""
     if path.exists() and not path.is_file():
-        raise DataError(f"{path} is no regular file, and its text is read more than once: write it to a file first")
+        raise DataError(f"{path} is not a regular file, but its text is read more than once: write it to a file first")
 
 
 def read_pairs(source: Path, target: Path) -> Iterator[tuple[str, str]]:
-    """Yield (source line, target line) of two parallel files; DataError where they have unequal numbers of lines."""
+    """Yield (source line, target line) of two parallel files; DataError if their numbers of lines differ."""
     source_lines, target_lines = read_lines(source), read_lines(target)
     count = 0
     for source_line in source_lines:
@@ -58,10 +58,10 @@ def read_pairs(source: Path, target: Path) -> Iterator[tuple[str, str]]:
 
 @contextmanager
 def write_pairs(source: Path, target: Path) -> Iterator[Callable[[str, str], None]]:
-    """Write two parallel files (gzip where a name ends in .gz): gives what writes one pair.
+    """Write two parallel files, gzip-compressed if their name ends in .gz; yields a function that writes one pair.
 
-    Both appear, whole, under their names when the block ends well; otherwise what stood there is untouched. Raises
-    ConfigurationError where the two are one file, and as `check_output` does.
+    Both files appear, complete, when the block ends without an error; otherwise existing files stay untouched. Raises
+    ConfigurationError if both are the same file, and see `check_output`.
     """
     if source.resolve() == target.resolve():
         raise ConfigurationError(f"{source} cannot hold both the source and the target: name two files")
@@ -78,7 +78,7 @@ def write_pairs(source: Path, target: Path) -> Iterator[Callable[[str, str], Non
 
 
 def packing(stream: BinaryIO, path: Path) -> AbstractContextManager[BinaryIO]:
-    """Return what writes to a stream: by gzip where the path ends in .gz, to the same bytes whenever it is done."""
+    """Return a stream that writes to `stream`, by gzip if the path ends in .gz; equal input gives equal bytes."""
     if path.suffix != ".gz":
         return nullcontext(stream)
     return cast(AbstractContextManager[BinaryIO], gzip.GzipFile("", "wb", fileobj=stream, mtime=0))
@@ -91,5 +91,5 @@ def _open(path: Path) -> BinaryIO:
 def _unequal(source: Path, source_lines: int, target: Path, target_lines: int) -> DataError:
     return DataError(
         f"{source} has {source_lines} lines but {target} has {target_lines}: the two files of a corpus must be "
-        "parallel, line by line; check that both come from the same corpus and that none was cut short"
+        "parallel, line by line; check that both come from the same corpus and that neither is truncated"
     )

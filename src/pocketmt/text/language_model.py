@@ -1,8 +1,7 @@
 """An n-gram language model with interpolated modified Kneser-Ney smoothing, as KenLM's lmplz estimates it.
 
-Chen and Goodman 1998, section 3; Heafield et al. 2013. It is here because KenLM's package on PyPI can ask a model but
-not estimate one: lmplz needs Boost, which no package registry of Python has. n-grams are rows of sorted arrays, and
-whole batches of text are looked up at once.
+Chen and Goodman 1998, section 3; Heafield et al. 2013. KenLM's package on PyPI can query a model but not estimate one:
+lmplz needs Boost, which is not on PyPI. n-grams are rows of sorted arrays, and batches of text are looked up at once.
 """
 
 from array import array
@@ -18,7 +17,7 @@ from pocketmt.errors import DataError
 ORDER: Final = 3
 _START, _END, _UNKNOWN = 0, 1, 2
 _WORDS: Final = 3  # the first id of a word
-# Where a text is too small for Chen and Goodman's estimate; lmplz --discount_fallback takes the same.
+# Discounts for texts too small for Chen and Goodman's estimate, as lmplz --discount_fallback.
 _FALLBACK: Final = (0.5, 1.0, 1.5)
 
 Integers = NDArray[np.int64]
@@ -27,42 +26,36 @@ Floats = NDArray[np.float64]
 
 @dataclass
 class _Grams:
-    """The n-grams of one length.
+    """The n-grams of one length."""
 
-    Attributes:
-        keys: [n] sorted, (id of the n-gram without its last word) * vocabulary + last word; for single words the word.
-        probability: [n] of the last word after the others, all lower orders mixed in.
-        backoff: [n] the weight of the next lower order after this n-gram.
-    """
-
-    keys: Integers
-    probability: Floats
-    backoff: Floats
+    keys: Integers  # [n] sorted, (id of the n-gram without its last word) * vocabulary + last word; a word is its id
+    probability: Floats  # [n] of the last word given the others, interpolated with all lower orders
+    backoff: Floats  # [n] weight of the next lower order after this n-gram
 
 
 @dataclass
 class _Counted:
-    """n-grams of one length in a text, before smoothing."""
+    """Counts of n-grams of one length, before smoothing."""
 
     keys: Integers  # [n], as above
-    count: Integers  # [n] in the text; for all but the longest, unless at a sentence's start, of different words before
-    starts: NDArray[np.bool_]  # [n] whether it begins at a sentence's start
+    count: Integers  # [n] occurrences; of shorter n-grams that do not start a sentence, distinct preceding words
+    starts: NDArray[np.bool_]  # [n] whether the n-gram starts a sentence
     suffix: Integers  # [n] id of the n-gram without its first word
-    at: Integers  # [tokens] id of the n-gram that ends there, -1 for none
+    at: Integers  # [tokens] id of the n-gram that ends at the token, -1 for none
 
 
 class LanguageModel:
-    """Probabilities of words after the two before them, learnt from sentences."""
+    """Probabilities of words given the two words before them."""
 
     def __init__(self, sentences: Iterable[Sequence[Hashable]], order: int = ORDER) -> None:
-        """Learn from sentences, cut into words; some 50 bytes of memory for each different n-gram stay.
+        """Estimate the model from sentences, as lists of words; it takes about 50 bytes for each distinct n-gram.
 
-        Raises DataError where there is no sentence.
+        Raises DataError if there is no sentence.
         """
         self._words: dict[Hashable, int] = {}
-        tokens = _lay_out(sentences, lambda word: self._words.setdefault(word, _WORDS + len(self._words)))
+        tokens = _concatenate(sentences, lambda word: self._words.setdefault(word, _WORDS + len(self._words)))
         if not len(tokens):
-            raise DataError("there is no text to learn a language model from: every line is empty")
+            raise DataError("there is no text to train a language model on: every line is empty")
         self._vocabulary = _WORDS + len(self._words)
         counted = [_single_words(tokens, self._vocabulary)]
         for length in range(2, order + 1):
@@ -73,10 +66,10 @@ class LanguageModel:
         self._levels = _smooth(counted, self._vocabulary)
 
     def cross_entropies(self, sentences: Sequence[Sequence[Hashable]]) -> list[float]:
-        """Return each sentence's cross-entropy in nats a word, its end counted as one; unknown words share a place."""
+        """Return the cross-entropy of each sentence in nats per word, its end included; unknown words are one word."""
         if not sentences:
             return []
-        tokens = _lay_out(sentences, lambda word: self._words.get(word, _UNKNOWN))
+        tokens = _concatenate(sentences, lambda word: self._words.get(word, _UNKNOWN))
         starts = np.flatnonzero(tokens == _START)
         surprise = -np.log(self._probabilities(tokens))
         surprise[starts] = 0.0
@@ -85,14 +78,14 @@ class LanguageModel:
         return means
 
     def _probabilities(self, tokens: Integers) -> Floats:
-        """Return the probability of each token after those before it [tokens]; nothing of use at a start."""
-        found = tokens  # the longest n-gram of the length below that ends at each token, -1 where it is not known
+        """Return the probability of each token given those before it [tokens]; meaningless at sentence starts."""
+        found = tokens  # id of the n-gram of the length below that ends at each token, -1 if unknown
         probability = self._levels[0].probability[tokens]
         for below, level in zip(self._levels, self._levels[1:], strict=False):
-            history = _before(found, tokens)
-            known = history >= 0
-            probability = np.where(known, probability * below.backoff[history], probability)
-            keys = history * self._vocabulary + tokens
+            context = _before(found, tokens)
+            known = context >= 0
+            probability = np.where(known, probability * below.backoff[context], probability)
+            keys = context * self._vocabulary + tokens
             place = np.minimum(np.searchsorted(level.keys, keys), len(level.keys) - 1)
             seen = known & (level.keys[place] == keys)
             probability = np.where(seen, level.probability[place], probability)
@@ -100,8 +93,8 @@ class LanguageModel:
         return probability
 
 
-def _lay_out(sentences: Iterable[Sequence[Hashable]], number: Any) -> Integers:
-    """Return the words of all sentences as ids, each sentence between start and end."""
+def _concatenate(sentences: Iterable[Sequence[Hashable]], number: Any) -> Integers:
+    """Return the concatenated word ids of all sentences, each between the start and end symbols."""
     tokens = array("q")
     for sentence in sentences:
         tokens.append(_START)
@@ -111,28 +104,28 @@ def _lay_out(sentences: Iterable[Sequence[Hashable]], number: Any) -> Integers:
 
 
 def _before(at: Integers, tokens: Integers) -> Integers:
-    """Return what ends at the token before each; -1 where the token begins a sentence."""
+    """Return the id of the n-gram that ends before each token; -1 at sentence starts."""
     return np.where(tokens == _START, -1, np.concatenate([np.full(1, -1), at[:-1]]))
 
 
 def _single_words(tokens: Integers, vocabulary: int) -> _Counted:
     words = np.arange(vocabulary)
     count = np.bincount(tokens, minlength=vocabulary)
-    count[_START] = 0  # it is never foretold
+    count[_START] = 0  # it is never predicted
     return _Counted(words, count, words == _START, np.zeros(vocabulary, np.int64), tokens)
 
 
 def _longer(tokens: Integers, shorter: _Counted, length: int, vocabulary: int) -> _Counted | None:
-    """Count n-grams of a length, and turn the counts of those that are one shorter into continuations.
+    """Count n-grams of a length, and replace the counts of those one shorter by continuation counts.
 
-    Returns None where no sentence is so long.
+    Returns None if no sentence is long enough.
     """
-    history = _before(shorter.at, tokens)
-    ends = np.flatnonzero(history >= 0)
+    context = _before(shorter.at, tokens)
+    ends = np.flatnonzero(context >= 0)
     if not len(ends):
         return None
     keys, first, which, count = np.unique(
-        history[ends] * vocabulary + tokens[ends], return_index=True, return_inverse=True, return_counts=True
+        context[ends] * vocabulary + tokens[ends], return_index=True, return_inverse=True, return_counts=True
     )
     at = np.full(len(tokens), -1)
     at[ends] = which
@@ -143,27 +136,27 @@ def _longer(tokens: Integers, shorter: _Counted, length: int, vocabulary: int) -
 
 
 def _smooth(counted: list[_Counted], vocabulary: int) -> list[_Grams]:
-    """Return probabilities and backoffs: each order's discounts are given to the next lower one."""
+    """Return probabilities and backoffs: the discounts of each order go to the next lower one."""
     words = counted[0]
     discount = _discounts(words.count)
     total = words.count.sum()
-    even = discount.sum() / total / (vocabulary - 1)  # over all words, the unknown one and the end, but not the start
+    even = discount.sum() / total / (vocabulary - 1)  # over all words, the unknown word and the end symbol
     levels = [_Grams(words.keys, (words.count - discount) / total + even, np.ones(vocabulary))]
     for grams in counted[1:]:
         below = levels[-1]
-        history = grams.keys // vocabulary
+        context = grams.keys // vocabulary
         discount = _discounts(grams.count)
-        total = np.bincount(history, weights=grams.count, minlength=len(below.keys))
-        given = np.bincount(history, weights=discount, minlength=len(below.keys))
+        total = np.bincount(context, weights=grams.count, minlength=len(below.keys))
+        given = np.bincount(context, weights=discount, minlength=len(below.keys))
         below.backoff = np.divide(given, total, out=np.ones(len(below.keys)), where=total > 0)
-        own = (grams.count - discount) / total[history]
-        probability = own + below.backoff[history] * below.probability[grams.suffix]
+        own = (grams.count - discount) / total[context]
+        probability = own + below.backoff[context] * below.probability[grams.suffix]
         levels.append(_Grams(grams.keys, probability, np.ones(len(grams.keys))))
     return levels
 
 
 def _discounts(count: Integers) -> Floats:
-    """Return what is taken from each n-gram's count, by whether it is 1, 2 or more; Chen and Goodman 1998, eq. 26."""
+    """Return the discount of each count: of 1, of 2, of 3 or more (Chen and Goodman 1998, eq. 26)."""
     once, twice, thrice, four = (int(np.count_nonzero(count == times)) for times in (1, 2, 3, 4))
     taken = _FALLBACK
     if once and twice and thrice:

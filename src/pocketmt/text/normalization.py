@@ -1,12 +1,12 @@
-"""What is done to a line of text before it is cut into pieces, in training and at run time alike."""
+"""Normalization of a line before it is split into pieces, the same in training and translation."""
 
 import unicodedata
 
 
 def normalize(line: str) -> str:
-    """Return `line` in Unicode form NFKC, control characters and runs of white space made one space, ends stripped.
+    """Return `line` in Unicode form NFKC, with single spaces for control characters and white space, stripped.
 
-    It is done here and not by SentencePiece's own rules, because those cost 240 KB of every model file.
+    SentencePiece's own normalization rules would add 240 KB to every model file.
     """
     composed = unicodedata.normalize("NFKC", line)
     if not composed.isprintable():

@@ -1,4 +1,4 @@
-"""Sentence pairs as piece ids, on disk: text is cut into pieces once, however often it is gone through."""
+"""Sentence pairs as piece ids in a temporary file, to be read several times."""
 
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,13 +15,13 @@ from pocketmt.errors import DataError
 Integers = NDArray[np.int64]
 IdPair = tuple[Sequence[int], Sequence[int]]
 
-LONGEST: Final = 500  # pieces of a side: longer lines are no sentences, and their pairs of pieces would be too many
-CELLS_AT_ONCE: Final = 1 << 20  # pairs of pieces, one of each side, in a chunk (a sentence pair more at most)
+LONGEST: Final = 500  # pieces of a side; longer lines are hardly sentences, and have too many pairs of pieces
+CELLS_AT_ONCE: Final = 1 << 20  # (source piece, target piece) pairs in a chunk; the last sentence pair may exceed it
 
 
 @dataclass(frozen=True)
 class Chunk:
-    """Some sentence pairs: ids of all sentences one after the other, and how many each sentence has."""
+    """Consecutive sentence pairs: the concatenated ids of all sentences, and the length of each."""
 
     source: Integers  # [source pieces]
     source_lengths: Integers  # [pairs]
@@ -29,11 +29,11 @@ class Chunk:
     target_lengths: Integers  # [pairs]
 
     def cells(self) -> tuple[Integers, Integers, Integers]:
-        """Return each target piece beside each source piece of its sentence.
+        """Return all pairs of a target piece and a source piece of the same sentence pair.
 
         Returns:
-            source ids [cells] and target ids [cells], the cells of one target piece being neighbours, and how many
-            cells each target piece has [target pieces].
+            source ids [cells], target ids [cells], and the number of cells of each target piece [target pieces]; the
+            cells of a target piece are consecutive.
         """
         counts = np.repeat(self.source_lengths, self.target_lengths)
         first_source = np.repeat(np.cumsum(self.source_lengths) - self.source_lengths, self.target_lengths)
@@ -43,15 +43,15 @@ class Chunk:
 
 
 class PairChunks:
-    """Sentence pairs in a temporary file, which is gone after the `with` block.
+    """Sentence pairs in a temporary file, which is deleted after the `with` block.
 
     Attributes:
-        pairs: how many there are; pairs with an empty side, or one of more than 500 pieces, are left out.
-        target_counts: how often each piece stands on the target side [vocabulary size].
+        pairs: number of pairs; pairs with an empty side, or one of more than 500 pieces, are left out.
+        target_counts: number of occurrences of each piece on the target side [vocabulary size].
     """
 
     def __init__(self, pairs: Iterable[IdPair], vocabulary_size: int) -> None:
-        """Go through the pairs once; raises DataError where none is left."""
+        """Store the pairs; DataError if none remain."""
         self.pairs = 0
         self.target_counts: Integers = np.zeros(vocabulary_size, np.int64)
         with ExitStack() as stack:
@@ -62,11 +62,11 @@ class PairChunks:
                 for each in (chunk.source, chunk.source_lengths, chunk.target, chunk.target_lengths):
                     np.save(self._file, each.astype(np.int32))
             if not self.pairs:
-                raise DataError("the text has no sentence pair with something on both sides: nothing can be learnt")
+                raise DataError("the text has no sentence pair with text on both sides: nothing can be learnt")
             self._kept = stack.pop_all()
 
     def __iter__(self) -> Iterator[Chunk]:
-        """Read the pairs again, in their order."""
+        """Read the pairs in their order."""
         self._file.seek(0)
         left = self.pairs
         while left:
@@ -101,8 +101,6 @@ def _cut(pairs: Iterable[IdPair]) -> Iterator[Chunk]:
 def _chunk(pairs: Sequence[IdPair]) -> Chunk:
     sides = []
     for side in zip(*pairs, strict=True):
-        sides += [
-            np.array([id for ids in side for id in ids], np.int64),
-            np.array([len(ids) for ids in side], np.int64),
-        ]
+        sides.append(np.array([id for ids in side for id in ids], np.int64))
+        sides.append(np.array([len(ids) for ids in side], np.int64))
     return Chunk(*sides)

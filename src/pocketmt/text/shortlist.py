@@ -1,4 +1,4 @@
-"""Lexical shortlists [E4]: the pieces that a translation may be made of, by those of its source."""
+"""Lexical shortlists: the pieces allowed in a translation, given its source (Behnke et al. 2021, section 3)."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,38 +14,38 @@ from pocketmt.text.pair_chunks import Integers
 from pocketmt.text.translation_table import TranslationTable
 from pocketmt.text.vocabulary import EOS, SPECIAL_PIECES, Vocabulary
 
-WORD_BEGINS: Final = "\u2581"  # SentencePiece's sign for the space before a word
+WORD_BEGINS: Final = "\u2581"  # SentencePiece's character for the space before a word
 _LINK: Final = re.compile(r"(\d{1,6})-(\d{1,6})")
 
 Ids = Sequence[int]
 
 
 def encode_pairs(vocabulary: Vocabulary, pairs: Iterable[tuple[str, str]]) -> Iterator[tuple[list[int], list[int]]]:
-    """Yield the piece ids of each pair; those of the source end in eos, unless it is empty."""
+    """Yield the piece ids of each pair; those of a source that is not empty end in EOS."""
     for source, target in pairs:
         ids = vocabulary.encode(source)
         yield [*ids, EOS] if ids else ids, vocabulary.encode(target)
 
 
 def choose_pieces(
-    table: TranslationTable, target_counts: Integers, likeliest: int, frequent: int
+    table: TranslationTable, target_counts: Integers, top_k: int, frequent: int
 ) -> tuple[list[int], list[list[int]]]:
-    """Choose a shortlist's pieces; special pieces, which every list has, are in none.
+    """Choose the pieces of a shortlist, without the special pieces that every list has.
 
     Args:
         table: p(target | source).
-        target_counts: how often each piece stands on the target side [vocabulary size].
-        likeliest: how many targets of each source piece.
-        frequent: how many pieces for every sentence.
+        target_counts: number of occurrences of each piece on the target side [vocabulary size].
+        top_k: number of targets for each source piece.
+        frequent: number of pieces for every sentence.
 
     Returns:
-        The most frequent pieces, and for each source piece its likeliest targets; both ascending. A source piece that
-        the text does not have has itself: names and numbers stay as they are.
+        The most frequent pieces, and the most probable targets of each source piece; both ascending. The target of a
+        source piece that does not occur in the text is the piece itself, so that names and numbers can be copied.
     """
     counts = target_counts.copy()
     counts[:SPECIAL_PIECES] = 0
     order = np.argsort(-counts, kind="stable")[:frequent]
-    chosen = table.likeliest(likeliest)
+    chosen = table.top_k(top_k)
     bounds = np.searchsorted(chosen.sources, np.arange(len(counts) + 1))
     targets = chosen.targets.tolist()
     lists = [[target for target in targets[begin:end] if target >= SPECIAL_PIECES] for begin, end in pairwise(bounds)]
@@ -58,34 +58,34 @@ def choose_pieces(
 def read_links(
     path: Path, vocabulary: Vocabulary, pairs: Iterable[tuple[Ids, Ids]]
 ) -> Iterator[tuple[Integers, Integers]]:
-    """Yield the linked pieces of each sentence pair, by alignments of words as fast_align and eflomal write them.
+    """Yield the linked pieces of each sentence pair, from word alignments in the format of fast_align and eflomal.
 
     Args:
-        path: a line a sentence pair: `i-j` for each link, of the i-th word of the source (from 0) to the j-th of the
-            target, where words are what spaces divide. All pieces of linked words are linked.
-        vocabulary: of the ids.
-        pairs: (source ids, target ids), as many as the file has lines.
+        path: a file with a line for each sentence pair: `i-j` for each link of the i-th source word to the j-th target
+            word, from 0, where spaces separate words. All pieces of linked words are linked.
+        vocabulary: the vocabulary of the ids.
+        pairs: (source ids, target ids), one for each line of the file.
 
     Raises:
-        DataError: naming the line that is no alignment or has a word that is not there, or unequal numbers of lines.
+        DataError: a line is not an alignment or names a missing word, or the numbers of lines differ.
     """
     lines = read_lines(path)
     number = links = 0
     for number, (source, target) in enumerate(pairs, start=1):
         line = next(lines, None)
         if line is None:
-            raise DataError(f"{path} ends after line {number - 1}, the text goes on: align the same text")
+            raise DataError(f"{path} ends after line {number - 1}, before the text: align the same text")
         left, right = _pieces_of_words(vocabulary, source), _pieces_of_words(vocabulary, target)
         linked: list[tuple[int, int]] = []
         for link in line.split():
             match = _LINK.fullmatch(link)
             if match is None:
-                raise DataError(f"{path}, line {number}: {link!r:.40} is no link: expected i-j, as in 0-0 1-2")
+                raise DataError(f"{path}, line {number}: {link!r:.40} is not a link: expected i-j, as in 0-0 1-2")
             i, j = map(int, match.groups())
             if i >= len(left) or j >= len(right):
                 raise DataError(
                     f"{path}, line {number}: {link} names a word that is not there ({len(left)} and {len(right)} "
-                    "words): align the same text, cut into words by its spaces alone"
+                    "words): align the same text, split into words at spaces only"
                 )
             linked += product(left[i], right[j])
         links += len(linked)
@@ -94,7 +94,7 @@ def read_links(
     if next(lines, None) is not None:
         raise DataError(f"{path} has more lines than the text, which has {number}: align the same text")
     if not links:
-        raise DataError(f"{path} links no word: nothing can be learnt")
+        raise DataError(f"{path} has no links: nothing can be learnt")
 
 
 def _pieces_of_words(vocabulary: Vocabulary, ids: Ids) -> list[list[int]]:

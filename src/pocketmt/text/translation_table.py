@@ -1,7 +1,7 @@
-"""Which target pieces are likely beside each source piece: IBM model 1, or what other tools aligned.
+"""Translation probabilities of pieces, by IBM model 1 or from given alignments.
 
-Brown et al. 1993, https://aclanthology.org/J93-2003, section 4.1: every target piece is made by one source piece of its
-sentence, all equally likely beforehand; p(target | source) is what expectation maximization makes most likely.
+Brown et al. 1993, https://aclanthology.org/J93-2003, section 4.1: one source piece of the sentence generates each
+target piece, all with the same prior probability; p(target | source) is estimated by expectation maximization.
 """
 
 from collections.abc import Callable, Iterable
@@ -16,25 +16,19 @@ from pocketmt.text.pair_chunks import Chunk, Integers, PairChunks
 Floats = NDArray[np.float64]
 
 ITERATIONS: Final = 5
-# Of one source piece: a table has at most so many entries times the vocabulary, whatever the text.
-MOST_COUNTED: Final = 500
-SMALLEST_PROBABILITY: Final = 1e-6  # smaller ones are left out after each iteration
-COUNTED_AT_ONCE: Final = 1 << 23  # counts that wait to be added up
+# Largest number of targets of a source piece, which bounds a table for any text.
+MOST_TARGETS: Final = 500
+SMALLEST_PROBABILITY: Final = 1e-6  # smaller ones are removed after each iteration
+COUNTED_AT_ONCE: Final = 1 << 23  # counts that are kept before they are added up
 
 
 @dataclass(frozen=True)
 class TranslationTable:
-    """p(target | source) of the pairs that have one, ordered by source, then target.
+    """Non-zero probabilities p(target | source), sorted by source, then target."""
 
-    Attributes:
-        keys: source x vocabulary size + target, int64 [entries].
-        probabilities: float64 [entries]; those of a source piece sum to 1, but for what was left out.
-        vocabulary_size: of the joint vocabulary.
-    """
-
-    keys: Integers
-    probabilities: Floats
-    vocabulary_size: int
+    keys: Integers  # source x vocabulary size + target, int64 [entries]
+    probabilities: Floats  # float64 [entries]; those of a source piece sum to 1, or to less if entries were removed
+    vocabulary_size: int  # of the joint vocabulary
 
     @property
     def sources(self) -> Integers:
@@ -46,25 +40,25 @@ class TranslationTable:
         """The target piece of each entry."""
         return self.keys % self.vocabulary_size
 
-    def likeliest(self, most: int) -> "TranslationTable":
-        """Return the `most` likeliest targets of each source piece; ties: those of the lowest ids."""
+    def top_k(self, k: int) -> "TranslationTable":
+        """Return the `k` most probable targets of each source piece; of equal ones, those of the lowest ids."""
         sources = self.sources
         order = np.lexsort((-self.probabilities, sources))
         ranked = sources[order]
         rank = np.arange(len(order)) - np.searchsorted(ranked, ranked)
-        return self._of(np.sort(order[rank < most]))
+        return self._of(np.sort(order[rank < k]))
 
-    def likelier(self, than: float) -> "TranslationTable":
-        """Return the entries of more than a probability."""
-        return self._of(self.probabilities > than)
+    def above(self, probability: float) -> "TranslationTable":
+        """Return the entries above a probability."""
+        return self._of(self.probabilities > probability)
 
     def normalized(self) -> "TranslationTable":
-        """Return the table whose entries sum to 1 for each source piece; each must have a sum above 0."""
+        """Return the table scaled so that the entries of each source piece sum to 1; all sums must be positive."""
         sums = np.bincount(self.sources, self.probabilities, self.vocabulary_size)
         return TranslationTable(self.keys, self.probabilities / sums[self.sources], self.vocabulary_size)
 
-    def of(self, keys: Integers) -> tuple[Integers, NDArray[np.bool_]]:
-        """Return the entry of each key, and whether there is one."""
+    def find(self, keys: Integers) -> tuple[Integers, NDArray[np.bool_]]:
+        """Return the index of each key's entry, and whether it exists."""
         places = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
         return places, self.keys[places] == keys
 
@@ -78,13 +72,13 @@ def estimate(
     iterations: int = ITERATIONS,
     show: Callable[[int, int], None] = lambda done, total: None,
 ) -> TranslationTable:
-    """Estimate p(target | source) by IBM model 1; memory is bounded by the vocabulary, not by the text.
+    """Estimate p(target | source) by IBM model 1, in memory that depends on the vocabulary but not on the text.
 
     Args:
-        chunks: the text; sources end in eos, which so makes what no other piece explains.
-        vocabulary_size: of the joint vocabulary.
-        iterations: of expectation maximization, at least 1.
-        show: is told (iterations done, of how many).
+        chunks: the text; sources end in EOS, which generates the pieces that no other piece explains.
+        vocabulary_size: size of the joint vocabulary.
+        iterations: number of iterations of expectation maximization, at least 1.
+        show: called with (iterations done, iterations in all).
     """
     table = _first_iteration(chunks, vocabulary_size)
     show(1, iterations)
@@ -92,14 +86,14 @@ def estimate(
         counts = np.zeros(len(table.keys))
         for chunk in chunks:
             _add_expected(table, chunk, counts)
-        table = TranslationTable(table.keys, counts, vocabulary_size).likelier(0).normalized()
-        table = table.likelier(SMALLEST_PROBABILITY)
+        table = TranslationTable(table.keys, counts, vocabulary_size).above(0).normalized()
+        table = table.above(SMALLEST_PROBABILITY)
         show(done, iterations)
     return table
 
 
 def count_links(links: Iterable[tuple[Integers, Integers]], vocabulary_size: int) -> TranslationTable:
-    """Return p(target | source) by how often pieces are linked: (source ids, target ids) of linked pieces."""
+    """Return p(target | source) as relative frequencies of links; each item has (source ids, target ids) of links."""
     counts = _Counts(vocabulary_size)
     for source, target in links:
         counts.add(source * vocabulary_size + target, np.ones(len(source)))
@@ -107,7 +101,7 @@ def count_links(links: Iterable[tuple[Integers, Integers]], vocabulary_size: int
 
 
 def _first_iteration(chunks: PairChunks, vocabulary_size: int) -> TranslationTable:
-    """All source pieces of a sentence are equally likely to have made a target piece."""
+    """Return the table after the first iteration, in which all source pieces of a sentence are equally probable."""
     counts = _Counts(vocabulary_size)
     for chunk in chunks:
         source, target, cells = chunk.cells()
@@ -116,11 +110,11 @@ def _first_iteration(chunks: PairChunks, vocabulary_size: int) -> TranslationTab
 
 
 def _add_expected(table: TranslationTable, chunk: Chunk, counts: Floats) -> None:
-    """Add to each entry how often its source piece is expected to have made its target piece."""
+    """Add to each entry the expected number of times that its source piece generated its target piece."""
     source, target, cells = chunk.cells()
-    # Each distinct pair is looked up once, in order, which is several times as fast.
+    # To look up each distinct pair once, in order, is several times as fast.
     keys, inverse = np.unique(source * table.vocabulary_size + target, return_inverse=True)
-    entries, found = table.of(keys)
+    entries, found = table.find(keys)
     likelihoods = np.where(found, table.probabilities[entries], 0.0)[inverse]
     sums = np.add.reduceat(likelihoods, np.cumsum(cells) - cells)
     shares = np.divide(1.0, sums, out=np.zeros_like(sums), where=sums > 0)
@@ -129,7 +123,7 @@ def _add_expected(table: TranslationTable, chunk: Chunk, counts: Floats) -> None
 
 
 class _Counts:
-    """Sums of weights by key, of which each source piece keeps the largest."""
+    """Sums of weights by key; of each source piece, the largest are kept."""
 
     def __init__(self, vocabulary_size: int) -> None:
         self._sums = TranslationTable(np.zeros(0, np.int64), np.zeros(0), vocabulary_size)
@@ -153,5 +147,5 @@ class _Counts:
         keys, inverse = np.unique(np.concatenate([keys for keys, _ in parts]), return_inverse=True)
         weights = np.concatenate([weights for _, weights in parts])
         sums: Floats = np.bincount(inverse, weights, len(keys)).astype(np.float64)
-        self._sums = TranslationTable(keys, sums, self._sums.vocabulary_size).likeliest(MOST_COUNTED)
+        self._sums = TranslationTable(keys, sums, self._sums.vocabulary_size).top_k(MOST_TARGETS)
         self._waiting, self._number = [], 0

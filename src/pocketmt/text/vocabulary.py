@@ -1,4 +1,4 @@
-"""The joint SentencePiece vocabulary: text to piece ids and back. Needs SentencePiece alone."""
+"""The joint SentencePiece vocabulary: text to piece ids and back."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,18 +16,14 @@ class Vocabulary:
     """A SentencePiece model with PocketMT's special ids: pad 0, bos 1, eos 2, unk 3."""
 
     def __init__(self, model: bytes) -> None:
-        """Load a serialized SentencePiece model; DataError where it is none or has other special ids."""
+        """Load a serialized SentencePiece model; DataError if it is invalid or has other special ids."""
         self._processor = sentencepiece.SentencePieceProcessor()
         try:
             self._processor.LoadFromSerializedProto(model)
         except (RuntimeError, TypeError) as error:
             raise DataError(f"not a SentencePiece model: {error}") from error
-        ids = (
-            self._processor.pad_id(),
-            self._processor.bos_id(),
-            self._processor.eos_id(),
-            self._processor.unk_id(),
-        )
+        loaded = self._processor
+        ids = (loaded.pad_id(), loaded.bos_id(), loaded.eos_id(), loaded.unk_id())
         if ids != (PAD, BOS, EOS, UNK):
             raise DataError(
                 f"the vocabulary has pad, bos, eos, unk = {ids}, expected {(PAD, BOS, EOS, UNK)}: "
@@ -36,13 +32,8 @@ class Vocabulary:
         self.model = bytes(model)
 
     @classmethod
-    def from_bytes(cls, model: bytes) -> "Vocabulary":
-        """Load a serialized SentencePiece model; raises DataError as the constructor does."""
-        return cls(model)
-
-    @classmethod
     def from_file(cls, path: Path) -> "Vocabulary":
-        """Load a SentencePiece model from a file; DataError naming it where it cannot be read."""
+        """Load a SentencePiece model from a file; DataError if it cannot be read or is invalid."""
         try:
             model = path.read_bytes()
         except OSError as error:
@@ -53,7 +44,7 @@ class Vocabulary:
             raise DataError(f"{path}: {error}") from error
 
     def __len__(self) -> int:
-        """Return the number of pieces, specials included."""
+        """Return the number of pieces, special pieces included."""
         return int(self._processor.GetPieceSize())
 
     def encode(self, line: str) -> list[int]:
@@ -62,7 +53,7 @@ class Vocabulary:
         return ids
 
     def decode(self, ids: Sequence[int]) -> str:
-        """Return the text of piece ids; special ids give no text."""
+        """Return the text of piece ids, without special ids."""
         text: str = self._processor.DecodeIds([id for id in ids if id >= SPECIAL_PIECES])
         return text
 

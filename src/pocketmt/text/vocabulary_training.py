@@ -1,4 +1,4 @@
-"""Training a joint SentencePiece vocabulary on both sides of a corpus."""
+"""Trains a joint SentencePiece vocabulary on both sides of a corpus."""
 
 import io
 import re
@@ -12,10 +12,10 @@ from pocketmt.text.vocabulary import BOS, EOS, PAD, UNK, Vocabulary
 
 
 def train_vocabulary(lines: Iterable[str], size: int) -> Vocabulary:
-    """Return a byte-pair-encoding vocabulary of `size` pieces, specials included, learnt from both languages' lines.
+    """Train a byte-pair-encoding vocabulary of `size` pieces, special pieces included, on lines of both languages.
 
-    The result depends on the lines alone: SentencePiece's BPE draws nothing at random. Its own normalization is
-    switched off, as `normalize` does it. Raises DataError where the text is empty or too small for `size`.
+    The result depends on the lines alone: training is deterministic. SentencePiece's own normalization is off, because
+    `normalize` is applied instead. Raises DataError if the text is empty or does not allow this `size`.
     """
     buffer = io.BytesIO()
     try:
@@ -44,7 +44,7 @@ def _explain(message: str, size: int) -> str:
     if limit:
         return f"a vocabulary of {size} pieces is larger than the text allows: ask for at most {limit.group(1)}"
     if "sentences_.empty()" in message:
-        return "there is no text to learn a vocabulary from: every line is empty"
+        return "there is no text to train a vocabulary on: every line is empty"
     if "required_chars" in message or "smaller than" in message:
         return f"a vocabulary of {size} pieces is too small for this text's characters: ask for more ({message})"
-    return f"SentencePiece could not learn {size} pieces from this text: {message.strip()}"
+    return f"SentencePiece could not train {size} pieces on this text: {message.strip()}"

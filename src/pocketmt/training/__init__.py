@@ -1,1 +1,1 @@
-"""The training loop: configuration, data, objective, schedule, checkpoints, validation."""
+"""Training: configuration, data, the loop with hooks, objectives, schedules, checkpoints and validation."""

@@ -1,4 +1,4 @@
-"""Checkpoints that are whole or not there, snapshots of weights and their average."""
+"""Checkpoints of runs, files of weights, and averages of the last snapshots; all are written atomically."""
 
 import json
 from collections.abc import Mapping
@@ -11,62 +11,71 @@ from safetensors import safe_open
 from safetensors.torch import load_file, save
 from torch import Tensor
 
+from pocketmt.atomic_file import atomic_write
 from pocketmt.errors import ConfigurationError, DataError
-from pocketmt.whole_file import write_whole
+from pocketmt.training.earlier_versions import decode_settings
 
 Weights = dict[str, Tensor]
 
 
-def claim_folder(folder: Path, name: str, settings: msgspec.Struct, other: str) -> None:
-    """Write the settings that a folder's run is made by into its file `name`, or check that they are the ones there.
+def record_settings(folder: Path, name: str, settings: msgspec.Struct, other: str) -> None:
+    """Write the settings of a run to a file of its folder, or check that the file holds the same settings.
 
-    What the file does not say is at its default: a setting that is newer than the folder does not make it another's.
-    Raises ConfigurationError, saying that the folder holds a `other`, where they are not.
+    Settings that are missing in the file have their defaults, so that folders of earlier versions still match.
+
+    Args:
+        folder: folder of the run.
+        name: name of the file.
+        settings: settings of the run.
+        other: names a run with other settings in the error message.
+
+    Raises:
+        ConfigurationError: the file holds other settings.
     """
     file = folder / name
     if not file.exists():
-        with write_whole(file) as stream:
+        with atomic_write(file) as stream:
             stream.write(msgspec.json.format(msgspec.json.encode(settings), indent=2))
     elif _read_settings(file, type(settings)) != settings:
         raise ConfigurationError(
-            f"{folder} holds a {other} (see {file}): choose another folder, or remove this one to start anew"
+            f"{folder} holds a {other} (see {file}): choose another folder, or remove this one to start again"
         )
 
 
 def _read_settings(file: Path, kind: type[msgspec.Struct]) -> msgspec.Struct | None:
-    """Return settings of a kind; None where the file holds none."""
+    """Return the settings in a file; None if it holds no settings of this type."""
     try:
-        return msgspec.json.decode(file.read_bytes(), type=kind)
+        return decode_settings(file.read_bytes(), kind)
     except msgspec.DecodeError:
         return None
 
 
 def save_checkpoint(path: Path, state: Mapping[str, Any]) -> None:
-    """Save everything that a run needs to go on."""
-    with write_whole(path) as stream:
+    """Save the state from which a run resumes."""
+    with atomic_write(path) as stream:
         torch.save(dict(state), stream)
 
 
 def load_checkpoint(path: Path) -> dict[str, Any]:
-    """Load what `save_checkpoint` saved; runs no code of the file."""
+    """Load a checkpoint without running code from the file; DataError if it is not a checkpoint."""
     try:
         state: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:
-        raise DataError(f"{path}: not a checkpoint of PocketMT ({error}): remove it to start the run anew") from error
+        raise DataError(f"{path}: not a checkpoint of PocketMT ({error}): remove it to start the run again") from error
     return state
 
 
 def save_weights(path: Path, weights: Weights, metadata: Mapping[str, Any]) -> None:
-    """Save weights as safetensors, metadata values as JSON."""
+    """Save weights as safetensors, with metadata values as JSON."""
     text = {name: json.dumps(value) for name, value in metadata.items()}
     tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in weights.items()}
-    data = save(tensors, text)  # `save_file` would make a file that its owner alone may read
-    with write_whole(path) as stream:
+    data = save(tensors, text)  # `save_file` would write a file that only its owner can read.
+    with atomic_write(path) as stream:
         stream.write(data)
 
 
 def load_weights(path: Path) -> tuple[Weights, dict[str, Any]]:
-    """Load what `save_weights` saved: (weights, metadata)."""
+    """Return the weights and the metadata that `save_weights` saved; DataError if the file cannot be used."""
     try:
         with safe_open(path, framework="pt") as file:
             metadata = {name: json.loads(value) for name, value in (file.metadata() or {}).items()}
@@ -74,25 +83,25 @@ def load_weights(path: Path) -> tuple[Weights, dict[str, Any]]:
     except FileNotFoundError as error:
         raise DataError(f"{path}: no such file: has `pocketmt train` reached its first validation?") from error
     except Exception as error:
-        raise DataError(f"{path}: not a file of weights ({error})") from error
+        raise DataError(f"{path}: not a weights file ({error}): train the model by `pocketmt train`") from error
 
 
 class Snapshots:
-    """The weights of the last validations, in a folder of their own; their average is what is validated and kept."""
+    """A folder with the weights of the last validations; their average is validated and kept."""
 
     def __init__(self, folder: Path, keep: int) -> None:
-        """Use `folder`; the last `keep` snapshots are averaged, older ones removed."""
+        """Use `folder`, created if it is missing, and average the last `keep` snapshots."""
         self.folder = folder
         self.keep = keep
         folder.mkdir(parents=True, exist_ok=True)
 
     def add(self, update: int, weights: Weights) -> Weights:
-        """Save the weights of an update and return the average of the last ones."""
+        """Save the weights of an update and return the average of the last snapshots."""
         save_weights(self.folder / f"{update:08d}.safetensors", weights, {"update": update})
         return self.average(update)
 
     def average(self, until: int) -> Weights:
-        """Mean of the last snapshots up to an update (Vaswani et al. 2017, section 6.1)."""
+        """Return the mean of the last snapshots up to an update (Vaswani et al. 2017, section 6.1)."""
         paths = [path for path in sorted(self.folder.glob("*.safetensors")) if int(path.stem) <= until][-self.keep :]
         total: Weights = {}
         for path in paths:
@@ -100,8 +109,8 @@ class Snapshots:
                 total[name] = tensor.double() if name not in total else total[name] + tensor
         return {name: (tensor / len(paths)).float() for name, tensor in total.items()}
 
-    def forget(self, update: int) -> None:
-        """Remove those that no average after `update` will need, and those later than it (of a run that was killed)."""
+    def remove_unneeded(self, update: int) -> None:
+        """Remove snapshots that averages after `update` do not need, and later ones, which a killed run has left."""
         paths = sorted(self.folder.glob("*.safetensors"))
         later = [path for path in paths if int(path.stem) > update]
         old = [path for path in paths if int(path.stem) <= update][: -self.keep]

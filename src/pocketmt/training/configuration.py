@@ -1,4 +1,4 @@
-"""What a training run is told, as typed structs read from TOML. The only place of training defaults."""
+"""Configuration of a training run, read from TOML; training defaults are defined only here."""
 
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -9,6 +9,7 @@ from msgspec import Meta
 from pocketmt.errors import ConfigurationError
 from pocketmt.model_file.architecture import Architecture
 from pocketmt.models.presets import PRESETS, preset
+from pocketmt.toml_file import read_toml
 
 Positive = Annotated[int, Meta(ge=1)]
 Fraction = Annotated[float, Meta(ge=0, lt=1)]
@@ -18,9 +19,10 @@ Files = str | Annotated[list[str], Meta(min_length=1)]
 
 
 class Data(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Parallel text, one sentence a line; a relative path starts at the configuration file's folder.
+    """Parallel text, one sentence per line. Relative paths start at the folder of the configuration file.
 
-    Training text may be of several files a side, real and synthetic, as many on one side as on the other.
+    Training text may consist of several files, such as authentic and synthetic text; both sides have the same number
+    of files.
     """
 
     source_language: str
@@ -29,35 +31,36 @@ class Data(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     training_target: Files
     validation_source: str
     validation_target: str
-    vocabulary: str | None = None  # of a file, a run's folder or a model file; None: learnt from the training text
-    vocabulary_size: Annotated[int, Meta(ge=8, le=1_000_000)] = 6000  # of one that is learnt
-    maximum_length: Positive = 200  # pieces on either side; longer pairs are left out
-    maximum_ratio: Annotated[float, Meta(ge=1)] = 4.0  # of the two sides' pieces
-    remove_identical: bool = False  # pairs with the same text on both sides
+    # A SentencePiece file, the folder of a run or a model file; None: a vocabulary is learnt from the training text.
+    vocabulary: str | None = None
+    vocabulary_size: Annotated[int, Meta(ge=8, le=1_000_000)] = 6000  # Size of a learnt vocabulary.
+    maximum_length: Positive = 200  # Pieces on each side; longer pairs are removed.
+    maximum_ratio: Annotated[float, Meta(ge=1)] = 4.0  # Largest ratio of the two lengths in pieces.
+    remove_identical: bool = False  # Whether pairs with the same text on both sides are removed.
     remove_duplicates: bool = False
 
     @property
     def training_files(self) -> list[tuple[Path, Path]]:
-        """Source and target of each part of the training text; ConfigurationError where a side has more files."""
+        """Source and target file of each part of the training text; ConfigurationError if one side has more files."""
         sides = [each if isinstance(each, list) else [each] for each in (self.training_source, self.training_target)]
         if len(sides[0]) != len(sides[1]):
             raise ConfigurationError(
-                f"training_source names {len(sides[0])} files, training_target {len(sides[1])}: name as many"
+                f"training_source names {len(sides[0])} files, training_target {len(sides[1])}: name the same number"
             )
         return [(Path(source), Path(target)) for source, target in zip(*sides, strict=True)]
 
 
 class Model(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The network's size and its dropout rates; sizes that are given take the place of the preset's."""
+    """Sizes and dropout rates of the network. Sizes that are given replace those of the preset."""
 
-    preset: str = "tiny"  # a name of `pocketmt.models.presets.PRESETS`
+    preset: str = "tiny"  # A name in `pocketmt.models.presets.PRESETS`.
     encoder_layers: Positive | None = None
     decoder_layers: Positive | None = None
     model_dimension: Positive | None = None
     feed_forward_dimension: Positive | None = None
-    recurrent_dimension: Positive | None = None  # of LSTMs
+    recurrent_dimension: Positive | None = None  # State size of LSTM layers.
     attention_heads: Positive | None = None
-    attention_dimension: Positive | None = None  # heads times the size of a head
+    attention_dimension: Positive | None = None  # Number of heads times head size.
     attention_bias: bool | None = None
     decoder_autoregression: Literal["self_attention", "ssru"] | None = None
     tied_decoder_layers: bool | None = None
@@ -67,7 +70,7 @@ class Model(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     feed_forward_dropout: Fraction = 0.0
 
     def architecture(self, vocabulary_size: int) -> Architecture:
-        """Return the network's sizes; ConfigurationError where they do not fit together."""
+        """Return the architecture of the network; ConfigurationError if its sizes do not fit together."""
         names = {name: None for sizes in PRESETS.values() for name in sizes}
         given = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
         found = preset(self.preset, vocabulary_size, self.norm, **given)
@@ -77,34 +80,35 @@ class Model(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Training(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Optimisation: Adam (0.9, 0.98), inverse square root and cool-down, label smoothing, early stopping, averaging."""
+    """Optimization by Adam: inverse square root schedule with final decay, label smoothing and early stopping."""
 
     seed: int = 1
     batch_tokens: Positive = 2048
-    learning_rate: PositiveFloat = 3e-3  # at the end of the warm-up
+    learning_rate: PositiveFloat = 3e-3  # The peak, at the end of the warm-up.
     warmup_updates: Positive = 1000
-    cooldown_updates: Annotated[int, Meta(ge=0)] = 0  # the last so many of maximum_updates: the rate falls to 0
-    # Distillation [E1]: the words of the training text's target side, or the probabilities that a teacher gives to all
-    # words in their places, or both.
+    decay_updates: Annotated[int, Meta(ge=0)] = 0  # Last updates, over which the rate falls linearly to 0.
+    # What the model learns from: the target side of the training text, the teacher's probabilities of all pieces at
+    # each position (Kim and Rush 2016, section 3.1), or both.
     objective: Literal["references", "word_distillation", "mixed"] = "references"
-    references_share: Fraction = 0.5  # of the loss, where the objective is mixed
-    teacher: str | None = None  # a run's folder or a model file, of the same vocabulary; what the others need
+    cross_entropy_weight: Fraction = 0.5  # Weight in the "mixed" objective; the divergence has the rest.
+    teacher: str | None = None  # A run or a model file with this vocabulary, unless the objective is "references".
     label_smoothing: Fraction = 0.1
     clip_norm: PositiveFloat = 1.0
     maximum_updates: Positive = 20_000
-    validate_every: Positive = 500  # updates
-    checkpoint_every: Positive = 100  # updates, between validations
-    averaged_checkpoints: Positive = 8  # the last so many validations' weights
-    patience: Positive = 10  # validations without a better BLEU
-    threads: Annotated[int, Meta(ge=0)] = 0  # of PyTorch in each process; 0: as many as PyTorch chooses
+    validate_every: Positive = 500  # Updates between validations.
+    checkpoint_every: Positive = 100  # Updates between checkpoints; every validation is followed by one, too.
+    averaged_checkpoints: Positive = 8  # Number of last validations whose weights are averaged.
+    patience: Positive = 10  # Validations without a better BLEU before training stops.
+    threads: Annotated[int, Meta(ge=0)] = 0  # PyTorch threads of each process; 0: PyTorch's default.
     devices: Positive = 1
     accelerator: Literal["auto", "cpu", "gpu"] = "auto"
-    # Mixed: products read bfloat16 and all else stays float32; for processors with units for it, about twice as fast.
+    # Mixed: matrix products read bfloat16 and everything else stays float32. About twice as fast on processors with
+    # bfloat16 units.
     precision: Precision = "float32"
 
 
 class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A training run."""
+    """Configuration of a training run."""
 
     data: Data
     model: Model = Model()
@@ -112,18 +116,13 @@ class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def read_configuration(path: Path) -> Configuration:
-    """Read a TOML file, its data paths made absolute; ConfigurationError names file, key and what is allowed."""
-    try:
-        configuration = msgspec.toml.decode(path.read_bytes(), type=Configuration)
-    except OSError as error:
-        raise ConfigurationError(f"{path}: cannot be read ({error.strerror or error})") from error
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise ConfigurationError(f"{path}: {error}") from error
-    for place, check in (("model", _check_model), ("data", _check_data), ("training", _check_training)):
+    """Read a TOML file and make its paths absolute; ConfigurationError names the file, the key and what is allowed."""
+    configuration: Configuration = read_toml(path, Configuration)
+    for table, check in (("model", _check_model), ("data", _check_data), ("training", _check_training)):
         try:
             check(configuration)
         except ConfigurationError as error:
-            raise ConfigurationError(f"{path}: {place}: {error}") from error
+            raise ConfigurationError(f"{path}: {table}: {error}") from error
     folder = path.parent.resolve()
     names = ("training_source", "training_target", "validation_source", "validation_target", "vocabulary")
     return msgspec.structs.replace(
@@ -147,19 +146,21 @@ def _check_training(configuration: Configuration) -> None:
     training = configuration.training
     if training.objective != "references" and training.teacher is None:
         raise ConfigurationError(
-            f"the objective {training.objective!r} needs a teacher: name a run's folder or a model file"
+            f"the objective {training.objective!r} needs a teacher: name the folder of a run or a model file"
         )
-    if training.warmup_updates + training.cooldown_updates > training.maximum_updates and training.cooldown_updates:
+    if training.warmup_updates + training.decay_updates > training.maximum_updates and training.decay_updates:
         raise ConfigurationError(
-            f"warmup_updates and cooldown_updates are {training.warmup_updates} and {training.cooldown_updates}, "
-            f"more than the {training.maximum_updates} of maximum_updates: lower one of them"
+            f"warmup_updates ({training.warmup_updates}) and decay_updates ({training.decay_updates}) add up to more "
+            f"than maximum_updates ({training.maximum_updates}): lower one of them"
         )
     if training.objective == "references" and training.teacher is not None:
-        raise ConfigurationError("a teacher is named, but no objective learns from it: word_distillation or mixed do")
+        raise ConfigurationError(
+            "a teacher is named, but the objective does not use it: choose word_distillation or mixed"
+        )
 
 
 def _absolute(settings: msgspec.Struct, names: tuple[str, ...], folder: Path) -> dict[str, Any]:
-    """Return those of the named settings that are paths, or lists of them, with relative ones starting at a folder."""
+    """Return the named settings that are paths or lists of paths; relative paths start at a folder."""
     found = {name: getattr(settings, name) for name in names}
     return {
         name: [str(folder / each) for each in value] if isinstance(value, list) else str(folder / value)

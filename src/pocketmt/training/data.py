@@ -1,4 +1,4 @@
-"""A run's text as piece ids, and batches of it as tensors."""
+"""The text of a training run as token ids, and batches of it as tensors."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -6,6 +6,7 @@ from pathlib import Path
 
 from torch import Tensor
 
+from pocketmt.atomic_file import atomic_write
 from pocketmt.errors import DataError
 from pocketmt.model_file import open_model
 from pocketmt.models.search import pad
@@ -15,38 +16,42 @@ from pocketmt.text.corpus import read_pairs
 from pocketmt.text.vocabulary import BOS, EOS, Vocabulary
 from pocketmt.text.vocabulary_training import train_vocabulary
 from pocketmt.training.configuration import Data
-from pocketmt.whole_file import write_whole
 
 Pair = tuple[list[int], list[int]]
 
 
 @dataclass(frozen=True)
 class Batch:
-    """One batch on its device; padded behind with pad."""
+    """A batch on its device, padded at the end of each row."""
 
-    source: Tensor  # [B, S] int64, pieces and eos
-    target_inputs: Tensor  # [B, T], bos and pieces
-    targets: Tensor  # [B, T], pieces and eos
-    target_tokens: int  # not counting padding
+    source: Tensor  # Source tokens and eos: [B, S], int64.
+    target_inputs: Tensor  # bos and target tokens: [B, T], int64.
+    targets: Tensor  # Target tokens and eos: [B, T], int64.
+    target_tokens: int  # Number of targets, without padding.
 
 
 @dataclass(frozen=True)
 class Corpus:
-    """A run's whole text."""
+    """The text of a run."""
 
     vocabulary: Vocabulary
     training: list[Pair]
     validation_sources: list[list[int]]
     validation_references: list[str]
     validation: list[Pair]
-    left_out: dict[str, int]  # reason -> training pairs
+    left_out: dict[str, int]  # Number of training pairs that were removed, by reason.
 
 
 def load_corpus(data: Data, vocabulary_file: Path) -> Corpus:
-    """Read and encode a run's text; unless its file is there, the vocabulary is that of `data`, or is learnt.
+    """Read and encode the text of a run.
 
-    Raises DataError where a file cannot be read, the sides are unequal, nothing is left, or no vocabulary can
-    be learnt, and ModelFileError where the vocabulary is to be that of a broken model file.
+    The vocabulary is that of `vocabulary_file`. If that file is missing, it is written: with the vocabulary that `data`
+    names, or with one that is learnt from the training text.
+
+    Raises:
+        DataError: a file cannot be read, the two sides have unequal numbers of lines, cleaning leaves no pair, or no
+            vocabulary can be learnt.
+        ModelFileError: `data` names a damaged model file as its vocabulary.
     """
     files = data.training_files
     texts = [pair for source, target in files for pair in read_pairs(source, target)]
@@ -57,13 +62,13 @@ def load_corpus(data: Data, vocabulary_file: Path) -> Corpus:
             vocabulary = read_vocabulary(Path(data.vocabulary))
         else:
             vocabulary = train_vocabulary((line for pair in texts for line in pair), data.vocabulary_size)
-        with write_whole(vocabulary_file) as stream:
+        with atomic_write(vocabulary_file) as stream:
             stream.write(vocabulary.model)
     vocabulary = Vocabulary.from_file(vocabulary_file)
     report = CleaningReport()
     training = encode_pairs(clean_pairs(texts, make_cleaning(data), vocabulary, report), vocabulary)
     if not training:
-        raise DataError(f"no pair of {files[0][0]} is left ({report}): check the files and the filters")
+        raise DataError(f"no pair of {files[0][0]} is left after cleaning ({report}): check the files and the limits")
     validation_texts = list(read_pairs(Path(data.validation_source), Path(data.validation_target)))
     if not validation_texts:
         raise DataError(f"{data.validation_source} is empty: training needs validation text to know when to stop")
@@ -79,18 +84,18 @@ def load_corpus(data: Data, vocabulary_file: Path) -> Corpus:
 
 
 def read_vocabulary(path: Path) -> Vocabulary:
-    """Return the vocabulary of a run's folder, of a model file (*.pocketmt) or of a SentencePiece model's file.
+    """Return the vocabulary of a run's folder, of a model file (*.pocketmt) or of a SentencePiece file.
 
-    Raises DataError where there is none, and ModelFileError where the model file is broken.
+    Raises DataError if it cannot be read, and ModelFileError if the model file is damaged.
     """
     if path.suffix == ".pocketmt":
         with open_model(path) as file:
-            return Vocabulary.from_bytes(file.vocabulary())
+            return Vocabulary(file.vocabulary())
     return Vocabulary.from_file(path / "vocabulary.model" if path.is_dir() else path)
 
 
 def make_cleaning(data: Data) -> Cleaning:
-    """Return what a configuration leaves out of its training text."""
+    """Return the rules by which a configuration removes training pairs."""
     return Cleaning(
         maximum_length=data.maximum_length,
         maximum_ratio=data.maximum_ratio,
@@ -102,24 +107,24 @@ def make_cleaning(data: Data) -> Cleaning:
 def clean_pairs(
     texts: Iterable[tuple[str, str]], cleaning: Cleaning, vocabulary: Vocabulary, report: CleaningReport | None = None
 ) -> Iterator[tuple[str, str]]:
-    """Yield the pairs that are good for training, lengths counted in pieces; a report is counted up."""
+    """Yield the pairs that are suitable for training, and count them in a report; lengths are in pieces."""
     return clean(texts, cleaning, report or CleaningReport(), vocabulary.encode)
 
 
 def encode_pairs(texts: Iterable[tuple[str, str]], vocabulary: Vocabulary) -> list[Pair]:
-    """Return pairs of texts as piece ids."""
+    """Return pairs of lines as pairs of token ids."""
     return [(vocabulary.encode(source), vocabulary.encode(target)) for source, target in texts]
 
 
 def batches(pairs: Sequence[Pair], token_budget: int, seed: int, device: str) -> Iterator[Batch]:
-    """Yield every pair once, in batches and an order drawn from `seed`."""
+    """Yield every pair once, in batches and an order that are drawn from `seed`."""
     lengths = [(len(source) + 1, len(target) + 1) for source, target in pairs]
     for indices in make_batches(lengths, token_budget, seed):
         yield make_batch([pairs[index] for index in indices], device)
 
 
 def make_batch(pairs: Sequence[Pair], device: str) -> Batch:
-    """Pairs of piece ids -> one padded batch."""
+    """Return a padded batch of pairs of token ids."""
     return Batch(
         source=pad([[*source, EOS] for source, _ in pairs], device),
         target_inputs=pad([[BOS, *target] for _, target in pairs], device),

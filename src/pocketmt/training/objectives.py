@@ -1,4 +1,9 @@
-"""What training makes small."""
+"""Training losses: cross-entropy with label smoothing, and word-level distillation."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -8,19 +13,19 @@ from pocketmt.models.network import TranslationNetwork
 from pocketmt.text.vocabulary import PAD
 from pocketmt.training.data import Batch
 
-# Rows of logits that exist at one time: 256 x 6,000 float32 are 6 MB and stay in the cache; all of a batch's would not.
+# Rows of logits in memory at one time. 256 x 6,000 float32 are 6 MB and stay in the cache; those of a batch would not.
 ROWS_AT_ONCE = 256
 
 
-def _for_products(x: Tensor) -> Tensor:
-    """Return what a product reads: of the narrow type under mixed precision; results are made float32 again."""
+def _matmul_operand(x: Tensor) -> Tensor:
+    """Return x in the type that matrix products read: the autocast type, if autocast is enabled, or its own type."""
     if not torch.is_autocast_enabled(x.device.type):
         return x
     return x.to(torch.get_autocast_dtype(x.device.type))
 
 
 class _OutputCrossEntropy(torch.autograd.Function):
-    """Output projection and summed label-smoothed cross-entropy in one; gradients are made with the loss."""
+    """Fused output projection and label-smoothed cross-entropy; the forward pass computes the gradients as well."""
 
     @staticmethod
     def forward(context: FunctionCtx, decoded: Tensor, weight: Tensor, targets: Tensor, smoothing: float) -> Tensor:
@@ -28,7 +33,7 @@ class _OutputCrossEntropy(torch.autograd.Function):
         decoded_gradient = torch.empty_like(decoded) if needed[0] else None
         weight_gradient = torch.zeros_like(weight) if needed[1] else None
         loss = decoded.new_zeros(())
-        rows_read, weight_read = _for_products(decoded), _for_products(weight)
+        rows_read, weight_read = _matmul_operand(decoded), _matmul_operand(weight)
         for start in range(0, len(decoded), ROWS_AT_ONCE):
             rows = rows_read[start : start + ROWS_AT_ONCE]
             chosen = targets[start : start + ROWS_AT_ONCE, None]
@@ -39,7 +44,7 @@ class _OutputCrossEntropy(torch.autograd.Function):
             total = exponentials.sum(dim=-1, keepdim=True)
             loss += (total.log() + largest - smooth).sum()
             gradient = exponentials.div_(total).sub_(smoothing / weight.shape[0])
-            gradient = _for_products(gradient.scatter_add_(1, chosen, torch.full_like(total, smoothing - 1)))
+            gradient = _matmul_operand(gradient.scatter_add_(1, chosen, torch.full_like(total, smoothing - 1)))
             if decoded_gradient is not None:
                 decoded_gradient[start : start + ROWS_AT_ONCE] = gradient @ weight_read
             if weight_gradient is not None:
@@ -60,25 +65,26 @@ class _OutputCrossEntropy(torch.autograd.Function):
 
 
 def output_cross_entropy(decoded: Tensor, weight: Tensor, targets: Tensor, smoothing: float) -> Tensor:
-    """Summed cross-entropy of softmax(decoded @ weight^T) with label smoothing.
+    """Return the cross-entropy of softmax(decoded @ weight^T) with label smoothing, summed over positions.
 
-    The target has 1 - smoothing, and smoothing is spread evenly over the vocabulary.
+    The label is 1 - smoothing for the target, plus smoothing / V for each piece (Szegedy et al. 2016, section 7, with a
+    uniform prior).
 
     Args:
         decoded: decoder output [N, d], float32.
         weight: output matrix [V, d], float32.
-        targets: [N] int64.
-        smoothing: in [0, 1); 0 is the plain cross-entropy.
+        targets: target ids [N], int64.
+        smoothing: label smoothing, in [0, 1); 0 gives the plain cross-entropy.
 
     Returns:
-        The sum over N, in nats (Szegedy et al. 2016, section 7, with a uniform prior).
+        The sum over the N positions, in nats, float32 scalar.
     """
     loss: Tensor = _OutputCrossEntropy.apply(decoded, weight, targets, smoothing)  # type: ignore[no-untyped-call]
     return loss
 
 
 class _OutputDivergence(torch.autograd.Function):
-    """Output projection and summed divergence from a teacher's output in one; gradients are made with the loss."""
+    """Fused output projection and divergence from a teacher; the forward pass computes the gradients as well."""
 
     @staticmethod
     def forward(
@@ -88,16 +94,16 @@ class _OutputDivergence(torch.autograd.Function):
         decoded_gradient = torch.empty_like(decoded) if needed[0] else None
         weight_gradient = torch.zeros_like(weight) if needed[1] else None
         loss = decoded.new_zeros(())
-        rows_read, weight_read = _for_products(decoded), _for_products(weight)
-        taught_read, teaching_read = _for_products(teacher_decoded), _for_products(teacher_weight)
+        rows_read, weight_read = _matmul_operand(decoded), _matmul_operand(weight)
+        teacher_rows_read, teacher_weight_read = _matmul_operand(teacher_decoded), _matmul_operand(teacher_weight)
         for start in range(0, len(decoded), ROWS_AT_ONCE):
             rows = rows_read[start : start + ROWS_AT_ONCE]
             student = torch.log_softmax((rows @ weight_read.t()).float(), dim=-1)
-            taught = taught_read[start : start + ROWS_AT_ONCE]
-            teacher = torch.log_softmax((taught @ teaching_read.t()).float(), dim=-1)
+            teacher_rows = teacher_rows_read[start : start + ROWS_AT_ONCE]
+            teacher = torch.log_softmax((teacher_rows @ teacher_weight_read.t()).float(), dim=-1)
             probability = teacher.exp()
             loss += (probability * (teacher - student)).sum()
-            gradient = _for_products(student.exp_().sub_(probability))
+            gradient = _matmul_operand(student.exp_().sub_(probability))
             if decoded_gradient is not None:
                 decoded_gradient[start : start + ROWS_AT_ONCE] = gradient @ weight_read
             if weight_gradient is not None:
@@ -111,55 +117,62 @@ class _OutputDivergence(torch.autograd.Function):
 
 
 def output_divergence(decoded: Tensor, weight: Tensor, teacher_decoded: Tensor, teacher_weight: Tensor) -> Tensor:
-    """Summed Kullback-Leibler divergence KL(teacher || student) of output distributions: word-level distillation.
+    """Return the Kullback-Leibler divergence KL(teacher || student) of output distributions, summed over positions.
+
+    This is word-level distillation (Kim and Rush 2016, section 3.1): their loss minus the teacher's entropy, so it is 0
+    if student and teacher agree.
 
     Args:
-        decoded: the student's decoder output [N, d], float32.
-        weight: its output matrix [V, d], float32.
-        teacher_decoded: the teacher's [N, e], without gradient.
-        teacher_weight: the teacher's [V, e], without gradient.
+        decoded: decoder output of the student [N, d], float32.
+        weight: output matrix of the student [V, d], float32.
+        teacher_decoded: decoder output of the teacher [N, e], float32, without gradient.
+        teacher_weight: output matrix of the teacher [V, e], float32, without gradient.
 
     Returns:
-        The sum over N, in nats (Kim and Rush 2016, section 3.1, less the teacher's own entropy); 0 where they agree.
+        The sum over the N positions, in nats, float32 scalar.
     """
     arguments = (decoded, weight, teacher_decoded, teacher_weight)
     loss: Tensor = _OutputDivergence.apply(*arguments)  # type: ignore[no-untyped-call]
     return loss
 
 
-def taught_loss(
-    model: nn.Module,
-    output: Tensor,
-    batch: Batch,
-    smoothing: float,
-    teacher: TranslationNetwork | None = None,
-    references_share: float = 0.0,
-) -> Tensor:
-    """Summed loss of a batch by its target side, by a teacher's probabilities of each word in its places, or by both.
+@dataclass(frozen=True, kw_only=True)
+class TranslationObjective:
+    """Loss of a batch: cross-entropy with its target side, divergence from a teacher's probabilities, or both.
 
-    Args:
-        model: source and target inputs -> decoder output [B, T, d].
-        output: its output matrix [V, d].
-        batch: what is read and written.
-        smoothing: of the labels, as of `output_cross_entropy`.
-        teacher: in evaluation mode; None: the target side alone counts.
-        references_share: of the cross-entropy beside a teacher; the rest is the divergence from it.
-
-    Returns:
-        The sum over the batch's target tokens, in nats.
+    Attributes:
+        model: the network: maps source [B, S] and target inputs [B, T] to decoder output [B, T, d].
+        output: output matrix [V, d].
+        smoothing: label smoothing of the cross-entropy.
+        teacher: the teacher's network in evaluation mode; None: the loss is the cross-entropy.
+        cross_entropy_weight: weight of the cross-entropy if there is a teacher, in [0, 1); the divergence has the rest.
+        autocast: returns the context of the forward pass, which sets its precision.
     """
-    decoded, targets = drop_padding(model(batch.source, batch.target_inputs), batch.targets)
-    if teacher is None:
-        return output_cross_entropy(decoded, output, targets, smoothing)
-    with torch.no_grad():
-        taught, _ = drop_padding(teacher(batch.source, batch.target_inputs), batch.targets)
-    loss = (1 - references_share) * output_divergence(decoded, output, taught, teacher.embedding.weight)
-    if references_share > 0:
-        loss = loss + references_share * output_cross_entropy(decoded, output, targets, smoothing)
-    return loss
+
+    model: nn.Module
+    output: Tensor
+    smoothing: float
+    teacher: TranslationNetwork | None = None
+    cross_entropy_weight: float = 0.0
+    autocast: Callable[[], AbstractContextManager[Any]] = nullcontext
+
+    def __call__(self, batch: Batch) -> Tensor:
+        """Return the loss, summed over the batch's target tokens, in nats."""
+        with self.autocast():
+            decoded, targets = drop_padding(self.model(batch.source, batch.target_inputs), batch.targets)
+            if self.teacher is None:
+                return output_cross_entropy(decoded, self.output, targets, self.smoothing)
+            with torch.no_grad():
+                teacher_decoded, _ = drop_padding(self.teacher(batch.source, batch.target_inputs), batch.targets)
+            divergence = output_divergence(decoded, self.output, teacher_decoded, self.teacher.embedding.weight)
+            loss = (1 - self.cross_entropy_weight) * divergence
+            if self.cross_entropy_weight > 0:
+                cross_entropy = output_cross_entropy(decoded, self.output, targets, self.smoothing)
+                loss = loss + self.cross_entropy_weight * cross_entropy
+            return loss
 
 
 def drop_padding(decoded: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
-    """Decoder output [B, T, d] and targets [B, T] -> those at real positions, [N, d] and [N]."""
-    real = targets != PAD
-    return decoded[real], targets[real]
+    """Return decoder output [B, T, d] and targets [B, T] of the positions that are not padding, as [N, d] and [N]."""
+    kept = targets != PAD
+    return decoded[kept], targets[kept]

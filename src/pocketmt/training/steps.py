@@ -1,4 +1,4 @@
-"""What every loop over updates does in the same way: batches shared by processes, seeds, gradients, optimizer."""
+"""Steps that all training loops share: the batches of each process, seeds, gradients and the optimizer."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import count
@@ -15,15 +15,15 @@ from pocketmt.text.batching import make_batches
 from pocketmt.training.configuration import Model, Training
 from pocketmt.training.data import Batch, Pair, make_batch
 
-LARGEST_SEED: Final = 1 << 63  # of PyTorch's generator, whose seeds are below it
+SEED_LIMIT: Final = 1 << 63  # PyTorch's generator accepts seeds below it.
 
 
 class DivergedError(PocketMTError):
-    """Training has left the numbers that floats can hold."""
+    """Training has diverged: a gradient is infinite or NaN."""
 
 
 def make_fabric(settings: Training) -> Fabric:
-    """Return what runs the same code on CPU or GPU, in one process or several."""
+    """Return the Fabric that runs training on the configured device, in one process or several."""
     return Fabric(
         accelerator=settings.accelerator,
         devices=settings.devices,
@@ -33,34 +33,35 @@ def make_fabric(settings: Training) -> Fabric:
 
 
 def make_dropouts(model: Model, scale: float = 1.0) -> Dropouts:
-    """Return a configuration's dropout rates, times a factor."""
+    """Return the dropout rates of a configuration, multiplied by `scale`."""
     return Dropouts(scale * model.dropout, scale * model.attention_dropout, scale * model.feed_forward_dropout)
 
 
 def make_optimizer(parameters: Iterable[Tensor]) -> Optimizer:
-    """Return Adam as Vaswani et al. 2017, section 5.3, have it; its rate is set at each step."""
+    """Return Adam with the settings of Vaswani et al. 2017, section 5.3; `step` sets its learning rate."""
     return torch.optim.Adam(parameters, lr=0.0, betas=(0.9, 0.98), eps=1e-9, fused=True)
 
 
 def share_of_epoch(
     fabric: Fabric, pairs: Sequence[Pair], token_budget: int, order: int, done: int
 ) -> Iterator[tuple[Batch, int, int]]:
-    """Yield this process's batches of what is left of an epoch.
+    """Yield this process's batches of the rest of an epoch.
 
-    The order depends on its seed alone. Where batches don't divide by the processes, the epoch's last few are left to
-    the next epochs, which draw others.
+    Batches and their order depend on the seed `order` only. If the number of batches is not a multiple of the number of
+    processes, the last few are skipped; other epochs skip others.
 
     Args:
-        fabric: knows the processes.
+        fabric: device and processes.
         pairs: the training text.
-        token_budget: of one batch.
-        order: the seed of the epoch's batches and their order.
-        done: batches of the epoch that are done already, of all processes together.
-
-    Raises DataError where there are fewer batches than processes.
+        token_budget: largest number of tokens in a batch, padding counted.
+        order: seed of the batches of this epoch and their order.
+        done: number of batches of the epoch that are done, by all processes together.
 
     Yields:
-        The batch, the target tokens of all processes' batches together, and `done` after them.
+        A batch, the number of target tokens in the batches of all processes, and `done` after these.
+
+    Raises:
+        DataError: there are fewer batches than processes.
     """
     lengths = [(len(source) + 1, len(target) + 1) for source, target in pairs]
     plan = make_batches(lengths, token_budget, order)
@@ -78,29 +79,29 @@ def share_of_epoch(
 
 
 def endless_batches(fabric: Fabric, pairs: Sequence[Pair], token_budget: int, seed: int) -> Iterator[Batch]:
-    """Yield this process's batches of the text, epoch after epoch, in an order that depends on the seed alone."""
+    """Yield this process's batches of the text, epoch after epoch, in an order that depends on the seed only."""
     for epoch in count():
         for batch, _, _ in share_of_epoch(fabric, pairs, token_budget, seed * 10_007 + epoch, 0):
             yield batch
 
 
 def seed_update(fabric: Fabric, seed: int, update: int) -> None:
-    """Seed an update by itself: what dropout draws does not depend on whether the run was ever interrupted."""
-    torch.manual_seed(((seed * 1_000_003 + update) * 1_009 + fabric.global_rank) % LARGEST_SEED)
+    """Seed PyTorch for one update, so that its dropout is the same whether or not the run was interrupted."""
+    torch.manual_seed(((seed * 1_000_003 + update) * 1_009 + fabric.global_rank) % SEED_LIMIT)
 
 
 def backward(fabric: Fabric, loss: Tensor, total_tokens: int) -> None:
-    """Make the gradients of a summed loss, a token of all processes' batches.
+    """Compute the gradients of a summed loss, divided by the number of target tokens of all processes.
 
-    Processes' gradients are averaged, so that the sum over processes is taken a token here.
+    Fabric averages gradients over processes, so the loss is also multiplied by the number of processes.
     """
     fabric.backward(loss * (fabric.world_size / total_tokens))
 
 
 def step(fabric: Fabric, model: nn.Module, optimizer: Optimizer, rate: float, clip_norm: float) -> None:
-    """Take one optimizer step at a learning rate, with the gradients' norm clipped, and drop the gradients.
+    """Clip the norm of the gradients, take an optimizer step at a learning rate, and drop the gradients.
 
-    Raises DivergedError, in every process and with nothing moved, where a gradient is not finite.
+    If a gradient is not finite, all processes raise DivergedError before the step.
     """
     for group in optimizer.param_groups:
         group["lr"] = rate

@@ -1,7 +1,8 @@
-"""Translations of a whole text, made shard by shard: what was stopped goes on, and no line can slip from its own.
+"""Translation of a whole text in shards, which resumes after an interruption and keeps lines and translations paired.
 
-A shard is a file of JSON lines: {"lines": .., "sha256": ..} of all that follows, then [source, translation] for each
-line of the text, in its order, blank ones too. Both sides stand in one line, so that they cannot come out of step.
+A shard is a file of JSON lines. The first is {"lines": .., "sha256": ..} of all following lines. They are
+[source, translation] for each line of the text, in order and with blank lines. Both sides share a line, so they cannot
+lose their alignment.
 """
 
 import hashlib
@@ -13,25 +14,25 @@ from typing import Final
 
 import msgspec
 
+from pocketmt.atomic_file import atomic_write
 from pocketmt.errors import DataError
 from pocketmt.text.corpus import read_lines, read_pairs
-from pocketmt.training.checkpoints import claim_folder
-from pocketmt.whole_file import write_whole
+from pocketmt.training.checkpoints import record_settings
 
-LINES: Final = 1_000  # of a shard
-TextPair = tuple[str, str]  # source, translation
-# Lines, and a reference for each where there are any -> as many translations.
+LINES: Final = 1_000  # Number of lines in a shard.
+TextPair = tuple[str, str]  # A line and its translation.
+# Takes lines, and a reference for each or None; returns a translation of each line.
 Translate = Callable[[Sequence[str], Sequence[str] | None], Sequence[str]]
 
 
-class Claim(msgspec.Struct, frozen=True):
-    """What a folder's translations are of, and by whom: text.json."""
+class TranslationFingerprint(msgspec.Struct, frozen=True):
+    """The text and the translator of a folder's translations, stored in text.json."""
 
     lines: int
-    sha256: str  # of the lines, each with a line feed, hexadecimal
+    sha256: str  # Hexadecimal hash of the lines, each with a line feed.
     lines_of_a_shard: int
     translator: dict[str, str | int]
-    references_sha256: str = ""  # of the references' lines; empty where there are none
+    references_sha256: str = ""  # The same of the references; empty without references.
 
 
 def translate_text(
@@ -44,27 +45,28 @@ def translate_text(
 ) -> Iterator[TextPair]:
     """Yield each line of a text with its translation, translating the shards that the folder does not hold yet.
 
-    A shard that is not what its first line says, or not of the lines that belong there, is translated anew.
+    A shard is translated again if it does not match its first line or holds other lines of the text.
 
     Args:
-        text: as `read_lines` reads it.
-        folder: of this text's shards, made where it is missing.
-        translate: lines, and their references or None -> as many translations.
-        translator: what says who translates and how: translations by another are not taken for its own.
-        progress: told how many lines are translated, of how many.
-        references: translations of the text, line by line; what `translate` may choose by.
+        text: the text, which `read_lines` reads.
+        folder: folder of the shards of this text, created if it is missing.
+        translate: takes lines, and their references or None, and returns a translation of each line.
+        translator: identifies the translator and its settings; translations by another one are refused.
+        progress: called with the number of translated lines and the number of all lines.
+        references: reference translations of the text, line by line, for `translate` to choose by.
 
     Raises:
         ConfigurationError: the folder holds translations of another text, or by another translator.
-        DataError: a text cannot be read, there are not as many references as lines, or `translate` gives more or fewer
-            lines than it was given.
+        DataError: a text cannot be read, the numbers of lines and references differ, or `translate` returns another
+            number of lines than it was given.
     """
-    total, digest = measure(text)
+    total, digest = count_and_hash_lines(text)
     for _ in () if references is None else read_pairs(text, references):
-        pass  # unequal numbers of lines are told before any work
+        pass  # Unequal numbers of lines are reported before any work starts.
     folder.mkdir(parents=True, exist_ok=True)
-    claim = Claim(total, digest, LINES, translator, "" if references is None else digest_of(references))
-    claim_folder(folder, "text.json", claim, "translation of another text or by another model")
+    references_digest = "" if references is None else hash_lines(references)
+    fingerprint = TranslationFingerprint(total, digest, LINES, translator, references_digest)
+    record_settings(folder, "text.json", fingerprint, "translation of another text or by another model")
     remaining = ((line, "") for line in read_lines(text)) if references is None else read_pairs(text, references)
     done = 0
     for number, rows in enumerate(iter(lambda: list(islice(remaining, LINES)), [])):
@@ -74,7 +76,9 @@ def translate_text(
         if pairs is None:
             translations = translate(lines, None if references is None else [reference for _, reference in rows])
             if len(translations) != len(lines):
-                raise DataError(f"{text}: {len(lines)} lines were given {len(translations)} translations")
+                raise DataError(
+                    f"{text}: {len(lines)} lines were given {len(translations)} translations, expected one for each"
+                )
             pairs = list(zip(lines, translations, strict=True))
             _write(shard, pairs)
         done += len(lines)
@@ -82,13 +86,13 @@ def translate_text(
         yield from pairs
 
 
-def digest_of(text: Path) -> str:
-    """Return the SHA-256 of a text's lines, hexadecimal; DataError where it cannot be read."""
-    return measure(text)[1]
+def hash_lines(text: Path) -> str:
+    """Return the hexadecimal SHA-256 of the lines of a text; DataError if it cannot be read."""
+    return count_and_hash_lines(text)[1]
 
 
-def measure(text: Path) -> tuple[int, str]:
-    """Return the number of lines of a text, and the SHA-256 of them, hexadecimal; DataError where it cannot be read."""
+def count_and_hash_lines(text: Path) -> tuple[int, str]:
+    """Return the number of lines of a text and their hexadecimal SHA-256; DataError if the text cannot be read."""
     digest, count = hashlib.sha256(), 0
     for line in read_lines(text):
         digest.update(line.encode() + b"\n")
@@ -99,12 +103,12 @@ def measure(text: Path) -> tuple[int, str]:
 def _write(shard: Path, pairs: Sequence[TextPair]) -> None:
     body = "".join(json.dumps(pair, ensure_ascii=False) + "\n" for pair in pairs).encode()
     head = json.dumps({"lines": len(pairs), "sha256": hashlib.sha256(body).hexdigest()}).encode() + b"\n"
-    with write_whole(shard) as stream:
+    with atomic_write(shard) as stream:
         stream.write(head + body)
 
 
 def _read(shard: Path, lines: Sequence[str]) -> list[TextPair] | None:
-    """Return a shard's pairs; None where it is missing, damaged, or not of these lines."""
+    """Return the pairs of a shard; None if it is missing, damaged, or of other lines."""
     if not shard.exists():
         return None
     head, _, body = shard.read_bytes().partition(b"\n")

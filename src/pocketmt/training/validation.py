@@ -1,4 +1,4 @@
-"""How good a model is on the validation text, while it trains."""
+"""Scores of a network on the validation text during training."""
 
 from dataclasses import dataclass
 
@@ -15,13 +15,13 @@ from pocketmt.training.objectives import drop_padding, output_cross_entropy
 class Validation:
     """Scores on the validation text."""
 
-    loss: float  # cross-entropy in nats a target token, eos counted, no smoothing
-    bleu: float  # sacreBLEU, cased, greedy search
+    loss: float  # Cross-entropy without label smoothing, in nats per target token, with eos.
+    bleu: float  # Cased sacreBLEU of greedy search.
 
 
 @torch.inference_mode()
 def validate(model: TranslationNetwork, corpus: Corpus, token_budget: int) -> Validation:
-    """Score `model` on the corpus's validation pairs."""
+    """Score a network on the validation pairs of a corpus; `token_budget` limits batches."""
     loss = validation_loss(model, corpus, token_budget)
     model.eval()
     outputs = translate(model, corpus.validation_sources, beam=1, batch_tokens=token_budget)
@@ -33,7 +33,7 @@ def validate(model: TranslationNetwork, corpus: Corpus, token_budget: int) -> Va
 
 @torch.inference_mode()
 def validation_loss(model: TranslationNetwork, corpus: Corpus, token_budget: int) -> float:
-    """Return the cross-entropy alone, which takes a fraction of the time."""
+    """Return the cross-entropy without BLEU, which takes a fraction of the time; see `Validation.loss`."""
     model.eval()
     device = str(model.embedding.weight.device)
     loss, tokens = 0.0, 0

@@ -37,9 +37,9 @@ def test_packed_weights_take_the_bytes_that_their_bits_need() -> None:
     for name in known_instruction_sets():
         sizes = {family: native.packed_bytes(name, family, bits, 512, 1024) for family, bits in FAMILIES.values()}
         assert 512 * 1024 <= sizes["integer"] < 1.05 * 512 * 1024
-        assert sizes["level_table"] < 0.55 * sizes["integer"]
-        assert sizes["row_table"] < 0.55 * sizes["integer"]
-        assert native.packed_bytes(name, "bit_planes", 2, 512, 1024) < 0.32 * sizes["integer"]
+        assert sizes["lookup_table"] < 0.55 * sizes["integer"]
+        assert sizes["row_lookup_table"] < 0.55 * sizes["integer"]
+        assert native.packed_bytes(name, "binary_code", 2, 512, 1024) < 0.32 * sizes["integer"]
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ def test_a_small_run_is_recorded(
 
 
 def test_what_cannot_be_timed() -> None:
-    with pytest.raises(ValueError, match="integer, six_bit, level_table, row_table or bit_planes"):
+    with pytest.raises(ValueError, match="integer, six_bit, lookup_table, row_lookup_table or binary_code"):
         native.time_products("portable", [("float", 32)], 1, 1, 1, 1, 1)
     with pytest.raises(ValueError, match="not empty"):
         native.time_products("portable", [("integer", 8)], 1, 0, 1, 1, 1)

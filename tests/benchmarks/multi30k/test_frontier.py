@@ -1,4 +1,4 @@
-"""The frontier of size and quality: chosen on the validation set alone."""
+"""The frontier of size and quality, chosen on the validation set."""
 
 from pathlib import Path
 from typing import Any
@@ -41,7 +41,7 @@ def test_a_goal_names_the_best_file_that_is_small_enough() -> None:
     assert goals([row("whole", 1600, 5.0)], 1600) == []
 
 
-def test_the_picture_names_the_frontier(tmp_path: Path) -> None:
+def test_the_figure_names_the_frontier(tmp_path: Path) -> None:
     picture = tmp_path / "frontier.svg"
     draw({"rows": [*ROWS, {"recipe": "not scored", "bytes": 1, "perplexity": 1.0}]}, picture)
     text = picture.read_text()

@@ -1,4 +1,4 @@
-"""The tables that PyTorch runs, on a small run: each row has its recipe, and the quantized network is scored."""
+"""The tables computed in PyTorch, on a small run: each row has a recipe, and the quantized network is scored."""
 
 import json
 from pathlib import Path
@@ -8,66 +8,59 @@ import torch
 
 from benchmarks.multi30k import data, pytorch_tables
 from benchmarks.multi30k.from_scratch_tables import AFTER_FROM_SCRATCH, CONTROL_FROM_SCRATCH, FROM_SCRATCH_ROWS
-from benchmarks.multi30k.fully_quantized_tables import (
-    TABLES,
-    control_of,
-    find_table_recipe,
-    table_recipes,
-    tables,
-)
+from benchmarks.multi30k.fully_quantized_tables import TABLES, control_of, find_table_recipe, table_recipes, tables
 from benchmarks.multi30k.paper_tables import CONTROL
 from benchmarks.multi30k.pytorch_tables import Run, main, translations_file
-from pocketmt.evaluation.records import read_record
-from pocketmt.recipes.activations.estimation import build_network
-from pocketmt.recipes.activations.fully_quantized import places, ranges
-from pocketmt.recipes.description.plan import make_plan
-from pocketmt.recipes.description.schema import Activations
-from pocketmt.recipes.retraining.outcome import load_outcome
-from pocketmt.recipes.retraining.setting import best_file
-from pocketmt.recipes.trained_model import read_trained_model
+from benchmarks.record_files import read_record
+from pocketmt.compression.activations.estimation import build_network
+from pocketmt.compression.activations.fully_quantized import places, ranges
+from pocketmt.compression.planning import make_plan
+from pocketmt.compression.stage_result import load_result
+from pocketmt.recipes.schema import Activations
 from pocketmt.training.data import load_corpus
+from pocketmt.training.trained_model import read_trained_model
 from pocketmt.training.validation import validate
-from tests.recipes.conftest import architecture
-from tests.recipes.tiny_run import write_tiny_run
+from tests.compression.tiny_run import write_tiny_run
+from tests.small_network import architecture
 
 ALL = list(dict.fromkeys(name for table in TABLES for name in table_recipes(table)))
 
 
 @pytest.mark.parametrize("name", ALL)
 @pytest.mark.parametrize("norm", ["pre", "post"])
-def test_every_recipe_of_the_tables_can_be_carried_out(name: str, norm: str) -> None:
+def test_every_recipe_of_the_tables_has_a_plan(name: str, norm: str) -> None:
     recipe = find_table_recipe(name)
     assert recipe.name == name
     assert make_plan(recipe, architecture(norm))
 
 
 def test_the_recipes_of_table_3_quantize_one_operation_and_no_weight() -> None:
-    names = table_recipes("q3")
+    names = table_recipes("prato-table-3")
     assert len(names) == 1 + 14 + 13  # the denominator has no buckets
     for name in names[1:]:
-        (stage,) = make_plan(find_table_recipe(name), architecture("pre"))
+        (stage,) = make_plan(find_table_recipe(name), architecture("pre")).stages
         assert not stage.matrices
         assert stage.activations is not None and len(stage.activations.operations) == 1
         assert stage.activations.bucketed == (stage.activations.operations if name.endswith("-buckets") else ())
 
 
-def test_delays_are_shares_of_the_updates_that_there_are() -> None:
+def test_delays_are_shares_of_the_updates() -> None:
     delays = {}
     for most in (None, 2000):
         for share in (10, 50, 80):
-            (stage,) = find_table_recipe(f"q-8bit-delayed-{share}%", most).stages
+            (stage,) = find_table_recipe(f"prato/8bit-delayed-{share}%", most).stages
             assert isinstance(stage.activations, Activations)
             delays[most, share] = stage.activations.delay
     assert list(delays.values()) == [1000, 5000, 8000, 200, 1000, 1600]
 
 
 @pytest.mark.parametrize("norm", ["pre", "post"])
-def test_table_3_tells_the_norms_of_attention_from_those_of_feed_forward(norm: str) -> None:
+def test_table_3_distinguishes_norms_of_attention_and_feed_forward(norm: str) -> None:
     found = {}
     for module in ("attention", "feed-forward"):
-        (stage,) = make_plan(find_table_recipe(f"q-alone-{module}-layer-norm-output"), architecture(norm))
+        (stage,) = make_plan(find_table_recipe(f"prato/alone-{module}-layer-norm-output"), architecture(norm)).stages
         found[module] = set(places(build_network(architecture(norm), stage.activations)))
-    (stage,) = make_plan(find_table_recipe("q-8bit"), architecture(norm))
+    (stage,) = make_plan(find_table_recipe("prato/8bit"), architecture(norm)).stages
     every = {
         name for name in places(build_network(architecture(norm), stage.activations)) if name.endswith("norm.output")
     }
@@ -76,7 +69,7 @@ def test_table_3_tells_the_norms_of_attention_from_those_of_feed_forward(norm: s
     assert ("encoder.norm.output" in every) == (norm == "pre")
 
 
-def test_each_is_compared_with_what_was_trained_as_long() -> None:
+def test_each_recipe_is_compared_with_a_control_of_as_many_updates() -> None:
     for table in TABLES:
         names = table_recipes(table)
         for name in names:
@@ -96,24 +89,27 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def test_tables_are_made_and_gone_on_with(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_tables_are_made_and_resumed(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     output = tmp_path / "record.json"
     arguments = ["--limit-updates", "2", "--output", str(output)]
-    main([str(run), "q4", *arguments])
+    main([str(run), "prato-table-4", *arguments])
     first = read_record(output)
-    assert [row["recipe"] for row in first["rows"]] == table_recipes("q4")
-    assert [row["paper_bleu"] for row in first["tables"]["q4"]] == [38.36, 38.55, 36.49, 0, 37.97, 37.94]
-    assert first["tables"]["q2"][-1]["recipe"] == "q-8bit" and not first["tables"]["q3"]
-    main([str(run), "q4", "fp32-from-scratch=3", "--final", *arguments])
-    assert [row["recipe"] for row in read_record(output)["rows"]] == [*table_recipes("q4"), CONTROL_FROM_SCRATCH]
-    main([str(run), "q4", "q5=3", "--final", *arguments])
+    assert [row["recipe"] for row in first["rows"]] == table_recipes("prato-table-4")
+    assert [row["paper_bleu"] for row in first["tables"]["prato-table-4"]] == [38.36, 38.55, 36.49, 0, 37.97, 37.94]
+    assert first["tables"]["prato-table-2"][-1]["recipe"] == "prato/8bit" and not first["tables"]["prato-table-3"]
+    main([str(run), "prato-table-4", "fp32-from-scratch=3", "--final", *arguments])
+    assert [row["recipe"] for row in read_record(output)["rows"]] == [
+        *table_recipes("prato-table-4"),
+        CONTROL_FROM_SCRATCH,
+    ]
+    main([str(run), "prato-table-4", "prato-table-5=3", "--final", *arguments])
     record = read_record(output)
     rows = {row["recipe"]: row for row in record["rows"]}
-    assert rows["q-8bit"]["updates"] == 2 and rows["q-8bit-from-scratch"]["updates"] == 3
-    assert list(rows) == [*table_recipes("q4"), *table_recipes("q5")]
-    assert rows["q-8bit"]["weight_bits"] == rows["q-8bit"]["activation_bits"] == 8
-    assert rows["q-weights-only"]["activation_bits"] == 32
-    assert rows[CONTROL]["times_smaller"] == 1 and 1 < rows["q-8bit"]["times_smaller"] < 4
+    assert rows["prato/8bit"]["updates"] == 2 and rows["prato/8bit-from-scratch"]["updates"] == 3
+    assert list(rows) == [*table_recipes("prato-table-4"), *table_recipes("prato-table-5")]
+    assert rows["prato/8bit"]["weight_bits"] == rows["prato/8bit"]["activation_bits"] == 8
+    assert rows["prato/8bit-weights-only"]["activation_bits"] == 32
+    assert rows[CONTROL]["times_smaller"] == 1 and 1 < rows["prato/8bit"]["times_smaller"] < 4
     assert rows[AFTER_FROM_SCRATCH]["against"]["p_value"] is not None
     assert rows[CONTROL_FROM_SCRATCH]["against"]["p_value"] is None
     assert rows[AFTER_FROM_SCRATCH]["tests"]["lines"] == 16
@@ -121,11 +117,11 @@ def test_tables_are_made_and_gone_on_with(run: Path, tmp_path: Path, capsys: pyt
     assert AFTER_FROM_SCRATCH in capsys.readouterr().out
 
 
-def test_what_is_scored_last_is_the_network_that_validation_scored(run: Path) -> None:
+def test_the_scored_network_is_that_of_the_last_validation(run: Path) -> None:
     model = read_trained_model(run)
     folder = run / "recipes"
     folder.mkdir()
-    done = Run(model, find_table_recipe("q-4bit", 3), folder)
+    done = Run(model, find_table_recipe("prato/4bit", 3), folder)
     network = done.network()
     assert sum(1 for _ in ranges(network)) > 20
     assert model.configuration is not None
@@ -135,28 +131,27 @@ def test_what_is_scored_last_is_the_network_that_validation_scored(run: Path) ->
     assert [event["update"] for event in done.events("validation")] == [1, 3]
     assert not done.events("diverged")
     outputs = done.test_outputs()
-    translations_file(folder, "q-4bit").write_text(json.dumps({name: ["kept"] for name in outputs}))
+    translations_file(folder, "prato/4bit").write_text(json.dumps({name: ["kept"] for name in outputs}))
     assert done.test_outputs() == {name: ["kept"] for name in data.TESTS}
 
 
-def test_post_training_of_table_5_quantizes_what_was_trained_from_scratch(run: Path) -> None:
+def test_post_training_of_table_5_starts_from_the_model_trained_from_scratch(run: Path) -> None:
     model = read_trained_model(run)
     folder = run / "recipes"
     folder.mkdir()
     for name in (CONTROL_FROM_SCRATCH, AFTER_FROM_SCRATCH):
         Run(model, find_table_recipe(name, 2), folder)
     before, after = (
-        load_outcome(best_file(folder / f"{name}.compression", 0))
-        for name in (CONTROL_FROM_SCRATCH, AFTER_FROM_SCRATCH)
+        load_result(folder / f"{name}.compression" / "best.0.pt") for name in (CONTROL_FROM_SCRATCH, AFTER_FROM_SCRATCH)
     )
     assert all(torch.equal(weight, after.weights[name]) for name, weight in before.weights.items())
     assert not torch.equal(before.weights["embedding.weight"], model.weights["embedding.weight"])
 
 
-def test_table_3_stands_as_in_the_paper() -> None:
+def test_table_3_has_the_layout_of_the_paper() -> None:
     measured = {"perplexity": 2.0, "val": {"bleu": 30.0}}
-    rows = {name: {"recipe": name, **measured} for name in table_recipes("q3")}
-    found = tables(rows)["q3"]
+    rows = {name: {"recipe": name, **measured} for name in table_recipes("prato-table-3")}
+    found = tables(rows)["prato-table-3"]
     assert len(found) == 14
     assert found[9]["one_range"]["paper_perplexity"] == 3.54 and found[9]["buckets"]["paper_bleu"] == 39.27
     denominator = next(row for row in found if row["operation"] == "denominator")
@@ -166,5 +161,5 @@ def test_table_3_stands_as_in_the_paper() -> None:
 
 def test_an_unknown_table(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
-        main([str(run), "q9"])
-    assert "unknown table 'q9': choose among q2, q3, q4, q5, l2, or a recipe of one" in capsys.readouterr().err
+        main([str(run), "prato-table-9"])
+    assert "unknown table 'prato-table-9': choose among prato-table-2, prato-table-3, " in capsys.readouterr().err

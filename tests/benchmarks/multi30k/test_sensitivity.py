@@ -1,12 +1,12 @@
-"""Paper B's Table 1 as a benchmark: its rows, ours beside the paper's."""
+"""The benchmark of sensitivity: rows with our scores and the paper's."""
 
 from pathlib import Path
 
 import pytest
 
 from benchmarks.multi30k.sensitivity import main
-from pocketmt.evaluation.records import read_record
-from tests.recipes.tiny_run import write_tiny_run
+from benchmarks.record_files import read_record
+from tests.compression.tiny_run import write_tiny_run
 
 
 def test_each_part_has_our_scores_and_the_papers(tmp_path: Path) -> None:

@@ -1,12 +1,12 @@
-"""The benchmark of shortlists on a small run: a row for each length and text, longer lists letting more through."""
+"""The benchmark of shortlists on a small run: a row for each length and text, higher recall of longer lists."""
 
 from pathlib import Path
 
 import pytest
 
 from benchmarks.multi30k import data, shortlists
-from pocketmt.evaluation.records import read_record
-from tests.recipes.tiny_run import write_tiny_run
+from benchmarks.record_files import read_record
+from tests.compression.tiny_run import write_tiny_run
 
 
 def test_a_row_for_each_length_and_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -21,7 +21,7 @@ def test_a_row_for_each_length_and_text(tmp_path: Path, monkeypatch: pytest.Monk
     taught = ["--taught", str(tmp_path / "train.en"), str(tmp_path / "train.up")]
     shortlists.main([str(run), *taught, "--rounds", "1", "--output", str(output)])
     rows = read_record(output)["rows"]
-    assert [(row["likeliest"], row["frequent"]) for row in rows] == [(1, 1), (20, 48)] * 2
+    assert [(row["top_k"], row["frequent"]) for row in rows] == [(1, 1), (20, 48)] * 2
     short, long = rows[:2]
     assert short["recall"]["mean_pieces"] < long["recall"]["mean_pieces"]
     assert short["recall"]["output"] <= long["recall"]["output"]

@@ -1,14 +1,14 @@
-"""The benchmark of students on small runs: every model beside the first, the teacher."""
+"""The benchmark of students on small runs: every model is compared with the first, the teacher."""
 
 from pathlib import Path
 
 import pytest
 
 from benchmarks.multi30k import data, students
+from benchmarks.record_files import read_record
 from pocketmt.errors import ConfigurationError
-from pocketmt.evaluation.records import read_record
-from pocketmt.recipes.run_folder import pack_run
-from tests.recipes.tiny_run import write_tiny_run
+from pocketmt.packing.run import pack_run
+from tests.compression.tiny_run import write_tiny_run
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_every_model_is_measured_beside_the_teacher(folder: Path) -> None:
+def test_every_model_is_compared_with_the_teacher(folder: Path) -> None:
     models = [f"{label}={folder / file}.pocketmt" for label, file in (("a = b", "float32"), ("small", "uniform8"))]
     assert students.main([*models, "--final", "--rounds", "2", "--output", str(folder / "record.json")]) == 0
     teacher, small = read_record(folder / "record.json")["rows"]
@@ -38,7 +38,7 @@ def test_every_model_is_measured_beside_the_teacher(folder: Path) -> None:
     assert small["time"]["lowest"] == min(ratios) and small["time"]["highest"] == max(ratios)
 
 
-def test_without_the_tests_there_is_the_validation_alone(folder: Path) -> None:
+def test_without_final_only_the_validation_set_is_scored(folder: Path) -> None:
     models = [f"{name}={folder / name}.pocketmt" for name in ("float32", "uniform8")]
     students.main([*models, "--output", str(folder / "record.json")])
     rows = read_record(folder / "record.json")["rows"]

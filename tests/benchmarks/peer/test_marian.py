@@ -1,4 +1,4 @@
-"""Marian's side, as far as it goes without Marian: its weights are ours under its names."""
+"""The export to Marian, without Marian: its weights are ours under its names."""
 
 import json
 from pathlib import Path
@@ -30,7 +30,7 @@ def export(architecture: Architecture, folder: Path) -> tuple[dict[str, Any], di
 
 
 @pytest.mark.parametrize("name", ["tiny", "6-2.tiny"])
-def test_every_weight_is_there_once_and_options_say_the_sizes(tmp_path: Path, name: str) -> None:
+def test_every_weight_is_exported_once_and_options_have_the_sizes(tmp_path: Path, name: str) -> None:
     architecture = preset(name, SIZE)
     weights, tensors = export(architecture, tmp_path)
     options = json.loads(tensors.pop("special:model.yml").tobytes().removesuffix(b"\0"))
@@ -49,7 +49,7 @@ def is_attention_bias(name: str) -> bool:
     return any(f"_{layer}_b{letter}" in name for layer in ("self", "context") for letter in "qkvo")
 
 
-def test_a_fused_product_comes_apart_and_every_matrix_is_turned(tmp_path: Path) -> None:
+def test_fused_products_are_split_and_matrices_transposed(tmp_path: Path) -> None:
     weights, tensors = export(preset("6-2.tiny", SIZE), tmp_path)
     fused = weights["encoder.layers.1.self_attention.query_key_value.weight"]
     for index, letter in enumerate("qkv"):
@@ -70,11 +70,11 @@ def test_the_vocabulary_names_every_piece_with_its_id(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("architecture", [preset("tiny", SIZE, "pre"), preset("12-1.base", SIZE), preset("lstm", SIZE)])
 def test_other_networks_are_refused(tmp_path: Path, architecture: Architecture) -> None:
-    with pytest.raises(ConfigurationError, match="norms after its layers"):
+    with pytest.raises(ConfigurationError, match="supports only post-norm Transformers"):
         write_marian_model({}, architecture, PIECES, tmp_path)
 
 
-def test_the_file_that_counts_is_the_one_that_a_setting_loads(tmp_path: Path) -> None:
+def test_the_file_size_is_that_of_the_loaded_file(tmp_path: Path) -> None:
     side = marian_side("int8", tmp_path, "python", 1.0, (104, 50))
     for setting in side.settings:
         file = tmp_path / side.options(setting)["file"]

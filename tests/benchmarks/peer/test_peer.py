@@ -1,4 +1,4 @@
-"""The benchmark beside the peers: what it measures is what it says. No time is asserted."""
+"""The comparison with other engines: rows, ratios and translations are right. No time is asserted."""
 
 import sys
 from collections.abc import Iterator
@@ -20,14 +20,15 @@ from benchmarks.peer.models import Pythons, TimedModel, random_network, variants
 from benchmarks.peer.piece_list import made_up_vocabulary
 from benchmarks.peer.record import render, rows_of
 from benchmarks.peer.sides import ONE_BY_ONE, PEERS, our_side, with_workers
+from benchmarks.record_files import read_record
 from pocketmt.engine import Translator
 from pocketmt.errors import ConfigurationError, EngineError
-from pocketmt.evaluation.records import read_record
 from pocketmt.model_file import open_model
 from pocketmt.model_file.shortlist_encoding import Shortlist
 from pocketmt.models.networks import make_network
 from pocketmt.models.presets import preset
-from pocketmt.recipes.packing.model_file import About, pack
+from pocketmt.packing.contents import ModelContents, ModelMetadata
+from pocketmt.packing.model_file import pack
 from pocketmt.text.vocabulary import Vocabulary
 
 LENGTH = 6
@@ -64,7 +65,7 @@ MODEL = TimedModel("model", "seed 1", preset("tiny", 64), (LENGTH, LENGTH), SENT
 
 
 @pytest.mark.parametrize(("asked", "timed"), [([], [False, True]), (["with"], [True]), (["without"], [False])])
-def test_models_with_or_without_a_shortlist_can_be_asked_for(
+def test_models_with_or_without_a_shortlist_can_be_selected(
     asked: list[str], timed: list[bool], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     made = [replace(MODEL, shortlist=False), MODEL]
@@ -75,7 +76,7 @@ def test_models_with_or_without_a_shortlist_can_be_asked_for(
     assert [model.shortlist for model, _ in program._models(program._options(), tmp_path)] == timed
 
 
-def test_what_was_measured_before_an_error_is_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_measurements_before_an_error_are_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     def models(*_: Any) -> Iterator[tuple[TimedModel, Amount]]:
         yield MODEL, QUICK
         raise EngineError("the next model fails")
@@ -106,7 +107,7 @@ def test_ratios_are_taken_round_by_round_and_above_one_where_ours_is_faster() ->
     assert render([row, row_of_four]).count("\n") == 3
 
 
-def test_every_form_has_a_row_beside_every_peer_and_words_are_compared_where_they_are_the_same_models() -> None:
+def test_every_form_has_a_row_for_every_peer_and_translations_of_the_same_model_are_compared() -> None:
     peers = [measurement(name, "int8", [4.0], [[1]]) for name in PEERS]
     ours = [measurement("PocketMT", "uniform8", [2.0], [[1]]), measurement("PocketMT", "mixed2.6", [1.0], [[1]])]
     rows = rows_of(MODEL, "case", peers, ours)
@@ -133,12 +134,13 @@ def model_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     architecture = preset("tiny", 64)
     torch.manual_seed(1)
     path = tmp_path_factory.mktemp("peer") / "tiny.pocketmt"
-    about = About(source_language="en", target_language="de")
-    pack(path, make_network(architecture).state_dict(), architecture, made_up_vocabulary(64), "uniform8", about)
+    metadata = ModelMetadata(source_language="en", target_language="de")
+    weights = make_network(architecture).state_dict()
+    pack(path, ModelContents(weights, architecture, made_up_vocabulary(64), "uniform8", metadata))
     return path
 
 
-def test_our_side_gives_the_same_words_in_every_case_setting_and_round(model_file: Path) -> None:
+def test_our_translations_are_the_same_in_every_case_setting_and_round(model_file: Path) -> None:
     side = our_side("uniform8", str(model_file), sys.executable)
     model = replace(MODEL, ours={"uniform8": model_file})
     amount = Amount(one_by_one=3, batches=3, rounds=2)
@@ -156,7 +158,7 @@ def test_our_side_gives_the_same_words_in_every_case_setting_and_round(model_fil
     assert all(len(output) in (LENGTH - 1, LENGTH) for output in outputs[0])
 
 
-def test_with_workers_batches_alone_are_timed_and_the_words_are_the_same(model_file: Path) -> None:
+def test_with_workers_only_batches_are_timed_and_translations_are_the_same(model_file: Path) -> None:
     side = our_side("uniform8", str(model_file), sys.executable)
     model = replace(MODEL, ours={"uniform8": model_file}, peers={"int8": []})
     amount = Amount(one_by_one=3, batches=3, rounds=2)
@@ -171,7 +173,7 @@ def test_with_workers_batches_alone_are_timed_and_the_words_are_the_same(model_f
     assert one == two
 
 
-def test_a_child_that_dies_is_an_error(tmp_path: Path) -> None:
+def test_a_child_process_that_ends_is_an_error(tmp_path: Path) -> None:
     with Child("benchmarks.peer.run_pocketmt", {}) as child, pytest.raises(EngineError, match="asked to load"):
         child.load(str(tmp_path / "missing.pocketmt"), {})
 
@@ -190,7 +192,7 @@ def test_every_form_is_written_and_translates(tmp_path: Path) -> None:
     files = write_ours(network, tmp_path)
     assert tuple(files) == FORMS == ("float32", "uniform8", "logarithmic4", "mixed2.6")
     with open_model(files["mixed2.6"]) as file:
-        bits = [group.bits for group in file.matrices["embedding.weight"]]
+        bits = [group.form.bits for group in file.matrices["embedding.weight"]]
     assert bits == [4, 3, 2, 1]
     assert network.shortlist is not None
     allowed = set(network.shortlist.pieces(SENTENCES[0]))
@@ -200,7 +202,7 @@ def test_every_form_is_written_and_translates(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(find_spec("ctranslate2") is None, reason="CTranslate2 is not installed: pip install .[benchmark]")
-def test_both_sides_write_the_same_words_of_forced_length_with_a_shortlist_too(tmp_path: Path) -> None:
+def test_both_engines_write_the_same_translations_of_forced_length_also_with_a_shortlist(tmp_path: Path) -> None:
     few = Shortlist([200], [[]] * 4 + [[*range(201, 210)]] * (VOCABULARY - 4))
     network = replace(small_network(), shortlist=few)
     about = TimedModel("tiny", "seed 1", network.architecture, (LENGTH, LENGTH), SENTENCES, {}, {})

@@ -1,4 +1,4 @@
-"""The same shortlists for every side."""
+"""The same shortlists for all engines."""
 
 import pytest
 
@@ -11,7 +11,7 @@ PIECES = ["<pad>", "<s>", "</s>", "<unk>", "a", "b", "c", "d"]
 LISTS = Shortlist([4, 5], [[], [], [], [], [], [], [6, 7], [7]])
 
 
-def test_random_lists_are_of_the_usual_lengths_and_the_same_each_time() -> None:
+def test_random_lists_have_the_usual_lengths_and_are_reproducible() -> None:
     lists = random_shortlist(400, 1)
     assert list(lists.frequent) == list(range(4, 104))
     assert {len(targets) for targets in lists.targets[4:]} == {50}
@@ -21,13 +21,13 @@ def test_random_lists_are_of_the_usual_lengths_and_the_same_each_time() -> None:
     assert lists.targets == random_shortlist(400, 1).targets != random_shortlist(400, 2).targets
 
 
-def test_ctranslate2_takes_lists_by_word_those_of_no_word_for_every_sentence() -> None:
+def test_the_map_for_ctranslate2_has_lists_by_source_piece_and_for_every_sentence() -> None:
     assert ctranslate2_map(LISTS, PIECES) == "\ta b\nc\tc d\nd\td\n"
     of_eos = Shortlist([4], [[], [], [7], [], [], [], [], []])
     assert ctranslate2_map(of_eos, PIECES) == "\ta d\n"
 
 
-def test_marian_takes_target_source_and_probability_and_the_first_of_the_vocabulary() -> None:
+def test_the_table_for_marian_has_target_source_and_probability() -> None:
     table, first, likeliest = marian_table(LISTS, PIECES)
     assert table == "c c 0.500000\nd c 0.500000\nd d 1.000000\n"
     assert (first, likeliest) == (6, 2)
@@ -36,6 +36,6 @@ def test_marian_takes_target_source_and_probability_and_the_first_of_the_vocabul
 @pytest.mark.parametrize(
     "lists", [Shortlist([5], [[]] * 8), Shortlist([4, 6], [[]] * 8), Shortlist([4], [[], [], [7], *[[]] * 5])]
 )
-def test_marian_has_no_other_lists(lists: Shortlist) -> None:
+def test_lists_that_marian_does_not_support_are_refused(lists: Shortlist) -> None:
     with pytest.raises(ConfigurationError, match="first pieces"):
         marian_table(lists, PIECES)

@@ -1,4 +1,4 @@
-"""The pictures of the pages: drawn from their records, the same each time, or an error that says what is missing."""
+"""The figures of the documentation: reproducible from their records, or an error that names what is missing."""
 
 import re
 from pathlib import Path
@@ -9,8 +9,8 @@ import pytest
 from benchmarks.pictures.__main__ import PICTURES, ROOT, draw
 from benchmarks.pictures.kernels import MARKERS, PLACES, SHAPES
 from benchmarks.pictures.peers import CASES
+from benchmarks.record_files import write_record
 from pocketmt.errors import ConfigurationError, DataError
-from pocketmt.evaluation.records import write_record
 
 NAMES = re.compile(r"\b[mp][0-9a-f]{10}\b")  # that Matplotlib makes of a part's digits
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
@@ -72,7 +72,7 @@ def drawn(picture: str, records: dict[str, dict[str, Any]], folder: Path) -> str
 
 
 @pytest.mark.parametrize("name", PICTURES)
-def test_the_pages_show_what_the_records_say(name: str, tmp_path: Path) -> None:
+def test_the_figures_of_the_documentation_are_up_to_date(name: str, tmp_path: Path) -> None:
     draw(name, ROOT / "benchmarks" / "records", tmp_path)
     (shapes, places), (shown_shapes, shown_places) = (parts(folder / name) for folder in (tmp_path, ROOT / "docs"))
     same = shapes == shown_shapes and shown_places == pytest.approx(places, abs=0.05)
@@ -80,7 +80,7 @@ def test_the_pages_show_what_the_records_say(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["speed.svg", "students.svg"])
-def test_each_side_has_its_time_and_ours_how_it_stands_beside_the_faster_peer(name: str, tmp_path: Path) -> None:
+def test_each_engine_has_its_time_and_ours_the_ratio_to_the_faster_peer(name: str, tmp_path: Path) -> None:
     text = drawn(name, made_up(), tmp_path)
     for shown in ("Marian int8", "40.0", "CTranslate2 int8", "30.0", "PocketMT uniform8", "20.0  (1.5 ×)"):
         assert f">{shown}</text>" in text
@@ -100,7 +100,7 @@ def test_kernels_are_drawn_on_the_best_instruction_set(tmp_path: Path) -> None:
     assert all(f">{family}</text>" in text for family in MARKERS)
 
 
-def test_a_record_without_what_is_drawn_is_refused(tmp_path: Path) -> None:
+def test_a_record_that_lacks_data_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"peer\.json: no such record"):
         draw("speed.svg", tmp_path, tmp_path)
     records = made_up()

@@ -1,4 +1,4 @@
-"""The benchmark of stored forms: all recipes are among them, files hold what they say. No time is asserted."""
+"""The benchmark of stored forms: all recipes have one, and files have their form. No time is asserted."""
 
 from pathlib import Path
 from typing import Any
@@ -8,16 +8,21 @@ import pytest
 import torch
 
 from benchmarks.peer.models import random_sources
+from benchmarks.recipe_files import find_recipe, recipe_names
 from benchmarks.schemes.files import FileMaker
 from benchmarks.schemes.forms import EIGHT_BIT, Form, every_form
 from benchmarks.schemes.record import render, row_of
+from pocketmt.compression.plan import row_groups
+from pocketmt.compression.planning import make_plan
 from pocketmt.engine import Translator
 from pocketmt.model_file import open_model
-from pocketmt.model_file.products import Products, StaticProducts
+from pocketmt.model_file.activations.activation_quantization import (
+    StoredLogarithmicActivations,
+    StoredStaticActivations,
+)
+from pocketmt.models.networks import make_network
 from pocketmt.models.presets import preset
-from pocketmt.recipes.description.catalogue import find_recipe, recipe_names
-from pocketmt.recipes.description.plan import make_plan
-from pocketmt.recipes.reference.network import load_reference
+from pocketmt.packing.reference.network import load_reference
 from pocketmt.text.vocabulary import BOS, EOS
 
 TINY = preset("tiny", 320)
@@ -25,29 +30,30 @@ FORMS = {form.name: form for form in every_form(TINY)}
 
 
 # For its scores alone: it quantizes operations that no model file holds.
-WITHOUT_FILE = "q-naive-8bit"
+WITHOUT_FILE = "prato/8bit-naive"
 FULLY_QUANTIZED = {bits: f"affine, {bits} bit, fully quantized" for bits in (8, 6, 4)}
 STATIC_SCALES = "uniform, 8 bit, static scales"
-LOG_PRODUCTS = "l-log4-dot-products"
+LOG_PRODUCTS = "aji/log4-dot-products"
 
 
 def test_every_recipe_that_quantizes_and_has_a_file_has_one_form() -> None:
     named = [name for form in FORMS.values() for name in form.recipes]
-    quantizing = [name for name in recipe_names() if make_plan(find_recipe(name), TINY)[-1].matrices]
-    assert sorted([*named, WITHOUT_FILE]) == quantizing
+    quantizing = [name for name in recipe_names() if make_plan(find_recipe(name), TINY).stages[-1].matrices]
+    assert sorted([*named, WITHOUT_FILE]) == sorted(quantizing)
     assert next(iter(FORMS)) == EIGHT_BIT
-    assert "uniform8" in FORMS[EIGHT_BIT].recipes
-    assert {"b4-mixed-2.6-bits", "mixed-2.6-bits-distilled"} <= set(FORMS["b4-mixed-2.6-bits"].recipes)
+    assert "8bit" in FORMS[EIGHT_BIT].recipes
+    assert FORMS["mixed-2.6-bits-distilled"].recipes == ["mixed-2.6-bits-distilled", "chung/mixed-2.6-bits"]
 
 
 def test_recipes_that_quantize_activations_alike_share_a_form_that_others_do_not_have() -> None:
-    assert "q-weights-only" in FORMS["affine, 8 bit"].recipes
-    assert {"q-8bit", "q-post-training-8bit", "q-no-gradient-clipping"} <= set(FORMS[FULLY_QUANTIZED[8]].recipes)
-    assert FORMS[FULLY_QUANTIZED[6]].recipes == ["q-6bit", "q-post-training-6bit"]
-    assert FORMS[FULLY_QUANTIZED[4]].recipes == ["q-4bit"]
-    assert FORMS["q-no-buckets"].recipes == ["q-no-buckets"]
-    assert {"e6-8bit-static", "e7-8bit-fine-tuned"} <= set(FORMS[STATIC_SCALES].recipes)
-    assert FORMS[LOG_PRODUCTS].recipes == [LOG_PRODUCTS, "log4-dot-products-scale-4"]
+    assert "prato/8bit-weights-only" in FORMS["affine, 8 bit"].recipes
+    fully_quantized = {"prato/8bit", "prato/8bit-after-training", "prato/8bit-without-gradient-clipping"}
+    assert fully_quantized <= set(FORMS[FULLY_QUANTIZED[8]].recipes)
+    assert FORMS[FULLY_QUANTIZED[6]].recipes == ["prato/6bit", "prato/6bit-after-training"]
+    assert FORMS[FULLY_QUANTIZED[4]].recipes == ["prato/4bit"]
+    assert FORMS["prato/8bit-without-buckets"].recipes == ["prato/8bit-without-buckets"]
+    assert {"8bit-static", "behnke/8bit-static-fine-tuned"} <= set(FORMS[STATIC_SCALES].recipes)
+    assert FORMS[LOG_PRODUCTS].recipes == [LOG_PRODUCTS, "aji/log4-dot-products-scale-4"]
 
 
 @pytest.fixture(scope="module")
@@ -60,19 +66,20 @@ def maker() -> FileMaker:
     [
         "affine, 6 bit",
         "binary, 3 bit",
-        "b4-mixed-2.2-bits",
-        "z1-codebook-attention-1bit",
-        "l-log4-biases-after-training",  # stacks of vectors, too
+        "chung/mixed-2.2-bits",
+        "cheong/binarization-attention-flexible",
+        "aji/log4-biases/after-training",  # stacks of vectors, too
     ],
 )
 def test_a_file_has_its_form_and_translates(tmp_path: Path, maker: FileMaker, name: str) -> None:
     path, form = tmp_path / "form.pocketmt", FORMS[name]
     maker.write(form, path)
+    groups = row_groups(form.assignments, make_network(TINY).state_dict(), range(TINY.vocabulary_size))
     with open_model(path) as file:
-        assert set(file.matrices) == set(form.matrices)
-        for matrix, division in form.matrices.items():
-            assert [group.bits for group in file.matrices[matrix]] == [each.bits for each in division.schemes]
-        assert (file.activations, file.products) == (None, None)
+        assert set(file.matrices) == set(groups)
+        for matrix, each in groups.items():
+            assert [group.form.bits for group in file.matrices[matrix]] == [group.scheme.bits for group in each]
+        assert (file.activation_ranges, file.activation_quantization) == (None, None)
     assert_translates(path)
 
 
@@ -82,25 +89,30 @@ def assert_translates(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "bits", "buckets"), [*((FULLY_QUANTIZED[b], b, True) for b in (8, 6, 4)), ("q-no-buckets", 8, False)]
+    ("name", "bits", "buckets"),
+    [*((FULLY_QUANTIZED[b], b, True) for b in (8, 6, 4)), ("prato/8bit-without-buckets", 8, False)],
 )
-def test_a_fully_quantized_file_says_so_and_translates(
+def test_a_fully_quantized_file_has_its_form_and_translates(
     tmp_path: Path, maker: FileMaker, name: str, bits: int, buckets: bool
 ) -> None:
     path = tmp_path / "form.pocketmt"
     maker.write(FORMS[name], path)
     with open_model(path) as file:
-        assert file.products is None and file.activations is not None
-        assert (file.activations.bits, bool(file.activations.bucketed)) == (bits, buckets)
+        assert file.activation_quantization is None and file.activation_ranges is not None
+        assert (file.activation_ranges.bits, bool(file.activation_ranges.bucketed)) == (bits, buckets)
     assert_translates(path)
 
 
-@pytest.mark.parametrize(("name", "products"), [(STATIC_SCALES, StaticProducts), (LOG_PRODUCTS, Products)])
-def test_a_file_of_products_says_so_and_translates(tmp_path: Path, maker: FileMaker, name: str, products: type) -> None:
+@pytest.mark.parametrize(
+    ("name", "products"), [(STATIC_SCALES, StoredStaticActivations), (LOG_PRODUCTS, StoredLogarithmicActivations)]
+)
+def test_a_file_with_quantized_products_has_its_form_and_translates(
+    tmp_path: Path, maker: FileMaker, name: str, products: type
+) -> None:
     path = tmp_path / "form.pocketmt"
     maker.write(FORMS[name], path)
     with open_model(path) as file:
-        assert file.activations is None and isinstance(file.products, products)
+        assert file.activation_ranges is None and isinstance(file.activation_quantization, products)
     assert_translates(path)
 
 
@@ -149,7 +161,7 @@ def measurement(seconds: list[float], peak: int) -> dict[str, Any]:
 
 
 def test_a_row_compares_round_by_round() -> None:
-    form = Form("a form", {}, ["a recipe"])
+    form = Form("a form", recipes=["a recipe"])
     row = row_of(form, measurement([4.0, 6.0, 9.0], 7), measurement([2.0, 6.0, 3.0], 3_500_000))
     assert (row["lowest_times_8_bit"], row["times_8_bit"], row["highest_times_8_bit"]) == (1.0, 2.0, 3.0)
     assert row["fastest_times_8_bit"] == 2.0

@@ -1,26 +1,28 @@
-"""The architecture of a model, as the model file states it, and the parameters that it has."""
+"""The architecture of a model: one description that PyTorch and the engine build the network from."""
 
 from collections.abc import Mapping
 from typing import Final
 
 from pocketmt.errors import ConfigurationError
-from pocketmt.model_file.architecture.base import Architecture
+from pocketmt.model_file.architecture.base import Architecture, AttentionKind
 from pocketmt.model_file.architecture.lstm import LstmArchitecture
-from pocketmt.model_file.architecture.transformer import LayerSizes, TransformerArchitecture
+from pocketmt.model_file.architecture.transformer import LayerSizes, TransformerArchitecture, is_plain_transformer
 
 __all__ = [
     "Architecture",
+    "AttentionKind",
     "LayerSizes",
     "LstmArchitecture",
     "TransformerArchitecture",
     "architecture_from_json",
+    "is_plain_transformer",
 ]
 
 _TYPES: Final[dict[str, type[Architecture]]] = {"transformer": TransformerArchitecture, "lstm": LstmArchitecture}
 
 
 def architecture_from_json(value: object) -> Architecture:
-    """Read the manifest's architecture object: every field that has no default must be there, and nothing unknown.
+    """Read the manifest's architecture object: every field without a default is required, unknown ones are refused.
 
     Raises:
         ConfigurationError: naming the field that is missing, unknown or out of range.

@@ -1,11 +1,13 @@
-"""What the architectures have in common: a vocabulary, a model dimension, and parameters with names and shapes."""
+"""The description that all architectures share: sizes, embeddings, special pieces, and parameters by name."""
 
+import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import MISSING, Field, dataclass, fields
-from typing import Any, Final, Self
+from dataclasses import MISSING, Field, dataclass, field
+from typing import Any, Final, Literal, Self
 
 from pocketmt.errors import ConfigurationError
+from pocketmt.model_file.architecture.fields import allowed, bounds, check_fields
 
 # Bounds that a model on an ordinary CPU stays far within; they keep a hostile file from asking for absurd tables.
 MAXIMUM_LAYERS: Final = 256
@@ -13,33 +15,114 @@ MAXIMUM_DIMENSION: Final = 1 << 16
 MAXIMUM_VOCABULARY: Final = 1 << 24
 SPECIAL_PIECES: Final = 4  # pad, bos, eos, unk
 
+AttentionKind = Literal["cross", "encoder", "decoder"]
+
+
+class AttentionSizes:
+    """Sizes of attention. Every architecture has these two fields, at the place where its JSON has them."""
+
+    __slots__ = ()
+
+    attention_heads: int
+    attention_dimension: int
+
+    @property
+    def head_size(self) -> int:
+        """Elements of each head's queries, keys and values."""
+        return self.attention_dimension // self.attention_heads
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Architecture(ABC):
-    """Sizes of a network, each architecture a dataclass of its own.
+class Architecture(AttentionSizes, ABC):
+    """The description of a network: all that PyTorch and the engine need to know to build it.
+
+    Raises ConfigurationError, naming the field, where a value is not allowed or sizes do not fit together.
 
     Attributes:
         type: the architecture's name.
-        model_dimension: of an embedded piece, and of what the output projection reads.
-        vocabulary_size: pieces, the special ones counted.
+        model_dimension: elements of an embedded piece, and of what the output projection reads.
+        vocabulary_size: pieces, including the special ones.
+        encoder_layers, decoder_layers: how many layers are run.
+        embeddings: "shared": one matrix embeds source and target pieces and is the output projection.
+        output_bias: whether the output projection has a bias.
+        first_decoder_input: what the decoder reads before the first target piece; "bos": that piece.
+        pad_id, bos_id, eos_id, unk_id: ids of the special pieces.
+        vocabularies: "shared": one SentencePiece model for source and target.
+        normalization_epsilon: added to the variance in layer normalization.
     """
 
     type: str
-    model_dimension: int
-    vocabulary_size: int
+    model_dimension: int = field(metadata=bounds(1, MAXIMUM_DIMENSION))
+    vocabulary_size: int = field(metadata=bounds(SPECIAL_PIECES + 1, MAXIMUM_VOCABULARY))
+    encoder_layers: int = field(metadata=bounds(1, MAXIMUM_LAYERS))
+    decoder_layers: int = field(metadata=bounds(1, MAXIMUM_LAYERS))
+    embeddings: str = field(default="shared", metadata=allowed("shared"))
+    output_bias: bool = field(default=False, metadata=allowed(False))
+    first_decoder_input: str = field(default="bos", metadata=allowed("bos"))
+    pad_id: int = field(default=0, metadata=allowed(0))
+    bos_id: int = field(default=1, metadata=allowed(1))
+    eos_id: int = field(default=2, metadata=allowed(2))
+    unk_id: int = field(default=3, metadata=allowed(3))
+    vocabularies: str = field(default="shared", metadata=allowed("shared"))
+    normalization_epsilon: float = field(default=1e-5, metadata=allowed(1e-5))
+
+    def __post_init__(self) -> None:
+        check_fields(dataclasses.fields(self), self.fields())
+        if self.attention_dimension % (4 * self.attention_heads):
+            raise ConfigurationError(
+                f"architecture: attention_dimension is {self.attention_dimension}, expected a multiple of "
+                f"4 x attention_heads = {4 * self.attention_heads}"
+            )
+        self.check_sizes()
+
+    @abstractmethod
+    def check_sizes(self) -> None:
+        """Raise ConfigurationError, naming the field, where sizes do not fit together."""
 
     @abstractmethod
     def parameter_shapes(self) -> dict[str, tuple[int, ...]]:
         """Return name and shape of every parameter, in the order of the network; weights are [outputs, inputs].
 
-        Names are those of the PyTorch model's state dict; the two-dimensional ones are the matrices that a scheme may
-        make small.
+        Names are those of the PyTorch model's state dict. The two-dimensional parameters are the matrices that a scheme
+        can quantize.
         """
+
+    @abstractmethod
+    def heads_of_layers(self, kind: AttentionKind) -> list[int]:
+        """Return how many heads each layer's attention of this kind has; tied layers count as often as they are run.
+
+        "cross" is from target to source, "encoder" and "decoder" are self-attention. Raises ConfigurationError where
+        the network has no such attention.
+        """
+
+    @property
+    def first_input_id(self) -> int:
+        """Id of the piece that the decoder reads before the first target piece."""
+        return {"bos": self.bos_id}[self.first_decoder_input]
+
+    @property
+    def never_generated_ids(self) -> tuple[int, ...]:
+        """Ids of the pieces that no translation has: all special pieces but eos."""
+        return self.pad_id, self.bos_id, self.unk_id
+
+    @property
+    def pre_norm(self) -> bool:
+        """Whether layer normalization comes before each sub-layer, not after its residual connection."""
+        return False
+
+    @property
+    def supports_quantized_activations(self) -> bool:
+        """Whether a model file can hold trained ranges of its activations."""
+        return False
+
+    def unpruned_sizes(self) -> dict[str, int]:
+        """Return the fields that list sizes of pruned layers -> the size of an unpruned one; none: no pruning."""
+        return {}
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Self:
         """Read the manifest's object; ConfigurationError names the field that is missing, unknown or out of range."""
-        known = {field.name: field for field in fields(cls)}
+        known = {field.name: field for field in dataclasses.fields(cls)}
         missing = [name for name, field in known.items() if field.default is MISSING and name not in value]
         unknown = [name for name in value if name not in known]
         if missing or unknown:
@@ -51,47 +134,33 @@ class Architecture(ABC):
         }
         return cls(**arguments)
 
+    def fields(self) -> dict[str, Any]:
+        """Return every field by its name, defaults too: what the engine reads."""
+        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+
     def to_json(self) -> dict[str, Any]:
-        """Return the manifest's object; what has its default is left out, but for the type."""
-        found = {field.name: getattr(self, field.name) for field in fields(self)}
-        defaults = {field.name: field.default for field in fields(self)}
+        """Return the manifest's object: every field but those that have their default; always the type."""
+        defaults = {field.name: field.default for field in dataclasses.fields(self)}
         return {
             name: list(value) if isinstance(value, tuple) else value
-            for name, value in found.items()
+            for name, value in self.fields().items()
             if name == "type" or value != defaults[name]
         }
 
 
 def _is_sizes(field: "Field[Any]", value: object) -> bool:
-    """Return whether a field that holds a tuple of sizes is given as a list, as JSON has it."""
+    """Return whether a field that holds a tuple of sizes is given as a list, as in JSON."""
     return isinstance(field.default, tuple) and isinstance(value, list)
 
 
-def check_size(name: str, value: object, lowest: int, highest: int) -> None:
-    """Raise ConfigurationError, naming the field, where a value is not a whole number within bounds."""
-    if not isinstance(value, int) or isinstance(value, bool) or not lowest <= value <= highest:
-        raise ConfigurationError(
-            f"architecture: {name} is {value!r:.80}, expected a whole number from {lowest} to {highest}"
-        )
-
-
-def check_heads(attention_dimension: int, attention_heads: int) -> None:
-    """Raise ConfigurationError unless an attention's elements divide into heads of a multiple of four."""
-    if attention_dimension % (4 * attention_heads):
-        raise ConfigurationError(
-            f"architecture: attention_dimension is {attention_dimension}, expected a multiple of "
-            f"4 x attention_heads = {4 * attention_heads}"
-        )
-
-
 class Shapes:
-    """Shapes of parameters, gathered layer by layer: what a linear layer and a norm have."""
+    """Shapes of parameters, collected layer by layer: what a linear layer and a norm have."""
 
     def __init__(self) -> None:
         self.found: dict[str, tuple[int, ...]] = {}
 
     def linear(self, name: str, outputs: int, inputs: int, bias: bool) -> None:
-        """Add a weight [outputs, inputs], and a bias where it has one."""
+        """Add a weight [outputs, inputs], and a bias [outputs] if `bias`."""
         self.found[f"{name}.weight"] = (outputs, inputs)
         if bias:
             self.found[f"{name}.bias"] = (outputs,)
@@ -102,7 +171,7 @@ class Shapes:
         self.found[f"{name}.bias"] = (size,)
 
     def cross_attention(self, name: str, attention: int, stream: int, bias: bool) -> None:
-        """Add an attention of a decoder whose stream, and whose encoder's output, has so many elements."""
+        """Add a cross-attention and its norm; decoder stream and encoder output both have `stream` elements."""
         self.linear(f"{name}.query", attention, stream, bias)
         self.linear(f"{name}.key_value", 2 * attention, stream, bias)
         self.linear(f"{name}.output", stream, attention, bias)

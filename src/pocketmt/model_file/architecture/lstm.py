@@ -1,49 +1,38 @@
-"""The architecture of a deep LSTM with attention [L7]."""
+"""The architecture of a deep LSTM with attention (Aji and Heafield 2020, section 4.1)."""
 
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, field
 
 from pocketmt.errors import ConfigurationError
-from pocketmt.model_file.architecture.base import (
-    MAXIMUM_DIMENSION,
-    MAXIMUM_LAYERS,
-    MAXIMUM_VOCABULARY,
-    SPECIAL_PIECES,
-    Architecture,
-    Shapes,
-    check_heads,
-    check_size,
-)
+from pocketmt.model_file.architecture.base import MAXIMUM_DIMENSION, Architecture, AttentionKind, Shapes
+from pocketmt.model_file.architecture.fields import allowed, bounds
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LstmArchitecture(Architecture):
-    """Sizes of an LSTM encoder and decoder; what they compute stands in `pocketmt.models.lstm`.
+    """Description of an LSTM encoder and decoder, whose equations are in `pocketmt.models.lstm`.
 
     The first encoder layer reads in both directions, with half of recurrent_dimension each; every other layer has all
     of it. attention_dimension is heads times head size.
-
-    Raises ConfigurationError, naming the field, where a size is out of range or sizes do not fit together.
     """
 
-    type: str = "lstm"
-    encoder_layers: int
-    decoder_layers: int
-    recurrent_dimension: int
-    attention_heads: int
-    attention_dimension: int
+    type: str = field(default="lstm", metadata=allowed("lstm"))
+    recurrent_dimension: int = field(metadata=bounds(2, MAXIMUM_DIMENSION))
+    attention_heads: int = field(metadata=bounds(1, MAXIMUM_DIMENSION))
+    attention_dimension: int = field(metadata=bounds(4, MAXIMUM_DIMENSION))
 
-    def __post_init__(self) -> None:
-        if self.type != "lstm":
-            raise ConfigurationError(f"architecture: type is {self.type!r:.80}, expected 'lstm'")
-        for name, (lowest, highest) in _BOUNDS.items():
-            check_size(name, getattr(self, name), lowest, highest)
+    def check_sizes(self) -> None:
+        """Raise ConfigurationError where recurrent_dimension is odd."""
         if self.recurrent_dimension % 2:
             raise ConfigurationError(
                 f"architecture: recurrent_dimension is {self.recurrent_dimension}, expected an even number (half of "
                 "the first encoder layer reads backwards)"
             )
-        check_heads(self.attention_dimension, self.attention_heads)
+
+    def heads_of_layers(self, kind: AttentionKind) -> list[int]:
+        """Return the heads of the first decoder layer's cross-attention, the network's only attention."""
+        if kind != "cross":
+            raise ConfigurationError("the model is recurrent, it has no self-attention: look at another kind")
+        return [self.attention_heads]
 
     def parameter_shapes(self) -> dict[str, tuple[int, ...]]:
         """Return name and shape of every parameter, in the order of the network."""
@@ -61,17 +50,6 @@ class LstmArchitecture(Architecture):
             shapes.layer(f"decoder.layers.{index}", recurrent, recurrent)
         shapes.linear("decoder.readout", self.model_dimension, recurrent, bias=True)
         return shapes.found
-
-
-_BOUNDS: Final = {
-    "encoder_layers": (1, MAXIMUM_LAYERS),
-    "decoder_layers": (1, MAXIMUM_LAYERS),
-    "model_dimension": (1, MAXIMUM_DIMENSION),
-    "recurrent_dimension": (2, MAXIMUM_DIMENSION),
-    "attention_heads": (1, MAXIMUM_DIMENSION),
-    "attention_dimension": (4, MAXIMUM_DIMENSION),
-    "vocabulary_size": (SPECIAL_PIECES + 1, MAXIMUM_VOCABULARY),
-}
 
 
 class _LstmShapes(Shapes):

@@ -1,24 +1,16 @@
-"""The architecture of a Transformer: a student's and a pruned one's too."""
+"""The architecture of a Transformer, including students and pruned networks."""
 
-from dataclasses import dataclass, replace
-from typing import Final
+from dataclasses import dataclass, field, replace
+from typing import TypeGuard
 
 from pocketmt.errors import ConfigurationError
-from pocketmt.model_file.architecture.base import (
-    MAXIMUM_DIMENSION,
-    MAXIMUM_LAYERS,
-    MAXIMUM_VOCABULARY,
-    SPECIAL_PIECES,
-    Architecture,
-    Shapes,
-    check_heads,
-    check_size,
-)
+from pocketmt.model_file.architecture.base import MAXIMUM_DIMENSION, Architecture, AttentionKind, Shapes
+from pocketmt.model_file.architecture.fields import allowed, bounds, check_size
 
 
 @dataclass(frozen=True, slots=True)
 class LayerSizes:
-    """What one layer has, after pruning: heads of self-attention and cross-attention, and feed-forward nodes.
+    """Sizes of one layer, after pruning: heads of self-attention and cross-attention, and feed-forward nodes.
 
     An encoder layer has no cross-attention, a layer with an SSRU no self-attention: 0 heads.
     """
@@ -30,93 +22,107 @@ class LayerSizes:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TransformerArchitecture(Architecture):
-    """Sizes of a Transformer; attention_dimension is heads times head size and need not be model_dimension.
+    """Description of a Transformer; attention_dimension is heads times head size and need not be model_dimension.
 
-    Students [E3] have a recurrent unit in the place of the decoder's self-attention, or share one layer's parameters
-    among all decoder layers. What pruning made different from layer to layer stands in lists, one number for each
-    layer that has parameters of its own; an empty one means that nothing was pruned.
+    Students (Behnke et al. 2021, section 3) have a recurrent unit instead of the decoder's self-attention, or share one
+    layer's parameters among all decoder layers. The lists have the sizes of pruned layers, one number for each layer
+    whose parameters are stored; an empty list means that nothing was pruned.
 
-    Raises ConfigurationError, naming the field, where a size is out of range or sizes do not fit together.
+    Attributes:
+        norm: "post": layer normalization after each residual connection; "pre": before each sub-layer.
+        attention_bias: whether the linear layers of attention have biases.
+        decoder_autoregression: "self_attention" or "ssru".
+        tied_decoder_layers: whether one layer's parameters are those of all decoder layers.
+        activation: of the feed-forward networks.
+        positions: how positions are encoded; "interleaved": sinusoids, sines in even elements and cosines in odd ones
+            (Vaswani et al. 2017, section 3.5).
     """
 
-    type: str = "transformer"
-    encoder_layers: int
-    decoder_layers: int
-    feed_forward_dimension: int
-    attention_heads: int
-    attention_dimension: int
-    norm: str
-    attention_bias: bool
-    decoder_autoregression: str = "self_attention"
-    tied_decoder_layers: bool = False
+    type: str = field(default="transformer", metadata=allowed("transformer"))
+    feed_forward_dimension: int = field(metadata=bounds(1, MAXIMUM_DIMENSION))
+    attention_heads: int = field(metadata=bounds(1, MAXIMUM_DIMENSION))
+    attention_dimension: int = field(metadata=bounds(4, MAXIMUM_DIMENSION))
+    norm: str = field(metadata=allowed("post", "pre"))
+    attention_bias: bool = field(metadata=allowed(False, True))
+    decoder_autoregression: str = field(default="self_attention", metadata=allowed("self_attention", "ssru"))
+    tied_decoder_layers: bool = field(default=False, metadata=allowed(False, True))
     encoder_heads: tuple[int, ...] = ()
     encoder_feed_forward: tuple[int, ...] = ()
     decoder_heads: tuple[int, ...] = ()
     decoder_cross_heads: tuple[int, ...] = ()
     decoder_feed_forward: tuple[int, ...] = ()
+    activation: str = field(default="relu", metadata=allowed("relu"))
+    positions: str = field(default="interleaved", metadata=allowed("interleaved"))
 
-    def __post_init__(self) -> None:
-        for name, allowed in _CHOICES.items():
-            if getattr(self, name) not in allowed:
-                choices = " or ".join(repr(choice) for choice in allowed)
-                raise ConfigurationError(f"architecture: {name} is {getattr(self, name)!r:.80}, expected {choices}")
-        for name in ("attention_bias", "tied_decoder_layers"):
-            if not isinstance(getattr(self, name), bool):
-                raise ConfigurationError(f"architecture: {name} is {getattr(self, name)!r:.80}, expected a boolean")
-        for name, (lowest, highest) in _BOUNDS.items():
-            check_size(name, getattr(self, name), lowest, highest)
+    def check_sizes(self) -> None:
+        """Raise ConfigurationError where model_dimension is odd, or lists do not fit the layers."""
         if self.model_dimension % 2:
             raise ConfigurationError(
                 f"architecture: model_dimension is {self.model_dimension}, expected an even number "
                 "(sine and cosine share the position encoding)"
             )
-        check_heads(self.attention_dimension, self.attention_heads)
-        self._check_pruned_sizes()
-
-    def _check_pruned_sizes(self) -> None:
-        for name in _PRUNED:
+        for name, highest in self.unpruned_sizes().items():
             sizes = getattr(self, name)
-            layers = self.encoder_layers if name.startswith("encoder") else self.own_decoder_layers
+            layers = self.encoder_layers if name.startswith("encoder") else self.stored_decoder_layers
             if not isinstance(sizes, tuple):
                 raise ConfigurationError(f"architecture: {name} is {sizes!r:.80}, expected a list of sizes")
             if sizes and len(sizes) != layers:
                 raise ConfigurationError(f"architecture: {name} has {len(sizes)} sizes, expected {layers}, one a layer")
-            highest = self.feed_forward_dimension if name.endswith("feed_forward") else self.attention_heads
             for size in sizes:
                 check_size(name, size, 1, highest)
         if self.decoder_heads and self.decoder_autoregression != "self_attention":
             raise ConfigurationError("architecture: decoder_heads is given, but the decoder has no self-attention")
 
     @property
-    def head_size(self) -> int:
-        """Elements of each head's queries, keys and values."""
-        return self.attention_dimension // self.attention_heads
-
-    @property
-    def own_decoder_layers(self) -> int:
-        """Decoder layers that have parameters of their own: one where all are tied."""
+    def stored_decoder_layers(self) -> int:
+        """Decoder layers whose parameters are stored: one where all are tied."""
         return 1 if self.tied_decoder_layers else self.decoder_layers
 
     @property
-    def equal_heads(self) -> bool:
-        """Whether it is plain but for feed-forward layers, which may differ in their nodes."""
+    def pre_norm(self) -> bool:
+        """Whether layer normalization comes before each sub-layer, not after its residual connection."""
+        return self.norm == "pre"
+
+    @property
+    def supports_quantized_activations(self) -> bool:
+        """Whether it is plain, but for feed-forward layers whose nodes may differ."""
         return replace(self, encoder_feed_forward=(), decoder_feed_forward=()).plain
 
     @property
     def plain(self) -> bool:
-        """Whether it is a Transformer as in the book: a decoder of self-attention, layers of one size, none tied."""
-        pruned = any(getattr(self, name) for name in _PRUNED)
+        """Whether it is the Transformer of Vaswani et al. 2017: self-attention, no pruned layers, none tied."""
+        pruned = any(getattr(self, name) for name in self.unpruned_sizes())
         return self.decoder_autoregression == "self_attention" and not self.tied_decoder_layers and not pruned
 
+    def unpruned_sizes(self) -> dict[str, int]:
+        """Return the fields that list sizes of pruned layers -> the size of an unpruned one."""
+        heads, nodes = self.attention_heads, self.feed_forward_dimension
+        return {
+            "encoder_heads": heads,
+            "encoder_feed_forward": nodes,
+            "decoder_heads": heads,
+            "decoder_cross_heads": heads,
+            "decoder_feed_forward": nodes,
+        }
+
+    def heads_of_layers(self, kind: AttentionKind) -> list[int]:
+        """Return the heads of each layer; ConfigurationError for the self-attention of a recurrent decoder."""
+        if kind == "decoder" and self.decoder_autoregression != "self_attention":
+            raise ConfigurationError("the decoder is recurrent, it has no self-attention: look at another kind")
+        if kind == "encoder":
+            return [sizes.heads for sizes in self.encoder_sizes()]
+        stored = [sizes.cross_heads if kind == "cross" else sizes.heads for sizes in self.decoder_sizes()]
+        return stored * (self.decoder_layers // len(stored))
+
     def encoder_sizes(self) -> list[LayerSizes]:
-        """Sizes of every encoder layer."""
+        """Return the sizes of every encoder layer."""
         heads = self.encoder_heads or (self.attention_heads,) * self.encoder_layers
         nodes = self.encoder_feed_forward or (self.feed_forward_dimension,) * self.encoder_layers
         return [LayerSizes(*sizes) for sizes in zip(heads, (0,) * self.encoder_layers, nodes, strict=True)]
 
     def decoder_sizes(self) -> list[LayerSizes]:
-        """Sizes of every decoder layer that has parameters of its own."""
-        layers = self.own_decoder_layers
+        """Return the sizes of every decoder layer whose parameters are stored."""
+        layers = self.stored_decoder_layers
         heads = self.decoder_heads or (self.attention_heads,) * layers
         if self.decoder_autoregression != "self_attention":
             heads = (0,) * layers
@@ -130,36 +136,16 @@ class TransformerArchitecture(Architecture):
         shapes.found["embedding.weight"] = (self.vocabulary_size, self.model_dimension)
         for index, sizes in enumerate(self.encoder_sizes()):
             shapes.layer(f"encoder.layers.{index}", sizes, recurrent=False)
-        shapes.end("encoder")
+        shapes.final_norm("encoder")
         for index, sizes in enumerate(self.decoder_sizes()):
             shapes.layer(f"decoder.layers.{index}", sizes, recurrent=self.decoder_autoregression == "ssru")
-        shapes.end("decoder")
+        shapes.final_norm("decoder")
         return shapes.found
 
 
-_CHOICES: Final = {
-    "type": ("transformer",),
-    "norm": ("post", "pre"),
-    "decoder_autoregression": ("self_attention", "ssru"),
-}
-
-_BOUNDS: Final = {
-    "encoder_layers": (1, MAXIMUM_LAYERS),
-    "decoder_layers": (1, MAXIMUM_LAYERS),
-    "model_dimension": (2, MAXIMUM_DIMENSION),
-    "feed_forward_dimension": (1, MAXIMUM_DIMENSION),
-    "attention_heads": (1, MAXIMUM_DIMENSION),
-    "attention_dimension": (4, MAXIMUM_DIMENSION),
-    "vocabulary_size": (SPECIAL_PIECES + 1, MAXIMUM_VOCABULARY),
-}
-
-_PRUNED: Final = (
-    "encoder_heads",
-    "encoder_feed_forward",
-    "decoder_heads",
-    "decoder_cross_heads",
-    "decoder_feed_forward",
-)
+def is_plain_transformer(architecture: Architecture) -> TypeGuard[TransformerArchitecture]:
+    """Return whether a network is the Transformer of Vaswani et al. 2017, as other programs run it."""
+    return isinstance(architecture, TransformerArchitecture) and architecture.plain
 
 
 class _TransformerShapes(Shapes):
@@ -182,8 +168,8 @@ class _TransformerShapes(Shapes):
         self.linear(f"{layer}.feed_forward.outer", self.model, sizes.feed_forward, True)
         self.norm(f"{layer}.feed_forward_norm", self.model)
 
-    def end(self, stack: str) -> None:
-        if self.architecture.norm == "pre":
+    def final_norm(self, stack: str) -> None:
+        if self.architecture.pre_norm:
             self.norm(f"{stack}.norm", self.model)
 
     def _self_attention(self, name: str, attention: int) -> None:

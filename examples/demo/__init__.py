@@ -1,0 +1,1 @@
+"""The demo: train, pack, score, time and translate on a synthetic corpus (`make demo`)."""

@@ -1,0 +1,63 @@
+#include "cpu.h"
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#elif defined(__aarch64__) && defined(__linux__)
+#include <sys/auxv.h>
+#endif
+
+namespace pocketmt {
+
+namespace {
+
+#if defined(__x86_64__)
+
+bool is_set(const CpuidBit& needed) {
+    uint32_t words[4] = {};
+    if (needed.subleaf > 0) {  // Leaves that have subleaves return the highest one in eax of subleaf 0.
+        if (!__get_cpuid_count(needed.leaf, 0, &words[0], &words[1], &words[2], &words[3])) return false;
+        if (words[0] < needed.subleaf) return false;
+    }
+    if (!__get_cpuid_count(needed.leaf, needed.subleaf, &words[0], &words[1], &words[2], &words[3])) return false;
+    return (words[static_cast<unsigned>(needed.place)] >> needed.bit & 1u) != 0;
+}
+
+uint32_t saved_registers() {
+    constexpr CpuidBit has_xgetbv{1, 0, CpuidRegister::ecx, 27};
+    if (!is_set(has_xgetbv)) return 0;
+    uint32_t low = 0, high = 0;
+    __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+    return low;
+}
+
+#else
+
+bool is_set(const CpuidBit&) {
+    return false;
+}
+
+uint32_t saved_registers() {
+    return 0;
+}
+
+#endif
+
+uint64_t hardware_capabilities() {
+#if defined(__aarch64__) && defined(__linux__)
+    return getauxval(AT_HWCAP);
+#else
+    return 0;
+#endif
+}
+
+}  // namespace
+
+bool offered(const CpuRequirements& requirements) {
+    for (const CpuidBit& needed : requirements.cpuid) {
+        if (needed.leaf != 0 && !is_set(needed)) return false;
+    }
+    return (requirements.saved_registers & ~saved_registers()) == 0 &&
+           (requirements.hardware_capabilities & ~hardware_capabilities()) == 0;
+}
+
+}  // namespace pocketmt

@@ -1,0 +1,29 @@
+// The features that an instruction set needs of the processor and the operating system.
+#pragma once
+
+#include <cstdint>
+
+namespace pocketmt {
+
+enum class CpuidRegister : uint8_t { eax, ebx, ecx, edx };
+
+// One bit of what the instruction CPUID of x86 returns (Intel SDM, volume 2).
+struct CpuidBit {
+    uint32_t leaf;  // 0: no bit is needed.
+    uint32_t subleaf;
+    CpuidRegister place;
+    uint8_t bit;
+};
+
+struct CpuRequirements {
+    CpuidBit cpuid[8] = {};
+    // Bits of XCR0 (Intel SDM, volume 1, section 13.3): registers that the operating system saves at a context switch.
+    uint32_t saved_registers = 0;
+    // Bits of AT_HWCAP, by which Linux on AArch64 describes the processor.
+    uint64_t hardware_capabilities = 0;
+};
+
+// Whether this machine has all of them.
+bool offered(const CpuRequirements& requirements);
+
+}  // namespace pocketmt

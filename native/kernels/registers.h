@@ -1,0 +1,39 @@
+// The registers of the instruction set that a source is compiled for. CMakeLists.txt compiles the sources of the
+// kernels once for each instruction set, with POCKETMT_INSTRUCTION_SET as its name and POCKETMT_REGISTERS as its file
+// in registers/. Such a file defines the struct Registers, which adds to VectorRegisters (registers/vectors.h):
+//
+//   requirements                 what the processor must have
+//   float_outputs, float_rows    outputs and rows of activations of a tile of the fp32 product
+//   integer_rows                 rows of activations of a tile of the integer products
+//   row_lookup_rows              the same of the product with a lookup table for each row
+//   unrolls_rows                 whether loops over a tile's rows are unrolled, so that its sums stay in registers
+//   parts_at_once                registers of weights that are multiplied by a row before the next row's turn
+//   two_chain_rows               tiles of at most this many rows have two sums for each output, one for each half of a
+//                                step, to hide the latency of the multiplication
+//   to_floats(integers)          32-bit integers, rounded to floats
+//   positive(floats)             the positive values, and 0 instead of the others and of NaN
+//   multiply_add(a, b, sums)     sums + a * b, in one rounding where the instruction set has it
+//   repeat(bytes)                16 bytes, repeated in every 16 bytes of a register
+//   look_up(table, indices)      table[index] of every 16 bytes; indices are from 0 to 15
+//   sum_codes(codes, columns)    the sum of the codes, which are padded with zeros to a multiple of 64
+//   add_up(sums [4])             the sum of each 4 neighbouring lanes: output 4 i + r is that of the lanes i of sums[r]
+//   Step, load_step(codes)       8 activations, as the next function reads them
+//   group_inputs<group>(step)    4 of them, repeated in every lane
+//   sixteen_inputs(codes)        16 activations, repeated in every 16 bytes
+//   SignedWeights, SixBitWeights a register of 8-bit weights, which are stored as weight + SignedWeights::zero, or of
+//                                6-bit weights, which are stored as weight + 32, with
+//     zero                       the offset that `add` multiplies too, or 0
+//     first_sums(negative_sums, output, activation_sum)
+//                                the correction to add to the sums of the outputs from `output` on, so that they become
+//                                sum(weight * activation); negative_sums: see integer_product/panels.h
+//     add(sums, inputs)          adds 4 products to each lane
+//
+//   ByteSums                     sums of bytes in 16 bits: add(bytes), widen(sums [4])
+//   fill_subset_sums(codes, table, high_offset)
+//                                see binary_code_product/nibble_tables.h
+//
+// An instruction set that defines POCKETMT_LOOKS_UP_WORDS computes binary codes in another way (word_product.h), and
+// needs neither of the last two.
+#pragma once
+
+#include POCKETMT_REGISTERS

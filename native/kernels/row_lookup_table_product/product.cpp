@@ -1,0 +1,75 @@
+// The product of 4-bit codes with a table of levels for each row: rows of activations by parts of four registers of
+// outputs.
+#include "instruction_set.h"
+#include "integer_product/call.h"
+#include "row_lookup_table_product/panels.h"
+
+namespace pocketmt {
+namespace {
+
+using Weights = Registers::SignedWeights;
+constexpr size_t lanes = Registers::bytes / lane_bytes;
+constexpr size_t outputs_of_part = part_registers * lanes;
+constexpr size_t part_bytes = part_registers * Registers::bytes;
+using Panels = RowLookupTablePanels<lanes>;
+
+template <size_t rows>
+void multiply_tile(const IntegerCall& call, const TileRange& range) {
+    constexpr size_t chains = rows == 1 ? 2 : 1;  // One for each half of a step hides the instruction's latency.
+    const size_t stride = call.activations.stride;
+    const uint8_t* bytes = range.weights;
+    for (size_t output = range.first_panel * panel_outputs; output < range.last_panel * panel_outputs;
+         output += outputs_of_part) {
+        Registers::Bytes tables[part_registers];
+        unrolled<part_registers>([&](auto index) POCKETMT_INLINE_LAMBDA {
+            tables[index()] = Registers::load(bytes + index() * Registers::bytes) + static_cast<uint8_t>(Weights::zero);
+        });
+        bytes += part_bytes;
+        Registers::Integers sums[chains][rows][part_registers] = {};
+        const int8_t* codes = call.activations.codes + range.first_row * stride;
+        for (size_t step = 0; step < call.steps; ++step, bytes += part_bytes, codes += lane_inputs) {
+            unrolled<part_registers>([&](auto index) POCKETMT_INLINE_LAMBDA {
+                const auto loaded = Registers::load(bytes + index() * Registers::bytes);
+                unrolled<2>([&](auto half) POCKETMT_INLINE_LAMBDA {
+                    const auto indices = Registers::nibbles<half()>(loaded);
+                    const Weights weights(Registers::look_up(tables[index()], indices));
+                    for_rows<rows>(range, [&](auto row) POCKETMT_INLINE_LAMBDA {
+                        const auto inputs = Registers::sixteen_inputs(codes + row() * stride + half() * lane_bytes);
+                        weights.add(sums[half() % chains][row()][index()], inputs);
+                    });
+                });
+            });
+        }
+        for_rows<rows>(range, [&](auto row) POCKETMT_INLINE_LAMBDA {
+            const int32_t activation_sum = call.activation_sums[range.first_row + row()];
+            Registers::Integers sum = Registers::add_up(sums[0][row()]);
+            if constexpr (chains == 2) sum += Registers::add_up(sums[1][row()]);
+            sum += Weights::first_sums(call.negative_sums, output, activation_sum);
+            store_sums(call, range.first_row + row(), activation_sum, output, sum);
+        });
+    }
+}
+
+constexpr auto tiles =
+    integer_tiles<Registers::row_lookup_rows>([](auto rows) -> TileFunction { return multiply_tile<rows()>; });
+
+void multiply(const PackedMatrix& matrix, const ProductInput& input, const Epilogue& epilogue, const Outputs& outputs) {
+    const RowLookupTableParts block = row_lookup_table_parts(matrix.shape);
+    const IntegerCall call = integer_call(static_cast<const uint8_t*>(matrix.data), nullptr, block.steps,
+                                          block.panel_bytes, matrix.shape, input, epilogue, outputs);
+    multiply_blocks(call, input.count, Weights::zero != 0, tiles);
+}
+
+}  // namespace
+
+namespace POCKETMT_INSTRUCTION_SET {
+
+constinit const Product row_lookup_table_product = {.name = "row lookup table product",
+                                                    .packed_bytes = Panels::packed_bytes,
+                                                    .pack = Panels::pack,
+                                                    .unpack_row = Panels::unpack_row,
+                                                    .gather = Panels::gather,
+                                                    .multiply = multiply};
+
+}  // namespace POCKETMT_INSTRUCTION_SET
+}  // namespace pocketmt

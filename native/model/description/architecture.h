@@ -1,0 +1,89 @@
+// The description of a network: the fields of pocketmt.model_file.architecture, by the same names.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <variant>
+#include <vector>
+
+#include "kernels/activation.h"
+#include "model/description/fields.h"
+
+namespace pocketmt {
+
+constexpr size_t max_layers = 256;
+constexpr size_t max_dimension = 65536;  // inputs of a matrix: 127 * 127 * 65536 still fits a 32-bit sum
+constexpr size_t max_vocabulary = size_t{1} << 24;
+
+// Ids of the special pieces: the lowest ids of a vocabulary.
+struct SpecialIds {
+    static constexpr size_t count = 4;
+
+    uint32_t pad, bos, eos, unk;
+};
+
+// Fields that all networks have.
+struct Architecture {
+    size_t model_dimension;
+    size_t vocabulary_size;
+    size_t encoder_layers;
+    size_t decoder_layers;
+    size_t attention_heads;
+    size_t attention_dimension;
+    SpecialIds special_ids;
+    uint32_t first_decoder_input;  // id of the piece that the decoder reads before the first target piece
+    float normalization_epsilon;
+
+    explicit Architecture(Fields& fields);
+
+    size_t head_size() const { return attention_dimension / attention_heads; }
+};
+
+enum class NormPlace { post, pre };
+enum class DecoderAutoregression { self_attention, ssru };
+enum class PositionTable { interleaved };
+
+// Sizes of one layer; pruning makes them differ from layer to layer.
+struct LayerSizes {
+    size_t heads;        // of self-attention; 0 in a decoder layer with a recurrent unit
+    size_t cross_heads;  // 0 in an encoder layer
+    size_t feed_forward;
+};
+
+struct TransformerArchitecture : Architecture {
+    NormPlace norm;
+    bool attention_bias;
+    Activation activation;
+    PositionTable positions;
+    std::vector<LayerSizes> encoder;
+    std::vector<LayerSizes> decoder;  // layers whose weights are stored
+    size_t decoder_rounds;            // how often the stored layers are run: more than once where layers are tied
+
+    // Throws ModelError naming the field that is out of range.
+    explicit TransformerArchitecture(Fields fields);
+
+    // Elements of a query in the layer that has most of them.
+    size_t widest_attention() const;
+    // Elements of a cross-attention query in all stored decoder layers together.
+    size_t cross_attention_queries() const;
+    // Elements that a layer adds to the decoder's state: key and value of self-attention, or a recurrent unit's cell.
+    size_t state_elements(const LayerSizes& layer) const {
+        return layer.heads == 0 ? model_dimension : 2 * layer.heads * head_size();
+    }
+    // The same of all decoder layers, each as often as it is run.
+    size_t state_elements() const;
+};
+
+struct LstmArchitecture : Architecture {
+    size_t recurrent_dimension;  // elements of a layer's output
+
+    // Throws ModelError naming the field that is out of range.
+    explicit LstmArchitecture(Fields fields);
+};
+
+using Description = std::variant<TransformerArchitecture, LstmArchitecture>;
+
+// Throws ModelError naming the field that is missing, unknown or out of range.
+Description describe_network(const FieldValues& values);
+
+}  // namespace pocketmt

@@ -1,0 +1,83 @@
+#include "model/runtime/thread_pool.h"
+
+#include <system_error>
+#include <utility>
+
+namespace pocketmt {
+
+namespace {
+
+constexpr uint64_t one_task = uint64_t{1} << 32;
+constexpr uint64_t parts_mask = one_task - 1;
+// Two products of a sentence are microseconds apart: less than it takes to wake up a thread.
+constexpr int looks_before_sleep = 4000;
+
+void pause() {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+}  // namespace
+
+ThreadPool::ThreadPool(size_t workers) {
+    threads_.reserve(workers);
+    try {
+        for (size_t i = 0; i < workers; ++i) threads_.emplace_back([this] { serve(); });
+    } catch (const std::system_error&) {  // the system has no more threads: the pool works with those it got
+    }
+}
+
+ThreadPool::~ThreadPool() {
+    stopping_ = true;
+    task_.fetch_add(one_task);
+    task_.notify_all();
+    for (std::thread& thread : threads_) thread.join();
+}
+
+void ThreadPool::run(size_t parts, const std::function<void(size_t)>& work) {
+    work_ = &work;
+    unfinished_.store(parts, std::memory_order_relaxed);
+    uint64_t next = (task_.load(std::memory_order_relaxed) & ~parts_mask) + one_task;
+    task_.store(next | parts, std::memory_order_release);
+    task_.notify_all();
+    take_parts();
+    while (unfinished_.load(std::memory_order_acquire) > 0) pause();
+    if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
+}
+
+void ThreadPool::serve() {
+    while (!stopping_) {
+        uint64_t seen = task_.load(std::memory_order_acquire);
+        if ((seen & parts_mask) > 0) {
+            take_parts();
+            continue;
+        }
+        int looks = 0;
+        while (task_.load(std::memory_order_relaxed) == seen && looks++ < looks_before_sleep) pause();
+        if (looks > looks_before_sleep) task_.wait(seen);
+    }
+}
+
+void ThreadPool::take_parts() {
+    uint64_t task = task_.load(std::memory_order_acquire);
+    while ((task & parts_mask) > 0) {
+        if (!task_.compare_exchange_weak(task, task - 1, std::memory_order_acq_rel)) continue;
+        do_part((task & parts_mask) - 1);
+        unfinished_.fetch_sub(1, std::memory_order_release);
+        task = task_.load(std::memory_order_acquire);
+    }
+}
+
+void ThreadPool::do_part(size_t part) {
+    try {
+        (*work_)(part);
+    } catch (...) {
+        std::lock_guard lock(mutex_);
+        error_ = std::current_exception();
+    }
+}
+
+}  // namespace pocketmt

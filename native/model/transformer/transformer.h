@@ -1,0 +1,36 @@
+// The Transformer, with self-attention or recurrent units in the decoder.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "model/layers/decoder_state.h"
+#include "model/layers/tied_network.h"
+#include "model/runtime/monitor.h"
+#include "model/transformer/positions.h"
+#include "model/transformer/weights.h"
+
+namespace pocketmt {
+
+// Its functions are described in model/network.h.
+struct Transformer : TiedNetwork {
+    Transformer(const Kernels& table, const TransformerArchitecture& described, const TensorSource& source,
+                unsigned activation_bits);
+
+    std::vector<CrossAttentionCache> encode(Workspace& workspace, Sources sources, Monitor& monitor) const;
+    const float* decode_step(Workspace& workspace, std::span<const DecoderRow> rows, size_t position) const;
+    size_t state_size() const;
+    size_t source_state_size() const { return cache_layout().position_size(); }
+    bool reads_all_states() const { return weights.decoder_layers.front().self_attention.has_value(); }
+
+    CacheLayout cache_layout() const { return {shape.cross_attention_queries(), weights.attends_to_codes}; }
+    // out [d] = embedding of `piece` * sqrt(d) + `position` [d].
+    void embed(uint32_t piece, const float* position, float* out) const;
+
+    TransformerArchitecture shape;
+    TransformerWeights weights;
+    PositionEncoding positions;
+};
+
+}  // namespace pocketmt

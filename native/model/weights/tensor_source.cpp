@@ -1,0 +1,139 @@
+#include "model/weights/tensor_source.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <utility>
+
+#include "model/runtime/error.h"
+
+namespace pocketmt {
+
+namespace {
+
+constexpr uint64_t tensor_alignment = 64;
+
+std::string text(const std::vector<uint64_t>& shape) {
+    std::string result = "[";
+    for (uint64_t size : shape) result += (result.size() > 1 ? ", " : "") + std::to_string(size);
+    return result + "]";
+}
+
+[[noreturn]] void refuse(const std::string& name, const std::string& what) {
+    throw ModelError("tensor " + name + ": " + what);
+}
+
+void check_finite(const std::string& name, const float* values, size_t size) {
+    // Exponent bits all ones are infinity or NaN. Compilers vectorize this loop over the bits.
+    uint32_t worst = 0;
+    for (size_t i = 0; i < size; ++i) worst = std::max(worst, std::bit_cast<uint32_t>(values[i]) & 0x7fffffffu);
+    if (worst >= 0x7f800000u) refuse(name, "holds a value that is not a finite number");
+}
+
+uint64_t element_count(const std::vector<uint64_t>& shape) {
+    uint64_t count = 1;
+    for (uint64_t size : shape)
+        count *= size;  // cannot overflow: the network's description bounds every expected shape
+    return count;
+}
+
+}  // namespace
+
+TensorSource::TensorSource(std::span<const std::byte> file, FileDescription description, Release release, Decode decode)
+    : file_(file), description_(std::move(description)), release_(std::move(release)), decode_(std::move(decode)) {}
+
+const std::vector<GroupDescription>* TensorSource::groups(const std::string& matrix) const {
+    auto found = description_.matrices.find(matrix);
+    return found == description_.matrices.end() ? nullptr : &found->second;
+}
+
+const TensorDescription& TensorSource::find(const std::string& name) const {
+    auto found = description_.tensors.find(name);
+    if (found == description_.tensors.end()) refuse(name, "is missing from the model file");
+    return found->second;
+}
+
+const void* TensorSource::elements(const std::string& name, const char* dtype, size_t element_bytes,
+                                   const std::vector<uint64_t>& shape) const {
+    const TensorDescription& tensor = find(name);
+    if (tensor.dtype != dtype) refuse(name, "has the type " + tensor.dtype + ", expected " + dtype);
+    if (tensor.shape != shape) refuse(name, "has the shape " + text(tensor.shape) + ", expected " + text(shape));
+    if (tensor.coded) {
+        if (element_bytes != 1 && shape.size() != 2) refuse(name, "is coded, which only codes and matrices may be");
+        const std::byte* bytes = decoded(name, element_count(shape) * element_bytes);
+        if (reinterpret_cast<uintptr_t>(bytes) % element_bytes != 0) refuse(name, "is not aligned in memory");
+        return bytes;
+    }
+    if (tensor.size != element_count(shape) * element_bytes) {
+        refuse(name, "has " + std::to_string(tensor.size) + " bytes, which is not the size of its shape");
+    }
+    if (tensor.offset > file_.size() || tensor.size > file_.size() - tensor.offset) {
+        refuse(name, "lies outside of the file");
+    }
+    if (tensor.offset % tensor_alignment != 0) refuse(name, "does not start at a multiple of 64 bytes");
+    const std::byte* start = file_.data() + tensor.offset;
+    if (reinterpret_cast<uintptr_t>(start) % element_bytes != 0) refuse(name, "is not aligned in memory");
+    return start;
+}
+
+const std::byte* TensorSource::decoded(const std::string& name, size_t size) const {
+    auto found = decoded_.find(name);
+    if (found == decoded_.end()) found = decoded_.emplace(name, decode_(name)).first;
+    if (found->second.bytes.size() != size) {
+        refuse(name,
+               "decodes to " + std::to_string(found->second.bytes.size()) + " bytes, expected " + std::to_string(size));
+    }
+    return found->second.bytes.data();
+}
+
+const float* TensorSource::floats(const std::string& name, const std::vector<uint64_t>& shape) const {
+    const float* values = static_cast<const float*>(elements(name, "F32", sizeof(float), shape));
+    check_finite(name, values, element_count(shape));
+    return values;
+}
+
+const int8_t* TensorSource::signed_codes(const std::string& name, const std::vector<uint64_t>& shape) const {
+    const int8_t* codes = static_cast<const int8_t*>(elements(name, "I8", 1, shape));
+    size_t count = element_count(shape);
+    int8_t least = 0;
+    for (size_t i = 0; i < count; ++i) least = std::min(least, codes[i]);
+    if (least == -128) refuse(name, "holds the code -128, codes must be -127 to 127");
+    return codes;
+}
+
+const uint8_t* TensorSource::packed_codes(const std::string& name, const std::vector<uint64_t>& shape) const {
+    return static_cast<const uint8_t*>(elements(name, "U8", 1, shape));
+}
+
+std::vector<float> TensorSource::scales(const std::string& name, const std::vector<uint64_t>& shape) const {
+    if (find(name).dtype == "F32") {
+        const float* values = floats(name, shape);
+        return std::vector<float>(values, values + element_count(shape));
+    }
+    const uint16_t* halves = static_cast<const uint16_t*>(elements(name, "BF16", sizeof(uint16_t), shape));
+    std::vector<float> values(element_count(shape));
+    for (size_t i = 0; i < values.size(); ++i) values[i] = std::bit_cast<float>(uint32_t{halves[i]} << 16);
+    check_finite(name, values.data(), values.size());
+    return values;
+}
+
+float TensorSource::positive(const std::string& name) const {
+    float value = *floats(name, {1});
+    if (!(value > 1e-35f && value < 1e35f))
+        throw ModelError("tensor " + name + ": " + std::to_string(value) + " is no scale of activations");
+    return value;
+}
+
+void TensorSource::release(const std::string& name) const {
+    decoded_.erase(name);
+    if (!release_) return;
+    const TensorDescription& tensor = find(name);
+    release_(tensor.offset, tensor.size);
+}
+
+void TensorSource::release_part(const std::string& name, size_t first, size_t size) const {
+    const TensorDescription& tensor = find(name);
+    if (release_ && !tensor.coded) release_(tensor.offset + first, size);
+}
+
+}  // namespace pocketmt

@@ -1,0 +1,78 @@
+// The limits of one instruction set. Bytes are multiplied as 6-bit weights are: the work that makes the products of
+// 8-bit weights exact is not counted.
+#include "testing/limits/limits.h"
+
+#include "registers.h"
+
+namespace pocketmt::testing {
+
+namespace {
+
+// As many sums as registers have room for, and at least as many as hide the latency of the instructions.
+constexpr size_t sums = Registers::lanes == 16 ? 16 : 10;
+constexpr size_t read_sums = Registers::lanes == 16 ? 16 : 8;
+
+// Hides a register's value from the compiler, which then cannot leave out a computation that it has done before.
+template <class Register>
+inline void hide(Register& value) {
+    asm volatile("" : "+v"(value));
+}
+
+template <class Register>
+auto sum_of_lanes(Register values) {
+    auto total = values[0];
+    for (size_t lane = 1; lane < Registers::lanes; ++lane) total += values[lane];
+    return total;
+}
+
+int32_t multiply_integers(size_t steps) {
+    const int8_t activations[16] = {-2, -2, -2, -2, -2, -2, -2, -2, -2, -2, -2, -2, -2, -2, -2, -2};
+    const auto inputs = Registers::sixteen_inputs(activations);
+    Registers::Bytes weights = Registers::Bytes{} + uint8_t{3};
+    Registers::Integers sum[sums] = {};
+    for (Registers::Integers& each : sum) hide(each);
+    for (size_t step = 0; step < steps; ++step) {
+        for (Registers::Integers& each : sum) {
+            hide(weights);
+            Registers::SixBitWeights(weights).add(each, inputs);
+        }
+    }
+    for (size_t i = 1; i < sums; ++i) sum[0] += sum[i];
+    return sum_of_lanes(sum[0]);
+}
+
+float multiply_floats(size_t steps) {
+    const Registers::Floats activations = Registers::broadcast(-0.25f);
+    Registers::Floats weights = Registers::broadcast(0.5f);
+    Registers::Floats sum[sums] = {};
+    for (Registers::Floats& each : sum) hide(each);
+    for (size_t step = 0; step < steps; ++step) {
+        hide(weights);
+        for (Registers::Floats& each : sum) each = Registers::multiply_add(weights, activations, each);
+    }
+    for (size_t i = 1; i < sums; ++i) sum[0] += sum[i];
+    return sum_of_lanes(sum[0]);
+}
+
+int32_t read(const void* memory, size_t bytes) {
+    const auto* start = static_cast<const int32_t*>(memory);
+    Registers::Integers sum[read_sums] = {};
+    for (Registers::Integers& each : sum) hide(each);
+    const size_t part = bytes / streams / sizeof(int32_t), step = read_sums / streams * Registers::lanes;
+    for (size_t done = 0; done < part; done += step) {
+        for (size_t i = 0; i < read_sums; ++i)
+            sum[i] ^= Registers::load(start + i % streams * part + done + i / streams * Registers::lanes);
+    }
+    for (size_t i = 1; i < read_sums; ++i) sum[0] ^= sum[i];
+    return sum_of_lanes(sum[0]);
+}
+
+}  // namespace
+
+namespace POCKETMT_INSTRUCTION_SET {
+
+extern constinit const Limits limits = {sums * Registers::bytes, sums * Registers::lanes, multiply_integers,
+                                        multiply_floats, read};
+
+}  // namespace POCKETMT_INSTRUCTION_SET
+}  // namespace pocketmt::testing

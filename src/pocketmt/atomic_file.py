@@ -1,0 +1,76 @@
+"""Output files that appear under their names only when they are complete."""
+
+import os
+import secrets
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO
+
+from pocketmt.errors import ConfigurationError
+
+
+def check_output(path: Path) -> None:
+    """Check, before any work starts, that a file can be written to a path; raises ConfigurationError if not."""
+    if path.is_dir():
+        raise ConfigurationError(f"{path} is a folder: name the file to write")
+    folder = path.absolute().parent
+    if not folder.is_dir():
+        raise ConfigurationError(f"{path}: there is no folder {path.parent} to write it to: make it first")
+    if not os.access(path if _is_special(path) else folder, os.W_OK):
+        raise ConfigurationError(f"{path}: there is no permission to write it: choose another folder")
+
+
+@contextmanager
+def atomic_write(path: Path) -> Iterator[BinaryIO]:
+    """Open a file for writing that appears under its name when the block ends without an error.
+
+    After an error, an earlier file of that name is unchanged. Symbolic links are followed; devices and named pipes are
+    written to directly. The stream's `name` is the path of the temporary file. Raises ConfigurationError as
+    `check_output` does.
+    """
+    with write_together(path) as (stream,):
+        yield stream
+
+
+@contextmanager
+def write_together(*paths: Path) -> Iterator[Sequence[BinaryIO]]:
+    """Open several files as `atomic_write` does; they appear when the block has ended and all are on the disk."""
+    for path in paths:
+        check_output(path)
+    finals = [None if _is_special(path) else path.resolve() for path in paths]
+    written = [path if final is None else _temporary_path(final) for path, final in zip(paths, finals, strict=True)]
+    try:
+        with ExitStack() as opened:
+            streams = [opened.enter_context(file.open("wb")) for file in written]
+            yield streams
+            for stream, final in zip(streams, finals, strict=True):
+                stream.flush()
+                if final is not None:
+                    os.fsync(stream.fileno())
+        for file, final in zip(written, finals, strict=True):
+            if final is not None:
+                file.replace(final)
+                _synchronize(final.parent)
+    finally:  # Also after Ctrl-C.
+        for file, final in zip(written, finals, strict=True):
+            if final is not None:
+                file.unlink(missing_ok=True)
+
+
+def _is_special(path: Path) -> bool:
+    return path.exists() and not path.is_file()
+
+
+def _temporary_path(path: Path) -> Path:
+    return path.with_name(f".{path.name}.{secrets.token_hex(4)}.unfinished")
+
+
+def _synchronize(folder: Path) -> None:
+    """Make a rename durable. Some file systems cannot synchronize folders and do not need it."""
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

@@ -1,0 +1,49 @@
+"""pocketmt pipeline: from teachers to a small, fast model in one command."""
+
+from pathlib import Path
+
+import click
+
+from pocketmt.cli.options import FILE, show_translation_progress
+
+
+@click.command(short_help="Run the full pipeline: train teachers, distil, train a student, compress it.")
+@click.argument("configuration", type=FILE)
+@click.option(
+    "--output", "-o", type=FILE, required=True, help="Folder for all results; the small model is model.pocketmt."
+)
+def pipeline(configuration: Path, output: Path) -> None:
+    """Make a small, fast model as CONFIGURATION, a TOML file, describes.
+
+    Teachers are trained first if the file names training configurations for them. They translate the student's training
+    text and any plain text. The student is trained on the translations, compressed by a recipe (which may prune it
+    first), and given a shortlist.
+
+    An interrupted run resumes when it is called again with the same arguments.
+    Requires pip install 'pocketmt[train]'.
+
+    \b
+    Examples:
+      pocketmt pipeline captions.toml --output runs/pocket
+      pocketmt translate --model runs/pocket/model.pocketmt < test.en
+    """
+    from pocketmt.distillation.configuration import read_pipeline
+
+    # A mistake in a file is reported before PyTorch is loaded, which takes seconds.
+    parsed = read_pipeline(configuration)
+    from pocketmt.distillation.pipeline import run_pipeline
+    from pocketmt.evaluation.tables import Column, plain_table
+
+    artifacts = run_pipeline(
+        parsed,
+        output,
+        step=lambda name: click.echo(f"== {name}", err=True),
+        translated=show_translation_progress,
+    )
+    largest = artifacts[0].bytes
+    rows = [
+        {"model": each.model, "bytes": each.bytes, "smaller": largest / each.bytes, "bleu": each.bleu}
+        for each in artifacts
+    ]
+    columns = ("model", "bytes:,", "smaller:.1f=times smaller", "bleu:.1f=val BLEU, greedy")
+    click.echo(plain_table(rows, [Column.parse(column) for column in columns]))

@@ -1,0 +1,1 @@
+"""Quantized activations: operations within estimated ranges, and inputs of quantized matrices."""

@@ -1,0 +1,132 @@
+"""Sensitivity of each part of a network to few bits, without retraining (Chung et al. 2020, Table 1)."""
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import torch
+
+from pocketmt.errors import ConfigurationError, DataError
+from pocketmt.quantization import Scheme
+from pocketmt.quantization.registry import scheme_from_options
+from pocketmt.quantization.row_groups import RowGroup, decode, quantize
+from pocketmt.recipes.matrices import matching, matrix_names
+from pocketmt.training.checkpoints import Weights
+from pocketmt.training.data import Corpus, load_corpus
+from pocketmt.training.trained_model import TrainedModel
+from pocketmt.training.validation import Validation, validate
+
+# The rows of Chung et al. 2020, Table 1: blocks, and within them the sub-layer types; those of LSTMs too.
+PARTS: Final = (
+    "embedding",
+    "encoder",
+    "encoder.self_attention",
+    "encoder.feed_forward",
+    "encoder.recurrent",
+    "decoder",
+    "decoder.self_attention",
+    "decoder.cross_attention",
+    "decoder.recurrent",
+    "decoder.feed_forward",
+    "decoder.readout",
+)
+BITS: Final = (4, 3, 2, 1)
+
+
+@dataclass(frozen=True)
+class Score:
+    """The validation scores of a network with one part quantized."""
+
+    part: str
+    bits: int
+    weights: int  # in the part
+    loss: float  # nats a target token
+    bleu: float  # greedy search
+
+
+@dataclass(frozen=True)
+class Sensitivity:
+    """Scores of every part at every number of bits, and of the network in full precision."""
+
+    scheme: str
+    sentences: int  # validation sentences that were scored
+    loss: float  # in full precision
+    bleu: float  # in full precision
+    scores: tuple[Score, ...]
+
+    def degradation(self, part: str) -> float:
+        """Return the mean change of BLEU over the numbers of bits, the paper's "Avg. Deg."; a loss is negative."""
+        bleu = [score.bleu for score in self.scores if score.part == part]
+        return sum(bleu) / len(bleu) - self.bleu
+
+
+def measure_sensitivity(
+    model: TrainedModel,
+    scheme: str = "binary",
+    options: Mapping[str, object] | None = None,
+    bits: Sequence[int] = BITS,
+    sentences: int | None = None,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> Sensitivity:
+    """Quantize one part of a trained model at a time, and score the model on its validation text.
+
+    Args:
+        model: with the configuration of its text.
+        scheme: name of a scheme that is available with all the `bits`.
+        options: of the scheme, e.g. {"method": "greedy"}, as in the paper.
+        bits: numbers of bits to try for every part.
+        sentences: use only the first ones of the validation text; None: all.
+        progress: told how many networks are scored, of how many.
+
+    Raises:
+        ConfigurationError: unknown scheme or options, or bits that it has not.
+        DataError: no configuration, or text that cannot be used.
+    """
+    schemes = [_scheme(scheme, each, options or {}) for each in bits]
+    corpus = validation_text(model, sentences)
+    names = matrix_names(model.architecture)
+    parts = {part: matching(names, part) or matching(names, f"{part}.*") for part in PARTS}
+    parts = {part: matrices for part, matrices in parts.items() if matrices}
+    total = 1 + len(parts) * len(schemes)
+    whole = _score(model, corpus, {})
+    progress(1, total)
+    scores: list[Score] = []
+    for part, matrices in parts.items():
+        for one in schemes:
+            groups = (RowGroup(one),)
+            replaced = {name: decode(groups, quantize(groups, model.weights[name])) for name in matrices}
+            score = _score(model, corpus, replaced)
+            count = sum(weight.numel() for weight in replaced.values())
+            scores.append(Score(part, one.bits, count, score.loss, score.bleu))
+            progress(1 + len(scores), total)
+    return Sensitivity(scheme, len(corpus.validation_sources), whole.loss, whole.bleu, tuple(scores))
+
+
+def _scheme(name: str, bits: int, options: Mapping[str, object]) -> Scheme:
+    if "bits" in options:
+        raise ConfigurationError("sensitivity: bits are no option of the scheme here: name those to try by --bits")
+    return scheme_from_options(name, bits=bits, **options)
+
+
+def validation_text(model: TrainedModel, sentences: int | None = None) -> Corpus:
+    """Return a model's text with only the first `sentences` of its validation part; DataError if it has none."""
+    if model.configuration is None:
+        raise DataError(
+            f"{model.vocabulary_file.parent} holds no configuration.json, which names the validation text: "
+            "give a training configuration"
+        )
+    if model.configuration.training.threads:
+        torch.set_num_threads(model.configuration.training.threads)
+    corpus = load_corpus(model.configuration.data, model.vocabulary_file)
+    return dataclasses.replace(
+        corpus,
+        validation_sources=corpus.validation_sources[:sentences],
+        validation_references=corpus.validation_references[:sentences],
+        validation=corpus.validation[:sentences],
+    )
+
+
+def _score(model: TrainedModel, corpus: Corpus, replaced: Weights) -> Validation:
+    assert model.configuration is not None
+    return validate(model.network(replaced), corpus, model.configuration.training.batch_tokens * 4)

@@ -1,0 +1,48 @@
+"""A model file of a given size, or of a tolerated loss: a recipe is chosen and executed."""
+
+import dataclasses
+from collections.abc import Callable
+from pathlib import Path
+
+from pocketmt.atomic_file import check_output
+from pocketmt.compression.choosing.allocation import Target, choose_recipe
+from pocketmt.compression.run import CompressionTask, compress_run
+from pocketmt.model_file.writer import OversizedError
+from pocketmt.recipes.schema import Recipe, set_precision
+
+
+def compress_run_to(
+    target: Target,
+    task: CompressionTask,
+    output: Path,
+    *,
+    scored: Callable[[int, int], None] = lambda done, total: None,
+    chosen: Callable[[Recipe], None] = lambda recipe: None,
+) -> int:
+    """Choose a recipe for the model of a run, execute it and pack the result; returns the file's size in bytes.
+
+    How much entropy coding saves is only known when retraining has moved the codes. A file that is then too large is
+    not written: a recipe for a size that is smaller by the excess is chosen and executed, in a folder of that folder.
+
+    Args:
+        target: what is asked for.
+        task: its maximum size and entropy coding are those of the target.
+        output: the model file.
+        scored: told how many networks are scored, of how many, before a recipe is chosen.
+        chosen: told the recipe.
+
+    Raises as `choose_recipe` and `compress_run` do.
+    """
+    check_output(output)
+    task = dataclasses.replace(task, entropy_coding=target.entropy_coding, maximum_size=target.size)
+    size = target.size
+    while True:
+        recipe = choose_recipe(task.read_model(), task.folder, dataclasses.replace(target, size=size), scored)
+        recipe = set_precision(recipe, target.precision)
+        chosen(recipe)
+        try:
+            return compress_run(task, recipe, output)
+        except OversizedError as error:
+            assert size is not None and target.size is not None
+            size -= error.size - target.size
+            task = dataclasses.replace(task, folder=task.folder / "smaller")

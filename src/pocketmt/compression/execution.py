@@ -1,0 +1,170 @@
+"""Execution of a recipe on a trained model: stage after stage, in a folder from which it can resume."""
+
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import torch
+from lightning_fabric import Fabric
+
+from pocketmt.compression.node_pruning import prune_nodes
+from pocketmt.compression.plan import Plan
+from pocketmt.compression.stage import StageRun
+from pocketmt.compression.stage_context import CompressionProgress, StageContext, TrainingDefaults, piece_counts
+from pocketmt.compression.stage_result import StageResult, load_result
+from pocketmt.compression.teacher_translations import Teacher, TranslationProgress
+from pocketmt.compression.texts import Texts, parallel_text, with_translations
+from pocketmt.errors import DataError
+from pocketmt.models.networks import make_network
+from pocketmt.packing.model_source import start_engine
+from pocketmt.quantization.row_groups import RowGroup
+from pocketmt.recipes.schema import Recipe
+from pocketmt.text.vocabulary import Vocabulary
+from pocketmt.training.checkpoints import load_checkpoint, record_settings
+from pocketmt.training.configuration import Configuration
+from pocketmt.training.reporter import Reporter
+from pocketmt.training.steps import make_fabric
+from pocketmt.training.trained_model import TrainedModel
+from pocketmt.training.translations import hash_lines
+
+
+class RunFingerprint(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What the compression in a folder is of: compression.json."""
+
+    recipe: Recipe
+    model: str  # the digest of its weights
+    configuration: Configuration | None
+    source_text: str | None = None  # the digest of plain text
+
+
+def execute(
+    model: TrainedModel,
+    plan: Plan,
+    folder: Path,
+    source_text: Path | None = None,
+    translated: TranslationProgress = lambda done, total: None,
+) -> tuple[StageResult, dict[str, tuple[RowGroup, ...]]]:
+    """Execute a plan on the model that it was made for, or resume an earlier call with the same arguments.
+
+    The folder then holds log.jsonl, compression.json (what was run on what), the uncompressed model's translations
+    where a stage learns from them, and the results of the stages. Parallel text is that of the model's configuration.
+
+    Args:
+        model: to compress.
+        folder: where the compression is logged and resumes.
+        source_text: plain text in the source language, which the uncompressed model translates and the compressed one
+            learns from; it replaces parallel text where the model has none.
+        translated: told how many lines of a text are translated, of how many.
+
+    Returns:
+        The best validation of the last stage, and the row groups of every quantized matrix.
+
+    Raises:
+        ConfigurationError: the folder holds another compression.
+        DataError: text that cannot be used, or none where the recipe needs text.
+    """
+    corpus = parallel_text(model.configuration, model.vocabulary_file, plan, source_text)
+    text_digest = None if source_text is None else hash_lines(source_text)
+    fingerprint = RunFingerprint(plan.recipe, model.digest, model.configuration, text_digest)
+    folder.mkdir(parents=True, exist_ok=True)
+    other = "compression by another recipe or of another model, or with another source text"
+    record_settings(folder, "compression.json", fingerprint, other)
+    teacher = Teacher(
+        model.digest,
+        Vocabulary.from_file(model.vocabulary_file),
+        model.configuration,
+        partial(start_engine, model),
+        folder / "translations",
+        translated,
+    )
+    texts = with_translations(corpus, plan, source_text, teacher)
+    defaults = TrainingDefaults()
+    if model.configuration is not None:
+        # The run's own precision was for its own training; a recipe says the precision of its stages.
+        training = msgspec.structs.replace(model.configuration.training, precision="float32")
+        defaults = TrainingDefaults(model.configuration.model, training)
+    counts = piece_counts(texts.corpus, model.architecture.vocabulary_size)
+    run = partial(_run, model=model, plan=plan, texts=texts, counts=counts, defaults=defaults, folder=folder)
+    # Fabric takes arguments apart on their way to other processes, which frozen dataclasses do not allow.
+    make_fabric(defaults.training).launch(run)
+    last = len(plan.stages) - 1
+    result = load_result(folder / f"best.{last}.pt")
+    return result, plan.stages[last].row_groups(result.weights, counts)
+
+
+def _run(
+    fabric: Fabric,
+    model: TrainedModel,
+    plan: Plan,
+    texts: Texts,
+    counts: list[int],
+    defaults: TrainingDefaults,
+    folder: Path,
+) -> None:
+    """Run all stages as one of the processes."""
+    if defaults.training.threads:
+        torch.set_num_threads(defaults.training.threads)
+    checkpoint = folder / "checkpoint.pt"
+    state = load_checkpoint(checkpoint) if checkpoint.exists() else None
+    progress = CompressionProgress() if state is None else _progress(state, checkpoint)
+    fabric.barrier()
+    before = [sum(stage.updates for stage in plan.stages[:number]) for number in range(len(plan.stages))]
+    reporter = Reporter(
+        folder / "log.jsonl",
+        plan.updates,
+        before[progress.stage] + max(progress.update, 0),
+        lambda event: (event["stage"], event["update"], event.get("trial", -1) + 1) <= progress.reached,
+        fabric.is_global_zero,
+    )
+    context = StageContext(
+        fabric=fabric,
+        folder=folder,
+        architecture=model.architecture,
+        prunes_units=plan.prunes_units,
+        seed=plan.recipe.seed,
+        reporter=reporter,
+        texts=texts,
+        counts=counts,
+        defaults=defaults,
+        make_teacher=lambda: model.network().to(fabric.device),
+    )
+    try:
+        if state is None:
+            reporter.labels = {"stage": 0}
+            reporter.event("start", 0, recipe=plan.recipe.name, stages=len(plan.stages))
+        while True:
+            stage = plan.stages[progress.stage]
+            reporter.offset, reporter.labels = before[progress.stage], {"stage": progress.stage}
+            if not progress.finishes(stage):
+                start = _start(context, model, plan, progress.stage)
+                if stage.prunes_nodes:
+                    start = prune_nodes(context, stage, start, progress.stage)
+                run = StageRun(context, stage, start, progress)
+                if state is not None:
+                    run.load(state)
+                run.go()
+            if progress.stage == len(plan.stages) - 1:
+                break
+            progress, state = CompressionProgress(stage=progress.stage + 1), None
+    finally:
+        reporter.close()
+
+
+def _progress(state: dict[str, Any], checkpoint: Path) -> CompressionProgress:
+    try:
+        return CompressionProgress(**state["position"])
+    except (KeyError, TypeError) as error:
+        raise DataError(
+            f"{checkpoint}: another version of PocketMT saved it ({error}): remove {checkpoint.parent} to start again"
+        ) from error
+
+
+def _start(context: StageContext, model: TrainedModel, plan: Plan, stage: int) -> StageResult:
+    """Return what a stage starts from: the result of the stage before, the run's weights, or random ones."""
+    if stage > 0:
+        return load_result(context.result_file(stage - 1))
+    if plan.recipe.start == "trained":
+        return StageResult(model.weights)
+    torch.manual_seed(plan.recipe.seed)
+    return StageResult(make_network(model.architecture).state_dict())

@@ -1,0 +1,93 @@
+"""From the folder of a training run to a compressed model file."""
+
+import dataclasses
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from pocketmt.atomic_file import check_output
+from pocketmt.compression.activations.estimation import check_outcome
+from pocketmt.compression.activations.matrix_inputs import packed_input_quantization
+from pocketmt.compression.execution import execute
+from pocketmt.compression.planning import make_plan
+from pocketmt.compression.pruning.sublayers import architecture_of
+from pocketmt.compression.teacher_translations import TranslationProgress
+from pocketmt.packing.activation_ranges import check_storable
+from pocketmt.packing.contents import FLOAT32, PackingOptions, TrainedRanges, contents_of
+from pocketmt.packing.model_file import pack
+from pocketmt.recipes.schema import Recipe
+from pocketmt.training.configuration import Configuration
+from pocketmt.training.trained_model import TrainedModel, read_trained_model
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompressionTask:
+    """A model to compress, and what is asked for besides its recipe.
+
+    Attributes:
+        run: folder of the training run, whose best weights are compressed.
+        folder: where the compression is logged and resumes.
+        configuration: whose text and settings are used; None: the run's own.
+        source_text: plain text, as of `execute`.
+        translated: as of `execute`.
+        licence: of the model, kept in the file.
+        description: of the model, kept in the file.
+        entropy_coding: as of `pack`.
+        maximum_size: of the model file in bytes; None: no limit.
+    """
+
+    run: Path
+    folder: Path
+    configuration: Configuration | None = None
+    source_text: Path | None = None
+    translated: TranslationProgress = lambda done, total: None
+    licence: str = ""
+    description: str = ""
+    entropy_coding: bool = False
+    maximum_size: int | None = None
+
+    def read_model(self) -> TrainedModel:
+        """Return the trained model with the configuration to use; raises as `read_trained_model` does."""
+        model = read_trained_model(self.run)
+        if self.configuration is None:
+            return model
+        return dataclasses.replace(model, configuration=self.configuration)
+
+
+def compress_run(task: CompressionTask, recipe: Recipe, output: Path) -> int:
+    """Run a recipe on the best weights of a run, and pack the result; returns the file's size in bytes.
+
+    Raises as `read_trained_model`, `make_plan`, `execute` and `pack` do; ConfigurationError, before any work starts,
+    where a model file cannot hold the result; OversizedError, with nothing written, where the file is too large.
+    """
+    check_outcome(recipe)
+    check_output(output)
+    model = task.read_model()
+    plan = make_plan(recipe, model.architecture)
+    activations = plan.stages[-1].activations
+    if activations is not None:
+        check_storable(activations, plan.stages[-1].vectors)
+    result, groups = execute(model, plan, task.folder, task.source_text, task.translated)
+    about = {"licence": task.licence, "description": task.description, "recipe": msgspec.to_builtins(recipe)}
+    training = {**model.training, "compression": result.scores}
+    contents = dataclasses.replace(
+        contents_of(model, {**groups, "*": FLOAT32}, **about, training=training),
+        weights=result.weights,
+        architecture=architecture_of(model.architecture, result.weights) if plan.prunes_units else model.architecture,
+        quantized=result.quantized,
+        activation_quantization=packed_input_quantization(plan.stages[-1].input_quantization, result.ranges),
+        activation_ranges=None if activations is None else TrainedRanges(activations, result.ranges),
+    )
+    return pack(output, contents, PackingOptions(entropy_coding=task.entropy_coding, maximum_size=task.maximum_size))
+
+
+def score_run(task: CompressionTask, recipe: Recipe) -> dict[str, float]:
+    """Run a recipe on the best weights of a run without packing; returns the scores of the best validation.
+
+    Raises as `read_trained_model`, `make_plan` and `execute` do.
+    """
+    model = task.read_model()
+    plan = make_plan(recipe, model.architecture)
+    result, _ = execute(model, plan, task.folder, task.source_text, task.translated)
+    return result.scores

@@ -1,0 +1,119 @@
+"""Translations by the uncompressed model: sequence-level distillation (Kim and Rush 2016, section 3.2)."""
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from pocketmt.engine import Translator
+from pocketmt.errors import DataError
+from pocketmt.text.cleaning import Cleaning
+from pocketmt.text.vocabulary import Vocabulary
+from pocketmt.training.configuration import Configuration
+from pocketmt.training.data import Corpus, Pair, clean_pairs, encode_pairs, make_cleaning
+from pocketmt.training.translations import TextPair, translate_text
+
+BEAM_SIZE: Final = 4
+# Without validation text, a tenth of the plain text is held out for validation, up to this number of lines.
+MOST_HELD_OUT: Final = 1_000
+TranslationProgress = Callable[[int, int], None]  # lines translated, of how many
+
+
+@dataclass(frozen=True)
+class Translations:
+    """Sentences and the uncompressed model's translations of them, as piece ids."""
+
+    training: list[Pair]
+    validation: list[Pair]
+
+
+class Teacher:
+    """The uncompressed model, run by the engine; it translates each text once for a compression."""
+
+    def __init__(
+        self,
+        digest: str,
+        vocabulary: Vocabulary,
+        configuration: Configuration | None,
+        start_engine: Callable[[Path, int], Translator],
+        folder: Path,
+        progress: TranslationProgress,
+    ) -> None:
+        """Take the model's digest, vocabulary and configuration, and what starts the engine with it.
+
+        Args:
+            digest: of the model's weights; translations of another model are not taken over.
+            vocabulary: of the model.
+            configuration: of its training, which says what is cleaned; None: empty and overlong lines.
+            start_engine: file for a packed model, and workers -> translator.
+            folder: where translations are kept.
+            progress: told how many lines of a text are translated, of how many.
+        """
+        self.digest = digest
+        self.vocabulary = vocabulary
+        self.configuration = configuration
+        self.folder = folder
+        self.progress = progress
+        unfiltered = Cleaning(remove_identical=False, remove_duplicates=False)
+        self.cleaning = unfiltered if configuration is None else make_cleaning(configuration.data)
+        self._start_engine = start_engine
+        self._translator: Translator | None = None
+
+    def texts(self, text: Path, name: str) -> list[TextPair]:
+        """Return the usable lines of a text with their translations, which are kept under a name.
+
+        Raises DataError if it has none, and as `translate_text` does.
+        """
+        identity: dict[str, str | int] = {"model": self.digest, "beam_size": BEAM_SIZE}
+        pairs = translate_text(text, self.folder / name, self._translate, identity, self.progress)
+        kept = list(clean_pairs(pairs, self.cleaning, self.vocabulary))
+        if not kept:
+            raise DataError(f"{text}: none of its lines has a usable translation by the model")
+        return kept
+
+    def pairs(self, text: Path, name: str) -> list[Pair]:
+        """Return the same as piece ids."""
+        return encode_pairs(self.texts(text, name), self.vocabulary)
+
+    def translate_corpus(self, source_text: Path | None) -> Translations:
+        """Translate the source sides of the configuration's text, and plain source text, if any.
+
+        Raises as `texts` does.
+        """
+        assert self.configuration is not None
+        data = self.configuration.data
+        training: list[Pair] = []
+        for number, (source, _) in enumerate(data.training_files):
+            training += self.pairs(source, f"training-{number}" if number else "training")
+        if source_text is not None:
+            training += self.pairs(source_text, "source-text")
+        return Translations(training, self.pairs(Path(data.validation_source), "validation"))
+
+    def corpus_of_plain_text(self, source_text: Path) -> Corpus:
+        """Return plain source text with its translations as a corpus; lines at even distances are held out.
+
+        Raises DataError where fewer than two lines can be used, and as `texts` does.
+        """
+        texts = self.texts(source_text, "source-text")
+        if len(texts) < 2:
+            raise DataError(f"{source_text}: at least two lines are needed, one to learn from and one to validate by")
+        count = max(1, min(MOST_HELD_OUT, len(texts) // 10))
+        held_out = {index * len(texts) // count for index in range(count)}
+        pairs = encode_pairs(texts, self.vocabulary)
+        validation = [pairs[index] for index in sorted(held_out)]
+        return Corpus(
+            vocabulary=self.vocabulary,
+            training=[pair for index, pair in enumerate(pairs) if index not in held_out],
+            validation_sources=[source for source, _ in validation],
+            validation_references=[texts[index][1] for index in sorted(held_out)],
+            validation=validation,
+            left_out={},
+        )
+
+    def _translate(self, lines: Sequence[str], references: Sequence[str] | None) -> list[str]:
+        if self._translator is None:
+            threads = 0 if self.configuration is None else self.configuration.training.threads
+            workers = threads or len(os.sched_getaffinity(0))
+            self._translator = self._start_engine(self.folder / "teacher.pocketmt", workers)
+        return self._translator.translate(lines, beam_size=BEAM_SIZE)

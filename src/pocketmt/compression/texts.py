@@ -1,0 +1,66 @@
+"""Text that a compression learns from: the model's own, the uncompressed model's translations, or both."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from pocketmt.compression.plan import Plan
+from pocketmt.compression.teacher_translations import Teacher, Translations
+from pocketmt.errors import ConfigurationError, DataError
+from pocketmt.recipes.schema import SEQUENCE_OBJECTIVES
+from pocketmt.training.configuration import Configuration
+from pocketmt.training.data import Corpus, load_corpus
+
+
+@dataclass(frozen=True)
+class Texts:
+    """What stages are trained and validated on.
+
+    Attributes:
+        corpus: None: nothing is retrained or validated.
+        translations: by the uncompressed model; None where no stage's objective needs them.
+    """
+
+    corpus: Corpus | None
+    translations: Translations | None
+
+
+def parallel_text(
+    configuration: Configuration | None, vocabulary_file: Path, plan: Plan, source_text: Path | None
+) -> Corpus | None:
+    """Load the text of the model's own configuration; None if it has none and needs none.
+
+    Raises:
+        DataError: it has none, and no plain text replaces it.
+        ConfigurationError: plain text is given, but no stage learns from it.
+    """
+    needed = plan.needs_text and source_text is None
+    corpus = None
+    if configuration is not None:
+        try:
+            corpus = load_corpus(configuration.data, vocabulary_file)
+        except DataError:
+            if needed:
+                raise
+    elif needed:
+        raise DataError(
+            f"{vocabulary_file.parent} holds no configuration.json, and the recipe needs text, to retrain, "
+            "to estimate ranges or to count words: give a training configuration, or plain text by "
+            "--source-text"
+        )
+    if source_text is not None and not (plan.learns_from_translations or (corpus is None and plan.needs_text)):
+        objectives = " or ".join(SEQUENCE_OBJECTIVES)
+        raise ConfigurationError(
+            f"nothing would be learnt from {source_text}: no stage of the recipe has the objective {objectives}"
+        )
+    return corpus
+
+
+def with_translations(corpus: Corpus | None, plan: Plan, source_text: Path | None, teacher: Teacher) -> Texts:
+    """Add the translations that stages learn from; without parallel text, translated plain text replaces it.
+
+    Raises as `Teacher.texts` and `Teacher.corpus_of_plain_text` do.
+    """
+    if corpus is None and source_text is not None:
+        corpus = teacher.corpus_of_plain_text(source_text)
+        return Texts(corpus, Translations(corpus.training, corpus.validation))
+    return Texts(corpus, teacher.translate_corpus(source_text) if plan.learns_from_translations else None)

@@ -1,0 +1,1 @@
+"""Distillation: teachers, the text that they translate, and the pipeline from teachers to a small student."""

@@ -1,0 +1,141 @@
+"""The pipeline from teachers to a small student: training, distillation, compression and a shortlist."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from pocketmt.compression.activations.estimation import check_outcome
+from pocketmt.compression.planning import make_plan
+from pocketmt.compression.run import CompressionTask, compress_run
+from pocketmt.distillation.configuration import Pipeline
+from pocketmt.distillation.teachers import Teachers
+from pocketmt.distillation.texts import Text, distill
+from pocketmt.engine.bundled import resolve_model
+from pocketmt.model_file import open_model
+from pocketmt.packing.model_source import AnyModel
+from pocketmt.packing.run import pack_run
+from pocketmt.packing.shortlist import add_shortlist, learn_shortlist
+from pocketmt.training.configuration import Configuration
+from pocketmt.training.run import train
+from pocketmt.training.trained_model import read_trained_model
+
+TranslationProgress = Callable[[int, int], None]  # Called with the numbers of translated lines and of all lines.
+
+
+@dataclass(frozen=True)
+class PipelineArtifact:
+    """A model that the pipeline makes or starts from."""
+
+    model: str
+    bytes: int  # Size of its model file.
+    bleu: float | None  # BLEU of greedy search on the validation text; None if it was not measured.
+
+
+def run_pipeline(
+    pipeline: Pipeline,
+    folder: Path,
+    *,
+    step: Callable[[str], None] = lambda name: None,
+    translated: TranslationProgress = lambda done, total: None,
+) -> list[PipelineArtifact]:
+    """Train the teachers, translate text with them, train the student on it, compress it and add a shortlist.
+
+    Each step writes to its folder or file in `folder`. An interrupted step resumes, and finished steps are skipped. The
+    small model is `model.pocketmt`.
+
+    Args:
+        pipeline: the pipeline to run.
+        folder: folder of all results, created if it is missing.
+        step: called with the name of each step when it begins.
+        translated: called with the progress of the teachers in a text.
+
+    Returns:
+        The models: the first teacher and the student in full precision, and the small one.
+
+    Raises:
+        ConfigurationError: the recipe does not suit the student, which is checked before any work starts.
+
+    It also raises what `train`, `distill`, `compress_run` and `learn_shortlist` do.
+    """
+    check_outcome(pipeline.recipe)
+    make_plan(pipeline.recipe, pipeline.student.model.architecture(pipeline.student.data.vocabulary_size))
+    folder.mkdir(parents=True, exist_ok=True)
+    teachers = [
+        _trained_teacher(each, folder / f"teacher{number}", step) for number, each in enumerate(pipeline.teachers, 1)
+    ]
+    step("distillation")
+    source, target = _distill(pipeline, teachers, folder, translated)
+    step("student")
+    student = folder / "student"
+    train(_student_configuration(pipeline, teachers[0], source, target), student, AnyModel)
+    step(f"recipe {pipeline.recipe.name}")
+    model, small = folder / "model.pocketmt", folder / "compressed.pocketmt"
+    work = folder / "student.compression"
+    task = CompressionTask(run=student, folder=work, entropy_coding=pipeline.settings.entropy_coding)
+    compress_run(task, pipeline.recipe, small)
+    if pipeline.settings.shortlist is None:
+        small.replace(model)
+    else:
+        step("shortlist")
+        settings = pipeline.settings.shortlist
+        found = learn_shortlist(small, source, target, top_k=settings.top_k, frequent=settings.frequent)
+        add_shortlist(small, found, model)
+        small.unlink()
+    return [_describe_run(Path(teachers[0]), folder), _describe_run(student, folder), _describe_file(model)]
+
+
+def _trained_teacher(teacher: Configuration | str, run: Path, step: Callable[[str], None]) -> str:
+    if isinstance(teacher, str):
+        return teacher
+    step(run.name)
+    train(teacher, run, AnyModel)
+    return str(run)
+
+
+def _distill(
+    pipeline: Pipeline, teachers: list[str], folder: Path, translated: TranslationProgress
+) -> tuple[Path, Path]:
+    """Translate text with the teachers; returns the files of its two sides."""
+    settings, data = pipeline.settings.distillation, pipeline.student.data
+    outputs = folder / f"distilled.{data.source_language}", folder / f"distilled.{data.target_language}"
+    loaded = Teachers(teachers, folder / "distillation", beam_size=settings.beam_size, n_best=settings.n_best)
+    texts = [Text(source, target if settings.n_best > 1 else None) for source, target in data.training_files]
+    texts += [Text(path) for path in pipeline.texts]
+    distill(loaded, texts, *outputs, folder / "distillation", progress=translated)
+    return outputs
+
+
+def _student_configuration(pipeline: Pipeline, teacher: str, source: Path, target: Path) -> Configuration:
+    """Return the student's configuration with the teachers' vocabulary and translations as its text."""
+    data = pipeline.student.data
+    files = [(source.resolve(), target.resolve())]
+    if pipeline.settings.distillation.human_references:
+        files += data.training_files
+    vocabulary = Path(teacher) if Path(teacher).is_dir() else resolve_model(teacher)
+    changed: dict[str, Any] = {
+        "training_source": [str(each) for each, _ in files],
+        "training_target": [str(each) for _, each in files],
+        "vocabulary": str(vocabulary.resolve()),
+    }
+    return msgspec.structs.replace(pipeline.student, data=msgspec.structs.replace(data, **changed))
+
+
+def _describe_run(run: Path, folder: Path) -> PipelineArtifact:
+    """Describe the model of a run in full precision, or a model file."""
+    if not run.is_dir():
+        return _describe_file(resolve_model(str(run)))
+    packed = folder / "float32.temporary"
+    size = pack_run(run, "float32", packed)
+    packed.unlink()
+    bleu = read_trained_model(run).training.get("validation_bleu")
+    return PipelineArtifact(str(run), size, bleu if isinstance(bleu, float) else None)
+
+
+def _describe_file(path: Path) -> PipelineArtifact:
+    with open_model(path) as file:
+        training: Any = file.manifest["training"]
+    bleu = training.get("compression", {}).get("bleu", training.get("validation_bleu"))
+    return PipelineArtifact(str(path), path.stat().st_size, bleu if isinstance(bleu, float) else None)

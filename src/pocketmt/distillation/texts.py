@@ -1,0 +1,125 @@
+"""Synthetic parallel text: text and the teachers' translations of it, with a record of their sources."""
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from pocketmt import __version__
+from pocketmt.atomic_file import atomic_write
+from pocketmt.distillation.teachers import Teachers
+from pocketmt.errors import DataError
+from pocketmt.text.corpus import check_rereadable, write_pairs
+from pocketmt.training.translations import TextPair, count_and_hash_lines, translate_text
+
+RECORD: Final = ".distillation.json"  # Suffix of the record, added to the name of the source side.
+Progress = Callable[[int, int], None]  # Called with the numbers of translated lines and of all lines.
+
+
+@dataclass(frozen=True)
+class Text:
+    """Text to translate, with optional reference translations to choose among several translations."""
+
+    lines: Path
+    references: Path | None = None
+
+
+class TextRecord(msgspec.Struct, frozen=True):
+    """A file of text in a record: its path as given, its number of lines, and their hexadecimal SHA-256."""
+
+    path: str
+    lines: int
+    sha256: str
+
+
+class Record(msgspec.Struct, frozen=True, kw_only=True):
+    """The sources of synthetic text. The outputs hold the texts one after another, line by line."""
+
+    producer: str
+    teachers: list[dict[str, str]]  # "name" and "sha256" of each.
+    languages: dict[str, str]  # Of the outputs: "source" and "target".
+    synthetic_side: str  # "target", or "source" for back-translations.
+    beam_size: int
+    n_best: int
+    texts: list[TextRecord]
+    references: list[TextRecord | None]
+    source: TextRecord
+    target: TextRecord
+
+
+def distill(
+    teachers: Teachers,
+    texts: Sequence[Text],
+    source: Path,
+    target: Path,
+    folder: Path,
+    *,
+    back_translation: bool = False,
+    progress: Progress = lambda done, total: None,
+) -> Record:
+    """Write texts and the teachers' translations of them as two parallel files, with a record next to the first.
+
+    The outputs hold every line of every text, also blank ones. They appear at the end, complete. An interrupted call
+    resumes with the next thousand lines.
+
+    Args:
+        teachers: the models that translate.
+        texts: the texts, in the order of the outputs.
+        source: file of the source side.
+        target: file of the target side.
+        folder: folder of the finished translations, created if it is missing.
+        back_translation: whether the texts are the target side and the translations the source side. The teachers then
+            translate from the students' target language to their source language.
+        progress: called with the progress in each text.
+
+    Raises DataError if the texts hold no line, are pipes, or change, and as `translate_text` and `write_pairs` do.
+    """
+    for path in (path for text in texts for path in (text.lines, text.references) if path is not None):
+        check_rereadable(path)
+    read = [_record(text.lines) for text in texts]
+    references = [None if text.references is None else _record(text.references) for text in texts]
+    if not any(text.lines for text in read):
+        raise DataError(f"{texts[0].lines}: there is no line to translate")
+    hashes = hashlib.sha256(), hashlib.sha256()
+    count = 0
+    with write_pairs(source, target) as write:
+        for pair in _translate(teachers, texts, folder, progress):
+            sides = pair[::-1] if back_translation else pair
+            write(*sides)
+            for hash_, line in zip(hashes, sides, strict=True):
+                hash_.update(line.encode() + b"\n")
+            count += 1
+        if count != sum(text.lines for text in read):
+            raise DataError(f"{', '.join(text.path for text in read)}: changed while being read: run the command again")
+    languages = (teachers.languages["source"], teachers.languages["target"])
+    record = Record(
+        producer=f"pocketmt {__version__}",
+        teachers=[{"name": model.name, "sha256": model.digest} for model in teachers.models],
+        languages=dict(zip(("source", "target"), languages[::-1] if back_translation else languages, strict=True)),
+        synthetic_side="source" if back_translation else "target",
+        beam_size=teachers.beam_size,
+        n_best=teachers.n_best,
+        texts=read,
+        references=references,
+        source=TextRecord(str(source), count, hashes[0].hexdigest()),
+        target=TextRecord(str(target), count, hashes[1].hexdigest()),
+    )
+    with atomic_write(source.with_name(source.name + RECORD)) as stream:
+        stream.write(msgspec.json.format(msgspec.json.encode(record), indent=2) + b"\n")
+    return record
+
+
+def _translate(teachers: Teachers, texts: Sequence[Text], folder: Path, progress: Progress) -> Iterator[TextPair]:
+    for number, text in enumerate(texts):
+        shards = folder / f"{number:03d}"
+        yield from translate_text(
+            text.lines, shards, teachers.translate, teachers.identity, progress, references=text.references
+        )
+
+
+def _record(path: Path) -> TextRecord:
+    lines, digest = count_and_hash_lines(path)
+    return TextRecord(str(path), lines, digest)

@@ -1,0 +1,44 @@
+"""Checks of a description's fields, declared as each field's metadata."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import Field
+from typing import Any, Final
+
+from pocketmt.errors import ConfigurationError
+
+_ALLOWED: Final = "allowed"
+_BOUNDS: Final = "bounds"
+
+
+def allowed(*values: object) -> Mapping[str, Any]:
+    """Return the metadata of a field that must be equal to one of these values, and of the same type."""
+    return {_ALLOWED: values}
+
+
+def bounds(lowest: int, highest: int) -> Mapping[str, Any]:
+    """Return the metadata of a field that is a whole number from `lowest` to `highest`."""
+    return {_BOUNDS: (lowest, highest)}
+
+
+def check_fields(described: Iterable["Field[Any]"], values: Mapping[str, object]) -> None:
+    """Raise ConfigurationError, naming the field, where a value is not what the field's metadata allow."""
+    for field in described:
+        value = values[field.name]
+        if _BOUNDS in field.metadata:
+            check_size(field.name, value, *field.metadata[_BOUNDS])
+        elif _ALLOWED in field.metadata:
+            _check_choice(field.name, value, field.metadata[_ALLOWED])
+
+
+def check_size(name: str, value: object, lowest: int, highest: int) -> None:
+    """Raise ConfigurationError, naming the field, where a value is not a whole number within bounds."""
+    if not isinstance(value, int) or isinstance(value, bool) or not lowest <= value <= highest:
+        raise ConfigurationError(
+            f"architecture: {name} is {value!r:.80}, expected a whole number from {lowest} to {highest}"
+        )
+
+
+def _check_choice(name: str, value: object, choices: tuple[object, ...]) -> None:
+    if not any(type(value) is type(choice) and value == choice for choice in choices):
+        expected = " or ".join(map(repr, choices))
+        raise ConfigurationError(f"architecture: {name} is {value!r:.80}, expected {expected}")

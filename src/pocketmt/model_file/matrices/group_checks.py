@@ -1,0 +1,46 @@
+"""Checks of the values in the tensors of a row group: finite parameters, valid codes, and zero padding."""
+
+from collections.abc import Callable
+from typing import Final
+
+from pocketmt.errors import ModelFileError
+from pocketmt.model_file.matrices.packed_bits import unused_bits
+from pocketmt.model_file.matrices.row_groups import StoredRowGroup
+
+Data = Callable[[str], memoryview]  # a tensor's name -> its bytes
+LARGEST_FINITE: Final = {"BF16": 0x7F7F, "F32": 0x7F7FFFFF}  # positive numbers have the order of their bit patterns
+_SIGN: Final = {"BF16": 0x8000, "F32": 0x80000000}
+_SEARCHED_AT_ONCE: Final = 1 << 20  # bytes
+
+
+def check_group(name: str, group: StoredRowGroup, data: Data) -> None:
+    """Check the values of a row group whose tensors have the dtypes and shapes of its stored form.
+
+    Args:
+        name: start of the names of its tensors, "<matrix>.<index>".
+        group: the row group.
+        data: a tensor's name -> its bytes.
+
+    Raises:
+        ModelFileError: naming the tensor.
+    """
+    for suffix, (dtype, shape) in group.tensors().items():
+        tensor = f"{name}.{suffix}"
+        content = data(tensor)
+        if dtype == "I8":
+            _check_signed(tensor, content, suffix)
+        elif dtype == "U8":
+            if group.form.zero_padded and unused_bits(content, shape[-1], group.columns, group.form.packed_bits):
+                raise ModelFileError(f"tensor {tensor!r} has bits that are not 0 after the last code of a row")
+        else:
+            patterns = set(content.cast("H" if dtype == "BF16" else "I"))
+            if suffix == "scale" and max(patterns) > LARGEST_FINITE[dtype]:
+                raise ModelFileError(f"tensor {tensor!r} holds a scale that is negative or not finite")
+            if any(pattern & ~_SIGN[dtype] > LARGEST_FINITE[dtype] for pattern in patterns):
+                raise ModelFileError(f"tensor {tensor!r} holds a value that is not finite")
+
+
+def _check_signed(tensor: str, content: memoryview, suffix: str) -> None:
+    for begin in range(0, len(content), _SEARCHED_AT_ONCE):
+        if b"\x80" in bytes(content[begin : begin + _SEARCHED_AT_ONCE]):
+            raise ModelFileError(f"tensor {tensor!r} holds the {suffix.removesuffix('s')} -128, outside [-127, 127]")

@@ -1,0 +1,62 @@
+"""A model from the folder of a training run, a model file, or the name of a bundled model."""
+
+import hashlib
+from functools import cached_property
+from pathlib import Path
+
+from pocketmt.engine import Translator
+from pocketmt.engine.bundled import resolve_model
+from pocketmt.model_file import open_model
+from pocketmt.models.network import TranslationNetwork
+from pocketmt.packing.contents import FLOAT32, contents_of
+from pocketmt.packing.model_file import pack
+from pocketmt.packing.reference.network import load_reference
+from pocketmt.text.vocabulary import Vocabulary
+from pocketmt.training.trained_model import TrainedModel, read_trained_model
+
+
+class AnyModel:
+    """A model that was read and checked.
+
+    Attributes:
+        name: as it was given.
+        vocabulary: of the model.
+        languages: "source" and "target".
+    """
+
+    def __init__(self, name: str) -> None:
+        """Read a model; raises as `read_trained_model`, `resolve_model` and `open_model` do."""
+        self.name = name
+        self._run: TrainedModel | None = None
+        if Path(name).is_dir():
+            self._run = read_trained_model(Path(name))
+            self.vocabulary = Vocabulary.from_file(self._run.vocabulary_file)
+            self.languages = self._run.languages
+            return
+        self._file = resolve_model(name)
+        with open_model(self._file) as file:
+            self.vocabulary = Vocabulary(file.vocabulary())
+            self.languages = {"source": file.source_language, "target": file.target_language}
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of the file of weights or of the model file, hexadecimal."""
+        return hashlib.sha256(self._file.read_bytes()).hexdigest() if self._run is None else self._run.digest
+
+    def network(self) -> TranslationNetwork:
+        """Return the network in PyTorch, for evaluation only; a model file gives its reference."""
+        if self._run is None:
+            return load_reference(self._file)
+        return self._run.network()
+
+    def translator(self, packed: Path, workers: int) -> Translator:
+        """Return the engine with the model; the model of a run is first written, in full precision, to `packed`."""
+        if self._run is None:
+            return Translator(self._file, workers=workers)
+        return start_engine(self._run, packed, workers)
+
+
+def start_engine(model: TrainedModel, packed: Path, workers: int) -> Translator:
+    """Write the model of a run, in full precision, to a model file, and return the engine with it."""
+    pack(packed, contents_of(model, FLOAT32))
+    return Translator(packed, workers=workers)

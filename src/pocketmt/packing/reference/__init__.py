@@ -1,0 +1,1 @@
+"""The PyTorch reference of the engine: the network of a model file."""

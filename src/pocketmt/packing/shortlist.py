@@ -1,0 +1,110 @@
+"""Shortlists of model files: learnt from parallel text, read from a file, and added to a file."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from pocketmt.errors import DataError, ModelFileError
+from pocketmt.model_file import ModelFile, open_model
+from pocketmt.model_file.container.xz_tensor import compress
+from pocketmt.model_file.manifest import VOCABULARY_TENSOR
+from pocketmt.model_file.shortlist import SHORTLIST_TENSOR
+from pocketmt.model_file.shortlist_encoding import Shortlist, decode_shortlist, encode_shortlist
+from pocketmt.model_file.writer import StoredTensor, write_model
+from pocketmt.text.corpus import check_rereadable, read_pairs
+from pocketmt.text.pair_chunks import PairChunks
+from pocketmt.text.shortlist import choose_pieces, encode_pairs, read_links
+from pocketmt.text.translation_table import ITERATIONS, count_links, estimate
+from pocketmt.text.vocabulary import Vocabulary
+
+
+def learn_shortlist(
+    model: Path,
+    source: Path,
+    target: Path,
+    *,
+    top_k: int,
+    frequent: int,
+    alignments: Path | None = None,
+    iterated: Callable[[int, int], None] = lambda done, total: None,
+) -> Shortlist:
+    """Learn a shortlist for a model's vocabulary from parallel text, by IBM model 1 or by given alignments.
+
+    Args:
+        model: a model file.
+        source, target: parallel text: the training text, or translations by the model's teacher.
+        top_k: number of the most probable targets of each source piece, at most 255.
+        frequent: number of the most frequent pieces, which are in the list of every sentence.
+        alignments: of the words of the text (see `read_links`); None: IBM model 1.
+        iterated: called with the number of iterations that are done, and of all.
+
+    Raises:
+        DataError: text or alignments cannot be read, or their lines are not parallel.
+        ModelFileError: the model file cannot be read.
+    """
+    if alignments is not None:
+        check_rereadable(source)
+        check_rereadable(target)
+    with open_model(model) as file:
+        vocabulary = Vocabulary(file.vocabulary())
+    size = len(vocabulary)
+    with PairChunks(encode_pairs(vocabulary, read_pairs(source, target)), size) as chunks:
+        if alignments is None:
+            table = estimate(chunks, size, ITERATIONS, iterated)
+        else:
+            pairs = encode_pairs(vocabulary, read_pairs(source, target))
+            table = count_links(read_links(alignments, vocabulary, pairs), size)
+        return Shortlist(*choose_pieces(table, chunks.target_counts, top_k, frequent)).without_repetition()
+
+
+def held_shortlist(model: Path, of: Path | None = None) -> Shortlist:
+    """Return the shortlist of a model file.
+
+    Args:
+        model: the model file.
+        of: another model file, which must have the same vocabulary.
+
+    Raises:
+        DataError: the file has no shortlist, or the vocabularies differ.
+        ModelFileError: a file is not a model file, or is damaged.
+    """
+    with open_model(model) as file:
+        if of is not None:
+            with open_model(of) as other:
+                if other.vocabulary() != file.vocabulary():
+                    raise DataError(
+                        f"{model}: its shortlist is for another vocabulary than that of {of}: learn one from text"
+                    )
+        content, stored = file.shortlist(), file.stored_shortlist
+        if content is None or stored is None:
+            raise DataError(f"{model}: holds no shortlist: learn one from text, `pocketmt shortlist --help` says how")
+        return decode_shortlist(content, stored, file.architecture.vocabulary_size)
+
+
+def add_shortlist(model: Path, shortlist: Shortlist, output: str | os.PathLike[str]) -> int:
+    """Write a model file with this shortlist, which replaces an older one; returns the size of the new file in bytes.
+
+    Raises:
+        ModelFileError: the model file cannot be read, the shortlist is for another vocabulary, or the output cannot be
+            written.
+    """
+    with open_model(model) as file:
+        if len(shortlist.targets) != file.architecture.vocabulary_size:
+            raise ModelFileError(
+                f"{model}: its vocabulary has {file.architecture.vocabulary_size} pieces, the shortlist is for "
+                f"{len(shortlist.targets)}: learn one for this model"
+            )
+        content, stored = encode_shortlist(shortlist)
+        compressed = compress(content)
+        tensors = _tensors(file) | {SHORTLIST_TENSOR: StoredTensor("U8", (len(compressed),), compressed)}
+        manifest = file.manifest | {"shortlist": stored.to_json()}
+        return write_model(output, manifest, tensors, file.vocabulary())
+
+
+def _tensors(file: ModelFile) -> dict[str, StoredTensor]:
+    """Return the stored tensors of a file, without vocabulary and shortlist."""
+    return {
+        name: StoredTensor(entry.dtype, entry.shape, bytes(file.buffer[entry.offset : entry.offset + entry.size]))
+        for name, entry in file.tensors.items()
+        if name not in (VOCABULARY_TENSOR, SHORTLIST_TENSOR)
+    }

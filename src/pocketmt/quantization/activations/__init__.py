@@ -1,0 +1,1 @@
+"""Quantization of activations: dynamic, logarithmic, static, and within trained ranges."""

@@ -1,0 +1,87 @@
+"""Products of quantized activations with quantized weights, float32 exactly as the engine computes them.
+
+Sums of whole numbers are exact, and every float32 operation is rounded separately in the order of the formula. A row of
+the result depends only on its row of activations, not on the rest of the batch. Activations are given as codes, int8
+[.., columns], and their scale, float32 [..], as `quantize_rows` returns them.
+"""
+
+from functools import reduce
+from typing import Final
+
+import torch
+from torch import Tensor
+
+# Products of two codes are at most 127 * 128: float32 adds this many of them exactly.
+_EXACT_COLUMNS: Final = 1024
+
+
+def exact_sums(codes: Tensor, weights: Tensor) -> Tensor:
+    """Multiply whole numbers without rounding.
+
+    Args:
+        codes: of activations, int8 [.., columns].
+        weights: whole numbers in [-128, 128] as float32 [rows, columns].
+
+    Returns:
+        float64 [.., rows].
+    """
+    sums = torch.zeros(*codes.shape[:-1], len(weights), dtype=torch.float64, device=codes.device)
+    for begin in range(0, codes.shape[-1], _EXACT_COLUMNS):
+        part = slice(begin, begin + _EXACT_COLUMNS)
+        sums += codes[..., part].float() @ weights[:, part].T
+    return sums
+
+
+def lookup_table_product(codes: Tensor, activation_scale: Tensor, levels: Tensor, scale: Tensor) -> Tensor:
+    """Multiply with weights level * scale.
+
+    Args:
+        codes, activation_scale: of the activations.
+        levels: whole numbers in [-127, 127] as float32 [rows, columns].
+        scale: float32 [rows].
+
+    Returns:
+        float32 [.., rows]: sum(code * level) * (activation scale * scale).
+    """
+    return exact_sums(codes, levels).float() * (activation_scale[..., None] * scale)
+
+
+def affine_product(codes: Tensor, activation_scale: Tensor, levels: Tensor, scale: Tensor, offset: Tensor) -> Tensor:
+    """Multiply with weights offset + level * scale.
+
+    Args:
+        codes, activation_scale: of the activations.
+        levels: the weights' codes counted from their middle, -128 to 127, as float32 [rows, columns].
+        scale: float32 [rows].
+        offset: value of the middle code, float32 [rows].
+
+    Returns:
+        float32 [.., rows]: sum(code * level) * (activation scale * scale) + sum(code) * (activation scale * offset).
+    """
+    scaled = lookup_table_product(codes, activation_scale, levels, scale)
+    return scaled + _code_sums(codes).float() * (activation_scale[..., None] * offset)
+
+
+def binary_code_product(codes: Tensor, activation_scale: Tensor, planes: Tensor, alphas: Tensor) -> Tensor:
+    """Multiply with weights sum_i alpha_i * (+1 if bit i is set, else -1) of 1 or 2 bits (Chung et al. 2020, eq. 2).
+
+    Args:
+        codes, activation_scale: of the activations.
+        planes: 0 or 1 as float32 [rows, bits, columns].
+        alphas: float32 [rows, bits].
+
+    Returns:
+        float32 [.., rows]: sum_i, in order, (2 * sum(code of set bits) - sum(code)) * (activation scale * alpha_i).
+    """
+    total = _code_sums(codes)
+    return reduce(
+        torch.add,
+        (
+            (2 * exact_sums(codes, planes[:, bit]) - total).float() * (activation_scale[..., None] * alphas[:, bit])
+            for bit in range(planes.shape[1])
+        ),
+    )
+
+
+def _code_sums(codes: Tensor) -> Tensor:
+    return codes.double().sum(dim=-1, keepdim=True)

@@ -1,0 +1,56 @@
+"""Assignment of sorted values to levels: each level takes a range of them."""
+
+from typing import Final
+
+import torch
+from torch import Tensor
+
+_MOST_ROUNDS: Final = 1000  # far more than fits take; each round lowers the error, so stopping early is safe
+_CONVERGED: Final = 2.0**-24  # relative change of a scale that float32 cannot represent
+
+
+def midpoints(values: Tensor) -> Tensor:
+    """Return the middle of each two neighbouring values: [values] -> [values - 1]."""
+    return (values[:-1] + values[1:]) / 2
+
+
+def range_edges(ordered: Tensor, boundaries: Tensor) -> Tensor:
+    """Return the index of the first number of each range, and the count of numbers, int64 [.., boundaries + 2].
+
+    Args:
+        ordered: float64 [.., count], ascending.
+        boundaries: float64 [.., boundaries], ascending; a number on a boundary belongs to the lower range.
+    """
+    cuts = torch.searchsorted(ordered, boundaries, right=True)
+    first = cuts.new_zeros(*cuts.shape[:-1], 1)
+    return torch.cat([first, cuts, first + ordered.shape[-1]], dim=-1)
+
+
+def running_sums(ordered: Tensor) -> Tensor:
+    """Return the sum of the n smallest numbers at index n: [.., count] -> [.., count + 1]."""
+    return torch.nn.functional.pad(ordered.cumsum(dim=-1), (1, 0))
+
+
+def fitted_scale(ordered: Tensor, levels: Tensor) -> Tensor:
+    """Fit the scale of levels to each row by least squares (Aji and Heafield 2020, section 3.2, eq. 4-7).
+
+    Starting from the maximum, nearest levels (eq. 3) and the best scale for them (eq. 7) alternate until the scale
+    converges.
+
+    Args:
+        ordered: float64 [rows, count], ascending.
+        levels: float64 [levels], ascending, the last above 0.
+
+    Returns:
+        float64 [rows]; 0 for a row of zeros.
+    """
+    sums = running_sums(ordered)
+    scale = ordered.abs().amax(dim=1) / levels[-1]
+    for _ in range(_MOST_ROUNDS):
+        edges = range_edges(ordered, scale[:, None] * midpoints(levels))
+        squares = (edges.diff(dim=1) * levels.square()).sum(dim=1)
+        fitted = (sums.gather(1, edges).diff(dim=1) * levels).sum(dim=1) / squares
+        if bool(((fitted - scale).abs() <= _CONVERGED * scale).all()):
+            break
+        scale = fitted
+    return scale

@@ -1,1 +1,0 @@
-"""Quantized activations: where paper Q puts them, how their ranges are found, and how products read them."""

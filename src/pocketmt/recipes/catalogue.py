@@ -1,0 +1,29 @@
+"""The built-in recipes, by name."""
+
+from pathlib import Path
+from typing import Final
+
+from pocketmt.errors import ConfigurationError
+from pocketmt.recipes.schema import Recipe, read_recipe
+
+LIBRARY: Final = Path(__file__).parent / "library"
+
+
+def recipe_names() -> list[str]:
+    """Return the names of the built-in recipes, sorted."""
+    return sorted(file.stem for file in LIBRARY.glob("*.toml"))
+
+
+def find_recipe(name_or_path: str) -> Recipe:
+    """Read the built-in recipe of this name, or else the recipe file at this path.
+
+    Raises ConfigurationError if it is neither, or not a valid recipe.
+    """
+    if name_or_path in recipe_names():
+        return read_recipe(LIBRARY / f"{name_or_path}.toml")
+    path = Path(name_or_path)
+    if not path.suffix and not path.exists():
+        raise ConfigurationError(
+            f"{name_or_path}: neither a file nor a built-in recipe: list these with `pocketmt compress --list`"
+        )
+    return read_recipe(path)

@@ -1,1 +1,0 @@
-"""What students learn from: translations by one teacher or by several [E1]."""

@@ -1,1 +1,0 @@
-"""From codes and parameters to the bytes of a model file."""

@@ -1,0 +1,74 @@
+"""Pruning in recipes: the entries of [[stages.prune]], one struct for each method."""
+
+from typing import Annotated, Final, Literal
+
+import msgspec
+from msgspec import Meta
+
+from pocketmt.recipes.constrained_types import Fraction, Name, Positive, PositiveFloat, Strict
+
+NODE_BATCHES: Final = 300  # "a few hundred steps" (Prato et al. 2020, appendix B)
+
+Matrices = Annotated[list[Name], Meta(min_length=1)]
+Share = Annotated[float, Meta(gt=0, lt=1)]
+
+
+class FeedForwardNodes(Strict, frozen=True, kw_only=True, tag_field="method", tag="feed_forward_nodes"):
+    """Remove nodes of feed-forward layers at the start of a stage (Prato et al. 2020, appendix B)."""
+
+    matrices: Matrices  # whole feed-forward layers, as "encoder.feed_forward"
+    # The running maximum of a node's activation on the training text (x_max), or the L1 norm of its weights.
+    criterion: Literal["largest_activation", "weight_norm"] = "largest_activation"
+    threshold: PositiveFloat | None = None  # z: remove nodes with x_max < z sigma(x_max of the layer)
+    ratio: Share | None = None  # share of the nodes of each layer to remove, instead of `threshold`
+    batches: Positive | None = None  # of training text, to estimate x_max; None: NODE_BATCHES
+
+    def __post_init__(self) -> None:
+        if (self.threshold is None) == (self.ratio is None):
+            raise ValueError("give `threshold` or `ratio`, one of the two")
+        if self.criterion == "weight_norm" and (self.threshold is not None or self.batches is not None):
+            raise ValueError("weight_norm goes with `ratio` alone: `threshold` and `batches` are of activations")
+
+
+class GroupLasso(Strict, frozen=True, kw_only=True, tag_field="method", tag="group_lasso"):
+    """Drive heads and nodes to zero while retraining in full precision, then remove them.
+
+    Source: Behnke et al. 2021, section 3.1. The penalty lambda * sum_g sqrt(weights in g) * ||g||_2 is added to the
+    cross-entropy summed over a batch. Groups g are rows and columns; with granularity "heads", those of attention are
+    the parts of each matrix that belong to a head.
+    """
+
+    matrices: Matrices  # whole sub-layers, as "encoder.self_attention"
+    granularity: Literal["heads", "rows_and_columns"]
+    strength: PositiveFloat  # lambda
+    dead_below: PositiveFloat = 1e-3  # root mean square of the weights of a group
+
+
+class Magnitude(Strict, frozen=True, kw_only=True, tag_field="method", tag="magnitude"):
+    """Set a growing share of each matrix to zero while retraining in full precision, the smallest weights first.
+
+    Source: Cheong and Daniel 2019, sections 3.2 and 4.3.
+    """
+
+    matrices: Matrices
+    from_share: Fraction  # X, at the start
+    to_share: Share  # Y
+    steps: Positive = 9  # from X to Y, of equal size
+    period: Positive  # updates between steps
+
+    def __post_init__(self) -> None:
+        if self.to_share < self.from_share:
+            raise ValueError("to_share is less than from_share: weights that are zero stay so")
+
+
+Pruning = FeedForwardNodes | GroupLasso | Magnitude
+
+
+def limit_pruning(pruning: Pruning, most: int) -> Pruning:
+    """Return an entry limited to `most` batches, or to steps that fit into `most` updates, for a trial."""
+    if isinstance(pruning, Magnitude) and pruning.steps * pruning.period > most:
+        steps = min(pruning.steps, most)
+        return msgspec.structs.replace(pruning, steps=steps, period=most // steps)
+    if isinstance(pruning, FeedForwardNodes) and pruning.criterion == "largest_activation":
+        return msgspec.structs.replace(pruning, batches=min(pruning.batches or NODE_BATCHES, most))
+    return pruning

@@ -1,1 +1,0 @@
-"""What the engine computes, in PyTorch: the network of a model file."""

@@ -1,1 +1,0 @@
-"""Carrying a recipe out: its stages, their retraining, and the text that they learn from."""

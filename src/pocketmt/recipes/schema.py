@@ -1,0 +1,243 @@
+"""The schema of recipes, typed structs read from TOML, with all defaults. A recipe describes how a model is compressed.
+
+    name = "log4"
+    [[stages]]
+    [[stages.quantize]]
+    matrices = ["embedding", "encoder.self_attention", "decoder.*"]
+    scheme = "logarithmic"
+    bits = 4
+    [stages.retraining]
+    method = "error_feedback"
+    updates = 2000
+    learning_rate = { rate = 3e-4, schedule = "linear" }
+
+Stages run in order. Matrices that a stage quantizes stay quantized, and later stages retrain them by their own methods
+("in each phase, compressed blocks of previous phases are also targeted", Chung et al. 2020, section 4.1).
+"""
+
+from pathlib import Path
+from typing import Annotated, Final, Literal
+
+import msgspec
+from msgspec import Meta
+
+from pocketmt.errors import ConfigurationError
+from pocketmt.recipes.constrained_types import Fraction, Name, NotNegative, Positive, PositiveFloat, Strict
+from pocketmt.recipes.explanation import explain
+from pocketmt.recipes.pruning import Pruning, limit_pruning
+from pocketmt.toml_file import read_toml
+from pocketmt.training.configuration import Precision
+
+
+class Quantize(Strict, frozen=True, kw_only=True):
+    """Some matrices, or some vectors, and their scheme."""
+
+    # Sub-layer types (`pocketmt.recipes.matrices.KINDS`) or patterns of full names.
+    matrices: Annotated[list[Name], Meta(min_length=1)] | msgspec.UnsetType = msgspec.UNSET
+    # "biases", "norms" or patterns of full names, instead of matrices. Vectors of one length are quantized as the rows
+    # of one matrix: granularity "row" is a vector, "matrix" all vectors of one length in this entry.
+    vectors: Annotated[list[Name], Meta(min_length=1)] | msgspec.UnsetType = msgspec.UNSET
+    scheme: Name
+    bits: Annotated[int, Meta(ge=1, le=8)]
+    granularity: Literal["row", "matrix"] | None = None  # None: the scheme's default
+    options: dict[str, object] = msgspec.field(default_factory=dict)  # of the scheme
+    # Of the embedding: the paper's r. Rows are divided by frequency into clusters of `bits`, .., 1 bits and of sizes
+    # 1 : r : r^2 .. (Chung et al. 2020, Algorithm 1).
+    frequency_ratio: Positive | None = None
+
+    def __post_init__(self) -> None:
+        if (self.matrices is msgspec.UNSET) == (self.vectors is msgspec.UNSET):
+            raise ValueError("give `matrices` or `vectors`, one of the two")
+
+
+class LearningRate(Strict, frozen=True, kw_only=True):
+    """Learning rate over a stage's updates (`pocketmt.training.schedule.stage_rate`).
+
+    "inverse_square_root" with `constant_updates` and no warm-up is Chung et al. 2020, eq. 3.
+    """
+
+    rate: PositiveFloat
+    schedule: Literal["constant", "inverse_square_root", "linear"] = "constant"
+    warmup_updates: NotNegative = 0  # linear from 0
+    constant_updates: NotNegative = 0  # number of the last update at the full rate, from the start of the stage
+
+
+class _Retraining(Strict, frozen=True, kw_only=True):
+    """Settings of every retraining method; None: as the run was trained."""
+
+    updates: Positive
+    learning_rate: LearningRate
+    # Distillation from the uncompressed model (Kim and Rush 2016): word-level on the references, sequence-level on the
+    # model's translations, or word-level on these.
+    objective: Literal[
+        "references", "word_distillation", "mixed", "sequence_distillation", "word_and_sequence_distillation"
+    ] = "references"
+    cross_entropy_weight: Fraction = 0.5  # share of the loss with the objective "mixed"
+    batch_tokens: Positive | None = None
+    label_smoothing: Fraction | None = None
+    clip_norm: PositiveFloat | None = None
+    dropout_scale: Annotated[float, Meta(ge=0, le=1)] = 1.0  # factor of the dropout rates of the run
+    # Mixed: operands of matrix products are rounded to bfloat16; weights, validation and results stay float32. Only
+    # faster on processors with bfloat16 units.
+    precision: Precision = "float32"
+    validate_every: Positive = 500  # updates
+    checkpoint_every: Positive = 100  # updates, between validations
+
+
+class FullPrecision(_Retraining, frozen=True, kw_only=True, tag_field="method", tag="none"):
+    """Train without quantization: the control, with the same number of extra updates."""
+
+
+class StraightThrough(_Retraining, frozen=True, kw_only=True, tag_field="method", tag="straight_through"):
+    """Fake quantization at every update; full-precision weights get the gradient of the quantized weights.
+
+    Parameters are refitted every `refit_every` updates, trained from their fit, or fixed as fitted. BS-Flexible trains
+    and BS-Fixed fixes them (Cheong and Daniel 2019, section 3.1.2).
+    """
+
+    parameters: Literal["refitted", "trained", "fixed"] = "refitted"
+    refit_every: Positive = 1
+
+
+class TrainedParameters(_Retraining, frozen=True, kw_only=True, tag_field="method", tag="trained_parameters"):
+    """Train the parameters of the scheme with fixed codes (Cheong and Daniel 2019, section 3.1.1)."""
+
+
+class ErrorFeedback(_Retraining, frozen=True, kw_only=True, tag_field="method", tag="error_feedback"):
+    """Quantize weights after every `period` updates; the residual is kept, and added before the next quantization.
+
+    Source: Aji and Heafield 2020, section 3.3. Parameters are refitted at every `refit_every`-th quantization; 0:
+    fitted once, at the start. The paper refits at each. The fit of a log scale has many fixed points, and jumps between
+    them undo what was learnt.
+    """
+
+    period: Positive = 1
+    refit_every: NotNegative = 0
+
+
+class Periodic(_Retraining, frozen=True, kw_only=True, tag_field="method", tag="periodic"):
+    """Quantize weights every `period` updates (pNR in Chung et al. 2020, section 4.1) without keeping the residual.
+
+    Parameters are refitted as for `ErrorFeedback`.
+    """
+
+    period: Positive
+    refit_every: NotNegative = 1
+
+
+SEQUENCE_OBJECTIVES: Final = ("sequence_distillation", "word_and_sequence_distillation")
+Retraining = FullPrecision | StraightThrough | TrainedParameters | ErrorFeedback | Periodic
+
+
+class ErrorCompensation(Strict, frozen=True, kw_only=True, tag_field="method", tag="error_compensation"):
+    """No retraining: choose codes that change the layer's outputs little (Frantar et al. 2023, GPTQ)."""
+
+    sentences: Positive = 256  # of the training text, drawn by the recipe's seed
+
+
+# Prato et al. 2020, sections 5.1 and 5.3.
+DELAY: Final = 100  # updates: the paper's training with quantization "from scratch"
+BATCHES: Final = 300  # "a few hundred steps"
+TRIALS: Final = 20
+
+
+class Activations(Strict, frozen=True, kw_only=True):
+    """Activations quantized within trained ranges (Prato et al. 2020); see `pocketmt.recipes.activations`."""
+
+    bits: Annotated[int, Meta(ge=2, le=8)]
+    # "strategy": those of section 3.2; "naive": all.
+    operations: Literal["strategy", "naive"] | Annotated[list[Name], Meta(min_length=1)] = "strategy"
+    bucketed: bool | list[Name] = True  # true: the operations of section 3.3; false: none
+    # Patterns of the names of modules; operations elsewhere are not quantized.
+    modules: Annotated[list[Name], Meta(min_length=1)] = msgspec.field(default_factory=lambda: ["*"])
+    # Operations with a gradient for clamped values; true: all, false: none.
+    clamped_gradient: bool | list[Name] = msgspec.field(default_factory=lambda: ["layer_norm_denominator"])
+    # With retraining: number of updates that estimate ranges before this stage quantizes anything; None: DELAY.
+    delay: NotNegative | None = None
+    # Without: ranges are estimated in several trials of some batches; the best by validation is kept.
+    batches: Positive | None = None  # of a trial; None: BATCHES
+    trials: Positive | None = None  # None: TRIALS
+
+
+class LogarithmicInputs(Strict, frozen=True, kw_only=True, tag_field="scheme", tag="logarithmic"):
+    """Inputs of quantized matrices on a fixed log scale (Aji and Heafield 2020, section 3.5)."""
+
+    bits: Annotated[int, Meta(ge=1, le=4)]
+    # S, the largest magnitude; 1 in the paper, which does not scale activations (section 4.3).
+    scale: Annotated[float, Meta(ge=2**-20, le=2**20)] = 1.0
+
+
+class StaticInputs(Strict, frozen=True, kw_only=True, tag_field="scheme", tag="static"):
+    """Inputs of quantized matrices in 8 bits at calibrated scales (Behnke et al. 2021, section 3.2).
+
+    The inputs of each matrix have one scale, calibrated when the first stage that quantizes the matrix begins.
+    """
+
+    bits: Literal[8] = 8
+    sentences: Positive = 256  # of the training text, drawn by the recipe's seed
+
+
+MatrixInputs = LogarithmicInputs | StaticInputs
+
+
+class Stage(Strict, frozen=True, kw_only=True):
+    """One step of a recipe: pruning, quantization and retraining, each optional."""
+
+    name: str = ""
+    prune: list[Pruning] | msgspec.UnsetType = msgspec.UNSET
+    quantize: list[Quantize] = msgspec.field(default_factory=list)
+    activations: Activations | msgspec.UnsetType = msgspec.UNSET  # unset: as in the stage before
+    matrix_inputs: MatrixInputs | msgspec.UnsetType = msgspec.UNSET  # the same
+    retraining: Retraining | ErrorCompensation | None = None  # None: quantization after training
+
+
+class Recipe(Strict, frozen=True, kw_only=True):
+    """A description of how a trained model is compressed."""
+
+    name: Name
+    stages: Annotated[list[Stage], Meta(min_length=1)]
+    paper: str = ""  # the paper's table and row that it reproduces
+    description: str = ""
+    seed: int = 1  # of batches and dropout, and of the weights of a random start
+    # "random": train from random weights instead of the run's (Prato et al. 2020, section 5.3; Aji and Heafield 2020,
+    # Table 2).
+    start: Literal["trained", "random"] = "trained"
+
+
+def read_recipe(path: Path) -> Recipe:
+    """Read a TOML file; ConfigurationError names the file, the place and the allowed values."""
+    document = read_toml(path)
+    try:
+        return msgspec.convert(document, Recipe)
+    except msgspec.ValidationError as error:
+        raise ConfigurationError(f"{path}: {explain(error, document, Recipe)}") from error
+
+
+def limit_updates(recipe: Recipe, most: int) -> Recipe:
+    """Return the recipe with at most `most` updates, trials and batches of a trial in each stage, for a quick run."""
+    stages = []
+    for stage in recipe.stages:
+        retraining, activations = stage.retraining, stage.activations
+        if isinstance(retraining, Retraining) and retraining.updates > most:
+            retraining = msgspec.structs.replace(retraining, updates=most)
+            if isinstance(activations, Activations):
+                delay = DELAY if activations.delay is None else activations.delay
+                activations = msgspec.structs.replace(activations, delay=min(delay, most // 2))
+        if isinstance(activations, Activations) and retraining is None:
+            batches, trials = activations.batches or BATCHES, activations.trials or TRIALS
+            activations = msgspec.structs.replace(activations, batches=min(most, batches), trials=min(most, trials))
+        if stage.prune is not msgspec.UNSET:
+            stage = msgspec.structs.replace(stage, prune=[limit_pruning(entry, most) for entry in stage.prune])
+        stages.append(msgspec.structs.replace(stage, retraining=retraining, activations=activations))
+    return msgspec.structs.replace(recipe, stages=stages)
+
+
+def set_precision(recipe: Recipe, precision: Precision) -> Recipe:
+    """Return the recipe with every retraining in this precision."""
+    stages = []
+    for stage in recipe.stages:
+        retraining = stage.retraining
+        if isinstance(retraining, Retraining):
+            retraining = msgspec.structs.replace(retraining, precision=precision)
+        stages.append(msgspec.structs.replace(stage, retraining=retraining))
+    return msgspec.structs.replace(recipe, stages=stages)

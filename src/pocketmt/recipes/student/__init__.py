@@ -1,1 +1,0 @@
-"""The whole road: teachers, the text that they write, a student, made small, with a shortlist."""

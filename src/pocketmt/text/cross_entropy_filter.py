@@ -1,0 +1,61 @@
+"""Finds the lines of a text that a language model finds least probable (Behnke et al. 2021, section 2)."""
+
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from pocketmt.text.cleaning import Split, Words
+from pocketmt.text.corpus import read_lines
+from pocketmt.text.language_model import LanguageModel
+from pocketmt.text.normalization import normalize
+
+# Largest number of lines that a model is trained on, spread evenly over the text: about 2 GB of memory.
+MOST_LINES: Final = 1_000_000
+LINES_AT_ONCE: Final = 10_000
+
+
+def improbable_lines(text: Path, share: float, split: Split, model_text: Path | None = None) -> set[int]:
+    """Return the numbers, from 0, of the lines with the highest cross-entropy per word.
+
+    Without `model_text`, even lines are scored by a model trained on the odd lines and odd lines by a model trained on
+    the even ones, because a model finds the lines that it was trained on probable.
+
+    Args:
+        text: a file, as in `read_lines`.
+        share: of the lines to return, 0 to 1, rounded down to whole lines; of equal scores, later lines are taken.
+        split: splits a normalized line into words.
+        model_text: text in the same language to train the model on; None: `text`.
+
+    Raises DataError if a text cannot be read or `model_text` is empty.
+    """
+    count = sum(1 for _ in read_lines(text))
+    worst = int(share * count)
+    if worst == 0 or count < 2:
+        return set()
+    scores = np.zeros(count)
+    if model_text is not None:
+        scores[:] = _scores(text, _train(model_text, split, 0, 1), split, 0, 1)
+    else:
+        for half in (0, 1):
+            scores[half::2] = _scores(text, _train(text, split, 1 - half, 2), split, half, 2)
+    return set(np.argsort(scores, kind="stable")[count - worst :].tolist())
+
+
+def _train(text: Path, split: Split, start: int, step: int) -> LanguageModel:
+    """Train a model on each `step`-th line from `start`, on MOST_LINES of them at most."""
+    count = sum(1 for _ in islice(read_lines(text), start, None, step))
+    step *= max(1, -(-count // MOST_LINES))
+    return LanguageModel(words for words in _split_lines(text, split, start, step) if words)
+
+
+def _scores(text: Path, model: LanguageModel, split: Split, start: int, step: int) -> list[float]:
+    lines = _split_lines(text, split, start, step)
+    chunks = iter(lambda: list(islice(lines, LINES_AT_ONCE)), [])
+    return [score for chunk in chunks for score in model.cross_entropies(chunk)]
+
+
+def _split_lines(text: Path, split: Split, start: int, step: int) -> Iterator[Words]:
+    return (split(normalize(line)) for line in islice(read_lines(text), start, None, step))

@@ -1,0 +1,245 @@
+"""Training runs: from a configuration and parallel text to a folder with a trained model."""
+
+import dataclasses
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Protocol
+
+import torch
+from lightning_fabric import Fabric
+
+from pocketmt.errors import DataError
+from pocketmt.models.network import TranslationNetwork
+from pocketmt.models.networks import make_network
+from pocketmt.text.corpus import read_lines
+from pocketmt.text.vocabulary import Vocabulary
+from pocketmt.training.checkpoints import Snapshots, load_checkpoint, record_settings, save_checkpoint, save_weights
+from pocketmt.training.configuration import Configuration, Training
+from pocketmt.training.data import Batch, Corpus, load_corpus, read_vocabulary
+from pocketmt.training.loop import LoopSettings, Progress, TrainingLoop
+from pocketmt.training.objectives import TranslationObjective
+from pocketmt.training.reporter import Reporter
+from pocketmt.training.schedule import training_rate
+from pocketmt.training.steps import make_dropouts, make_fabric, make_optimizer, share_of_epoch
+from pocketmt.training.validation import validate
+
+
+@dataclass
+class TrainingProgress(Progress):
+    """Progress of a training run."""
+
+    best_bleu: float = -1.0
+    best_update: int = 0
+    finished: bool = False
+
+
+class TeacherModel(Protocol):
+    """A trained model that a configuration names as its teacher."""
+
+    vocabulary: Vocabulary
+
+    def network(self) -> TranslationNetwork:
+        """Return the network in evaluation mode."""
+        ...
+
+
+# Opens the model that a configuration names as its teacher.
+OpenTeacher = Callable[[str], TeacherModel]
+
+
+def train(configuration: Configuration, folder: Path, open_teacher: OpenTeacher | None = None) -> TrainingProgress:
+    """Train a model into `folder`, or resume an earlier run of the same configuration.
+
+    The folder then holds vocabulary.model, model.safetensors (averaged weights of the best validation), log.jsonl,
+    configuration.json, and a checkpoint to resume from.
+
+    Args:
+        configuration: configuration of the run.
+        folder: folder of the run, created if it is missing.
+        open_teacher: opens the teacher; required if the configuration names one.
+
+    Returns:
+        The progress at the end of training.
+
+    Raises:
+        ConfigurationError: the folder holds another run.
+        DataError: as `load_corpus` does, or the teacher has another vocabulary than the run.
+        DivergedError: a gradient is not finite.
+    """
+    teacher = _open_teacher(configuration, open_teacher)
+    data = configuration.data
+    for pair in [*data.training_files, (Path(data.validation_source), Path(data.validation_target))]:
+        for file in pair:
+            next(read_lines(file), None)  # An unreadable file is reported before the folder is created.
+    folder.mkdir(parents=True, exist_ok=True)
+    record_settings(folder, "configuration.json", configuration, "run with another configuration")
+    fabric = make_fabric(configuration.training)
+    progress: TrainingProgress = fabric.launch(_run, configuration, folder, teacher)  # type: ignore[arg-type]
+    return progress
+
+
+def _open_teacher(configuration: Configuration, open_teacher: OpenTeacher | None) -> TeacherModel | None:
+    """Return the teacher, if any; DataError if it has another vocabulary than the run."""
+    name, vocabulary = configuration.training.teacher, configuration.data.vocabulary
+    if name is None:
+        return None
+    assert open_teacher is not None
+    teacher = open_teacher(name)
+    if vocabulary is None or read_vocabulary(Path(vocabulary)).model != teacher.vocabulary.model:
+        raise DataError(
+            f"the vocabulary of the teacher {name} is not that of this run: "
+            f"use the teacher's by [data] vocabulary = {name!r}"
+        )
+    return teacher
+
+
+def _run(fabric: Fabric, configuration: Configuration, folder: Path, teacher: TeacherModel | None) -> TrainingProgress:
+    """Train as one process of the run."""
+    if configuration.training.threads:
+        torch.set_num_threads(configuration.training.threads)
+    load = partial(load_corpus, configuration.data, folder / "vocabulary.model")
+    corpus = load() if fabric.global_rank == 0 else None  # The first process writes the vocabulary.
+    fabric.barrier()
+    run = TrainingRun(fabric, configuration, folder, corpus or load(), teacher)
+    try:
+        run.train()
+    finally:
+        run.reporter.close()
+    return run.progress
+
+
+class TrainingRun:
+    """One process of a training run."""
+
+    def __init__(
+        self,
+        fabric: Fabric,
+        configuration: Configuration,
+        folder: Path,
+        corpus: Corpus,
+        teacher: TeacherModel | None = None,
+    ) -> None:
+        """Build the network and the optimizer, and load the checkpoint of the folder, if any."""
+        self.fabric = fabric
+        self.settings = configuration.training
+        self.folder = folder
+        self.corpus = corpus
+        self.languages = {"source": configuration.data.source_language, "target": configuration.data.target_language}
+        torch.manual_seed(self.settings.seed)
+        architecture = configuration.model.architecture(len(corpus.vocabulary))
+        self.network = make_network(architecture, make_dropouts(configuration.model))
+        self.model, self.optimizer = fabric.setup(self.network, make_optimizer(self.network.parameters()))
+        self.snapshots = Snapshots(folder / "snapshots", self.settings.averaged_checkpoints)
+        self.progress = self._load_checkpoint(folder / "checkpoint.pt")
+        fabric.barrier()
+        if fabric.is_global_zero:
+            self.snapshots.remove_unneeded(self.progress.update)
+        self.reporter = Reporter(
+            folder / "log.jsonl",
+            self.settings.maximum_updates,
+            self.progress.update,
+            # A run without a checkpoint starts again, so its log does as well.
+            lambda event: 0 < self.progress.update >= event.get("update", 0),
+            fabric.is_global_zero,
+        )
+        weight = self.settings.cross_entropy_weight if self.settings.objective == "mixed" else 0.0
+        self.objective = TranslationObjective(
+            model=self.model,
+            output=self.network.embedding.weight,
+            smoothing=self.settings.label_smoothing,
+            teacher=None if teacher is None else teacher.network().to(fabric.device),
+            cross_entropy_weight=weight,
+            autocast=fabric.autocast,
+        )
+
+    def train(self) -> None:
+        """Train until the run is finished."""
+        start: dict[str, Any] = {"pairs": len(self.corpus.training), "left_out": self.corpus.left_out}
+        if self.progress.update == 0:
+            self.reporter.event("start", 0, vocabulary=len(self.corpus.vocabulary), **start)
+        loop = TrainingLoop(
+            fabric=self.fabric,
+            model=self.model,
+            optimizer=self.optimizer,
+            objective=self.objective,
+            batches=self._batches,
+            settings=_loop_settings(self.settings),
+            hooks=[],
+            progress=self.progress,
+            reporter=self.reporter,
+        )
+        loop.train(self)
+
+    def finished(self) -> bool:
+        """Return whether all updates are done, or BLEU has not improved for `patience` validations."""
+        settings, progress = self.settings, self.progress
+        patience = settings.patience * settings.validate_every
+        all_done = progress.update >= settings.maximum_updates
+        progress.finished = progress.finished or all_done or progress.best_update + patience <= progress.update
+        return progress.finished
+
+    def _batches(self, epoch: int, done: int) -> Iterator[tuple[Batch, int, int]]:
+        order = self.settings.seed * 1_000_003 + epoch
+        return share_of_epoch(self.fabric, self.corpus.training, self.settings.batch_tokens, order, done)
+
+    def _load_checkpoint(self, checkpoint: Path) -> TrainingProgress:
+        if not checkpoint.exists():
+            return TrainingProgress()
+        state = load_checkpoint(checkpoint)
+        self.network.load_state_dict(state["weights"])
+        self.optimizer.load_state_dict(state["optimizer"])
+        return TrainingProgress(**state["position"])
+
+    def validate(self) -> None:
+        """Score the average of the last snapshots, in one process for all, and keep it if it is the best so far."""
+        best = [self.progress.best_bleu, float(self.progress.best_update)]
+        if self.fabric.is_global_zero:
+            update = self.progress.update
+            average = self.snapshots.add(update, self.network.state_dict())
+            averaged = make_network(self.network.architecture).to(self.fabric.device)
+            averaged.load_state_dict(average)
+            scores = validate(averaged, self.corpus, self.settings.batch_tokens * 4)
+            self.reporter.event("validation", update, epoch=self.progress.epoch, loss=scores.loss, bleu=scores.bleu)
+            if scores.bleu > self.progress.best_bleu:
+                best = [scores.bleu, float(update)]
+                metadata = {
+                    "architecture": self.network.architecture.to_json(),
+                    "languages": self.languages,
+                    "training": {
+                        "update": update,
+                        "epoch": self.progress.epoch,
+                        "seed": self.settings.seed,
+                        "validation_bleu": round(scores.bleu, 3),
+                        "validation_loss": round(scores.loss, 5),
+                    },
+                }
+                save_weights(self.folder / "model.safetensors", average, metadata)
+        best = self.fabric.broadcast(best)
+        self.progress.best_bleu, self.progress.best_update = best[0], int(best[1])
+
+    def save(self) -> None:
+        """Save a checkpoint."""
+        if self.fabric.is_global_zero:
+            state = {
+                "weights": self.network.state_dict(),
+                "optimizer": self.optimizer.state_dict(),
+                "position": dataclasses.asdict(self.progress),
+            }
+            save_checkpoint(self.folder / "checkpoint.pt", state)
+            self.snapshots.remove_unneeded(self.progress.update)
+        self.fabric.barrier()
+
+
+def _loop_settings(settings: Training) -> LoopSettings:
+    return LoopSettings(
+        updates=settings.maximum_updates,
+        seed=settings.seed,
+        rate=lambda update: training_rate(
+            update, settings.learning_rate, settings.warmup_updates, settings.maximum_updates, settings.decay_updates
+        ),
+        clip_norm=settings.clip_norm,
+        validate_every=settings.validate_every,
+        checkpoint_every=settings.checkpoint_every,
+    )

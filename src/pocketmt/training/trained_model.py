@@ -1,0 +1,100 @@
+"""Reading and checking of trained models in the folders that `pocketmt train` writes."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import msgspec
+import torch
+from torch import Tensor
+
+from pocketmt.errors import ConfigurationError, DataError, ModelFileError
+from pocketmt.model_file.architecture import Architecture, architecture_from_json
+from pocketmt.models.network import TranslationNetwork
+from pocketmt.models.networks import make_network
+from pocketmt.training.checkpoints import Weights, load_weights
+from pocketmt.training.configuration import Configuration
+from pocketmt.training.earlier_versions import decode_settings
+
+
+@dataclass(frozen=True)
+class TrainedModel:
+    """The best weights of a run, with their architecture and how they were trained."""
+
+    weights: Weights
+    architecture: Architecture
+    languages: dict[str, str]  # "source" and "target".
+    training: dict[str, Any]  # Update, scores and other facts about the training.
+    vocabulary_file: Path
+    configuration: Configuration | None  # None if the folder holds none.
+    digest: str  # Hexadecimal SHA-256 of the weights file.
+
+    def network(self, replaced: Mapping[str, Tensor] = MappingProxyType({})) -> TranslationNetwork:
+        """Return the network in evaluation mode; `replaced` holds other values for some of its weights."""
+        network = make_network(self.architecture)
+        network.load_state_dict({**self.weights, **replaced})
+        return network.eval().requires_grad_(False)
+
+
+def read_trained_model(run: Path) -> TrainedModel:
+    """Read a run's folder.
+
+    Raises:
+        DataError: the folder holds no trained model or no vocabulary, or the weights file is not one of PocketMT's.
+        ConfigurationError: this version of PocketMT does not support the architecture.
+        ModelFileError: the weights are not finite, or do not fit the architecture.
+    """
+    file = run / "model.safetensors"
+    weights, metadata = load_weights(file)
+    missing = {"architecture", "languages", "training"} - metadata.keys()
+    if missing:
+        raise DataError(f"{file}: its {min(missing)} is missing: train the model by `pocketmt train`")
+    try:
+        architecture = architecture_from_json(metadata["architecture"])
+    except ConfigurationError as error:
+        raise ConfigurationError(f"{file}: {error}") from error
+    vocabulary = run / "vocabulary.model"
+    if not vocabulary.is_file():
+        raise DataError(f"{vocabulary}: no such file: restore the vocabulary that was written with the weights")
+    try:
+        check_weights(weights, architecture.parameter_shapes())
+    except ModelFileError as error:
+        raise ModelFileError(f"{file}: {error}") from error
+    return TrainedModel(
+        weights=weights,
+        architecture=architecture,
+        languages=metadata["languages"],
+        training=metadata["training"],
+        vocabulary_file=vocabulary,
+        configuration=_configuration(run / "configuration.json"),
+        digest=hashlib.sha256(file.read_bytes()).hexdigest(),
+    )
+
+
+def check_weights(weights: Mapping[str, Tensor], shapes: Mapping[str, tuple[int, ...]]) -> None:
+    """Check that weights are finite and have the shapes of an architecture by name; ModelFileError if not."""
+    for name in weights:
+        if name not in shapes:
+            raise ModelFileError(
+                f"the parameter {name!r} is not part of the architecture: give the model that it states"
+            )
+    for name, shape in shapes.items():
+        if name not in weights:
+            raise ModelFileError(f"the parameter {name!r} is missing: give the model that the architecture states")
+        if tuple(weights[name].shape) != shape:
+            found = list(weights[name].shape)
+            raise ModelFileError(f"the parameter {name!r} has shape {found}, expected {list(shape)}")
+        if not bool(torch.isfinite(weights[name].float()).all()):
+            raise ModelFileError(f"the parameter {name!r} holds NaN or infinity: give a checkpoint from before that")
+
+
+def _configuration(file: Path) -> Configuration | None:
+    if not file.exists():
+        return None
+    try:
+        return decode_settings(file.read_bytes(), Configuration)
+    except msgspec.DecodeError as error:
+        raise ConfigurationError(f"{file}: {error}") from error

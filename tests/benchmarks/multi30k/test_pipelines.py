@@ -1,0 +1,34 @@
+"""The configurations and recipes of benchmarks/multi30k/pipelines are valid."""
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from benchmarks.multi30k.data import ROOT
+from pocketmt.compression.planning import make_plan
+from pocketmt.models.presets import preset
+from pocketmt.recipes.schema import read_recipe
+from pocketmt.training.configuration import read_configuration
+
+PIPELINES = ROOT / "benchmarks" / "multi30k" / "pipelines"
+
+
+@pytest.mark.parametrize("path", sorted(PIPELINES.glob("*.toml")), ids=lambda path: path.stem)
+def test_each_is_a_recipe_or_a_configuration(path: Path) -> None:
+    if "stages" in tomllib.loads(path.read_text(encoding="utf-8")):
+        assert read_recipe(path).name == path.stem
+    else:
+        assert read_configuration(path).data.validation_source.endswith("/multi30k/val.en")
+
+
+def test_students_differ_only_in_their_text() -> None:
+    distilled, authentic = (read_configuration(PIPELINES / f"nano-{name}.toml") for name in ("distilled", "authentic"))
+    assert (distilled.model, distilled.training) == (authentic.model, authentic.training)
+    assert distilled.data.training_files[:1] == authentic.data.training_files
+
+
+def test_the_recipe_suits_its_model() -> None:
+    (stage,) = make_plan(read_recipe(PIPELINES / "tiny-2-bits.toml"), preset("tiny", 6000, "pre")).stages
+    shapes = preset("tiny", 6000, "pre").parameter_shapes()
+    assert {name for name, sizes in shapes.items() if len(sizes) == 2} <= set(stage.matrices)

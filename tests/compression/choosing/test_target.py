@@ -1,0 +1,131 @@
+"""Files keep a target size, also with entropy coding, whose codes may grow in retraining."""
+
+from pathlib import Path
+
+import pytest
+
+import pocketmt.compression.choosing.allocation as allocation
+from benchmarks.recipe_files import find_recipe
+from pocketmt.compression.choosing.allocation import Choices, Target, default_retraining, recipe_of_size
+from pocketmt.compression.choosing.budget import least_loss_increase
+from pocketmt.compression.choosing.target import compress_run_to
+from pocketmt.compression.run import CompressionTask, compress_run
+from pocketmt.engine import Translator
+from pocketmt.errors import ConfigurationError
+from pocketmt.model_file import open_model
+from pocketmt.model_file.writer import OversizedError
+from pocketmt.recipes.schema import Quantize, Recipe, Stage
+from pocketmt.training.trained_model import read_trained_model
+from tests.compression.tiny_run import write_tiny_run
+
+
+@pytest.fixture(scope="module")
+def tiny_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_tiny_run(tmp_path_factory.mktemp("tiny"), dimension=64)
+
+
+@pytest.fixture(scope="module")
+def choices(tiny_run: Path) -> Choices:
+    return Choices(read_trained_model(tiny_run), lambda done, total: None, entropy_coding=True)
+
+
+def test_counted_bytes_are_those_of_the_file(choices: Choices, tiny_run: Path, tmp_path: Path) -> None:
+    # Without retraining the codes are those that were counted: only the manifest may differ.
+    sizes = []
+    for size in range(20_000, 32_000, 3_000):
+        recipe = recipe_of_size(choices, "a test", size, None)
+        file = tmp_path / "model.pocketmt"
+        sizes.append(
+            compress_run(
+                CompressionTask(run=tiny_run, folder=tmp_path / str(size), entropy_coding=True, maximum_size=size),
+                recipe,
+                file,
+            )
+        )
+    assert len(set(sizes)) == len(sizes)
+
+
+def test_entropy_coding_lowers_the_loss_increase_at_equal_size(choices: Choices) -> None:
+    plain = Choices(choices.model, lambda done, total: None)
+    increases = [
+        [least_loss_increase(each.parts, size).loss_increase for size in range(14_000, 30_000, 1_000)]
+        for each in (choices, plain)
+    ]
+    assert all(coded <= whole for coded, whole in zip(*increases, strict=True))
+    assert increases[0] != increases[1]
+
+
+def test_some_bytes_are_reserved_for_codes_that_retraining_changes(
+    choices: Choices, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fits(size: int) -> bool:
+        try:
+            recipe_of_size(choices, "a test", size, default_retraining(1))
+        except ConfigurationError:
+            return False
+        return True
+
+    with monkeypatch.context() as without:
+        without.setattr(allocation, "_RESERVE", 0.0)
+        size = next(size for size in range(8_000, 25_000, 100) if fits(size))
+    assert not fits(size)
+    assert fits(size + size // 50)
+
+
+def test_a_file_that_became_too_large_is_made_again_for_fewer_bytes(
+    tiny_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The estimate is too low, as if codes compressed worse after retraining.
+    monkeypatch.setattr(allocation, "_RESERVE", -0.15)
+    file = tmp_path / "model.pocketmt"
+    chosen: list[Recipe] = []
+    target = Target(size=30_000, updates=2, entropy_coding=True)
+    size = compress_run_to(target, CompressionTask(run=tiny_run, folder=tmp_path / "work"), file, chosen=chosen.append)
+    assert size == file.stat().st_size <= 30_000
+    assert len(chosen) > 1
+    with open_model(file) as model:
+        assert model.manifest["recipe"]["name"] == chosen[-1].name  # type: ignore[index]
+    assert (tmp_path / "work" / "smaller" / "compression.json").exists()
+
+
+def test_a_file_that_is_too_large_is_not_written(tiny_run: Path, tmp_path: Path, choices: Choices) -> None:
+    file = tmp_path / "model.pocketmt"
+    file.write_bytes(b"the file before")
+    recipe = recipe_of_size(choices, "a test", 43_000, None)
+    with pytest.raises(OversizedError, match="more than 20,000") as raised:
+        compress_run(CompressionTask(run=tiny_run, folder=tmp_path / "work", maximum_size=20_000), recipe, file)
+    assert raised.value.size > 20_000
+    assert file.read_bytes() == b"the file before"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["model.pocketmt", "work"]
+
+
+def test_entropy_coding_shrinks_the_file_and_keeps_the_translations(tiny_run: Path, tmp_path: Path) -> None:
+    recipe = find_recipe("aji/log4-after-training")
+    plain, coded = tmp_path / "plain.pocketmt", tmp_path / "coded.pocketmt"
+    compress_run(CompressionTask(run=tiny_run, folder=tmp_path / "work"), recipe, plain)
+    compress_run(CompressionTask(run=tiny_run, folder=tmp_path / "work", entropy_coding=True), recipe, coded)
+    assert coded.stat().st_size < plain.stat().st_size
+    words = ["red cat", "blue dog tree", ""]
+    assert Translator(coded).translate(words) == Translator(plain).translate(words)
+
+
+def test_schemes_that_need_entropy_coding_are_coded_by_default(tiny_run: Path, tmp_path: Path) -> None:
+    entry = Quantize(matrices=["encoder.*"], scheme="entropy_constrained", bits=4, options={"rate": 1.5})
+    other = Quantize(matrices=["embedding", "decoder.*"], scheme="logarithmic", bits=4)
+    recipe = Recipe(name="a test", stages=[Stage(quantize=[entry, other])])
+    file = tmp_path / "model.pocketmt"
+    compress_run(CompressionTask(run=tiny_run, folder=tmp_path / "work"), recipe, file)
+    with open_model(file) as model:
+        coded = {name.removesuffix(".0.codes.deflate") for name in model.tensors if name.endswith(".deflate")}
+        matrices = model.manifest["matrices"]
+        assert isinstance(matrices, dict)
+        assert coded == {name for name in matrices if name.startswith("encoder.")}
+
+
+def test_vectors_are_quantized_if_the_target_requires_it(choices: Choices) -> None:
+    recipe = recipe_of_size(choices, "a test", 24_000, None)
+    assert [entry.vectors for entry in recipe.stages[-1].quantize] == [["*"]]
+    assert all(not entry.vectors for entry in recipe.stages[0].quantize)
+    whole, small = choices.parts["vectors"]
+    numbers = sum(weight.numel() for weight in choices.model.weights.values() if weight.dim() == 1)
+    assert whole.loss_increase == 0 and whole.size - small.size > 2 * numbers

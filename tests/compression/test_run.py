@@ -1,0 +1,297 @@
+"""Recipes on a small network: results are quantized, resuming is exact, controls train in full precision."""
+
+import dataclasses
+import json
+import math
+import shutil
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+import torch
+
+import pocketmt.compression.stage as stage_module
+from pocketmt.compression.stage_result import StageResult
+from pocketmt.errors import ConfigurationError, DataError, ModelFileError
+from pocketmt.quantization import fake_quantize
+from pocketmt.quantization.registry import scheme_from_options
+from pocketmt.quantization.row_groups import decoded_weights
+from pocketmt.recipes.schema import Recipe, Retraining
+from pocketmt.training.checkpoints import load_weights, save_weights
+from pocketmt.training.configuration import Model
+from pocketmt.training.trained_model import read_trained_model
+from pocketmt.training.validation import Validation
+from tests.compression.tiny_run import compress, stop_at_update, write_tiny_run
+
+RATE = {"rate": 3e-3}
+MIXED_STAGES: list[dict[str, Any]] = [
+    {
+        "quantize": [
+            {"matrices": ["embedding"], "scheme": "binary", "bits": 3, "frequency_ratio": 2},
+        ],
+        "retraining": {"method": "periodic", "period": 2, "updates": 5, "learning_rate": RATE, "checkpoint_every": 2},
+    },
+    {
+        "quantize": [
+            {"matrices": ["decoder.*"], "scheme": "binary", "bits": 2, "options": {"method": "greedy"}},
+            {"matrices": ["encoder.self_attention"], "scheme": "logarithmic", "bits": 4, "granularity": "matrix"},
+        ],
+        "retraining": {
+            "method": "error_feedback",
+            "updates": 7,
+            "learning_rate": RATE,
+            "validate_every": 3,
+            "checkpoint_every": 2,
+            "refit_every": 3,
+            "objective": "mixed",
+        },
+    },
+]
+
+
+@pytest.fixture(scope="module")
+def tiny_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_tiny_run(tmp_path_factory.mktemp("tiny"))
+
+
+def recipe(*stages: dict[str, Any]) -> Recipe:
+    return msgspec.convert({"name": "a test", "stages": list(stages)}, Recipe)
+
+
+def one_stage(scheme: str, bits: int, matrices: list[str] | None = None, **retraining: Any) -> Recipe:
+    quantize = {"matrices": matrices or ["*"], "scheme": scheme, "bits": bits}
+    return recipe({"quantize": [quantize], "retraining": {"updates": 4, "learning_rate": RATE, **retraining}})
+
+
+def events(folder: Path) -> list[dict[str, Any]]:
+    lines = [json.loads(line) for line in (folder / "log.jsonl").read_text().splitlines()]
+    return [{key: value for key, value in line.items() if key != "seconds"} for line in lines]
+
+
+def assert_equal(left: StageResult, right: StageResult) -> None:
+    assert left.scores == right.scores
+    assert all(torch.equal(tensor, right.weights[name]) for name, tensor in left.weights.items())
+    for name, matrix in left.quantized.items():
+        for mine, theirs in zip(matrix, right.quantized[name], strict=True):
+            assert torch.equal(mine.codes, theirs.codes), name
+            assert all(torch.equal(value, theirs.parameters[key]) for key, value in mine.parameters.items()), name
+
+
+def test_without_retraining_every_matrix_is_quantized_by_its_scheme(tiny_run: Path, tmp_path: Path) -> None:
+    model = read_trained_model(tiny_run)
+    result, groups = compress(
+        model, recipe({"quantize": [{"matrices": ["*"], "scheme": "uniform", "bits": 8}]}), tmp_path / "work"
+    )
+    uniform = scheme_from_options("uniform", bits=8)
+    for name, weight in decoded_weights(result.weights, result.quantized, groups).items():
+        original = model.weights[name]
+        assert torch.equal(weight, fake_quantize(uniform, original) if original.dim() == 2 else original), name
+    assert [event["event"] for event in events(tmp_path / "work")] == ["start", "validation"]
+
+
+@pytest.mark.parametrize(
+    "plan",
+    [
+        one_stage("logarithmic", 4, method="straight_through", refit_every=3),
+        one_stage("binarization_flexible", 1, ["encoder.*"], method="straight_through", parameters="trained"),
+        one_stage("codebook", 2, method="trained_parameters", objective="word_distillation"),
+        one_stage("logarithmic", 4, method="error_feedback"),
+        one_stage("binary", 2, method="periodic", period=2),
+    ],
+    ids=lambda plan: type(plan.stages[0].retraining).__name__,
+)
+def test_each_method_lowers_the_loss_and_ends_with_quantized_weights(
+    tiny_run: Path, tmp_path: Path, plan: Recipe
+) -> None:
+    model = read_trained_model(tiny_run)
+    result, groups = compress(model, plan, tmp_path / "work")
+    weights = decoded_weights(result.weights, result.quantized, groups)
+    assert result.scores["update"] == 4  # it learns, so the last validation is the best
+    for name, matrix in result.quantized.items():
+        assert not torch.equal(weights[name], fake_quantize(groups[name][0].scheme, model.weights[name]))
+        assert len(matrix[0].codes) == len(model.weights[name])
+        if groups[name][0].scheme.granularity == "matrix":
+            assert len(set(weights[name].flatten().tolist())) <= 2 ** groups[name][0].scheme.bits
+    moved = [name for name, weight in weights.items() if not torch.equal(weight, model.weights[name])]
+    assert set(moved) == set(weights)
+
+
+def test_dropout_scale_is_a_factor_of_the_rates_of_the_run(tiny_run: Path, tmp_path: Path) -> None:
+    model = read_trained_model(tiny_run)
+    assert model.configuration is not None and model.configuration.model.dropout == 0.1
+    without = msgspec.structs.replace(model.configuration, model=Model(dropout=0.0))
+    plain, scaled = (one_stage("uniform", 8, method="straight_through", dropout_scale=scale) for scale in (1.0, 0.0))
+    never, _ = compress(dataclasses.replace(model, configuration=without), plain, tmp_path / "never")
+    switched_off, _ = compress(model, scaled, tmp_path / "off")
+    with_dropout, _ = compress(model, plain, tmp_path / "with")
+    assert_equal(never, switched_off)
+    assert with_dropout.scores != never.scores
+
+
+@pytest.mark.parametrize("objective", ["references", "word_distillation"])
+def test_mixed_precision_learns_as_float32_does_within_bfloat16_rounding(
+    tiny_run: Path, tmp_path: Path, objective: str
+) -> None:
+    model = read_trained_model(tiny_run)
+    losses = {}
+    for precision in ("float32", "bfloat16-mixed"):
+        plan = one_stage("logarithmic", 4, method="straight_through", precision=precision, objective=objective)
+        result, groups = compress(model, plan, tmp_path / precision)
+        assert all(weight.dtype is torch.float32 for weight in result.weights.values())
+        decoded = decoded_weights(result.weights, result.quantized, groups)
+        assert len(set(decoded["embedding.weight"][0].tolist())) <= 16
+        losses[precision] = result.scores["loss"]
+    assert losses["float32"] != losses["bfloat16-mixed"]
+    assert losses["float32"] == pytest.approx(losses["bfloat16-mixed"], rel=0.01)
+
+
+@pytest.mark.parametrize("stopped", range(1, 12, 2))
+def test_stopped_at_any_update_it_resumes_to_the_same_result(
+    tiny_run: Path, tmp_path: Path, stopped: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = read_trained_model(tiny_run)
+    plan = recipe(*MIXED_STAGES)
+    whole, _ = compress(model, plan, tmp_path / "whole")
+    stop_at_update(stopped, monkeypatch)
+    with pytest.raises(KeyboardInterrupt):
+        compress(model, plan, tmp_path / "stopped")
+    resumed, _ = compress(model, plan, tmp_path / "stopped")
+    assert_equal(whole, resumed)
+    assert events(tmp_path / "whole") == events(tmp_path / "stopped")
+
+
+@pytest.mark.parametrize(
+    "retraining",
+    [
+        {"method": "straight_through", "refit_every": 3},
+        {"method": "straight_through", "parameters": "trained"},
+        {"method": "trained_parameters"},
+    ],
+)
+def test_the_state_of_each_method_is_resumed(
+    tiny_run: Path, tmp_path: Path, retraining: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = read_trained_model(tiny_run)
+    plan = one_stage("codebook", 2, updates=6, checkpoint_every=2, **retraining)
+    whole, _ = compress(model, plan, tmp_path / "whole")
+    validate = stage_module.StageRun.validate
+    monkeypatch.setattr(
+        stage_module.StageRun, "validate", lambda run: validate(run) if run.progress.update < 6 else 1 / 0
+    )
+    with pytest.raises(ZeroDivisionError):
+        compress(model, plan, tmp_path / "stopped")
+    monkeypatch.undo()
+    resumed, _ = compress(model, plan, tmp_path / "stopped")
+    assert_equal(whole, resumed)
+
+
+@pytest.mark.parametrize(
+    ("losses", "best"),
+    [([5.0, 3.0, 3.1], 2), ([5.0, 3.1, 3.0], 4), ([3.0, 3.0, 5.0], 0), ([math.nan] * 3, 0), ([math.nan, 9.0, 8.9], 4)],
+)
+def test_the_validation_with_the_lowest_loss_is_kept_whatever_its_bleu(
+    tiny_run: Path, tmp_path: Path, losses: list[float], best: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    validations = iter([Validation(loss, bleu) for loss, bleu in zip(losses, [30.0, 10.0, 20.0], strict=True)])
+    monkeypatch.setattr(stage_module, "validate", lambda *arguments: next(validations))
+    plan = one_stage("uniform", 8, method="straight_through", validate_every=2)
+    result, _ = compress(read_trained_model(tiny_run), plan, tmp_path / "work")
+    assert result.scores["update"] == best
+
+
+def test_a_finished_compression_is_not_repeated(tiny_run: Path, tmp_path: Path) -> None:
+    model = read_trained_model(tiny_run)
+    plan = one_stage("uniform", 8, method="straight_through")
+    first, _ = compress(model, plan, tmp_path / "work")
+    before = (tmp_path / "work" / "checkpoint.pt").stat().st_mtime_ns
+    second, _ = compress(model, plan, tmp_path / "work")
+    assert_equal(first, second)
+    assert (tmp_path / "work" / "checkpoint.pt").stat().st_mtime_ns == before
+
+
+def test_the_control_trains_in_full_precision(tiny_run: Path, tmp_path: Path) -> None:
+    model = read_trained_model(tiny_run)
+    plan = recipe({"retraining": {"method": "none", "updates": 3, "learning_rate": RATE}})
+    result, groups = compress(model, plan, tmp_path / "work")
+    assert not result.quantized and not groups
+    assert all(not torch.equal(weight, model.weights[name]) for name, weight in result.weights.items())
+
+
+def test_after_divergence_the_best_validation_is_kept(tiny_run: Path, tmp_path: Path) -> None:
+    model = read_trained_model(tiny_run)
+    plan = one_stage("uniform", 8, method="straight_through", updates=9, learning_rate={"rate": 1e30})
+    result, _ = compress(model, plan, tmp_path / "work")
+    assert [event["event"] for event in events(tmp_path / "work")] == ["start", "validation", "diverged"]
+    assert result.scores["update"] == 0
+    assert all(bool(weight.isfinite().all()) for weight in result.weights.values())
+
+
+def test_the_folder_of_another_compression_is_refused(tiny_run: Path, tmp_path: Path) -> None:
+    model = read_trained_model(tiny_run)
+    compress(model, one_stage("uniform", 8, method="straight_through"), tmp_path / "work")
+    with pytest.raises(ConfigurationError, match="another recipe or of another model"):
+        compress(model, one_stage("uniform", 8, method="straight_through", updates=5), tmp_path / "work")
+
+
+def test_without_text_only_stages_that_need_none_run(tiny_run: Path, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    shutil.copytree(tiny_run, run)
+    (run / "configuration.json").unlink()
+    model = read_trained_model(run)
+    after_training = recipe({"quantize": [{"matrices": ["*"], "scheme": "affine", "bits": 4}]})
+    result, _ = compress(model, after_training, tmp_path / "work")
+    assert "bleu" not in result.scores
+    with pytest.raises(DataError, match=r"configuration\.json"):
+        compress(model, one_stage("uniform", 8, method="straight_through"), tmp_path / "another")
+    clusters = {"matrices": ["embedding"], "scheme": "binary", "bits": 2, "frequency_ratio": 2}
+    with pytest.raises(DataError, match="count words"):
+        compress(model, recipe({"quantize": [clusters]}), tmp_path / "another")
+    assert not (tmp_path / "another").exists()
+
+
+def test_weights_that_are_not_finite_are_refused(tiny_run: Path, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    shutil.copytree(tiny_run, run)
+    weights, metadata = load_weights(run / "model.safetensors")
+    weights["embedding.weight"][3, 2] = float("nan")
+    save_weights(run / "model.safetensors", weights, metadata)
+    with pytest.raises(ModelFileError, match=r"model\.safetensors: .*embedding\.weight.* NaN"):
+        read_trained_model(run)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [({"type": "gru"}, "'gru', expected 'transformer' or 'lstm'"), ({"encoder_layers": 2}, "is missing")],
+)
+def test_another_architecture_is_refused(tiny_run: Path, tmp_path: Path, change: dict[str, Any], message: str) -> None:
+    run = tmp_path / "run"
+    shutil.copytree(tiny_run, run)
+    weights, metadata = load_weights(run / "model.safetensors")
+    metadata["architecture"] |= change
+    save_weights(run / "model.safetensors", weights, metadata)
+    with pytest.raises((ConfigurationError, ModelFileError), match=message):
+        read_trained_model(run)
+
+
+def test_retraining_types_are_all_tested() -> None:
+    # A new method must be added to the tests above.
+    assert {each.__struct_config__.tag for each in Retraining.__args__} == {
+        "none",
+        "straight_through",
+        "trained_parameters",
+        "error_feedback",
+        "periodic",
+    }
+
+
+@pytest.mark.parametrize("method", ["straight_through", "trained_parameters", "error_feedback"])
+def test_two_processes_retrain_by_the_same_code(tiny_run: Path, tmp_path: Path, method: str) -> None:
+    model = read_trained_model(tiny_run)
+    assert model.configuration is not None
+    training = msgspec.structs.replace(model.configuration.training, devices=2)
+    model = dataclasses.replace(model, configuration=msgspec.structs.replace(model.configuration, training=training))
+    result, groups = compress(model, one_stage("codebook", 2, method=method), tmp_path / "work")
+    assert result.scores["update"] == 4
+    weights = decoded_weights(result.weights, result.quantized, groups)
+    assert all(len(set(weights[name].flatten().tolist())) <= 4 for name in groups)

@@ -1,0 +1,109 @@
+"""Writes the folder of a training run: an untrained network of a few thousand weights, with text."""
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+import torch
+
+import pocketmt.training.loop as loop
+import pocketmt.training.steps as steps
+from pocketmt.compression.execution import execute
+from pocketmt.compression.planning import make_plan
+from pocketmt.compression.stage_result import StageResult
+from pocketmt.model_file.architecture import Architecture, LstmArchitecture, TransformerArchitecture
+from pocketmt.models.networks import make_network
+from pocketmt.quantization.row_groups import RowGroup
+from pocketmt.recipes.schema import Recipe
+from pocketmt.text.vocabulary_training import train_vocabulary
+from pocketmt.training.checkpoints import save_weights
+from pocketmt.training.configuration import Configuration, Data, Model, Training
+from pocketmt.training.trained_model import TrainedModel
+
+WORDS = ["red", "blue", "green", "cat", "dog", "bird", "house", "tree"]
+
+
+def _transformer(dimension: int, pieces: int) -> Architecture:
+    return TransformerArchitecture(
+        encoder_layers=1,
+        decoder_layers=1,
+        model_dimension=dimension,
+        feed_forward_dimension=dimension * 3 // 2,
+        attention_heads=2,
+        attention_dimension=dimension,
+        norm="post",
+        attention_bias=False,
+        vocabulary_size=pieces,
+    )
+
+
+def lstm(dimension: int, pieces: int) -> Architecture:
+    """A recurrent network instead of the Transformer."""
+    return LstmArchitecture(
+        encoder_layers=2,
+        decoder_layers=2,
+        model_dimension=dimension,
+        recurrent_dimension=dimension + 4,
+        attention_heads=2,
+        attention_dimension=dimension,
+        vocabulary_size=pieces,
+    )
+
+
+def write_tiny_run(
+    folder: Path, seed: int = 1, dimension: int = 16, network: Callable[[int, int], Architecture] = _transformer
+) -> Path:
+    """Write text and the run of a network with a model dimension; returns the run's folder."""
+    draw = random.Random(seed)
+    run = folder / "run"
+    run.mkdir(parents=True)
+    lines = [" ".join(draw.choices(WORDS, k=draw.randint(2, 5))) for _ in range(60)]
+    for name, some in (("train", lines), ("dev", lines[:8])):
+        (folder / f"{name}.en").write_text("".join(line + "\n" for line in some))
+        (folder / f"{name}.up").write_text("".join(line.upper() + "\n" for line in some))
+    vocabulary = train_vocabulary([*lines, *(line.upper() for line in lines)], 48)
+    (run / "vocabulary.model").write_bytes(vocabulary.model)
+    architecture = network(dimension, len(vocabulary))
+    torch.manual_seed(seed)
+    metadata = {
+        "architecture": architecture.to_json(),
+        "languages": {"source": "en", "target": "up"},
+        "training": {"update": 0, "validation_bleu": 0.0, "validation_loss": 4.0},
+    }
+    save_weights(run / "model.safetensors", make_network(architecture).state_dict(), metadata)
+    data = Data(
+        source_language="en",
+        target_language="up",
+        training_source=str(folder / "train.en"),
+        training_target=str(folder / "train.up"),
+        validation_source=str(folder / "dev.en"),
+        validation_target=str(folder / "dev.up"),
+    )
+    training = Training(batch_tokens=96, threads=1, accelerator="cpu")
+    configuration = Configuration(data=data, model=Model(dropout=0.1), training=training)
+    (run / "configuration.json").write_bytes(msgspec.json.encode(configuration))
+    return run
+
+
+def compress(
+    model: TrainedModel, recipe: Recipe, folder: Path, source_text: Path | None = None, **options: Any
+) -> tuple[StageResult, dict[str, tuple[RowGroup, ...]]]:
+    """Plan a recipe for a model, and execute it."""
+    return execute(model, make_plan(recipe, model.architecture), folder, source_text, **options)
+
+
+def stop_at_update(stopped: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Interrupt one step of the optimizer, by its number from 1 over all later compressions."""
+    step, taken = steps.step, 0
+
+    def stopping(*arguments: Any) -> None:
+        nonlocal taken
+        taken += 1
+        if taken == stopped:
+            raise KeyboardInterrupt
+        step(*arguments)
+
+    monkeypatch.setattr(loop, "step", stopping)

@@ -1,0 +1,162 @@
+"""The pipeline on a corpus of a few words: complete runs, resuming, and errors before any work."""
+
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from pocketmt.cli.main import run as run_here
+from pocketmt.distillation.configuration import read_pipeline
+from pocketmt.engine import Translator
+from pocketmt.errors import ConfigurationError
+from pocketmt.model_file import open_model
+from pocketmt.model_file.activations.activation_quantization import StoredStaticActivations
+from pocketmt.model_file.architecture import TransformerArchitecture
+from pocketmt.recipes.catalogue import LIBRARY
+from tests.cli.conftest import command_line
+from tests.training.test_run import write_corpus
+
+DATA = """[data]
+source_language = "en"
+target_language = "up"
+training_source = "train.en"
+training_target = "train.up"
+validation_source = "dev.en"
+validation_target = "dev.up"
+vocabulary_size = 64
+maximum_ratio = 100.0
+[training]
+threads = 1
+accelerator = "cpu"
+batch_tokens = 256
+warmup_updates = 4
+validate_every = 6
+checkpoint_every = 3
+averaged_checkpoints = 2
+maximum_updates = 12
+"""
+STUDENT = '[model]\npreset = "6-1.nano"\nencoder_layers = 1\nmodel_dimension = 16\nattention_dimension = 32\n'
+PIPELINE = """name = "capitals"
+teachers = ["teacher.toml", "teacher.toml"]
+student = "student.toml"
+recipe = "8bit"
+[distillation]
+texts = ["more.en"]
+beam_size = 2
+human_references = true
+[shortlist]
+top_k = 8
+frequent = 8
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with text, training configurations and a pipeline."""
+    write_corpus(tmp_path, pairs=80)
+    (tmp_path / "more.en").write_text("red cat\n\nblue dog house\n")
+    (tmp_path / "teacher.toml").write_text(DATA + "[model]\nmodel_dimension = 16\nattention_dimension = 16\n")
+    (tmp_path / "student.toml").write_text(DATA + STUDENT)
+    (tmp_path / "pipeline.toml").write_text(PIPELINE)
+    return tmp_path
+
+
+def write_pruning_pipeline(folder: Path) -> Path:
+    """Write a pipeline with a trained teacher and a recipe that prunes the student."""
+    # Two updates of 8bit-pruned-heads bring few weights near zero, so the threshold for dead nodes is raised.
+    recipe = (LIBRARY / "8bit-pruned-heads.toml").read_text().replace("updates = 2000", "updates = 2")
+    (folder / "pruned.toml").write_text(recipe.replace("strength = 0.05", "strength = 0.05\ndead_below = 0.065"))
+    path = folder / "pruning-pipeline.toml"
+    trained = PIPELINE.replace('["teacher.toml", "teacher.toml"]', '["work/teacher1"]')
+    path.write_text(trained.replace('"8bit"', '"pruned.toml"'))
+    return path
+
+
+def test_the_pipeline_makes_a_small_student(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_here(["pipeline", str(folder / "pipeline.toml"), "--output", str(folder / "work")]) == 0
+    out, steps = capsys.readouterr()
+    model = folder / "work" / "model.pocketmt"
+    assert [line for line in steps.splitlines() if line.startswith("== ")] == [
+        "== teacher1", "== teacher2", "== distillation", "== student", "== recipe 8bit", "== shortlist"
+    ]  # fmt: skip
+    assert f"{model.stat().st_size:,}" in out and "teacher1" in out
+    translated = (folder / "train.en").read_text() + (folder / "more.en").read_text()
+    assert (folder / "work" / "distilled.en").read_text() == translated
+    assert (folder / "work" / "distilled.up").read_text().count("\n") == 83
+    with open_model(model) as file:
+        assert isinstance(file.architecture, TransformerArchitecture)
+        assert file.architecture.decoder_autoregression == "ssru"
+        assert file.matrices["embedding.weight"][0].form.name == "uniform"
+        assert any(name.startswith("shortlist") for name in file.tensors)
+        vocabulary = file.vocabulary()
+    assert vocabulary == (folder / "work" / "teacher1" / "vocabulary.model").read_bytes()
+    assert len(Translator(model).translate(["red cat"], beam_size=2)) == 1
+
+    pruned = folder / "pruned" / "model.pocketmt"
+    assert run_here(["pipeline", str(write_pruning_pipeline(folder)), "--output", str(pruned.parent)]) == 0
+    with open_model(pruned) as file:
+        assert isinstance(file.architecture, TransformerArchitecture)
+        (nodes,) = file.architecture.encoder_feed_forward
+        assert 1 < nodes < file.architecture.feed_forward_dimension
+        assert isinstance(file.activation_quantization, StoredStaticActivations)
+        assert any(name.startswith("shortlist") for name in file.tensors)
+    assert len(Translator(pruned).translate(["red cat"], beam_size=2)) == 1
+
+
+def test_a_killed_pipeline_resumes_to_the_same_model(folder: Path) -> None:
+    command = command_line("pipeline", folder / "pipeline.toml", "--output", folder / "killed")
+    for seen in ("teacher1/checkpoint.pt", "student/checkpoint.pt"):
+        process = subprocess.Popen(command, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+        while not (folder / "killed" / seen).exists():
+            assert process.poll() is None
+            time.sleep(0.01)
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+        assert not (folder / "killed" / "model.pocketmt").exists()
+    subprocess.run(command, check=True, capture_output=True)
+    assert run_here(["pipeline", str(folder / "pipeline.toml"), "--output", str(folder / "whole")]) == 0
+    whole, killed = ((folder / name / "model.pocketmt").read_bytes() for name in ("whole", "killed"))
+    assert whole == killed
+
+
+def test_the_student_can_learn_by_word_level_distillation(folder: Path) -> None:
+    assert run_here(["train", str(folder / "teacher.toml"), "--output", str(folder / "taught")]) == 0
+    learning = 'objective = "word_distillation"\nteacher = "taught"\n'
+    (folder / "student.toml").write_text(DATA + learning + STUDENT)
+    (folder / "pipeline.toml").write_text(PIPELINE.replace('["teacher.toml", "teacher.toml"]', '["taught"]'))
+    assert run_here(["pipeline", str(folder / "pipeline.toml"), "--output", str(folder / "work")]) == 0
+    assert (folder / "work" / "model.pocketmt").exists()
+
+
+def test_a_recipe_that_does_not_suit_the_student_is_refused_before_any_work(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "pipeline.toml").write_text(PIPELINE.replace("8bit", "8bit-pruned-nodes"))
+    assert run_here(["pipeline", str(folder / "pipeline.toml"), "--output", str(folder / "work")]) == 1
+    assert "Transformers with self-attention" in capsys.readouterr().err
+    assert not (folder / "work").exists()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('recipe = "8bit"', 'recipe = "9bit"', "9bit"),
+        ('recipe = "8bit"', 'recipe = "mine.toml"', "mine.toml: cannot be read"),
+        ('student = "student.toml"', 'student = "nobody.toml"', "nobody.toml: cannot be read"),
+        ('"teacher.toml", ', '"nobody.toml", ', "nobody.toml: cannot be read"),
+        ('["teacher.toml", "teacher.toml"]', "[]", "teachers"),
+        ("beam_size = 2", "n_best = 9", "n_best 9 needs a beam_size"),
+        ("top_k = 8", "top_k = 0", "top_k"),
+        ("[shortlist]", "[short]", "short"),
+    ],
+)
+def test_an_invalid_pipeline_is_refused_before_any_work(folder: Path, old: str, new: str, message: str) -> None:
+    path = folder / "pipeline.toml"
+    path.write_text(PIPELINE.replace(old, new))
+    with pytest.raises(ConfigurationError, match=message):
+        read_pipeline(path)
+    assert run_here(["pipeline", str(path), "--output", str(folder / "work")]) == 1
+    assert not (folder / "work").exists()

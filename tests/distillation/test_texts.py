@@ -1,0 +1,128 @@
+"""Synthetic text: parallel outputs, their record, resuming and errors."""
+
+import gzip
+import hashlib
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+import pocketmt.training.translations as translations
+from pocketmt.distillation.teachers import Teachers
+from pocketmt.distillation.texts import Text, distill
+from pocketmt.errors import ConfigurationError, DataError
+from tests.compression.tiny_run import write_tiny_run
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_tiny_run(tmp_path_factory.mktemp("tiny"))
+
+
+@pytest.fixture
+def texts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Text]:
+    monkeypatch.setattr(translations, "LINES", 2)
+    (tmp_path / "a.en").write_text("red cat\n\nblue dog\n")
+    (tmp_path / "b.en").write_text("tree\u2028house\ngreen bird\r\n", newline="")
+    return [Text(tmp_path / "a.en"), Text(tmp_path / "b.en")]
+
+
+READ = ["red cat", "", "blue dog", "tree\u2028house", "green bird"]
+
+
+def teachers(run: Path, folder: Path) -> Teachers:
+    return Teachers([str(run)], folder / "work", beam_size=2, workers=1)
+
+
+def write(run: Path, folder: Path, texts: Sequence[Text], back: bool = False) -> tuple[list[str], list[str]]:
+    distill(teachers(run, folder), texts, folder / "out.en", folder / "out.up", folder / "work", back_translation=back)
+    source, target = (folder / name for name in ("out.en", "out.up"))
+    return source.read_text().split("\n")[:-1], target.read_text().split("\n")[:-1]
+
+
+def test_the_outputs_are_parallel(run: Path, texts: list[Text], tmp_path: Path) -> None:
+    source, target = write(run, tmp_path, texts)
+    assert source == READ
+    assert target == teachers(run, tmp_path).translate(READ, None)
+    assert target[1] == ""
+
+
+def test_back_translations_are_the_source_side(run: Path, texts: list[Text], tmp_path: Path) -> None:
+    source, target = write(run, tmp_path, texts, back=True)
+    assert target == READ
+    assert source == teachers(run, tmp_path).translate(READ, None)
+    record = json.loads((tmp_path / "out.en.distillation.json").read_text())
+    assert record["synthetic_side"] == "source"
+    assert record["languages"] == {"source": "up", "target": "en"}
+
+
+def test_the_record_names_all_texts_and_teachers(run: Path, texts: list[Text], tmp_path: Path) -> None:
+    write(run, tmp_path, texts)
+    record = json.loads((tmp_path / "out.en.distillation.json").read_text())
+    assert [(text["path"], text["lines"]) for text in record["texts"]] == [
+        (str(tmp_path / "a.en"), 3),
+        (str(tmp_path / "b.en"), 2),
+    ]
+    assert record["teachers"] == [
+        {"name": str(run), "sha256": hashlib.sha256((run / "model.safetensors").read_bytes()).hexdigest()}
+    ]
+    for side, name in (("source", "out.en"), ("target", "out.up")):
+        digest = hashlib.sha256((tmp_path / name).read_bytes()).hexdigest()
+        assert record[side] == {"path": str(tmp_path / name), "lines": 5, "sha256": digest}
+
+
+@pytest.mark.parametrize("stopped", [0, 1, 2])
+def test_an_interrupted_distillation_resumes_with_the_next_shard(
+    run: Path, texts: list[Text], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stopped: int
+) -> None:
+    translate, calls = Teachers.translate, 0
+
+    def stopping(self: Teachers, lines: Sequence[str], references: Sequence[str] | None) -> list[str]:
+        nonlocal calls
+        calls += 1
+        if calls == stopped + 1:
+            raise KeyboardInterrupt
+        return translate(self, lines, references)
+
+    monkeypatch.setattr(Teachers, "translate", stopping)
+    with pytest.raises(KeyboardInterrupt):
+        write(run, tmp_path, texts)
+    assert sorted(os.listdir(tmp_path)) == ["a.en", "b.en", "work"]  # No output is incomplete.
+    source, target = write(run, tmp_path, texts)
+    assert calls == 4
+    assert (source, target) == (READ, teachers(run, tmp_path).translate(READ, None))
+
+
+def test_a_changed_text_is_refused_and_the_outputs_are_kept(run: Path, texts: list[Text], tmp_path: Path) -> None:
+    before = write(run, tmp_path, texts)
+    (tmp_path / "b.en").write_text("another\n")
+    with pytest.raises(ConfigurationError, match=r"work/001 holds a translation of another text"):
+        write(run, tmp_path, texts)
+    assert [(tmp_path / name).read_text().split("\n")[:-1] for name in ("out.en", "out.up")] == list(before)
+
+
+def test_texts_can_be_added_later(run: Path, texts: list[Text], tmp_path: Path) -> None:
+    write(run, tmp_path, texts[:1])
+    assert write(run, tmp_path, texts)[0] == READ
+
+
+def test_outputs_can_be_gzip_files(run: Path, texts: list[Text], tmp_path: Path) -> None:
+    outputs = tmp_path / "out.en.gz", tmp_path / "out.up.gz"
+    distill(teachers(run, tmp_path), texts, *outputs, tmp_path / "work")
+    assert gzip.decompress(outputs[0].read_bytes()).decode().split("\n")[:-1] == READ
+
+
+def test_unusable_texts_are_refused_before_any_work(run: Path, tmp_path: Path) -> None:
+    (tmp_path / "empty").touch()
+    (tmp_path / "a.en").write_text("red\nblue\n")
+    (tmp_path / "short").write_text("RED\n")
+    for text, message in (
+        (Text(tmp_path / "empty"), "there is no line to translate"),
+        (Text(tmp_path / "missing"), "missing: cannot be read"),
+        (Text(tmp_path / "a.en", tmp_path / "short"), "must be parallel"),
+    ):
+        with pytest.raises(DataError, match=message):
+            write(run, tmp_path, [text])
+    assert sorted(os.listdir(tmp_path)) == ["a.en", "empty", "short"]

@@ -1,0 +1,51 @@
+"""Peak memory of a model file whose codes are entropy-coded, in a separate process."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pocketmt.model_file.manifest import check_manifest
+from pocketmt.model_file.matrices.entropy_coding import CODING
+from pocketmt.model_file.writer import StoredTensor, write_model
+from pocketmt.models.presets import preset
+from pocketmt.packing.entropy_coding import entropy_code
+from pocketmt.quantization import Uniform
+from pocketmt.text.vocabulary import Vocabulary
+from tests.engine.memory.test_peak import PROGRAM
+from tests.engine.reference import manifest
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="peak memory is read from /proc")
+def test_peak_memory_of_base(tmp_path: Path, vocabulary: Vocabulary) -> None:
+    """At most the size of the uncoded file plus 60 MB: codes are decoded matrix by matrix."""
+    shape, path = preset("base", 32000), tmp_path / "base.pocketmt"
+    draw = np.random.default_rng(1)
+    stored, matrices = {}, {}
+    for name, sizes in shape.parameter_shapes().items():
+        if len(sizes) == 2:
+            codes = np.clip(draw.normal(0, 30, sizes), -127, 127).astype(np.int8)
+            scale = np.full(sizes[0], 0x3A00, dtype="<u2")  # 2^-11 as bfloat16
+            stored[f"{name}.0.codes"] = StoredTensor("I8", sizes, codes.tobytes())
+            stored[f"{name}.0.scale"] = StoredTensor("BF16", sizes[:1], scale.tobytes())
+            matrices[name] = [[0, sizes[0]]]
+        else:
+            value = 1.0 if name.endswith("norm.weight") else 0.0
+            stored[name] = StoredTensor("F32", sizes, np.full(sizes, value, dtype="<f4").tobytes())
+    uncoded = sum(len(tensor.data) for tensor in stored.values())
+    about = manifest(shape, vocabulary, [Uniform().stored_form()], matrices)
+    groups = check_manifest(about).matrices
+    coded = {}
+    for name, tensor in stored.items():
+        matrix, of_codes, _ = name.partition(".0.codes")
+        held, each = entropy_code(name, tensor, groups[matrix][0]) if of_codes else (name, tensor)
+        coded[held] = each
+    write_model(path, {**about, "coding": CODING}, coded, vocabulary.model)
+    assert path.stat().st_size < 0.95 * uncoded
+    environment = {**os.environ, "LD_PRELOAD": ""}
+    command = [sys.executable, "-c", PROGRAM, str(path)]
+    found = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    assert int(found.stdout) <= uncoded + 60_000_000

@@ -1,0 +1,5 @@
+"""Fixtures."""
+
+from tests.small_network import vocabulary
+
+__all__ = ["vocabulary"]

@@ -1,0 +1,220 @@
+"""Training runs from start to end: resuming, mixed precision, several processes and errors."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import torch
+
+from pocketmt.errors import ConfigurationError, DataError
+from pocketmt.training.checkpoints import Snapshots, load_checkpoint, load_weights, save_weights
+from pocketmt.training.configuration import read_configuration
+from pocketmt.training.run import train
+
+PROGRAM = """
+import sys
+from pathlib import Path
+from pocketmt.training.configuration import read_configuration
+from pocketmt.training.run import train
+train(read_configuration(Path(sys.argv[1])), Path(sys.argv[2]))
+"""
+
+
+def write_corpus(folder: Path, pairs: int = 200) -> None:
+    """Write a corpus that is learnt in seconds: the target has the source words in capitals and reverse order."""
+    generator = random.Random(1)
+    words = ["red", "blue", "green", "cat", "dog", "bird", "house", "tree"]
+    for name, count in (("train", pairs), ("dev", 20)):
+        lines = [[generator.choice(words) for _ in range(generator.randint(2, 6))] for _ in range(count)]
+        (folder / f"{name}.en").write_text("".join(" ".join(line) + "\n" for line in lines))
+        (folder / f"{name}.up").write_text("".join(" ".join(line[::-1]).upper() + "\n" for line in lines))
+
+
+def write_configuration(folder: Path, **training: object) -> Path:
+    settings = {
+        "threads": 1,
+        "batch_tokens": 256,
+        "maximum_updates": 30,
+        "warmup_updates": 10,
+        "validate_every": 10,
+        "checkpoint_every": 3,
+        "averaged_checkpoints": 2,
+        "accelerator": '"cpu"',
+        **training,
+    }
+    path = folder / "configuration.toml"
+    path.write_text(
+        '[data]\nsource_language = "en"\ntarget_language = "up"\ntraining_source = "train.en"\n'
+        'training_target = "train.up"\nvalidation_source = "dev.en"\nvalidation_target = "dev.up"\n'
+        "vocabulary_size = 64\n"
+        "[training]\n" + "".join(f"{name} = {value}\n" for name, value in settings.items())
+    )
+    return path
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    write_corpus(tmp_path)
+    return tmp_path
+
+
+def test_a_run_killed_at_random_moments_resumes_to_the_same_result(corpus: Path) -> None:
+    configuration = write_configuration(corpus)
+    train(read_configuration(configuration), corpus / "whole")
+    generator = random.Random(7)
+    command = [sys.executable, "-c", PROGRAM, str(configuration), str(corpus / "killed")]
+    kills = 0
+    for _ in range(20):
+        process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+        # Importing PyTorch takes most of the first three seconds.
+        waited = time.monotonic() + 3.0 + generator.random() * 2
+        while process.poll() is None and time.monotonic() < waited:
+            time.sleep(0.05)
+        if process.poll() is not None:
+            assert process.returncode == 0
+            break
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+        kills += 1
+        if (corpus / "killed" / "checkpoint.pt").exists():
+            load_checkpoint(corpus / "killed" / "checkpoint.pt")
+    else:
+        train(read_configuration(configuration), corpus / "killed")
+    assert kills > 0
+    whole, killed = (load_weights(corpus / name / "model.safetensors") for name in ("whole", "killed"))
+    assert whole[1] == killed[1]
+    for name, tensor in whole[0].items():
+        assert torch.equal(tensor, killed[0][name]), name
+    logs = [
+        [
+            {key: value for key, value in json.loads(line).items() if key != "seconds"}
+            for line in (corpus / name / "log.jsonl").read_text().splitlines()
+        ]
+        for name in ("whole", "killed")
+    ]
+    assert logs[0] == logs[1]
+
+
+def test_a_run_killed_before_its_first_checkpoint_starts_its_log_again(corpus: Path) -> None:
+    configuration = read_configuration(write_configuration(corpus, maximum_updates=3))
+    train(configuration, corpus / "run")
+    (corpus / "run" / "checkpoint.pt").unlink()
+    train(configuration, corpus / "run")
+    events = [json.loads(line)["event"] for line in (corpus / "run" / "log.jsonl").read_text().splitlines()]
+    assert events.count("start") == 1
+
+
+def test_a_finished_run_is_not_changed(corpus: Path) -> None:
+    configuration = read_configuration(write_configuration(corpus, maximum_updates=3))
+    train(configuration, corpus / "run")
+    before = (corpus / "run" / "model.safetensors").read_bytes()
+    assert train(configuration, corpus / "run").update == 3
+    assert (corpus / "run" / "model.safetensors").read_bytes() == before
+
+
+def test_mixed_precision_reaches_the_loss_of_float32(corpus: Path) -> None:
+    runs = {name: corpus / name for name in ("float32", "bfloat16-mixed")}
+    for name, folder in runs.items():
+        configuration = write_configuration(corpus, precision=f'"{name}"')
+        train(read_configuration(configuration), folder)
+    full, mixed = (load_weights(folder / "model.safetensors") for folder in runs.values())
+    assert all(tensor.dtype == torch.float32 for tensor in mixed[0].values())
+    assert not torch.equal(full[0]["embedding.weight"], mixed[0]["embedding.weight"])
+    losses = [weights[1]["training"]["validation_loss"] for weights in (full, mixed)]
+    assert losses[1] == pytest.approx(losses[0], rel=0.02)
+
+
+def test_two_processes_train_one_model(corpus: Path) -> None:
+    configuration = read_configuration(write_configuration(corpus, devices=2, maximum_updates=10))
+    train(configuration, corpus / "run")
+    events = [json.loads(line) for line in (corpus / "run" / "log.jsonl").read_text().splitlines()]
+    assert [event["event"] for event in events] == ["start", "validation"]
+    weights, _ = load_weights(corpus / "run" / "model.safetensors")
+    assert all(bool(tensor.isfinite().all()) for tensor in weights.values())
+
+
+def test_another_configuration_in_the_folder_is_refused(corpus: Path) -> None:
+    train(read_configuration(write_configuration(corpus, maximum_updates=3)), corpus / "run")
+    other = read_configuration(write_configuration(corpus, maximum_updates=4))
+    with pytest.raises(ConfigurationError, match="another configuration"):
+        train(other, corpus / "run")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("[training]\nlerning_rate = 1.0\n", "lerning_rate"),
+        ("[training]\nbatch_tokens = 0\n", "batch_tokens"),
+        ('[model]\npreset = "huge"\n', "huge"),
+        ("[training\n", "configuration.toml"),
+        ('[model]\ndropout = "high"\n', "dropout"),
+    ],
+)
+def test_errors_of_a_configuration_name_the_key(corpus: Path, change: str, message: str) -> None:
+    path = write_configuration(corpus)
+    path.write_text(path.read_text().split("[training]")[0] + change)
+    with pytest.raises(ConfigurationError, match=message):
+        read_configuration(path)
+
+
+def test_unusable_text_is_refused(corpus: Path) -> None:
+    configuration = read_configuration(write_configuration(corpus))
+    (corpus / "train.up").write_text("ONE\n")
+    with pytest.raises(DataError, match=r"train\.en has 200 lines but .*train\.up has 1"):
+        train(configuration, corpus / "unequal")
+    for name in ("train.en", "train.up"):
+        (corpus / name).write_text("")
+    with pytest.raises(DataError, match="empty"):
+        train(configuration, corpus / "empty")
+    (corpus / "train.en").unlink()
+    with pytest.raises(DataError, match=r"train\.en"):
+        train(configuration, corpus / "missing")
+
+
+def test_a_vocabulary_larger_than_the_text_allows_is_refused(corpus: Path) -> None:
+    path = write_configuration(corpus)
+    path.write_text(path.read_text().replace("vocabulary_size = 64", "vocabulary_size = 5000"))
+    with pytest.raises(DataError, match="larger than the text allows: ask for at most"):
+        train(read_configuration(path), corpus / "run")
+
+
+def test_snapshots_are_averaged_and_removed(tmp_path: Path) -> None:
+    snapshots = Snapshots(tmp_path / "snapshots", keep=2)
+    for update, value in ((10, 1.0), (20, 2.0), (30, 6.0)):
+        average = snapshots.add(update, {"weight": torch.full((2,), value)})
+    assert average["weight"].tolist() == [4.0, 4.0]
+    snapshots.remove_unneeded(20)
+    assert sorted(path.stem for path in (tmp_path / "snapshots").iterdir()) == ["00000010", "00000020"]
+
+
+def test_weights_have_the_permissions_of_other_files(tmp_path: Path) -> None:
+    (tmp_path / "other").touch()
+    save_weights(tmp_path / "weights.safetensors", {"x": torch.ones(2)}, {})
+    assert (tmp_path / "weights.safetensors").stat().st_mode == (tmp_path / "other").stat().st_mode
+
+
+def test_a_missing_text_is_refused_before_the_folder_is_created(corpus: Path) -> None:
+    settings = write_configuration(corpus)
+    settings.write_text(settings.read_text().replace("train.en", "trian.en"))
+    with pytest.raises(DataError, match=r"trian\.en: cannot be read"):
+        train(read_configuration(settings), corpus / "run")
+    assert not (corpus / "run").exists()
+
+
+def test_the_final_decay_lowers_the_rate_and_fits_into_the_run(corpus: Path) -> None:
+    rates = {}
+    for decay in (0, 1):
+        settings = write_configuration(corpus, maximum_updates=50, decay_updates=decay)
+        train(read_configuration(settings), corpus / f"run{decay}")
+        events = [json.loads(line) for line in (corpus / f"run{decay}" / "log.jsonl").read_text().splitlines()]
+        rates[decay] = [event["learning_rate"] for event in events if event["event"] == "train"][-1]
+    # A decay of one update halves the rate of the update before it.
+    assert rates[1] == pytest.approx(rates[0] * (50 / 49) ** 0.5 / 2)
+    with pytest.raises(ConfigurationError, match="lower one of them"):
+        read_configuration(write_configuration(corpus, decay_updates=25))
