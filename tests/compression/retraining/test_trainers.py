@@ -7,9 +7,9 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from pocketmt.compression.retraining.error_feedback import RequantizationTrainer
 from pocketmt.compression.retraining.factory import make_trainer
 from pocketmt.compression.retraining.fixed_codes import FixedCodesTrainer
-from pocketmt.compression.retraining.requantization import RequantizationTrainer
 from pocketmt.compression.retraining.straight_through import StraightThroughTrainer
 from pocketmt.compression.retraining.trainer import MatrixTrainer
 from pocketmt.quantization import Scheme, fake_quantize

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 
 from torch import nn
 
+from pocketmt.compression.retraining.error_feedback import RequantizationTrainer
 from pocketmt.compression.retraining.fixed_codes import FixedCodesTrainer
 from pocketmt.compression.retraining.grouped_vectors import GroupedVectorsTrainer
-from pocketmt.compression.retraining.requantization import RequantizationTrainer
 from pocketmt.compression.retraining.straight_through import StraightThroughTrainer
 from pocketmt.compression.retraining.trainer import MatrixTrainer
 from pocketmt.errors import ConfigurationError

@@ -1,4 +1,4 @@
-"""Periodic quantization: the optimizer moves the weight itself, which is quantized again after some updates."""
+"""Error feedback and periodic quantization: the optimizer moves the weight, which is quantized again periodically."""
 
 from collections.abc import Sequence
 from typing import Any
