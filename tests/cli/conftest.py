@@ -1,4 +1,5 @@
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
@@ -81,6 +82,12 @@ def write_random_model(path: Path, scheme: str, seed: int) -> None:
             weights, architecture, vocabulary.model, scheme, ModelMetadata(source_language="en", target_language="de")
         ),
     )
+
+
+@pytest.fixture
+def copied_text(text: Path) -> Path:
+    """The lines of `text` in another file, as its references."""
+    return Path(shutil.copy(text, text.with_name("copy.en")))
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from pocketmt.atomic_file import atomic_write
 from pocketmt.distillation.teachers import Teachers
 from pocketmt.errors import DataError
 from pocketmt.text.corpus import check_rereadable, write_pairs
+from pocketmt.text.formats.format import Languages, Side
 from pocketmt.training.translations import TextPair, count_and_hash_lines, translate_text
 
 RECORD: Final = ".distillation.json"  # Suffix of the record, added to the name of the source side.
@@ -79,8 +80,9 @@ def distill(
     """
     for path in (path for text in texts for path in (text.lines, text.references) if path is not None):
         check_rereadable(path)
-    read = [_record(text.lines) for text in texts]
-    references = [None if text.references is None else _record(text.references) for text in texts]
+    taught = (teachers.languages["source"], teachers.languages["target"])
+    read = [_record(text.lines, "source", taught) for text in texts]
+    references = [None if text.references is None else _record(text.references, "target", taught) for text in texts]
     if not any(text.lines for text in read):
         raise DataError(f"{texts[0].lines}: there is no line to translate")
     hashes = hashlib.sha256(), hashlib.sha256()
@@ -94,11 +96,10 @@ def distill(
             count += 1
         if count != sum(text.lines for text in read):
             raise DataError(f"{', '.join(text.path for text in read)}: changed while being read: run the command again")
-    languages = (teachers.languages["source"], teachers.languages["target"])
     record = Record(
         producer=f"pocketmt {__version__}",
         teachers=[{"name": model.name, "sha256": model.digest} for model in teachers.models],
-        languages=dict(zip(("source", "target"), languages[::-1] if back_translation else languages, strict=True)),
+        languages=dict(zip(("source", "target"), taught[::-1] if back_translation else taught, strict=True)),
         synthetic_side="source" if back_translation else "target",
         beam_size=teachers.beam_size,
         n_best=teachers.n_best,
@@ -113,13 +114,20 @@ def distill(
 
 
 def _translate(teachers: Teachers, texts: Sequence[Text], folder: Path, progress: Progress) -> Iterator[TextPair]:
+    languages = (teachers.languages["source"], teachers.languages["target"])
     for number, text in enumerate(texts):
         shards = folder / f"{number:03d}"
         yield from translate_text(
-            text.lines, shards, teachers.translate, teachers.identity, progress, references=text.references
+            text.lines,
+            shards,
+            teachers.translate,
+            teachers.identity,
+            progress,
+            references=text.references,
+            languages=languages,
         )
 
 
-def _record(path: Path) -> TextRecord:
-    lines, digest = count_and_hash_lines(path)
+def _record(path: Path, side: Side, languages: Languages) -> TextRecord:
+    lines, digest = count_and_hash_lines(path, side, languages)
     return TextRecord(str(path), lines, digest)

@@ -1,6 +1,7 @@
 """Quality and speed of a model file, measured with the engine."""
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -83,6 +84,7 @@ def measure_speed(
     pin_workers: bool = False,
     instruction_set: str | None = None,
     shortlist: bool = True,
+    progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> SpeedRecord:
     """Time a model file on a text, sentence by sentence or as a stream (Behnke et al. 2021, section 1.1).
 
@@ -93,6 +95,7 @@ def measure_speed(
         beam_size, workers, pin_workers, instruction_set, shortlist: see `Translator`.
         repeats: number of runs over the whole text.
         lines: number of lines in a run, with the text repeated as needed; None: the lines of the text.
+        progress: called with the number of translated lines, and of all in all runs.
 
     Raises:
         DataError: the text cannot be read or has no lines.
@@ -110,9 +113,9 @@ def measure_speed(
     load_seconds = time.perf_counter() - start
     search: SearchOptions = {"beam_size": beam_size, "shortlist": shortlist}
     if mode == "latency":
-        timing = measure_latency(partial(translator.translate, **search), sentences, repeats)
+        timing = measure_latency(partial(translator.translate, **search), sentences, repeats, progress)
     else:
-        timing = measure_throughput(partial(translator.translate_chunks, **search), sentences, repeats)
+        timing = measure_throughput(partial(translator.translate_chunks, **search), sentences, repeats, progress)
     return SpeedRecord(
         model=str(model),
         model_bytes=model.stat().st_size,

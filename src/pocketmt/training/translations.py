@@ -17,6 +17,7 @@ import msgspec
 from pocketmt.atomic_file import atomic_write
 from pocketmt.errors import DataError
 from pocketmt.text.corpus import read_lines, read_pairs
+from pocketmt.text.formats.format import Languages, Side
 from pocketmt.training.checkpoints import record_settings
 
 LINES: Final = 1_000  # Number of lines in a shard.
@@ -42,6 +43,7 @@ def translate_text(
     translator: dict[str, str | int],
     progress: Callable[[int, int], None] = lambda done, total: None,
     references: Path | None = None,
+    languages: Languages | None = None,
 ) -> Iterator[TextPair]:
     """Yield each line of a text with its translation, translating the shards that the folder does not hold yet.
 
@@ -54,20 +56,25 @@ def translate_text(
         translator: identifies the translator and its settings; translations by another one are refused.
         progress: called with the number of translated lines and the number of all lines.
         references: reference translations of the text, line by line, for `translate` to choose by.
+        languages: of the text and its references, which `read_lines` needs for TMX.
 
     Raises:
         ConfigurationError: the folder holds translations of another text, or by another translator.
         DataError: a text cannot be read, the numbers of lines and references differ, or `translate` returns another
             number of lines than it was given.
     """
-    total, digest = count_and_hash_lines(text)
-    for _ in () if references is None else read_pairs(text, references):
+    total, digest = count_and_hash_lines(text, "source", languages)
+    for _ in () if references is None else read_pairs(text, references, languages):
         pass  # Unequal numbers of lines are reported before any work starts.
     folder.mkdir(parents=True, exist_ok=True)
-    references_digest = "" if references is None else hash_lines(references)
+    references_digest = "" if references is None else count_and_hash_lines(references, "target", languages)[1]
     fingerprint = TranslationFingerprint(total, digest, LINES, translator, references_digest)
     record_settings(folder, "text.json", fingerprint, "translation of another text or by another model")
-    remaining = ((line, "") for line in read_lines(text)) if references is None else read_pairs(text, references)
+    remaining = (
+        ((line, "") for line in read_lines(text, "source", languages))
+        if references is None
+        else read_pairs(text, references, languages)
+    )
     done = 0
     for number, rows in enumerate(iter(lambda: list(islice(remaining, LINES)), [])):
         lines = [line for line, _ in rows]
@@ -91,10 +98,10 @@ def hash_lines(text: Path) -> str:
     return count_and_hash_lines(text)[1]
 
 
-def count_and_hash_lines(text: Path) -> tuple[int, str]:
+def count_and_hash_lines(text: Path, side: Side = "source", languages: Languages | None = None) -> tuple[int, str]:
     """Return the number of lines of a text and their hexadecimal SHA-256; DataError if the text cannot be read."""
     digest, count = hashlib.sha256(), 0
-    for line in read_lines(text):
+    for line in read_lines(text, side, languages):
         digest.update(line.encode() + b"\n")
         count += 1
     return count, digest.hexdigest()
