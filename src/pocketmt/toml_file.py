@@ -33,8 +33,8 @@ def absolute_path(text: str, folder: Path) -> str:
         found = os.environ.get(match["name"]) or (match["default"] or "").removeprefix(":-")
         if not found:
             raise ConfigurationError(
-                f"{folder}: the path {text!r} needs the environment variable {match['name']}, which is not set: set it, "
-                f"or give a default as in ${{{match['name']}:-../data}}"
+                f"{folder}: the path {text!r} needs the environment variable {match['name']}, which is not set: "
+                f"set it, or give a default as in ${{{match['name']}:-../data}}"
             )
         return found
 
