@@ -52,7 +52,7 @@ def _run(future: TranslationFuture[Result], work: Callable[[], Result]) -> None:
     # A future that is cancelled meanwhile takes no result.
     try:
         result = work()
-    except BaseException as error:  # whoever waits gets it
+    except BaseException as error:  # It is raised where the result is taken.
         with suppress(InvalidStateError):
             future.set_exception(error)
     else:

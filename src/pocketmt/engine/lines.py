@@ -34,7 +34,7 @@ class PendingLines:
         self._pending = model.submit(sources, search.native, search.prefixes(self._counts))
 
     def cancel(self) -> None:
-        """End the translation; whoever waits for it gets a CancelledError. From any thread."""
+        """End the translation: a method that waits for its results raises CancelledError. From any thread."""
         self._pending.cancel()
 
     def texts(self) -> list[str]:
