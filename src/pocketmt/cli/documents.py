@@ -1,14 +1,17 @@
 """Translation of records in TSV, JSON lines and TMX: their text in chunks, and the records with the translations."""
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import wraps
 from gzip import GzipFile
-from typing import BinaryIO, Final
+from pathlib import Path
+from typing import Any, BinaryIO, Final
 
 import click
 
 from pocketmt.cli.streams import receive, warn
-from pocketmt.text.formats.format import FormatName, Languages, Unit
+from pocketmt.text.formats.format import FORMATS, FormatName, Languages, Unit, format_of
 
 COLUMN: Final = "1"
 FIELD: Final = "text"
@@ -51,50 +54,90 @@ class Document:
             yield b"".join(rendered), len(chunk)
 
 
-def open_document(
-    stream: BinaryIO | GzipFile,
-    name: str,
-    format: FormatName,
-    languages: Languages,
-    column: str | None,
-    field: str | None,
-    translation_field: str | None,
-) -> Document:
-    """Return the records of a stream in a format other than plain text; see `read_units` of the formats.
+@dataclass(frozen=True)
+class RecordOptions:
+    """The options of `pocketmt translate` about the format of its input; None: the default."""
 
-    Args:
-        stream: the bytes to read.
-        name: name of the stream in messages.
-        format: of the stream.
-        languages: of the model.
-        column: of a TSV file; None: `COLUMN`.
-        field: of a JSON object; None: `FIELD`.
-        translation_field: name of the new field or column; None: `TRANSLATION_FIELD`.
-    """
-    blocks = receive(stream)
-    added = translation_field or TRANSLATION_FIELD
-    if format == "tmx":
-        from pocketmt.text.formats.tmx import read_units
+    format_name: FormatName | None
+    column: str | None
+    field: str | None
+    translation_field: str | None
 
-        return Document(read_units(blocks, name, languages, warn))
-    from pocketmt.text.formats import jsonl, tsv
+    def format(self, path: Path | None, formatted: bool) -> FormatName:
+        """Return the format of a file, or of stdin.
 
-    if format == "tsv":
-        return Document(tsv.read_units(blocks, name, column or COLUMN, added))
-    return Document(jsonl.read_units(blocks, name, field or FIELD, added))
+        Args:
+            path: the file; None: stdin.
+            formatted: whether more than the translation is written.
+
+        Raises:
+            click.UsageError: an option does not go with the format.
+        """
+        format = self.format_name or format_of(path)
+        for value, option, formats in (
+            (self.column, "--column", ("tsv",)),
+            (self.field, "--field", ("jsonl",)),
+            (self.translation_field, "--translation-field", ("tsv", "jsonl")),
+            (formatted or None, "--n-best, --scores and --json", ("text",)),
+        ):
+            if value is not None and format not in formats:
+                raise click.UsageError(f"{option}: not with --format {format}, only with {' or '.join(formats)}.")
+        if self.column is not None and self.column.isdecimal() and int(self.column) < 1:
+            raise click.UsageError("--column counts from 1.")
+        return format
+
+    def open(self, stream: BinaryIO | GzipFile, name: str, format: FormatName, languages: Languages) -> Document:
+        """Return the records of a stream; see `read_units` of the formats.
+
+        Args:
+            stream: the bytes to read.
+            name: name of the stream in messages.
+            format: of the stream; not plain text.
+            languages: of the model.
+        """
+        blocks = receive(stream)
+        added = self.translation_field or TRANSLATION_FIELD
+        if format == "tmx":
+            from pocketmt.text.formats.tmx import read_units
+
+            return Document(read_units(blocks, name, languages, warn))
+        from pocketmt.text.formats import jsonl, tsv
+
+        if format == "tsv":
+            return Document(tsv.read_units(blocks, name, self.column or COLUMN, added))
+        return Document(jsonl.read_units(blocks, name, self.field or FIELD, added))
 
 
-def check_options(
-    format: FormatName, column: str | None, field: str | None, translation_field: str | None, formatted: bool
-) -> None:
-    """Raise UsageError for options that the format does not have; `formatted`: more than the translation is written."""
-    for value, option, formats in (
-        (column, "--column", ("tsv",)),
-        (field, "--field", ("jsonl",)),
-        (translation_field, "--translation-field", ("tsv", "jsonl")),
-        (formatted or None, "--n-best, --scores and --json", ("text",)),
-    ):
-        if value is not None and format not in formats:
-            raise click.UsageError(f"{option}: not with --format {format}, only with {' or '.join(formats)}.")
-    if column is not None and column.isdecimal() and int(column) < 1:
-        raise click.UsageError("--column counts from 1.")
+def record_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options of `RecordOptions` to a command, which takes them as `records`."""
+
+    @click.option(
+        "--format",
+        "format_name",
+        type=click.Choice(FORMATS),
+        default=None,
+        help="Format of the text (default: by the suffix of the input file: .tsv, .jsonl, .tmx, or plain text).",
+    )
+    @click.option(
+        "--column",
+        default=None,
+        help=f"TSV: column to translate, by number, or by name if the first line has names (default: {COLUMN}).",
+    )
+    @click.option("--field", default=None, help=f"JSONL: field to translate (default: {FIELD}).")
+    @click.option(
+        "--translation-field",
+        default=None,
+        help=f"Name of the field, or of the column after a line of names, to add (default: {TRANSLATION_FIELD}).",
+    )
+    @wraps(command)
+    def with_records(
+        *,
+        format_name: FormatName | None,
+        column: str | None,
+        field: str | None,
+        translation_field: str | None,
+        **others: Any,
+    ) -> None:
+        command(records=RecordOptions(format_name, column, field, translation_field), **others)
+
+    return with_records

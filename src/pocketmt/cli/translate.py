@@ -3,11 +3,11 @@
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import click
 
-from pocketmt.cli.documents import COLUMN, FIELD, TRANSLATION_FIELD, check_options, open_document
+from pocketmt.cli.documents import RecordOptions, record_options
 from pocketmt.cli.options import (
     DEFAULT_MODEL,
     FILE,
@@ -18,7 +18,6 @@ from pocketmt.cli.options import (
     workers_option,
 )
 from pocketmt.cli.streams import encode_chunks, open_input, open_output, read_chunks, write_blocks
-from pocketmt.text.formats.format import FORMATS, FormatName, format_of
 
 if TYPE_CHECKING:
     from pocketmt.engine import Hypothesis
@@ -42,24 +41,7 @@ if TYPE_CHECKING:
 @click.option(
     "--output", "-o", "output_path", type=FILE, help="File to write; gzip if its name ends in .gz (default: stdout)."
 )
-@click.option(
-    "--format",
-    "format_name",
-    type=click.Choice(FORMATS),
-    default=None,
-    help="Format of the text (default: by the suffix of the input file: .tsv, .jsonl, .tmx, or plain text).",
-)
-@click.option(
-    "--column",
-    default=None,
-    help=f"TSV: column to translate, by number, or by name if the first line names the columns (default: {COLUMN}).",
-)
-@click.option("--field", default=None, help=f"JSONL: field to translate (default: {FIELD}).")
-@click.option(
-    "--translation-field",
-    default=None,
-    help=f"Name of the field, or of the column after a line of names, that is added (default: {TRANSLATION_FIELD}).",
-)
+@record_options
 @beam_size_option
 @click.option(
     "--n-best",
@@ -79,10 +61,7 @@ def translate(
     model: str,
     input_path: Path | None,
     output_path: Path | None,
-    format_name: FormatName | None,
-    column: str | None,
-    field: str | None,
-    translation_field: str | None,
+    records: RecordOptions,
     beam_size: int,
     n_best: int,
     scores: bool,
@@ -116,19 +95,13 @@ def translate(
     if n_best > beam_size:
         raise click.UsageError(f"--n-best {n_best} needs a beam of at least that size: --beam-size {n_best}")
     formatted = n_best > 1 or scores or as_json
-    format_name = format_name or format_of(input_path)
-    check_options(format_name, column, field, translation_field, formatted)
+    format_name = records.format(input_path, formatted)
     translator = Translator(model, workers=workers, pin_workers=pin_workers, instruction_set=instruction_set)
     with open_input(input_path) as source, open_output(output_path) as target:
         name = str(input_path or "stdin")
-        document = None
-        if format_name == "text":
-            chunks = read_chunks(source, name, LINES_AT_ONCE)
-        else:
-            languages = cast(dict[str, str], translator.manifest["languages"])
-            pair = languages["source"], languages["target"]
-            document = open_document(source, name, format_name, pair, column, field, translation_field)
-            chunks = document.chunks(LINES_AT_ONCE)
+        plain = format_name == "text"
+        document = None if plain else records.open(source, name, format_name, translator.languages)
+        chunks = read_chunks(source, name, LINES_AT_ONCE) if document is None else document.chunks(LINES_AT_ONCE)
         if formatted:
             translations: Iterator[list[str]] = (
                 [
