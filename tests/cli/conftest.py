@@ -61,7 +61,7 @@ def another_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def write_random_model(path: Path, scheme: str, seed: int) -> None:
+def write_random_model(path: Path, scheme: str, seed: int, target_language: str = "de") -> None:
     vocabulary = train_vocabulary(SOURCES * 20, 60)
     architecture = TransformerArchitecture(
         encoder_layers=1,
@@ -79,7 +79,11 @@ def write_random_model(path: Path, scheme: str, seed: int) -> None:
     pack(
         path,
         ModelContents(
-            weights, architecture, vocabulary.model, scheme, ModelMetadata(source_language="en", target_language="de")
+            weights,
+            architecture,
+            vocabulary.model,
+            scheme,
+            ModelMetadata(source_language="en", target_language=target_language),
         ),
     )
 
