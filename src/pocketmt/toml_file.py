@@ -1,13 +1,17 @@
-"""Settings in TOML files, and messages about invalid ones with the names and values that are allowed."""
+"""Settings in TOML files, the paths in them, and messages with the names and values that are allowed."""
 
+import os
+import re
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 from msgspec import inspect
 
 from pocketmt.errors import ConfigurationError
+
+_VARIABLE: Final = re.compile(r"\$\{(?P<name>\w+)(?P<default>:-[^}]*)?\}")
 
 
 def read_toml(path: Path, struct: type[msgspec.Struct]) -> Any:
@@ -75,3 +79,22 @@ def _wrong_name_in_struct(value: dict[str, Any], structs: list[inspect.StructTyp
 
 def _first(messages: Iterable[str | None]) -> str | None:
     return next((message for message in messages if message is not None), None)
+
+
+def absolute_path(text: str, folder: Path) -> str:
+    """Return a path of a settings file as an absolute path.
+
+    As in a shell, `${NAME}` stands for an environment variable, and `${NAME:-default}` for the default if the variable
+    is empty or not set. Relative paths start at the folder. Raises ConfigurationError for a variable that is not set.
+    """
+
+    def value(match: re.Match[str]) -> str:
+        found = os.environ.get(match["name"]) or (match["default"] or "").removeprefix(":-")
+        if not found:
+            raise ConfigurationError(
+                f"{folder}: the path {text!r} needs the environment variable {match['name']}, which is not set: "
+                f"set it, or give a default as in ${{{match['name']}:-../data}}"
+            )
+        return found
+
+    return str(folder / _VARIABLE.sub(value, text))
