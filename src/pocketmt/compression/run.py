@@ -61,7 +61,7 @@ class CompressionTask:
 def compression_folder(folder: Path) -> AbstractContextManager[None]:
     """Lock the folder of a compression, and remove what a compression without a result leaves; see `run_folder`.
 
-    Translations stay: they are of use to any recipe.
+    Translations stay: any recipe can use them.
     """
 
     def holds_result(error: BaseException | None) -> bool:

@@ -80,12 +80,7 @@ def distill(
     Raises DataError if the texts hold no line, are pipes, or change; LockedError if another process is working in the
     folder; and as `translate_text` and `write_pairs` do.
     """
-    for path in (path for text in texts for path in (text.lines, text.references) if path is not None):
-        check_rereadable(path)
-    read = [_record(text.lines) for text in texts]
-    references = [None if text.references is None else _record(text.references) for text in texts]
-    if not any(text.lines for text in read):
-        raise DataError(f"{texts[0].lines}: there is no line to translate")
+    read, references = _read(texts)
     hashes = hashlib.sha256(), hashlib.sha256()
     count = 0
     with write_pairs(source, target) as write, _work_folder(folder):
@@ -113,6 +108,17 @@ def distill(
     with atomic_write(source.with_name(source.name + RECORD)) as stream:
         stream.write(msgspec.json.format(msgspec.json.encode(record), indent=2) + b"\n")
     return record
+
+
+def _read(texts: Sequence[Text]) -> tuple[list[TextRecord], list[TextRecord | None]]:
+    """Return records of the texts and their references; DataError if they hold no line or cannot be read again."""
+    for path in (path for text in texts for path in (text.lines, text.references) if path is not None):
+        check_rereadable(path)
+    read = [_record(text.lines) for text in texts]
+    references = [None if text.references is None else _record(text.references) for text in texts]
+    if not any(text.lines for text in read):
+        raise DataError(f"{texts[0].lines}: there is no line to translate")
+    return read, references
 
 
 @contextmanager
