@@ -1,24 +1,30 @@
 """The Translator class: translation of text with a model file."""
 
 import os
+import re
 from array import array
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
-from typing import Final, TypedDict, Unpack
+from typing import Final, TypedDict, Unpack, cast
 
 from pocketmt.engine import _native
 from pocketmt.engine.bundled import resolve_model
+from pocketmt.engine.line_parts import Part, divide_line
 from pocketmt.engine.loading import load_model
-from pocketmt.engine.segmentation import encode_line
 from pocketmt.errors import EngineError
+from pocketmt.model_file.manifest import DEFAULT_UNIT
 
 DEFAULT_BEAM_SIZE: Final = 4
 CHUNKS_READ_AHEAD: Final = 2
 LINES_AT_ONCE: Final = 256  # a good chunk size for long texts
 HIGHEST_NUMBER: Final = (1 << 31) - 1
 MOST_WORKERS: Final = 1024
+
+
+_LINE_BREAK: Final = re.compile(r"(\r\n|[\r\n])")
+_Hypotheses = list[tuple[list[int], float]]  # Translations of a segment as piece ids, and their scores; best first.
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +54,17 @@ class SearchOptions(TypedDict, total=False):
     shortlist: bool
 
 
+class TranslationOptions(SearchOptions, total=False):
+    """Options of the translation of text: those of the search, and how a line is handled.
+
+    Attributes:
+        split: whether a line is split into sentences, which are translated one by one (default: True if the model
+            translates sentences, as its file says). Spaces and tabs around sentences stay as they are.
+    """
+
+    split: bool
+
+
 class Translator:
     """A model ready to translate. May be used from several threads at once.
 
@@ -56,7 +73,7 @@ class Translator:
         workers: how many threads compute at once; they share one copy of the weights.
         pin_workers: whether each worker computes on a separate core.
         instruction_set: "avx512_vnni", "avx_vnni", "avx2", "neon_dot_product" or "portable"; None: this CPU's best.
-        longest_segment: in pieces; a longer line is translated in segments, joined by a space (see `encode_line`).
+        longest_segment: in pieces; a longer sentence is translated in segments, joined by a space (see `encode_line`).
 
     Raises:
         ModelFileError: there is no such model, or the file is broken.
@@ -78,6 +95,9 @@ class Translator:
             raise EngineError(f"longest_segment is {longest_segment}, it must be at least 1")
         loaded = load_model(resolve_model(model), workers, pin_workers, instruction_set)
         self._model, self._vocabulary, self.manifest = loaded
+        languages = cast(dict[str, str], self.manifest["languages"])
+        self._source_language = languages["source"]
+        self.unit = str(self.manifest.get("unit", DEFAULT_UNIT))
         self._longest_segment = longest_segment
         self.workers = workers
 
@@ -86,25 +106,36 @@ class Translator:
         """Name of the instruction set whose kernels run."""
         return self._model.instruction_set
 
-    def translate(self, lines: Sequence[str], **options: Unpack[SearchOptions]) -> list[str]:
+    def translate(self, lines: Sequence[str], **options: Unpack[TranslationOptions]) -> list[str]:
         """Return the translation of each line; that of a line without text is empty.
+
+        A line may hold several sentences. Line breaks in it become spaces, so that there is one line out for each line
+        in; for text of several lines, see `translate_text`. Raises EngineError if an option is out of range.
+        """
+        return self._submit(lines, self._request(options)).texts()
+
+    def translate_text(self, text: str, **options: Unpack[TranslationOptions]) -> str:
+        """Return the translation of a text of any number of lines, whose line breaks and blank lines stay as they are.
 
         Raises EngineError if an option is out of range.
         """
-        return self._submit(lines, _native_options(options)).texts()
+        lines_and_breaks = _LINE_BREAK.split(text)
+        lines_and_breaks[::2] = self.translate(lines_and_breaks[::2], **options)
+        return "".join(lines_and_breaks)
 
     def translate_n_best(
-        self, lines: Sequence[str], n_best: int, **options: Unpack[SearchOptions]
+        self, lines: Sequence[str], n_best: int, **options: Unpack[TranslationOptions]
     ) -> list[list[Hypothesis]]:
         """Return up to `n_best` (at most the beam size) translations of each line with scores, best first.
 
-        For a line translated in segments, the i-th translation joins the i-th of each segment and has their mean score.
+        For a line of several sentences or segments, the i-th translation joins the i-th of each and has their mean
+        score.
         A line without text has one empty translation of score 0. Raises EngineError if an option is out of range.
         """
-        return self._submit(lines, _native_options(options, n_best, scores=True)).hypotheses()
+        return self._submit(lines, self._request(options, n_best, scores=True)).hypotheses()
 
     def translate_stream(
-        self, lines: Iterable[str], *, read_ahead: int = 512, **options: Unpack[SearchOptions]
+        self, lines: Iterable[str], *, read_ahead: int = 512, **options: Unpack[TranslationOptions]
     ) -> Iterator[str]:
         """Yield the translation of each line, in order, while reading at most `read_ahead` lines ahead.
 
@@ -118,10 +149,10 @@ class Translator:
         chunk_size = -(-read_ahead // CHUNKS_READ_AHEAD)
         chunks = iter(lambda: list(islice(remaining, chunk_size)), [])
         ahead = CHUNKS_READ_AHEAD - 1 if read_ahead > 1 else 0
-        return chain.from_iterable(self._translate_chunks(chunks, ahead, _native_options(options)))
+        return chain.from_iterable(self._translate_chunks(chunks, ahead, self._request(options)))
 
     def translate_chunks(
-        self, chunks: Iterable[Sequence[str]], **options: Unpack[SearchOptions]
+        self, chunks: Iterable[Sequence[str]], **options: Unpack[TranslationOptions]
     ) -> Iterator[list[str]]:
         """Yield the translations of each chunk of lines, in order, while the chunk after it is read.
 
@@ -129,7 +160,7 @@ class Translator:
         source that waits for more input should first give an empty chunk. Raises EngineError if an option is out of
         range.
         """
-        return self._translate_chunks(chunks, CHUNKS_READ_AHEAD - 1, _native_options(options))
+        return self._translate_chunks(chunks, CHUNKS_READ_AHEAD - 1, self._request(options))
 
     def translate_ids(self, sources: Sequence[Sequence[int]], **options: Unpack[SearchOptions]) -> list[list[int]]:
         """Return the best translation of each source, as piece ids without bos and eos; sources are not segmented.
@@ -148,55 +179,82 @@ class Translator:
         return [values[start : start + size].tolist() for start in range(0, len(values), size)]
 
     def _translate_chunks(
-        self, chunks: Iterable[Sequence[str]], ahead: int, options: _native.SearchOptions
+        self, chunks: Iterable[Sequence[str]], ahead: int, request: "_Request"
     ) -> Iterator[list[str]]:
         pending: deque[_PendingLines] = deque()
         for chunk in chunks:
             if chunk:
-                pending.append(self._submit(chunk, options))
+                pending.append(self._submit(chunk, request))
             while len(pending) > (ahead if chunk else 0):
                 yield pending.popleft().texts()
         while pending:
             yield pending.popleft().texts()
 
-    def _submit(self, lines: Sequence[str], options: _native.SearchOptions) -> "_PendingLines":
-        segments = [encode_line(self._vocabulary, line, self._longest_segment) for line in lines]
-        return _PendingLines(self, segments, options)
+    def _request(self, options: TranslationOptions, n_best: int = 1, *, scores: bool = False) -> "_Request":
+        split = options.pop("split", self.unit == DEFAULT_UNIT)
+        return _Request(_native_options(options, n_best, scores=scores), split)
+
+    def _submit(self, lines: Sequence[str], request: "_Request") -> "_PendingLines":
+        divided = [
+            divide_line(
+                self._vocabulary,
+                line,
+                language=self._source_language,
+                split=request.split,
+                longest_segment=self._longest_segment,
+            )
+            for line in lines
+        ]
+        return _PendingLines(self, divided, request.search)
 
     def _text(self, ids: Sequence[int]) -> str:
         # Byte pieces could spell a line break; each line in gives one line out.
         return " ".join(self._vocabulary.decode(ids).splitlines())
 
 
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """How lines are to be translated."""
+
+    search: _native.SearchOptions
+    split: bool
+
+
 class _PendingLines:
     """Lines whose segments are being translated."""
 
-    def __init__(self, translator: Translator, lines: list[list[list[int]]], options: _native.SearchOptions) -> None:
+    def __init__(self, translator: Translator, lines: list[Sequence[Part]], options: _native.SearchOptions) -> None:
         self._translator = translator
-        self._segments = [len(segments) for segments in lines]
-        self._pending = translator._model.submit([ids for segments in lines for ids in segments], options)
+        self._divided = lines
+        segments = [part for parts in lines for part in parts if not isinstance(part, str)]
+        self._pending = translator._model.submit(segments, options)
 
     def texts(self) -> list[str]:
         """Return the best translation of each line."""
         return [
-            " ".join(self._translator._text(hypotheses[0][0]) for hypotheses in segments) for segments in self._lines()
+            "".join(part if isinstance(part, str) else self._translator._text(part[0][0]) for part in parts)
+            for parts in self._lines()
         ]
 
     def hypotheses(self) -> list[list[Hypothesis]]:
         """Return the translations of each line, best first."""
-        return [self._joined(segments) if segments else [Hypothesis("", 0.0)] for segments in self._lines()]
+        return [self._joined(parts) for parts in self._lines()]
 
-    def _joined(self, segments: list[list[tuple[list[int], float]]]) -> list[Hypothesis]:
+    def _joined(self, parts: list[str | _Hypotheses]) -> list[Hypothesis]:
+        segments = [part for part in parts if not isinstance(part, str)]
+        if not segments:
+            return [Hypothesis("".join(part for part in parts if isinstance(part, str)), 0.0)]
         joined = []
-        for parts in zip(*segments, strict=False):  # a segment may have fewer than n_best translations
-            text = " ".join(self._translator._text(ids) for ids, _ in parts)
-            joined.append(Hypothesis(text, sum(score for _, score in parts) / len(parts)))
+        for index in range(min(map(len, segments))):  # a segment may have fewer than n_best translations
+            texts = (part if isinstance(part, str) else self._translator._text(part[index][0]) for part in parts)
+            score = sum(segment[index][1] for segment in segments) / len(segments)
+            joined.append(Hypothesis("".join(texts), score))
         return joined
 
-    def _lines(self) -> Iterator[list[list[tuple[list[int], float]]]]:
+    def _lines(self) -> Iterator[list[str | _Hypotheses]]:
         results = iter(self._pending.result())
-        for count in self._segments:
-            yield list(islice(results, count))
+        for parts in self._divided:
+            yield [part if isinstance(part, str) else next(results) for part in parts]
 
 
 def _native_options(options: SearchOptions, n_best: int = 1, *, scores: bool = False) -> _native.SearchOptions:
