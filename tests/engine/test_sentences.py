@@ -29,8 +29,8 @@ def test_white_space_around_sentences_stays(translator: Translator) -> None:
 
 def test_a_line_is_translated_as_a_whole_if_it_is_not_split(translator: Translator) -> None:
     line = f"{FIRST} {SECOND}"
-    whole = translator.translate_ids([translator._vocabulary.encode(line)], max_length=12)[0]
-    assert translator.translate([line], split=False, max_length=12) == [translator._text(whole)]
+    [whole] = translator.translate_ids([translator.encode(line)], max_length=12)
+    assert translator.translate([line], split=False, max_length=12) == [translator.decode(whole)]
 
 
 def test_n_best_joins_translations_of_the_sentences(translator: Translator) -> None:
@@ -63,3 +63,11 @@ def test_a_model_of_lines_does_not_split_unless_asked(tmp_path: Path, vocabulary
     line = f"{FIRST} {SECOND}"
     whole, split = (translator.translate([line], split=split, max_length=12) for split in (False, True))
     assert translator.translate([line], max_length=12) == whole != split
+
+
+def test_details_of_several_sentences_have_their_spacing(translator: Translator) -> None:
+    line = f" {FIRST}  {SECOND}"
+    [[found]] = translator.translate_detailed([line], max_length=12)
+    assert [found.text] == translator.translate([line], max_length=12)
+    assert found.alignment is not None
+    assert " ".join(found.alignment.source_words) == f"{FIRST} {SECOND}"

@@ -92,7 +92,8 @@ def translate(
       pocketmt translate --beam-size 8 --n-best 3 --scores < captions.en
       pocketmt translate --model my.pocketmt --json < captions.en
     """
-    from pocketmt.engine.translator import LINES_AT_ONCE, TranslationOptions, Translator
+    from pocketmt.engine.options import TranslationOptions
+    from pocketmt.engine.translator import LINES_AT_ONCE, Translator
 
     if n_best > beam_size:
         raise click.UsageError(f"--n-best {n_best} needs a beam of at least that size: --beam-size {n_best}")
