@@ -86,15 +86,17 @@ class RecordOptions:
             raise click.UsageError("--column counts from 1.")
         return format
 
-    def open(self, stream: BinaryIO | GzipFile, name: str, format: FormatName, languages: Languages) -> Document:
-        """Return the records of a stream; see `read_units` of the formats.
+    def open(self, stream: BinaryIO | GzipFile, name: str, format: FormatName, languages: Languages) -> Document | None:
+        """Return the records of a stream, see `read_units` of the formats; None for plain text.
 
         Args:
             stream: the bytes to read.
             name: name of the stream in messages.
-            format: of the stream; not plain text.
+            format: of the stream.
             languages: of the model.
         """
+        if format == "text":
+            return None
         blocks = receive(stream)
         added = self.translation_field or TRANSLATION_FIELD
         if format == "tmx":

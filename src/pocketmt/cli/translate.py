@@ -51,6 +51,12 @@ if TYPE_CHECKING:
     show_default=True,
     help="Translations of each line, at most the beam size: best first, in one line, separated by tabs.",
 )
+@click.option(
+    "--split/--no-split",
+    default=None,
+    help="Translate the sentences of a line one by one, or the line as a whole (default: split if the model translates "
+    "sentences, as its file says).",
+)
 @click.option("--scores", is_flag=True, help="Write the score and a tab before each translation.")
 @click.option("--json", "as_json", is_flag=True, help="Write each line as a JSON object with translations and scores.")
 @shortlist_option
@@ -64,6 +70,7 @@ def translate(
     records: RecordOptions,
     beam_size: int,
     n_best: int,
+    split: bool | None,
     scores: bool,
     as_json: bool,
     shortlist: bool,
@@ -71,7 +78,9 @@ def translate(
     pin_workers: bool,
     instruction_set: str | None,
 ) -> None:
-    """Translate UTF-8 text, one sentence per line. Every input line gives one output line, even a blank one.
+    """Translate UTF-8 text. Every input line gives one output line, even a blank one.
+
+    A line of several sentences is split, each sentence is translated, and the spaces between them stay as they are.
 
     TSV, JSONL and TMX are written back with the translations added: as the last column, as a field, or as a variant in
     the target language.
@@ -90,6 +99,7 @@ def translate(
       pocketmt translate --input products.tsv --column 3 --output translated.tsv
       pocketmt translate --input memory.tmx --output translated.tmx
     """
+    from pocketmt.engine.options import TranslationOptions
     from pocketmt.engine.translator import LINES_AT_ONCE, Translator
 
     if n_best > beam_size:
@@ -97,21 +107,20 @@ def translate(
     formatted = n_best > 1 or scores or as_json
     format_name = records.format(input_path, formatted)
     translator = Translator(model, workers=workers, pin_workers=pin_workers, instruction_set=instruction_set)
+    options: TranslationOptions = {"beam_size": beam_size, "shortlist": shortlist}
+    if split is not None:
+        options["split"] = split
     with open_input(input_path) as source, open_output(output_path) as target:
         name = str(input_path or "stdin")
-        plain = format_name == "text"
-        document = None if plain else records.open(source, name, format_name, translator.languages)
+        document = records.open(source, name, format_name, translator.languages)
         chunks = read_chunks(source, name, LINES_AT_ONCE) if document is None else document.chunks(LINES_AT_ONCE)
         if formatted:
+            hypotheses = (translator.translate_n_best(chunk, n_best, **options) for chunk in chunks)
             translations: Iterator[list[str]] = (
-                [
-                    _format_hypotheses(each, scores, as_json)
-                    for each in translator.translate_n_best(chunk, n_best, beam_size=beam_size, shortlist=shortlist)
-                ]
-                for chunk in chunks
+                [_format_hypotheses(each, scores, as_json) for each in chunk] for chunk in hypotheses
             )
         else:
-            translations = translator.translate_chunks(chunks, beam_size=beam_size, shortlist=shortlist)
+            translations = translator.translate_chunks(chunks, **options)
         blocks = encode_chunks(translations) if document is None else document.render(translations)
         write_blocks(blocks, target, show_progress=not source.isatty())
 
@@ -120,4 +129,7 @@ def _format_hypotheses(hypotheses: list["Hypothesis"], scores: bool, as_json: bo
     if as_json:
         translations = [{"text": each.text, "score": round(each.score, 6)} for each in hypotheses]
         return json.dumps({"translations": translations}, ensure_ascii=False)
-    return "\t".join(f"{each.score:.6f}\t{each.text}" if scores else each.text for each in hypotheses)
+    texts = [each.text.replace("\t", " ") for each in hypotheses]  # Tabs separate the columns.
+    if scores:
+        return "\t".join(f"{each.score:.6f}\t{text}" for each, text in zip(hypotheses, texts, strict=True))
+    return "\t".join(texts)

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -10,8 +11,9 @@ import msgspec
 
 from pocketmt import __version__
 from pocketmt.atomic_file import atomic_write
-from pocketmt.distillation.teachers import Teachers
+from pocketmt.distillation.teachers import PACKED_TEACHER, Teachers
 from pocketmt.errors import DataError
+from pocketmt.folder_lock import locked
 from pocketmt.text.corpus import check_rereadable, write_pairs
 from pocketmt.text.formats.format import Languages, Side
 from pocketmt.training.translations import TextPair, count_and_hash_lines, translate_text
@@ -76,18 +78,14 @@ def distill(
             translate from the students' target language to their source language.
         progress: called with the progress in each text.
 
-    Raises DataError if the texts hold no line, are pipes, or change, and as `translate_text` and `write_pairs` do.
+    Raises DataError if the texts hold no line, are pipes, or change; LockedError if another process is working in the
+    folder; and as `translate_text` and `write_pairs` do.
     """
-    for path in (path for text in texts for path in (text.lines, text.references) if path is not None):
-        check_rereadable(path)
-    taught = (teachers.languages["source"], teachers.languages["target"])
-    read = [_record(text.lines, "source", taught) for text in texts]
-    references = [None if text.references is None else _record(text.references, "target", taught) for text in texts]
-    if not any(text.lines for text in read):
-        raise DataError(f"{texts[0].lines}: there is no line to translate")
+    languages = (teachers.languages["source"], teachers.languages["target"])
+    read, references = _read(texts, languages)
     hashes = hashlib.sha256(), hashlib.sha256()
     count = 0
-    with write_pairs(source, target) as write:
+    with write_pairs(source, target) as write, _work_folder(folder):
         for pair in _translate(teachers, texts, folder, progress):
             sides = pair[::-1] if back_translation else pair
             write(*sides)
@@ -99,7 +97,7 @@ def distill(
     record = Record(
         producer=f"pocketmt {__version__}",
         teachers=[{"name": model.name, "sha256": model.digest} for model in teachers.models],
-        languages=dict(zip(("source", "target"), taught[::-1] if back_translation else taught, strict=True)),
+        languages=dict(zip(("source", "target"), languages[::-1] if back_translation else languages, strict=True)),
         synthetic_side="source" if back_translation else "target",
         beam_size=teachers.beam_size,
         n_best=teachers.n_best,
@@ -111,6 +109,29 @@ def distill(
     with atomic_write(source.with_name(source.name + RECORD)) as stream:
         stream.write(msgspec.json.format(msgspec.json.encode(record), indent=2) + b"\n")
     return record
+
+
+def _read(texts: Sequence[Text], languages: Languages) -> tuple[list[TextRecord], list[TextRecord | None]]:
+    """Return records of the texts and their references; DataError if they hold no line or cannot be read again."""
+    for path in (path for text in texts for path in (text.lines, text.references) if path is not None):
+        check_rereadable(path)
+    read = [_record(text.lines, "source", languages) for text in texts]
+    references = [None if text.references is None else _record(text.references, "target", languages) for text in texts]
+    if not any(text.lines for text in read):
+        raise DataError(f"{texts[0].lines}: there is no line to translate")
+    return read, references
+
+
+@contextmanager
+def _work_folder(folder: Path) -> Iterator[None]:
+    """Lock the folder of a distillation; after an error before its first shard, remove what it holds."""
+    with locked(folder):
+        try:
+            yield
+        except BaseException:
+            if not any(folder.glob("*/*.jsonl")):
+                (folder / PACKED_TEACHER).unlink(missing_ok=True)
+            raise
 
 
 def _translate(teachers: Teachers, texts: Sequence[Text], folder: Path, progress: Progress) -> Iterator[TextPair]:

@@ -8,6 +8,7 @@ lose their alignment.
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
 from typing import Final
@@ -18,9 +19,10 @@ from pocketmt.atomic_file import atomic_write
 from pocketmt.errors import DataError
 from pocketmt.text.corpus import read_lines, read_pairs
 from pocketmt.text.formats.format import Languages, Side
-from pocketmt.training.checkpoints import record_settings
+from pocketmt.training.run_folder import record_settings
 
 LINES: Final = 1_000  # Number of lines in a shard.
+SETTINGS: Final = "text.json"
 TextPair = tuple[str, str]  # A line and its translation.
 # Takes lines, and a reference for each or None; returns a translation of each line.
 Translate = Callable[[Sequence[str], Sequence[str] | None], Sequence[str]]
@@ -66,30 +68,57 @@ def translate_text(
     total, digest = count_and_hash_lines(text, "source", languages)
     for _ in () if references is None else read_pairs(text, references, languages):
         pass  # Unequal numbers of lines are reported before any work starts.
-    folder.mkdir(parents=True, exist_ok=True)
     references_digest = "" if references is None else count_and_hash_lines(references, "target", languages)[1]
     fingerprint = TranslationFingerprint(total, digest, LINES, translator, references_digest)
-    record_settings(folder, "text.json", fingerprint, "translation of another text or by another model")
-    remaining = (
-        ((line, "") for line in read_lines(text, "source", languages))
-        if references is None
-        else read_pairs(text, references, languages)
-    )
+    with _shards_folder(folder):
+        record_settings(folder, SETTINGS, fingerprint, "translation of another text or by another model")
+        rows = (
+            ((line, None) for line in read_lines(text, "source", languages))
+            if references is None
+            else read_pairs(text, references, languages)
+        )
+        yield from _translate_shards(rows, folder, translate, lambda done: progress(done, total))
+
+
+@contextmanager
+def _shards_folder(folder: Path) -> Iterator[None]:
+    """Create a folder of shards if it is missing. As long as it holds no shard, it belongs to no text.
+
+    Unlike `run_folder`, this locks nothing: the folder is in that of a compression or distillation, which is locked.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        if not any(folder.glob("*.jsonl")):
+            (folder / SETTINGS).unlink(missing_ok=True)
+        yield
+    except BaseException:
+        if not any(folder.glob("*.jsonl")):
+            (folder / SETTINGS).unlink(missing_ok=True)
+            with suppress(OSError):  # It holds files of the user.
+                folder.rmdir()
+        raise
+
+
+def _translate_shards(
+    rows: Iterator[tuple[str, str | None]], folder: Path, translate: Translate, progress: Callable[[int], None]
+) -> Iterator[TextPair]:
+    """Yield each line with its translation; `rows` are the lines with their references, if any."""
     done = 0
-    for number, rows in enumerate(iter(lambda: list(islice(remaining, LINES)), [])):
-        lines = [line for line, _ in rows]
+    for number, shard_rows in enumerate(iter(lambda: list(islice(rows, LINES)), [])):
+        lines = [line for line, _ in shard_rows]
+        references = [reference for _, reference in shard_rows if reference is not None]
         shard = folder / f"{number:06d}.jsonl"
         pairs = _read(shard, lines)
         if pairs is None:
-            translations = translate(lines, None if references is None else [reference for _, reference in rows])
+            translations = translate(lines, references or None)
             if len(translations) != len(lines):
                 raise DataError(
-                    f"{text}: {len(lines)} lines were given {len(translations)} translations, expected one for each"
+                    f"{len(lines)} lines were given {len(translations)} translations, expected one for each"
                 )
             pairs = list(zip(lines, translations, strict=True))
             _write(shard, pairs)
         done += len(lines)
-        progress(done, total)
+        progress(done)
         yield from pairs
 
 
