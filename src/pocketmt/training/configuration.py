@@ -33,6 +33,8 @@ class Data(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     training_target: Files
     validation_source: str
     validation_target: str
+    # What a line of the text is. Text for a model of sentences is later split into sentences; see docs/sentences.md.
+    unit: Literal["sentence", "line", "document"] = "sentence"
     # A SentencePiece file, the folder of a run or a model file; None: a vocabulary is learnt from the training text.
     vocabulary: str | None = None
     vocabulary_size: Annotated[int, Meta(ge=8, le=1_000_000)] = 6000  # Size of a learnt vocabulary.
