@@ -1,4 +1,4 @@
-"""A plain beam search by teacher-forced logits, with rules for the next piece: the reference of constrained searches."""
+"""A plain beam search by teacher-forced logits, with rules for pieces: the reference of constrained searches."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field

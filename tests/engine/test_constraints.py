@@ -170,8 +170,14 @@ def test_suppressed_texts_are_not_generated_in_any_division(model_path: Path) ->
 
 
 def test_automata_of_texts_that_repeat_themselves(model_path: Path) -> None:
-    """Texts such as "aab", of which a beginning ends another one, against a search in the text of every continuation."""
-    pieces = [b"", b"", b"", b"", *(bytes(each, "ascii") for each in ("a", "b", "ab", "aa", "ba", "aab", "bab", "_", "_a"))]
+    """Texts such as "aab", whose beginnings end others, are not found in what is generated."""
+    pieces = [
+        b"",
+        b"",
+        b"",
+        b"",
+        *(bytes(each, "ascii") for each in ("a", "b", "ab", "aa", "ba", "aab", "bab", "_", "_a")),
+    ]
     pieces += [b""] * (120 - len(pieces))
     texts = [b"aab", b"_abab", b"aabaaab"]
     with open_model(model_path) as file:

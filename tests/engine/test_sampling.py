@@ -28,7 +28,8 @@ def probabilities(logits: np.ndarray, temperature: float = 1.0, top_k: int = 120
 
 
 @pytest.mark.parametrize(
-    "settings", [{}, {"temperature": 2.5}, {"top_k": 4}, {"top_p": 0.7}, {"temperature": 1.7, "top_k": 20, "top_p": 0.8}]
+    "settings",
+    [{}, {"temperature": 2.5}, {"top_k": 4}, {"top_p": 0.7}, {"temperature": 1.7, "top_k": 20, "top_p": 0.8}],
 )
 def test_pieces_are_drawn_with_their_probabilities(load: Loader, settings: dict[str, float]) -> None:
     model, reference = load()
