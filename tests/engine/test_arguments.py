@@ -37,7 +37,7 @@ def test_anything_but_lines_is_refused(translator: Translator, message: str) -> 
         translator.translate_detailed,
         translator.submit,
         lambda lines: list(translator.translate_stream(lines)),
-        lambda lines: list(translator.translate_chunks(iter([lines or 7]))),
+        lambda lines: list(translator.translate_chunks(["given" if lines is None else lines])),
     ):
         with pytest.raises(TypeError, match=message if isinstance(given, str | bytes | list) else "not"):
             call(given)
