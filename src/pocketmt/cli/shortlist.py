@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pocketmt.atomic_file import check_output
+from pocketmt.cli.endings import quoted, show_next
 from pocketmt.cli.options import FILE, beam_size_option, json_option, require_both_sides
 from pocketmt.model_file.shortlist import MOST_TARGETS
 from pocketmt.progress import ProgressLine
@@ -89,8 +90,8 @@ def shortlist(
         )
     else:
         found = held_shortlist(path) if like is None else held_shortlist(like, of=path)
-    targets = sum(map(len, found.targets))
-    record: dict[str, object] = {"model": model, "frequent": len(found.frequent), "targets": targets}
+    record: dict[str, object] = {"model": model, "frequent": len(found.frequent)}
+    record["targets"] = sum(map(len, found.targets))
     if recall_source is not None:
         recalled = both_sides(recall_source, recall_target)
         record["recall"] = recall = measure_recall(path, found, *recalled, beam_size)
@@ -100,6 +101,7 @@ def shortlist(
         before, written = path.stat().st_size, add_shortlist(path, found, output)
         record |= {"output": output, "bytes": written, "bytes_before": before}
         click.echo(f"{output}: {written:,} bytes, before {before:,}", err=True)
+        show_next(f"pocketmt benchmark {quoted(output)} TEXT")
     if as_json:
         click.echo(to_json(record))
 
