@@ -1,10 +1,10 @@
 """pocketmt translate: translate text line by line."""
 
-import sys
 from pathlib import Path
 
 import click
 
+from pocketmt.cli.documents import RecordOptions, record_options
 from pocketmt.cli.options import (
     DEFAULT_MODEL,
     FILE,
@@ -13,7 +13,7 @@ from pocketmt.cli.options import (
     workers_option,
 )
 from pocketmt.cli.search import SearchChoices, search_options
-from pocketmt.cli.streams import open_input, open_output, read_chunks, write_chunks
+from pocketmt.cli.streams import encode_chunks, open_input, open_output, read_chunks, write_blocks
 
 
 @click.command(short_help="Translate text, line by line.")
@@ -34,6 +34,7 @@ from pocketmt.cli.streams import open_input, open_output, read_chunks, write_chu
 @click.option(
     "--output", "-o", "output_path", type=FILE, help="File to write; gzip if its name ends in .gz (default: stdout)."
 )
+@record_options
 @search_options
 @workers_option
 @pin_workers_option
@@ -42,6 +43,7 @@ def translate(
     model: str,
     input_path: Path | None,
     output_path: Path | None,
+    records: RecordOptions,
     search: SearchChoices,
     workers: int,
     pin_workers: bool,
@@ -50,6 +52,9 @@ def translate(
     """Translate UTF-8 text. Every input line gives one output line, even a blank one.
 
     A line of several sentences is split, each sentence is translated, and the spaces between them stay as they are.
+
+    TSV, JSONL and TMX are written back with the translations added: as the last column, as a field, or as a variant in
+    the target language.
 
     Lines from a pipe are translated as they arrive: a program can write a line and wait for its translation.
 
@@ -64,12 +69,17 @@ def translate(
       pocketmt translate --model my.pocketmt --json < captions.en
       pocketmt translate --alignment --prefix "Ein Mann" < captions.en
       pocketmt translate --sample --seed 7 --top-k 10 --n-best 3 < captions.en
+      pocketmt translate --input products.tsv --column 3 --output translated.tsv
+      pocketmt translate --input memory.tmx --output translated.tmx
     """
     from pocketmt.engine.translator import LINES_AT_ONCE, Translator
 
+    format_name = records.format(input_path, search.detailed)
     translator = Translator(model, workers=workers, pin_workers=pin_workers, instruction_set=instruction_set)
     with open_input(input_path) as source, open_output(output_path) as target:
-        chunks = read_chunks(source, str(input_path or "stdin"), LINES_AT_ONCE)
-        write_chunks(
-            search.translate(translator, chunks), target, show_progress=sys.stderr.isatty() and not source.isatty()
-        )
+        name = str(input_path or "stdin")
+        document = records.open(source, name, format_name, translator.languages)
+        chunks = read_chunks(source, name, LINES_AT_ONCE) if document is None else document.chunks(LINES_AT_ONCE)
+        translations = search.translate(translator, chunks)
+        blocks = encode_chunks(translations) if document is None else document.render(translations)
+        write_blocks(blocks, target, show_progress=not source.isatty())
