@@ -8,13 +8,13 @@ from pathlib import Path
 from types import MappingProxyType
 
 # Words by which a message says what to do or what is allowed.
-REMEDIES = re.compile(
-    r"\b(add|allowed|ask|at least|at most|check|choose|compress it|convert|did you mean|download|expected|fetch|fewer|"
-    r"free|from \d|give|goes? with|in the range|install|known|larger than|leave .* out|lower|make|missing argument|"
-    r"missing option|must|name|needs?|no such option|one of|raise|remove|requires|restore|see|set|smaller|such as|"
-    r"train|translate|try|unexpected|use|write)\b",
-    re.IGNORECASE,
-)
+WORDS = """
+    add, align, allowed, ask, at least, at most, check, choose, convert, correct, download, expected, fetch, fewer,
+    free, from \\d, give, go with, goes with, in the range, install, it has, known, larger than, learn, list, lower, make,
+    missing argument, missing option, must, name, needs?, no such option, not a valid, one of, raise, remove, requires,
+    restore, see, set, smaller, such as, train, translate, try, unexpected, use, write
+"""
+REMEDIES = re.compile(rf"\b({'|'.join(word.strip() for word in WORDS.split(','))})\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)

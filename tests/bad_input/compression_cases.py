@@ -4,6 +4,7 @@ from .case import Case
 from .world import PIPELINE, RECIPE
 
 OUT = "-o x.pocketmt"
+BY_TRANSLATIONS = "log4-word-and-sequence-distilled"
 
 
 def recipe(old: str, new: str, *names: str) -> Case:
@@ -19,7 +20,7 @@ def pipeline(old: str, new: str, *names: str) -> Case:
 
 
 RECIPES = [
-    recipe('scheme = "uniform"', 'scheme = "uniforn"', "bad.toml", "uniforn", "uniform"),
+    recipe('scheme = "uniform"', 'scheme = "uniforn"', "stages[0].quantize[0]", "uniforn", "uniform"),
     recipe("bits = 8", "bits = 9", "bad.toml", "bits"),
     recipe("bits = 8", "bits = 5", "bits is 5"),
     recipe("bits = 8", 'bits = "8"', "bad.toml", "bits"),
@@ -34,11 +35,11 @@ RECIPES = [
     recipe("rate = 1e-3", "rate = 0", "bad.toml", "rate"),
     recipe("rate = 1e-3", 'rate = 1e-3, schedule = "cosine"', "bad.toml", "schedule", "linear"),
     recipe('name = "mine"', 'name = ""', "bad.toml", "name"),
-    recipe('name = "mine"', 'name = "mine"\nstages = []', "bad.toml"),
+    recipe('name = "mine"', 'name = "mine"\nstages = []', "bad.toml", "line 3"),
     recipe("updates = 2", 'updates = 2\nobjective = "words"', "bad.toml", "objective", "word_distillation"),
     Case(f"compress run bad.toml {OUT}", ("bad.toml", "stages"), files={"bad.toml": 'name = "mine"\nstages = []\n'}),
     Case(f"compress run train.toml {OUT}", ("train.toml", "data", "stages")),
-    Case(f"compress run 9bit {OUT}", ("9bit", "8bit")),
+    Case(f"compress run 9bit {OUT}", ("9bit", "--list")),
     Case(f"compress run missing.toml {OUT}", ("missing.toml", "cannot be read")),
 ]
 COMPRESS = [
@@ -60,18 +61,20 @@ COMPRESS = [
     Case(f"compress run --target-size 1kB {OUT}", ("1,000 bytes", "at least")),
     Case(f"compress run --tolerated-loss -1 {OUT}", ("--tolerated-loss", "-1"), 2),
     Case(f"compress run --tolerated-loss much {OUT}", ("--tolerated-loss", "much"), 2),
-    Case(f"compress run --tolerated-loss nan {OUT}", ("--tolerated-loss", "nan"), 2),
     Case(f"compress run 8bit --updates 3 {OUT}", ("--updates", "recipe"), 2),
     Case(f"compress run 8bit --limit-updates 0 {OUT}", ("--limit-updates", "0"), 2),
     Case(f"compress run 8bit --precision int8 {OUT}", ("int8", "float32"), 2),
     Case("compress run 8bit --folder new --entropy-coding", ("--entropy-coding", "--output"), 2),
-    Case(f"compress run log4-distilled --source-text missing.en {OUT}", ("missing.en", "cannot be read")),
-    Case(f"compress run log4-word-and-sequence-distilled --source-text blank.en {OUT}", ("blank.en",)),
-    Case(f"compress run log4-word-and-sequence-distilled --source-text binary.en {OUT}", ("binary.en", "UTF-8")),
+    Case(
+        f"compress run log4-word-and-sequence-distilled --source-text missing.en {OUT}",
+        ("missing.en", "cannot be read"),
+    ),
+    Case(f"compress run {BY_TRANSLATIONS} --source-text blank.en {OUT}", ("blank.en",)),
+    Case(f"compress run {BY_TRANSLATIONS} --source-text binary.en {OUT}", ("binary.en", "UTF-8")),
     Case(f"compress run 8bit --source-text train.en {OUT}", ("train.en", "objective")),
     Case(f"compress run --target-size 1MB --source-text train.en {OUT}", ("--source-text", "RECIPE"), 2),
     Case(f"compress run log4-distilled --configuration missing.toml {OUT}", ("missing.toml", "cannot be read")),
-    Case(f"compress run log4-distilled --configuration recipe.toml {OUT}", ("recipe.toml", "stages")),
+    Case(f"compress run log4-distilled --configuration recipe.toml {OUT}", ("recipe.toml", "name", "data")),
     Case(f"compress run 8bit --folder train.en {OUT}", ("train.en", "is a file")),
 ]
 SENSITIVITY = [
@@ -118,11 +121,11 @@ DISTILL = [
     Case("distill run --text train.en --folder dev.en -o x.en x.up", ("dev.en", "is a file")),
 ]
 PIPELINES = [
-    pipeline('recipe = "8bit"', 'recipe = "9bit"', "bad.toml", "9bit", "8bit"),
+    pipeline('recipe = "8bit"', 'recipe = "9bit"', "9bit", "--list"),
     pipeline('recipe = "8bit"', 'recipe = "missing.toml"', "missing.toml", "cannot be read"),
     pipeline('recipe = "8bit"\n', "", "bad.toml", "recipe"),
     pipeline('"train.toml"', '"missing.toml"', "missing.toml", "cannot be read"),
-    pipeline('"train.toml"', '"recipe.toml"', "recipe.toml", "stages"),
+    pipeline('"train.toml"', '"recipe.toml"', "recipe.toml", "name", "data"),
     pipeline('["run"]', "[]", "bad.toml", "teachers"),
     pipeline('["run"]', '["missing"]', "missing"),
     pipeline('["run"]', '["missing.toml"]', "missing.toml", "cannot be read"),
@@ -135,7 +138,6 @@ PIPELINES = [
     pipeline("top_k = 8", "top_k = 0", "bad.toml", "top_k"),
     pipeline("top_k = 8", "topk = 8", "bad.toml", "topk", "top_k"),
     pipeline("[shortlist]", "[shrtlist]", "bad.toml", "shrtlist", "shortlist"),
-    pipeline('"8bit"', '"8bit-pruned-nodes"', "8bit-pruned-nodes"),
     Case("pipeline train.toml -o new", ("train.toml", "data", "teachers")),
     Case("pipeline missing.toml -o new", ("missing.toml", "cannot be read")),
     Case("pipeline pipeline.toml -o train.en", ("train.en", "is a file")),

@@ -79,13 +79,15 @@ def test_a_command_is_refused(
         (world / name).write_bytes(content if isinstance(content, bytes) else content.encode())
     (tmp_path / "stdin").write_bytes(case.stdin)
     before = listing(world)
-    with (tmp_path / "stdin").open() as stdin:
-        monkeypatch.setattr(sys, "stdin", stdin)
-        status = run(case.arguments)
+    try:
+        with (tmp_path / "stdin").open() as stdin:
+            monkeypatch.setattr(sys, "stdin", stdin)
+            status = run(case.arguments)
+    finally:
+        after = listing(world)
+        for name in after.keys() - before.keys():  # Not for the next try.
+            shutil.rmtree(world / name) if (world / name).is_dir() else (world / name).unlink(missing_ok=True)
     out, message = capfd.readouterr()
-    after = listing(world)
-    for name in after.keys() - before.keys():  # Not for the next try.
-        shutil.rmtree(world / name) if (world / name).is_dir() else (world / name).unlink(missing_ok=True)
     assert status == case.status, message
     assert "Traceback" not in message
     assert out == ""

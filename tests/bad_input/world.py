@@ -72,6 +72,8 @@ def _write_text(folder: Path) -> None:
     (folder / "empty.en").touch()
     (folder / "blank.en").write_text("\n \n" * 30)
     (folder / "latin.en").write_bytes("rot\ngrün\n".encode("latin-1"))
+    for name in ("blank", "latin", "empty"):
+        shutil.copy(folder / f"{name}.en", folder / f"{name}.up")
     (folder / "binary.en").write_bytes(bytes(range(256)) * 4)
     packed = gzip.compress(b"red cat\n" * 500)
     (folder / "cut.en.gz").write_bytes(packed[:-9])
