@@ -5,6 +5,7 @@ from itertools import islice
 from typing import TypeVar
 
 from pocketmt.engine import _native
+from pocketmt.engine.checks import TranslationChecks
 from pocketmt.engine.line_parts import DividedLine
 from pocketmt.engine.options import Search
 from pocketmt.engine.results import DetailedHypothesis, Hypothesis, best_text, describe, join, source_pieces
@@ -19,7 +20,10 @@ class PendingLines:
     def __init__(
         self, model: _native.Model, vocabulary: Vocabulary, lines: Sequence[DividedLine], search: Search
     ) -> None:
-        """Start the translation; raises EngineError as `Search.prefixes` does."""
+        """Start the translation; raises EngineError as `Search.prefixes` does.
+
+        With `Search.check`, the results are checked: as a whole, or by `checks` as a part of longer text.
+        """
         self._vocabulary = vocabulary
         self._lines = lines
         self._search = search

@@ -74,9 +74,12 @@ class TranslationOptions(SearchOptions, total=False):
     Attributes:
         split: whether a line is split into sentences, which are translated one by one (default: True if the model
             translates sentences, as its file says). Spaces and tabs around sentences stay as they are.
+        check: whether `TranslationWarning` tells of translations that may lack text of their line, and of text that was
+            copied because it cannot be translated (default True). It names lines by their number in the call.
     """
 
     split: bool
+    check: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +92,7 @@ class Search:
         line_prefixes: the same for each line; None: `prefix` for all.
         replace_unknowns: see `SearchOptions`.
         alignment: whether results have alignments.
-        split: see `TranslationOptions`.
+        split, check: see `TranslationOptions`.
     """
 
     native: _native.SearchOptions
@@ -98,6 +101,7 @@ class Search:
     replace_unknowns: bool
     alignment: bool
     split: bool
+    check: bool
 
     def prefixes(self, sentences: Sequence[int]) -> list[list[int]]:
         """Return a prefix for each sentence of lines with these numbers of sentences; empty if there are no prefixes.
@@ -170,6 +174,7 @@ def check_options(
         replace_unknowns=replace_unknowns,
         alignment=alignment,
         split=check_flag("split", options.get("split", True)),
+        check=check_flag("check", options.get("check", True)),
     )
 
 
