@@ -17,7 +17,7 @@ from pocketmt.cli.options import (
     shortlist_option,
     workers_option,
 )
-from pocketmt.cli.streams import open_input, open_output, read_chunks, write_chunks
+from pocketmt.cli.streams import open_input, open_output, read_chunks, warn, write_chunks
 
 if TYPE_CHECKING:
     from pocketmt.engine import Hypothesis
@@ -56,6 +56,20 @@ if TYPE_CHECKING:
     help="Translate the sentences of a line one by one, or the line as a whole (default: split if the model translates "
     "sentences, as its file says).",
 )
+@click.option(
+    "--longest-sentence",
+    type=click.IntRange(1),
+    default=50_000,
+    show_default=True,
+    metavar="CHARACTERS",
+    help="A longer sentence, or line that is not split, is copied instead of translated, with a warning.",
+)
+@click.option(
+    "--check/--no-check",
+    default=True,
+    help="Warn about lines whose translation may lack text, numbers, URLs or placeholders such as {name} "
+    "(default: check).",
+)
 @click.option("--scores", is_flag=True, help="Write the score and a tab before each translation.")
 @click.option("--json", "as_json", is_flag=True, help="Write each line as a JSON object with translations and scores.")
 @shortlist_option
@@ -69,6 +83,8 @@ def translate(
     beam_size: int,
     n_best: int,
     split: bool | None,
+    longest_sentence: int,
+    check: bool,
     scores: bool,
     as_json: bool,
     shortlist: bool,
@@ -79,6 +95,8 @@ def translate(
     """Translate UTF-8 text. Every input line gives one output line, even a blank one.
 
     A line of several sentences is split, each sentence is translated, and the spaces between them stay as they are.
+
+    Lines without words, such as a URL alone, are copied. Warnings on stderr name lines whose translation may lack text.
 
     Lines from a pipe are translated as they arrive: a program can write a line and wait for its translation.
 
@@ -92,17 +110,26 @@ def translate(
       pocketmt translate --beam-size 8 --n-best 3 --scores < captions.en
       pocketmt translate --model my.pocketmt --json < captions.en
     """
+    from pocketmt.engine.checks import MOST_WARNINGS, TranslationChecks
     from pocketmt.engine.options import TranslationOptions
     from pocketmt.engine.translator import LINES_AT_ONCE, Translator
 
     if n_best > beam_size:
         raise click.UsageError(f"--n-best {n_best} needs a beam of at least that size: --beam-size {n_best}")
-    translator = Translator(model, workers=workers, pin_workers=pin_workers, instruction_set=instruction_set)
-    options: TranslationOptions = {"beam_size": beam_size, "shortlist": shortlist}
+    translator = Translator(
+        model,
+        workers=workers,
+        pin_workers=pin_workers,
+        instruction_set=instruction_set,
+        longest_sentence=longest_sentence,
+    )
+    name = str(input_path or "stdin")
+    checks = TranslationChecks(lambda message: warn(f"{name}, {message}"))
+    options: TranslationOptions = {"beam_size": beam_size, "shortlist": shortlist, "check": checks if check else False}
     if split is not None:
         options["split"] = split
     with open_input(input_path) as source, open_output(output_path) as target:
-        chunks = read_chunks(source, str(input_path or "stdin"), LINES_AT_ONCE)
+        chunks = read_chunks(source, name, LINES_AT_ONCE)
         if n_best > 1 or scores or as_json:
             translations: Iterator[list[str]] = (
                 [
@@ -114,6 +141,8 @@ def translate(
         else:
             translations = translator.translate_chunks(chunks, **options)
         write_chunks(translations, target, show_progress=sys.stderr.isatty() and not source.isatty())
+    if checks.suspicious > MOST_WARNINGS:
+        warn(f"{name}: {checks.suspicious:,} of {checks.lines:,} lines had such warnings")
 
 
 def _format_hypotheses(hypotheses: list["Hypothesis"], scores: bool, as_json: bool) -> str:

@@ -1,7 +1,7 @@
 """Checks of translations against their sources: missing words, and placeholders, URLs and numbers that were changed."""
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from pocketmt.engine.line_parts import DividedLine
@@ -10,37 +10,49 @@ from pocketmt.sentences.word_count import count_words, is_too_long, is_too_short
 
 MOST_WARNINGS: Final = 10  # Further lines are only counted.
 _MOST_LOST: Final = 5  # Parts that a warning names.
+_MOST_SHOWN: Final = 80  # Characters of such a part.
 
 
 class TranslationWarning(UserWarning):
     """A translation that may lack text of its source, or text that was copied instead of translated."""
 
 
-class TranslationChecks:
-    """Checks the lines of one call, in order, and warns about them by `TranslationWarning`."""
+def _warn(message: str) -> None:
+    # The caller of Translator is above this function, `check`, and two functions of the engine.
+    warnings.warn(message, TranslationWarning, stacklevel=5)
 
-    def __init__(self) -> None:
-        self._lines = 0
-        self._suspicious = 0
+
+class TranslationChecks:
+    """Checks translations in the order of their lines.
+
+    Args:
+        report: receives a message for each of the first 10 lines in which something was found, with the number of the
+            line, counted from 1; by default it becomes a `TranslationWarning`.
+
+    Attributes:
+        lines: how many were checked.
+        suspicious: in how many something was found.
+    """
+
+    def __init__(self, report: Callable[[str], None] = _warn) -> None:
+        self.lines = 0
+        self.suspicious = 0
+        self._report = report
 
     def check(self, lines: Sequence[DividedLine], translations: Sequence[str]) -> None:
-        """Check the next lines; each warning names the line, counted from 1, and all that was found in it."""
+        """Check the next lines."""
         for line, translation in zip(lines, translations, strict=True):
-            self._lines += 1
+            self.lines += 1
             if found := "; ".join(_problems(line, translation)):
-                self._suspicious += 1
-                if self._suspicious <= MOST_WARNINGS:
-                    _warn(f"line {self._lines}: {found}")
-
-    def finish(self) -> None:
-        """Warn about the number of lines for which no warning was shown."""
-        if (more := self._suspicious - MOST_WARNINGS) > 0:
-            _warn(f"{more:,} more line{'' if more == 1 else 's'} with such warnings, of {self._lines:,} lines")
+                self.suspicious += 1
+                if self.suspicious <= MOST_WARNINGS:
+                    self._report(f"line {self.lines}: {found}")
 
 
 def _problems(line: DividedLine, translation: str) -> Iterator[str]:
     if line.copied:
         yield f"text was copied, not translated: {line.copied[0]}"
+        return
     source, translated = count_words(line.line), count_words(translation)
     if is_too_short(source, translated):
         yield f"{source:.0f} words became {translated:.0f}: text may be missing"
@@ -48,9 +60,4 @@ def _problems(line: DividedLine, translation: str) -> Iterator[str]:
         yield f"{source:.0f} words became {translated:.0f}: text may be repeated"
     if lost := lost_parts(line.line, translation):
         more = f" and {len(lost) - _MOST_LOST} more" if len(lost) > _MOST_LOST else ""
-        yield f"the translation lacks {', '.join(lost[:_MOST_LOST])}{more}"
-
-
-def _warn(message: str) -> None:
-    # The caller of Translator is above this function, the method of this class and two of the engine.
-    warnings.warn(message, TranslationWarning, stacklevel=5)
+        yield f"the translation lacks {', '.join(part[:_MOST_SHOWN] for part in lost[:_MOST_LOST])}{more}"

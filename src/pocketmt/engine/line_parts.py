@@ -52,7 +52,7 @@ class LineDivider:
         longest_sentence: in characters; a longer one is copied.
     """
 
-    def __init__(self, vocabulary: Vocabulary, language: str, longest_segment: int, longest_sentence: int) -> None:
+    def __init__(self, vocabulary: Vocabulary, language: str, *, longest_segment: int, longest_sentence: int) -> None:
         self._vocabulary = vocabulary
         self._language = language
         self._longest_segment = longest_segment

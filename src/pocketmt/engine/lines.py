@@ -5,7 +5,6 @@ from itertools import islice
 from typing import TypeVar
 
 from pocketmt.engine import _native
-from pocketmt.engine.checks import TranslationChecks
 from pocketmt.engine.line_parts import DividedLine
 from pocketmt.engine.options import Search
 from pocketmt.engine.results import DetailedHypothesis, Hypothesis, best_text, describe, join, source_pieces
@@ -20,10 +19,7 @@ class PendingLines:
     def __init__(
         self, model: _native.Model, vocabulary: Vocabulary, lines: Sequence[DividedLine], search: Search
     ) -> None:
-        """Start the translation; raises EngineError as `Search.prefixes` does.
-
-        With `Search.check`, the results are checked: as a whole, or by `checks` as a part of longer text.
-        """
+        """Start the translation; raises EngineError as `Search.prefixes` does."""
         self._vocabulary = vocabulary
         self._lines = lines
         self._search = search
@@ -39,10 +35,13 @@ class PendingLines:
         """Return the best translation of each line."""
         if self._search.replace_unknowns:
             return [hypotheses[0].text for hypotheses in self.details()]
-        return [
+        texts = [
             line.join(best_text(self._vocabulary, hypotheses[0][0]) for hypotheses in sentences)
             for line, sentences in zip(self._lines, self._by_line(self._pending.result()), strict=True)
         ]
+        if self._search.checks is not None:
+            self._search.checks.check(self._lines, texts)
+        return texts
 
     def hypotheses(self) -> list[list[Hypothesis]]:
         """Return the translations of each line, best first."""
@@ -51,7 +50,10 @@ class PendingLines:
     def details(self) -> list[list[DetailedHypothesis]]:
         """Return the translations of each line with details, best first; one empty translation without text."""
         results = self._by_line(self._pending.details())
-        return [self._line(line, sentences) for line, sentences in zip(self._lines, results, strict=True)]
+        details = [self._line(line, sentences) for line, sentences in zip(self._lines, results, strict=True)]
+        if self._search.checks is not None:
+            self._search.checks.check(self._lines, [hypotheses[0].text for hypotheses in details])
+        return details
 
     def _line(self, line: DividedLine, sentences: list[list["_native.Details"]]) -> list[DetailedHypothesis]:
         described = [

@@ -15,8 +15,8 @@ _UNSPACED: Final = "(?<![。！？｡．])[。！？｡．]+"
 _BREAK: Final = r"(?<!\s)\s*[\n\r]\s*"
 # No run of the same characters is searched from more than its start, so that the time is proportional to the text.
 _CANDIDATE: Final = re.compile(
-    rf"(?P<break>{_BREAK})|(?P<unspaced>{_UNSPACED})(?P<closed>[」』）】”’\"]*)(?P<gap>\s*)(?=\S)"
-    rf"|(?P<mark>{_SPACED}){_CLOSING}(?P<space>\s+)(?=\S)"
+    rf"(?P<break>{_BREAK})|(?P<unspaced>{_UNSPACED})(?P<closed>[」』）】”’\"]*)(?P<gap>[^\S\n\r]*)(?=\S)"
+    rf"|(?P<mark>{_SPACED}){_CLOSING}(?P<space>[^\S\n\r]+)(?=\S)"
 )
 _OPENING_BRACKETS: Final = "「『（【"
 _CLOSING_BRACKETS: Final = "」』）】"

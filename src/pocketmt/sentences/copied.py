@@ -20,7 +20,7 @@ def reason_to_copy(sentence: str, longest: int) -> str | None:
     None: it is to be translated. `longest` is the most characters of a sentence.
     """
     if len(sentence) > longest:
-        return f"a sentence has {len(sentence):,} characters; the limit is {longest:,}"
+        return f"a sentence has {len(sentence):,} characters; the limit is {longest:,} (longest_sentence)"
     if not sentence.isprintable() or "\ufffd" in sentence:
         visible = [character for character in sentence if not character.isspace()]
         unreadable = sum(each == "\ufffd" or unicodedata.category(each) in _UNREADABLE for each in visible)
