@@ -1,4 +1,4 @@
-"""What of a line is translated and what is copied, in time proportional to its length."""
+"""Parts of a line that are translated or copied, in time proportional to its length."""
 
 import pytest
 

@@ -25,10 +25,10 @@ def count_words(text: str) -> float:
 
 
 def is_too_short(source: float, translation: float) -> bool:
-    """Whether a translation has so few words, compared with its source, that text is probably missing."""
+    """Whether a translation has fewer words, compared with its source, than a complete one."""
     return translation < FEWEST * source - MARGIN_BELOW
 
 
 def is_too_long(source: float, translation: float) -> bool:
-    """Whether a translation has so many words, compared with its source, that it probably repeats itself."""
+    """Whether a translation has more words, compared with its source, than one that does not repeat itself."""
     return translation > MOST * source + MARGIN_ABOVE
