@@ -1,5 +1,7 @@
 #include "integer_product/panels.h"
 
+#include <algorithm>
+#include <cstring>
 #include <stdexcept>
 #include <string>
 
@@ -11,6 +13,24 @@ namespace {
 
 size_t weight_bytes(size_t rows, size_t columns) {
     return panel_count(rows) * step_count(columns) * 2 * group_bytes;
+}
+
+// Writes the weights of one output, four at a time, to `packed`, where its groups are `group_bytes` apart. Returns the
+// sum of the negative parts. Takes pointers, because the compiler must reload everything else after a byte is written.
+template <uint8_t offset>
+int32_t pack_output(const int8_t* weights, size_t count, size_t padded_count, uint8_t* packed) {
+    int32_t negative_sum = 0;
+    for (size_t input = 0; input < padded_count; input += group_inputs, packed += group_bytes) {
+        uint8_t group[group_inputs] = {offset, offset, offset, offset};
+        const size_t given = input < count ? std::min(group_inputs, count - input) : 0;
+        for (size_t place = 0; place < given; ++place) {
+            const int8_t weight = weights[input + place];
+            group[place] = static_cast<uint8_t>(weight + offset);
+            if constexpr (offset == 0) negative_sum += negative_part(weight);
+        }
+        std::memcpy(packed, group, group_inputs);
+    }
+    return negative_sum;
 }
 
 // Where the weight of `output` and `input` lies in its panel.
@@ -46,13 +66,8 @@ void BytePanels<offset>::pack(const UnpackedWeights& weights, const MatrixShape&
         for (size_t output = 0; output < panel_outputs; ++output) {
             const size_t row = first + output;
             const size_t given = row < rows ? columns : 0;
-            int32_t negative_sum = 0;
-            for (size_t input = 0; input < given; ++input) {
-                const int8_t weight = weights.integers[row * columns + input];
-                panel[place(output, input)] = static_cast<uint8_t>(weight + offset);
-                negative_sum += negative_part(weight);
-            }
-            for (size_t input = given; input < padded_columns; ++input) panel[place(output, input)] = offset;
+            const int32_t negative_sum = pack_output<offset>(weights.integers + row * columns, given, padded_columns,
+                                                             panel + output * group_inputs);
             packed_scales[row] = row < rows ? weights.scales[row] : 0.0f;
             if constexpr (offset == 0) negative_sums[row] = negative_sum;
         }
