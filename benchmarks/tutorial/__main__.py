@@ -2,8 +2,8 @@
 
     taskset --cpu-list 1 python -m benchmarks.tutorial [--folder build/tutorial] [--output RECORD.json]
 
-The training text of Multi30k is the reader's corpus; the tutorial itself holds out its test text. On one core, processor
-time is the time that a reader waits, also if other programs delay it.
+The training text of Multi30k is the reader's corpus; the tutorial itself holds out its test text. On one core,
+processor time is the time that a reader waits, also if other programs delay it.
 """
 
 import argparse

@@ -41,7 +41,7 @@ def configuration_page() -> str:
 
 def _training() -> Iterable[str]:
     yield "## Training configuration\n"
-    yield "A file with the tables `[data]`, `[model]` and `[training]`; the [tutorial](../tutorial.md) has a full one.\n"
+    yield "Tables `[data]`, `[model]` and `[training]`; the [tutorial](../tutorial.md) has an example.\n"
     yield "### `[data]`\n"
     yield _keys(training.Data)
     yield "### `[model]`\n"

@@ -58,8 +58,10 @@ def describe(kind: types.Type) -> str:
         return "table"
     if isinstance(kind, types.IntType | types.FloatType):
         return ("integer" if isinstance(kind, types.IntType) else "number") + _limits(kind)
-    names = {types.StrType: "string", types.BoolType: "`true`, `false`"}
-    return names[type(kind)]
+    if isinstance(kind, types.BoolType):
+        return "`true`, `false`"
+    assert isinstance(kind, types.StrType), kind
+    return "string"
 
 
 _ABSENT = (types.NoneType, types.CustomType, types.RawType)
@@ -111,7 +113,7 @@ def _declared_comments(source: str) -> dict[str, str]:
     found = {}
     for node in declaration.body:
         if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.end_lineno is not None:
-            above = []
+            above: list[str] = []
             for line in reversed(lines[: node.lineno - 1]):
                 if not line.lstrip().startswith("# "):
                     break

@@ -139,7 +139,7 @@ class Translator:
         return [hypotheses[0][0] for hypotheses in self._model.translate(sources, _native_options(options))]
 
     def logits(self, source: Sequence[int], target: Sequence[int]) -> list[list[float]]:
-        """Return teacher-forced logits after bos and each id of `target`: [len(target) + 1][vocabulary size].
+        """Return teacher-forced logits after bos and each id of `target`: `[len(target) + 1][vocabulary size]`.
 
         Raises EngineError if an id is out of range.
         """
