@@ -26,22 +26,14 @@ PAGE: Final = ROOT / "docs" / "tutorial.md"
 
 
 @dataclass(frozen=True)
-class Result:
-    """A file or folder that a step made."""
-
-    name: str
-    bytes: int
-    megabytes: float
-
-
-@dataclass(frozen=True)
 class Step:
     """The measurement of one block of the tutorial."""
 
     section: str
     minutes: float  # of processor time
     peak_megabytes: float  # largest resident memory of one process
-    result: Result | None  # the last model file or run that it made
+    result: str | None  # the last model file or folder of a run that it made
+    result_bytes: int | None
     bleu: float | None  # printed by `pocketmt evaluate` for the first file that it scores
 
 
@@ -91,7 +83,8 @@ def run(block: Block, folder: Path) -> Step:
         section=block.section,
         minutes=(usage.ru_utime + usage.ru_stime) / 60,
         peak_megabytes=usage.ru_maxrss * 1024 / 1e6,
-        result=_result(made[-1]) if made else None,
+        result=str(made[-1].relative_to(folder)) if made else None,
+        result_bytes=_size(made[-1]) if made else None,
         bleu=float(score[1]) if score else None,
     )
 
@@ -100,11 +93,9 @@ def _results(folder: Path) -> set[Path]:
     return {*folder.glob("*.pocketmt"), *folder.glob("runs/*")}
 
 
-def _result(path: Path) -> Result:
+def _size(path: Path) -> int:
     files = [each for each in path.rglob("*") if each.is_file()] if path.is_dir() else [path]
-    size = sum(each.stat().st_size for each in files)
-    name = str(path.relative_to(path.parents[1])) if path.is_dir() else path.name
-    return Result(name, size, size / 1e6)
+    return sum(each.stat().st_size for each in files)
 
 
 def main() -> int:
