@@ -33,6 +33,8 @@ class Data(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     training_target: Files  # Target side, line by line; as many files as on the source side.
     validation_source: str  # Source side of held-out text, by which the best weights are chosen.
     validation_target: str  # Its target side.
+    # What a line of the text is. Text for a model of sentences is later split into sentences; see docs/sentences.md.
+    unit: Literal["sentence", "line", "document"] = "sentence"
     # A SentencePiece file, the folder of a run or a model file; None: a vocabulary is learnt from the training text.
     vocabulary: str | None = None
     vocabulary_size: Annotated[int, Meta(ge=8, le=1_000_000)] = 6000  # Size of a learnt vocabulary.

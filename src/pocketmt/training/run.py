@@ -11,6 +11,7 @@ import torch
 from lightning_fabric import Fabric
 
 from pocketmt.errors import DataError
+from pocketmt.model_file.manifest import DEFAULT_UNIT
 from pocketmt.models.network import TranslationNetwork
 from pocketmt.models.networks import make_network
 from pocketmt.text.corpus import read_lines
@@ -126,7 +127,10 @@ class TrainingRun:
         self.settings = configuration.training
         self.folder = folder
         self.corpus = corpus
-        self.languages = {"source": configuration.data.source_language, "target": configuration.data.target_language}
+        data = configuration.data
+        self.about: dict[str, Any] = {"languages": {"source": data.source_language, "target": data.target_language}}
+        if data.unit != DEFAULT_UNIT:
+            self.about["unit"] = data.unit
         torch.manual_seed(self.settings.seed)
         architecture = configuration.model.architecture(len(corpus.vocabulary))
         self.network = make_network(architecture, make_dropouts(configuration.model))
@@ -206,7 +210,7 @@ class TrainingRun:
                 best = [scores.bleu, float(update)]
                 metadata = {
                     "architecture": self.network.architecture.to_json(),
-                    "languages": self.languages,
+                    **self.about,
                     "training": {
                         "update": update,
                         "epoch": self.progress.epoch,
