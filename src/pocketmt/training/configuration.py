@@ -1,7 +1,7 @@
 """Configuration of a training run, read from TOML; training defaults are defined only here."""
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 import msgspec
 from msgspec import Meta
@@ -118,6 +118,16 @@ class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     data: Data  # Text and vocabulary.
     model: Model = Model()  # Sizes of the network.
     training: Training = Training()  # Optimization.
+
+
+# Settings of training that may change during a run: when it ends, and how it is computed.
+CHANGEABLE: Final = ("maximum_updates", "patience", "checkpoint_every", "threads", "accelerator")
+
+
+def lasting_settings(configuration: Configuration) -> Configuration:
+    """Return a configuration with the defaults of all settings that may change during a run."""
+    defaults = {name: getattr(Training(), name) for name in CHANGEABLE}
+    return msgspec.structs.replace(configuration, training=msgspec.structs.replace(configuration.training, **defaults))
 
 
 def read_configuration(path: Path) -> Configuration:
