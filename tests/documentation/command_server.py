@@ -58,7 +58,7 @@ def serve(path: str) -> None:
 
 def _run(connection: socket.socket) -> None:
     """Run the command of a connection with the client's folder and streams, and end this process."""
-    from pocketmt.cli.main import main
+    from pocketmt.cli.process import main
 
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     message, (rights, *_), _, _ = connection.recvmsg(1 << 20, socket.CMSG_SPACE(3 * array.array("i").itemsize))
