@@ -214,7 +214,7 @@ class Translator:
         return [hypotheses[0][0] for hypotheses in pending.result()]
 
     def logits(self, source: Sequence[int], target: Sequence[int]) -> list[list[float]]:
-        """Return teacher-forced logits after bos and each id of `target`: [len(target) + 1][vocabulary size].
+        """Return teacher-forced logits after bos and each id of `target`: `[len(target) + 1][vocabulary size]`.
 
         Raises EngineError if an id is out of range.
         """
