@@ -62,7 +62,7 @@ def _show_recipe(recipe: "Recipe") -> None:
     type=FILE,
     default=None,
     help="Plain source text. The compressed model learns from the uncompressed model's translations of it "
-    "(see docs/recipes.md).",
+    "(see the guide to distillation).",
 )
 @click.option(
     "--target-size",

@@ -231,9 +231,10 @@ def recipe_of_size(choices: Choices, name: str, size: int, retraining: Retrainin
 
 
 def _too_small(size: int, least: int) -> ConfigurationError:
+    possible = math.ceil((least * (1 + _MARGIN) + _MARGIN_BYTES) / 1000)
     return ConfigurationError(
         f"a file of {size:,} bytes is too small for this model: it needs at least {least:,}. Ask for "
-        f"--target-size {math.ceil((least * (1 + _MARGIN) + _MARGIN_BYTES) / 1000)}kB or more, or train a smaller network"
+        f"--target-size {possible}kB or more, or train a smaller network"
     )
 
 
