@@ -131,7 +131,7 @@ def test_a_killed_compression_resumes_to_the_same_file(pocketmt: Run, tiny_run: 
 def test_the_list_shows_the_built_in_recipes(pocketmt: Run) -> None:
     answer = pocketmt("compress", "--list")
     assert answer.returncode == 0
-    assert b"8bit\n    8-bit weights with a scale per row" in answer.stdout
+    assert b"\n8bit-static\n    8-bit weights, and 8-bit activations at scales" in answer.stdout
     assert b"[Behnke et al. 2021, section 3.2]" in answer.stdout
 
 

@@ -100,8 +100,7 @@ def shortlist(
     if output is not None:
         before, written = path.stat().st_size, add_shortlist(path, found, output)
         record |= {"output": output, "bytes": written, "bytes_before": before}
-        click.echo(f"{output}: {written:,} bytes, before {before:,}", err=True)
-        show_next(f"pocketmt benchmark {quoted(output)} TEXT")
+        _show_written(output, written, before)
     if as_json:
         click.echo(to_json(record))
 
@@ -137,6 +136,11 @@ def _check_usage(
     if recall_source is not None:
         for path in require_both_sides(recall_source, recall_target, "--recall-target"):
             path.open("rb").close()  # An unreadable file is reported before the long part starts.
+
+
+def _show_written(output: Path, size: int, before: int) -> None:
+    click.echo(f"{output}: {size:,} bytes, before {before:,}", err=True)
+    show_next(f"pocketmt benchmark {quoted(output)} TEXT")
 
 
 def _show_recall(recall: "Recall") -> None:
