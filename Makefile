@@ -24,7 +24,6 @@ VENV := .venv
 BIN := $(VENV)/bin
 PACKAGES := $(VENV)/.packages
 ENGINE := $(VENV)/.engine
-PEER := $(VENV)/.peer
 MARIAN := build/marian
 LOCK := build/lock
 SANITIZED := build/sanitize
@@ -39,7 +38,9 @@ PYTHON_FOLDERS := src tests tools benchmarks examples
 # The builds of PyTorch without CUDA are not on PyPI; pip prefers them if it finds them, in this index, a mirror or a folder.
 # The index is optional: after one retry, pip continues without it.
 TORCH_INDEX := https://download.pytorch.org/whl/cpu
-PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+# Twice quiet: errors only. Warnings about the package index settings of the machine hide the progress.
+PIP_QUIETLY := -m pip --disable-pip-version-check --quiet --quiet
+PIP := $(BIN)/python $(PIP_QUIETLY)
 
 .PHONY: help demo test check sanitize benchmark marian format lock clean engine always
 
@@ -68,7 +69,7 @@ check: $(ENGINE)
 	$(BIN)/python tools/check_language.py
 
 PEERS_BENCHMARK = $(BIN)/python -m benchmarks.peer $(if $(wildcard $(MARIAN)/.packages),--marian-python $(MARIAN)/bin/python)
-benchmark: $(ENGINE) $(PEER)
+benchmark: $(ENGINE)
 	$(BIN)/python tools/check_install.py --output benchmarks/records/install.json
 	$(PEERS_BENCHMARK) --trained captions-en-de-8bit --random base --shortlist without --rounds 5
 	$(PEERS_BENCHMARK) --trained --random base --shortlist with --precisions int8 --rounds 3 --output benchmarks/records/peer-shortlist.json
@@ -117,16 +118,12 @@ $(MODULES): always
 	mkdir -p $(@D)
 	cmp --quiet $@ <(echo $(PYTHON_SOURCES)) || echo $(PYTHON_SOURCES) > $@
 
-$(PEER): $(PACKAGES) benchmarks/requirements.lock
-	$(PIP) install -r benchmarks/requirements.lock
-	touch $@
-
 marian: $(MARIAN)/.packages
 
 # pymarian needs other versions of some packages.
 $(MARIAN)/.packages: benchmarks/marian-requirements.lock | prerequisites
 	$(PYTHON) -m venv $(MARIAN)
-	$(MARIAN)/bin/python -m pip --disable-pip-version-check --quiet install -r benchmarks/marian-requirements.lock
+	$(MARIAN)/bin/python $(PIP_QUIETLY) install -r benchmarks/marian-requirements.lock
 	touch $@
 
 # Separate environments whose pocketmt is compiled with sanitizers, with the other packages of .venv. Messages of sanitizers
@@ -159,7 +156,7 @@ sanitize: $(ENGINE)
 # accepts builds with and without CUDA, so there are no hashes.
 lock: | prerequisites
 	$(PYTHON) -m venv $(LOCK)
-	$(LOCK)/bin/python -m pip --disable-pip-version-check --quiet install uv
+	$(LOCK)/bin/python $(PIP_QUIETLY) install uv
 	{ grep '^#' requirements.lock; $(LOCK)/bin/uv pip compile pyproject.toml --extra dev --quiet --no-header --no-annotate \
 	    --python-version 3.11 --python-platform x86_64-unknown-linux-gnu; } > $(LOCK)/requirements.lock
 	mv $(LOCK)/requirements.lock requirements.lock
