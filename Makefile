@@ -20,6 +20,8 @@ SHELL := /bin/bash
 unexport PYTHONPATH PYTHONHOME
 
 PYTHON ?= python3.11
+# The folder of the corpora that benchmarks and some tests read; docs/reference/data.md says where each can be had.
+export POCKETMT_DATA ?= $(abspath ../shared/data)
 VENV := .venv
 BIN := $(VENV)/bin
 PACKAGES := $(VENV)/.packages
@@ -83,10 +85,10 @@ benchmark: $(ENGINE)
 	$(BIN)/python -m benchmarks.student_shapes
 	$(BIN)/python -m benchmarks.threads
 	$(BIN)/python -m benchmarks.first_word
-	$(BIN)/pocketmt benchmark captions-en-de ../shared/data/multi30k/test_2016_flickr.en --beam-size 1 --mode throughput \
+	$(BIN)/pocketmt benchmark captions-en-de $(POCKETMT_DATA)/multi30k/test_2016_flickr.en --beam-size 1 --mode throughput \
 	    --lines 1000000 --repeats 1 --workers 2 --json > build/million-lines.json
 	mv build/million-lines.json benchmarks/records/million-lines.json
-	$(BIN)/pocketmt benchmark captions-en-de ../shared/data/multi30k/test_2016_flickr.en --beam-size 1 --mode latency \
+	$(BIN)/pocketmt benchmark captions-en-de $(POCKETMT_DATA)/multi30k/test_2016_flickr.en --beam-size 1 --mode latency \
 	    --lines 86400 --repeats 1 --json > build/day.json
 	mv build/day.json benchmarks/records/day.json
 	$(BIN)/python -m benchmarks.floor

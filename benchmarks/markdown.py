@@ -7,9 +7,12 @@ from pocketmt.errors import ConfigurationError
 from pocketmt.evaluation.tables import Column, table_cells
 
 
-def markdown_table(rows: Sequence[Mapping[str, Any]], columns: Sequence[Column]) -> str:
-    """Return the rows as a Markdown table, numbers on the right."""
+def markdown_table(
+    rows: Sequence[Mapping[str, Any]], columns: Sequence[Column], names: Mapping[str, str] | None = None
+) -> str:
+    """Return the rows as a Markdown table, numbers on the right; `names`: text of a cell -> what replaces it."""
     cells, numeric = table_cells(rows, columns)
+    cells[1:] = [[(names or {}).get(cell, cell) for cell in row] for row in cells[1:]]
     lines = ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in cells]
     lines.insert(1, "| " + " | ".join("---:" if right else "---" for right in numeric) + " |")
     return "\n".join(lines)

@@ -1,92 +1,77 @@
-"""Fills the blocks of README.md and docs/ from the records in benchmarks/records/.
+"""Fills README.md and the pages of docs/ with tables and values from the records of measurements.
 
-    python -m benchmarks.render_records           rewrites the pages
-    python -m benchmarks.render_records --check   changes nothing; exits with 1 if a page differs from its records
+    python -m benchmarks.render_records            rewrites the pages
+    python -m benchmarks.render_records --check    fails if a page would change
 
-A block is between two comments, which Markdown does not show; the first says what the block shows:
+A page marks the places to fill by comments, which Markdown does not show:
 
-    <!-- record:install.runtime.total_megabytes:.1f -->…<!-- /record -->    one value, with a Python format
-    <!-- record:quality.rows | model | bleu:.2f=BLEU -->…<!-- /record -->   a table: key, format and heading
-    <!-- record:quality.rows -->…<!-- /record -->                           a table of all plain values
-    <!-- record:quality.rows | where seed=1 -->…<!-- /record -->            of rows with (seed!=1: without) this value
-    <!-- record:quality.provenance -->…<!-- /record -->                     machine, commit and command, as a sentence
+    <!-- table: speed --> ... <!-- /table -->
+    The runtime takes <!-- value: size --> ... <!-- /value --> MB.
+    <!-- measured: peer --> ... <!-- /measured -->
 
-The first name is the file (quality.json), the rest the dotted key in it. Names of recipes that have changed since the
-measurement are replaced (benchmarks/recipe_names.json).
+A file beside the page, PAGE.tables.toml (docs/README.tables.toml for README.md), defines its tables and values by name;
+`benchmarks.page_tables` has the keys. A "measured" names a record, and shows its machine, commit and command:
+
+    [values]
+    size = "install.runtime.total_megabytes:.1f"      # record.key:format
+
+    [tables.speed]
+    rows = "peer.rows"                                # record.key
+    where = { case = "batches, greedy" }
+    columns = ["weights", "milliseconds:.1f=ms a sentence"]
 """
 
 import argparse
-import json
 import re
 import sys
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
-from benchmarks.markdown import columns_of, markdown_table
-from benchmarks.record_files import read_record, rename
+from benchmarks.page_tables import (
+    PageTables,
+    definitions,
+    read_page_tables,
+    render_provenance,
+    render_table,
+    render_value,
+)
 from pocketmt.errors import ConfigurationError, PocketMTError
-from pocketmt.evaluation.tables import Column, look_up, write_value
 
 ROOT = Path(__file__).resolve().parent.parent
-BLOCK = re.compile(r"(<!-- record:(?P<what>[^\n]*?) -->)(?P<content>.*?)(<!-- /record -->)", re.DOTALL)
-OPENING = "<!-- record:"
-WHERE = "where "
+KINDS = "table|value|measured"
+PLACE = re.compile(rf"<!-- (?P<kind>{KINDS}): (?P<name>[^\n]*?) -->(?P<content>.*?)<!-- /(?P=kind) -->", re.DOTALL)
+MARK = re.compile(rf"<!-- /?(?:{KINDS})\b")
 
 
-def render_page(text: str, records: Path) -> str:
-    """Return the page with every block filled from the records of a folder.
+def render_page(text: str, defined: PageTables, records: Path) -> str:
+    """Return the page with every place filled from the records of a folder.
 
-    Raises ConfigurationError if a block is not closed or its record lacks a key, and DataError if the record is
-    missing.
+    Raises ConfigurationError if a place is not closed, begins a line with a value, or has no definition, if a
+    definition has no place, or if a record lacks a key, and DataError if a record is missing.
     """
-    if any(OPENING in block["content"] for block in BLOCK.finditer(text)) or text.count(OPENING) != len(
-        BLOCK.findall(text)
-    ):
-        raise ConfigurationError("a record block is not closed by <!-- /record -->")
-    return BLOCK.sub(lambda block: block[1] + render_block(block["what"], records) + block[4], text)
+    places = list(PLACE.finditer(text))
+    if len(MARK.findall(text)) != 2 * len(places) or any(MARK.search(place["content"]) for place in places):
+        raise ConfigurationError(f"a place is not closed, as a table is by <!-- /table --> (places: {KINDS})")
+    if re.search(r"^<!-- value:", text, re.MULTILINE):
+        raise ConfigurationError("a value begins a line, which Markdown would read as HTML: put a word before it")
+    used = {(place["kind"], place["name"]) for place in places if place["kind"] != "measured"}
+    known = {*(("value", name) for name in defined.values), *(("table", name) for name in defined.tables)}
+    for kind, name in sorted(used ^ known):
+        missing = "is not defined" if (kind, name) in used else "is defined and not shown"
+        raise ConfigurationError(f"{kind} {name!r} {missing}")
+    return PLACE.sub(lambda place: _filled(place["kind"], place["name"], defined, records), text)
 
 
-def render_block(what: str, records: Path) -> str:
-    """Return the content of a block; `what` is a reference, for a table followed by columns, separated by ` | `."""
-    reference, *column_texts = (part.strip() for part in what.split("|"))
-    reference, _, format = reference.partition(":")
-    name, _, key = reference.partition(".")
-    record = _read(name, records)
-    value = look_up(record, key) if key else record
-    if isinstance(value, Mapping) and "machine" in value:
-        return provenance_sentence(value)
-    if isinstance(value, list) and all(isinstance(row, Mapping) for row in value):
-        conditions = [text.removeprefix(WHERE) for text in column_texts if text.startswith(WHERE)]
-        rows = [row for row in value if all(_holds(row, condition) for condition in conditions)]
-        if conditions and not rows:
-            raise ConfigurationError(f"record:{what}: no row matches")
-        columns = [Column.parse(text) for text in column_texts if not text.startswith(WHERE)] or columns_of(rows)
-        return "\n" + markdown_table(rows, columns) + "\n"
-    if isinstance(value, Mapping | list) or column_texts:
-        raise ConfigurationError(f"record:{what}: a block shows one value, a list of rows, or a provenance")
-    return write_value(value, format)
-
-
-def _read(name: str, records: Path) -> dict[str, Any]:
-    """Read a record, with today's names of recipes if the folder above has a recipe_names.json."""
-    record, renamed = read_record(records / f"{name}.json"), records.parent / "recipe_names.json"
-    return rename(record, json.loads(renamed.read_text(encoding="utf-8"))) if renamed.exists() else record
-
-
-def _holds(row: Mapping[str, Any], condition: str) -> bool:
-    key, _, expected = condition.partition("=")
-    wanted = not key.endswith("!")
-    return (write_value(look_up(row, key.rstrip("!"))) == expected) == wanted
-
-
-def provenance_sentence(provenance: Mapping[str, Any]) -> str:
-    """Return machine, commit and command of a record as a sentence of Markdown."""
-    cores = look_up(provenance, "machine.cores")
-    return (
-        f"Measured on {look_up(provenance, 'machine.processor')}, {cores} core{'' if cores == 1 else 's'}, "
-        f"at commit {look_up(provenance, 'commit')}, by `{look_up(provenance, 'command')}`."
-    )
+def _filled(kind: str, name: str, defined: PageTables, records: Path) -> str:
+    try:
+        content = {
+            "value": lambda: render_value(defined.values[name], records),
+            # Markdown needs the blank lines to read what follows a comment.
+            "table": lambda: f"\n\n{render_table(defined.tables[name], records)}\n\n",
+            "measured": lambda: f"\n\n{render_provenance(name, records)}\n\n",
+        }[kind]()
+    except PocketMTError as error:
+        raise type(error)(f"{kind} {name!r}: {error}") from error
+    return f"<!-- {kind}: {name} -->{content}<!-- /{kind} -->"
 
 
 def pages(root: Path) -> list[Path]:
@@ -104,7 +89,8 @@ def main(arguments: list[str]) -> int:
     for page in pages(options.root):
         text = page.read_text(encoding="utf-8")
         try:
-            rendered = render_page(text, options.root / "benchmarks" / "records")
+            defined = read_page_tables(definitions(page, options.root))
+            rendered = render_page(text, defined, options.root / "benchmarks" / "records")
         except PocketMTError as error:
             print(f"error: {page}: {error}", file=sys.stderr)
             failed = True
@@ -117,7 +103,12 @@ def main(arguments: list[str]) -> int:
         else:
             page.write_text(rendered, encoding="utf-8")
             print(f"rewrote {page}", file=sys.stderr)
-    return int(failed)
+    orphans = {path for path in (options.root / "docs").rglob("*.tables.toml")} - {
+        definitions(page, options.root) for page in pages(options.root)
+    }
+    for path in sorted(orphans):
+        print(f"error: {path}: no page has these tables", file=sys.stderr)
+    return int(failed or bool(orphans))
 
 
 if __name__ == "__main__":

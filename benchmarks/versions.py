@@ -1,6 +1,6 @@
 """Compare the speed, load time and memory of two installed versions of PocketMT, in turn on one core.
 
-    python -m benchmarks.versions ../earlier/.venv/bin/pocketmt ../shared/data/multi30k/val.en --core 1
+    python -m benchmarks.versions ../earlier/.venv/bin/pocketmt $POCKETMT_DATA/multi30k/val.en --core 1
 
 Each round runs `pocketmt benchmark` of both versions with every bundled model and instruction set, and starts with the
 other version than the round before. A ratio is the value of this version divided by the earlier one's, of one round.

@@ -23,8 +23,9 @@ import torch
 from lightning_fabric import Fabric
 from torch import Tensor
 
+from benchmarks.data import ROOT
 from benchmarks.language_model.network import LanguageModel, paper_architecture
-from benchmarks.multi30k.data import ROOT, TESTS, VALIDATION, lines
+from benchmarks.multi30k.data import TESTS, VALIDATION, lines
 from benchmarks.record_files import write_record
 from benchmarks.stored_size import stored_bytes
 from pocketmt.compression.activations.estimation import DelayedQuantization

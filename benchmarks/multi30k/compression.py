@@ -18,7 +18,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, get_args
 
-from benchmarks.multi30k.data import ROOT, TESTS, VALIDATION, lines
+from benchmarks.data import ROOT
+from benchmarks.multi30k.data import TESTS, VALIDATION, lines
 from benchmarks.multi30k.frontier import frontier, goals
 from benchmarks.multi30k.limits import limited, limits_of
 from benchmarks.multi30k.model_record import ModelRecord, Outputs, Rows, against, pooled, pooled_references, updates

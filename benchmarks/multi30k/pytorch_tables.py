@@ -24,7 +24,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.multi30k.data import ROOT, TESTS, VALIDATION, lines
+from benchmarks.data import ROOT
+from benchmarks.multi30k.data import TESTS, VALIDATION, lines
 from benchmarks.multi30k.from_scratch_tables import STARTS_FROM
 from benchmarks.multi30k.fully_quantized_tables import TABLES, control_of, find_table_recipe, table_recipes, tables
 from benchmarks.multi30k.limits import limits_of

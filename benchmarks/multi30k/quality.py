@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.multi30k.data import ROOT, TESTS, VALIDATION, lines
+from benchmarks.data import ROOT
+from benchmarks.multi30k.data import TESTS, VALIDATION, lines
 from benchmarks.multi30k.parity import agreement, by_pytorch
 from benchmarks.record_files import write_record
 from pocketmt.engine import Translator

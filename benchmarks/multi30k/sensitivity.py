@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.multi30k.data import ROOT
+from benchmarks.data import ROOT
 from benchmarks.record_files import write_record
 from pocketmt.compression.choosing.sensitivity import Sensitivity, measure_sensitivity
 from pocketmt.evaluation.records import provenance

@@ -19,7 +19,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from benchmarks.multi30k.data import ROOT, VALIDATION, folder, lines
+from benchmarks.data import ROOT
+from benchmarks.multi30k.data import VALIDATION, folder, lines
 from benchmarks.record_files import write_record
 from pocketmt.engine import Translator
 from pocketmt.evaluation.quality import compare

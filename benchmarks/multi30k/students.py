@@ -16,7 +16,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.multi30k.data import ROOT, TESTS, VALIDATION, lines
+from benchmarks.data import ROOT
+from benchmarks.multi30k.data import TESTS, VALIDATION, lines
 from benchmarks.multi30k.model_record import Outputs, against, pooled, pooled_references
 from benchmarks.multi30k.quality import BEAM, score_entry
 from benchmarks.one_core import OneCore, add_core_option

@@ -30,7 +30,7 @@ def _multi30k_is_here() -> bool:
     return True
 
 
-pytestmark = pytest.mark.skipif(not _multi30k_is_here(), reason="Multi30k is not on this machine (POCKETMT_MULTI30K)")
+pytestmark = pytest.mark.skipif(not _multi30k_is_here(), reason="Multi30k is not on this machine (POCKETMT_DATA)")
 
 
 def test_lines(language: str) -> list[str]:

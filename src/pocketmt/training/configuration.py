@@ -9,7 +9,7 @@ from msgspec import Meta
 from pocketmt.errors import ConfigurationError
 from pocketmt.model_file.architecture import Architecture
 from pocketmt.models.presets import PRESETS, preset
-from pocketmt.toml_file import read_toml
+from pocketmt.toml_file import absolute_path, read_toml
 
 Positive = Annotated[int, Meta(ge=1)]
 Fraction = Annotated[float, Meta(ge=0, lt=1)]
@@ -20,6 +20,8 @@ Files = str | Annotated[list[str], Meta(min_length=1)]
 
 class Data(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Parallel text, one sentence per line. Relative paths start at the folder of the configuration file.
+
+    In a path, `${NAME}` stands for an environment variable, and `${NAME:-default}` has a default.
 
     Training text may consist of several files, such as authentic and synthetic text; both sides have the same number
     of files.
@@ -163,7 +165,9 @@ def _absolute(settings: msgspec.Struct, names: tuple[str, ...], folder: Path) ->
     """Return the named settings that are paths or lists of paths; relative paths start at a folder."""
     found = {name: getattr(settings, name) for name in names}
     return {
-        name: [str(folder / each) for each in value] if isinstance(value, list) else str(folder / value)
+        name: [absolute_path(each, folder) for each in value]
+        if isinstance(value, list)
+        else absolute_path(value, folder)
         for name, value in found.items()
         if value is not None
     }

@@ -30,10 +30,11 @@ PIECES = 40
 def text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Text:
     words = ["red", "blue", "green", "cat", "dog", "bird"]
     some = [" ".join(words[(line * 5 + place) % 6] for place in range(4 + line % 3)) for line in range(80)]
+    (tmp_path / "multi30k").mkdir()
     for name in ("train", data.VALIDATION, *data.TESTS):
         for language in ("en", "de"):
-            (tmp_path / f"{name}.{language}").write_text("".join(f"{line}\n" for line in some))
-    monkeypatch.setenv("POCKETMT_MULTI30K", str(tmp_path))
+            (tmp_path / "multi30k" / f"{name}.{language}").write_text("".join(f"{line}\n" for line in some))
+    monkeypatch.setenv("POCKETMT_DATA", str(tmp_path))
     monkeypatch.setattr(program, "TRIALS", 2)
     monkeypatch.setattr(program, "BATCHES", 2)
     return read_text("de", PIECES)

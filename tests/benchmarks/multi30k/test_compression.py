@@ -39,10 +39,11 @@ def test_later_calls_add_rows_and_replace_those_of_their_recipes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run = write_tiny_run(tmp_path)
+    (tmp_path / "multi30k").mkdir()
     for name in (data.VALIDATION, *data.TESTS):
         for language, original in (("en", "dev.en"), ("de", "dev.up")):
-            (tmp_path / f"{name}.{language}").write_text((tmp_path / original).read_text())
-    monkeypatch.setenv("POCKETMT_MULTI30K", str(tmp_path))
+            (tmp_path / "multi30k" / f"{name}.{language}").write_text((tmp_path / original).read_text())
+    monkeypatch.setenv("POCKETMT_DATA", str(tmp_path))
     monkeypatch.setattr(compression, "BEAM", 1)
     output = tmp_path / "record.json"
     arguments = ["--limit-updates", "2", "--output", str(output)]

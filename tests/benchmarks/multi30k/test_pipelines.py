@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.multi30k.data import ROOT
+from benchmarks.data import ROOT
 from pocketmt.compression.planning import make_plan
 from pocketmt.models.presets import preset
 from pocketmt.recipes.schema import read_recipe

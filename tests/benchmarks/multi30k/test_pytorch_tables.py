@@ -81,10 +81,11 @@ def test_each_recipe_is_compared_with_a_control_of_as_many_updates() -> None:
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = write_tiny_run(tmp_path)
+    (tmp_path / "multi30k").mkdir()
     for name in (data.VALIDATION, *data.TESTS):
         for language, original in (("en", "dev.en"), ("de", "dev.up")):
-            (tmp_path / f"{name}.{language}").write_text((tmp_path / original).read_text())
-    monkeypatch.setenv("POCKETMT_MULTI30K", str(tmp_path))
+            (tmp_path / "multi30k" / f"{name}.{language}").write_text((tmp_path / original).read_text())
+    monkeypatch.setenv("POCKETMT_DATA", str(tmp_path))
     monkeypatch.setattr(pytorch_tables, "BEAM", 1)
     return folder
 

@@ -11,10 +11,11 @@ from tests.compression.tiny_run import write_tiny_run
 
 def test_a_row_for_each_length_and_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run = write_tiny_run(tmp_path)
+    (tmp_path / "multi30k").mkdir()
     for name, original in ((data.VALIDATION, "dev"), ("train", "train")):
         for language, own in (("en", "en"), ("de", "up")):
-            (tmp_path / f"{name}.{language}").write_text((tmp_path / f"{original}.{own}").read_text())
-    monkeypatch.setenv("POCKETMT_MULTI30K", str(tmp_path))
+            (tmp_path / "multi30k" / f"{name}.{language}").write_text((tmp_path / f"{original}.{own}").read_text())
+    monkeypatch.setenv("POCKETMT_DATA", str(tmp_path))
     monkeypatch.setattr(shortlists, "BEAM", 1)
     monkeypatch.setattr(shortlists, "LENGTHS", ((1, 1), (20, 48)))
     output = tmp_path / "record.json"

@@ -14,10 +14,11 @@ from tests.compression.tiny_run import write_tiny_run
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     run = write_tiny_run(tmp_path)
+    (tmp_path / "multi30k").mkdir()
     for name, original in ((data.VALIDATION, "dev"), ("train", "train"), *((each, "dev") for each in data.TESTS)):
         for language, own in (("en", "en"), ("de", "up")):
-            (tmp_path / f"{name}.{language}").write_text((tmp_path / f"{original}.{own}").read_text())
-    monkeypatch.setenv("POCKETMT_MULTI30K", str(tmp_path))
+            (tmp_path / "multi30k" / f"{name}.{language}").write_text((tmp_path / f"{original}.{own}").read_text())
+    monkeypatch.setenv("POCKETMT_DATA", str(tmp_path))
     for scheme in ("float32", "uniform8"):
         pack_run(run, scheme, tmp_path / f"{scheme}.pocketmt")
     return tmp_path
