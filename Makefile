@@ -5,6 +5,7 @@
 #   make test        `make check`, the tests, and an installation in a fresh environment
 #   make sanitize    tests of the engine and of hostile model files under AddressSanitizer, UBSan and ThreadSanitizer
 #   make benchmark   the measurements of benchmarks/: speed compared with CTranslate2, all schemes, threads, all kernels
+#   make wheel       builds the source distribution and the wheels into dist and checks them (ten minutes on two cores)
 #   make marian      installs Marian (pymarian) in a separate environment, 1.1 GB; `make benchmark` then compares with it, too
 #   make format      formats Python and C++
 #   make lock        pins the newest versions of the development packages in requirements.lock
@@ -31,7 +32,7 @@ LOCK := build/lock
 SANITIZED := build/sanitize
 comma := ,
 MODULES := build/modules
-MADE := $(SANITIZED) $(MODULES) $(MARIAN) $(LOCK) build/demo build/editable build/wheel build/install.json build/aarch64
+MADE := $(SANITIZED) $(MODULES) $(MARIAN) $(LOCK) build/demo build/editable build/wheel build/install.json build/aarch64 build/packages
 NATIVE_SOURCES := $(shell find native -type f 2>/dev/null)
 PYTHON_SOURCES := $(sort $(shell find src -name '*.py'))
 CPP_SOURCES := $(filter %.h %.cpp %.inl,$(NATIVE_SOURCES))
@@ -44,7 +45,11 @@ TORCH_INDEX := https://download.pytorch.org/whl/cpu
 PIP_QUIETLY := -m pip --disable-pip-version-check --quiet --quiet
 PIP := $(BIN)/python $(PIP_QUIETLY)
 
-.PHONY: help demo test check sanitize benchmark marian format lock clean engine always
+# The first later CPython that is installed; name another one by `make wheel STABLE_PYTHON=/path/to/python3`.
+STABLE_PYTHON ?= $(firstword $(foreach minor,12 13 14,$(shell python3.$(minor) -c 'import sys; print(sys.executable)' 2>/dev/null)))
+PACKAGING := build/packages/environment
+
+.PHONY: help demo test wheel check sanitize benchmark marian format lock clean engine always
 
 help:
 	@sed -n 's/^#   make/make/p' Makefile
@@ -56,6 +61,18 @@ demo: $(ENGINE)
 test: check
 	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile
 	$(BIN)/python tools/check_install.py --output build/install.json
+
+# One wheel for Python 3.11, one by the stable ABI for 3.12 and later.
+wheel: $(PACKAGING)/.packages
+	[ -n "$(STABLE_PYTHON)" ] || { echo "error: no CPython 3.12 or later was found, which builds the wheel of the stable ABI;" \
+	    "install one, or name one: make wheel STABLE_PYTHON=/path/to/python3.12" >&2; exit 1; }
+	$(PACKAGING)/bin/python tools/build_packages.py $$(command -v $(PYTHON)) $(STABLE_PYTHON)
+
+$(PACKAGING)/.packages: tools/packages-requirements.lock | prerequisites
+	echo "Installing the pinned tools that build packages into $(PACKAGING) (about 400 MB) ..."
+	$(PYTHON) -m venv $(PACKAGING)
+	$(PACKAGING)/bin/python $(PIP_QUIETLY) install -r tools/packages-requirements.lock
+	touch $@
 
 # Static checks.
 check: $(ENGINE)
@@ -169,7 +186,7 @@ clean:
 	@if [ -d build ] && ! rmdir build 2> /dev/null; then echo "kept, not created by make:" build/*; fi
 
 .PHONY: prerequisites
-.SILENT: prerequisites $(PACKAGES) $(MODULES) $(ENGINE)
+.SILENT: prerequisites wheel $(PACKAGING)/.packages $(PACKAGES) $(MODULES) $(ENGINE)
 prerequisites:
 	command -v $(PYTHON) > /dev/null || { \
 	    echo "error: $(PYTHON) was not found. Install Python 3.11, or give its path: make PYTHON=/path/to/python3.11" >&2; exit 1; }
