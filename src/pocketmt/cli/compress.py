@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pocketmt.cli.options import FILE, FileSize, entropy_coding_option, show_scoring_progress, show_translation_progress
+from pocketmt.cli.options import FILE, FileSize, entropy_coding_option
+from pocketmt.progress import ProgressLine
 
 if TYPE_CHECKING:
     from pocketmt.compression.run import CompressionTask
@@ -117,7 +118,8 @@ def compress(
     With --folder and without --output, no model file is written: the scores are in the folder's log.jsonl. Recipes that
     quantize activations in a way that model files do not support can only be run like this.
 
-    An interrupted compression resumes when it is called again with the same arguments.
+    An interrupted compression resumes when it is called again with the same arguments. A finished one continues if the
+    last stage of RECIPE has more updates than before, and neither prunes nor has a linear learning rate.
     Requires pip install 'pocketmt[train]'.
 
     \b
@@ -140,7 +142,7 @@ def compress(
         folder=work,
         configuration=resolved,
         source_text=source_text,
-        translated=show_translation_progress,
+        translated=ProgressLine("translated", "lines").update,
         licence=licence,
         description=description,
         entropy_coding=entropy_coding,
@@ -215,7 +217,10 @@ def _compress_to_target(
         precision=precision or "float32",
         entropy_coding=task.entropy_coding,
     )
-    _show_size(output, compress_run_to(target, task, output, scored=show_scoring_progress, chosen=_show_chosen))
+    _show_size(
+        output,
+        compress_run_to(target, task, output, scored=ProgressLine("scored", "networks").update, chosen=_show_chosen),
+    )
 
 
 def _show_size(output: Path, size: int) -> None:

@@ -9,7 +9,7 @@ from pocketmt.engine.arguments import check_flag, check_integer, check_lines, ch
 from pocketmt.engine.tokenizer import Tokenizer
 from pocketmt.errors import EngineError
 from pocketmt.text.normalization import normalize
-from pocketmt.text.vocabulary import UNK, Vocabulary
+from pocketmt.text.vocabulary import SPACE, UNK, Vocabulary
 
 DEFAULT_BEAM_SIZE: Final = 4
 HIGHEST_NUMBER: Final = (1 << 31) - 1
@@ -35,8 +35,8 @@ class SearchOptions(TypedDict, total=False):
             word, in whatever way it is divided into pieces, also as the beginning of a longer word.
         suppressed_sequences: sequences of pieces ("▁" for a space) that must not be generated.
         repetition_penalty: the logit of a piece that the translation already has is divided by this number if it is
-            positive, and multiplied if it is negative (Keskar et al. 2019, section 4.1); above 1 discourages
-            repetitions (default 1.0).
+            positive, and multiplied if it is negative (Keskar et al. 2019, section 4.1). 0.01 to 100; above 1
+            discourages repetitions (default 1.0).
         no_repeat_ngram_size: no sequence of this many pieces is generated twice (default 0: any may be).
         replace_unknowns: whether the unknown piece may be generated, and is replaced by the source word with the most
             attention (default False: it is never generated).
@@ -68,6 +68,17 @@ class SearchOptions(TypedDict, total=False):
     seed: int
 
 
+class TranslationOptions(SearchOptions, total=False):
+    """Options of the translation of text: those of the search, and how a line is divided.
+
+    Attributes:
+        split: whether a line is split into sentences, which are translated one by one (default: True if the model
+            translates sentences, as its file says). Spaces and tabs around sentences stay as they are.
+    """
+
+    split: bool
+
+
 @dataclass(frozen=True, slots=True)
 class Search:
     """Checked options: those of the engine, and those that concern single lines and results.
@@ -78,6 +89,7 @@ class Search:
         line_prefixes: the same for each line; None: `prefix` for all.
         replace_unknowns: see `SearchOptions`.
         alignment: whether results have alignments.
+        split: see `TranslationOptions`.
     """
 
     native: _native.SearchOptions
@@ -85,6 +97,7 @@ class Search:
     line_prefixes: list[list[int]] | None
     replace_unknowns: bool
     alignment: bool
+    split: bool
 
     def prefixes(self, sentences: Sequence[int]) -> list[list[int]]:
         """Return a prefix for each sentence of lines with these numbers of sentences; empty if there are no prefixes.
@@ -103,7 +116,12 @@ class Search:
 
 
 def check_options(
-    options: SearchOptions, vocabulary: Vocabulary, *, n_best: int = 1, scores: bool = False, alignment: bool = False
+    options: TranslationOptions,
+    vocabulary: Vocabulary,
+    *,
+    n_best: int = 1,
+    scores: bool = False,
+    alignment: bool = False,
 ) -> Search:
     """Check options, and encode their texts.
 
@@ -118,7 +136,7 @@ def check_options(
         TypeError: an option is unknown or has a wrong type.
         EngineError: an option is out of range.
     """
-    known = SearchOptions.__annotations__
+    known = TranslationOptions.__annotations__
     unknown = sorted(set(options) - set(known))
     if unknown:
         raise TypeError(f"unknown search option {unknown[0]!r}; known: {', '.join(known)}")
@@ -151,6 +169,7 @@ def check_options(
         line_prefixes=[_prefix(each, vocabulary) for each in _list("target_prefix", prefix)] if by_line else None,
         replace_unknowns=replace_unknowns,
         alignment=alignment,
+        split=check_flag("split", options.get("split", True)),
     )
 
 
@@ -205,10 +224,10 @@ def _suppressed_texts(texts: Sequence[str], vocabulary: Vocabulary) -> _native.S
     surfaces = []
     for text in check_lines(texts, "suppressed_texts"):
         normalized = normalize(text)
-        surface = ("▁" + normalized.replace(" ", "▁")).encode("utf-8", "replace")
+        surface = (SPACE + normalized.replace(" ", SPACE)).encode("utf-8", "replace")
         if not normalized:
             raise EngineError(f"suppressed_texts has {text!r}, which is no text")
         if len(surface) > LONGEST_SUPPRESSED_TEXT:
             raise EngineError(f"a text of suppressed_texts is longer than {LONGEST_SUPPRESSED_TEXT} bytes")
         surfaces.append(surface)
-    return _native.SuppressedTexts(vocabulary.surfaces(), surfaces) if surfaces else None
+    return _native.SuppressedTexts(vocabulary.surfaces(), surfaces, SPACE.encode()) if surfaces else None

@@ -1,7 +1,7 @@
 """Configuration of a training run, read from TOML; training defaults are defined only here."""
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 import msgspec
 from msgspec import Meta
@@ -9,6 +9,7 @@ from msgspec import Meta
 from pocketmt.errors import ConfigurationError
 from pocketmt.model_file.architecture import Architecture
 from pocketmt.models.presets import PRESETS, preset
+from pocketmt.text.corpus import both_sides
 from pocketmt.toml_file import absolute_path, read_toml
 
 Positive = Annotated[int, Meta(ge=1)]
@@ -23,16 +24,18 @@ class Data(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     In a path, `${NAME}` stands for an environment variable, and `${NAME:-default}` has a default.
 
-    Training text may consist of several files, such as authentic and synthetic text; both sides have the same number
-    of files.
+    A TSV, JSONL or TMX file holds both sides; name it as the source alone. Training text may consist of several files,
+    such as authentic and synthetic text; both sides then have the same number of files.
     """
 
     source_language: str
     target_language: str
     training_source: Files
-    training_target: Files
     validation_source: str
-    validation_target: str
+    training_target: Files | None = None
+    validation_target: str | None = None
+    # What a line of the text is. Text for a model of sentences is later split into sentences; see docs/sentences.md.
+    unit: Literal["sentence", "line", "document"] = "sentence"
     # A SentencePiece file, the folder of a run or a model file; None: a vocabulary is learnt from the training text.
     vocabulary: str | None = None
     vocabulary_size: Annotated[int, Meta(ge=8, le=1_000_000)] = 6000  # Size of a learnt vocabulary.
@@ -43,13 +46,30 @@ class Data(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def training_files(self) -> list[tuple[Path, Path]]:
-        """Source and target file of each part of the training text; ConfigurationError if one side has more files."""
-        sides = [each if isinstance(each, list) else [each] for each in (self.training_source, self.training_target)]
-        if len(sides[0]) != len(sides[1]):
+        """Source and target file of each part of the training text.
+
+        Raises ConfigurationError if one side has more files, and as `both_sides` does.
+        """
+        sources = _file_list(self.training_source)
+        if self.training_target is None:
+            return [both_sides(source, None) for source in sources]
+        targets = _file_list(self.training_target)
+        if len(sources) != len(targets):
             raise ConfigurationError(
-                f"training_source names {len(sides[0])} files, training_target {len(sides[1])}: name the same number"
+                f"training_source names {len(sources)} files, training_target {len(targets)}: name the same number"
             )
-        return [(Path(source), Path(target)) for source, target in zip(*sides, strict=True)]
+        return [both_sides(source, target) for source, target in zip(sources, targets, strict=True)]
+
+    @property
+    def validation_files(self) -> tuple[Path, Path]:
+        """Source and target file of the validation text; raises ConfigurationError as `both_sides` does."""
+        target = None if self.validation_target is None else Path(self.validation_target)
+        return both_sides(Path(self.validation_source), target)
+
+    @property
+    def languages(self) -> tuple[str, str]:
+        """Source and target language."""
+        return self.source_language, self.target_language
 
 
 class Model(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -117,6 +137,16 @@ class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     training: Training = Training()
 
 
+# Settings of training that may change during a run: when it ends, and how it is computed.
+CHANGEABLE: Final = ("maximum_updates", "patience", "checkpoint_every", "threads", "accelerator")
+
+
+def lasting_settings(configuration: Configuration) -> Configuration:
+    """Return a configuration with the defaults of all settings that may change during a run."""
+    defaults = {name: getattr(Training(), name) for name in CHANGEABLE}
+    return msgspec.structs.replace(configuration, training=msgspec.structs.replace(configuration.training, **defaults))
+
+
 def read_configuration(path: Path) -> Configuration:
     """Read a TOML file and make its paths absolute; ConfigurationError names the file, the key and what is allowed."""
     configuration: Configuration = read_toml(path, Configuration)
@@ -142,6 +172,7 @@ def _check_model(configuration: Configuration) -> None:
 
 def _check_data(configuration: Configuration) -> None:
     assert configuration.data.training_files
+    assert configuration.data.validation_files
 
 
 def _check_training(configuration: Configuration) -> None:
@@ -159,6 +190,10 @@ def _check_training(configuration: Configuration) -> None:
         raise ConfigurationError(
             "a teacher is named, but the objective does not use it: choose word_distillation or mixed"
         )
+
+
+def _file_list(files: Files) -> list[Path]:
+    return [Path(file) for file in (files if isinstance(files, list) else [files])]
 
 
 def _absolute(settings: msgspec.Struct, names: tuple[str, ...], folder: Path) -> dict[str, Any]:

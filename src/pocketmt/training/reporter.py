@@ -10,7 +10,8 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from pocketmt.atomic_file import atomic_write
+from pocketmt.atomic_file import atomic_write, naming
+from pocketmt.progress import LogClock, duration
 
 LOG_EVERY = 50  # Updates between two lines of the log.
 
@@ -39,6 +40,7 @@ class Reporter:
         kept = [line for line in _complete_lines(log) if keep(json.loads(line))]
         with atomic_write(log) as stream:
             stream.write("".join(kept).encode())
+        self._path = log
         self._log = log.open("a", encoding="utf-8")
         self._started = time.monotonic()
         self._bar = Progress(
@@ -49,6 +51,8 @@ class Reporter:
             console=Console(stderr=True),
             disable=not sys.stderr.isatty(),
         )
+        self._clock = LogClock()
+        self._first, self._maximum = update, maximum_updates
         self._task = self._bar.add_task("training", total=maximum_updates, completed=update)
         self._bar.start()
 
@@ -57,18 +61,26 @@ class Reporter:
         if not self.enabled:
             return
         seconds = round(time.monotonic() - self._started, 2)
-        self._log.write(
-            json.dumps({"event": kind, "update": update, "seconds": seconds, **self.labels, **values}) + "\n"
-        )
-        self._log.flush()
+        with naming(self._path):
+            self._log.write(
+                json.dumps({"event": kind, "update": update, "seconds": seconds, **self.labels, **values}) + "\n"
+            )
+            self._log.flush()
         if kind != "train":
             shown = " ".join(f"{name}={_format(value)}" for name, value in (self.labels | values).items())
             self._bar.console.print(f"{kind} update={update} {shown}", highlight=False, soft_wrap=True)
 
     def advance(self, update: int, loss: float) -> None:
-        """Advance the progress bar to an update."""
+        """Advance the progress bar to an update, or print a line every few seconds if stderr is no terminal."""
         if self.enabled:
+            if self._bar.disable and self._clock.due():
+                self._print_progress(self.offset + update, loss)
             self._bar.update(self._task, completed=self.offset + update, description=f"training, loss {loss:.3f}")
+
+    def _print_progress(self, update: int, loss: float) -> None:
+        seconds = (time.monotonic() - self._started) / max(update - self._first, 1) * (self._maximum - update)
+        left = f"at most {duration(seconds)} left"  # Training may stop earlier.
+        print(f"training: update {update:,} of {self._maximum:,}, loss {loss:.3f}, {left}", file=sys.stderr, flush=True)
 
     def close(self) -> None:
         """Stop the progress bar and close the log."""
