@@ -5,8 +5,8 @@
 Runs in the environment of tools/packages-requirements.lock, on Linux (`make wheel` creates it). Wheels are built from
 the source distribution. The wheel of CPython 3.12 uses the stable ABI and is for all later versions, too. Zig's C++
 compiler links against the symbols of an old glibc and links the C++ runtime statically, so that a wheel runs on the
-systems of its tag, manylinux_2_28: glibc 2.28 or later, as SentencePiece's wheels. auditwheel refuses a wheel that needs
-more.
+systems of its tag, manylinux_2_28: glibc 2.28 or later, as SentencePiece's wheels. auditwheel refuses a wheel that
+needs more.
 """
 
 import argparse
@@ -58,6 +58,13 @@ def main() -> int:
     return 0
 
 
+def run(
+    command: list[str | Path], environment: dict[str, str] | None = None, text: str | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run a command whose output is shown only if it fails."""
+    return subprocess.run(command, check=True, capture_output=True, text=True, env=environment, input=text)
+
+
 def say(line: str) -> None:
     """Print a step at once."""
     print(f"{time.strftime('%H:%M:%S')} {line}", flush=True)
@@ -66,7 +73,7 @@ def say(line: str) -> None:
 def call_backend(python: Path, folder: Path, function: str, output: Path, cmake: Path | None = None) -> str:
     """Call a function of the build backend; return the name of the file that it wrote into `output`."""
     command: list[str | Path] = [python, "-c", CALL_BACKEND, folder, function, output, cmake or ""]
-    done = subprocess.run(command, check=True, capture_output=True, text=True, env=compiler_environment())
+    done = run(command, compiler_environment())
     return done.stdout.splitlines()[-1]
 
 
@@ -97,7 +104,7 @@ def unpack(archive: Path) -> Path:
 
 def build_wheel(python: str, source: Path, output: Path) -> Path:
     """Build a wheel with the build requirements of this environment, audit it, and return it with its final tag."""
-    version = subprocess.run([python, "-c", "import sys; print('%d%d' % sys.version_info[:2])"], check=True, **TEXT)
+    version = run([python, "-c", "import sys; print('%d%d' % sys.version_info[:2])"])
     folder = BUILD / f"cp{version.stdout.strip()}"
     say(f"Building the wheel for {python} (a few minutes) ...")
     environment = create_environment(python, folder / "environment", "--without-pip")
@@ -107,8 +114,8 @@ def build_wheel(python: str, source: Path, output: Path) -> Path:
     (folder / "wheel").mkdir()
     wheel = folder / "wheel" / call_backend(environment, source, "build_wheel", folder / "wheel", folder / "cmake")
     tag = f"manylinux_{GLIBC.replace('.', '_')}_{platform.machine()}"
-    audit: list[str | Path] = [sys.executable, "-m", "auditwheel"]
-    subprocess.run([*audit, "repair", "--plat", tag, "--only-plat", "--wheel-dir", output, wheel], check=True, **TEXT)
+    audit: list[str | Path] = [sys.executable, "-m", "auditwheel", "repair", "--plat", tag, "--only-plat"]
+    run([*audit, "--wheel-dir", output, wheel], compiler_environment())
     (audited,) = output.glob(f"{'-'.join(wheel.name.split('-')[:4])}-*.whl")
     print(f"  {audited.name}, {audited.stat().st_size / 1e6:.1f} MB", flush=True)
     return audited
@@ -120,20 +127,16 @@ def check_wheel(python: str, wheel: Path) -> None:
     alone = {name: value for name, value in os.environ.items() if name not in ("CC", "CXX")}
     alone["PATH"] = str(environment.parent)
     pip: list[str | Path] = [environment, "-m", "pip", "--disable-pip-version-check", "--quiet", "--quiet"]
-    subprocess.run([*pip, "install", "--only-binary", ":all:", wheel], check=True, env=alone, **TEXT)
-    command = [str(environment.with_name("pocketmt")), "translate"]
-    done = subprocess.run(command, check=True, input=f"{SENTENCE}\n", env=alone, **TEXT)
+    run([*pip, "install", "--only-binary", ":all:", wheel], alone)
+    done = run([environment.with_name("pocketmt"), "translate"], alone, f"{SENTENCE}\n")
     if done.stdout != f"{TRANSLATION}\n":
         raise SystemExit(f"error: {wheel.name}: {SENTENCE!r} was translated to {done.stdout!r}, not {TRANSLATION!r}")
     print(f"  installed for {python} without a compiler: {SENTENCE} -> {done.stdout}", end="", flush=True)
 
 
-TEXT: dict[str, bool] = {"capture_output": True, "text": True}
-
-
 def create_environment(python: str, folder: Path, option: str) -> Path:
     """Create a virtual environment and return its Python."""
-    subprocess.run([python, "-m", "venv", option, folder], check=True, **TEXT)
+    run([python, "-m", "venv", option, folder])
     return folder / "bin" / "python"
 
 

@@ -12,7 +12,8 @@
 
 namespace pocketmt {
 
-// The first `count` cores that this process may run on. Throws Error if it has fewer, or if the system cannot pin threads.
+// The first `count` cores that this process may run on. Throws Error if it has fewer, or if the system cannot pin
+// threads to cores.
 std::vector<int> own_cores(size_t count);
 
 // Pins a thread to a core; false if the core is not available.

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import ctranslate2
+import ctranslate2  # type: ignore[import-untyped]
 import pytest
 import torch
 
