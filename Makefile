@@ -1,6 +1,7 @@
 # Targets; they need Python 3.11, a C++ compiler, make and PyPI:
 #
 #   make demo        trains, packs, scores, times and translates on a synthetic corpus (about ten minutes on two cores)
+#   make docs        the documentation as a site in build/docs
 #   make check       format, lint, types, layers, lengths of functions and files, tables of the documentation
 #   make test        `make check`, the tests, and an installation in a fresh environment
 #   make sanitize    tests of the engine and of hostile model files under AddressSanitizer, UBSan and ThreadSanitizer
@@ -32,7 +33,8 @@ LOCK := build/lock
 SANITIZED := build/sanitize
 comma := ,
 MODULES := build/modules
-MADE := $(SANITIZED) $(MODULES) $(MARIAN) $(LOCK) build/demo build/editable build/wheel build/install.json build/aarch64 build/packages
+MADE := $(SANITIZED) $(MODULES) $(MARIAN) $(LOCK) build/demo build/editable build/wheel build/install.json build/aarch64 \
+    build/docs build/tutorial build/packages dist
 NATIVE_SOURCES := $(shell find native -type f 2>/dev/null)
 PYTHON_SOURCES := $(sort $(shell find src -name '*.py'))
 CPP_SOURCES := $(filter %.h %.cpp %.inl,$(NATIVE_SOURCES))
@@ -49,13 +51,18 @@ PIP := $(BIN)/python $(PIP_QUIETLY)
 STABLE_PYTHON ?= $(firstword $(foreach minor,12 13 14,$(shell python3.$(minor) -c 'import sys; print(sys.executable)' 2>/dev/null)))
 PACKAGING := build/packages/environment
 
-.PHONY: help demo test wheel check sanitize benchmark marian format lock clean engine always
+.PHONY: help demo docs test wheel check sanitize benchmark marian format lock clean engine always
 
 help:
 	@sed -n 's/^#   make/make/p' Makefile
 
 demo: $(ENGINE)
 	$(BIN)/python -m examples.demo
+
+# Fails at a broken link or anchor.
+docs: $(ENGINE)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo "build/docs/index.html"
 
 # The tests of a file run in one process, because they share slow fixtures.
 test: check
@@ -85,6 +92,7 @@ check: $(ENGINE)
 	find native $(PYTHON_FOLDERS) -name '*.py' -o -name '*.cpp' -o -name '*.h' | \
 	    xargs awk 'FNR == 401 { print FILENAME ": more than 400 lines"; failed = 1 } END { exit failed }'
 	$(BIN)/python -m benchmarks.render_records --check
+	$(BIN)/python -m tools.documentation --check
 	$(BIN)/python tools/check_language.py
 
 PEERS_BENCHMARK = $(BIN)/python -m benchmarks.peer $(if $(wildcard $(MARIAN)/.packages),--marian-python $(MARIAN)/bin/python)
@@ -181,7 +189,7 @@ lock: | prerequisites
 	mv $(LOCK)/requirements.lock requirements.lock
 
 clean:
-	rm -rf $(VENV) $(MADE) dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(MADE) .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 	find $(PYTHON_FOLDERS) -name __pycache__ -type d -prune -exec rm -rf {} +
 	@if [ -d build ] && ! rmdir build 2> /dev/null; then echo "kept, not created by make:" build/*; fi
 

@@ -78,7 +78,7 @@ class RecordOptions:
             (self.column, "--column", ("tsv",)),
             (self.field, "--field", ("jsonl",)),
             (self.translation_field, "--translation-field", ("tsv", "jsonl")),
-            (formatted or None, "--n-best, --scores and --json", ("text",)),
+            (formatted or None, "--n-best, --scores, --alignment and --json", ("text",)),
         ):
             if value is not None and format not in formats:
                 raise click.UsageError(f"{option}: not with --format {format}, only with {' or '.join(formats)}.")
