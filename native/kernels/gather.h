@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "integer_product/panels.h"
+#include "panel_layout.h"
 
 namespace pocketmt {
 namespace {
@@ -30,7 +30,7 @@ void gather_lanes(const Unit* packed, size_t units, const uint32_t* indices, siz
     }
 }
 
-// Copies scales, and the negative sums that follow them (integer_product/panels.h).
+// Copies scales, and the negative sums that follow them.
 inline void gather_outputs(const float* scales, size_t rows, const uint32_t* indices, size_t count,
                            float* gathered_scales) {
     gather_lanes<float, panel_outputs>(scales, 1, indices, count, gathered_scales);

@@ -6,9 +6,9 @@
 #include <string_view>
 
 #include "cpu.h"
-#include "fake_quantization/quantization.h"
+#include "fake_quantization_functions.h"
 #include "product.h"
-#include "vector/vector_functions.h"
+#include "vector_functions.h"
 
 namespace pocketmt {
 

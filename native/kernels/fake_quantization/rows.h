@@ -1,7 +1,7 @@
 // Quantization of rows of activations, and layer normalization with each step fake-quantized.
 #pragma once
 
-#include "fake_quantization/quantization.h"
+#include "fake_quantization_functions.h"
 #include "vector/lanes.h"
 
 namespace pocketmt {

@@ -3,7 +3,7 @@
 
 #include "vector/exponential.h"
 #include "vector/lanes.h"
-#include "vector/vector_functions.h"
+#include "vector_functions.h"
 
 namespace pocketmt {
 namespace {
