@@ -3,13 +3,14 @@
 A drawing has its background, so that it is legible on any page. Equal drawings give equal files.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Final, Literal
 
-FONT_SIZE: Final = 20.0  # for a drawing of WIDTH; legible if it is shown at half its width
-SMALL: Final = 18.0
+FONT_SIZE: Final = 22.0  # for a drawing of WIDTH; legible if it is shown at half its width
+SMALL: Final = 20.0
 WIDTH: Final = 960.0
 MARGIN: Final = 20.0
 FONT: Final = "-apple-system, 'Segoe UI', 'Liberation Sans', Arial, sans-serif"
@@ -17,6 +18,7 @@ FONT: Final = "-apple-system, 'Segoe UI', 'Liberation Sans', Arial, sans-serif"
 # Class -> the property it colours, its light and its dark colour.
 COLORS: Final = {
     "background": ("fill", "#ffffff", "#0d1117"),
+    "halo": ("stroke", "#ffffff", "#0d1117"),
     "text": ("fill", "#1f2328", "#e6edf3"),
     "muted": ("fill", "#59636e", "#9198a1"),
     "grid": ("stroke", "#d1d9e0", "#2f353d"),
@@ -93,13 +95,15 @@ class Drawing:
         anchor: Anchor = "start",
         size: float = FONT_SIZE,
         bold: bool = False,
+        halo: bool = False,
     ) -> None:
-        """Write a line of text; `place` is on its base line."""
+        """Write a line of text; `place` is on its base line. A halo separates it from lines that it crosses."""
         x, y = place
         style = f' text-anchor="{anchor}"' if anchor != "start" else ""
         style += f' font-size="{size:g}"' if size != FONT_SIZE else ""
         style += ' font-weight="600"' if bold else ""
-        self._parts.append(f'<text x="{x:.1f}" y="{y:.1f}" class="{kind}"{style}>{escape(text, quote=False)}</text>')
+        classes = f"{kind} halo" if halo else kind
+        self._parts.append(f'<text x="{x:.1f}" y="{y:.1f}" class="{classes}"{style}>{escape(text, quote=False)}</text>')
 
     def line(self, start: tuple[float, float], end: tuple[float, float], kind: str, dashed: bool = False) -> None:
         """Draw a straight line."""
@@ -128,9 +132,10 @@ class Drawing:
         head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" {font}>'
         background = f'<rect width="{WIDTH:g}" height="{self.height:g}" rx="8" class="background"/>'
         body = "\n".join(self._parts)
-        used = [name for name in COLORS if f'class="{name}"' in body or name == "background"]
+        used = [name for name in COLORS if re.search(rf'class="[^"]*\b{name}\b', body) or name == "background"]
         light = "".join(f".{name}{{{COLORS[name][0]}:{COLORS[name][1]}}}" for name in used)
         dark = "".join(f".{name}{{{COLORS[name][0]}:{COLORS[name][2]}}}" for name in used)
-        style = f"<style>{light}@media(prefers-color-scheme:dark){{{dark}}}</style>"
+        halo = ".halo{stroke-width:5px;stroke-linejoin:round;paint-order:stroke}"
+        style = f"<style>{halo}{light}@media(prefers-color-scheme:dark){{{dark}}}</style>"
         words = f"<title>{escape(self._title)}</title>\n<desc>{escape(self._description)}</desc>"
         return f"{head}\n{words}\n{style}\n{background}\n{body}\n</svg>\n"
