@@ -155,7 +155,9 @@ void translate(const Kernels& table, const std::string& model, std::istream& des
     with_engine(table, model, description, [&](const Input& given, Engine& engine) {
         SearchOptions options;
         options.beam_size = given.beam_size;
-        for (const auto& translations : engine.finish(*engine.submit(given.sources, options), never_cancelled)) {
+        std::vector<Request> requests;
+        for (const Tokens& source : given.sources) requests.push_back({source, {}});
+        for (const auto& translations : engine.finish(*engine.submit(requests, options), never_cancelled)) {
             const char* separator = "";
             for (const uint32_t token : translations.front().tokens) {
                 out << separator << token;

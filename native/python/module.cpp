@@ -32,43 +32,60 @@ void poll_signals() {
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
 }
 
-nb::list to_python(const Results& results) {
+nb::object to_python(const Translation& translation, bool details) {
+    if (!details) return nb::make_tuple(nb::cast(translation.tokens), translation.score);
+    nb::list attention;
+    for (const std::shared_ptr<const float[]>& row : translation.attention)
+        attention.append(nb::cast(std::vector<float>(row.get(), row.get() + translation.source_positions)));
+    return nb::make_tuple(nb::cast(translation.tokens), translation.score, nb::cast(translation.token_scores),
+                          attention);
+}
+
+nb::list to_python(const Results& results, bool details) {
     nb::list sentences;
     for (const std::vector<Translation>& translations : results) {
         nb::list hypotheses;
-        for (const Translation& translation : translations) {
-            hypotheses.append(nb::make_tuple(nb::cast(translation.tokens), translation.score));
-        }
+        for (const Translation& translation : translations) hypotheses.append(to_python(translation, details));
         sentences.append(std::move(hypotheses));
     }
     return sentences;
 }
 
+std::vector<Request> make_requests(std::vector<Tokens> sources, std::vector<Tokens> prefixes) {
+    if (!prefixes.empty() && prefixes.size() != sources.size())
+        throw Error("there are " + std::to_string(prefixes.size()) + " prefixes of " + std::to_string(sources.size()) +
+                    " sources");
+    prefixes.resize(sources.size());
+    std::vector<Request> requests;
+    for (size_t i = 0; i < sources.size(); ++i) requests.push_back({std::move(sources[i]), std::move(prefixes[i])});
+    return requests;
+}
+
 // A running translation; cancelled when nothing refers to it any more.
 class Pending {
   public:
-    Pending(std::shared_ptr<Engine> engine, std::vector<Tokens> sources, const SearchOptions& options)
-        : engine_(std::move(engine)), job_(engine_->submit(std::move(sources), options)) {}
-    ~Pending() {
-        if (job_) job_->cancel();
-    }
+    Pending(std::shared_ptr<Engine> engine, std::vector<Request> requests, const SearchOptions& options)
+        : engine_(std::move(engine)), job_(engine_->submit(std::move(requests), options)) {}
+    ~Pending() { cancel(); }
     Pending(const Pending&) = delete;
     Pending& operator=(const Pending&) = delete;
 
-    nb::list result() {
-        std::shared_ptr<Job> job = std::exchange(job_, nullptr);
-        if (!job) throw Error("the result of this translation has already been taken");
-        Results results;
-        {
-            nb::gil_scoped_release no_python;
-            results = engine_->finish(*job, poll_signals);
-        }
-        return to_python(results);
-    }
+    nb::list result() { return to_python(finish(), false); }
+    nb::list details() { return to_python(finish(), true); }
+    // May be called while another thread waits for the result.
+    void cancel() { job_->cancel(); }
 
   private:
+    Results finish() {
+        if (taken_) throw Error("the result of this translation has already been taken");
+        taken_ = true;
+        nb::gil_scoped_release no_python;
+        return engine_->finish(*job_, poll_signals);
+    }
+
     std::shared_ptr<Engine> engine_;
     std::shared_ptr<Job> job_;
+    bool taken_ = false;
 };
 
 nb::bytes logits(Engine& engine, const Tokens& source, const Tokens& target) {
@@ -80,8 +97,8 @@ nb::bytes logits(Engine& engine, const Tokens& source, const Tokens& target) {
     return nb::bytes(values.data(), values.size() * sizeof(float));
 }
 
-void set_error(const char* type, const std::exception& error) {
-    nb::object errors = nb::module_::import_("pocketmt.errors");
+void set_error(const char* type, const std::exception& error, const char* module = "pocketmt.errors") {
+    nb::object errors = nb::module_::import_(module);
     PyErr_SetString(nb::object(errors.attr(type)).ptr(), error.what());
 }
 
@@ -92,17 +109,60 @@ void translate_error(const std::exception_ptr& pointer, void*) {
         set_error("EngineError", error);
     } catch (const ModelError& error) {
         set_error("ModelFileError", error);
+    } catch (const Cancelled& error) {
+        set_error("CancelledError", error, "concurrent.futures");
     }
 }
 
+std::vector<std::string> to_strings(const std::vector<nb::bytes>& values) {
+    std::vector<std::string> strings;
+    for (const nb::bytes& value : values) strings.emplace_back(value.c_str(), value.size());
+    return strings;
+}
+
+std::optional<Sampling> make_sampling(const std::optional<std::tuple<double, size_t, double, uint64_t>>& values) {
+    if (!values) return std::nullopt;
+    const auto [temperature, top_k, top_p, seed] = *values;
+    return Sampling{temperature, top_k, top_p, seed};
+}
+
 void bind_options(nb::module_& module) {
+    module.attr("max_beam_size") = max_beam_size;
+    nb::class_<SuppressedTexts>(module, "SuppressedTexts")
+        .def(nb::new_([](const std::vector<nb::bytes>& surfaces, const std::vector<nb::bytes>& texts) {
+                 return std::make_shared<SuppressedTexts>(to_strings(surfaces), to_strings(texts));
+             }),
+             nb::arg("surfaces"), nb::arg("texts"));
     nb::class_<SearchOptions>(module, "SearchOptions")
         .def(nb::new_([](size_t beam_size, size_t n_best, double length_penalty, std::optional<size_t> max_length,
-                         size_t min_length, bool scores, bool shortlist) {
-                 return SearchOptions{beam_size, n_best, length_penalty, max_length, min_length, shortlist, scores};
+                         size_t min_length, bool scores, bool shortlist, bool token_scores, bool attention,
+                         bool unknown, double repetition_penalty, size_t no_repeat_ngram,
+                         std::vector<Tokens> suppressed_sequences, std::shared_ptr<SuppressedTexts> suppressed_texts,
+                         const std::optional<std::tuple<double, size_t, double, uint64_t>>& sampling,
+                         size_t batch_size) {
+                 return SearchOptions{beam_size,
+                                      n_best,
+                                      length_penalty,
+                                      max_length,
+                                      min_length,
+                                      shortlist,
+                                      scores,
+                                      token_scores,
+                                      attention,
+                                      unknown,
+                                      repetition_penalty,
+                                      no_repeat_ngram,
+                                      std::move(suppressed_sequences),
+                                      std::move(suppressed_texts),
+                                      make_sampling(sampling),
+                                      batch_size};
              }),
              nb::kw_only(), nb::arg("beam_size"), nb::arg("n_best"), nb::arg("length_penalty"),
-             nb::arg("max_length").none(), nb::arg("min_length"), nb::arg("scores"), nb::arg("shortlist") = true);
+             nb::arg("max_length").none(), nb::arg("min_length"), nb::arg("scores"), nb::arg("shortlist") = true,
+             nb::arg("token_scores") = false, nb::arg("attention") = false, nb::arg("unknown") = false,
+             nb::arg("repetition_penalty") = 1.0, nb::arg("no_repeat_ngram") = 0,
+             nb::arg("suppressed_sequences") = std::vector<Tokens>{}, nb::arg("suppressed_texts") = nb::none(),
+             nb::arg("sampling") = nb::none(), nb::arg("batch_size") = 0);
 }
 
 }  // namespace
@@ -111,7 +171,10 @@ NB_MODULE(_native, module) {
     nb::register_exception_translator(translate_error);
     module.def("instruction_sets", &supported_names);
     bind_options(module);
-    nb::class_<Pending>(module, "Pending").def("result", &Pending::result);
+    nb::class_<Pending>(module, "Pending")
+        .def("result", &Pending::result)
+        .def("details", &Pending::details)
+        .def("cancel", &Pending::cancel);
     nb::class_<Engine>(module, "Model")
         .def(nb::new_(&load), nb::kw_only(), nb::arg("buffer"), nb::arg("architecture"), nb::arg("tensors"),
              nb::arg("matrices"), nb::arg("release").none(), nb::arg("instruction_set").none(), nb::arg("workers"),
@@ -122,14 +185,15 @@ NB_MODULE(_native, module) {
         .def_prop_ro("instruction_set", [](const Engine& engine) { return engine.network().kernels().name; })
         .def(
             "submit",
-            [](std::shared_ptr<Engine> engine, std::vector<Tokens> sources, const SearchOptions& options) {
-                return new Pending(std::move(engine), std::move(sources), options);
+            [](std::shared_ptr<Engine> engine, std::vector<Tokens> sources, const SearchOptions& options,
+               std::vector<Tokens> prefixes) {
+                return new Pending(std::move(engine), make_requests(std::move(sources), std::move(prefixes)), options);
             },
-            nb::arg("sources"), nb::arg("options"))
+            nb::arg("sources"), nb::arg("options"), nb::arg("prefixes") = std::vector<Tokens>{})
         .def(
             "translate",
             [](std::shared_ptr<Engine> engine, std::vector<Tokens> sources, const SearchOptions& options) {
-                return Pending(std::move(engine), std::move(sources), options).result();
+                return Pending(std::move(engine), make_requests(std::move(sources), {}), options).result();
             },
             nb::arg("sources"), nb::arg("options"))
         .def("logits", &logits, nb::arg("source"), nb::arg("target"));

@@ -18,16 +18,20 @@ class BatchSearch {
     BatchSearch(const Network& network, Workspace& workspace, const SearchOptions& options)
         : network_(network),
           workspace_(workspace),
-          next_(network, workspace, options.beam_size, options.scores || options.beam_size > 1) {}
+          eos_(network.architecture().special_ids.eos),
+          next_(network, workspace, options) {}
 
-    std::vector<std::vector<Translation>> run(Sources sources, const SearchOptions& options, Monitor& monitor) {
+    std::vector<std::vector<Translation>> run(std::span<const Request* const> requests, const SearchOptions& options,
+                                              Monitor& monitor) {
+        std::vector<std::span<const uint32_t>> sources;
+        for (const Request* request : requests) sources.emplace_back(request->source);
         std::vector<CrossAttentionCache> caches = network_.encode(workspace_, sources, monitor);
-        for (size_t i = 0; i < sources.size(); ++i) {
-            searches_.emplace_back(network_, options, sources[i].size(), caches[i]);
+        for (size_t i = 0; i < requests.size(); ++i) {
+            searches_.emplace_back(network_, options, *requests[i], caches[i]);
             live_.push_back(i);
         }
-        if (options.shortlist && network_.shortlist().present()) select(sources, options);
-        std::vector<std::vector<Translation>> results(sources.size());
+        if (options.shortlist && network_.shortlist().present()) select(requests, options);
+        std::vector<std::vector<Translation>> results(requests.size());
         for (size_t position = 0; !live_.empty(); ++position) {
             step(position);
             std::erase_if(live_, [&](size_t sentence) {
@@ -42,14 +46,22 @@ class BatchSearch {
 
   private:
     // Gathers each sentence's rows of the output matrix. Lists that are too short for the beam are not used.
-    void select(Sources sources, const SearchOptions& options) {
-        workspace_.selected.resize(std::max(workspace_.selected.size(), sources.size()));
-        for (size_t i = 0; i < sources.size(); ++i) {
-            std::vector<uint32_t> pieces = network_.shortlist().pieces(sources[i]);
+    void select(std::span<const Request* const> requests, const SearchOptions& options) {
+        workspace_.selected.resize(std::max(workspace_.selected.size(), requests.size()));
+        for (size_t i = 0; i < requests.size(); ++i) {
+            std::vector<uint32_t> pieces = network_.shortlist().pieces(requests[i]->source);
             bool enough = pieces.size() >= SpecialIds::count + options.beam_size;
+            add_prefix(requests[i]->prefix, pieces);
             selected_.push_back(enough ? std::make_unique<SelectedOutput>(network_.base().output_layer(),
                                                                           std::move(pieces), workspace_.selected[i])
                                        : nullptr);
+        }
+    }
+
+    static void add_prefix(const std::vector<uint32_t>& prefix, std::vector<uint32_t>& pieces) {
+        for (uint32_t piece : prefix) {
+            auto place = std::ranges::lower_bound(pieces, piece);
+            if (place == pieces.end() || *place != piece) pieces.insert(place, piece);
         }
     }
 
@@ -76,20 +88,31 @@ class BatchSearch {
     }
 
     // Considers continuations of rows `first` to `end` - 1, which share an output layer: that of a sentence, or of the
-    // whole vocabulary if `output` is null.
+    // whole vocabulary if `output` is null. A hypothesis whose rules leave no piece ends.
     void choose(const SelectedOutput* output, const float* decoded, size_t first, size_t end) {
-        asked_.clear();
-        for (size_t row = first; row < end; ++row)
-            asked_.push_back({owners_[row].search->wanted(), owners_[row].search->forbids_eos()});
+        ask(output, first, end);
         const OutputLayer layer = output == nullptr ? network_.base().output_layer() : output->layer();
         next_.find(layer, decoded + first * network_.architecture().model_dimension, asked_);
         for (size_t row = 0; row < end - first; ++row) {
             const Owner& owner = owners_[first + row];
+            if (next_.found(row) == 0) owner.search->consider(owner.hypothesis, eos_, 0.0);
             for (size_t place = 0; place < next_.found(row); ++place) {
                 uint32_t found = next_.output(row, place);
                 uint32_t piece = output == nullptr ? found : output->pieces()[found];
                 owner.search->consider(owner.hypothesis, piece, next_.log_probability(row, place));
             }
+        }
+    }
+
+    void ask(const SelectedOutput* output, size_t first, size_t end) {
+        asked_.clear();
+        rules_.resize(std::max(rules_.size(), end - first));  // before there are pointers to them
+        for (size_t row = first; row < end; ++row) {
+            const Owner& owner = owners_[row];
+            asked_.push_back({owner.search->wanted(), owner.search->forbids_eos()});
+            if (!owner.search->has_rules()) continue;
+            owner.search->set_rules(owner.hypothesis, output, rules_[row - first]);
+            asked_.back().rules = &rules_[row - first];
         }
     }
 
@@ -101,6 +124,7 @@ class BatchSearch {
 
     const Network& network_;
     Workspace& workspace_;
+    uint32_t eos_;
     NextPieces next_;
     std::vector<SentenceSearch> searches_;
     // Of each sentence, null if it searches the whole vocabulary; empty if all do.
@@ -109,13 +133,15 @@ class BatchSearch {
     std::vector<DecoderRow> rows_;
     std::vector<Owner> owners_;  // of rows
     std::vector<AskedRow> asked_;
+    std::vector<RowRules> rules_;  // of asked rows
 };
 
 }  // namespace
 
-std::vector<std::vector<Translation>> translate_batch(const Network& network, Workspace& workspace, Sources sources,
+std::vector<std::vector<Translation>> translate_batch(const Network& network, Workspace& workspace,
+                                                      std::span<const Request* const> requests,
                                                       const SearchOptions& options, Monitor& monitor) {
-    return BatchSearch(network, workspace, options).run(sources, options, monitor);
+    return BatchSearch(network, workspace, options).run(requests, options, monitor);
 }
 
 std::vector<float> forced_logits(const Network& network, Workspace& workspace, std::span<const uint32_t> source,

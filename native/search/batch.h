@@ -10,9 +10,10 @@
 
 namespace pocketmt {
 
-// The translations of each source (ids without eos), best first. A sentence's result does not depend on the others.
-// Throws Error if the network's logits are not finite numbers.
-std::vector<std::vector<Translation>> translate_batch(const Network& network, Workspace& workspace, Sources sources,
+// The translations of each request, best first. A sentence's result does not depend on the others. Throws Error if the
+// network's logits are not finite numbers.
+std::vector<std::vector<Translation>> translate_batch(const Network& network, Workspace& workspace,
+                                                      std::span<const Request* const> requests,
                                                       const SearchOptions& options, Monitor& monitor);
 
 // Logits [target.size() + 1, V] after the decoder's first input and each token of `target` (teacher forcing). Pieces

@@ -96,8 +96,8 @@ Engine::~Engine() {
     for (std::thread& helper : helpers_) helper.join();
 }
 
-std::shared_ptr<Job> Engine::submit(std::vector<std::vector<uint32_t>> sources, const SearchOptions& options) {
-    auto job = std::make_shared<Job>(network_, std::move(sources), options, workers_);
+std::shared_ptr<Job> Engine::submit(std::vector<Request> requests, const SearchOptions& options) {
+    auto job = std::make_shared<Job>(network_, std::move(requests), options, workers_);
     if (workers_ == 1) return job;
     std::lock_guard lock(mutex_);
     BlockedSignals blocked;

@@ -29,7 +29,7 @@ class Engine {
     const Network& network() const { return network_; }
 
     // Starts a job, which helpers begin at once.
-    std::shared_ptr<Job> submit(std::vector<std::vector<uint32_t>> sources, const SearchOptions& options);
+    std::shared_ptr<Job> submit(std::vector<Request> requests, const SearchOptions& options);
     // Works on a job until it is done. `poll` is called about every 50 ms; its exceptions end the job.
     std::vector<std::vector<Translation>> finish(Job& job, const std::function<void()>& poll);
     // See forced_logits in batch.h; throws Error if a token id is out of range.

@@ -21,13 +21,13 @@ constexpr size_t max_state_bytes = size_t{16} << 20;
 constexpr size_t enough_rows = 12;
 constexpr size_t enough_state_bytes = size_t{4} << 20;
 
-// Ends of batches, as large as the limits allow. sentence_bytes: of each sentence's state.
-std::vector<size_t> cut_by_limits(const std::vector<size_t>& sentence_bytes, size_t beam_size) {
+// Ends of batches, as large as the limits allow. sentence_bytes: of each sentence's state; most_rows: of a batch.
+std::vector<size_t> cut_by_limits(const std::vector<size_t>& sentence_bytes, size_t beam_size, size_t most_rows) {
     std::vector<size_t> ends;
     size_t bytes = 0, rows = 0;
     for (size_t i = 0; i < sentence_bytes.size(); ++i, rows += beam_size) {
         bytes += sentence_bytes[i];
-        bool full = rows + beam_size > max_rows || bytes > max_state_bytes ||
+        bool full = rows + beam_size > most_rows || bytes > max_state_bytes ||
                     (rows >= enough_rows && bytes > enough_state_bytes);
         if (rows == 0 || !full) continue;
         ends.push_back(i);
@@ -39,7 +39,8 @@ std::vector<size_t> cut_by_limits(const std::vector<size_t>& sentence_bytes, siz
 }
 
 // Ends of `batches` batches of about equal bytes, or of a few more if one would have too many rows.
-std::vector<size_t> cut_evenly(const std::vector<size_t>& sentence_bytes, size_t beam_size, size_t batches) {
+std::vector<size_t> cut_evenly(const std::vector<size_t>& sentence_bytes, size_t beam_size, size_t most_rows,
+                               size_t batches) {
     const size_t total = std::accumulate(sentence_bytes.begin(), sentence_bytes.end(), size_t{0});
     std::vector<size_t> ends;
     size_t bytes = 0, rows = 0, shares = 1;
@@ -47,12 +48,23 @@ std::vector<size_t> cut_evenly(const std::vector<size_t>& sentence_bytes, size_t
         bytes += sentence_bytes[i];
         rows += beam_size;
         const bool share = bytes >= total * shares / batches;
-        if (!share && rows + beam_size <= max_rows) continue;
+        if (!share && rows + beam_size <= most_rows) continue;
         ends.push_back(i + 1);
         rows = 0;
         while (shares < batches && bytes >= total * shares / batches) ++shares;
     }
     return ends;
+}
+
+void check_prefix(std::span<const uint32_t> prefix, const SearchOptions& options, const Architecture& architecture) {
+    check_tokens(prefix, architecture.vocabulary_size);
+    for (uint32_t token : prefix) {
+        if (token < SpecialIds::count) throw Error("a prefix has the special id " + std::to_string(token));
+    }
+    if (options.max_length && prefix.size() >= *options.max_length) {
+        throw Error("max_length is " + std::to_string(*options.max_length) + ", it must be more than the " +
+                    std::to_string(prefix.size()) + " pieces of a prefix");
+    }
 }
 
 }  // namespace
@@ -66,25 +78,32 @@ void check_tokens(std::span<const uint32_t> source, size_t vocabulary_size) {
     }
 }
 
-Job::Job(const Network& network, std::vector<std::vector<uint32_t>> sources, const SearchOptions& options,
-         size_t workers)
-    : sources_(std::move(sources)), options_(options), results_(sources_.size()) {
-    check(options_, network.architecture().vocabulary_size);
-    for (const std::vector<uint32_t>& source : sources_) check_tokens(source, network.architecture().vocabulary_size);
+Job::Job(const Network& network, std::vector<Request> requests, const SearchOptions& options, size_t workers)
+    : requests_(std::move(requests)), options_(options), results_(requests_.size()) {
+    check(options_, network.architecture());
+    for (const Request& request : requests_) {
+        check_tokens(request.source, network.architecture().vocabulary_size);
+        check_prefix(request.prefix, options_, network.architecture());
+    }
     order_and_cut(network, workers);
     batches_left_ = batch_ends_.size();
 }
 
 void Job::order_and_cut(const Network& network, size_t workers) {
-    order_.resize(sources_.size());
+    order_.resize(requests_.size());
     std::iota(order_.begin(), order_.end(), 0u);
-    std::stable_sort(order_.begin(), order_.end(),
-                     [&](uint32_t left, uint32_t right) { return sources_[left].size() > sources_[right].size(); });
+    std::stable_sort(order_.begin(), order_.end(), [&](uint32_t left, uint32_t right) {
+        return requests_[left].source.size() > requests_[right].source.size();
+    });
     std::vector<size_t> bytes;
-    for (uint32_t sentence : order_) bytes.push_back(state_bytes(network, sources_[sentence], options_));
-    batch_ends_ = cut_by_limits(bytes, options_.beam_size);
+    for (uint32_t sentence : order_) bytes.push_back(state_bytes(network, requests_[sentence].source, options_));
+    size_t most_rows = max_rows;
+    if (options_.batch_size > 0 && options_.batch_size < max_rows / options_.beam_size)
+        most_rows = options_.batch_size * options_.beam_size;
+    batch_ends_ = cut_by_limits(bytes, options_.beam_size, most_rows);
     // Every worker gets equally many batches, of about equal bytes.
-    if (workers > 1) batch_ends_ = cut_evenly(bytes, options_.beam_size, round_up(batch_ends_.size(), workers));
+    if (workers > 1)
+        batch_ends_ = cut_evenly(bytes, options_.beam_size, most_rows, round_up(batch_ends_.size(), workers));
 }
 
 bool Job::run_next(const Network& network, Workspace& workspace, const std::function<void()>& poll) {
@@ -109,9 +128,9 @@ void Job::translate(const Network& network, Workspace& workspace, const std::fun
     monitor.check();
     size_t first = batch == 0 ? 0 : batch_ends_[batch - 1];
     std::span<const uint32_t> sentences = std::span(order_).subspan(first, batch_ends_[batch] - first);
-    std::vector<std::span<const uint32_t>> sources;
-    for (uint32_t sentence : sentences) sources.emplace_back(sources_[sentence]);
-    auto translations = translate_batch(network, workspace, sources, options_, monitor);
+    std::vector<const Request*> requests;
+    for (uint32_t sentence : sentences) requests.push_back(&requests_[sentence]);
+    auto translations = translate_batch(network, workspace, requests, options_, monitor);
     for (size_t i = 0; i < sentences.size(); ++i) results_[sentences[i]] = std::move(translations[i]);
 }
 

@@ -21,8 +21,7 @@ void check_tokens(std::span<const uint32_t> tokens, size_t vocabulary_size);
 class Job {
   public:
     // Throws Error if an option or a token id is out of range.
-    Job(const Network& network, std::vector<std::vector<uint32_t>> sources, const SearchOptions& options,
-        size_t workers);
+    Job(const Network& network, std::vector<Request> requests, const SearchOptions& options, size_t workers);
 
     // Translates the next batch that no worker has taken; false if none is left.
     bool run_next(const Network& network, Workspace& workspace, const std::function<void()>& poll);
@@ -40,7 +39,7 @@ class Job {
     void order_and_cut(const Network& network, size_t workers);
     void translate(const Network& network, Workspace& workspace, const std::function<void()>& poll, size_t batch);
 
-    std::vector<std::vector<uint32_t>> sources_;
+    std::vector<Request> requests_;
     SearchOptions options_;
     std::vector<uint32_t> order_;     // sentences, longest first
     std::vector<size_t> batch_ends_;  // in order_

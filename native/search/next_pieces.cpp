@@ -19,7 +19,28 @@ static_assert(slice_outputs % part_outputs == 0);
 // Logits computed at a time if the matrix cannot be multiplied in parts: 32 rows of 32,000 floats are 4 MB.
 constexpr size_t whole_logits = size_t{1} << 20;
 
+// Applies the rules of a row to its logits of the outputs from `first` on.
+void apply(const RowRules& rules, double repetition_penalty, size_t first, float* logits, size_t count) {
+    const auto for_each = [&](const std::vector<uint32_t>& outputs, auto&& change) {
+        for (auto it = std::ranges::lower_bound(outputs, first); it != outputs.end() && *it < first + count; ++it)
+            change(logits[*it - first]);
+    };
+    const float penalty = static_cast<float>(repetition_penalty);
+    for_each(rules.penalized, [&](float& logit) { logit = logit < 0.0f ? logit * penalty : logit / penalty; });
+    for_each(rules.banned, [](float& logit) { logit = never; });
+}
+
 }  // namespace
+
+NextPieces::NextPieces(const Network& network, Workspace& workspace, const SearchOptions& options)
+    : network_(network),
+      workspace_(workspace),
+      most_(options.beam_size),
+      scores_(options.scores || (options.beam_size > 1 && !options.sampling)),
+      unknown_(options.unknown),
+      repetition_penalty_(options.repetition_penalty) {
+    if (options.sampling) sampler_.emplace(*options.sampling);
+}
 
 void NextPieces::find(const OutputLayer& layer, const float* decoded, std::span<const AskedRow> rows) {
     const size_t d = network_.architecture().model_dimension, size = layer.matrix.rows();
@@ -30,7 +51,8 @@ void NextPieces::find(const OutputLayer& layer, const float* decoded, std::span<
     slice_normalizers_.resize(rows.size() * slices_);
     normalizers_.resize(rows.size());
     // A few rows are computed at once: slices would not be faster.
-    const bool sliced = layer.matrix.splittable() && rows.size() * size > slice_rows * slice_outputs;
+    // A piece is drawn among all at once.
+    const bool sliced = !sampler_ && layer.matrix.splittable() && rows.size() * size > slice_rows * slice_outputs;
     const size_t most_rows = sliced ? slice_rows : std::max<size_t>(1, whole_logits / size);
     for (size_t first = 0; first < rows.size(); first += most_rows) {
         const size_t count = std::min(most_rows, rows.size() - first);
@@ -61,21 +83,44 @@ void NextPieces::search_slices(size_t row, size_t first_output, float* logits, s
     const VectorFunctions& vector = network_.kernels().vector;
     const SpecialIds& ids = network_.architecture().special_ids;
     if (first_output == 0) {  // special pieces have their ids as indices in a shortlist, too
-        logits[ids.pad] = logits[ids.bos] = logits[ids.unk] = never;
+        logits[ids.pad] = logits[ids.bos] = never;
+        if (!unknown_) logits[ids.unk] = never;
         if (rows_[row].forbids_eos) logits[ids.eos] = never;
     }
+    const RowRules* rules = rows_[row].rules;
+    if (rules != nullptr) apply(*rules, repetition_penalty_, first_output, logits, count);
+    const bool chosen = rules != nullptr && (rules->forced || sampler_);
     for (size_t first = 0; first < count; first += slice_outputs) {
         const size_t size = std::min(slice_outputs, count - first), output = first_output + first;
         if (scores_) {
             slice_normalizers_[row * slices_ + output / slice_outputs] = vector.log_sum_exp(logits + first, size);
         }
+        if (chosen) continue;
         vector.top_k(logits + first, size, static_cast<uint32_t>(output), rows_[row].wanted,
                      outputs_.data() + row * most_, values_.data() + row * most_);
     }
+    if (chosen) choose(row, first_output, logits, count);
+}
+
+void NextPieces::choose(size_t row, size_t first_output, const float* logits, size_t count) {
+    const RowRules& rules = *rows_[row].rules;
+    size_t output = 0;
+    if (rules.forced) {
+        output = *rules.forced;
+        if (output < first_output || output >= first_output + count) return;
+    } else {
+        const std::optional<uint32_t> drawn = sampler_->choose(logits, count, rules.draw);
+        if (!drawn) return;
+        output = *drawn;
+    }
+    outputs_[row * most_] = static_cast<uint32_t>(output);
+    values_[row * most_] = logits[output - first_output];
 }
 
 void NextPieces::finish(size_t row) {
     if (scores_) normalizers_[row] = network_.kernels().vector.log_sum_exp(&slice_normalizers_[row * slices_], slices_);
+    // Rules may leave no piece.
+    if (rows_[row].rules != nullptr && values_[row * most_] == never) return;
     if (!std::isfinite(scores_ ? normalizers_[row] : values_[row * most_]))
         throw Error("the network's logits are not finite numbers: its weights are broken or far too large");
 }

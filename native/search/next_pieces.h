@@ -4,26 +4,29 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "model/network.h"
+#include "search/constraints.h"
+#include "search/sampling.h"
 
 namespace pocketmt {
 
 struct AskedRow {
     size_t wanted;  // number of pieces, at least 1
     bool forbids_eos;
+    const RowRules* rules = nullptr;  // null: none
 };
 
 class NextPieces {
   public:
-    // most: highest number of pieces wanted of a row; scores: whether log-probabilities are needed.
-    NextPieces(const Network& network, Workspace& workspace, size_t most, bool scores)
-        : network_(network), workspace_(workspace), most_(most), scores_(scores) {}
+    NextPieces(const Network& network, Workspace& workspace, const SearchOptions& options);
 
-    // Finds the best pieces of each row of the decoder's output [rows, d], without special pieces other than eos. The
-    // result of a row does not depend on other rows. Throws Error if a row's best logit is not a finite number.
+    // Finds the best pieces of each row of the decoder's output [rows, d], or the one that is forced or drawn, without
+    // special pieces that are never generated. The result of a row does not depend on other rows. Throws Error if a
+    // row's best logit is not a finite number.
     void find(const OutputLayer& layer, const float* decoded, std::span<const AskedRow> rows);
 
     // How many of the wanted pieces of a row exist.
@@ -38,12 +41,17 @@ class NextPieces {
   private:
     void find_chunk(const OutputLayer& layer, Activations& activations, size_t first_row, size_t width);
     void search_slices(size_t row, size_t first_output, float* logits, size_t count);
+    // Keeps the forced or drawn piece of a row, if it is among these outputs.
+    void choose(size_t row, size_t first_output, const float* logits, size_t count);
     void finish(size_t row);
 
     const Network& network_;
     Workspace& workspace_;
-    size_t most_;
-    bool scores_;
+    size_t most_;   // highest number of pieces wanted of a row
+    bool scores_;   // whether log-probabilities are needed
+    bool unknown_;  // whether unk may be generated
+    double repetition_penalty_;
+    std::optional<Sampler> sampler_;
     size_t slices_ = 0;  // of the output layer
     std::span<const AskedRow> rows_;
     std::vector<uint32_t> outputs_;         // [rows, most]

@@ -2,16 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string>
 #include <utility>
 
-#include "model/runtime/error.h"
+#include "search/sampling.h"
 
 namespace pocketmt {
 
 namespace {
 
-constexpr size_t max_beam_size = 256;
 // Live hypotheses soon share all but their last tokens, so most states of a beam would be those of dropped hypotheses.
 constexpr size_t steps_between_cleaning = 8;
 
@@ -21,36 +19,45 @@ double length_factor(size_t length, double length_penalty) {
 
 }  // namespace
 
-void check(const SearchOptions& options, size_t vocabulary_size) {
-    size_t most = std::min(max_beam_size, vocabulary_size - SpecialIds::count);
-    if (options.beam_size < 1 || options.beam_size > most) {
-        throw Error("beam_size is " + std::to_string(options.beam_size) + ", it must be 1 to " + std::to_string(most));
-    }
-    if (options.n_best < 1 || options.n_best > options.beam_size) {
-        throw Error("n_best is " + std::to_string(options.n_best) + ", it must be 1 to beam_size (" +
-                    std::to_string(options.beam_size) + ")");
-    }
-    if (!std::isfinite(options.length_penalty)) throw Error("length_penalty must be a finite number");
-    if (options.max_length && *options.max_length < 1) throw Error("max_length must be at least 1");
-}
-
-SentenceSearch::SentenceSearch(const Network& network, const SearchOptions& options, size_t source_tokens,
+SentenceSearch::SentenceSearch(const Network& network, const SearchOptions& options, const Request& request,
                                const CrossAttentionCache& cache)
     : options_(&options),
-      limit_(options.max_length.value_or(2 * source_tokens + 20)),
+      request_(&request),
+      constrained_(has_constraints(options)),
+      limit_(options.max_length.value_or(2 * request.source.size() + 20 + request.prefix.size())),
       cross_attention_cache_(&cache),
       first_token_(network.architecture().first_decoder_input),
       eos_(network.architecture().special_ids.eos),
       reads_all_states_(network.reads_all_states()),
-      live_(1) {}
+      live_count_(options.sampling ? options.beam_size : 1),
+      live_(live_count_) {
+    if (!options.sampling) return;
+    for (size_t sample = 0; sample < live_count_; ++sample)
+        live_[sample].sample_key = sample_key(options.sampling->seed, request.source, sample);
+}
 
 void SentenceSearch::append_rows(std::vector<DecoderRow>& rows, StatePool& pool) {
     for (size_t i = 0; i < live_count_; ++i) {
-        Hypothesis& hypothesis = live_[i];
-        hypothesis.states.push_back(states_.emplace_back(pool.take()));
-        uint32_t token = hypothesis.tokens.empty() ? first_token_ : hypothesis.tokens.back();
-        rows.push_back({token, cross_attention_cache_, hypothesis.states.data()});
+        History& history = live_[i].history;
+        history.states.push_back(states_.emplace_back(pool.take()));
+        uint32_t token = history.tokens.empty() ? first_token_ : history.tokens.back();
+        rows.push_back({token, cross_attention_cache_, history.states.data()});
+        if (!options_->attention) continue;
+        auto attention = std::make_shared<float[]>(cross_attention_cache_->positions);
+        rows.back().attention = attention.get();
+        history.attention.push_back(std::move(attention));
     }
+}
+
+void SentenceSearch::set_rules(size_t hypothesis, const SelectedOutput* output, RowRules& rules) const {
+    const std::vector<uint32_t>& prefix = request_->prefix;
+    rules = {};
+    if (step_ < prefix.size()) {
+        rules.forced = output == nullptr ? prefix[step_] : output->find(prefix[step_]);
+        return;
+    }
+    if (constrained_) find_constraints(*options_, live_[hypothesis].history.tokens, output, rules);
+    if (options_->sampling) rules.draw = sample_number(live_[hypothesis].sample_key, step_);
 }
 
 void SentenceSearch::consider(size_t hypothesis, uint32_t token, double log_probability) {
@@ -84,13 +91,24 @@ void SentenceSearch::advance(StatePool& pool) {
     if (!reads_all_states_ || (live_count_ > 1 && step_ % steps_between_cleaning == 0)) give_back_unused(pool);
 }
 
+void SentenceSearch::add_token_score(const Candidate& candidate, std::vector<double>& scores) const {
+    if (options_->token_scores)
+        scores.push_back(candidate.log_probability - live_[candidate.hypothesis].log_probability);
+}
+
 void SentenceSearch::finish_hypothesis(const Candidate& candidate) {
     Hypothesis& parent = live_[candidate.hypothesis];
     --parent.uses;
     Translation& translation = finished_.emplace_back();
-    translation.tokens = parent.tokens;
+    translation.tokens = parent.history.tokens;
     if (candidate.token != eos_) translation.tokens.push_back(candidate.token);
     translation.score = candidate.log_probability / length_factor(step_, options_->length_penalty);
+    translation.token_scores = parent.history.token_scores;
+    add_token_score(candidate, translation.token_scores);
+    if (!options_->attention) return;
+    translation.attention = parent.history.attention;
+    translation.attention.resize(translation.tokens.size());  // without that of eos
+    translation.source_positions = cross_attention_cache_->positions;
 }
 
 void SentenceSearch::continue_hypothesis(const Candidate& candidate) {
@@ -98,21 +116,21 @@ void SentenceSearch::continue_hypothesis(const Candidate& candidate) {
     if (next_count_ == next_.size()) next_.emplace_back();
     Hypothesis& child = next_[next_count_++];
     if (--parent.uses == 0) {
-        std::swap(child.tokens, parent.tokens);
-        std::swap(child.states, parent.states);
+        std::swap(child.history, parent.history);
     } else {
-        child.tokens = parent.tokens;
-        child.states = parent.states;
+        child.history = parent.history;
     }
-    child.tokens.push_back(candidate.token);
+    child.history.tokens.push_back(candidate.token);
+    add_token_score(candidate, child.history.token_scores);
     child.log_probability = candidate.log_probability;
+    child.sample_key = parent.sample_key;
     child.uses = 0;
 }
 
 void SentenceSearch::give_back_unused(StatePool& pool) {
     needed_.clear();
     for (size_t i = 0; i < live_count_; ++i) {
-        const std::vector<std::byte*>& states = live_[i].states;
+        const std::vector<std::byte*>& states = live_[i].history.states;
         needed_.insert(needed_.end(), reads_all_states_ ? states.begin() : states.end() - 1, states.end());
     }
     std::sort(needed_.begin(), needed_.end());

@@ -1,39 +1,41 @@
 // The search of one sentence's translation. At each step the (beam size - finished) best continuations of the live
 // hypotheses are kept, by summed log-probability (ties: lower hypothesis, then lower token id); those that end in eos
 // are finished. The search ends when as many hypotheses as the beam size are finished, or at the length limit. Greedy
-// search is beam size 1.
+// search is beam size 1. Samples are as many hypotheses, each with one continuation that is drawn.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
+#include <memory>
+#include <span>
 #include <vector>
 
 #include "model/network.h"
+#include "search/constraints.h"
+#include "search/options.h"
 
 namespace pocketmt {
-
-struct SearchOptions {
-    size_t beam_size = 4;
-    size_t n_best = 1;
-    double length_penalty = 1.0;       // score = log-probability / length^length_penalty; the length includes eos
-    std::optional<size_t> max_length;  // target tokens with eos; default: 2 * source tokens + 20
-    size_t min_length = 0;             // eos is not generated before
-    bool shortlist = true;             // whether to use the model's shortlist, if it has one
-    bool scores = true;                // false: greedy search skips the softmax, and scores are 0
-};
-
-// Throws Error naming the option that is out of range.
-void check(const SearchOptions& options, size_t vocabulary_size);
 
 struct Translation {
     std::vector<uint32_t> tokens;  // without eos
     double score = 0.0;
+    // If asked for: the log-probability of each token, and of eos unless the length limit ended the translation.
+    std::vector<double> token_scores;
+    // If asked for: the attention of each token to the source positions, end of sentence included.
+    std::vector<std::shared_ptr<const float[]>> attention;
+    size_t source_positions = 0;
+};
+
+// A sentence to translate, and the pieces that its translation must begin with.
+struct Request {
+    std::vector<uint32_t> source;
+    std::vector<uint32_t> prefix;
 };
 
 class SentenceSearch {
   public:
-    SentenceSearch(const Network& network, const SearchOptions& options, size_t source_tokens,
+    // `request` must live as long as this object.
+    SentenceSearch(const Network& network, const SearchOptions& options, const Request& request,
                    const CrossAttentionCache& cache);
 
     bool done() const { return live_count_ == 0; }
@@ -43,6 +45,11 @@ class SentenceSearch {
     bool forbids_eos() const { return step_ + 1 < options_->min_length; }
     // Adds a decoder row with a new state for each live hypothesis.
     void append_rows(std::vector<DecoderRow>& rows, StatePool& pool);
+    // Whether rows of this step have rules.
+    bool has_rules() const { return constrained_ || options_->sampling || step_ < request_->prefix.size(); }
+    // Sets the rules of a hypothesis's row, whose output layer is that of the sentence's shortlist or of the whole
+    // vocabulary if `output` is null.
+    void set_rules(size_t hypothesis, const SelectedOutput* output, RowRules& rules) const;
     void consider(size_t hypothesis, uint32_t token, double log_probability);
     // Keeps the best of the considered continuations, and gives back states that no live hypothesis needs any more.
     void advance(StatePool& pool);
@@ -50,12 +57,18 @@ class SentenceSearch {
     std::vector<Translation> finish(StatePool& pool);
 
   private:
-    struct Hypothesis {
+    struct History {
         std::vector<uint32_t> tokens;
         // States of the positions so far. Those that no step reads any more have been given back.
         std::vector<std::byte*> states;
+        std::vector<double> token_scores;                       // if asked for
+        std::vector<std::shared_ptr<const float[]>> attention;  // if asked for
+    };
+    struct Hypothesis {
+        History history;
         double log_probability = 0.0;
-        size_t uses = 0;  // continuations that still need its tokens and states
+        uint64_t sample_key = 0;  // of sampling
+        size_t uses = 0;          // continuations that still need its history
     };
     struct Candidate {
         double log_probability;
@@ -63,18 +76,21 @@ class SentenceSearch {
         uint32_t token;
     };
 
+    void add_token_score(const Candidate& candidate, std::vector<double>& scores) const;
     void finish_hypothesis(const Candidate& candidate);
     void continue_hypothesis(const Candidate& candidate);
     void give_back_unused(StatePool& pool);
 
     const SearchOptions* options_;
+    const Request* request_;
+    bool constrained_;
     size_t limit_;
     const CrossAttentionCache* cross_attention_cache_;
     uint32_t first_token_;
     uint32_t eos_;
     bool reads_all_states_;
     size_t step_ = 0;
-    size_t live_count_ = 1;
+    size_t live_count_;
     std::vector<Hypothesis> live_;
     size_t next_count_ = 0;
     std::vector<Hypothesis> next_;

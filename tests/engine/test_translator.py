@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pocketmt.engine import Translator, bundled_models
-from pocketmt.engine.translator import SearchOptions
+from pocketmt.engine.options import SearchOptions
 from pocketmt.errors import EngineError, ModelFileError
 
 TEXT = "the man rides a red bike in the house."

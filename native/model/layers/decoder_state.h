@@ -15,6 +15,8 @@ struct DecoderRow {
     uint32_t token;                                    // the decoder's input
     const CrossAttentionCache* cross_attention_cache;  // rows of one sentence are neighbours
     std::byte* const* states;  // states of positions 0 to the step's; the step writes the last one
+    // Where to write the attention to the source positions, end of sentence included; null: not wanted.
+    float* attention = nullptr;
 };
 
 // States of target positions, one for each hypothesis and step, which hypotheses share. A state has the elements of all

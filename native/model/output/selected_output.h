@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "model/output/output_layer.h"
@@ -18,6 +19,8 @@ class SelectedOutput {
     SelectedOutput(const OutputLayer& whole, std::vector<uint32_t> pieces, Buffer<std::byte>& memory);
 
     const std::vector<uint32_t>& pieces() const { return pieces_; }
+    // The output that is a piece; none if the piece is not selected.
+    std::optional<uint32_t> find(uint32_t piece) const;
     // The logits of its pieces are bit for bit those of the whole vocabulary's output layer.
     OutputLayer layer() const { return {matrix_, bias_.empty() ? nullptr : bias_.data()}; }
 

@@ -1,6 +1,7 @@
 // One step of the decoder, for all live hypotheses.
 #include <algorithm>
 
+#include "model/layers/attention_weights.h"
 #include "model/transformer/code_attention.h"
 #include "model/transformer/sublayers.h"
 #include "model/transformer/transformer.h"
@@ -117,6 +118,9 @@ class Step {
         } else {
             attend_to_source(network_, workspace_, rows_, layer.earlier_queries, weights.heads, projected_, attended_);
         }
+        if (&layer == &network_.weights.decoder_layers.back())
+            write_attention(network_, weights, network_.weights.attends_to_codes, rows_, layer.earlier_queries,
+                            projected_);
         add_output(weights.output, weights.heads, weights.attended, stream);
     }
 

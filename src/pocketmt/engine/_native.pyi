@@ -4,16 +4,47 @@ from collections.abc import Callable, Mapping, Sequence
 
 from typing_extensions import Buffer
 
+# Ids and score of each translation of a sentence, best first.
 Translations = list[tuple[list[int], float]]
+# Ids, score, log-probabilities of the ids (and of eos, unless the length limit ended the translation), and attention of
+# each id to the source positions, end of sentence included; the last two are empty if they were not asked for.
+Details = tuple[list[int], float, list[float], list[list[float]]]
+
+max_beam_size: int
 
 def instruction_sets() -> list[str]:
     """Names of the instruction sets that this CPU can run, fastest first."""
 
-class SearchOptions:
-    """Options of a search.
+class SuppressedTexts:
+    """Texts that are never generated, however they are divided into pieces.
 
-    `scores=False` lets beam size 1 skip the softmax; scores are then 0. `shortlist=False` searches the whole vocabulary
-    even if the model has a shortlist.
+    Args:
+        surfaces: bytes that each piece of the vocabulary adds to a text.
+        texts: the texts in the same form, none of them empty.
+    """
+
+    def __init__(self, surfaces: Sequence[bytes], texts: Sequence[bytes]) -> None: ...
+
+class SearchOptions:
+    """Options of a search; those of text are described in `pocketmt.engine.SearchOptions`.
+
+    Args:
+        beam_size: 1 to max_beam_size, and less than the vocabulary has pieces; of sampling, the number of samples.
+        n_best: most translations of each source, 1 to beam_size.
+        length_penalty: a finite number.
+        max_length: None: 2 x source pieces + 20, and the prefix.
+        min_length: eos is not generated before.
+        scores: False lets beam size 1 skip the softmax; scores are then 0.
+        shortlist: False searches the whole vocabulary even if the model has a shortlist.
+        token_scores: whether `Details` have log-probabilities; needs `scores`.
+        attention: whether `Details` have attention.
+        unknown: whether the unknown piece may be generated.
+        repetition_penalty: a finite number above 0.
+        no_repeat_ngram: 0: any sequence may be repeated.
+        suppressed_sequences: ids of pieces that are not special, none of them empty.
+        suppressed_texts: made for this vocabulary.
+        sampling: temperature, top_k (0: all), top_p and seed; None: beam search.
+        batch_size: most sources computed together; 0: as many as are fastest.
     """
 
     def __init__(
@@ -26,13 +57,28 @@ class SearchOptions:
         min_length: int,
         scores: bool,
         shortlist: bool = True,
+        token_scores: bool = False,
+        attention: bool = False,
+        unknown: bool = False,
+        repetition_penalty: float = 1.0,
+        no_repeat_ngram: int = 0,
+        suppressed_sequences: Sequence[Sequence[int]] = ...,
+        suppressed_texts: SuppressedTexts | None = None,
+        sampling: tuple[float, int, float, int] | None = None,
+        batch_size: int = 0,
     ) -> None: ...
 
 class Pending:
-    """A running translation; cancelled when it is deleted."""
+    """A running translation; cancelled when it is deleted. One of `result` and `details` may be called, once."""
 
     def result(self) -> list[Translations]:
-        """Work on it until it is done; returns each source's (ids, score), best first. May be called once."""
+        """Work on it until it is done; returns each source's translations. CancelledError if it is cancelled."""
+
+    def details(self) -> list[list[Details]]:
+        """Like `result`, with scores and attention of ids."""
+
+    def cancel(self) -> None:
+        """End it soon; may be called while another thread waits for the result."""
 
 class Model:
     """A network packed for one instruction set; immutable, may be used from several threads at once.
@@ -80,8 +126,13 @@ class Model:
     def instruction_set(self) -> str:
         """Name of the instruction set in use."""
 
-    def submit(self, sources: Sequence[Sequence[int]], options: SearchOptions) -> Pending:
-        """Start a translation; raises EngineError if an option or id is out of range."""
+    def submit(
+        self, sources: Sequence[Sequence[int]], options: SearchOptions, prefixes: Sequence[Sequence[int]] = ...
+    ) -> Pending:
+        """Start a translation; raises EngineError if an option or id is out of range.
+
+        prefixes: ids that each source's translation begins with; an empty list: none has a prefix.
+        """
 
     def translate(self, sources: Sequence[Sequence[int]], options: SearchOptions) -> list[Translations]:
         """Each source's (ids, score), best first."""

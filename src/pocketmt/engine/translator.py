@@ -4,48 +4,23 @@ import os
 from array import array
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain, islice
-from typing import Final, TypedDict, Unpack
+from threading import Lock
+from typing import Final, Unpack
 
-from pocketmt.engine import _native
+from pocketmt.engine.arguments import check_flag, check_integer, check_lines
 from pocketmt.engine.bundled import resolve_model
+from pocketmt.engine.futures import BackgroundTranslations, TranslationFuture
+from pocketmt.engine.lines import EncodedLines, PendingLines
 from pocketmt.engine.loading import load_model
+from pocketmt.engine.options import HIGHEST_NUMBER, Search, SearchOptions, check_options
+from pocketmt.engine.results import DetailedHypothesis, Hypothesis
 from pocketmt.engine.segmentation import encode_line
-from pocketmt.errors import EngineError
+from pocketmt.engine.tokenizer import Tokenizer
 
-DEFAULT_BEAM_SIZE: Final = 4
 CHUNKS_READ_AHEAD: Final = 2
 LINES_AT_ONCE: Final = 256  # a good chunk size for long texts
-HIGHEST_NUMBER: Final = (1 << 31) - 1
 MOST_WORKERS: Final = 1024
-
-
-@dataclass(frozen=True, slots=True)
-class Hypothesis:
-    """A translation and its score: its log-probability / length ** length_penalty."""
-
-    text: str
-    score: float
-
-
-class SearchOptions(TypedDict, total=False):
-    """Options of the search for translations.
-
-    Attributes:
-        beam_size: hypotheses kept at each step (default 4); 1 is greedy search.
-        length_penalty: exponent of the length by which log-probabilities are divided (default 1.0).
-        max_length: most target pieces, including eos (default: 2 x source pieces + 20).
-        min_length: eos is not generated before this many pieces (default 0).
-        shortlist: whether to use the file's lexical shortlist, which limits a translation to probable pieces and makes
-            the search faster (default True; no effect if the file has none).
-    """
-
-    beam_size: int
-    length_penalty: float
-    max_length: int | None
-    min_length: int
-    shortlist: bool
 
 
 class Translator:
@@ -72,36 +47,103 @@ class Translator:
         instruction_set: str | None = None,
         longest_segment: int = 200,
     ) -> None:
-        if not 1 <= workers <= MOST_WORKERS:
-            raise EngineError(f"workers is {workers}, it must be from 1 to {MOST_WORKERS}")
-        if longest_segment < 1:
-            raise EngineError(f"longest_segment is {longest_segment}, it must be at least 1")
+        self.workers = check_integer("workers", workers, 1, MOST_WORKERS)
+        self._longest_segment = check_integer("longest_segment", longest_segment, 1, HIGHEST_NUMBER)
+        pin_workers = check_flag("pin_workers", pin_workers)
         loaded = load_model(resolve_model(model), workers, pin_workers, instruction_set)
         self._model, self._vocabulary, self.manifest = loaded
-        self._longest_segment = longest_segment
-        self.workers = workers
+        self.tokenizer = Tokenizer(self._vocabulary)
+        self._background: BackgroundTranslations | None = None
+        self._starting = Lock()
+
+    @property
+    def languages(self) -> tuple[str, str]:
+        """Codes of the source and the target language, as the model file has them."""
+        languages = self.manifest["languages"]
+        assert isinstance(languages, dict)
+        return languages["source"], languages["target"]
+
+    @property
+    def source_language(self) -> str:
+        """Code of the language that is translated, such as "en"."""
+        return self.languages[0]
+
+    @property
+    def target_language(self) -> str:
+        """Code of the language of translations, such as "de"."""
+        return self.languages[1]
 
     @property
     def instruction_set(self) -> str:
         """Name of the instruction set whose kernels run."""
         return self._model.instruction_set
 
-    def translate(self, lines: Sequence[str], **options: Unpack[SearchOptions]) -> list[str]:
+    def encode(self, text: str) -> list[int]:
+        """Return the piece ids of a source text (see `Tokenizer.encode`)."""
+        return self.tokenizer.encode(text)
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """Return the text of the piece ids of a translation (see `Tokenizer.decode`)."""
+        return self.tokenizer.decode(ids)
+
+    def translate(self, lines: Iterable[str], **options: Unpack[SearchOptions]) -> list[str]:
         """Return the translation of each line; that of a line without text is empty.
 
-        Raises EngineError if an option is out of range.
+        Raises:
+            TypeError: an argument has a wrong type, or an option is unknown.
+            EngineError: an option is out of range.
         """
-        return self._submit(lines, _native_options(options)).texts()
+        return self._start(lines, self._check(options)).texts()
 
     def translate_n_best(
-        self, lines: Sequence[str], n_best: int, **options: Unpack[SearchOptions]
+        self, lines: Iterable[str], n_best: int, **options: Unpack[SearchOptions]
     ) -> list[list[Hypothesis]]:
         """Return up to `n_best` (at most the beam size) translations of each line with scores, best first.
 
-        For a line translated in segments, the i-th translation joins the i-th of each segment and has their mean score.
-        A line without text has one empty translation of score 0. Raises EngineError if an option is out of range.
+        Of a line of several sentences, the i-th translation joins the i-th of each sentence and has their mean score.
+        A line without text has one empty translation of score 0. Raises as `translate` does.
         """
-        return self._submit(lines, _native_options(options, n_best, scores=True)).hypotheses()
+        return self._start(lines, self._check(options, n_best, scores=True)).hypotheses()
+
+    def translate_detailed(
+        self, lines: Iterable[str], *, n_best: int = 1, alignment: bool = True, **options: Unpack[SearchOptions]
+    ) -> list[list[DetailedHypothesis]]:
+        """Return translations with scores of their pieces and, if asked for, alignments to the source.
+
+        As `translate_n_best`, also for several sentences and no text. Raises as `translate` does.
+        """
+        return self._start(lines, self._check(options, n_best, scores=True, alignment=alignment)).details()
+
+    def submit(self, lines: Iterable[str], **options: Unpack[SearchOptions]) -> TranslationFuture[list[str]]:
+        """Start `translate` in the background; returns a `concurrent.futures.Future` that can be cancelled at any time.
+
+        Translations start in the order of submission, as many at once as there are workers. Raises at once as
+        `translate` does.
+        """
+        pending = self._start(lines, self._check(options))
+        return self._in_background().submit(pending.texts, pending.cancel)
+
+    def submit_detailed(
+        self, lines: Iterable[str], *, n_best: int = 1, alignment: bool = True, **options: Unpack[SearchOptions]
+    ) -> TranslationFuture[list[list[DetailedHypothesis]]]:
+        """Start `translate_detailed` in the background; see `submit`."""
+        pending = self._start(lines, self._check(options, n_best, scores=True, alignment=alignment))
+        return self._in_background().submit(pending.details, pending.cancel)
+
+    async def translate_async(self, lines: Iterable[str], **options: Unpack[SearchOptions]) -> list[str]:
+        """Translate as `translate` does without blocking the event loop; cancelled when the task is cancelled."""
+        import asyncio
+
+        return await asyncio.wrap_future(self.submit(lines, **options))
+
+    async def translate_detailed_async(
+        self, lines: Iterable[str], *, n_best: int = 1, alignment: bool = True, **options: Unpack[SearchOptions]
+    ) -> list[list[DetailedHypothesis]]:
+        """Translate as `translate_detailed` does without blocking the event loop; see `translate_async`."""
+        import asyncio
+
+        future = self.submit_detailed(lines, n_best=n_best, alignment=alignment, **options)
+        return await asyncio.wrap_future(future)
 
     def translate_stream(
         self, lines: Iterable[str], *, read_ahead: int = 512, **options: Unpack[SearchOptions]
@@ -112,13 +154,14 @@ class Translator:
         an answer before it gives the next line, `read_ahead` must be 1: each line is then answered before the next is
         read. For a source that knows how many lines are available, see `translate_chunks`.
         """
-        if read_ahead < 1:
-            raise EngineError(f"read_ahead is {read_ahead}, it must be at least 1")
+        check_integer("read_ahead", read_ahead, 1, HIGHEST_NUMBER)
+        if isinstance(lines, str | bytes):
+            check_lines(lines)
         remaining = iter(lines)
         chunk_size = -(-read_ahead // CHUNKS_READ_AHEAD)
         chunks = iter(lambda: list(islice(remaining, chunk_size)), [])
         ahead = CHUNKS_READ_AHEAD - 1 if read_ahead > 1 else 0
-        return chain.from_iterable(self._translate_chunks(chunks, ahead, _native_options(options)))
+        return chain.from_iterable(self._translate_chunks(chunks, ahead, self._check(options)))
 
     def translate_chunks(
         self, chunks: Iterable[Sequence[str]], **options: Unpack[SearchOptions]
@@ -129,14 +172,16 @@ class Translator:
         source that waits for more input should first give an empty chunk. Raises EngineError if an option is out of
         range.
         """
-        return self._translate_chunks(chunks, CHUNKS_READ_AHEAD - 1, _native_options(options))
+        return self._translate_chunks(chunks, CHUNKS_READ_AHEAD - 1, self._check(options))
 
     def translate_ids(self, sources: Sequence[Sequence[int]], **options: Unpack[SearchOptions]) -> list[list[int]]:
         """Return the best translation of each source, as piece ids without bos and eos; sources are not segmented.
 
         Raises EngineError if an id or option is out of range.
         """
-        return [hypotheses[0][0] for hypotheses in self._model.translate(sources, _native_options(options))]
+        search = self._check(options)
+        pending = self._model.submit(sources, search.native, search.prefixes([1] * len(sources)))
+        return [hypotheses[0][0] for hypotheses in pending.result()]
 
     def logits(self, source: Sequence[int], target: Sequence[int]) -> list[list[float]]:
         """Return teacher-forced logits after bos and each id of `target`: [len(target) + 1][vocabulary size].
@@ -147,76 +192,29 @@ class Translator:
         size = len(self._vocabulary)
         return [values[start : start + size].tolist() for start in range(0, len(values), size)]
 
-    def _translate_chunks(
-        self, chunks: Iterable[Sequence[str]], ahead: int, options: _native.SearchOptions
-    ) -> Iterator[list[str]]:
-        pending: deque[_PendingLines] = deque()
+    def _translate_chunks(self, chunks: Iterable[Sequence[str]], ahead: int, search: Search) -> Iterator[list[str]]:
+        pending: deque[PendingLines] = deque()
         for chunk in chunks:
             if chunk:
-                pending.append(self._submit(chunk, options))
+                pending.append(self._start(chunk, search))
             while len(pending) > (ahead if chunk else 0):
                 yield pending.popleft().texts()
         while pending:
             yield pending.popleft().texts()
 
-    def _submit(self, lines: Sequence[str], options: _native.SearchOptions) -> "_PendingLines":
-        segments = [encode_line(self._vocabulary, line, self._longest_segment) for line in lines]
-        return _PendingLines(self, segments, options)
+    def _check(
+        self, options: SearchOptions, n_best: int = 1, *, scores: bool = False, alignment: bool = False
+    ) -> Search:
+        alignment = check_flag("alignment", alignment)
+        return check_options(options, self._vocabulary, n_best=n_best, scores=scores, alignment=alignment)
 
-    def _text(self, ids: Sequence[int]) -> str:
-        # Byte pieces could spell a line break; each line in gives one line out.
-        return " ".join(self._vocabulary.decode(ids).splitlines())
+    def _start(self, lines: Iterable[str], search: Search) -> PendingLines:
+        checked = check_lines(lines)
+        sentences = [encode_line(self._vocabulary, line, self._longest_segment) for line in checked]
+        return PendingLines(self._model, self._vocabulary, EncodedLines(checked, sentences), search)
 
-
-class _PendingLines:
-    """Lines whose segments are being translated."""
-
-    def __init__(self, translator: Translator, lines: list[list[list[int]]], options: _native.SearchOptions) -> None:
-        self._translator = translator
-        self._segments = [len(segments) for segments in lines]
-        self._pending = translator._model.submit([ids for segments in lines for ids in segments], options)
-
-    def texts(self) -> list[str]:
-        """Return the best translation of each line."""
-        return [
-            " ".join(self._translator._text(hypotheses[0][0]) for hypotheses in segments) for segments in self._lines()
-        ]
-
-    def hypotheses(self) -> list[list[Hypothesis]]:
-        """Return the translations of each line, best first."""
-        return [self._joined(segments) if segments else [Hypothesis("", 0.0)] for segments in self._lines()]
-
-    def _joined(self, segments: list[list[tuple[list[int], float]]]) -> list[Hypothesis]:
-        joined = []
-        for parts in zip(*segments, strict=False):  # a segment may have fewer than n_best translations
-            text = " ".join(self._translator._text(ids) for ids, _ in parts)
-            joined.append(Hypothesis(text, sum(score for _, score in parts) / len(parts)))
-        return joined
-
-    def _lines(self) -> Iterator[list[list[tuple[list[int], float]]]]:
-        results = iter(self._pending.result())
-        for count in self._segments:
-            yield list(islice(results, count))
-
-
-def _native_options(options: SearchOptions, n_best: int = 1, *, scores: bool = False) -> _native.SearchOptions:
-    known = SearchOptions.__annotations__
-    unknown = sorted(set(options) - set(known))
-    if unknown:
-        raise TypeError(f"unknown search option {unknown[0]!r}; known: {', '.join(known)}")
-    max_length = options.get("max_length")
-    return _native.SearchOptions(
-        beam_size=_bounded("beam_size", options.get("beam_size", DEFAULT_BEAM_SIZE), 1),
-        n_best=_bounded("n_best", n_best, 1),
-        length_penalty=float(options.get("length_penalty", 1.0)),
-        max_length=None if max_length is None else _bounded("max_length", max_length, 1),
-        min_length=_bounded("min_length", options.get("min_length", 0), 0),
-        scores=scores,
-        shortlist=bool(options.get("shortlist", True)),
-    )
-
-
-def _bounded(name: str, value: int, lowest: int) -> int:
-    if not lowest <= value <= HIGHEST_NUMBER:
-        raise EngineError(f"{name} is {value}, it must be {lowest} to {HIGHEST_NUMBER}")
-    return value
+    def _in_background(self) -> BackgroundTranslations:
+        with self._starting:
+            if self._background is None:
+                self._background = BackgroundTranslations(self.workers)
+            return self._background

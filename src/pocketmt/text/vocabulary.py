@@ -60,3 +60,31 @@ class Vocabulary:
     def pieces(self, ids: Sequence[int]) -> list[str]:
         """Return each id's piece, as SentencePiece writes it ("▁" for a space)."""
         return [self._processor.IdToPiece(id) for id in ids]
+
+    def encode_as_pieces(self, line: str) -> list[str]:
+        """Return the pieces of a line after normalization; text that no piece has is kept as it is."""
+        pieces: list[str] = self._processor.EncodeAsPieces(normalize(line))
+        return pieces
+
+    def decode_pieces(self, pieces: Sequence[str]) -> str:
+        """Return the text of pieces, among which may be words that are no pieces of the vocabulary."""
+        text: str = self._processor.DecodePieces(list(pieces))
+        return text
+
+    def id(self, piece: str) -> int | None:
+        """Return a piece's id, or None if the vocabulary has no such piece."""
+        found = int(self._processor.PieceToId(piece))
+        return found if self._processor.IdToPiece(found) == piece else None
+
+    def surfaces(self) -> list[bytes]:
+        """Return the bytes that each piece adds to a text, with "▁" for a space; none for special pieces."""
+        ids = range(len(self))
+        pieces = self.pieces(ids)
+        return [
+            b""
+            if id < SPECIAL_PIECES
+            else bytes.fromhex(piece[3:5])
+            if self._processor.IsByte(id)
+            else piece.encode("utf-8")
+            for id, piece in zip(ids, pieces, strict=True)
+        ]

@@ -1,0 +1,30 @@
+// Constraints on the next piece of a hypothesis: pieces that must not follow it, and pieces whose logits are lowered.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "model/output/selected_output.h"
+#include "search/options.h"
+
+namespace pocketmt {
+
+// Changes to the search of one row, whose outputs are rows of its output layer.
+struct RowRules {
+    std::optional<uint32_t> forced;   // the output that must follow
+    std::vector<uint32_t> banned;     // ascending
+    std::vector<uint32_t> penalized;  // ascending, without repetitions
+    double draw = 0.0;                // of sampling: a random number, at least 0 and below 1
+};
+
+// Whether any option restricts or penalizes pieces.
+bool has_constraints(const SearchOptions& options);
+
+// Sets `banned` and `penalized` of the hypothesis `tokens`. output: the sentence's shortlist; null: the whole
+// vocabulary.
+void find_constraints(const SearchOptions& options, std::span<const uint32_t> tokens, const SelectedOutput* output,
+                      RowRules& rules);
+
+}  // namespace pocketmt

@@ -1,0 +1,60 @@
+#include "search/options.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "model/runtime/error.h"
+
+namespace pocketmt {
+
+namespace {
+
+void check_finite(const char* name, double value) {
+    if (!std::isfinite(value)) throw Error(std::string(name) + " must be a finite number");
+}
+
+void check_positive(const char* name, double value) {
+    if (!std::isfinite(value) || value <= 0.0)
+        throw Error(std::string(name) + " must be a finite number greater than 0");
+}
+
+void check_beam(const SearchOptions& options, size_t vocabulary_size) {
+    const size_t most = std::min(max_beam_size, vocabulary_size - SpecialIds::count);
+    if (options.beam_size < 1 || options.beam_size > most) {
+        throw Error("beam_size is " + std::to_string(options.beam_size) + ", it must be 1 to " + std::to_string(most));
+    }
+    if (options.n_best < 1 || options.n_best > options.beam_size) {
+        throw Error("n_best is " + std::to_string(options.n_best) + ", it must be 1 to beam_size (" +
+                    std::to_string(options.beam_size) + ")");
+    }
+}
+
+void check_sampling(const Sampling& sampling) {
+    check_positive("temperature", sampling.temperature);
+    if (!(sampling.top_p > 0.0 && sampling.top_p <= 1.0)) throw Error("top_p must be greater than 0 and at most 1");
+}
+
+void check_suppressed(const std::vector<uint32_t>& sequence, const Architecture& architecture) {
+    if (sequence.empty()) throw Error("a suppressed sequence is empty");
+    for (uint32_t piece : sequence) {
+        if (piece < SpecialIds::count || piece >= architecture.vocabulary_size)
+            throw Error("a suppressed sequence has the id " + std::to_string(piece) + ", it must be " +
+                        std::to_string(SpecialIds::count) + " to " + std::to_string(architecture.vocabulary_size - 1));
+    }
+}
+
+}  // namespace
+
+void check(const SearchOptions& options, const Architecture& architecture) {
+    check_beam(options, architecture.vocabulary_size);
+    check_finite("length_penalty", options.length_penalty);
+    check_positive("repetition_penalty", options.repetition_penalty);
+    if (options.max_length && *options.max_length < 1) throw Error("max_length must be at least 1");
+    if (options.sampling) check_sampling(*options.sampling);
+    for (const std::vector<uint32_t>& sequence : options.suppressed_sequences) check_suppressed(sequence, architecture);
+    if (options.suppressed_texts && options.suppressed_texts->vocabulary_size() != architecture.vocabulary_size)
+        throw Error("suppressed texts were made for another vocabulary");
+}
+
+}  // namespace pocketmt

@@ -1,0 +1,214 @@
+"""Options of the search for translations, and their checks."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final, TypedDict
+
+from pocketmt.engine import _native
+from pocketmt.engine.arguments import check_flag, check_integer, check_lines, check_number, check_text
+from pocketmt.engine.tokenizer import Tokenizer
+from pocketmt.errors import EngineError
+from pocketmt.text.normalization import normalize
+from pocketmt.text.vocabulary import UNK, Vocabulary
+
+DEFAULT_BEAM_SIZE: Final = 4
+HIGHEST_NUMBER: Final = (1 << 31) - 1
+HIGHEST_SEED: Final = (1 << 64) - 1
+LONGEST_SUPPRESSED_TEXT: Final = 200  # bytes; tables of the engine grow with it
+OF_SAMPLING: Final = ("temperature", "top_k", "top_p", "seed")
+
+
+class SearchOptions(TypedDict, total=False):
+    """Options of the search for translations. No translation depends on the lines that are translated with it.
+
+    Attributes:
+        beam_size: hypotheses kept at each step, 1 to 256 (default 4); 1 is greedy search.
+        length_penalty: exponent of the length by which log-probabilities are divided (default 1.0).
+        max_length: most target pieces, including eos (default: 2 x source pieces + 20, and the prefix).
+        min_length: eos is not generated before this many pieces (default 0).
+        shortlist: whether to use the file's lexical shortlist, which limits a translation to probable pieces and makes
+            the search faster (default True; no effect if the file has none).
+        batch_size: most sentences computed together; fewer need less memory (default: as many as are fastest).
+        target_prefix: text that translations must begin with: one for all lines, or a list with a text or None for each
+            line. Of a line of several sentences it is the beginning of the first.
+        suppressed_texts: texts that must not be generated. A text is found wherever it begins at the beginning of a
+            word, in whatever way it is divided into pieces, also as the beginning of a longer word.
+        suppressed_sequences: sequences of pieces ("▁" for a space) that must not be generated.
+        repetition_penalty: the logit of a piece that the translation already has is divided by this number if it is
+            positive, and multiplied if it is negative (Keskar et al. 2019, section 4.1); above 1 discourages
+            repetitions (default 1.0).
+        no_repeat_ngram_size: no sequence of this many pieces is generated twice (default 0: any may be).
+        replace_unknowns: whether the unknown piece may be generated, and is replaced by the source word with the most
+            attention (default False: it is never generated).
+        sampling: whether pieces are drawn at random from the model's probabilities, instead of searched for by a beam.
+            Asked for n translations, the engine draws n samples of each sentence (default False).
+        temperature: of sampling: logits are divided by it (default 1.0).
+        top_k: of sampling: only the k most probable pieces are drawn from (default: all).
+        top_p: of sampling: only the fewest most probable pieces whose probabilities reach this sum are drawn from
+            (default 1.0; Holtzman et al. 2020, section 3.1).
+        seed: of sampling: samples are the same for the same seed and sentence (default 0).
+    """
+
+    beam_size: int
+    length_penalty: float
+    max_length: int | None
+    min_length: int
+    shortlist: bool
+    batch_size: int | None
+    target_prefix: str | Sequence[str | None] | None
+    suppressed_texts: Sequence[str]
+    suppressed_sequences: Sequence[Sequence[str]]
+    repetition_penalty: float
+    no_repeat_ngram_size: int
+    replace_unknowns: bool
+    sampling: bool
+    temperature: float
+    top_k: int | None
+    top_p: float
+    seed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """Checked options: those of the engine, and those that concern single lines and results.
+
+    Attributes:
+        native: options of the engine.
+        prefix: piece ids that every translation begins with.
+        line_prefixes: the same for each line; None: `prefix` for all.
+        replace_unknowns: see `SearchOptions`.
+        alignment: whether results have alignments.
+    """
+
+    native: _native.SearchOptions
+    prefix: list[int]
+    line_prefixes: list[list[int]] | None
+    replace_unknowns: bool
+    alignment: bool
+
+    def prefixes(self, sentences: Sequence[int]) -> list[list[int]]:
+        """Return a prefix for each sentence of lines with these numbers of sentences; empty if there are no prefixes.
+
+        Raises EngineError if there is a list of prefixes that has not one for each line.
+        """
+        if self.line_prefixes is None and not self.prefix:
+            return []
+        lines = [self.prefix] * len(sentences) if self.line_prefixes is None else self.line_prefixes
+        if len(lines) != len(sentences):
+            raise EngineError(f"target_prefix has {len(lines)} texts for {len(sentences)} lines")
+        prefixes: list[list[int]] = []
+        for prefix, count in zip(lines, sentences, strict=True):
+            prefixes += [prefix, *[[]] * (count - 1)][:count]
+        return prefixes
+
+
+def check_options(
+    options: SearchOptions, vocabulary: Vocabulary, *, n_best: int = 1, scores: bool = False, alignment: bool = False
+) -> Search:
+    """Check options, and encode their texts.
+
+    Args:
+        options: what the caller gave.
+        vocabulary: of the model.
+        n_best: translations of each sentence.
+        scores: whether scores are needed.
+        alignment: whether alignments are needed.
+
+    Raises:
+        TypeError: an option is unknown or has a wrong type.
+        EngineError: an option is out of range.
+    """
+    known = SearchOptions.__annotations__
+    unknown = sorted(set(options) - set(known))
+    if unknown:
+        raise TypeError(f"unknown search option {unknown[0]!r}; known: {', '.join(known)}")
+    sampling = _sampling(options)
+    n_best = check_integer("n_best", n_best, 1, _native.max_beam_size)
+    max_length, batch_size = options.get("max_length"), options.get("batch_size")
+    replace_unknowns = check_flag("replace_unknowns", options.get("replace_unknowns", False))
+    prefix = options.get("target_prefix")
+    by_line = prefix is not None and not isinstance(prefix, str)
+    return Search(
+        native=_native.SearchOptions(
+            beam_size=_beam_size(options, n_best, sampling is not None),
+            n_best=n_best,
+            length_penalty=check_number("length_penalty", options.get("length_penalty", 1.0)),
+            max_length=None if max_length is None else check_integer("max_length", max_length, 1, HIGHEST_NUMBER),
+            min_length=check_integer("min_length", options.get("min_length", 0), 0, HIGHEST_NUMBER),
+            scores=scores,
+            shortlist=check_flag("shortlist", options.get("shortlist", True)),
+            token_scores=scores,
+            attention=alignment or replace_unknowns,
+            unknown=replace_unknowns,
+            repetition_penalty=check_number("repetition_penalty", options.get("repetition_penalty", 1.0)),
+            no_repeat_ngram=check_integer("no_repeat_ngram_size", options.get("no_repeat_ngram_size", 0), 0, 10**6),
+            suppressed_sequences=_sequences(options.get("suppressed_sequences", ()), vocabulary),
+            suppressed_texts=_suppressed_texts(options.get("suppressed_texts", ()), vocabulary),
+            sampling=sampling,
+            batch_size=0 if batch_size is None else check_integer("batch_size", batch_size, 1, HIGHEST_NUMBER),
+        ),
+        prefix=[] if by_line else _prefix(prefix, vocabulary),
+        line_prefixes=[_prefix(each, vocabulary) for each in _list("target_prefix", prefix)] if by_line else None,
+        replace_unknowns=replace_unknowns,
+        alignment=alignment,
+    )
+
+
+def _beam_size(options: SearchOptions, n_best: int, sampling: bool) -> int:
+    if not sampling:
+        return check_integer("beam_size", options.get("beam_size", DEFAULT_BEAM_SIZE), 1, _native.max_beam_size)
+    if options.get("beam_size", 1) != 1:
+        raise EngineError("sampling does not search with a beam: leave beam_size out")
+    return n_best
+
+
+def _sampling(options: SearchOptions) -> tuple[float, int, float, int] | None:
+    given = [name for name in OF_SAMPLING if name in options]
+    if not check_flag("sampling", options.get("sampling", False)):
+        if given:
+            raise EngineError(f"{given[0]} is an option of sampling: set sampling=True, or leave it out")
+        return None
+    top_k = options.get("top_k")
+    return (
+        check_number("temperature", options.get("temperature", 1.0)),
+        0 if top_k is None else check_integer("top_k", top_k, 1, HIGHEST_NUMBER),
+        check_number("top_p", options.get("top_p", 1.0)),
+        check_integer("seed", options.get("seed", 0), 0, HIGHEST_SEED),
+    )
+
+
+def _prefix(text: object, vocabulary: Vocabulary) -> list[int]:
+    if text is None:
+        return []
+    ids = vocabulary.encode(check_text(text, "target_prefix"))
+    if UNK in ids:
+        unknown = vocabulary.encode_as_pieces(str(text))[ids.index(UNK)]
+        raise EngineError(f"target_prefix has {unknown!r}, which no piece of the vocabulary has: leave it out")
+    return ids
+
+
+def _list(name: str, values: object) -> Iterable[object]:
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        raise TypeError(f"{name} must be a list, not {type(values).__name__}")
+    return values
+
+
+def _sequences(sequences: Sequence[Sequence[str]], vocabulary: Vocabulary) -> list[list[int]]:
+    tokenizer = Tokenizer(vocabulary)
+    return [
+        tokenizer.ids(check_lines(sequence, "a sequence of suppressed_sequences"))
+        for sequence in _list("suppressed_sequences", sequences)
+    ]
+
+
+def _suppressed_texts(texts: Sequence[str], vocabulary: Vocabulary) -> _native.SuppressedTexts | None:
+    surfaces = []
+    for text in check_lines(texts, "suppressed_texts"):
+        normalized = normalize(text)
+        surface = ("▁" + normalized.replace(" ", "▁")).encode("utf-8", "replace")
+        if not normalized:
+            raise EngineError(f"suppressed_texts has {text!r}, which is no text")
+        if len(surface) > LONGEST_SUPPRESSED_TEXT:
+            raise EngineError(f"a text of suppressed_texts is longer than {LONGEST_SUPPRESSED_TEXT} bytes")
+        surfaces.append(surface)
+    return _native.SuppressedTexts(vocabulary.surfaces(), surfaces) if surfaces else None

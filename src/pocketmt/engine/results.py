@@ -1,0 +1,95 @@
+"""Results of the engine as text: of one line from those of its sentences."""
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pocketmt.engine import _native
+from pocketmt.engine.alignment import Alignment, join_alignments, make_alignment
+from pocketmt.engine.options import Search
+from pocketmt.text.vocabulary import UNK, Vocabulary
+
+
+@dataclass(frozen=True, slots=True)
+class Hypothesis:
+    """A translation and its score: its log-probability / length ** length_penalty; the length includes eos."""
+
+    text: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class DetailedHypothesis(Hypothesis):
+    """A translation with its score and those of its pieces.
+
+    Attributes:
+        pieces: the pieces of the translation, "▁" for a space.
+        token_scores: log-probability of each piece after the pieces before it.
+        alignment: to the source; None if it was not asked for.
+    """
+
+    pieces: tuple[str, ...]
+    token_scores: tuple[float, ...]
+    alignment: Alignment | None
+
+
+def best_text(vocabulary: Vocabulary, ids: Sequence[int]) -> str:
+    """Return the text of piece ids, as one line."""
+    # Byte pieces could spell a line break; each line in gives one line out.
+    return " ".join(vocabulary.decode(ids).splitlines())
+
+
+def describe(
+    vocabulary: Vocabulary, source: Sequence[str], details: "_native.Details", search: Search
+) -> DetailedHypothesis:
+    """Return the translation of one sentence.
+
+    Args:
+        vocabulary: of the model.
+        source: the pieces of the sentence.
+        details: the engine's result.
+        search: says what was asked for.
+    """
+    ids, score, token_scores, attention = details
+    pieces = vocabulary.pieces(ids)
+    text = best_text(vocabulary, ids)
+    rows = tuple(tuple(row[: len(source)]) for row in attention)
+    if search.replace_unknowns and UNK in ids:
+        _replace_unknowns(vocabulary, ids, pieces, make_alignment(source, pieces, rows))
+        text = " ".join(vocabulary.decode_pieces(pieces).splitlines())
+    alignment = make_alignment(source, pieces, rows) if search.alignment else None
+    return DetailedHypothesis(text, score, tuple(pieces), tuple(token_scores[: len(ids)]), alignment)
+
+
+def join(parts: Sequence[DetailedHypothesis], search: Search) -> DetailedHypothesis:
+    """Return the translation of a line from those of its sentences; its score is their mean."""
+    alignments = [part.alignment for part in parts if part.alignment is not None]
+    return DetailedHypothesis(
+        " ".join(part.text for part in parts),
+        sum(part.score for part in parts) / len(parts) if parts else 0.0,
+        tuple(piece for part in parts for piece in part.pieces),
+        tuple(score for part in parts for score in part.token_scores),
+        join_alignments(alignments) if search.alignment else None,
+    )
+
+
+def source_pieces(vocabulary: Vocabulary, line: str, sentences: Sequence[Sequence[int]]) -> list[list[str]]:
+    """Return the pieces of each sentence of a line; unknown characters are kept as they are."""
+    pieces = [vocabulary.pieces(ids) for ids in sentences]
+    if any(UNK in ids for ids in sentences):
+        whole = vocabulary.encode_as_pieces(line)
+        unknown = [piece for piece, id in zip(whole, vocabulary.encode(line), strict=True) if id == UNK]
+        places = [(each, index) for each, ids in enumerate(sentences) for index, id in enumerate(ids) if id == UNK]
+        for (each, index), text in zip(places, unknown, strict=False):
+            pieces[each][index] = text
+    return pieces
+
+
+def _replace_unknowns(vocabulary: Vocabulary, ids: Sequence[int], pieces: list[str], alignment: Alignment) -> None:
+    """Replace unknown pieces by the source piece with the most attention, if that is unknown, or else by its word."""
+    for source, target in alignment.piece_links():
+        if ids[target] != UNK:
+            continue
+        piece = alignment.source_pieces[source]
+        word = bisect_right(alignment.source_word_starts, source) - 1
+        pieces[target] = alignment.source_words[word] if vocabulary.id(piece) is not None else piece

@@ -1,0 +1,58 @@
+"""The Tokenizer class: text to pieces of a model's vocabulary, and back."""
+
+from collections.abc import Sequence
+
+from pocketmt.engine.arguments import check_text
+from pocketmt.errors import EngineError
+from pocketmt.text.vocabulary import Vocabulary
+
+
+class Tokenizer:
+    """The vocabulary of a model, which source and target language share.
+
+    A piece is an entry of the vocabulary, as SentencePiece writes it ("▁" for a space); an id is its place. Ids 0 to 3
+    are padding, beginning of sentence, end of sentence and unknown.
+    """
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self._vocabulary = vocabulary
+
+    def __len__(self) -> int:
+        """Return the number of pieces, special pieces included."""
+        return len(self._vocabulary)
+
+    def encode(self, text: str) -> list[int]:
+        """Return the piece ids of a text after Unicode normalization (NFKC), without beginning and end of sentence.
+
+        Characters that the vocabulary lacks have the id 3 (unknown).
+        """
+        return self._vocabulary.encode(check_text(text, "text"))
+
+    def encode_as_pieces(self, text: str) -> list[str]:
+        """Return the pieces of a text, one for each id of `encode`; unknown characters are kept as they are."""
+        return self._vocabulary.encode_as_pieces(check_text(text, "text"))
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """Return the text of piece ids; special ids are left out. EngineError if an id is out of range."""
+        self._check(ids)
+        return self._vocabulary.decode(ids)
+
+    def pieces(self, ids: Sequence[int]) -> list[str]:
+        """Return each id's piece. EngineError if an id is out of range."""
+        self._check(ids)
+        return self._vocabulary.pieces(ids)
+
+    def ids(self, pieces: Sequence[str]) -> list[int]:
+        """Return each piece's id. EngineError naming the first piece that the vocabulary lacks."""
+        found = []
+        for piece in pieces:
+            id = self._vocabulary.id(check_text(piece, "a piece"))
+            if id is None:
+                raise EngineError(f"the vocabulary has no piece {piece!r}; `encode_as_pieces` gives a text's pieces")
+            found.append(id)
+        return found
+
+    def _check(self, ids: Sequence[int]) -> None:
+        for id in ids:
+            if not 0 <= id < len(self):
+                raise EngineError(f"piece id {id} is not in the vocabulary of {len(self)} pieces")
