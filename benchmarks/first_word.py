@@ -18,6 +18,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks.command import run
 from benchmarks.markdown import markdown_table
 from benchmarks.one_core import OneCore, add_core_option
 from benchmarks.peer.child_process import Child
@@ -120,4 +121,4 @@ def first_word_seconds(side: Side, setting: Setting, model: TimedModel) -> dict[
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(run(main))

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks.command import run
 from benchmarks.data import ROOT
 from benchmarks.record_files import write_record
 from pocketmt.compression.choosing.sensitivity import Sensitivity, measure_sensitivity
@@ -69,4 +70,4 @@ def table(found: Sensitivity) -> list[dict[str, Any]]:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(run(main))

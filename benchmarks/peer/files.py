@@ -32,6 +32,8 @@ MIXED: Final = "mixed2.6"  # binary codes of 1 to 4 bits by sub-layer and word f
 MIXED_RECIPE: Final = "chung/mixed-2.6-bits"
 FORMS: Final = (*presets(), MIXED)  # float32, uniform8, logarithmic4, mixed2.6
 PEER_FORMS: Final = ("float32", "int8")
+CTRANSLATE2_REMEDY: Final = "pip install -r benchmarks/requirements.lock, or name another Python by --peer-python"
+MARIAN_REMEDY: Final = "`make marian` creates an environment with Marian, for --marian-python"
 
 
 @dataclass(frozen=True)
@@ -87,11 +89,12 @@ def write_ctranslate2(network: Network, folder: Path, python: str) -> dict[str, 
         vocabulary=numpy.frombuffer(network.vocabulary, dtype=numpy.uint8),
         **arrays,  # type: ignore[arg-type]
     )
+    _check_installed("ctranslate2", python, CTRANSLATE2_REMEDY)
     _run(
         [python, "-m", "benchmarks.peer.run_ctranslate2", "export", str(exchange), str(folder)],
         python,
         "export to CTranslate2",
-        "install it by `pip install -r benchmarks/requirements.lock`, or name another Python by --peer-python",
+        CTRANSLATE2_REMEDY,
     )
     exchange.unlink()
     return {form: folder / form for form in PEER_FORMS}
@@ -114,6 +117,7 @@ def write_marian(network: Network, folder: Path, python: str) -> tuple[int, int]
 
     Raises ConfigurationError if Marian does not support the network or shortlist, or the conversion fails.
     """
+    _check_installed("pymarian", python, MARIAN_REMEDY)
     folder.mkdir(parents=True, exist_ok=True)
     arrays = {name: tensor.numpy() for name, tensor in network.weights.items()}
     pieces = network.pieces()
@@ -124,7 +128,7 @@ def write_marian(network: Network, folder: Path, python: str) -> tuple[int, int]
             [python, "-m", "pymarian", "convert", *files, "--gemm-type", form],
             python,
             "convert for Marian",
-            "`make marian` creates an environment with Marian, for --marian-python",
+            MARIAN_REMEDY,
         )
     if network.shortlist is None:
         return None
@@ -133,9 +137,20 @@ def write_marian(network: Network, folder: Path, python: str) -> tuple[int, int]
     return first, top_k
 
 
-def _run(command: Sequence[str], python: str, task: str, remedy: str) -> None:
+def _check_installed(package: str, python: str, remedy: str) -> None:
+    """Raise ConfigurationError, which ends with the remedy, if a Python does not run or lacks a package."""
+    command = [python, "-c", f"import {package}"]
     try:
-        subprocess.run(command, cwd=ROOT, env=child_environment({}, python), check=True, capture_output=True, text=True)
-    except (OSError, subprocess.CalledProcessError) as error:
-        said = getattr(error, "stderr", None) or ""
-        raise ConfigurationError(f"{python} could not {task} ({error}): {remedy}\n{said}".rstrip()) from error
+        found = subprocess.run(command, cwd=ROOT, capture_output=True, check=False).returncode == 0
+    except OSError as error:
+        raise ConfigurationError(f"{python}: cannot be run ({error.strerror}): {remedy}") from error
+    if not found:
+        raise ConfigurationError(f"{python} has no package {package}: {remedy}")
+
+
+def _run(command: Sequence[str], python: str, task: str, remedy: str) -> None:
+    environment = child_environment({}, python)
+    answer = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    if answer.returncode != 0:
+        last = (answer.stderr.strip() or f"exit status {answer.returncode}").splitlines()[-1]
+        raise ConfigurationError(f"{python} could not {task} ({last}): {remedy}")

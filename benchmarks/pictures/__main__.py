@@ -3,11 +3,13 @@
 python -m benchmarks.pictures
 """
 
+import argparse
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from benchmarks.command import run
 from benchmarks.data import ROOT
 from benchmarks.pictures.kernels import draw_kernels
 from benchmarks.pictures.overview import draw_overview
@@ -16,7 +18,6 @@ from benchmarks.pictures.sensitivity import draw_sensitivity
 from benchmarks.pictures.sizes import draw_small, draw_tiny
 from benchmarks.recipe_files import read_renamed_record
 from pocketmt.atomic_file import atomic_write
-from pocketmt.errors import PocketMTError
 
 # File -> the function that draws it, and the records that it needs.
 PICTURES: Final[Mapping[str, tuple[Callable[..., str], tuple[str, ...]]]] = {
@@ -41,18 +42,15 @@ def draw(name: str, records: Path, folder: Path) -> None:
         stream.write(picture.encode())
 
 
-def main() -> int:
-    """Draw all pictures into docs/pictures; return 1 if a record is missing or lacks data."""
+def main(arguments: Sequence[str]) -> int:
+    """Draw all pictures into docs/pictures; return the exit status."""
+    argparse.ArgumentParser(description="Draw docs/pictures from benchmarks/records.").parse_args(arguments)
     folder = ROOT / "docs" / "pictures"
     folder.mkdir(exist_ok=True)
-    try:
-        for name in PICTURES:
-            draw(name, ROOT / "benchmarks" / "records", folder)
-    except PocketMTError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
+    for name in PICTURES:
+        draw(name, ROOT / "benchmarks" / "records", folder)
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(main))

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import torch
 
+from benchmarks.command import run
 from benchmarks.peer import __main__ as program
 from benchmarks.peer.__main__ import QUICK
 from benchmarks.peer.child_process import Child
@@ -70,10 +71,8 @@ def test_models_with_or_without_a_shortlist_can_be_selected(
 ) -> None:
     made = [replace(MODEL, shortlist=False), MODEL]
     monkeypatch.setattr(program, "random_models", lambda *_: iter(made))
-    monkeypatch.setattr(
-        sys, "argv", ["peer", "--trained", "--random", "tiny", *(["--shortlist", *asked] * bool(asked))]
-    )
-    assert [model.shortlist for model, _ in program._models(program._options(), tmp_path)] == timed
+    arguments = ["--trained", "--random", "tiny", *(["--shortlist", *asked] * bool(asked))]
+    assert [model.shortlist for model, _ in program._models(program._options(arguments), tmp_path)] == timed
 
 
 def test_measurements_before_an_error_are_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -86,8 +85,7 @@ def test_measurements_before_an_error_are_kept(monkeypatch: pytest.MonkeyPatch, 
     )
     monkeypatch.setattr(program, "_models", models)
     monkeypatch.setattr(program, "_measure", lambda *_: iter([{"rows": rows}]))
-    monkeypatch.setattr(sys, "argv", ["peer", "--trained", "--output", str(tmp_path / "record.json")])
-    assert program.main() == 1
+    assert run(program.main, ["--trained", "--output", str(tmp_path / "record.json")]) == 1
     assert [row["peer"] for row in read_record(tmp_path / "record.json")["rows"]] == ["Marian"]
 
 
