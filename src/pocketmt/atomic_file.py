@@ -1,13 +1,17 @@
 """Output files that appear under their names only when they are complete."""
 
+import errno
 import os
 import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Final
 
 from pocketmt.errors import ConfigurationError
+
+# No space, no quota, larger than the file system or the process allows.
+DISK_ERRORS: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def check_output(path: Path) -> None:
@@ -41,7 +45,7 @@ def write_together(*paths: Path) -> Iterator[Sequence[BinaryIO]]:
     finals = [None if _is_special(path) else path.resolve() for path in paths]
     written = [path if final is None else _temporary_path(final) for path, final in zip(paths, finals, strict=True)]
     try:
-        with ExitStack() as opened:
+        with naming(*paths), ExitStack() as opened:
             streams = [opened.enter_context(file.open("wb")) for file in written]
             yield streams
             for stream, final in zip(streams, finals, strict=True):
@@ -56,6 +60,17 @@ def write_together(*paths: Path) -> Iterator[Sequence[BinaryIO]]:
         for file, final in zip(written, finals, strict=True):
             if final is not None:
                 file.unlink(missing_ok=True)
+
+
+@contextmanager
+def naming(*paths: Path) -> Iterator[None]:
+    """Name the files in an error of the block that a full disk causes; the operating system does not name them."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in DISK_ERRORS and error.filename is None:
+            error.filename = ", ".join(map(str, paths))
+        raise
 
 
 def _is_special(path: Path) -> bool:

@@ -1,25 +1,84 @@
-"""Settings in TOML files, and the paths in them."""
+"""Settings in TOML files, the paths in them, and messages with the names and values that are allowed."""
 
 import os
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
 
 import msgspec
+from msgspec import inspect
 
 from pocketmt.errors import ConfigurationError
 
 _VARIABLE: Final = re.compile(r"\$\{(?P<name>\w+)(?P<default>:-[^}]*)?\}")
 
 
-def read_toml(path: Path, type: Any = Any) -> Any:
-    """Return the contents of a TOML file as a value of `type`; ConfigurationError names the file and what is wrong."""
+def read_toml(path: Path, struct: type[msgspec.Struct]) -> Any:
+    """Return the contents of a TOML file as a struct; ConfigurationError names the file, the place and what is allowed.
+
+    Raises ConfigurationError also if the file cannot be read.
+    """
     try:
-        return msgspec.toml.decode(path.read_bytes(), type=type)
+        document = msgspec.toml.decode(path.read_bytes())
     except OSError as error:
         raise ConfigurationError(f"{path}: cannot be read ({error.strerror or error})") from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise ConfigurationError(f"{path}: {error}") from error
+    try:
+        return msgspec.convert(document, struct)
+    except msgspec.ValidationError as error:
+        raise ConfigurationError(f"{path}: {explain(error, document, struct)}") from error
+
+
+def explain(error: msgspec.ValidationError, document: Any, struct: type[msgspec.Struct]) -> str:
+    """Return the place and the cause of an error; for unknown names and values, also those that are allowed.
+
+    Args:
+        error: raised by msgspec for the document; gives the cause of other errors, such as values out of range.
+        document: as decoded without a type.
+        struct: the type that it does not convert to.
+    """
+    found = _wrong_name(document, inspect.type_info(struct), "")
+    if found is not None:
+        return found
+    cause, _, place = str(error).partition(" - at `$")
+    return f"{place.strip('.`')}: {cause[:1].lower()}{cause[1:]}".removeprefix(": ")
+
+
+def _wrong_name(value: Any, kind: inspect.Type, place: str) -> str | None:
+    """Return a message about the first unknown field, struct or choice in a value; None if there is none."""
+    kinds = kind.types if isinstance(kind, inspect.UnionType) else (kind,)
+    if isinstance(value, dict):
+        return _wrong_name_in_struct(value, [each for each in kinds if isinstance(each, inspect.StructType)], place)
+    if isinstance(value, list):
+        items = [each.item_type for each in kinds if isinstance(each, inspect.ListType)]
+        pairs = enumerate(value) if items else ()
+        return _first(_wrong_name(each, items[0], f"{place}[{index}]") for index, each in pairs)
+    choices = [choice for each in kinds if isinstance(each, inspect.LiteralType) for choice in each.values]
+    if choices and value not in choices:
+        return f"{place.lstrip('.')}: invalid value {value!r} (allowed: {', '.join(map(repr, choices))})"
+    return None
+
+
+def _wrong_name_in_struct(value: dict[str, Any], structs: list[inspect.StructType], place: str) -> str | None:
+    tag = structs[0].tag_field if structs else None
+    if tag is not None and tag in value:
+        tags = [each.tag for each in structs]
+        structs = [each for each in structs if each.tag == value[tag]]
+        if not structs:
+            return f"{place.lstrip('.')}.{tag}: invalid value {value[tag]!r} (allowed: {', '.join(map(repr, tags))})"
+    if len(structs) != 1:
+        return None
+    fields = {field.encode_name: field.type for field in structs[0].fields}
+    unknown = [name for name in value if name not in fields and name != tag]
+    if unknown:
+        return f"{place.lstrip('.')}: unknown field `{unknown[0]}` (allowed: {', '.join(fields)})".removeprefix(": ")
+    return _first(_wrong_name(value[name], fields[name], f"{place}.{name}") for name in value if name != tag)
+
+
+def _first(messages: Iterable[str | None]) -> str | None:
+    return next((message for message in messages if message is not None), None)
 
 
 def absolute_path(text: str, folder: Path) -> str:

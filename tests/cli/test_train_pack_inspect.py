@@ -53,6 +53,28 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return run
 
 
+def test_the_unit_of_a_configuration_is_in_the_model_file(pocketmt: Run, tmp_path: Path) -> None:
+    configuration, run, file = write_run(tmp_path), tmp_path / "run", tmp_path / "lines.pocketmt"
+    configuration.write_text(configuration.read_text().replace("[training]", 'unit = "line"\n[training]'))
+    assert pocketmt("train", configuration, "--output", run).returncode == 0
+    assert pocketmt("pack", run, "--output", file).returncode == 0
+    assert json.loads(pocketmt("inspect", file, "--json").stdout)["unit"] == "line"
+    whole, split = (
+        pocketmt("translate", "-m", file, *options, stdin=b"a red house. two dogs.\n") for options in ([], ["--split"])
+    )
+    assert whole.returncode == split.returncode == 0, split.stderr
+    alone = pocketmt("translate", "-m", file, stdin=b"a red house.\ntwo dogs.\n").stdout.split(b"\n")
+    assert split.stdout == b" ".join(alone[:2]) + b"\n"
+
+
+def test_an_unknown_unit_is_refused(pocketmt: Run, tmp_path: Path) -> None:
+    configuration = write_run(tmp_path)
+    configuration.write_text(configuration.read_text().replace("[training]", 'unit = "page"\n[training]'))
+    answer = pocketmt("train", configuration, "--output", tmp_path / "run")
+    assert answer.returncode == 1
+    assert b"unit" in answer.stderr and b"'page'" in answer.stderr
+
+
 def test_an_entropy_coded_file_is_smaller_and_translates_the_same(pocketmt: Run, trained: Path, tmp_path: Path) -> None:
     plain, coded = tmp_path / "plain.pocketmt", tmp_path / "coded.pocketmt"
     assert pocketmt("pack", trained, "-s", "uniform8", "-o", plain).returncode == 0
@@ -74,6 +96,7 @@ def test_a_trained_model_is_packed_inspected_and_run(pocketmt: Run, trained: Pat
         report = json.loads(pocketmt("inspect", file, "--json").stdout)
         assert report["file_bytes"] == sizes[scheme]
         assert (report["licence"], report["description"]) == ("none", "a test")
+        assert report["unit"] == "sentence"
         assert (report["source_language"], report["target_language"]) == ("en", "up")
         assert report["architecture"]["model_dimension"] == 128
         table = pocketmt("inspect", file).stdout.decode()

@@ -300,3 +300,16 @@ def test_an_interrupted_translation_leaves_no_output(
     assert process.returncode == status
     assert message.decode().strip() == expected
     assert os.listdir(tmp_path) == ["long.en"]
+
+
+def test_sentences_of_a_line_are_translated_one_by_one(pocketmt: Run, random_model: Path) -> None:
+    alone = pocketmt("translate", "-m", random_model, stdin=b"A bird.\nThe tree.\n").stdout.decode().split("\n")
+    line = b" A bird.\t The tree.  \n\n"
+    assert pocketmt("translate", "-m", random_model, stdin=line).stdout.decode() == f" {alone[0]}\t {alone[1]}  \n\n"
+    columns = (
+        pocketmt("translate", "-m", random_model, "-n", "2", stdin=line).stdout.decode().split("\n")[0].split("\t")
+    )
+    assert len(columns) == 2  # A tab between sentences is no column.
+    whole = pocketmt("translate", "-m", random_model, "--no-split", stdin=line)
+    assert whole.returncode == 0
+    assert whole.stdout.decode().strip() != f"{alone[0]}\t {alone[1]}"

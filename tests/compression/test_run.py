@@ -3,7 +3,9 @@
 import dataclasses
 import json
 import math
+import os
 import shutil
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +14,12 @@ import pytest
 import torch
 
 import pocketmt.compression.stage as stage_module
+from pocketmt.compression.choosing.allocation import Target
+from pocketmt.compression.choosing.target import compress_run_to
+from pocketmt.compression.run import CompressionTask, compress_run, score_run
 from pocketmt.compression.stage_result import StageResult
 from pocketmt.errors import ConfigurationError, DataError, ModelFileError
+from pocketmt.folder_lock import LockedError, locked
 from pocketmt.quantization import fake_quantize
 from pocketmt.quantization.registry import scheme_from_options
 from pocketmt.quantization.row_groups import decoded_weights
@@ -231,7 +237,58 @@ def test_the_folder_of_another_compression_is_refused(tiny_run: Path, tmp_path: 
     model = read_trained_model(tiny_run)
     compress(model, one_stage("uniform", 8, method="straight_through"), tmp_path / "work")
     with pytest.raises(ConfigurationError, match="another recipe or of another model"):
-        compress(model, one_stage("uniform", 8, method="straight_through", updates=5), tmp_path / "work")
+        compress(model, one_stage("uniform", 8, method="straight_through", batch_tokens=50), tmp_path / "work")
+    with pytest.raises(ConfigurationError, match="another recipe or of another model"):
+        compress(model, one_stage("uniform", 8, method="straight_through", updates=3), tmp_path / "work")
+    falling = {"rate": 3e-3, "schedule": "linear"}
+    for updates in (4, 5):
+        plan = one_stage("uniform", 8, method="straight_through", updates=updates, learning_rate=falling)
+        with pytest.raises(ConfigurationError, match="another recipe") if updates == 5 else nullcontext():
+            compress(model, plan, tmp_path / "falling")
+
+
+def test_a_finished_compression_is_extended_to_the_same_result(tiny_run: Path, tmp_path: Path) -> None:
+    model = read_trained_model(tiny_run)
+    assert model.configuration is not None
+    settings: dict[str, Any] = {"method": "straight_through", "validate_every": 3}
+    compress(model, one_stage("uniform", 8, updates=3, **settings), tmp_path / "extended")
+    # How long the model itself was trained does not change how it is compressed.
+    training = msgspec.structs.replace(model.configuration.training, maximum_updates=7)
+    configuration = msgspec.structs.replace(model.configuration, training=training)
+    later = dataclasses.replace(model, configuration=configuration)
+    extended, _ = compress(later, one_stage("uniform", 8, updates=6, **settings), tmp_path / "extended")
+    whole, _ = compress(model, one_stage("uniform", 8, updates=6, **settings), tmp_path / "whole")
+    assert_equal(extended, whole)
+    assert events(tmp_path / "extended") == events(tmp_path / "whole")
+
+
+def test_a_refused_compression_leaves_nothing(tiny_run: Path, tmp_path: Path) -> None:
+    empty = tmp_path / "empty.en"
+    empty.write_text("\n")
+    sequence = one_stage("uniform", 8, method="straight_through", objective="sequence_distillation")
+    task = CompressionTask(run=tiny_run, folder=tmp_path / "work", source_text=empty)
+    with pytest.raises(DataError, match="none of its lines has a usable translation"):
+        compress_run(task, sequence, tmp_path / "out.pocketmt")
+    # Translations of the training text are kept; they suit any recipe.
+    assert sorted(os.listdir(tmp_path)) == ["empty.en", "work"]
+    assert os.listdir(tmp_path / "work") == ["translations"]
+    plan = one_stage("uniform", 8, method="straight_through", updates=2)
+    task = dataclasses.replace(task, source_text=None)
+    assert compress_run(task, plan, tmp_path / "out.pocketmt") > 0
+
+
+def test_a_locked_folder_is_refused(tiny_run: Path, tmp_path: Path) -> None:
+    task = CompressionTask(run=tiny_run, folder=tmp_path / "work")
+    plan = one_stage("uniform", 8, method="straight_through", updates=2)
+    target = Target(loss_increase=0.1)
+    with locked(tmp_path / "work"):
+        with pytest.raises(LockedError, match=rf"in use by process {os.getpid()} on"):
+            compress_run(task, plan, tmp_path / "out.pocketmt")
+        with pytest.raises(LockedError):
+            score_run(task, plan)
+        with pytest.raises(LockedError):
+            compress_run_to(target, task, tmp_path / "out.pocketmt")
+    assert os.listdir(tmp_path) == []
 
 
 def test_without_text_only_stages_that_need_none_run(tiny_run: Path, tmp_path: Path) -> None:

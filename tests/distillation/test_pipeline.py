@@ -12,6 +12,7 @@ from pocketmt.cli.main import run as run_here
 from pocketmt.distillation.configuration import read_pipeline
 from pocketmt.engine import Translator
 from pocketmt.errors import ConfigurationError
+from pocketmt.folder_lock import locked
 from pocketmt.model_file import open_model
 from pocketmt.model_file.activations.activation_quantization import StoredStaticActivations
 from pocketmt.model_file.architecture import TransformerArchitecture
@@ -120,6 +121,13 @@ def test_a_killed_pipeline_resumes_to_the_same_model(folder: Path) -> None:
     assert run_here(["pipeline", str(folder / "pipeline.toml"), "--output", str(folder / "whole")]) == 0
     whole, killed = ((folder / name / "model.pocketmt").read_bytes() for name in ("whole", "killed"))
     assert whole == killed
+
+
+def test_a_locked_folder_is_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with locked(folder / "work"):
+        assert run_here(["pipeline", str(folder / "pipeline.toml"), "--output", str(folder / "work")]) == 1
+    assert f"error: {folder / 'work'}: in use by process {os.getpid()} on " in capsys.readouterr().err
+    assert not (folder / "work").exists()
 
 
 def test_the_student_can_learn_by_word_level_distillation(folder: Path) -> None:

@@ -13,6 +13,7 @@ import pocketmt.training.translations as translations
 from pocketmt.distillation.teachers import Teachers
 from pocketmt.distillation.texts import Text, distill
 from pocketmt.errors import ConfigurationError, DataError
+from pocketmt.folder_lock import LockedError, locked
 from tests.compression.tiny_run import write_tiny_run
 
 
@@ -89,10 +90,17 @@ def test_an_interrupted_distillation_resumes_with_the_next_shard(
     monkeypatch.setattr(Teachers, "translate", stopping)
     with pytest.raises(KeyboardInterrupt):
         write(run, tmp_path, texts)
-    assert sorted(os.listdir(tmp_path)) == ["a.en", "b.en", "work"]  # No output is incomplete.
+    # No output is incomplete, and there is no work folder before the first shard.
+    assert sorted(os.listdir(tmp_path)) == ["a.en", "b.en", *(["work"] if stopped else [])]
     source, target = write(run, tmp_path, texts)
     assert calls == 4
     assert (source, target) == (READ, teachers(run, tmp_path).translate(READ, None))
+
+
+def test_a_locked_folder_is_refused(run: Path, texts: list[Text], tmp_path: Path) -> None:
+    with locked(tmp_path / "work"), pytest.raises(LockedError, match="work: in use by process"):
+        write(run, tmp_path, texts)
+    assert sorted(os.listdir(tmp_path)) == ["a.en", "b.en"]
 
 
 def test_a_changed_text_is_refused_and_the_outputs_are_kept(run: Path, texts: list[Text], tmp_path: Path) -> None:

@@ -77,9 +77,12 @@ def random_network(shape: Architecture, seed: int = 0) -> TranslationNetwork:
 
 
 def write(
-    path: Path, model: TranslationNetwork, vocabulary: Vocabulary, grouping: Grouping = plain
+    path: Path, model: TranslationNetwork, vocabulary: Vocabulary, grouping: Grouping = plain, **members: object
 ) -> TranslationNetwork:
-    """Write `model` as a model file; returns the network that PyTorch must run to agree with the engine."""
+    """Write `model` as a model file, with further members of its manifest.
+
+    Returns the network that PyTorch must run to agree with the engine.
+    """
     stored: dict[str, StoredTensor] = {}
     schemes: list[dict[str, object]] = []
     matrices: dict[str, list[list[int]]] = {}
@@ -95,7 +98,7 @@ def write(
             if scheme.stored_form() not in schemes:
                 schemes.append(scheme.stored_form())
             matrices[name].append([schemes.index(scheme.stored_form()), rows])
-    write_model(path, manifest(model.architecture, vocabulary, schemes, matrices), stored, vocabulary.model)
+    write_model(path, manifest(model.architecture, vocabulary, schemes, matrices) | members, stored, vocabulary.model)
     return load_reference(path)
 
 

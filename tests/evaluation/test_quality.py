@@ -69,6 +69,10 @@ def test_equal_systems_are_not_significant_and_the_test_repeats() -> None:
     assert first == compare(first_half_worse, second_half_worse, REFERENCES, samples=200)
 
 
+def test_a_system_does_not_differ_from_itself() -> None:
+    assert [difference.p_value for difference in compare(REFERENCES, REFERENCES, REFERENCES, samples=20)] == [1.0, 1.0]
+
+
 def test_both_systems_must_be_parallel_to_the_references() -> None:
     with pytest.raises(DataError, match="29 translations of the baseline"):
         compare(REFERENCES[1:], REFERENCES, REFERENCES)

@@ -35,6 +35,25 @@ def test_it_asks_for_the_members_that_the_reader_asks_for(name: str) -> None:
     assert not MANIFEST_SCHEMA.is_valid(about)
 
 
+@pytest.mark.parametrize("unit", ["sentence", "line", "document"])
+def test_units(unit: str) -> None:
+    about = sample.manifest() | {"unit": unit}
+    assert check_manifest(about).unit == unit
+    MANIFEST_SCHEMA.validate(about)
+
+
+def test_a_file_that_names_no_unit_is_for_sentences() -> None:
+    assert check_manifest(sample.manifest()).unit == "sentence"
+
+
+@pytest.mark.parametrize("unit", ["paragraph", "", 1, None])
+def test_unknown_units_are_refused(unit: object) -> None:
+    about = sample.manifest() | {"unit": unit}
+    with pytest.raises(ModelFileError, match="manifest: unit"):
+        check_manifest(about)
+    assert not MANIFEST_SCHEMA.is_valid(about)
+
+
 @pytest.mark.parametrize("name", ["", "architecture", "languages", "vocabulary"])
 def test_neither_takes_members_that_it_does_not_know(name: str) -> None:
     about = sample.manifest()

@@ -117,7 +117,8 @@ def compress(
     With --folder and without --output, no model file is written: the scores are in the folder's log.jsonl. Recipes that
     quantize activations in a way that model files do not support can only be run like this.
 
-    An interrupted compression resumes when it is called again with the same arguments.
+    An interrupted compression resumes when it is called again with the same arguments. A finished one continues if the
+    last stage of RECIPE has more updates than before, and neither prunes nor has a linear learning rate.
     Requires pip install 'pocketmt[train]'.
 
     \b

@@ -1,13 +1,13 @@
 """The command line `pocketmt`: its group of commands, its error messages and its exit statuses."""
 
 import errno
-import os
 import signal
 import sys
 
 import click
 
 import pocketmt
+from pocketmt.atomic_file import DISK_ERRORS
 from pocketmt.cli.benchmark import benchmark
 from pocketmt.cli.clean import clean
 from pocketmt.cli.compress import compress
@@ -25,9 +25,7 @@ from pocketmt.errors import PocketMTError
 FAILED = 1
 # Packages of the extra `clean`. Commands that need the extra `train` fail at the import of PyTorch, before NumPy's.
 CLEANING = ("numpy", "py3langid", "regex")
-# The exit statuses that shells report for signals.
-INTERRUPTED = 128 + signal.SIGINT
-TERMINATED = 128 + signal.SIGTERM
+INTERRUPTED = 128 + signal.SIGINT  # The exit status that shells report for Ctrl-C.
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -58,18 +56,6 @@ for _command in (
     pocketmt_command.add_command(_command)
 
 
-def main() -> None:
-    """Run the command line of this process and exit.
-
-    The exit status is 0 after success, 1 after an error, 2 after wrong usage, 130 after Ctrl-C and 143 after SIGTERM.
-    Ctrl-C and SIGTERM leave no unfinished files behind.
-    """
-    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(TERMINATED))
-    if sys.stderr is None:  # The caller closed it: messages for it would be written to stdout.
-        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  # It stays open until the process ends.
-    sys.exit(run(sys.argv[1:]))
-
-
 def run(arguments: list[str], command: click.Command = pocketmt_command, name: str = "pocketmt") -> int:
     """Run a command line of a command with a name, print errors on stderr, and return the exit status."""
     try:
@@ -98,10 +84,16 @@ def run(arguments: list[str], command: click.Command = pocketmt_command, name: s
 def _explain(error: OSError) -> str:
     path = f"{error.filename}: " if error.filename is not None else ""
     reason = error.strerror or str(error)
+    if error.errno in DISK_ERRORS:
+        path = path or "the output: "
     if error.errno == errno.ENOSPC:
         return f"{path}the disk is full ({reason}): free some space, or write to another disk"
     if error.errno == errno.EDQUOT:
         return f"{path}the disk quota is used up ({reason}): free some space, or write to another disk"
+    if error.errno == errno.EFBIG:
+        return (
+            f"{path}the file is larger than the disk or a limit of the shell (ulimit -f) allows: write to another disk"
+        )
     return f"{path}{reason}"
 
 

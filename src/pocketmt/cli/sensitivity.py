@@ -56,6 +56,12 @@ def sensitivity(
         read_trained_model(run), scheme, scheme_options, bit_widths, sentences, show_scoring_progress
     )
     click.echo(to_json(found) if as_json else sensitivity_table(found))
+    if found.is_noise:
+        click.echo(
+            f"warning: nearly all differences in BLEU from full precision ({found.bleu:.1f}) are within noise: score "
+            "more sentences, compare losses, or train the model longer",
+            err=True,
+        )
     if picture is not None:
         draw_sensitivity(found, picture)
 

@@ -17,7 +17,10 @@ from pocketmt.models.presets import PRESETS
 def train(configuration: Path, output: Path) -> None:
     """Train the model that CONFIGURATION, a TOML file, describes.
 
-    An interrupted run resumes when it is called again with the same arguments.
+    An interrupted run resumes when it is called again with the same arguments. A finished run continues if
+    maximum_updates or patience is raised in CONFIGURATION: without decay_updates, its weights become those of a run
+    with the larger number from the start. threads, accelerator and checkpoint_every may change, too. Other changes need
+    another folder.
     Requires pip install 'pocketmt[train]'.
 
     \b

@@ -50,6 +50,12 @@ if TYPE_CHECKING:
     show_default=True,
     help="Translations of each line, at most the beam size: best first, in one line, separated by tabs.",
 )
+@click.option(
+    "--split/--no-split",
+    default=None,
+    help="Translate the sentences of a line one by one, or the line as a whole (default: split if the model translates "
+    "sentences, as its file says).",
+)
 @click.option("--scores", is_flag=True, help="Write the score and a tab before each translation.")
 @click.option("--json", "as_json", is_flag=True, help="Write each line as a JSON object with translations and scores.")
 @shortlist_option
@@ -62,6 +68,7 @@ def translate(
     output_path: Path | None,
     beam_size: int,
     n_best: int,
+    split: bool | None,
     scores: bool,
     as_json: bool,
     shortlist: bool,
@@ -69,7 +76,9 @@ def translate(
     pin_workers: bool,
     instruction_set: str | None,
 ) -> None:
-    """Translate UTF-8 text, one sentence per line. Every input line gives one output line, even a blank one.
+    """Translate UTF-8 text. Every input line gives one output line, even a blank one.
+
+    A line of several sentences is split, each sentence is translated, and the spaces between them stay as they are.
 
     Lines from a pipe are translated as they arrive: a program can write a line and wait for its translation.
 
@@ -83,23 +92,27 @@ def translate(
       pocketmt translate --beam-size 8 --n-best 3 --scores < captions.en
       pocketmt translate --model my.pocketmt --json < captions.en
     """
+    from pocketmt.engine.options import TranslationOptions
     from pocketmt.engine.translator import LINES_AT_ONCE, Translator
 
     if n_best > beam_size:
         raise click.UsageError(f"--n-best {n_best} needs a beam of at least that size: --beam-size {n_best}")
     translator = Translator(model, workers=workers, pin_workers=pin_workers, instruction_set=instruction_set)
+    options: TranslationOptions = {"beam_size": beam_size, "shortlist": shortlist}
+    if split is not None:
+        options["split"] = split
     with open_input(input_path) as source, open_output(output_path) as target:
         chunks = read_chunks(source, str(input_path or "stdin"), LINES_AT_ONCE)
         if n_best > 1 or scores or as_json:
             translations: Iterator[list[str]] = (
                 [
                     _format_hypotheses(each, scores, as_json)
-                    for each in translator.translate_n_best(chunk, n_best, beam_size=beam_size, shortlist=shortlist)
+                    for each in translator.translate_n_best(chunk, n_best, **options)
                 ]
                 for chunk in chunks
             )
         else:
-            translations = translator.translate_chunks(chunks, beam_size=beam_size, shortlist=shortlist)
+            translations = translator.translate_chunks(chunks, **options)
         write_chunks(translations, target, show_progress=sys.stderr.isatty() and not source.isatty())
 
 
@@ -107,4 +120,7 @@ def _format_hypotheses(hypotheses: list["Hypothesis"], scores: bool, as_json: bo
     if as_json:
         translations = [{"text": each.text, "score": round(each.score, 6)} for each in hypotheses]
         return json.dumps({"translations": translations}, ensure_ascii=False)
-    return "\t".join(f"{each.score:.6f}\t{each.text}" if scores else each.text for each in hypotheses)
+    texts = [each.text.replace("\t", " ") for each in hypotheses]  # Tabs separate the columns.
+    if scores:
+        return "\t".join(f"{each.score:.6f}\t{text}" for each, text in zip(hypotheses, texts, strict=True))
+    return "\t".join(texts)

@@ -2,7 +2,7 @@
 
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 import torch
@@ -19,14 +19,19 @@ from pocketmt.errors import DataError
 from pocketmt.models.networks import make_network
 from pocketmt.packing.model_source import start_engine
 from pocketmt.quantization.row_groups import RowGroup
-from pocketmt.recipes.schema import Recipe
+from pocketmt.recipes.schema import Recipe, extendable_updates, lasting_recipe
 from pocketmt.text.vocabulary import Vocabulary
-from pocketmt.training.checkpoints import load_checkpoint, record_settings
-from pocketmt.training.configuration import Configuration
+from pocketmt.training.checkpoints import load_checkpoint
+from pocketmt.training.configuration import Configuration, lasting_settings
 from pocketmt.training.reporter import Reporter
+from pocketmt.training.run_folder import read_settings, record_settings
 from pocketmt.training.steps import make_fabric
 from pocketmt.training.trained_model import TrainedModel
 from pocketmt.training.translations import hash_lines
+
+SETTINGS: Final = "compression.json"
+CHECKPOINT: Final = "checkpoint.pt"
+LOG: Final = "log.jsonl"
 
 
 class RunFingerprint(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -46,6 +51,10 @@ def execute(
     translated: TranslationProgress = lambda done, total: None,
 ) -> tuple[StageResult, dict[str, tuple[RowGroup, ...]]]:
     """Execute a plan on the model that it was made for, or resume an earlier call with the same arguments.
+
+    A finished call continues if the last stage has more updates than before, unless that stage prunes or its learning
+    rate falls linearly, which depends on the number of updates. What `CHANGEABLE` of `pocketmt.training.configuration`
+    lists may differ, too.
 
     The folder then holds log.jsonl, compression.json (what was run on what), the uncompressed model's translations
     where a stage learns from them, and the results of the stages. Parallel text is that of the model's configuration.
@@ -68,8 +77,7 @@ def execute(
     text_digest = None if source_text is None else hash_lines(source_text)
     fingerprint = RunFingerprint(plan.recipe, model.digest, model.configuration, text_digest)
     folder.mkdir(parents=True, exist_ok=True)
-    other = "compression by another recipe or of another model, or with another source text"
-    record_settings(folder, "compression.json", fingerprint, other)
+    _record(fingerprint, folder)
     teacher = Teacher(
         model.digest,
         Vocabulary.from_file(model.vocabulary_file),
@@ -93,6 +101,26 @@ def execute(
     return result, plan.stages[last].row_groups(result.weights, counts)
 
 
+def _record(fingerprint: RunFingerprint, folder: Path) -> None:
+    """Record what is compressed and how; ConfigurationError if the folder holds another compression."""
+    earlier = read_settings(folder / SETTINGS, RunFingerprint)
+    other = "compression by another recipe or of another model, or with another source text"
+    updates = [None if each is None else extendable_updates(each.recipe) for each in (earlier, fingerprint)]
+    shorter = updates[0] is not None and updates[1] is not None and updates[1] < updates[0]
+    record_settings(folder, SETTINGS, fingerprint, other, _identity if shorter else _lasting)
+
+
+def _identity(fingerprint: RunFingerprint) -> RunFingerprint:
+    return fingerprint
+
+
+def _lasting(fingerprint: RunFingerprint) -> RunFingerprint:
+    """Return a fingerprint without what may change when a compression is continued."""
+    configuration = None if fingerprint.configuration is None else lasting_settings(fingerprint.configuration)
+    recipe = lasting_recipe(fingerprint.recipe)
+    return msgspec.structs.replace(fingerprint, recipe=recipe, configuration=configuration)
+
+
 def _run(
     fabric: Fabric,
     model: TrainedModel,
@@ -105,13 +133,13 @@ def _run(
     """Run all stages as one of the processes."""
     if defaults.training.threads:
         torch.set_num_threads(defaults.training.threads)
-    checkpoint = folder / "checkpoint.pt"
+    checkpoint = folder / CHECKPOINT
     state = load_checkpoint(checkpoint) if checkpoint.exists() else None
     progress = CompressionProgress() if state is None else _progress(state, checkpoint)
     fabric.barrier()
     before = [sum(stage.updates for stage in plan.stages[:number]) for number in range(len(plan.stages))]
     reporter = Reporter(
-        folder / "log.jsonl",
+        folder / LOG,
         plan.updates,
         before[progress.stage] + max(progress.update, 0),
         lambda event: (event["stage"], event["update"], event.get("trial", -1) + 1) <= progress.reached,

@@ -1,6 +1,7 @@
 """From the folder of a training run to a compressed model file."""
 
 import dataclasses
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import msgspec
 from pocketmt.atomic_file import check_output
 from pocketmt.compression.activations.estimation import check_outcome
 from pocketmt.compression.activations.matrix_inputs import packed_input_quantization
-from pocketmt.compression.execution import execute
+from pocketmt.compression.execution import CHECKPOINT, LOG, SETTINGS, execute
 from pocketmt.compression.planning import make_plan
 from pocketmt.compression.pruning.sublayers import architecture_of
 from pocketmt.compression.teacher_translations import TranslationProgress
@@ -18,6 +19,8 @@ from pocketmt.packing.contents import FLOAT32, PackingOptions, TrainedRanges, co
 from pocketmt.packing.model_file import pack
 from pocketmt.recipes.schema import Recipe
 from pocketmt.training.configuration import Configuration
+from pocketmt.training.run_folder import run_folder
+from pocketmt.training.steps import DivergedError
 from pocketmt.training.trained_model import TrainedModel, read_trained_model
 
 
@@ -55,8 +58,32 @@ class CompressionTask:
         return dataclasses.replace(model, configuration=self.configuration)
 
 
+def compression_folder(folder: Path) -> AbstractContextManager[None]:
+    """Lock the folder of a compression, and remove what a compression without a result leaves; see `run_folder`.
+
+    Translations stay: any recipe can use them.
+    """
+
+    def holds_result(error: BaseException | None) -> bool:
+        # A stage that diverged before its first validation would diverge again from its checkpoint.
+        return not isinstance(error, DivergedError) and (folder / CHECKPOINT).exists()
+
+    return run_folder(folder, SETTINGS, (CHECKPOINT, LOG, "best.*.pt", "translations/teacher.pocketmt"), holds_result)
+
+
 def compress_run(task: CompressionTask, recipe: Recipe, output: Path) -> int:
     """Run a recipe on the best weights of a run, and pack the result; returns the file's size in bytes.
+
+    Raises as `compress_in_folder` does, and LockedError if another process is working in the folder.
+    """
+    check_outcome(recipe)
+    check_output(output)
+    with compression_folder(task.folder):
+        return compress_in_folder(task, recipe, output)
+
+
+def compress_in_folder(task: CompressionTask, recipe: Recipe, output: Path) -> int:
+    """Do what `compress_run` does in a folder that is locked.
 
     Raises as `read_trained_model`, `make_plan`, `execute` and `pack` do; ConfigurationError, before any work starts,
     where a model file cannot hold the result; OversizedError, with nothing written, where the file is too large.
@@ -85,9 +112,10 @@ def compress_run(task: CompressionTask, recipe: Recipe, output: Path) -> int:
 def score_run(task: CompressionTask, recipe: Recipe) -> dict[str, float]:
     """Run a recipe on the best weights of a run without packing; returns the scores of the best validation.
 
-    Raises as `read_trained_model`, `make_plan` and `execute` do.
+    Raises as `read_trained_model`, `make_plan` and `execute` do, and LockedError as `compress_run` does.
     """
     model = task.read_model()
     plan = make_plan(recipe, model.architecture)
-    result, _ = execute(model, plan, task.folder, task.source_text, task.translated)
+    with compression_folder(task.folder):
+        result, _ = execute(model, plan, task.folder, task.source_text, task.translated)
     return result.scores

@@ -14,6 +14,7 @@ from pocketmt.distillation.configuration import Pipeline
 from pocketmt.distillation.teachers import Teachers
 from pocketmt.distillation.texts import Text, distill
 from pocketmt.engine.bundled import resolve_model
+from pocketmt.folder_lock import locked
 from pocketmt.model_file import open_model
 from pocketmt.packing.model_source import AnyModel
 from pocketmt.packing.run import pack_run
@@ -57,12 +58,19 @@ def run_pipeline(
 
     Raises:
         ConfigurationError: the recipe does not suit the student, which is checked before any work starts.
+        LockedError: another process is running a pipeline in the folder.
 
     It also raises what `train`, `distill`, `compress_run` and `learn_shortlist` do.
     """
     check_outcome(pipeline.recipe)
     make_plan(pipeline.recipe, pipeline.student.model.architecture(pipeline.student.data.vocabulary_size))
-    folder.mkdir(parents=True, exist_ok=True)
+    with locked(folder):
+        return _run_steps(pipeline, folder, step, translated)
+
+
+def _run_steps(
+    pipeline: Pipeline, folder: Path, step: Callable[[str], None], translated: TranslationProgress
+) -> list[PipelineArtifact]:
     teachers = [
         _trained_teacher(each, folder / f"teacher{number}", step) for number, each in enumerate(pipeline.teachers, 1)
     ]
@@ -128,8 +136,10 @@ def _describe_run(run: Path, folder: Path) -> PipelineArtifact:
     if not run.is_dir():
         return _describe_file(resolve_model(str(run)))
     packed = folder / "float32.temporary"
-    size = pack_run(run, "float32", packed)
-    packed.unlink()
+    try:
+        size = pack_run(run, "float32", packed)
+    finally:  # Also after Ctrl-C.
+        packed.unlink(missing_ok=True)
     bleu = read_trained_model(run).training.get("validation_bleu")
     return PipelineArtifact(str(run), size, bleu if isinstance(bleu, float) else None)
 

@@ -18,6 +18,7 @@ from pocketmt.models.search import translate_by_ensemble
 from pocketmt.packing.model_source import AnyModel
 from pocketmt.text.vocabulary import Vocabulary
 
+PACKED_TEACHER: Final = "teacher.pocketmt"  # The model of a run as a file, in the folder of the distillation.
 LONGEST_SEGMENT: Final = 200  # Tokens; the engine splits longer lines in the same way.
 
 
@@ -92,7 +93,7 @@ class Teachers:
 
     def _load(self) -> _Translator:
         if len(self.models) == 1:
-            return self.models[0].translator(self._folder / "teacher.pocketmt", self._workers)
+            return self.models[0].translator(self._folder / PACKED_TEACHER, self._workers)
         torch.set_num_threads(self._workers)
         return Ensemble([model.network() for model in self.models], self.vocabulary)
 

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -10,8 +11,9 @@ import msgspec
 
 from pocketmt import __version__
 from pocketmt.atomic_file import atomic_write
-from pocketmt.distillation.teachers import Teachers
+from pocketmt.distillation.teachers import PACKED_TEACHER, Teachers
 from pocketmt.errors import DataError
+from pocketmt.folder_lock import locked
 from pocketmt.text.corpus import check_rereadable, write_pairs
 from pocketmt.training.translations import TextPair, count_and_hash_lines, translate_text
 
@@ -75,17 +77,13 @@ def distill(
             translate from the students' target language to their source language.
         progress: called with the progress in each text.
 
-    Raises DataError if the texts hold no line, are pipes, or change, and as `translate_text` and `write_pairs` do.
+    Raises DataError if the texts hold no line, are pipes, or change; LockedError if another process is working in the
+    folder; and as `translate_text` and `write_pairs` do.
     """
-    for path in (path for text in texts for path in (text.lines, text.references) if path is not None):
-        check_rereadable(path)
-    read = [_record(text.lines) for text in texts]
-    references = [None if text.references is None else _record(text.references) for text in texts]
-    if not any(text.lines for text in read):
-        raise DataError(f"{texts[0].lines}: there is no line to translate")
+    read, references = _read(texts)
     hashes = hashlib.sha256(), hashlib.sha256()
     count = 0
-    with write_pairs(source, target) as write:
+    with write_pairs(source, target) as write, _work_folder(folder):
         for pair in _translate(teachers, texts, folder, progress):
             sides = pair[::-1] if back_translation else pair
             write(*sides)
@@ -110,6 +108,29 @@ def distill(
     with atomic_write(source.with_name(source.name + RECORD)) as stream:
         stream.write(msgspec.json.format(msgspec.json.encode(record), indent=2) + b"\n")
     return record
+
+
+def _read(texts: Sequence[Text]) -> tuple[list[TextRecord], list[TextRecord | None]]:
+    """Return records of the texts and their references; DataError if they hold no line or cannot be read again."""
+    for path in (path for text in texts for path in (text.lines, text.references) if path is not None):
+        check_rereadable(path)
+    read = [_record(text.lines) for text in texts]
+    references = [None if text.references is None else _record(text.references) for text in texts]
+    if not any(text.lines for text in read):
+        raise DataError(f"{texts[0].lines}: there is no line to translate")
+    return read, references
+
+
+@contextmanager
+def _work_folder(folder: Path) -> Iterator[None]:
+    """Lock the folder of a distillation; after an error before its first shard, remove what it holds."""
+    with locked(folder):
+        try:
+            yield
+        except BaseException:
+            if not any(folder.glob("*/*.jsonl")):
+                (folder / PACKED_TEACHER).unlink(missing_ok=True)
+            raise
 
 
 def _translate(teachers: Teachers, texts: Sequence[Text], folder: Path, progress: Progress) -> Iterator[TextPair]:

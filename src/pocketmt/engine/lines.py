@@ -1,11 +1,11 @@
 """Lines whose sentences are being translated by the engine."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import TypeVar
 
 from pocketmt.engine import _native
+from pocketmt.engine.line_parts import DividedLine
 from pocketmt.engine.options import Search
 from pocketmt.engine.results import DetailedHypothesis, Hypothesis, best_text, describe, join, source_pieces
 from pocketmt.text.vocabulary import Vocabulary
@@ -13,24 +13,18 @@ from pocketmt.text.vocabulary import Vocabulary
 Result = TypeVar("Result")
 
 
-@dataclass(frozen=True, slots=True)
-class EncodedLines:
-    """Lines of text, and the piece ids of each line's sentences."""
-
-    lines: list[str]
-    sentences: list[list[list[int]]]
-
-
 class PendingLines:
     """Lines that are being translated; the results may be taken once, by one of the methods."""
 
-    def __init__(self, model: _native.Model, vocabulary: Vocabulary, encoded: EncodedLines, search: Search) -> None:
+    def __init__(
+        self, model: _native.Model, vocabulary: Vocabulary, lines: Sequence[DividedLine], search: Search
+    ) -> None:
         """Start the translation; raises EngineError as `Search.prefixes` does."""
         self._vocabulary = vocabulary
-        self._encoded = encoded
+        self._lines = lines
         self._search = search
-        self._counts = [len(sentences) for sentences in encoded.sentences]
-        sources = [ids for sentences in encoded.sentences for ids in sentences]
+        self._counts = [len(line.sentences) for line in lines]
+        sources = [ids for line in lines for ids in line.sentences]
         self._pending = model.submit(sources, search.native, search.prefixes(self._counts))
 
     def cancel(self) -> None:
@@ -42,8 +36,8 @@ class PendingLines:
         if self._search.replace_unknowns:
             return [hypotheses[0].text for hypotheses in self.details()]
         return [
-            " ".join(best_text(self._vocabulary, hypotheses[0][0]) for hypotheses in sentences)
-            for sentences in self._by_line(self._pending.result())
+            line.join(best_text(self._vocabulary, hypotheses[0][0]) for hypotheses in sentences)
+            for line, sentences in zip(self._lines, self._by_line(self._pending.result()), strict=True)
         ]
 
     def hypotheses(self) -> list[list[Hypothesis]]:
@@ -53,22 +47,19 @@ class PendingLines:
     def details(self) -> list[list[DetailedHypothesis]]:
         """Return the translations of each line with details, best first; one empty translation without text."""
         results = self._by_line(self._pending.details())
-        return [
-            self._line(line, ids, sentences)
-            for line, ids, sentences in zip(self._encoded.lines, self._encoded.sentences, results, strict=True)
-        ]
+        return [self._line(line, sentences) for line, sentences in zip(self._lines, results, strict=True)]
 
-    def _line(
-        self, line: str, ids: list[list[int]], sentences: list[list["_native.Details"]]
-    ) -> list[DetailedHypothesis]:
+    def _line(self, line: DividedLine, sentences: list[list["_native.Details"]]) -> list[DetailedHypothesis]:
         described = [
             [describe(self._vocabulary, pieces, each, self._search) for each in hypotheses]
-            for pieces, hypotheses in zip(source_pieces(self._vocabulary, line, ids), sentences, strict=True)
+            for pieces, hypotheses in zip(
+                source_pieces(self._vocabulary, line.text, line.sentences), sentences, strict=True
+            )
         ]
         if not described:
-            return [join([], self._search)]
+            return [join(line, [], self._search)]
         # A sentence may have fewer than n_best translations.
-        return [join(parts, self._search) for parts in zip(*described, strict=False)]
+        return [join(line, parts, self._search) for parts in zip(*described, strict=False)]
 
     def _by_line(self, results: Sequence[Result]) -> Iterator[list[Result]]:
         remaining = iter(results)

@@ -68,6 +68,17 @@ class SearchOptions(TypedDict, total=False):
     seed: int
 
 
+class TranslationOptions(SearchOptions, total=False):
+    """Options of the translation of text: those of the search, and how a line is divided.
+
+    Attributes:
+        split: whether a line is split into sentences, which are translated one by one (default: True if the model
+            translates sentences, as its file says). Spaces and tabs around sentences stay as they are.
+    """
+
+    split: bool
+
+
 @dataclass(frozen=True, slots=True)
 class Search:
     """Checked options: those of the engine, and those that concern single lines and results.
@@ -78,6 +89,7 @@ class Search:
         line_prefixes: the same for each line; None: `prefix` for all.
         replace_unknowns: see `SearchOptions`.
         alignment: whether results have alignments.
+        split: see `TranslationOptions`.
     """
 
     native: _native.SearchOptions
@@ -85,6 +97,7 @@ class Search:
     line_prefixes: list[list[int]] | None
     replace_unknowns: bool
     alignment: bool
+    split: bool
 
     def prefixes(self, sentences: Sequence[int]) -> list[list[int]]:
         """Return a prefix for each sentence of lines with these numbers of sentences; empty if there are no prefixes.
@@ -103,7 +116,12 @@ class Search:
 
 
 def check_options(
-    options: SearchOptions, vocabulary: Vocabulary, *, n_best: int = 1, scores: bool = False, alignment: bool = False
+    options: TranslationOptions,
+    vocabulary: Vocabulary,
+    *,
+    n_best: int = 1,
+    scores: bool = False,
+    alignment: bool = False,
 ) -> Search:
     """Check options, and encode their texts.
 
@@ -118,7 +136,7 @@ def check_options(
         TypeError: an option is unknown or has a wrong type.
         EngineError: an option is out of range.
     """
-    known = SearchOptions.__annotations__
+    known = TranslationOptions.__annotations__
     unknown = sorted(set(options) - set(known))
     if unknown:
         raise TypeError(f"unknown search option {unknown[0]!r}; known: {', '.join(known)}")
@@ -151,6 +169,7 @@ def check_options(
         line_prefixes=[_prefix(each, vocabulary) for each in _list("target_prefix", prefix)] if by_line else None,
         replace_unknowns=replace_unknowns,
         alignment=alignment,
+        split=check_flag("split", options.get("split", True)),
     )
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from pocketmt.engine import _native
 from pocketmt.engine.alignment import Alignment, join_alignments, make_alignment
+from pocketmt.engine.line_parts import DividedLine
 from pocketmt.engine.options import Search
 from pocketmt.text.vocabulary import UNK, Vocabulary
 
@@ -61,11 +62,11 @@ def describe(
     return DetailedHypothesis(text, score, tuple(pieces), tuple(token_scores[: len(ids)]), alignment)
 
 
-def join(parts: Sequence[DetailedHypothesis], search: Search) -> DetailedHypothesis:
+def join(line: DividedLine, parts: Sequence[DetailedHypothesis], search: Search) -> DetailedHypothesis:
     """Return the translation of a line from those of its sentences; its score is their mean."""
     alignments = [part.alignment for part in parts if part.alignment is not None]
     return DetailedHypothesis(
-        " ".join(part.text for part in parts),
+        line.join(part.text for part in parts),
         sum(part.score for part in parts) / len(parts) if parts else 0.0,
         tuple(piece for part in parts for piece in part.pieces),
         tuple(score for part in parts for score in part.token_scores),

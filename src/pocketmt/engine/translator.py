@@ -1,6 +1,7 @@
 """The Translator class: translation of text with a model file."""
 
 import os
+import re
 from array import array
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
@@ -8,19 +9,21 @@ from itertools import chain, islice
 from threading import Lock
 from typing import Final, Unpack
 
-from pocketmt.engine.arguments import check_flag, check_integer, check_lines
+from pocketmt.engine.arguments import check_flag, check_integer, check_lines, check_text
 from pocketmt.engine.bundled import resolve_model
 from pocketmt.engine.futures import BackgroundTranslations, TranslationFuture
-from pocketmt.engine.lines import EncodedLines, PendingLines
+from pocketmt.engine.line_parts import LineDivider
+from pocketmt.engine.lines import PendingLines
 from pocketmt.engine.loading import load_model
-from pocketmt.engine.options import HIGHEST_NUMBER, Search, SearchOptions, check_options
+from pocketmt.engine.options import HIGHEST_NUMBER, Search, SearchOptions, TranslationOptions, check_options
 from pocketmt.engine.results import DetailedHypothesis, Hypothesis
-from pocketmt.engine.segmentation import encode_line
 from pocketmt.engine.tokenizer import Tokenizer
+from pocketmt.model_file.manifest import DEFAULT_UNIT
 
 CHUNKS_READ_AHEAD: Final = 2
 LINES_AT_ONCE: Final = 256  # a good chunk size for long texts
 MOST_WORKERS: Final = 1024
+_LINE_BREAK: Final = re.compile(r"(\r\n|[\r\n])")
 
 
 class Translator:
@@ -31,7 +34,7 @@ class Translator:
         workers: how many threads compute at once; they share one copy of the weights.
         pin_workers: whether each worker computes on a separate core.
         instruction_set: "avx512_vnni", "avx_vnni", "avx2", "neon_dot_product" or "portable"; None: this CPU's best.
-        longest_segment: in pieces; a longer line is translated in segments, joined by a space (see `encode_line`).
+        longest_segment: in pieces; a longer sentence is translated in segments, joined by a space (see `encode_line`).
 
     Raises:
         ModelFileError: there is no such model, or the file is broken.
@@ -48,11 +51,12 @@ class Translator:
         longest_segment: int = 200,
     ) -> None:
         self.workers = check_integer("workers", workers, 1, MOST_WORKERS)
-        self._longest_segment = check_integer("longest_segment", longest_segment, 1, HIGHEST_NUMBER)
+        longest_segment = check_integer("longest_segment", longest_segment, 1, HIGHEST_NUMBER)
         pin_workers = check_flag("pin_workers", pin_workers)
         loaded = load_model(resolve_model(model), workers, pin_workers, instruction_set)
         self._model, self._vocabulary, self.manifest = loaded
         self.tokenizer = Tokenizer(self._vocabulary)
+        self._divider = LineDivider(self._vocabulary, self.source_language, longest_segment)
         self._background: BackgroundTranslations | None = None
         self._starting = Lock()
 
@@ -74,6 +78,11 @@ class Translator:
         return self.languages[1]
 
     @property
+    def unit(self) -> str:
+        """What the model translates at once: "sentence", "line" or "document"."""
+        return str(self.manifest.get("unit", DEFAULT_UNIT))
+
+    @property
     def instruction_set(self) -> str:
         """Name of the instruction set whose kernels run."""
         return self._model.instruction_set
@@ -86,8 +95,11 @@ class Translator:
         """Return the text of the piece ids of a translation (see `Tokenizer.decode`)."""
         return self.tokenizer.decode(ids)
 
-    def translate(self, lines: Iterable[str], **options: Unpack[SearchOptions]) -> list[str]:
+    def translate(self, lines: Iterable[str], **options: Unpack[TranslationOptions]) -> list[str]:
         """Return the translation of each line; that of a line without text is empty.
+
+        A line may hold several sentences. Line breaks in it become spaces, so that there is one line out for each line
+        in; for text of several lines, see `translate_text`.
 
         Raises:
             TypeError: an argument has a wrong type, or an option is unknown.
@@ -95,8 +107,17 @@ class Translator:
         """
         return self._start(lines, self._check(options)).texts()
 
+    def translate_text(self, text: str, **options: Unpack[TranslationOptions]) -> str:
+        """Return the translation of a text of any number of lines, whose line breaks and blank lines stay as they are.
+
+        Raises as `translate` does.
+        """
+        lines_and_breaks = _LINE_BREAK.split(check_text(text, "text"))
+        lines_and_breaks[::2] = self.translate(lines_and_breaks[::2], **options)
+        return "".join(lines_and_breaks)
+
     def translate_n_best(
-        self, lines: Iterable[str], n_best: int, **options: Unpack[SearchOptions]
+        self, lines: Iterable[str], n_best: int, **options: Unpack[TranslationOptions]
     ) -> list[list[Hypothesis]]:
         """Return up to `n_best` (at most the beam size) translations of each line with scores, best first.
 
@@ -106,7 +127,7 @@ class Translator:
         return self._start(lines, self._check(options, n_best, scores=True)).hypotheses()
 
     def translate_detailed(
-        self, lines: Iterable[str], *, n_best: int = 1, alignment: bool = True, **options: Unpack[SearchOptions]
+        self, lines: Iterable[str], *, n_best: int = 1, alignment: bool = True, **options: Unpack[TranslationOptions]
     ) -> list[list[DetailedHypothesis]]:
         """Return translations with scores of their pieces and, if asked for, alignments to the source.
 
@@ -114,7 +135,7 @@ class Translator:
         """
         return self._start(lines, self._check(options, n_best, scores=True, alignment=alignment)).details()
 
-    def submit(self, lines: Iterable[str], **options: Unpack[SearchOptions]) -> TranslationFuture[list[str]]:
+    def submit(self, lines: Iterable[str], **options: Unpack[TranslationOptions]) -> TranslationFuture[list[str]]:
         """Start `translate` in the background; returns a `concurrent.futures.Future` that can be cancelled at any time.
 
         Translations start in the order of submission, as many at once as there are workers. Raises at once as
@@ -124,20 +145,20 @@ class Translator:
         return self._in_background().submit(pending.texts, pending.cancel)
 
     def submit_detailed(
-        self, lines: Iterable[str], *, n_best: int = 1, alignment: bool = True, **options: Unpack[SearchOptions]
+        self, lines: Iterable[str], *, n_best: int = 1, alignment: bool = True, **options: Unpack[TranslationOptions]
     ) -> TranslationFuture[list[list[DetailedHypothesis]]]:
         """Start `translate_detailed` in the background; see `submit`."""
         pending = self._start(lines, self._check(options, n_best, scores=True, alignment=alignment))
         return self._in_background().submit(pending.details, pending.cancel)
 
-    async def translate_async(self, lines: Iterable[str], **options: Unpack[SearchOptions]) -> list[str]:
+    async def translate_async(self, lines: Iterable[str], **options: Unpack[TranslationOptions]) -> list[str]:
         """Translate as `translate` does without blocking the event loop; cancelled when the task is cancelled."""
         import asyncio
 
         return await asyncio.wrap_future(self.submit(lines, **options))
 
     async def translate_detailed_async(
-        self, lines: Iterable[str], *, n_best: int = 1, alignment: bool = True, **options: Unpack[SearchOptions]
+        self, lines: Iterable[str], *, n_best: int = 1, alignment: bool = True, **options: Unpack[TranslationOptions]
     ) -> list[list[DetailedHypothesis]]:
         """Translate as `translate_detailed` does without blocking the event loop; see `translate_async`."""
         import asyncio
@@ -146,7 +167,7 @@ class Translator:
         return await asyncio.wrap_future(future)
 
     def translate_stream(
-        self, lines: Iterable[str], *, read_ahead: int = 512, **options: Unpack[SearchOptions]
+        self, lines: Iterable[str], *, read_ahead: int = 512, **options: Unpack[TranslationOptions]
     ) -> Iterator[str]:
         """Yield the translation of each line, in order, while reading at most `read_ahead` lines ahead.
 
@@ -164,7 +185,7 @@ class Translator:
         return chain.from_iterable(self._translate_chunks(chunks, ahead, self._check(options)))
 
     def translate_chunks(
-        self, chunks: Iterable[Sequence[str]], **options: Unpack[SearchOptions]
+        self, chunks: Iterable[Sequence[str]], **options: Unpack[TranslationOptions]
     ) -> Iterator[list[str]]:
         """Yield the translations of each chunk of lines, in order, while the chunk after it is read.
 
@@ -179,7 +200,7 @@ class Translator:
 
         Raises EngineError if an id or option is out of range.
         """
-        search = self._check(options)
+        search = self._check({**options, "split": False})
         pending = self._model.submit(sources, search.native, search.prefixes([1] * len(sources)))
         return [hypotheses[0][0] for hypotheses in pending.result()]
 
@@ -203,15 +224,15 @@ class Translator:
             yield pending.popleft().texts()
 
     def _check(
-        self, options: SearchOptions, n_best: int = 1, *, scores: bool = False, alignment: bool = False
+        self, options: TranslationOptions, n_best: int = 1, *, scores: bool = False, alignment: bool = False
     ) -> Search:
         alignment = check_flag("alignment", alignment)
+        options.setdefault("split", self.unit == DEFAULT_UNIT)
         return check_options(options, self._vocabulary, n_best=n_best, scores=scores, alignment=alignment)
 
     def _start(self, lines: Iterable[str], search: Search) -> PendingLines:
-        checked = check_lines(lines)
-        sentences = [encode_line(self._vocabulary, line, self._longest_segment) for line in checked]
-        return PendingLines(self._model, self._vocabulary, EncodedLines(checked, sentences), search)
+        divided = [self._divider.divide(line, split=search.split) for line in check_lines(lines)]
+        return PendingLines(self._model, self._vocabulary, divided, search)
 
     def _in_background(self) -> BackgroundTranslations:
         with self._starting:

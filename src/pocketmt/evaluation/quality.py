@@ -85,7 +85,8 @@ def compare(
         if not isinstance(before, Result) or not isinstance(after, Result) or after.p_value is None:
             raise DataError(f"sacreBLEU gave no p-value of {name}")
         scores = float(before.score), float(after.score)
-        differences.append(Difference(name, *scores, float(after.p_value), str(signatures[key])))
+        p_value = 1.0 if scores[0] == scores[1] else float(after.p_value)  # sacreBLEU calls zero significant.
+        differences.append(Difference(name, *scores, p_value, str(signatures[key])))
     return differences
 
 

@@ -26,6 +26,8 @@ FORMAT_VERSION: Final = 1
 VOCABULARY_TENSOR: Final = "vocabulary"
 MAXIMUM_VOCABULARY_BYTES: Final = 64 << 20
 MAXIMUM_ROW_GROUPS: Final = 256  # of one matrix
+DEFAULT_UNIT: Final = "sentence"
+UNITS: Final = (DEFAULT_UNIT, "line", "document")
 _OBJECT: Final = "an object"
 _TEXT: Final = "a string"
 _MEMBERS: Final = {
@@ -40,7 +42,7 @@ _MEMBERS: Final = {
     "training": _OBJECT,
     "description": _TEXT,
 }
-_OPTIONAL: Final = {"coding", "vectors", "sparse", "products", "activations", "shortlist"}
+_OPTIONAL: Final = {"coding", "vectors", "sparse", "products", "activations", "shortlist", "unit"}
 _TYPES: Final[dict[str, type]] = {_OBJECT: dict, _TEXT: str, "a list": list}
 
 
@@ -59,6 +61,7 @@ class CheckedManifest:
     activation_quantization: StoredActivationQuantization | None  # None: dynamic, 8 bits with a scale for each row
     activation_ranges: StoredActivationRanges | None  # None: no operation is quantized within trained ranges
     shortlist: StoredShortlist | None
+    unit: str  # what the model translates at once: one of UNITS
 
 
 def check_manifest(manifest: dict[str, object]) -> CheckedManifest:
@@ -106,6 +109,7 @@ def check_manifest(manifest: dict[str, object]) -> CheckedManifest:
         activation_quantization=quantization,
         activation_ranges=ranges,
         shortlist=shortlist_from_json(manifest["shortlist"], size) if "shortlist" in manifest else None,
+        unit=_unit(manifest.get("unit", DEFAULT_UNIT)),
     )
 
 
@@ -137,6 +141,14 @@ def _languages(value: object) -> tuple[str, str]:
     if not isinstance(source, str) or not isinstance(target, str):
         raise ModelFileError("manifest: languages: source and target are not strings")
     return source, target
+
+
+def _unit(value: object) -> str:
+    if not isinstance(value, str):
+        raise ModelFileError(f"manifest: unit is {value!r:.40}, expected a string")
+    if value not in UNITS:
+        raise NewerFileError(f"manifest: unit {value!r:.40} is unknown here (known: {', '.join(UNITS)})")
+    return value
 
 
 def _vocabulary_bytes(value: object) -> int:

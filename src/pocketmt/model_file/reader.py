@@ -44,6 +44,7 @@ class ModelFile:
     Attributes:
         architecture: of the network.
         source_language, target_language: as the manifest names them, e.g. "en" and "de".
+        unit: what the model translates at once, one of `pocketmt.model_file.manifest.UNITS`.
         manifest: the whole manifest, as JSON values.
         matrices: quantized matrix -> its row groups, including vector groups; other matrices are plain F32 tensors.
         vector_groups: vector group -> the vectors that are its rows; other vectors are plain F32 tensors.
@@ -67,6 +68,7 @@ class ModelFile:
     ) -> None:
         self.architecture: Architecture = checked.architecture
         self.source_language, self.target_language = checked.languages
+        self.unit: str = checked.unit
         self.manifest: dict[str, object] = manifest
         self.matrices: dict[str, tuple[StoredRowGroup, ...]] = checked.matrices
         self.vector_groups: VectorGroups = checked.vector_groups

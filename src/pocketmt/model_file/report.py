@@ -49,6 +49,7 @@ class ModelReport:
     """Sizes of a model file in bytes; every byte of the file is counted once.
 
     Attributes:
+        unit: what the model translates at once: "sentence", "line" or "document".
         activation_quantization: of the inputs of quantized matrices; None: dynamic, 8 bits with a scale for each row.
         matrices: in the order of the network.
         vector_groups: quantized biases and norms; the rows are vectors.
@@ -69,6 +70,7 @@ class ModelReport:
     architecture: Architecture
     source_language: str
     target_language: str
+    unit: str
     description: str
     licence: str
     producer: str
@@ -120,6 +122,7 @@ class ModelReport:
         facts = [
             ("file", self.path),
             ("languages", f"{self.source_language} to {self.target_language}"),
+            ("unit", self.unit),
             ("description", self.description),
             ("licence", self.licence),
             ("producer", self.producer),
@@ -185,6 +188,7 @@ def _report(path: str, file: ModelFile) -> ModelReport:
         architecture=file.architecture,
         source_language=file.source_language,
         target_language=file.target_language,
+        unit=file.unit,
         description=str(file.manifest["description"]),
         licence=str(file.manifest["licence"]),
         producer=str(file.manifest["producer"]),

@@ -7,6 +7,7 @@ from typing import Any, Final
 from torch import Tensor
 
 from pocketmt.model_file.architecture import Architecture
+from pocketmt.model_file.manifest import DEFAULT_UNIT
 from pocketmt.quantization import Scheme
 from pocketmt.quantization.activations.base import ActivationQuantization
 from pocketmt.quantization.row_groups import QuantizedMatrix, RowGroup
@@ -26,6 +27,7 @@ class ModelMetadata:
 
     source_language: str
     target_language: str
+    unit: str = DEFAULT_UNIT  # What the model translates at once: one of UNITS.
     licence: str = ""
     description: str = ""
     recipe: Mapping[str, object] = field(default_factory=dict)
@@ -67,5 +69,5 @@ class PackingOptions:
 def contents_of(model: TrainedModel, schemes: Schemes, **metadata: Any) -> ModelContents:
     """Return the contents of a file with the weights of a run; `metadata` are further fields of `ModelMetadata`."""
     source, target = model.languages["source"], model.languages["target"]
-    about = ModelMetadata(source_language=source, target_language=target, **metadata)
+    about = ModelMetadata(source_language=source, target_language=target, unit=model.unit, **metadata)
     return ModelContents(model.weights, model.architecture, model.vocabulary_file.read_bytes(), schemes, about)

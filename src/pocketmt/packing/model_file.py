@@ -9,7 +9,7 @@ from torch import Tensor
 from pocketmt import __version__
 from pocketmt.errors import ConfigurationError, ModelFileError
 from pocketmt.model_file.activations.activation_quantization import activation_scale_name
-from pocketmt.model_file.manifest import FORMAT_VERSION
+from pocketmt.model_file.manifest import DEFAULT_UNIT, FORMAT_VERSION
 from pocketmt.model_file.matrices.entropy_coding import CODING
 from pocketmt.model_file.writer import StoredTensor, write_model
 from pocketmt.packing.activation_ranges import encode_ranges, with_stored_norms
@@ -79,7 +79,8 @@ def _encode(
 def _description(contents: ModelContents) -> _Members:
     """Return the members of the manifest that do not depend on how parameters are stored."""
     metadata = contents.metadata
-    return {
+    members: _Members = {} if metadata.unit == DEFAULT_UNIT else {"unit": metadata.unit}
+    return members | {
         "format_version": FORMAT_VERSION,
         "architecture": contents.architecture.to_json(),
         "vocabulary": {"encoding": "xz", "bytes": len(contents.vocabulary), "normalization": "nfkc"},

@@ -21,9 +21,7 @@ from typing import Annotated, Final, Literal
 import msgspec
 from msgspec import Meta
 
-from pocketmt.errors import ConfigurationError
 from pocketmt.recipes.constrained_types import Fraction, Name, NotNegative, Positive, PositiveFloat, Strict
-from pocketmt.recipes.explanation import explain
 from pocketmt.recipes.pruning import Pruning, limit_pruning
 from pocketmt.toml_file import read_toml
 from pocketmt.training.configuration import Precision
@@ -206,11 +204,33 @@ class Recipe(Strict, frozen=True, kw_only=True):
 
 def read_recipe(path: Path) -> Recipe:
     """Read a TOML file; ConfigurationError names the file, the place and the allowed values."""
-    document = read_toml(path)
-    try:
-        return msgspec.convert(document, Recipe)
-    except msgspec.ValidationError as error:
-        raise ConfigurationError(f"{path}: {explain(error, document, Recipe)}") from error
+    recipe: Recipe = read_toml(path, Recipe)
+    return recipe
+
+
+def extendable_updates(recipe: Recipe) -> int | None:
+    """Return the updates of the last stage if a run of the recipe can continue with more of them; None if not.
+
+    A stage cannot that prunes, or whose learning rate falls linearly: both depend on the number of updates.
+    """
+    stage = recipe.stages[-1]
+    retraining = stage.retraining
+    if not isinstance(retraining, Retraining) or stage.prune or retraining.learning_rate.schedule == "linear":
+        return None
+    return retraining.updates
+
+
+def lasting_recipe(recipe: Recipe) -> Recipe:
+    """Return a recipe with fixed values of what may change when a run of it is continued."""
+    stages = []
+    for number, stage in enumerate(recipe.stages, 1):
+        retraining = stage.retraining
+        if isinstance(retraining, Retraining):
+            retraining = msgspec.structs.replace(retraining, checkpoint_every=1)
+            if number == len(recipe.stages) and extendable_updates(recipe) is not None:
+                retraining = msgspec.structs.replace(retraining, updates=1)
+        stages.append(msgspec.structs.replace(stage, retraining=retraining))
+    return msgspec.structs.replace(recipe, stages=stages)
 
 
 def limit_updates(recipe: Recipe, most: int) -> Recipe:

@@ -1,15 +1,18 @@
 """Sentence pairs as piece ids in a temporary file, to be read several times."""
 
+import io
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from pathlib import Path
 from types import TracebackType
-from typing import Final, Self
+from typing import BinaryIO, Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pocketmt.atomic_file import naming
 from pocketmt.errors import DataError
 
 Integers = NDArray[np.int64]
@@ -54,13 +57,13 @@ class PairChunks:
         """Store the pairs; DataError if none remain."""
         self.pairs = 0
         self.target_counts: Integers = np.zeros(vocabulary_size, np.int64)
-        with ExitStack() as stack:
+        with naming(Path(tempfile.gettempdir())), ExitStack() as stack:
             self._file = stack.enter_context(tempfile.TemporaryFile(prefix="pocketmt-"))
             for chunk in _cut(pairs):
                 self.pairs += len(chunk.source_lengths)
                 self.target_counts += np.bincount(chunk.target, minlength=vocabulary_size)
                 for each in (chunk.source, chunk.source_lengths, chunk.target, chunk.target_lengths):
-                    np.save(self._file, each.astype(np.int32))
+                    _save(self._file, each)
             if not self.pairs:
                 raise DataError("the text has no sentence pair with text on both sides: nothing can be learnt")
             self._kept = stack.pop_all()
@@ -81,6 +84,13 @@ class PairChunks:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._kept.close()
+
+
+def _save(file: BinaryIO, values: Integers) -> None:
+    """Append an array to a file. NumPy itself does not say that a disk is full."""
+    buffer = io.BytesIO()
+    np.save(buffer, values.astype(np.int32))
+    file.write(buffer.getbuffer())
 
 
 def _cut(pairs: Iterable[IdPair]) -> Iterator[Chunk]:

@@ -3,57 +3,45 @@
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, cast
 
-import msgspec
 import torch
 from safetensors import safe_open
 from safetensors.torch import load_file, save
 from torch import Tensor
 
 from pocketmt.atomic_file import atomic_write
-from pocketmt.errors import ConfigurationError, DataError
-from pocketmt.training.earlier_versions import decode_settings
+from pocketmt.errors import DataError
 
 Weights = dict[str, Tensor]
-
-
-def record_settings(folder: Path, name: str, settings: msgspec.Struct, other: str) -> None:
-    """Write the settings of a run to a file of its folder, or check that the file holds the same settings.
-
-    Settings that are missing in the file have their defaults, so that folders of earlier versions still match.
-
-    Args:
-        folder: folder of the run.
-        name: name of the file.
-        settings: settings of the run.
-        other: names a run with other settings in the error message.
-
-    Raises:
-        ConfigurationError: the file holds other settings.
-    """
-    file = folder / name
-    if not file.exists():
-        with atomic_write(file) as stream:
-            stream.write(msgspec.json.format(msgspec.json.encode(settings), indent=2))
-    elif _read_settings(file, type(settings)) != settings:
-        raise ConfigurationError(
-            f"{folder} holds a {other} (see {file}): choose another folder, or remove this one to start again"
-        )
-
-
-def _read_settings(file: Path, kind: type[msgspec.Struct]) -> msgspec.Struct | None:
-    """Return the settings in a file; None if it holds no settings of this type."""
-    try:
-        return decode_settings(file.read_bytes(), kind)
-    except msgspec.DecodeError:
-        return None
 
 
 def save_checkpoint(path: Path, state: Mapping[str, Any]) -> None:
     """Save the state from which a run resumes."""
     with atomic_write(path) as stream:
-        torch.save(dict(state), stream)
+        recording = _RecordingStream(stream)
+        try:
+            torch.save(dict(state), cast(BinaryIO, recording))
+        except RuntimeError as error:
+            raise recording.error or error from error
+
+
+class _RecordingStream:
+    """A stream that keeps the error of a write, such as a full disk, for which PyTorch raises a RuntimeError."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self.error: OSError | None = None
+
+    def write(self, data: bytes) -> int:
+        try:
+            return self._stream.write(data)
+        except OSError as error:
+            self.error = error
+            raise
+
+    def flush(self) -> None:
+        self._stream.flush()
 
 
 def load_checkpoint(path: Path) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Configuration of a training run, read from TOML; training defaults are defined only here."""
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 import msgspec
 from msgspec import Meta
@@ -33,6 +33,8 @@ class Data(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     training_target: Files
     validation_source: str
     validation_target: str
+    # What a line of the text is. Text for a model of sentences is later split into sentences; see docs/sentences.md.
+    unit: Literal["sentence", "line", "document"] = "sentence"
     # A SentencePiece file, the folder of a run or a model file; None: a vocabulary is learnt from the training text.
     vocabulary: str | None = None
     vocabulary_size: Annotated[int, Meta(ge=8, le=1_000_000)] = 6000  # Size of a learnt vocabulary.
@@ -115,6 +117,16 @@ class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     data: Data
     model: Model = Model()
     training: Training = Training()
+
+
+# Settings of training that may change during a run: when it ends, and how it is computed.
+CHANGEABLE: Final = ("maximum_updates", "patience", "checkpoint_every", "threads", "accelerator")
+
+
+def lasting_settings(configuration: Configuration) -> Configuration:
+    """Return a configuration with the defaults of all settings that may change during a run."""
+    defaults = {name: getattr(Training(), name) for name in CHANGEABLE}
+    return msgspec.structs.replace(configuration, training=msgspec.structs.replace(configuration.training, **defaults))
 
 
 def read_configuration(path: Path) -> Configuration:

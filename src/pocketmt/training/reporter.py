@@ -10,7 +10,7 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from pocketmt.atomic_file import atomic_write
+from pocketmt.atomic_file import atomic_write, naming
 
 LOG_EVERY = 50  # Updates between two lines of the log.
 
@@ -39,6 +39,7 @@ class Reporter:
         kept = [line for line in _complete_lines(log) if keep(json.loads(line))]
         with atomic_write(log) as stream:
             stream.write("".join(kept).encode())
+        self._path = log
         self._log = log.open("a", encoding="utf-8")
         self._started = time.monotonic()
         self._bar = Progress(
@@ -57,10 +58,11 @@ class Reporter:
         if not self.enabled:
             return
         seconds = round(time.monotonic() - self._started, 2)
-        self._log.write(
-            json.dumps({"event": kind, "update": update, "seconds": seconds, **self.labels, **values}) + "\n"
-        )
-        self._log.flush()
+        with naming(self._path):
+            self._log.write(
+                json.dumps({"event": kind, "update": update, "seconds": seconds, **self.labels, **values}) + "\n"
+            )
+            self._log.flush()
         if kind != "train":
             shown = " ".join(f"{name}={_format(value)}" for name, value in (self.labels | values).items())
             self._bar.console.print(f"{kind} update={update} {shown}", highlight=False, soft_wrap=True)

@@ -5,25 +5,34 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 import torch
 from lightning_fabric import Fabric
 
-from pocketmt.errors import DataError
+from pocketmt.errors import ConfigurationError, DataError
+from pocketmt.model_file.manifest import DEFAULT_UNIT
 from pocketmt.models.network import TranslationNetwork
 from pocketmt.models.networks import make_network
 from pocketmt.text.corpus import read_lines
 from pocketmt.text.vocabulary import Vocabulary
-from pocketmt.training.checkpoints import Snapshots, load_checkpoint, record_settings, save_checkpoint, save_weights
-from pocketmt.training.configuration import Configuration, Training
+from pocketmt.training.checkpoints import Snapshots, load_checkpoint, save_checkpoint, save_weights
+from pocketmt.training.configuration import Configuration, Training, lasting_settings
 from pocketmt.training.data import Batch, Corpus, load_corpus, read_vocabulary
 from pocketmt.training.loop import LoopSettings, Progress, TrainingLoop
 from pocketmt.training.objectives import TranslationObjective
 from pocketmt.training.reporter import Reporter
+from pocketmt.training.run_folder import read_settings, record_settings, run_folder
 from pocketmt.training.schedule import training_rate
-from pocketmt.training.steps import make_dropouts, make_fabric, make_optimizer, share_of_epoch
+from pocketmt.training.steps import DivergedError, make_dropouts, make_fabric, make_optimizer, share_of_epoch
 from pocketmt.training.validation import validate
+
+SETTINGS: Final = "configuration.json"
+VOCABULARY: Final = "vocabulary.model"
+LOG: Final = "log.jsonl"
+CHECKPOINT: Final = "checkpoint.pt"
+SNAPSHOTS: Final = "snapshots"
+MODEL: Final = "model.safetensors"
 
 
 @dataclass
@@ -52,6 +61,9 @@ OpenTeacher = Callable[[str], TeacherModel]
 def train(configuration: Configuration, folder: Path, open_teacher: OpenTeacher | None = None) -> TrainingProgress:
     """Train a model into `folder`, or resume an earlier run of the same configuration.
 
+    What `CHANGEABLE` lists may differ from the earlier run. With more `maximum_updates` or `patience` than before, a
+    finished run continues from its last checkpoint.
+
     The folder then holds vocabulary.model, model.safetensors (averaged weights of the best validation), log.jsonl,
     configuration.json, and a checkpoint to resume from.
 
@@ -64,20 +76,42 @@ def train(configuration: Configuration, folder: Path, open_teacher: OpenTeacher 
         The progress at the end of training.
 
     Raises:
-        ConfigurationError: the folder holds another run.
+        ConfigurationError: the folder holds another run, or more updates than `maximum_updates`.
+        LockedError: another process is training in the folder.
         DataError: as `load_corpus` does, or the teacher has another vocabulary than the run.
         DivergedError: a gradient is not finite.
+
+    As long as the folder holds neither a checkpoint nor a model, an error removes all that was written.
     """
     teacher = _open_teacher(configuration, open_teacher)
     data = configuration.data
     for pair in [*data.training_files, (Path(data.validation_source), Path(data.validation_target))]:
         for file in pair:
             next(read_lines(file), None)  # An unreadable file is reported before the folder is created.
-    folder.mkdir(parents=True, exist_ok=True)
-    record_settings(folder, "configuration.json", configuration, "run with another configuration")
-    fabric = make_fabric(configuration.training)
-    progress: TrainingProgress = fabric.launch(_run, configuration, folder, teacher)  # type: ignore[arg-type]
+
+    def holds_result(error: BaseException | None) -> bool:
+        # The checkpoint of a run that diverged before its first validation leads to the same divergence.
+        kept = (MODEL,) if isinstance(error, DivergedError) else (MODEL, CHECKPOINT)
+        return any((folder / name).exists() for name in kept)
+
+    with run_folder(folder, SETTINGS, (VOCABULARY, LOG, CHECKPOINT, SNAPSHOTS), holds_result):
+        _record(configuration, folder)
+        fabric = make_fabric(configuration.training)
+        progress: TrainingProgress = fabric.launch(_run, configuration, folder, teacher)  # type: ignore[arg-type]
     return progress
+
+
+def _record(configuration: Configuration, folder: Path) -> None:
+    """Record the configuration of a run in its folder; ConfigurationError if the folder holds another run."""
+    updates, earlier = configuration.training.maximum_updates, read_settings(folder / SETTINGS, Configuration)
+    if earlier is not None and updates < earlier.training.maximum_updates and (folder / CHECKPOINT).exists():
+        done = load_checkpoint(folder / CHECKPOINT)["position"]["update"]
+        if done > updates:
+            raise ConfigurationError(
+                f"{folder} holds a run of {done} updates, more than maximum_updates ({updates}): ask for at least "
+                f"{done}, or choose another folder"
+            )
+    record_settings(folder, SETTINGS, configuration, "run with another configuration", lasting_settings)
 
 
 def _open_teacher(configuration: Configuration, open_teacher: OpenTeacher | None) -> TeacherModel | None:
@@ -99,7 +133,7 @@ def _run(fabric: Fabric, configuration: Configuration, folder: Path, teacher: Te
     """Train as one process of the run."""
     if configuration.training.threads:
         torch.set_num_threads(configuration.training.threads)
-    load = partial(load_corpus, configuration.data, folder / "vocabulary.model")
+    load = partial(load_corpus, configuration.data, folder / VOCABULARY)
     corpus = load() if fabric.global_rank == 0 else None  # The first process writes the vocabulary.
     fabric.barrier()
     run = TrainingRun(fabric, configuration, folder, corpus or load(), teacher)
@@ -126,18 +160,21 @@ class TrainingRun:
         self.settings = configuration.training
         self.folder = folder
         self.corpus = corpus
-        self.languages = {"source": configuration.data.source_language, "target": configuration.data.target_language}
+        data = configuration.data
+        self.about: dict[str, Any] = {"languages": {"source": data.source_language, "target": data.target_language}}
+        if data.unit != DEFAULT_UNIT:
+            self.about["unit"] = data.unit
         torch.manual_seed(self.settings.seed)
         architecture = configuration.model.architecture(len(corpus.vocabulary))
         self.network = make_network(architecture, make_dropouts(configuration.model))
         self.model, self.optimizer = fabric.setup(self.network, make_optimizer(self.network.parameters()))
-        self.snapshots = Snapshots(folder / "snapshots", self.settings.averaged_checkpoints)
-        self.progress = self._load_checkpoint(folder / "checkpoint.pt")
+        self.snapshots = Snapshots(folder / SNAPSHOTS, self.settings.averaged_checkpoints)
+        self.progress = self._load_checkpoint(folder / CHECKPOINT)
         fabric.barrier()
         if fabric.is_global_zero:
             self.snapshots.remove_unneeded(self.progress.update)
         self.reporter = Reporter(
-            folder / "log.jsonl",
+            folder / LOG,
             self.settings.maximum_updates,
             self.progress.update,
             # A run without a checkpoint starts again, so its log does as well.
@@ -170,14 +207,26 @@ class TrainingRun:
             progress=self.progress,
             reporter=self.reporter,
         )
-        loop.train(self)
+        try:
+            loop.train(self)
+        except DivergedError as error:
+            raise DivergedError(self._explain_divergence()) from error
+
+    def _explain_divergence(self) -> str:
+        settings, model = self.settings, self.folder / MODEL
+        kept = f"; {model} is the best model before that" if model.exists() else ""
+        return (
+            f"training diverged at update {self.progress.update}, a gradient is not finite{kept}: lower learning_rate "
+            f"(now {settings.learning_rate:g}) or raise warmup_updates (now {settings.warmup_updates})"
+            + (", and choose another folder" if kept else "")
+        )
 
     def finished(self) -> bool:
         """Return whether all updates are done, or BLEU has not improved for `patience` validations."""
         settings, progress = self.settings, self.progress
         patience = settings.patience * settings.validate_every
         all_done = progress.update >= settings.maximum_updates
-        progress.finished = progress.finished or all_done or progress.best_update + patience <= progress.update
+        progress.finished = all_done or progress.best_update + patience <= progress.update
         return progress.finished
 
     def _batches(self, epoch: int, done: int) -> Iterator[tuple[Batch, int, int]]:
@@ -206,7 +255,7 @@ class TrainingRun:
                 best = [scores.bleu, float(update)]
                 metadata = {
                     "architecture": self.network.architecture.to_json(),
-                    "languages": self.languages,
+                    **self.about,
                     "training": {
                         "update": update,
                         "epoch": self.progress.epoch,
@@ -215,7 +264,7 @@ class TrainingRun:
                         "validation_loss": round(scores.loss, 5),
                     },
                 }
-                save_weights(self.folder / "model.safetensors", average, metadata)
+                save_weights(self.folder / MODEL, average, metadata)
         best = self.fabric.broadcast(best)
         self.progress.best_bleu, self.progress.best_update = best[0], int(best[1])
 
@@ -227,7 +276,7 @@ class TrainingRun:
                 "optimizer": self.optimizer.state_dict(),
                 "position": dataclasses.asdict(self.progress),
             }
-            save_checkpoint(self.folder / "checkpoint.pt", state)
+            save_checkpoint(self.folder / CHECKPOINT, state)
             self.snapshots.remove_unneeded(self.progress.update)
         self.fabric.barrier()
 

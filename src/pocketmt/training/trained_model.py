@@ -13,6 +13,7 @@ from torch import Tensor
 
 from pocketmt.errors import ConfigurationError, DataError, ModelFileError
 from pocketmt.model_file.architecture import Architecture, architecture_from_json
+from pocketmt.model_file.manifest import DEFAULT_UNIT
 from pocketmt.models.network import TranslationNetwork
 from pocketmt.models.networks import make_network
 from pocketmt.training.checkpoints import Weights, load_weights
@@ -27,6 +28,7 @@ class TrainedModel:
     weights: Weights
     architecture: Architecture
     languages: dict[str, str]  # "source" and "target".
+    unit: str  # What the model translates at once, as `pocketmt.model_file.manifest.UNITS` names it.
     training: dict[str, Any]  # Update, scores and other facts about the training.
     vocabulary_file: Path
     configuration: Configuration | None  # None if the folder holds none.
@@ -67,6 +69,7 @@ def read_trained_model(run: Path) -> TrainedModel:
         weights=weights,
         architecture=architecture,
         languages=metadata["languages"],
+        unit=metadata.get("unit", DEFAULT_UNIT),
         training=metadata["training"],
         vocabulary_file=vocabulary,
         configuration=_configuration(run / "configuration.json"),

@@ -8,6 +8,7 @@ lose their alignment.
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
 from typing import Final
@@ -17,9 +18,10 @@ import msgspec
 from pocketmt.atomic_file import atomic_write
 from pocketmt.errors import DataError
 from pocketmt.text.corpus import read_lines, read_pairs
-from pocketmt.training.checkpoints import record_settings
+from pocketmt.training.run_folder import record_settings
 
 LINES: Final = 1_000  # Number of lines in a shard.
+SETTINGS: Final = "text.json"
 TextPair = tuple[str, str]  # A line and its translation.
 # Takes lines, and a reference for each or None; returns a translation of each line.
 Translate = Callable[[Sequence[str], Sequence[str] | None], Sequence[str]]
@@ -63,10 +65,40 @@ def translate_text(
     total, digest = count_and_hash_lines(text)
     for _ in () if references is None else read_pairs(text, references):
         pass  # Unequal numbers of lines are reported before any work starts.
-    folder.mkdir(parents=True, exist_ok=True)
     references_digest = "" if references is None else hash_lines(references)
     fingerprint = TranslationFingerprint(total, digest, LINES, translator, references_digest)
-    record_settings(folder, "text.json", fingerprint, "translation of another text or by another model")
+    with _shards_folder(folder):
+        record_settings(folder, SETTINGS, fingerprint, "translation of another text or by another model")
+        yield from _translate_shards(text, folder, translate, progress, references, total)
+
+
+@contextmanager
+def _shards_folder(folder: Path) -> Iterator[None]:
+    """Create a folder of shards if it is missing. As long as it holds no shard, it belongs to no text.
+
+    Unlike `run_folder`, this locks nothing: the folder is in that of a compression or distillation, which is locked.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        if not any(folder.glob("*.jsonl")):
+            (folder / SETTINGS).unlink(missing_ok=True)
+        yield
+    except BaseException:
+        if not any(folder.glob("*.jsonl")):
+            (folder / SETTINGS).unlink(missing_ok=True)
+            with suppress(OSError):  # It holds files of the user.
+                folder.rmdir()
+        raise
+
+
+def _translate_shards(
+    text: Path,
+    folder: Path,
+    translate: Translate,
+    progress: Callable[[int, int], None],
+    references: Path | None,
+    total: int,
+) -> Iterator[TextPair]:
     remaining = ((line, "") for line in read_lines(text)) if references is None else read_pairs(text, references)
     done = 0
     for number, rows in enumerate(iter(lambda: list(islice(remaining, LINES)), [])):

@@ -1,5 +1,6 @@
 """Scores of a network on the validation text during training."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import sacrebleu
@@ -17,6 +18,7 @@ class Validation:
 
     loss: float  # Cross-entropy without label smoothing, in nats per target token, with eos.
     bleu: float  # Cased sacreBLEU of greedy search.
+    translations: Sequence[str] = ()  # The output of greedy search, a line for each pair.
 
 
 @torch.inference_mode()
@@ -28,7 +30,7 @@ def validate(model: TranslationNetwork, corpus: Corpus, token_budget: int) -> Va
     texts = [corpus.vocabulary.decode(output) for output in outputs]
     bleu = sacrebleu.corpus_bleu(texts, [corpus.validation_references]).score
     model.train()
-    return Validation(loss, bleu)
+    return Validation(loss, bleu, texts)
 
 
 @torch.inference_mode()

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from pocketmt.compression.choosing.sensitivity import PARTS, Score, Sensitivity, measure_sensitivity
+from pocketmt.compression.choosing.significance import p_values
 from pocketmt.errors import ConfigurationError, DataError
 from pocketmt.evaluation.sensitivity import draw_sensitivity, sensitivity_table
 from pocketmt.models.networks import make_network
@@ -24,7 +25,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> TrainedModel:
 
 def sample() -> Sensitivity:
     bleu = {("embedding", 1): 29.0, ("embedding", 2): 28.0, ("decoder", 1): 0.5, ("decoder", 2): 9.0}
-    scores = tuple(Score(part, bits, 96, 2.0, score) for (part, bits), score in bleu.items())
+    scores = tuple(Score(part, bits, 96, 2.0, score, p_value=0.001) for (part, bits), score in bleu.items())
     return Sensitivity("binary", 8, 1.5, 31.0, scores)
 
 
@@ -62,6 +63,25 @@ def test_impossible_measurements_are_refused(model: TrainedModel) -> None:
         measure_sensitivity(model, bits=(8,))
     with pytest.raises(DataError, match=r"no configuration\.json"):
         measure_sensitivity(dataclasses.replace(model, configuration=None))
+
+
+def test_differences_are_noise_if_hardly_any_is_significant(model: TrainedModel) -> None:
+    assert not sample().is_noise
+    scores = sample().scores
+    by_chance = [dataclasses.replace(score, p_value=0.5) for score in scores * 4]
+    assert dataclasses.replace(sample(), scores=(*by_chance, scores[0])).is_noise
+    assert not dataclasses.replace(sample(), scores=(*by_chance, scores[0], scores[0])).is_noise
+    # The network is untrained, so its translations are wrong whatever is quantized.
+    assert measure_sensitivity(model, bits=(4, 2)).is_noise
+
+
+def test_p_values_tell_worse_translations_from_equal_ones() -> None:
+    references = [
+        f"the {colour} {animal} sees a bird" for colour in ("red", "blue", "old") for animal in ("cat", "dog")
+    ]
+    worse = [line.replace("sees", "was") if number % 2 else line for number, line in enumerate(references)]
+    equal, lower = p_values(references, [references, worse], references)
+    assert equal > 0.5 and lower < 0.05
 
 
 def test_average_degradation_by_hand() -> None:

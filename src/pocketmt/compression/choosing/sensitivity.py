@@ -7,6 +7,7 @@ from typing import Final
 
 import torch
 
+from pocketmt.compression.choosing.significance import p_values
 from pocketmt.errors import ConfigurationError, DataError
 from pocketmt.quantization import Scheme
 from pocketmt.quantization.registry import scheme_from_options
@@ -32,6 +33,7 @@ PARTS: Final = (
     "decoder.readout",
 )
 BITS: Final = (4, 3, 2, 1)
+SIGNIFICANT: Final = 0.05  # Smaller p-values are called significant.
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,7 @@ class Score:
     weights: int  # in the part
     loss: float  # nats a target token
     bleu: float  # greedy search
+    p_value: float  # of the difference in BLEU from full precision, by the paired bootstrap
 
 
 @dataclass(frozen=True)
@@ -59,6 +62,12 @@ class Sensitivity:
         """Return the mean change of BLEU over the numbers of bits, the paper's "Avg. Deg."; a loss is negative."""
         bleu = [score.bleu for score in self.scores if score.part == part]
         return sum(bleu) / len(bleu) - self.bleu
+
+    @property
+    def is_noise(self) -> bool:
+        """Whether hardly more differences in BLEU are significant than by chance, which is one in twenty."""
+        significant = sum(score.p_value < SIGNIFICANT for score in self.scores)
+        return significant <= 2 * SIGNIFICANT * len(self.scores)
 
 
 def measure_sensitivity(
@@ -92,14 +101,18 @@ def measure_sensitivity(
     whole = _score(model, corpus, {})
     progress(1, total)
     scores: list[Score] = []
+    outputs: list[Sequence[str]] = []
     for part, matrices in parts.items():
         for one in schemes:
             groups = (RowGroup(one),)
             replaced = {name: decode(groups, quantize(groups, model.weights[name])) for name in matrices}
             score = _score(model, corpus, replaced)
             count = sum(weight.numel() for weight in replaced.values())
-            scores.append(Score(part, one.bits, count, score.loss, score.bleu))
+            scores.append(Score(part, one.bits, count, score.loss, score.bleu, p_value=1.0))
+            outputs.append(score.translations)
             progress(1 + len(scores), total)
+    found = p_values(whole.translations, outputs, corpus.validation_references)
+    scores = [dataclasses.replace(score, p_value=value) for score, value in zip(scores, found, strict=True)]
     return Sensitivity(scheme, len(corpus.validation_sources), whole.loss, whole.bleu, tuple(scores))
 
 

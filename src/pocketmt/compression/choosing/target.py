@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pocketmt.atomic_file import check_output
 from pocketmt.compression.choosing.allocation import Target, choose_recipe
-from pocketmt.compression.run import CompressionTask, compress_run
+from pocketmt.compression.run import CompressionTask, compress_in_folder, compression_folder
 from pocketmt.model_file.writer import OversizedError
 from pocketmt.recipes.schema import Recipe, set_precision
 
@@ -35,13 +35,24 @@ def compress_run_to(
     """
     check_output(output)
     task = dataclasses.replace(task, entropy_coding=target.entropy_coding, maximum_size=target.size)
+    with compression_folder(task.folder):
+        return _compress(target, task, output, scored, chosen)
+
+
+def _compress(
+    target: Target,
+    task: CompressionTask,
+    output: Path,
+    scored: Callable[[int, int], None],
+    chosen: Callable[[Recipe], None],
+) -> int:
     size = target.size
     while True:
         recipe = choose_recipe(task.read_model(), task.folder, dataclasses.replace(target, size=size), scored)
         recipe = set_precision(recipe, target.precision)
         chosen(recipe)
         try:
-            return compress_run(task, recipe, output)
+            return compress_in_folder(task, recipe, output)
         except OversizedError as error:
             assert size is not None and target.size is not None
             size -= error.size - target.size

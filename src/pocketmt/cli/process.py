@@ -1,0 +1,49 @@
+"""The process of the command `pocketmt`: its signals are handled before anything else is imported, which takes time."""
+
+import os
+import signal
+import sys
+from contextlib import suppress
+from types import FrameType
+
+
+def _end_at_once(number: int, frame: FrameType | None) -> None:
+    """End the process with the status that shells report for the signal; an exception would show a traceback."""
+    if number == signal.SIGINT:
+        with suppress(OSError):  # The caller may have closed stderr.
+            os.write(2, b"interrupted\n")
+    os._exit(128 + number)
+
+
+# A signal that the caller has told this process to ignore stays ignored.
+_HANDLED = [
+    number
+    for number, default in ((signal.SIGINT, signal.default_int_handler), (signal.SIGTERM, signal.SIG_DFL))
+    if signal.getsignal(number) == default
+]
+for _number in _HANDLED:
+    signal.signal(_number, _end_at_once)
+
+
+def main() -> None:
+    """Run the command line of this process and exit.
+
+    The exit status is 0 after success, 1 after an error, 2 after wrong usage, 130 after Ctrl-C and 143 after SIGTERM.
+    Ctrl-C and SIGTERM leave no unfinished files behind.
+    """
+    if sys.stderr is None:  # The caller closed it: messages for it would be written to stdout.
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  # It stays open until the process ends.
+    from pocketmt.cli.main import run
+
+    for number in _HANDLED:
+        signal.signal(number, _raise)
+    status = run(sys.argv[1:])
+    for number in _HANDLED:  # There is nothing left to undo.
+        signal.signal(number, _end_at_once)
+    sys.exit(status)
+
+
+def _raise(number: int, frame: FrameType | None) -> None:
+    if number == signal.SIGINT:
+        raise KeyboardInterrupt
+    sys.exit(128 + number)

@@ -1,0 +1,182 @@
+"""Folders of training runs: refused runs, extended runs, other settings of the machine, locks and full disks."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+from pocketmt.errors import ConfigurationError, DataError, PocketMTError
+from pocketmt.folder_lock import LockedError, locked
+from pocketmt.training.checkpoints import load_checkpoint, load_weights, save_checkpoint
+from pocketmt.training.configuration import Configuration, read_configuration
+from pocketmt.training.run import train
+from pocketmt.training.steps import DivergedError
+
+from .test_run import write_configuration, write_corpus
+
+HOLDER = """
+import sys, time
+from pathlib import Path
+from pocketmt.folder_lock import locked
+with locked(Path(sys.argv[1])):
+    print("locked", flush=True)
+    time.sleep(600)
+"""
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    write_corpus(tmp_path, pairs=80)
+    return tmp_path
+
+
+def settings(folder: Path, **training: object) -> Configuration:
+    return read_configuration(write_configuration(folder, **training))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("vocabulary_size = 64", "vocabulary_size = 5000"),
+        ("vocabulary_size = 64", "vocabulary_size = 64\nmaximum_length = 1"),
+        ("train.up", "short.up"),
+        ("dev.en", "empty.en"),
+        ("seed = 1", "seed = 1\nlearning_rate = 1e30\nwarmup_updates = 1"),
+    ],
+)
+def test_a_refused_run_leaves_nothing_and_the_corrected_one_is_accepted(corpus: Path, old: str, new: str) -> None:
+    (corpus / "short.up").write_text("ONE\n")
+    (corpus / "empty.en").touch()
+    path = write_configuration(corpus, seed=1, maximum_updates=3)
+    good = path.read_text().replace("warmup_updates = 10\n", "")
+    path.write_text(good.replace(old, new))
+    before = sorted(os.listdir(corpus))
+    with pytest.raises(PocketMTError):
+        train(read_configuration(path), corpus / "new" / "run")
+    assert sorted(os.listdir(corpus)) == before
+    path.write_text(good)
+    assert train(read_configuration(path), corpus / "new" / "run").update == 3
+
+
+def test_what_a_run_killed_before_its_first_checkpoint_has_left_does_not_block(corpus: Path) -> None:
+    run = corpus / "run"
+    train(settings(corpus, maximum_updates=3), run)
+    vocabulary = (run / "vocabulary.model").read_bytes()
+    for name in ("checkpoint.pt", "model.safetensors"):
+        (run / name).unlink()
+    path = write_configuration(corpus, maximum_updates=3)
+    path.write_text(path.read_text().replace("vocabulary_size = 64", "vocabulary_size = 60"))
+    train(read_configuration(path), run)
+    assert (run / "vocabulary.model").read_bytes() != vocabulary
+
+
+def test_files_of_the_user_stay(corpus: Path) -> None:
+    run = corpus / "run"
+    run.mkdir()
+    (run / "vocabulary.model").write_text("mine")
+    (run / "notes.txt").write_text("mine")
+    with pytest.raises(DataError, match=r"vocabulary\.model: not a SentencePiece model"):
+        train(settings(corpus), run)
+    assert sorted(os.listdir(run)) == ["notes.txt", "vocabulary.model"]
+
+
+def test_a_run_that_diverges_names_update_and_remedy_and_keeps_its_best_model(corpus: Path) -> None:
+    # The rate is 0 at update 5 of 5, where the decay ends, and so large after it that the network overflows.
+    with pytest.raises(DivergedError, match=r"diverged at update \d+, .* lower learning_rate \(now 1e\+30\) or raise"):
+        train(settings(corpus, learning_rate=1e30, warmup_updates=1), corpus / "run")
+    assert not (corpus / "run").exists()
+    with pytest.raises(
+        DivergedError, match=r"model\.safetensors is the best model before that.* choose another folder"
+    ):
+        train(settings(corpus, learning_rate=1e30, warmup_updates=1, validate_every=1), corpus / "run")
+    assert (corpus / "run" / "model.safetensors").exists()
+
+
+def test_a_finished_run_is_extended_to_the_same_weights(corpus: Path) -> None:
+    train(settings(corpus, maximum_updates=40), corpus / "whole")
+    train(settings(corpus, maximum_updates=20), corpus / "extended")
+    train(settings(corpus, maximum_updates=40, patience=20), corpus / "extended")
+    whole, extended = (load_weights(corpus / name / "model.safetensors") for name in ("whole", "extended"))
+    assert whole[1] == extended[1]
+    for name, tensor in whole[0].items():
+        assert torch.equal(tensor, extended[0][name]), name
+    checkpoints = [load_checkpoint(corpus / name / "checkpoint.pt")["weights"] for name in ("whole", "extended")]
+    assert all(torch.equal(tensor, checkpoints[1][name]) for name, tensor in checkpoints[0].items())
+    recorded = json.loads((corpus / "extended" / "configuration.json").read_text())
+    assert recorded["training"]["maximum_updates"] == 40
+
+
+def test_patience_can_be_extended(corpus: Path) -> None:
+    run = corpus / "run"
+    # Without learning, BLEU never improves after the first validation.
+    frozen = {"learning_rate": 1e-12, "validate_every": 2, "maximum_updates": 30}
+    stopped = train(settings(corpus, patience=2, **frozen), run).update
+    assert stopped < 30
+    assert train(settings(corpus, patience=4, **frozen), run).update == stopped + 4
+
+
+def test_other_settings_of_the_machine_resume_a_run(corpus: Path) -> None:
+    run = corpus / "run"
+    train(settings(corpus, maximum_updates=6), run)
+    assert (
+        train(settings(corpus, maximum_updates=9, threads=2, accelerator='"auto"', checkpoint_every=2), run).update == 9
+    )
+
+
+def test_fewer_updates_than_are_done_are_refused(corpus: Path) -> None:
+    run = corpus / "run"
+    train(settings(corpus, maximum_updates=6), run)
+    with pytest.raises(ConfigurationError, match=r"run holds a run of 6 updates, more than maximum_updates \(5\)"):
+        train(settings(corpus, maximum_updates=5), run)
+    assert json.loads((run / "configuration.json").read_text())["training"]["maximum_updates"] == 6
+
+
+def test_a_locked_folder_is_refused_and_names_the_process(corpus: Path) -> None:
+    run = corpus / "run"
+    holder = subprocess.Popen([sys.executable, "-c", HOLDER, str(run)], stdout=subprocess.PIPE)
+    try:
+        assert holder.stdout is not None and holder.stdout.readline() == b"locked\n"
+        with pytest.raises(
+            LockedError, match=rf"run: in use by process {holder.pid} on .+, since \d{{4}}-.*: wait until"
+        ):
+            train(settings(corpus, maximum_updates=3), run)
+        assert os.listdir(run) == [".lock"]
+    finally:
+        holder.send_signal(signal.SIGKILL)
+        holder.wait()
+    # The lock of a killed process does not block.
+    assert train(settings(corpus, maximum_updates=3), run).update == 3
+    assert not (run / ".lock").exists()
+
+
+def test_a_lock_removes_only_empty_folders_that_it_has_created(tmp_path: Path) -> None:
+    with locked(tmp_path / "a" / "b"), pytest.raises(LockedError), locked(tmp_path / "a" / "b"):
+        pass
+    assert os.listdir(tmp_path) == []
+    with locked(tmp_path / "a" / "b"):
+        (tmp_path / "a" / "file").touch()
+    assert sorted(tmp_path.rglob("*")) == [tmp_path / "a", tmp_path / "a" / "file"]
+    with locked(tmp_path / "a"):
+        pass
+    assert (tmp_path / "a" / "file").exists()
+
+
+def test_a_full_disk_is_named_when_a_checkpoint_is_saved(tmp_path: Path, small_disk: Path) -> None:
+    checkpoint = small_disk / "checkpoint.pt"
+    with pytest.raises(OSError, match=r"No space left on device: '.*checkpoint\.pt'"):
+        save_checkpoint(checkpoint, {"weights": {"a": torch.zeros(1 << 20)}})
+    assert os.listdir(small_disk) == []
+
+
+def test_a_full_disk_during_training_leaves_a_run_that_resumes(corpus: Path, small_disk: Path) -> None:
+    configuration = settings(corpus, maximum_updates=6)
+    with pytest.raises(OSError, match=r"No space left on device: '.*/run/"):
+        train(configuration, small_disk / "run")
+    assert not list(small_disk.rglob("*.unfinished"))
+    subprocess.run(["mount", "-o", "remount,size=64m", small_disk], check=True)
+    assert train(configuration, small_disk / "run").update == 6
