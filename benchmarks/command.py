@@ -1,4 +1,4 @@
-"""How programs of benchmarks end: with the exit status of their work, or with an error in one line and status 1."""
+"""Exit statuses of the programs of benchmarks: that of their work, or 1 after an error in one line."""
 
 import sys
 from collections.abc import Callable, Sequence
