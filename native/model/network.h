@@ -24,7 +24,7 @@ class Network {
         return std::visit([&](const auto& layers) { return layers.encode(workspace, sources, monitor); }, layers_);
     }
     // Runs the decoder for hypotheses at `position`; returns its output [rows, d], valid until the workspace is used
-    // again. Rows that ask for attention get that of the last layer with attention to the source.
+    // again. Rows that ask for attention get the mean of all layers.
     const float* decode_step(Workspace& workspace, std::span<const DecoderRow> rows, size_t position) const {
         return std::visit([&](const auto& layers) { return layers.decode_step(workspace, rows, position); }, layers_);
     }

@@ -14,11 +14,6 @@ void check_finite(const char* name, double value) {
     if (!std::isfinite(value)) throw Error(std::string(name) + " must be a finite number");
 }
 
-void check_positive(const char* name, double value) {
-    if (!std::isfinite(value) || value <= 0.0)
-        throw Error(std::string(name) + " must be a finite number greater than 0");
-}
-
 void check_beam(const SearchOptions& options, size_t vocabulary_size) {
     const size_t most = std::min(max_beam_size, vocabulary_size - SpecialIds::count);
     if (options.beam_size < 1 || options.beam_size > most) {
@@ -31,7 +26,8 @@ void check_beam(const SearchOptions& options, size_t vocabulary_size) {
 }
 
 void check_sampling(const Sampling& sampling) {
-    check_positive("temperature", sampling.temperature);
+    if (!std::isfinite(sampling.temperature) || sampling.temperature <= 0.0)
+        throw Error("temperature must be a finite number greater than 0");
     if (!(sampling.top_p > 0.0 && sampling.top_p <= 1.0)) throw Error("top_p must be greater than 0 and at most 1");
 }
 
@@ -49,7 +45,8 @@ void check_suppressed(const std::vector<uint32_t>& sequence, const Architecture&
 void check(const SearchOptions& options, const Architecture& architecture) {
     check_beam(options, architecture.vocabulary_size);
     check_finite("length_penalty", options.length_penalty);
-    check_positive("repetition_penalty", options.repetition_penalty);
+    if (!(options.repetition_penalty >= 0.01 && options.repetition_penalty <= 100.0))
+        throw Error("repetition_penalty must be from 0.01 to 100");
     if (options.max_length && *options.max_length < 1) throw Error("max_length must be at least 1");
     if (options.sampling) check_sampling(*options.sampling);
     for (const std::vector<uint32_t>& sequence : options.suppressed_sequences) check_suppressed(sequence, architecture);

@@ -20,6 +20,11 @@ size_t SuppressedTexts::Automaton::advance(size_t state, char byte) const {
     return text[state] == byte ? state + 1 : 0;
 }
 
+size_t SuppressedTexts::Automaton::advance(size_t state, const std::string& bytes) const {
+    for (char byte : bytes) state = advance(state, byte);
+    return state;
+}
+
 bool SuppressedTexts::Automaton::completed_by(size_t state, const std::string& bytes) const {
     for (char byte : bytes) {
         state = advance(state, byte);
@@ -28,8 +33,9 @@ bool SuppressedTexts::Automaton::completed_by(size_t state, const std::string& b
     return false;
 }
 
-SuppressedTexts::SuppressedTexts(std::vector<std::string> surfaces, const std::vector<std::string>& texts)
-    : surfaces_(std::move(surfaces)) {
+SuppressedTexts::SuppressedTexts(std::vector<std::string> surfaces, const std::vector<std::string>& texts,
+                                 std::string before)
+    : surfaces_(std::move(surfaces)), before_(std::move(before)) {
     for (const std::string& text : texts) {
         if (text.empty()) throw Error("a suppressed text is empty");
         Automaton& automaton = automata_.emplace_back(text);
@@ -45,10 +51,8 @@ SuppressedTexts::SuppressedTexts(std::vector<std::string> surfaces, const std::v
 
 void SuppressedTexts::find(std::span<const uint32_t> tokens, std::vector<uint32_t>& banned) const {
     for (const Automaton& automaton : automata_) {
-        size_t state = 0;
-        for (uint32_t token : tokens) {
-            for (char byte : surfaces_[token]) state = automaton.advance(state, byte);
-        }
+        size_t state = automaton.advance(0, before_);
+        for (uint32_t token : tokens) state = automaton.advance(state, surfaces_[token]);
         if (state == automaton.text.size()) state = automaton.fallbacks[state];
         banned.insert(banned.end(), automaton.banned[state].begin(), automaton.banned[state].end());
     }

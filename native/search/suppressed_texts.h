@@ -13,8 +13,9 @@ namespace pocketmt {
 // Morris and Pratt 1977), with the pieces that would complete the text in each state. Immutable.
 class SuppressedTexts {
   public:
-    // surfaces: bytes that each piece adds to a translation; empty for special pieces. Throws Error if a text is empty.
-    SuppressedTexts(std::vector<std::string> surfaces, const std::vector<std::string>& texts);
+    // surfaces: bytes that each piece adds to a translation; empty for special pieces. before: bytes that a text at the
+    // beginning of a translation may begin with. Throws Error if a text is empty.
+    SuppressedTexts(std::vector<std::string> surfaces, const std::vector<std::string>& texts, std::string before);
 
     size_t vocabulary_size() const { return surfaces_.size(); }
     // Adds the pieces that must not follow `tokens`.
@@ -26,6 +27,8 @@ class SuppressedTexts {
 
         // State after one more byte; the text's size if that completes it.
         size_t advance(size_t state, char byte) const;
+        // The same after more bytes.
+        size_t advance(size_t state, const std::string& bytes) const;
         // Whether `bytes` after a state complete the text.
         bool completed_by(size_t state, const std::string& bytes) const;
 
@@ -35,6 +38,7 @@ class SuppressedTexts {
     };
 
     std::vector<std::string> surfaces_;  // [V]
+    std::string before_;
     std::vector<Automaton> automata_;
 };
 

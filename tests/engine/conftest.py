@@ -37,6 +37,14 @@ def model_path(tmp_path: Path, vocabulary: Vocabulary) -> Path:
     return path
 
 
+@pytest.fixture(scope="session")
+def shared_model(tmp_path_factory: pytest.TempPathFactory, vocabulary: Vocabulary) -> Path:
+    """The same, made once; tests must not change it."""
+    path = tmp_path_factory.mktemp("model") / "random.pocketmt"
+    write(path, random_network(architecture()), vocabulary, uniform)
+    return path
+
+
 @pytest.fixture
 def load(tmp_path: Path, vocabulary: Vocabulary) -> Loader:
     """Make a random network, write it and load it: the native model, and its PyTorch reference."""

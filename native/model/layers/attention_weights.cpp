@@ -48,8 +48,8 @@ void add_softmax(std::vector<float>& scores, float factor, float* out) {
 
 }  // namespace
 
-void write_attention(const TiedNetwork& network, const CrossAttention& layer, bool codes,
-                     std::span<const DecoderRow> rows, size_t earlier, const float* queries) {
+void add_attention(const TiedNetwork& network, const CrossAttention& layer, bool codes,
+                   std::span<const DecoderRow> rows, size_t earlier, const float* queries, size_t layers) {
     const size_t head_size = network.architecture.head_size(), a = layer.heads * head_size;
     const float factor = 1.0f / std::sqrt(static_cast<float>(head_size));
     std::vector<float> scores;
@@ -57,7 +57,6 @@ void write_attention(const TiedNetwork& network, const CrossAttention& layer, bo
         if (rows[row].attention == nullptr) continue;
         const CrossAttentionCache& cache = *rows[row].cross_attention_cache;
         const Keys keys(cache, earlier, a, codes ? &layer.quantization.key : nullptr);
-        std::fill_n(rows[row].attention, cache.positions, 0.0f);
         for (size_t head = 0; head < layer.heads; ++head) {
             scores.assign(cache.positions, 0.0f);
             for (size_t element = head * head_size; element < (head + 1) * head_size; ++element) {
@@ -65,7 +64,7 @@ void write_attention(const TiedNetwork& network, const CrossAttention& layer, bo
                 for (size_t position = 0; position < cache.positions; ++position)
                     scores[position] += query * keys.at(element, position);
             }
-            add_softmax(scores, 1.0f / static_cast<float>(layer.heads), rows[row].attention);
+            add_softmax(scores, 1.0f / static_cast<float>(layer.heads * layers), rows[row].attention);
         }
     }
 }

@@ -15,7 +15,7 @@ struct DecoderRow {
     uint32_t token;                                    // the decoder's input
     const CrossAttentionCache* cross_attention_cache;  // rows of one sentence are neighbours
     std::byte* const* states;  // states of positions 0 to the step's; the step writes the last one
-    // Where to write the attention to the source positions, end of sentence included; null: not wanted.
+    // Zeros, to which the mean attention to the source positions, end of sentence included, is added; null: not wanted.
     float* attention = nullptr;
 };
 

@@ -70,7 +70,7 @@ class Step {
         float* attended = workspace_.attended.ensure(rows * a);
         attention.query.multiply(network_.activations(workspace_, x_, rows, h_), queries);
         attend_to_source(network_, workspace_, rows_, 0, attention.heads, queries, attended);
-        write_attention(network_, attention, false, rows_, 0, queries);
+        add_attention(network_, attention, false, rows_, 0, queries, 1);
         attention.output.multiply(network_.activations(workspace_, attended, rows, a), update_);
         network_.normalize(network_.weights.cross_attention_norm, update_, true, rows, x_);
     }

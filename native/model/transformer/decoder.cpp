@@ -118,9 +118,8 @@ class Step {
         } else {
             attend_to_source(network_, workspace_, rows_, layer.earlier_queries, weights.heads, projected_, attended_);
         }
-        if (&layer == &network_.weights.decoder_layers.back())
-            write_attention(network_, weights, network_.weights.attends_to_codes, rows_, layer.earlier_queries,
-                            projected_);
+        add_attention(network_, weights, network_.weights.attends_to_codes, rows_, layer.earlier_queries, projected_,
+                      network_.weights.decoder_layers.size() * network_.shape.decoder_rounds);
         add_output(weights.output, weights.heads, weights.attended, stream);
     }
 

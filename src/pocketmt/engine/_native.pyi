@@ -21,9 +21,10 @@ class SuppressedTexts:
     Args:
         surfaces: bytes that each piece of the vocabulary adds to a text.
         texts: the texts in the same form, none of them empty.
+        before: bytes that a text at the beginning of a translation may begin with.
     """
 
-    def __init__(self, surfaces: Sequence[bytes], texts: Sequence[bytes]) -> None: ...
+    def __init__(self, surfaces: Sequence[bytes], texts: Sequence[bytes], before: bytes) -> None: ...
 
 class SearchOptions:
     """Options of a search; those of text are described in `pocketmt.engine.SearchOptions`.
@@ -39,7 +40,7 @@ class SearchOptions:
         token_scores: whether `Details` have log-probabilities; needs `scores`.
         attention: whether `Details` have attention.
         unknown: whether the unknown piece may be generated.
-        repetition_penalty: a finite number above 0.
+        repetition_penalty: 0.01 to 100.
         no_repeat_ngram: 0: any sequence may be repeated.
         suppressed_sequences: ids of pieces that are not special, none of them empty.
         suppressed_texts: made for this vocabulary.

@@ -3,19 +3,18 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Final
 
-SPACE: Final = "▁"
+from pocketmt.text.vocabulary import SPACE
 
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
     """Attention of each target piece to the source pieces, and the words that they form.
 
-    The attention is the mean of the heads of the last decoder layer (of an LSTM network: of its only attention), at the
-    step that generated the piece. Pieces and words are counted from 0 through the whole line, also through lines of
-    several sentences, whose pieces have no attention to other sentences. A word is a run of pieces up to the next
-    space; the first piece of a sentence begins one.
+    The attention is the mean over the heads of each decoder layer and over all layers, at the step that generated the
+    piece. Pieces and words are counted from 0 through the whole line, also through a line of several sentences, whose
+    pieces have no attention to other sentences. A word is a run of pieces up to the next space; the first piece of a
+    sentence begins one.
 
     Attributes:
         source_pieces: S pieces of the line; unknown characters are kept as they are.

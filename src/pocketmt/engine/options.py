@@ -9,7 +9,7 @@ from pocketmt.engine.arguments import check_flag, check_integer, check_lines, ch
 from pocketmt.engine.tokenizer import Tokenizer
 from pocketmt.errors import EngineError
 from pocketmt.text.normalization import normalize
-from pocketmt.text.vocabulary import UNK, Vocabulary
+from pocketmt.text.vocabulary import SPACE, UNK, Vocabulary
 
 DEFAULT_BEAM_SIZE: Final = 4
 HIGHEST_NUMBER: Final = (1 << 31) - 1
@@ -35,8 +35,8 @@ class SearchOptions(TypedDict, total=False):
             word, in whatever way it is divided into pieces, also as the beginning of a longer word.
         suppressed_sequences: sequences of pieces ("▁" for a space) that must not be generated.
         repetition_penalty: the logit of a piece that the translation already has is divided by this number if it is
-            positive, and multiplied if it is negative (Keskar et al. 2019, section 4.1); above 1 discourages
-            repetitions (default 1.0).
+            positive, and multiplied if it is negative (Keskar et al. 2019, section 4.1). 0.01 to 100; above 1
+            discourages repetitions (default 1.0).
         no_repeat_ngram_size: no sequence of this many pieces is generated twice (default 0: any may be).
         replace_unknowns: whether the unknown piece may be generated, and is replaced by the source word with the most
             attention (default False: it is never generated).
@@ -224,10 +224,10 @@ def _suppressed_texts(texts: Sequence[str], vocabulary: Vocabulary) -> _native.S
     surfaces = []
     for text in check_lines(texts, "suppressed_texts"):
         normalized = normalize(text)
-        surface = ("▁" + normalized.replace(" ", "▁")).encode("utf-8", "replace")
+        surface = (SPACE + normalized.replace(" ", SPACE)).encode("utf-8", "replace")
         if not normalized:
             raise EngineError(f"suppressed_texts has {text!r}, which is no text")
         if len(surface) > LONGEST_SUPPRESSED_TEXT:
             raise EngineError(f"a text of suppressed_texts is longer than {LONGEST_SUPPRESSED_TEXT} bytes")
         surfaces.append(surface)
-    return _native.SuppressedTexts(vocabulary.surfaces(), surfaces) if surfaces else None
+    return _native.SuppressedTexts(vocabulary.surfaces(), surfaces, SPACE.encode()) if surfaces else None

@@ -10,6 +10,7 @@ from pocketmt.text.normalization import normalize
 
 PAD, BOS, EOS, UNK = 0, 1, 2, 3
 SPECIAL_PIECES = 4
+SPACE = "▁"  # in pieces
 
 
 class Vocabulary:

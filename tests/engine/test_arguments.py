@@ -1,0 +1,149 @@
+"""Arguments of a Translator: wrong types and values are refused with a message that says what is allowed."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pocketmt.engine import Translator
+from pocketmt.errors import EngineError
+
+LINES = ["the man rides a bike.", "two dogs"]
+
+
+@pytest.fixture(scope="module")
+def translator(shared_model: Path) -> Translator:
+    return Translator(shared_model)
+
+
+NOT_LINES: dict[str, Any] = {
+    r"lines is one str, not a list of strings: write \[text\]": "text",
+    r"lines is one bytes": b"text",
+    r"must be a list of strings, not None": None,
+    r"must be a list of strings, not int": 7,
+    r"lines\[1\] must be a string, not None": ["a", None],
+    r"lines\[0\] must be a string, not bytes: decode it first": [b"a"],
+    r"lines\[2\] must be a string, not int": ["a", "b", 3],
+    r"lines\[0\] must be a string, not list": [["a"]],
+}
+
+
+@pytest.mark.parametrize("message", NOT_LINES)
+def test_anything_but_lines_is_refused(translator: Translator, message: str) -> None:
+    given = NOT_LINES[message]
+    for call in (
+        translator.translate,
+        lambda lines: translator.translate_n_best(lines, 2),
+        translator.translate_detailed,
+        translator.submit,
+        lambda lines: list(translator.translate_stream(lines)),
+        lambda lines: list(translator.translate_chunks(["given" if lines is None else lines])),
+    ):
+        with pytest.raises(TypeError, match=message if isinstance(given, str | bytes | list) else "not"):
+            call(given)
+
+
+def test_any_iterable_of_strings_is_accepted(translator: Translator) -> None:
+    expected = translator.translate(LINES)
+    assert translator.translate(tuple(LINES)) == translator.translate(line for line in LINES) == expected
+    assert translator.translate([]) == []
+
+
+WRONG_TYPES: dict[str, dict[str, Any]] = {
+    "beam_size must be an integer, not str": {"beam_size": "4"},
+    "beam_size must be an integer, not bool": {"beam_size": True},
+    "beam_size must be an integer, not float": {"beam_size": 2.0},
+    "max_length must be an integer, not str": {"max_length": "9"},
+    "min_length must be an integer, not None": {"min_length": None},
+    "length_penalty must be a number, not str": {"length_penalty": "1"},
+    "shortlist must be True or False, not int": {"shortlist": 1},
+    "sampling must be True or False, not str": {"sampling": "yes"},
+    "unknown search option 'beams'; known: beam_size, length_penalty, max_length": {"beams": 4},
+    "target_prefix must be a string, not int": {"target_prefix": [1, 2]},
+    "target_prefix must be a list, not int": {"target_prefix": 7},
+    "suppressed_texts is one str": {"suppressed_texts": "text"},
+    "suppressed_sequences must be a list": {"suppressed_sequences": "text"},
+    "a sequence of suppressed_sequences is one str": {"suppressed_sequences": ["text"]},
+    "seed must be an integer": {"sampling": True, "seed": "1"},
+    "top_p must be a number": {"sampling": True, "top_p": None},
+    "replace_unknowns must be True or False": {"replace_unknowns": 0},
+}
+
+
+@pytest.mark.parametrize("message", WRONG_TYPES)
+def test_options_of_wrong_types(translator: Translator, message: str) -> None:
+    with pytest.raises(TypeError, match=message):
+        translator.translate(LINES, **WRONG_TYPES[message])
+
+
+WRONG_VALUES: dict[str, dict[str, Any]] = {
+    f"beam_size is {10**30}, it must be from 1 to 256": {"beam_size": 10**30},
+    "beam_size is a number of 101 digits, it must be from 1 to 256": {"beam_size": 10**100},
+    "beam_size is 0, it must be from 1 to 256": {"beam_size": 0},
+    "beam_size is 200, it must be 1 to 116": {"beam_size": 200},
+    "max_length is 0, it must be from 1": {"max_length": 0},
+    "min_length is -1, it must be from 0": {"min_length": -1},
+    "length_penalty must be a finite number": {"length_penalty": float("nan")},
+    "length_penalty must be a finite": {"length_penalty": 10**400},
+    "batch_size is 0, it must be from 1": {"batch_size": 0},
+    "repetition_penalty must be from 0.01 to 100": {"repetition_penalty": 0},
+    "no_repeat_ngram_size is -1": {"no_repeat_ngram_size": -1},
+    "sampling does not search with a beam": {"sampling": True, "beam_size": 4},
+    "top_k is an option of sampling: set sampling=True": {"top_k": 5},
+    "seed is an option of sampling": {"seed": 5},
+    "temperature must be a finite number greater than 0": {"sampling": True, "temperature": 0},
+    "top_p must be greater than 0 and at most 1": {"sampling": True, "top_p": 1.1},
+    "top_k is 0, it must be from 1": {"sampling": True, "top_k": 0},
+    f"seed is {2**64}": {"sampling": True, "seed": 2**64},
+    "target_prefix has 1 texts for 2 lines": {"target_prefix": ["the"]},
+    "target_prefix has '日', which no piece": {"target_prefix": "the 日"},
+    "max_length is 2, it must be more than the": {"target_prefix": "the man rides", "max_length": 2},
+    "suppressed_texts has '  ', which is no text": {"suppressed_texts": ["  "]},
+    "longer than 200 bytes": {"suppressed_texts": ["x" * 300]},
+    "the vocabulary has no piece 'nowhere'": {"suppressed_sequences": [["nowhere"]]},
+}
+
+
+@pytest.mark.parametrize("message", WRONG_VALUES)
+def test_options_out_of_range(translator: Translator, message: str) -> None:
+    with pytest.raises(EngineError, match=message):
+        translator.translate(LINES, **WRONG_VALUES[message])
+
+
+@pytest.mark.parametrize("n_best", [0, 5, 10**30])
+def test_more_translations_than_hypotheses(translator: Translator, n_best: int) -> None:
+    with pytest.raises(EngineError, match="n_best"):
+        translator.translate_n_best(LINES, n_best)
+
+
+def test_arguments_of_the_translator(shared_model: Path) -> None:
+    wrong: dict[str, dict[str, Any]] = {
+        "workers must be an integer, not str": {"workers": "2"},
+        "pin_workers must be True or False": {"pin_workers": 1},
+        "longest_segment must be an integer": {"longest_segment": None},
+    }
+    for message, arguments in wrong.items():
+        with pytest.raises(TypeError, match=message):
+            Translator(shared_model, **arguments)
+    with pytest.raises(EngineError, match="longest_segment is 0"):
+        Translator(shared_model, longest_segment=0)
+
+
+def test_properties(translator: Translator) -> None:
+    assert translator.languages == ("en", "de")
+    assert (translator.source_language, translator.target_language) == ("en", "de")
+    ids = translator.encode("The man,  rides 日")
+    assert ids == translator.tokenizer.encode("The man,  rides 日")
+    assert translator.decode(translator.encode("the red house")) == "the red house"
+    pieces = translator.tokenizer.encode_as_pieces("the 日 dog")
+    assert "".join(pieces) == "▁the▁日▁dog"
+    known = translator.tokenizer.encode_as_pieces("the dog")
+    assert translator.tokenizer.pieces(translator.tokenizer.ids(known)) == known
+    assert len(translator.tokenizer) == 120
+    for wrong in ([120], [-1], [2**40]):
+        with pytest.raises(EngineError, match="not in the vocabulary"):
+            translator.decode(wrong)
+    with pytest.raises(TypeError, match="text must be a string"):
+        translator.encode(None)  # type: ignore[arg-type]
+    with pytest.raises(EngineError, match="no piece '日'"):
+        translator.tokenizer.ids(["日"])

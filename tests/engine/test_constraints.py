@@ -1,0 +1,207 @@
+"""Constrained search: prefixes, suppressed pieces and texts, penalties of repetitions, and bounds of batches."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pocketmt.engine import Translator, _native
+from pocketmt.engine.loading import native_model
+from pocketmt.errors import EngineError
+from pocketmt.model_file import open_model
+from pocketmt.packing.shortlist import add_shortlist
+from pocketmt.text.vocabulary import Vocabulary
+from tests.engine.conftest import Loader, search_options, sentences
+from tests.engine.forced_search import Rule, no_repeats, penalty, search, suppressed
+from tests.engine.reference import architecture, plain, random_network, write
+from tests.engine.test_shortlist import random_shortlist
+
+SEQUENCES = [[20], [21, 22], [30, 31, 32], *[[piece] for piece in range(40, 80)], [90, 90]]
+CONSTRAINTS: dict[str, tuple[dict[str, object], list[Rule]]] = {
+    "repetition penalty": ({"repetition_penalty": 3.0}, [penalty(3.0)]),
+    "reward of repetitions": ({"repetition_penalty": 0.5}, [penalty(0.5)]),
+    "no piece twice": ({"no_repeat_ngram": 1}, [no_repeats(1)]),
+    "no pair twice": ({"no_repeat_ngram": 2}, [no_repeats(2)]),
+    "suppressed sequences": ({"suppressed_sequences": SEQUENCES}, [suppressed(SEQUENCES)]),
+    "several": (
+        {"repetition_penalty": 1.3, "no_repeat_ngram": 2, "suppressed_sequences": SEQUENCES},
+        [penalty(1.3), no_repeats(2), suppressed(SEQUENCES)],
+    ),
+}
+LIMIT = 14
+
+
+@pytest.mark.parametrize("prefix", [(), (25, 25, 25)], ids=["no prefix", "prefix"])
+@pytest.mark.parametrize("listed", [False, True], ids=["whole vocabulary", "shortlist"])
+@pytest.mark.parametrize("name", CONSTRAINTS)
+def test_a_plain_search_finds_the_same(
+    tmp_path: Path, vocabulary: Vocabulary, name: str, listed: bool, prefix: tuple[int, ...]
+) -> None:
+    path = tmp_path / "model.pocketmt"
+    reference = write(path, random_network(architecture(decoder_layers=1)), vocabulary, plain)
+    shortlist = random_shortlist()
+    if listed:
+        add_shortlist(path, shortlist, path)
+    with open_model(path) as file:
+        model = native_model(file)
+    changes, rules = CONSTRAINTS[name]
+    sources = sentences(3, seed=2, longest=9)
+    for beam_size in (1, 3):
+        options = search_options(beam_size=beam_size, n_best=beam_size, max_length=LIMIT, **changes)
+        found = model.submit(sources, options, [prefix] * len(sources)).result()
+        for source, hypotheses in zip(sources, found, strict=True):
+            allowed = sorted({*shortlist.pieces(source), *prefix}) if listed else None
+            expected = search(
+                reference, source, beam=beam_size, rules=rules, prefix=prefix, limit=LIMIT, allowed=allowed
+            )
+            assert [ids for ids, _ in hypotheses] == [best.ids for best in expected]
+            np.testing.assert_allclose([score for _, score in hypotheses], [e.score for e in expected], atol=1e-3)
+    unconstrained = model.submit(sources, search_options(beam_size=3, n_best=3, max_length=LIMIT), []).result()
+    assert found != unconstrained
+
+
+def test_greedy_search_without_scores_finds_the_same(load: Loader) -> None:
+    model, _ = load()
+    sources = sentences(6)
+    for changes, _ in CONSTRAINTS.values():
+        with_scores, without = (
+            model.submit(sources, search_options(beam_size=1, scores=scores, **changes), [[25]] * 6).result()
+            for scores in (True, False)
+        )
+        assert [[ids for ids, _ in each] for each in without] == [[ids for ids, _ in each] for each in with_scores]
+
+
+@pytest.mark.parametrize("beam_size", [1, 4])
+def test_neighbours_order_batches_and_threads_do_not_matter(load: Loader, beam_size: int) -> None:
+    sources = [*sentences(40), []]
+    prefixes = [[], [9], [10, 11], [25] * 5] * 10 + [[7]]
+    options = search_options(beam_size=beam_size, n_best=beam_size, **CONSTRAINTS["several"][0])
+    model, _ = load()
+    together = model.submit(sources, options, prefixes).result()
+    by_themselves = [model.submit([s], options, [p]).result()[0] for s, p in zip(sources, prefixes, strict=True)]
+    assert by_themselves == together
+    assert model.submit(sources[::-1], options, prefixes[::-1]).result()[::-1] == together
+    assert load(workers=3)[0].submit(sources, options, prefixes).result() == together
+    for ours, prefix in zip(together, prefixes, strict=True):
+        assert all(ids[: len(prefix)] == prefix for ids, _ in ours)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("batch_size", [1, 2, 7, 10**6])
+def test_the_size_of_batches_does_not_matter(load: Loader, workers: int, batch_size: int) -> None:
+    sources = sentences(50)
+    expected = load()[0].translate(sources, search_options())
+    assert load(workers=workers)[0].translate(sources, search_options(batch_size=batch_size)) == expected
+
+
+def test_a_hypothesis_that_nothing_may_follow_ends(load: Loader) -> None:
+    model, _ = load()
+    everything = [[piece] for piece in range(4, 120)]
+    for beam_size in (1, 3):
+        options = search_options(beam_size=beam_size, min_length=5, suppressed_sequences=everything)
+        for [(ids, score)] in model.translate(sentences(4), options):
+            assert (ids, score) == ([], 0.0)
+    options = search_options(beam_size=1, min_length=200, max_length=300, no_repeat_ngram=1)
+    for [(ids, _)] in model.translate(sentences(4), options):
+        assert sorted(ids) == list(range(4, 120))
+
+
+HOSTILE: dict[str, dict[str, object]] = {
+    "repetition_penalty must": {"repetition_penalty": 0.0},
+    "repetition_penalty must be": {"repetition_penalty": float("nan")},
+    "repetition_penalty must be from": {"repetition_penalty": 101.0},
+    "a suppressed sequence is empty": {"suppressed_sequences": [[5], []]},
+    "the id 2, it must": {"suppressed_sequences": [[5, 2]]},
+    "the id 120, it must": {"suppressed_sequences": [[120]]},
+    "temperature": {"sampling": (0.0, 0, 1.0, 0)},
+    "temperature must": {"sampling": (float("inf"), 0, 1.0, 0)},
+    "top_p": {"sampling": (1.0, 0, 0.0, 0)},
+    "top_p must": {"sampling": (1.0, 0, float("nan"), 0)},
+}
+
+
+@pytest.mark.parametrize("message", HOSTILE)
+def test_values_out_of_range(load: Loader, message: str) -> None:
+    model, _ = load()
+    with pytest.raises(EngineError, match=message):
+        model.submit([[5]], search_options(**HOSTILE[message]))
+
+
+@pytest.mark.parametrize(
+    ("prefixes", "message"),
+    [
+        ([[5]], "1 prefixes of 2 sources"),
+        ([[5], [3]], "special id 3"),
+        ([[5], [120]], "token id 120"),
+        ([[5], [9] * 8], "max_length is 8"),
+    ],
+)
+def test_wrong_prefixes(load: Loader, prefixes: list[list[int]], message: str) -> None:
+    model, _ = load()
+    with pytest.raises(EngineError, match=message):
+        model.submit([[5], [6]], search_options(max_length=8), prefixes)
+
+
+def test_extreme_values_are_no_danger(load: Loader) -> None:
+    model, _ = load()
+    for changes in (
+        {"repetition_penalty": 100.0},
+        {"repetition_penalty": 0.01},
+        {"no_repeat_ngram": 2**62},
+        {"sampling": (1e-300, 2**62, 1e-300, 2**64 - 1)},
+        {"sampling": (1e300, 1, 1.0, 0)},
+        {"batch_size": 2**62, "beam_size": 100},
+    ):
+        found = model.translate(sentences(3), search_options(max_length=20, **changes))
+        assert len(found) == 3
+
+
+TEXT = ["the man rides a red bike in the house.", "two dogs", ""]
+
+
+def test_suppressed_texts_are_not_generated_in_any_division(model_path: Path) -> None:
+    translator = Translator(model_path)
+    plainly = translator.translate(TEXT, max_length=20)
+    words = sorted({word for line in plainly for word in line.split()})
+    suppressed = [*words[::2], " ".join(plainly[0].split()[:2])]
+    for beam_size in (1, 4):
+        for line in translator.translate(TEXT, beam_size=beam_size, max_length=20, suppressed_texts=suppressed):
+            assert not [text for text in suppressed if f" {text}" in f" {line}"]
+
+
+def test_automata_of_texts_that_repeat_themselves(model_path: Path) -> None:
+    """Texts such as "aab", whose beginnings end others, are not found in what is generated."""
+    pieces = [
+        b"",
+        b"",
+        b"",
+        b"",
+        *(bytes(each, "ascii") for each in ("a", "b", "ab", "aa", "ba", "aab", "bab", "_", "_a")),
+    ]
+    pieces += [b""] * (120 - len(pieces))
+    texts = [b"aab", b"_abab", b"aabaaab"]
+    with open_model(model_path) as file:
+        model = native_model(file)
+    rest = [[piece] for piece in range(13, 120)]
+    options = search_options(
+        beam_size=8,
+        n_best=8,
+        min_length=30,
+        max_length=30,
+        suppressed_texts=_native.SuppressedTexts(pieces, texts, b"_"),
+        suppressed_sequences=rest,
+    )
+    found = [
+        b"_" + b"".join(pieces[piece] for piece in ids)
+        for hypotheses in model.translate(sentences(8), options)
+        for ids, _ in hypotheses
+    ]
+    assert len(set(found)) > 8
+    assert not [text for text in found if any(each in text for each in texts)]
+
+
+def test_texts_of_another_vocabulary_are_refused(load: Loader) -> None:
+    with pytest.raises(EngineError, match="another vocabulary"):
+        load()[0].submit([[5]], search_options(suppressed_texts=_native.SuppressedTexts([b"a"], [b"a"], b"")))
+    with pytest.raises(EngineError, match="empty"):
+        _native.SuppressedTexts([b"a"], [b""], b"")
