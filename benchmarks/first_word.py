@@ -50,10 +50,12 @@ def main(arguments: Sequence[str]) -> int:
     """Measure, write the record, print its rows."""
     options = _options(arguments)
     origin, core = provenance(seed=SEED), OneCore(options.core)
+    pythons = Pythons(options.peer_python)
+    pythons.check()
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         for name in options.random:
-            model = next(random_models(name, 1, SEED, Path(folder), Pythons(options.peer_python)))
+            model = next(random_models(name, 1, SEED, Path(folder), pythons))
             for weights, forms in FORMS_COMPARED.items():
                 (peer,) = model.peers[weights]
                 sides = [peer, *(our_side(form, model.ours[form], sys.executable) for form in forms)]

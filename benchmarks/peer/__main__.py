@@ -113,6 +113,7 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
 def _models(options: argparse.Namespace, folder: Path) -> Iterator[tuple[TimedModel, Amount]]:
     """Yield the models, each created when it is needed."""
     pythons = Pythons(options.peer_python, options.marian_python)
+    pythons.check()
     for make, names, usual in ((trained_models, options.trained, TRAINED), (random_models, options.random, RANDOM)):
         batches = usual.batches * options.workers
         amount = QUICK if options.quick else replace(usual, batches=batches, rounds=options.rounds)

@@ -89,7 +89,6 @@ def write_ctranslate2(network: Network, folder: Path, python: str) -> dict[str, 
         vocabulary=numpy.frombuffer(network.vocabulary, dtype=numpy.uint8),
         **arrays,  # type: ignore[arg-type]
     )
-    _check_installed("ctranslate2", python, CTRANSLATE2_REMEDY)
     _run(
         [python, "-m", "benchmarks.peer.run_ctranslate2", "export", str(exchange), str(folder)],
         python,
@@ -117,7 +116,6 @@ def write_marian(network: Network, folder: Path, python: str) -> tuple[int, int]
 
     Raises ConfigurationError if Marian does not support the network or shortlist, or the conversion fails.
     """
-    _check_installed("pymarian", python, MARIAN_REMEDY)
     folder.mkdir(parents=True, exist_ok=True)
     arrays = {name: tensor.numpy() for name, tensor in network.weights.items()}
     pieces = network.pieces()
@@ -135,17 +133,6 @@ def write_marian(network: Network, folder: Path, python: str) -> tuple[int, int]
     table, first, top_k = marian_table(network.shortlist, pieces)
     (folder / "shortlist.txt").write_text(table, encoding="utf-8")
     return first, top_k
-
-
-def _check_installed(package: str, python: str, remedy: str) -> None:
-    """Raise ConfigurationError, which ends with the remedy, if a Python does not run or lacks a package."""
-    command = [python, "-c", f"import {package}"]
-    try:
-        found = subprocess.run(command, cwd=ROOT, capture_output=True, check=False).returncode == 0
-    except OSError as error:
-        raise ConfigurationError(f"{python}: cannot be run ({error.strerror}): {remedy}") from error
-    if not found:
-        raise ConfigurationError(f"{python} has no package {package}: {remedy}")
 
 
 def _run(command: Sequence[str], python: str, task: str, remedy: str) -> None:
