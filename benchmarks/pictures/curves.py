@@ -1,8 +1,7 @@
-"""Panels of lines, each with its name at one end."""
+"""Lines through points, each with its name at its end."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from benchmarks.pictures.axes import Scale
 from benchmarks.pictures.labels import spread
@@ -18,20 +17,18 @@ class Curve:
     name: str
     color: int
     points: Sequence[tuple[float, float]]
-    dashed: bool = False
 
 
-def draw_curves(drawing: Drawing, curves: Sequence[Curve], x: Scale, y: Scale, end: Literal["left", "right"]) -> None:
-    """Draw lines with their points, and their names beside one end, moved apart where they would overlap."""
+def draw_curves(drawing: Drawing, curves: Sequence[Curve], x: Scale, y: Scale) -> None:
+    """Draw lines with their points, and their names at the right end, moved apart where they would overlap."""
     places = [[(x.place(a), y.place(b)) for a, b in curve.points] for curve in curves]
     for curve, line in zip(curves, places, strict=True):
-        drawing.path(line, f"line-{curve.color}", dashed=curve.dashed)
+        drawing.path(line, f"line-{curve.color}")
         for place in line:
             drawing.point(place, f"point-{curve.color}", radius=5)
-    ends = [line[0] if end == "left" else line[-1] for line in places]
+    ends = [line[-1] for line in places]
     for curve, place, height in zip(curves, ends, spread([place[1] for place in ends], LINE_HEIGHT), strict=True):
-        shift, anchor = (-12, "end") if end == "left" else (12, "start")
-        drawing.text((place[0] + shift, height + 7), curve.name, f"name-{curve.color}", anchor, size=SMALL)
+        drawing.text((place[0] + 12, height + 7), curve.name, f"name-{curve.color}", size=SMALL)
 
 
 def selected(row: Mapping[str, object], **wanted: object) -> bool:

@@ -56,4 +56,4 @@ def _draw_panel(drawing: Drawing, area: Box, title: str, rows: list[Mapping[str,
         Curve(name, color, [(look_up(row, "count"), look_up(row, f"times_int8.{family}")) for row in rows])
         for color, (family, name) in enumerate(FAMILIES.items(), start=1)
     ]
-    draw_curves(drawing, curves, x, y, "right")
+    draw_curves(drawing, curves, x, y)
