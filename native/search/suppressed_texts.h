@@ -9,8 +9,8 @@
 
 namespace pocketmt {
 
-// For each text, an automaton whose states are the lengths of the text's beginning that end the hypothesis (Knuth,
-// Morris and Pratt 1977), with the pieces that would complete the text in each state. Immutable.
+// For each text, an automaton whose states are the lengths of the text's beginning that end the hypothesis (Knuth et
+// al. 1977), with the pieces that would complete the text in each state. Immutable.
 class SuppressedTexts {
   public:
     // surfaces: bytes that each piece adds to a translation; empty for special pieces. before: bytes that a text at the

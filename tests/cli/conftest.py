@@ -1,4 +1,5 @@
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
@@ -60,7 +61,7 @@ def another_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def write_random_model(path: Path, scheme: str, seed: int) -> None:
+def write_random_model(path: Path, scheme: str, seed: int, target_language: str = "de") -> None:
     vocabulary = train_vocabulary(SOURCES * 20, 60)
     architecture = TransformerArchitecture(
         encoder_layers=1,
@@ -78,9 +79,19 @@ def write_random_model(path: Path, scheme: str, seed: int) -> None:
     pack(
         path,
         ModelContents(
-            weights, architecture, vocabulary.model, scheme, ModelMetadata(source_language="en", target_language="de")
+            weights,
+            architecture,
+            vocabulary.model,
+            scheme,
+            ModelMetadata(source_language="en", target_language=target_language),
         ),
     )
+
+
+@pytest.fixture
+def copied_text(text: Path) -> Path:
+    """The lines of `text` in another file, as its references."""
+    return Path(shutil.copy(text, text.with_name("copy.en")))
 
 
 @pytest.fixture

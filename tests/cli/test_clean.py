@@ -140,3 +140,33 @@ def test_rules_need_no_extra_packages(pocketmt: Run, tmp_path: Path) -> None:
     answer = pocketmt("clean", *files, "-o", *outputs, "--improbable", "0", environment={"PYTHONPATH": str(tmp_path)})
     assert answer.returncode == 0, answer.stderr
     assert read(tmp_path) == GOOD
+
+
+def test_a_translation_memory_is_cleaned_into_two_files(pocketmt: Run, tmp_path: Path) -> None:
+    units = (
+        f'<tu><tuv xml:lang="de-DE"><seg>{german}</seg></tuv><tuv xml:lang="en-US"><seg>{english}</seg></tuv></tu>'
+        for english, german in [*GOOD, *BAD]
+    )
+    (tmp_path / "text.tmx").write_text(f"<tmx><body>{''.join(units)}</body></tmx>", encoding="utf-8")
+    outputs = tmp_path / "clean.en", tmp_path / "clean.de"
+    answer = pocketmt("clean", tmp_path / "text.tmx", "-o", *outputs, "--languages", "en", "de")
+    assert answer.returncode == 0, answer.stderr
+    assert read(tmp_path) == GOOD
+
+
+def test_one_file_of_plain_text_is_a_usage_error(pocketmt: Run, tmp_path: Path) -> None:
+    answer = pocketmt("clean", "text.en", "-o", tmp_path / "clean.en", tmp_path / "clean.de")
+    assert answer.returncode == 2
+    assert b"text.en is plain text: give TARGET too" in answer.stderr
+
+
+@pytest.mark.parametrize("improbable", ["0", "0.05"])
+def test_swapped_languages_are_an_error_that_leaves_no_files(pocketmt: Run, tmp_path: Path, improbable: str) -> None:
+    files = write(tmp_path, GOOD)
+    outputs = tmp_path / "clean.en", tmp_path / "clean.de"
+    arguments = ["-o", *outputs, "--languages", "de", "en", "--improbable", improbable]
+    answer = pocketmt("clean", *files, *arguments)
+    assert answer.returncode == 1
+    message = answer.stderr.decode()
+    assert "no pair is left, so nothing is written (language 3)" in message and "--languages are not swapped" in message
+    assert sorted(os.listdir(tmp_path)) == ["text.de", "text.en"]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import Run
+from .conftest import Run, write_random_model
 
 
 @pytest.fixture
@@ -79,3 +79,25 @@ def test_texts_that_cannot_be_scored_are_refused(
     assert answer.stderr.startswith(b"error: ")
     assert message in answer.stderr.decode()
     assert answer.stderr.count(b"\n") == 1
+
+
+def test_a_baseline_of_other_languages_is_refused(
+    pocketmt: Run, random_model: Path, text: Path, tmp_path: Path
+) -> None:
+    french = tmp_path / "french.pocketmt"
+    write_random_model(french, "uniform8", seed=1, target_language="fr")
+    arguments = ["-m", random_model, "--baseline", french, "-s", text, "-r", tmp_path / "not-read"]
+    answer = pocketmt("evaluate", *arguments)
+    assert answer.returncode == 1
+    message = answer.stderr.decode()
+    assert "the target language of" in message and "is de, that of the baseline" in message and "is fr" in message
+
+
+def test_a_file_of_both_sides_has_the_references(
+    pocketmt: Run, random_model: Path, text: Path, translation: Path, tmp_path: Path
+) -> None:
+    lines = zip(text.read_text().splitlines(), translation.read_text().splitlines(), strict=True)
+    (tmp_path / "both.tsv").write_text("".join(f"{source}\t{target}\n" for source, target in lines))
+    expected = json.loads(pocketmt("evaluate", "-m", random_model, "-s", text, "-r", translation, "--json").stdout)
+    found = json.loads(pocketmt("evaluate", "-m", random_model, "-s", tmp_path / "both.tsv", "--json").stdout)
+    assert found["quality"] == expected["quality"]

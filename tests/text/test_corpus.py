@@ -6,8 +6,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pocketmt.errors import DataError
-from pocketmt.text.corpus import read_lines, read_pairs
+from pocketmt.errors import ConfigurationError, DataError
+from pocketmt.text.corpus import both_sides, read_lines, read_pairs, write_pairs
 
 lines = st.lists(
     st.text(st.characters(exclude_characters="\n\r\ufeff", exclude_categories=["Cs"]), max_size=20), max_size=20
@@ -120,3 +120,35 @@ def test_pairs_before_the_difference_are_yielded(tmp_path: Path) -> None:
     assert next(pairs) == ("a", "c")
     with pytest.raises(DataError):
         next(pairs)
+
+
+def test_a_file_of_a_parallel_format_holds_both_sides(tmp_path: Path) -> None:
+    tsv, packed, jsonl = tmp_path / "text.tsv", tmp_path / "text.TSV.gz", tmp_path / "text.jsonl"
+    tsv.write_text("a\tb\r\nc\td\n", encoding="utf-8")
+    packed.write_bytes(gzip.compress(b"a\tb\nc\td"))
+    jsonl.write_text('{"en": "a", "de": "b"}\n{"en": "c", "de": "d"}\n', encoding="utf-8")
+    for path in (tsv, packed, jsonl):
+        assert list(read_pairs(path, path, ("en", "de"))) == [("a", "b"), ("c", "d")]
+        assert list(read_lines(path, "source", ("en", "de"))) == ["a", "c"]
+        assert list(read_lines(path, "target", ("en", "de"))) == ["b", "d"]
+        assert list(read_pairs(tsv, path, ("en", "de"))) == [("a", "b"), ("c", "d")]
+        assert both_sides(path, None) == (path, path)
+
+
+def test_plain_text_needs_two_different_files(tmp_path: Path) -> None:
+    text, link = tmp_path / "text.en", tmp_path / "text.de"
+    text.write_text("a\n")
+    link.symlink_to(text)
+    with pytest.raises(ConfigurationError, match="TSV, JSONL or TMX"):
+        both_sides(text, None)
+    for target in (text, link):
+        with pytest.raises(ConfigurationError, match="given for both sides"):
+            list(read_pairs(text, target))
+
+
+def test_plain_text_is_not_written_under_the_suffix_of_a_parallel_format(tmp_path: Path) -> None:
+    with (
+        pytest.raises(ConfigurationError, match="choose another suffix"),
+        write_pairs(tmp_path / "a", tmp_path / "b.tsv"),
+    ):
+        pass

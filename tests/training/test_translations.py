@@ -119,7 +119,9 @@ def test_each_line_is_passed_with_its_reference(text: Path, tmp_path: Path) -> N
 
     pairs = translate_text(text, tmp_path / "work", numbered, TEACHER, references=references)
     assert list(pairs) == [(line, f"{number}: {line}") for number, line in enumerate(LINES)]
-    for other in (None, text):
+    others = tmp_path / "others.de"
+    others.write_text(text.read_text(encoding="utf-8"), encoding="utf-8", newline="")
+    for other in (None, others):
         with pytest.raises(ConfigurationError, match="another text"):
             list(translate_text(text, tmp_path / "work", numbered, TEACHER, references=other))
     references.write_text("one\n")

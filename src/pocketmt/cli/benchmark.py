@@ -14,6 +14,7 @@ from pocketmt.cli.options import (
     shortlist_option,
     workers_option,
 )
+from pocketmt.progress import ProgressLine
 
 SPEED_ROWS = (
     ("source words a second", "timing.words_per_second"),
@@ -103,6 +104,7 @@ def benchmark(
         pin_workers=pin_workers,
         instruction_set=instruction_set,
         shortlist=shortlist,
+        progress=ProgressLine("translated", "lines").update,
     )
     if as_json:
         click.echo(to_json(replace(record, model=model)))

@@ -1,12 +1,12 @@
 """pocketmt clean: remove pairs that harm training from parallel text."""
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import click
 
-from pocketmt.cli.options import FILE, parallel_output_option
+from pocketmt.cli.options import FILE, parallel_output_option, require_both_sides
+from pocketmt.progress import ProgressLine
 
 if TYPE_CHECKING:
     from pocketmt.text.cleaning import CleaningReport, Split
@@ -16,7 +16,7 @@ SHARE = click.FloatRange(0, 1)
 
 @click.command(short_help="Remove pairs that harm training from parallel text.")
 @click.argument("source", type=FILE)
-@click.argument("target", type=FILE)
+@click.argument("target", type=FILE, required=False)
 @parallel_output_option
 @click.option(
     "--languages",
@@ -93,7 +93,7 @@ SHARE = click.FloatRange(0, 1)
 )
 def clean(
     source: Path,
-    target: Path,
+    target: Path | None,
     outputs: tuple[Path, Path],
     languages: tuple[str, str] | None,
     maximum_length: int,
@@ -109,6 +109,8 @@ def clean(
 ) -> None:
     """Write the pairs of SOURCE and TARGET, two parallel files, that are suitable for training.
 
+    A TSV, JSONL or TMX file is SOURCE alone; it holds both sides.
+
     Rules check each pair separately, in the order of the table on stderr, which shows how many pairs each rule removed.
     The pairs that a language model finds least probable are removed last. That model is trained on
     --language-model-text, or on each half of the text to score the other half. The language model and language
@@ -117,6 +119,7 @@ def clean(
     \b
     Examples:
       pocketmt clean distilled.en distilled.de -o clean.en clean.de --languages en de --language-model-text news.de
+      pocketmt clean memory.tmx -o clean.en clean.de --languages en de
       pocketmt clean back.en news.de -o clean.en clean.de --languages en de --written-by-model source
       pocketmt clean train.en train.ja -o clean.en clean.ja --vocabulary runs/ja/vocabulary.model --improbable 0
     """
@@ -133,7 +136,16 @@ def clean(
         minimum_language_probability=minimum_language_probability if languages else 0.0,
     )
     last_rule = CrossEntropyFilter(improbable, side, model_text) if improbable else None
-    report = clean_corpus(source, target, *outputs, cleaning, last_rule, _word_splitter(vocabulary), _show_progress)
+    progress = ProgressLine("read", "pairs")
+    report = clean_corpus(
+        *require_both_sides(source, target, "TARGET"),
+        *outputs,
+        cleaning,
+        last_rule,
+        _word_splitter(vocabulary),
+        lambda found: progress.update(found.read),
+    )
+    progress.close()
     _show_report(report, languages is not None, last_rule is not None)
 
 
@@ -143,11 +155,6 @@ def _word_splitter(vocabulary: Path | None) -> "Split":
     from pocketmt.text.vocabulary import Vocabulary
 
     return Vocabulary.from_file(vocabulary).encode
-
-
-def _show_progress(report: "CleaningReport") -> None:
-    if sys.stderr.isatty():
-        click.echo(f"\rread {report.read:,} pairs, kept {report.kept:,} ", nl=False, err=True)
 
 
 def _show_report(report: "CleaningReport", languages: bool, improbable: bool) -> None:
@@ -161,4 +168,4 @@ def _show_report(report: "CleaningReport", languages: bool, improbable: bool) ->
         for reason, pairs in [*removed, ("kept", report.kept), ("read", report.read)]
     ]
     columns = [Column("reason", "removed as"), Column("pairs", "pairs"), Column("percent", "%", ".2f")]
-    click.echo(("\n" if sys.stderr.isatty() else "") + plain_table(rows, columns), err=True)
+    click.echo(plain_table(rows, columns), err=True)

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pocketmt.cli.options import FILE, FileSize, entropy_coding_option, show_scoring_progress, show_translation_progress
+from pocketmt.cli.options import FILE, FileSize, entropy_coding_option
+from pocketmt.progress import ProgressLine
 
 if TYPE_CHECKING:
     from pocketmt.compression.run import CompressionTask
@@ -49,7 +50,7 @@ def _list_recipes(context: click.Context, _: click.Parameter, wanted: bool) -> N
     type=FILE,
     default=None,
     help="Plain source text. The compressed model learns from the uncompressed model's translations of it "
-    "(see docs/recipes.md).",
+    "(see the guide to distillation).",
 )
 @click.option(
     "--target-size",
@@ -141,7 +142,7 @@ def compress(
         folder=work,
         configuration=resolved,
         source_text=source_text,
-        translated=show_translation_progress,
+        translated=ProgressLine("translated", "lines").update,
         licence=licence,
         description=description,
         entropy_coding=entropy_coding,
@@ -216,7 +217,10 @@ def _compress_to_target(
         precision=precision or "float32",
         entropy_coding=task.entropy_coding,
     )
-    _show_size(output, compress_run_to(target, task, output, scored=show_scoring_progress, chosen=_show_chosen))
+    _show_size(
+        output,
+        compress_run_to(target, task, output, scored=ProgressLine("scored", "networks").update, chosen=_show_chosen),
+    )
 
 
 def _show_size(output: Path, size: int) -> None:

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import click
 
-from pocketmt.cli.options import FILE, beam_size_option, parallel_output_option, show_translation_progress
+from pocketmt.cli.options import FILE, beam_size_option, parallel_output_option
+from pocketmt.progress import ProgressLine
 
 
 @click.command(short_help="Translate text with teachers, for students to learn from.")
@@ -84,6 +85,11 @@ def distill(
     given = [Text(source, references) for source, references in parallel] + [Text(text) for text in texts]
     loaded = Teachers(teachers, work, beam_size=beam_size, n_best=n_best, workers=workers)
     record = write_distilled(
-        loaded, given, *outputs, work, back_translation=back_translation, progress=show_translation_progress
+        loaded,
+        given,
+        *outputs,
+        work,
+        back_translation=back_translation,
+        progress=ProgressLine("translated", "lines").update,
     )
     click.echo(f"{record.source.path}, {record.target.path}: {record.source.lines:,} lines", err=True)

@@ -1,57 +1,132 @@
-"""pocketmt evaluate: translation quality of a model file on a parallel text."""
+"""pocketmt evaluate: quality of a model file on a parallel text, or of existing translations."""
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from pocketmt.cli.options import FILE, beam_size_option, json_option, shortlist_option, workers_option
+from pocketmt.text.formats.format import format_of
+
+if TYPE_CHECKING:
+    from pocketmt.evaluation.existing_translations import TranslationsRecord
+    from pocketmt.evaluation.model_file import QualityRecord
+    from pocketmt.evaluation.quality import Difference, Quality
 
 
-@click.command(short_help="Score a model's translations (BLEU, chrF).")
-@click.option("--model", "-m", required=True, help="A model file (*.pocketmt), or the name of a bundled model.")
-@click.option("--source", "-s", type=FILE, required=True, help="Text to translate, one sentence per line.")
-@click.option("--reference", "-r", type=FILE, required=True, help="Reference translation, line by line.")
-@click.option("--baseline", help="Another model to compare with, by a paired bootstrap test.")
+@click.command(short_help="Score the translations of a model, or existing ones (BLEU, chrF).")
+@click.option("--model", "-m", help="A model file (*.pocketmt), or the name of a bundled model.")
+@click.option(
+    "--translations",
+    "-t",
+    type=FILE,
+    multiple=True,
+    help="Existing translations to score instead, line by line. May be repeated, for several systems.",
+)
+@click.option("--source", "-s", type=FILE, help="With --model: text to translate, one sentence per line.")
+@click.option(
+    "--references",
+    "--reference",
+    "-r",
+    type=FILE,
+    multiple=True,
+    help="Reference translations, line by line. May be repeated, for several references of each line.",
+)
+@click.option(
+    "--baseline", help="Model, or file of translations, to compare with by a paired bootstrap test (1,000 samples)."
+)
 @beam_size_option
 @shortlist_option
 @workers_option
 @json_option
 def evaluate(
-    model: str,
-    source: Path,
-    reference: Path,
+    model: str | None,
+    translations: tuple[Path, ...],
+    source: Path | None,
+    references: tuple[Path, ...],
     baseline: str | None,
     beam_size: int,
     shortlist: bool,
     workers: int,
     as_json: bool,
 ) -> None:
-    """Translate a text with a model, and score the translation against a reference with sacreBLEU.
+    """Score translations against references with sacreBLEU: those of a model, or existing ones in files.
 
-    Requires pip install 'pocketmt[train]'.
+    The signature of each score says how it was computed. --source may be a TSV, JSONL or TMX file, which holds the
+    references too. Requires pip install 'pocketmt[train]'.
 
     \b
     Examples:
-      pocketmt evaluate --model my.pocketmt --source test.en --reference test.de
-      pocketmt evaluate --model small.pocketmt --baseline big.pocketmt --source test.en --reference test.de --json
+      pocketmt evaluate --model my.pocketmt --source test.en --references test.de
+      pocketmt evaluate --model small.pocketmt --baseline big.pocketmt --source test.en --references test.de --json
+      pocketmt evaluate --translations ours.de --translations theirs.de --baseline before.de --references test.de
     """
-    from dataclasses import asdict
-
-    from pocketmt.evaluation.model_file import evaluate_model
+    if (model is None) == (not translations):
+        raise click.UsageError("Give --model or --translations, one of the two.")
     from pocketmt.evaluation.records import to_json
-    from pocketmt.evaluation.tables import Column, plain_table
+
+    if model is None:
+        if source is not None or not references:
+            raise click.UsageError("--translations go with --references, and not with --source.")
+        from pocketmt.evaluation.existing_translations import evaluate_translations
+
+        scored = evaluate_translations(translations, references, None if baseline is None else Path(baseline))
+        click.echo(to_json(scored) if as_json else _systems_table(scored))
+        return
+    if source is None or (not references and format_of(source) == "text"):
+        raise click.UsageError("--model goes with --source and --references, or a TSV, JSONL or TMX file as --source.")
+    from pocketmt.evaluation.model_file import evaluate_model
 
     record = evaluate_model(
-        model, source, reference, beam_size=beam_size, baseline=baseline, workers=workers, shortlist=shortlist
+        model,
+        source,
+        references or (source,),
+        beam_size=beam_size,
+        baseline=baseline,
+        workers=workers,
+        shortlist=shortlist,
     )
-    if as_json:
-        click.echo(to_json(record))
-        return
-    quality = record.quality
-    scores = [asdict(score) for score in (quality.bleu, quality.bleu_lowercased, quality.chrf)]
-    columns = [Column.parse(column) for column in ("name=score", "value:.2f", "signature")]
-    click.echo(plain_table(scores, columns))
+    click.echo(to_json(record) if as_json else _model_table(record))
+
+
+def _model_table(record: "QualityRecord") -> str:
+    tables = [_scores_table([record.quality])]
     if record.differences:
-        differences = [{**asdict(each), "gain": each.gain} for each in record.differences]
-        compared = ("name=score", "baseline:.2f", "system:.2f=this model", "gain:+.2f=difference", "p_value:.4f=p")
-        click.echo("\n" + plain_table(differences, [Column.parse(column) for column in compared]))
+        tables.append(_differences_table([("this model", record.differences)]))
+    return "\n\n".join(tables)
+
+
+def _systems_table(record: "TranslationsRecord") -> str:
+    names = [system.translations for system in record.systems]
+    tables = [_scores_table([system.quality for system in record.systems], names)]
+    differences = [(system.translations, system.differences) for system in record.systems if system.differences]
+    if differences:
+        tables.append(_differences_table(differences))
+    return "\n\n".join(tables)
+
+
+def _scores_table(qualities: "Sequence[Quality]", names: Sequence[str] = ()) -> str:
+    from dataclasses import asdict
+
+    from pocketmt.evaluation.tables import Column, plain_table
+
+    rows = [
+        {"system": name, **asdict(score)}
+        for name, quality in zip(names or [""], qualities, strict=True)
+        for score in (quality.bleu, quality.bleu_lowercased, quality.chrf)
+    ]
+    columns = (["system"] if len(names) > 1 else []) + ["name=score", "value:.2f", "signature"]
+    return plain_table(rows, [Column.parse(column) for column in columns])
+
+
+def _differences_table(systems: "Sequence[tuple[str, Sequence[Difference]]]") -> str:
+    from dataclasses import asdict
+
+    from pocketmt.evaluation.tables import Column, plain_table
+
+    rows = [
+        {"compared": name, **asdict(each), "gain": each.gain} for name, differences in systems for each in differences
+    ]
+    columns = ("compared=system", "name=score", "baseline:.2f", "system:.2f=value", "gain:+.2f=difference")
+    return plain_table(rows, [Column.parse(column) for column in (*columns, "p_value:.4f=p")])

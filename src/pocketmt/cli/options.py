@@ -7,6 +7,8 @@ from typing import Any
 import click
 
 from pocketmt.atomic_file import check_output
+from pocketmt.text.corpus import both_sides
+from pocketmt.text.formats.format import format_of
 
 DEFAULT_MODEL = "captions-en-de"
 
@@ -93,15 +95,11 @@ def check_picture(path: Path) -> None:
     check_output(path)
 
 
-def show_scoring_progress(done: int, total: int) -> None:
-    """Show on stderr the number of networks that have been scored, and the total."""
-    _show_progress("scored", done, total)
+def require_both_sides(source: Path, target: Path | None, target_name: str) -> tuple[Path, Path]:
+    """Return the files of the two sides, as `both_sides` does.
 
-
-def show_translation_progress(done: int, total: int) -> None:
-    """Show on stderr the number of lines that have been translated, and the total."""
-    _show_progress("translated", done, total)
-
-
-def _show_progress(verb: str, done: int, total: int) -> None:
-    click.echo(f"\r{verb} {done:,} of {total:,}" + ("\n" if done == total else ""), nl=False, err=True)
+    Raises click.UsageError, which names the option or argument of the target, if only one file of plain text is given.
+    """
+    if target is None and format_of(source) == "text":
+        raise click.UsageError(f"{source} is plain text: give {target_name} too, or a TSV, JSONL or TMX file of both.")
+    return both_sides(source, target)

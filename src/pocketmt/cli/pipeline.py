@@ -4,7 +4,8 @@ from pathlib import Path
 
 import click
 
-from pocketmt.cli.options import FILE, show_translation_progress
+from pocketmt.cli.options import FILE
+from pocketmt.progress import ProgressLine
 
 
 @click.command(short_help="Run the full pipeline: train teachers, distil, train a student, compress it.")
@@ -38,7 +39,7 @@ def pipeline(configuration: Path, output: Path) -> None:
         parsed,
         output,
         step=lambda name: click.echo(f"== {name}", err=True),
-        translated=show_translation_progress,
+        translated=ProgressLine("translated", "lines").update,
     )
     largest = artifacts[0].bytes
     rows = [

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import click
 
-from pocketmt.cli.options import FILE, PICTURE_SUFFIXES, check_picture, json_option, show_scoring_progress
+from pocketmt.cli.options import FILE, PICTURE_SUFFIXES, check_picture, json_option
+from pocketmt.progress import ProgressLine
 
 
 @click.command(short_help="Measure how much each part of a model loses at low bit widths.")
@@ -52,9 +53,8 @@ def sensitivity(
     from pocketmt.evaluation.sensitivity import draw_sensitivity, sensitivity_table
     from pocketmt.training.trained_model import read_trained_model
 
-    found = measure_sensitivity(
-        read_trained_model(run), scheme, scheme_options, bit_widths, sentences, show_scoring_progress
-    )
+    progress = ProgressLine("scored", "networks").update
+    found = measure_sensitivity(read_trained_model(run), scheme, scheme_options, bit_widths, sentences, progress)
     click.echo(to_json(found) if as_json else sensitivity_table(found))
     if found.is_noise:
         click.echo(

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 import click
 
 from pocketmt.atomic_file import check_output
-from pocketmt.cli.options import FILE, beam_size_option, json_option
+from pocketmt.cli.options import FILE, beam_size_option, json_option, require_both_sides
 from pocketmt.model_file.shortlist import MOST_TARGETS
+from pocketmt.progress import ProgressLine
+from pocketmt.text.corpus import both_sides
 
 if TYPE_CHECKING:
     from pocketmt.evaluation.shortlist import Recall
@@ -17,7 +19,7 @@ TOP_K = FREQUENT = 50
 
 @click.command(short_help="Add a lexical shortlist to a model file, which makes it faster.")
 @click.argument("model")
-@click.option("--source", "-s", type=FILE, help="Source side of the text to learn from, one sentence per line.")
+@click.option("--source", "-s", type=FILE, help="Source side of the text to learn from, or TSV, JSONL or TMX of both.")
 @click.option("--target", "-t", type=FILE, help="Its target side: references, or translations by the teacher.")
 @click.option(
     "--alignments",
@@ -36,7 +38,7 @@ TOP_K = FREQUENT = 50
     help=f"Most frequent target pieces to keep for all sentences (default: {FREQUENT}).",
 )
 @click.option("--output", "-o", type=FILE, help="The model file to write (*.pocketmt). It may be MODEL itself.")
-@click.option("--recall-source", type=FILE, help="Held-out text to measure recall on, one sentence per line.")
+@click.option("--recall-source", type=FILE, help="Held-out text to measure recall on, as --source.")
 @click.option("--recall-target", type=FILE, help="Reference translation of that text, line by line.")
 @beam_size_option
 @json_option
@@ -76,22 +78,22 @@ def shortlist(
     from pocketmt.packing.shortlist import add_shortlist, held_shortlist, learn_shortlist
 
     path = resolve_model(model)
-    if source is not None and target is not None:
+    if source is not None:
         found = learn_shortlist(
             path,
-            source,
-            target,
+            *both_sides(source, target),
             top_k=top_k or TOP_K,
             frequent=frequent or FREQUENT,
             alignments=alignments,
-            iterated=_show_iterations,
+            iterated=ProgressLine("IBM model 1:", "iterations").update,
         )
     else:
         found = held_shortlist(path) if like is None else held_shortlist(like, of=path)
     targets = sum(map(len, found.targets))
     record: dict[str, object] = {"model": model, "frequent": len(found.frequent), "targets": targets}
-    if recall_source is not None and recall_target is not None:
-        record["recall"] = recall = measure_recall(path, found, recall_source, recall_target, beam_size)
+    if recall_source is not None:
+        recalled = both_sides(recall_source, recall_target)
+        record["recall"] = recall = measure_recall(path, found, *recalled, beam_size)
         if not as_json:
             _show_recall(recall)
     if output is not None:
@@ -112,24 +114,26 @@ def _check_usage(
     recall_source: Path | None,
     recall_target: Path | None,
 ) -> None:
-    if (source is None) != (target is None):
-        raise click.UsageError("--source and --target go together.")
+    if source is None and target is not None:
+        raise click.UsageError("--target goes with --source.")
     if source is not None and like is not None:
         raise click.UsageError("Give text to learn from or --like, not both.")
     if alignments is not None and source is None:
         raise click.UsageError("--alignments goes with --source and --target, the text that was aligned.")
     if size is not None and source is None:
         raise click.UsageError("--top-k and --frequent go with --source and --target, the text to learn from.")
-    if (recall_source is None) != (recall_target is None):
-        raise click.UsageError("--recall-source and --recall-target go together.")
+    if recall_source is None and recall_target is not None:
+        raise click.UsageError("--recall-target goes with --recall-source.")
     if output is None and recall_source is None:
         raise click.UsageError("Give --output, or a text to measure recall on: --recall-source and --recall-target.")
     if output is not None and source is None and like is None:
         raise click.UsageError("Give text to learn from, --source and --target, or --like.")
     if output is not None:
         check_output(output)
-    for path in (recall_source, recall_target):
-        if path is not None:
+    if source is not None:
+        require_both_sides(source, target, "--target")
+    if recall_source is not None:
+        for path in require_both_sides(recall_source, recall_target, "--recall-target"):
             path.open("rb").close()  # An unreadable file is reported before the long part starts.
 
 
@@ -137,7 +141,3 @@ def _show_recall(recall: "Recall") -> None:
     click.echo(f"recall of the reference:                              {recall.reference:.2%}")
     click.echo(f"recall of the model's translation without shortlist:  {recall.output:.2%}")
     click.echo(f"mean pieces of a sentence's shortlist:  {recall.mean_pieces:.0f} of {recall.vocabulary_size}")
-
-
-def _show_iterations(done: int, total: int) -> None:
-    click.echo(f"\rIBM model 1: iteration {done} of {total}" + ("\n" if done == total else ""), nl=False, err=True)

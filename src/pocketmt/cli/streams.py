@@ -5,7 +5,6 @@ import gzip
 import os
 import select
 import sys
-import time
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -14,10 +13,11 @@ from typing import BinaryIO
 
 from pocketmt.atomic_file import atomic_write
 from pocketmt.errors import DataError
+from pocketmt.progress import ProgressLine
 from pocketmt.text.corpus import packing
+from pocketmt.text.formats.format import split_lines
 
 READ_BYTES = 1 << 16
-PROGRESS_SECONDS = 0.5  # Least time between two updates of the progress line.
 
 
 @contextmanager
@@ -71,7 +71,7 @@ def read_chunks(stream: BinaryIO | gzip.GzipFile, name: str, size: int) -> Itera
     the first invalid line, another one at the end the number of invalid lines.
     """
     chunk: list[str] = []
-    for line in _decode(_split(_receive(stream)), name):
+    for line in _decode(split_lines(receive(stream)), name):
         if line is not None:
             chunk.append(line)
         if chunk and (line is None or len(chunk) == size):
@@ -83,10 +83,8 @@ def read_chunks(stream: BinaryIO | gzip.GzipFile, name: str, size: int) -> Itera
         yield chunk
 
 
-# The next three generators yield None if the next item has not arrived yet.
-
-
-def _receive(stream: BinaryIO | gzip.GzipFile) -> Iterator[bytes | None]:
+def receive(stream: BinaryIO | gzip.GzipFile) -> Iterator[bytes | None]:
+    """Yield the bytes of a stream as they arrive, and None before a read that waits for more."""
     if isinstance(stream, gzip.GzipFile):  # It reads a file, which never blocks.
         while data := stream.read(READ_BYTES):
             yield data
@@ -100,22 +98,6 @@ def _receive(stream: BinaryIO | gzip.GzipFile) -> Iterator[bytes | None]:
         if not data:
             return
         yield data
-
-
-def _split(blocks: Iterable[bytes | None]) -> Iterator[bytes | None]:
-    unfinished: list[bytes] = []  # Parts of a line whose end has not arrived; joined once, even if the line is long.
-    for block in blocks:
-        if block is None:
-            yield None
-            continue
-        *complete, rest = block.split(b"\n")
-        for line in complete:
-            yield b"".join([*unfinished, line])
-            unfinished.clear()
-        if rest:
-            unfinished.append(rest)
-    if unfinished:
-        yield b"".join(unfinished)
 
 
 def _decode(lines: Iterable[bytes | None], name: str) -> Iterator[str | None]:
@@ -138,20 +120,23 @@ def _decode(lines: Iterable[bytes | None], name: str) -> Iterator[str | None]:
         warn(f"{name}: {invalid} lines were not UTF-8")
 
 
-def write_chunks(chunks: Iterable[list[str]], stream: BinaryIO, show_progress: bool) -> None:
-    """Write chunks of lines as UTF-8, flushing after each; optionally show the number of lines so far on stderr."""
-    start = last = time.monotonic()
-    count = 0
+def encode_chunks(chunks: Iterable[list[str]]) -> Iterator[tuple[bytes, int]]:
+    """Yield each chunk of lines as UTF-8, and their number."""
     for chunk in chunks:
-        stream.write("".join(f"{line}\n" for line in chunk).encode("utf-8"))
+        yield "".join(f"{line}\n" for line in chunk).encode("utf-8"), len(chunk)
+
+
+def write_blocks(blocks: Iterable[tuple[bytes, int]], stream: BinaryIO, show_progress: bool) -> None:
+    """Write blocks of bytes, flushing after each; optionally show the sum of their numbers of lines on stderr."""
+    progress = ProgressLine("translated", "lines")
+    count = 0
+    for content, lines in blocks:
+        stream.write(content)
         stream.flush()
-        count += len(chunk)
-        now = time.monotonic()
-        if show_progress and now - last >= PROGRESS_SECONDS:
-            last = now
-            print(f"\r{count:,} lines, {count / (now - start):,.0f} per second ", end="", file=sys.stderr, flush=True)
-    if show_progress and last > start:
-        print(file=sys.stderr)
+        count += lines
+        if show_progress:
+            progress.update(count)
+    progress.close()
 
 
 def warn(message: str) -> None:

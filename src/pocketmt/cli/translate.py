@@ -1,26 +1,19 @@
 """pocketmt translate: translate text line by line."""
 
-import json
-import sys
-from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
+from pocketmt.cli.documents import RecordOptions, record_options
 from pocketmt.cli.options import (
     DEFAULT_MODEL,
     FILE,
-    beam_size_option,
     instruction_set_option,
     pin_workers_option,
-    shortlist_option,
     workers_option,
 )
-from pocketmt.cli.streams import open_input, open_output, read_chunks, write_chunks
-
-if TYPE_CHECKING:
-    from pocketmt.engine import Hypothesis
+from pocketmt.cli.search import SearchChoices, search_options
+from pocketmt.cli.streams import encode_chunks, open_input, open_output, read_chunks, warn, write_blocks
 
 
 @click.command(short_help="Translate text, line by line.")
@@ -41,24 +34,22 @@ if TYPE_CHECKING:
 @click.option(
     "--output", "-o", "output_path", type=FILE, help="File to write; gzip if its name ends in .gz (default: stdout)."
 )
-@beam_size_option
+@record_options
+@search_options
 @click.option(
-    "--n-best",
-    "-n",
+    "--longest-sentence",
     type=click.IntRange(1),
-    default=1,
+    default=50_000,
     show_default=True,
-    help="Translations of each line, at most the beam size: best first, in one line, separated by tabs.",
+    metavar="CHARACTERS",
+    help="A longer sentence, or line that is not split, is copied instead of translated, with a warning.",
 )
 @click.option(
-    "--split/--no-split",
-    default=None,
-    help="Translate the sentences of a line one by one, or the line as a whole (default: split if the model translates "
-    "sentences, as its file says).",
+    "--check/--no-check",
+    default=True,
+    help="Warn about lines whose translation may lack text, numbers, URLs or placeholders such as {name} "
+    "(default: check).",
 )
-@click.option("--scores", is_flag=True, help="Write the score and a tab before each translation.")
-@click.option("--json", "as_json", is_flag=True, help="Write each line as a JSON object with translations and scores.")
-@shortlist_option
 @workers_option
 @pin_workers_option
 @instruction_set_option
@@ -66,12 +57,10 @@ def translate(
     model: str,
     input_path: Path | None,
     output_path: Path | None,
-    beam_size: int,
-    n_best: int,
-    split: bool | None,
-    scores: bool,
-    as_json: bool,
-    shortlist: bool,
+    records: RecordOptions,
+    search: SearchChoices,
+    longest_sentence: int,
+    check: bool,
     workers: int,
     pin_workers: bool,
     instruction_set: str | None,
@@ -79,6 +68,11 @@ def translate(
     """Translate UTF-8 text. Every input line gives one output line, even a blank one.
 
     A line of several sentences is split, each sentence is translated, and the spaces between them stay as they are.
+
+    Lines without words, such as a URL alone, are copied. Warnings on stderr name lines whose translation may lack text.
+
+    TSV, JSONL and TMX are written back with the translations added: as the last column, as a field, or as a variant in
+    the target language.
 
     Lines from a pipe are translated as they arrive: a program can write a line and wait for its translation.
 
@@ -91,36 +85,29 @@ def translate(
       pocketmt translate --input captions.en --output captions.de --workers 2
       pocketmt translate --beam-size 8 --n-best 3 --scores < captions.en
       pocketmt translate --model my.pocketmt --json < captions.en
+      pocketmt translate --alignment --prefix "Ein Mann" < captions.en
+      pocketmt translate --sample --seed 7 --top-k 10 --n-best 3 < captions.en
+      pocketmt translate --input products.tsv --column 3 --output translated.tsv
+      pocketmt translate --input memory.tmx --output translated.tmx
     """
-    from pocketmt.engine.options import TranslationOptions
+    from pocketmt.engine.checks import MOST_WARNINGS, TranslationChecks
     from pocketmt.engine.translator import LINES_AT_ONCE, Translator
 
-    if n_best > beam_size:
-        raise click.UsageError(f"--n-best {n_best} needs a beam of at least that size: --beam-size {n_best}")
-    translator = Translator(model, workers=workers, pin_workers=pin_workers, instruction_set=instruction_set)
-    options: TranslationOptions = {"beam_size": beam_size, "shortlist": shortlist}
-    if split is not None:
-        options["split"] = split
+    format_name = records.format(input_path, search.detailed)
+    translator = Translator(
+        model,
+        workers=workers,
+        pin_workers=pin_workers,
+        instruction_set=instruction_set,
+        longest_sentence=longest_sentence,
+    )
+    name = str(input_path or "stdin")
+    checks = TranslationChecks(lambda message: warn(f"{name}, {message}"))
     with open_input(input_path) as source, open_output(output_path) as target:
-        chunks = read_chunks(source, str(input_path or "stdin"), LINES_AT_ONCE)
-        if n_best > 1 or scores or as_json:
-            translations: Iterator[list[str]] = (
-                [
-                    _format_hypotheses(each, scores, as_json)
-                    for each in translator.translate_n_best(chunk, n_best, **options)
-                ]
-                for chunk in chunks
-            )
-        else:
-            translations = translator.translate_chunks(chunks, **options)
-        write_chunks(translations, target, show_progress=sys.stderr.isatty() and not source.isatty())
-
-
-def _format_hypotheses(hypotheses: list["Hypothesis"], scores: bool, as_json: bool) -> str:
-    if as_json:
-        translations = [{"text": each.text, "score": round(each.score, 6)} for each in hypotheses]
-        return json.dumps({"translations": translations}, ensure_ascii=False)
-    texts = [each.text.replace("\t", " ") for each in hypotheses]  # Tabs separate the columns.
-    if scores:
-        return "\t".join(f"{each.score:.6f}\t{text}" for each, text in zip(hypotheses, texts, strict=True))
-    return "\t".join(texts)
+        document = records.open(source, name, format_name, translator.languages)
+        chunks = read_chunks(source, name, LINES_AT_ONCE) if document is None else document.chunks(LINES_AT_ONCE)
+        translations = search.translate(translator, chunks, checks if check else False)
+        blocks = encode_chunks(translations) if document is None else document.render(translations)
+        write_blocks(blocks, target, show_progress=not source.isatty())
+    if checks.suspicious > MOST_WARNINGS:
+        warn(f"{name}: {checks.suspicious:,} of {checks.lines:,} lines had such warnings")

@@ -65,8 +65,9 @@ class Teacher:
 
         Raises DataError if it has none, and as `translate_text` does.
         """
+        languages = None if self.configuration is None else self.configuration.data.languages
         identity: dict[str, str | int] = {"model": self.digest, "beam_size": BEAM_SIZE}
-        pairs = translate_text(text, self.folder / name, self._translate, identity, self.progress)
+        pairs = translate_text(text, self.folder / name, self._translate, identity, self.progress, languages=languages)
         kept = list(clean_pairs(pairs, self.cleaning, self.vocabulary))
         if not kept:
             raise DataError(f"{text}: none of its lines has a usable translation by the model")

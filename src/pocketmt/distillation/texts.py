@@ -15,6 +15,7 @@ from pocketmt.distillation.teachers import PACKED_TEACHER, Teachers
 from pocketmt.errors import DataError
 from pocketmt.folder_lock import locked
 from pocketmt.text.corpus import check_rereadable, write_pairs
+from pocketmt.text.formats.format import Languages, Side
 from pocketmt.training.translations import TextPair, count_and_hash_lines, translate_text
 
 RECORD: Final = ".distillation.json"  # Suffix of the record, added to the name of the source side.
@@ -80,7 +81,8 @@ def distill(
     Raises DataError if the texts hold no line, are pipes, or change; LockedError if another process is working in the
     folder; and as `translate_text` and `write_pairs` do.
     """
-    read, references = _read(texts)
+    languages = (teachers.languages["source"], teachers.languages["target"])
+    read, references = _read(texts, languages)
     hashes = hashlib.sha256(), hashlib.sha256()
     count = 0
     with write_pairs(source, target) as write, _work_folder(folder):
@@ -92,7 +94,6 @@ def distill(
             count += 1
         if count != sum(text.lines for text in read):
             raise DataError(f"{', '.join(text.path for text in read)}: changed while being read: run the command again")
-    languages = (teachers.languages["source"], teachers.languages["target"])
     record = Record(
         producer=f"pocketmt {__version__}",
         teachers=[{"name": model.name, "sha256": model.digest} for model in teachers.models],
@@ -110,12 +111,12 @@ def distill(
     return record
 
 
-def _read(texts: Sequence[Text]) -> tuple[list[TextRecord], list[TextRecord | None]]:
+def _read(texts: Sequence[Text], languages: Languages) -> tuple[list[TextRecord], list[TextRecord | None]]:
     """Return records of the texts and their references; DataError if they hold no line or cannot be read again."""
     for path in (path for text in texts for path in (text.lines, text.references) if path is not None):
         check_rereadable(path)
-    read = [_record(text.lines) for text in texts]
-    references = [None if text.references is None else _record(text.references) for text in texts]
+    read = [_record(text.lines, "source", languages) for text in texts]
+    references = [None if text.references is None else _record(text.references, "target", languages) for text in texts]
     if not any(text.lines for text in read):
         raise DataError(f"{texts[0].lines}: there is no line to translate")
     return read, references
@@ -134,13 +135,20 @@ def _work_folder(folder: Path) -> Iterator[None]:
 
 
 def _translate(teachers: Teachers, texts: Sequence[Text], folder: Path, progress: Progress) -> Iterator[TextPair]:
+    languages = (teachers.languages["source"], teachers.languages["target"])
     for number, text in enumerate(texts):
         shards = folder / f"{number:03d}"
         yield from translate_text(
-            text.lines, shards, teachers.translate, teachers.identity, progress, references=text.references
+            text.lines,
+            shards,
+            teachers.translate,
+            teachers.identity,
+            progress,
+            references=text.references,
+            languages=languages,
         )
 
 
-def _record(path: Path) -> TextRecord:
-    lines, digest = count_and_hash_lines(path)
+def _record(path: Path, side: Side, languages: Languages) -> TextRecord:
+    lines, digest = count_and_hash_lines(path, side, languages)
     return TextRecord(str(path), lines, digest)

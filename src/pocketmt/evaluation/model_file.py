@@ -1,16 +1,18 @@
 """Quality and speed of a model file, measured with the engine."""
 
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from pocketmt.engine import SearchOptions, Translator
-from pocketmt.errors import DataError
+from pocketmt.errors import ConfigurationError, DataError
 from pocketmt.evaluation.quality import Difference, Quality, compare, metrics, score
 from pocketmt.evaluation.records import Provenance, memory_bytes, peak_memory_bytes, provenance
 from pocketmt.evaluation.speed import Mode, SpeedRecord, lengthened, measure_latency, measure_throughput
 from pocketmt.text.corpus import read_lines, read_pairs
+from pocketmt.text.formats.format import primary_subtag
 
 
 @dataclass(frozen=True)
@@ -19,7 +21,7 @@ class QualityRecord:
 
     model: str
     source: str
-    reference: str
+    references: list[str]
     beam_size: int
     instruction_set: str
     shortlist: bool  # whether the model file's shortlist is used, if it has one
@@ -32,43 +34,57 @@ class QualityRecord:
 def evaluate_model(
     model: str,
     source: Path,
-    reference: Path,
+    references: Sequence[Path],
     *,
     beam_size: int,
     baseline: str | None = None,
     workers: int = 1,
     shortlist: bool = True,
 ) -> QualityRecord:
-    """Translate `source` with a model file and score it against `reference`; compare it with a baseline, if given.
+    """Translate `source` with a model file and score it against `references`; compare it with a baseline, if given.
 
-    Raises DataError if the files cannot be read, are not parallel or have no lines, and ModelFileError for an invalid
-    model file.
+    Raises:
+        DataError: the files cannot be read, are not parallel or have no lines.
+        ConfigurationError: the baseline translates between other languages.
+        ModelFileError: a model file is invalid.
     """
     metrics()  # fails now, not after the translation, if sacreBLEU is missing
-    pairs = list(read_pairs(source, reference))
-    if not pairs:
-        raise DataError(f"{source} and {reference} have no lines: there is nothing to score")
-    references = [target for _, target in pairs]
-    sources = [line for line, _ in pairs]
     translator = Translator(model, workers=workers)
     other = None if baseline is None else Translator(baseline, workers=workers)
+    if other is not None:
+        _check_languages(model, translator, str(baseline), other)
+    pairs = list(read_pairs(source, references[0], translator.languages))
+    if not pairs:
+        raise DataError(f"{source} and {references[0]} have no lines: there is nothing to score")
+    sources = [line for line, _ in pairs]
+    expected = [[target for _, target in pairs]]
+    expected += [[target for _, target in read_pairs(source, each, translator.languages)] for each in references[1:]]
     translations = translator.translate(sources, beam_size=beam_size, shortlist=shortlist)
     differences = []
     if other is not None:
         others = other.translate(sources, beam_size=beam_size, shortlist=shortlist)
-        differences = compare(others, translations, references)
+        differences = compare(others, translations, *expected)
     return QualityRecord(
         model=model,
         source=str(source),
-        reference=str(reference),
+        references=[str(each) for each in references],
         beam_size=beam_size,
         instruction_set=translator.instruction_set,
         shortlist=shortlist,
-        quality=score(translations, references),
+        quality=score(translations, *expected),
         baseline=baseline,
         differences=differences,
         provenance=provenance(),
     )
+
+
+def _check_languages(model: str, translator: Translator, baseline: str, other: Translator) -> None:
+    for side, own, its in zip(("source", "target"), translator.languages, other.languages, strict=True):
+        if primary_subtag(own) != primary_subtag(its):
+            raise ConfigurationError(
+                f"the {side} language of {model} is {own}, that of the baseline {baseline} is {its}: "
+                "compare models of the same languages"
+            )
 
 
 def measure_speed(
@@ -83,6 +99,7 @@ def measure_speed(
     pin_workers: bool = False,
     instruction_set: str | None = None,
     shortlist: bool = True,
+    progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> SpeedRecord:
     """Time a model file on a text, sentence by sentence or as a stream (Behnke et al. 2021, section 1.1).
 
@@ -93,6 +110,7 @@ def measure_speed(
         beam_size, workers, pin_workers, instruction_set, shortlist: see `Translator`.
         repeats: number of runs over the whole text.
         lines: number of lines in a run, with the text repeated as needed; None: the lines of the text.
+        progress: called with the number of translated lines, and of all in all runs.
 
     Raises:
         DataError: the text cannot be read or has no lines.
@@ -110,9 +128,9 @@ def measure_speed(
     load_seconds = time.perf_counter() - start
     search: SearchOptions = {"beam_size": beam_size, "shortlist": shortlist}
     if mode == "latency":
-        timing = measure_latency(partial(translator.translate, **search), sentences, repeats)
+        timing = measure_latency(partial(translator.translate, **search), sentences, repeats, progress)
     else:
-        timing = measure_throughput(partial(translator.translate_chunks, **search), sentences, repeats)
+        timing = measure_throughput(partial(translator.translate_chunks, **search), sentences, repeats, progress)
     return SpeedRecord(
         model=str(model),
         model_bytes=model.stat().st_size,

@@ -28,7 +28,7 @@ class Score:
 
 @dataclass(frozen=True)
 class Quality:
-    """Scores of translations with one reference each."""
+    """Scores of translations with one reference or several for each line."""
 
     lines: int
     bleu: Score  # cased, sacreBLEU's default tokenization (13a)
@@ -52,18 +52,21 @@ class Difference:
         return self.system - self.baseline
 
 
-def score(translations: Sequence[str], references: Sequence[str]) -> Quality:
-    """Score translations against one reference a line; DataError if there are none or their numbers differ."""
+def score(translations: Sequence[str], *references: Sequence[str]) -> Quality:
+    """Score translations against one or several lists of references, each with one reference for each line.
+
+    Raises DataError if there are no lines or their numbers differ.
+    """
     _check(translations, references, "translations")
     scores = {}
     for name, metric in metrics().items():
-        result = metric.corpus_score(translations, [references])
+        result = metric.corpus_score(translations, references)
         scores[name] = Score(name, float(result.score), str(metric.get_signature()))
-    return Quality(len(references), scores["BLEU"], scores["BLEU, lowercased"], scores["chrF"])
+    return Quality(len(translations), scores["BLEU"], scores["BLEU, lowercased"], scores["chrF"])
 
 
 def compare(
-    baseline: Sequence[str], system: Sequence[str], references: Sequence[str], samples: int = BOOTSTRAP_SAMPLES
+    baseline: Sequence[str], system: Sequence[str], *references: Sequence[str], samples: int = BOOTSTRAP_SAMPLES
 ) -> list[Difference]:
     """Compare two systems by the paired bootstrap, on BLEU and chrF.
 
@@ -77,7 +80,7 @@ def compare(
     from sacrebleu.significance import PairedTest, Result
 
     systems = [("baseline", baseline), ("system", system)]
-    signatures, results = PairedTest(systems, compared, [references], test_type="bs", n_samples=samples)()
+    signatures, results = PairedTest(systems, compared, references, test_type="bs", n_samples=samples)()
     differences = []
     # The results have sacreBLEU's names of metrics ("chrF2"), in our order, after the column of the systems' names.
     for name, key in zip(compared, (key for key in results if key != "System"), strict=True):
@@ -100,9 +103,10 @@ def metrics() -> dict[str, "Metric"]:
     return {"BLEU": BLEU(), "BLEU, lowercased": BLEU(lowercase=True), "chrF": CHRF()}
 
 
-def _check(translations: Sequence[str], references: Sequence[str], what: str) -> None:
-    if len(translations) != len(references):
-        numbers = f"{len(translations)} {what} but {len(references)} references"
-        raise DataError(f"{numbers}: they must be parallel, line by line")
-    if not references:
+def _check(translations: Sequence[str], references: Sequence[Sequence[str]], what: str) -> None:
+    for lines in references:
+        if len(translations) != len(lines):
+            numbers = f"{len(translations)} {what} but {len(lines)} references"
+            raise DataError(f"{numbers}: they must be parallel, line by line")
+    if not translations or not references:
         raise DataError("there is nothing to score: the corpus has no lines")

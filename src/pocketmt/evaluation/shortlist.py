@@ -31,7 +31,9 @@ def measure_recall(model: Path, shortlist: Shortlist, source: Path, reference: P
     """
     with open_model(model) as file:
         vocabulary = Vocabulary(file.vocabulary())
-    pairs = [(vocabulary.encode(line), vocabulary.encode(target)) for line, target in read_pairs(source, reference)]
+        languages = file.source_language, file.target_language
+    texts = read_pairs(source, reference, languages)
+    pairs = [(vocabulary.encode(line), vocabulary.encode(target)) for line, target in texts]
     if not pairs:
         raise DataError(f"{source} and {reference} have no lines: there is nothing to measure")
     sources = [ids for ids, _ in pairs]

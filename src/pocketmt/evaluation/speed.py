@@ -19,6 +19,7 @@ from pocketmt.evaluation.records import Provenance, memory_bytes
 WARM_UP_SENTENCES = 16
 
 Mode = Literal["latency", "throughput"]
+Progress = Callable[[int, int], None]  # Called with the numbers of translated lines and of all lines.
 
 
 @dataclass(frozen=True)
@@ -91,8 +92,15 @@ def lengthened(lines: Sequence[str], count: int) -> list[str]:
     return list(islice(cycle(lines), count))
 
 
-def measure_latency(translate: Callable[[Sequence[str]], object], lines: Sequence[str], repeats: int = 5) -> Timing:
+def measure_latency(
+    translate: Callable[[Sequence[str]], object],
+    lines: Sequence[str],
+    repeats: int = 5,
+    progress: Progress = lambda done, total: None,
+) -> Timing:
     """Time `translate` on `lines`, one at a time, `repeats` times over.
+
+    `progress` is called with the number of translated lines and of all, outside the timed calls.
 
     The first WARM_UP_SENTENCES lines are translated once before, without timing. Raises DataError if there are no lines
     and ConfigurationError if `repeats` is below 1.
@@ -103,31 +111,39 @@ def measure_latency(translate: Callable[[Sequence[str]], object], lines: Sequenc
     # Allocated before the first call, so that it does not count as growth of memory.
     runs = [array("d", bytes(8 * len(lines))) for _ in range(repeats)]
     watch = _MemoryWatch(len(lines))
-    for calls in runs:
+    total = repeats * len(lines)
+    for run, calls in enumerate(runs):
         for index, line in enumerate(lines):
             start = time.perf_counter()
             translate([line])
             calls[index] = time.perf_counter() - start
             watch.translated(1)
+            progress(run * len(lines) + index + 1, total)
     return summarize("latency", lines, [sum(calls) for calls in runs], watch.growth(), _latency(runs))
 
 
 def measure_throughput(
-    stream: Callable[[Iterable[Sequence[str]]], Iterable[Sequence[str]]], lines: Sequence[str], repeats: int = 5
+    stream: Callable[[Iterable[Sequence[str]]], Iterable[Sequence[str]]],
+    lines: Sequence[str],
+    repeats: int = 5,
+    progress: Progress = lambda done, total: None,
 ) -> Timing:
     """Time `stream`, which translates chunks of lines, on all `lines`, `repeats` times over.
 
-    Warm-up and errors are as in `measure_latency`.
+    Warm-up and errors are as in `measure_latency`; `progress` is called after each chunk, within the timed run.
     """
     _check(lines, repeats)
     for _ in stream([lines[:WARM_UP_SENTENCES]]):
         pass
     watch = _MemoryWatch(len(lines))
     seconds = []
+    done, total = 0, repeats * len(lines)
     for _ in range(repeats):
         start = time.perf_counter()
         for translated in stream(_chunks(lines)):
             watch.translated(len(translated))
+            done += len(translated)
+            progress(done, total)
         seconds.append(time.perf_counter() - start)
     return summarize("throughput", lines, seconds, watch.growth())
 

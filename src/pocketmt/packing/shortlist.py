@@ -47,12 +47,13 @@ def learn_shortlist(
         check_rereadable(target)
     with open_model(model) as file:
         vocabulary = Vocabulary(file.vocabulary())
+        languages = file.source_language, file.target_language
     size = len(vocabulary)
-    with PairChunks(encode_pairs(vocabulary, read_pairs(source, target)), size) as chunks:
+    with PairChunks(encode_pairs(vocabulary, read_pairs(source, target, languages)), size) as chunks:
         if alignments is None:
             table = estimate(chunks, size, ITERATIONS, iterated)
         else:
-            pairs = encode_pairs(vocabulary, read_pairs(source, target))
+            pairs = encode_pairs(vocabulary, read_pairs(source, target, languages))
             table = count_links(read_links(alignments, vocabulary, pairs), size)
         return Shortlist(*choose_pieces(table, chunks.target_counts, top_k, frequent)).without_repetition()
 

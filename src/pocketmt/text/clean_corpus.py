@@ -37,7 +37,7 @@ def clean_corpus(
     The pairs that the rules keep are stored meanwhile in a temporary folder next to `clean_source`.
 
     Args:
-        source, target: the files to clean, as in `read_pairs`.
+        source, target: the files to clean, as in `read_pairs`, with the languages of `cleaning`.
         clean_source, clean_target: the files to write, as in `write_pairs`; may be `source` and `target`.
         cleaning: the rules.
         improbable: the filter after the rules; None: none.
@@ -45,18 +45,19 @@ def clean_corpus(
         progress: called with the counts so far, every `REPORT_EVERY` pairs.
 
     Raises:
-        DataError: a file cannot be read, their numbers of lines differ, or `model_text` is empty.
+        DataError: a file cannot be read, their numbers of lines differ, no pair is left, or `model_text` is empty.
         ConfigurationError: see `clean` and `write_pairs`.
     """
     if improbable is not None and improbable.model_text is not None:
         _check_text(improbable.model_text)
     report = CleaningReport()
     with write_pairs(clean_source, clean_target) as write:
-        kept = clean(read_pairs(source, target), cleaning, report, split)
+        kept = clean(read_pairs(source, target, cleaning.languages), cleaning, report, split)
         if improbable is None:
             for pair in kept:
                 write(*pair)
                 _tell(progress, report)
+            _check_kept(report, source)
             return report
         from pocketmt.text.cross_entropy_filter import improbable_lines  # needs NumPy; rules alone do not
 
@@ -66,6 +67,7 @@ def clean_corpus(
                 for pair in kept:
                     keep(*pair)
                     _tell(progress, report)
+            _check_kept(report, source)
             worst = improbable_lines(sides[improbable.side], improbable.share, split, improbable.model_text)
             for number, pair in enumerate(read_pairs(sides["source"], sides["target"])):
                 if number not in worst:
@@ -73,6 +75,16 @@ def clean_corpus(
     report.removed[Reason.IMPROBABLE] = len(worst)
     report.kept -= len(worst)
     return report
+
+
+def _check_kept(report: CleaningReport, source: Path) -> None:
+    """Raise DataError if no pair is left."""
+    if not report.kept:
+        reasons = ", ".join(f"{reason.value} {count:,}" for reason, count in report.removed.items() if count)
+        raise DataError(
+            f"{source}: no pair is left, so nothing is written ({reasons or 'the files are empty'}): check that the "
+            "sides and --languages are not swapped, and the limits"
+        )
 
 
 def _check_text(path: Path) -> None:

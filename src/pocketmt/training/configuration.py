@@ -9,6 +9,7 @@ from msgspec import Meta
 from pocketmt.errors import ConfigurationError
 from pocketmt.model_file.architecture import Architecture
 from pocketmt.models.presets import PRESETS, preset
+from pocketmt.text.corpus import both_sides
 from pocketmt.toml_file import absolute_path, read_toml
 
 Positive = Annotated[int, Meta(ge=1)]
@@ -23,16 +24,16 @@ class Data(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     In a path, `${NAME}` stands for an environment variable, and `${NAME:-default}` has a default.
 
-    Training text may consist of several files, such as authentic and synthetic text; both sides have the same number
-    of files.
+    A TSV, JSONL or TMX file holds both sides; name it as the source alone. Training text may consist of several files,
+    such as authentic and synthetic text; both sides then have the same number of files.
     """
 
-    source_language: str
-    target_language: str
-    training_source: Files
-    training_target: Files
-    validation_source: str
-    validation_target: str
+    source_language: str  # Code of the source language, such as "en"; stored in model files.
+    target_language: str  # Code of the target language.
+    training_source: Files  # Source side of the training text: one file, or a list.
+    validation_source: str  # Source side of held-out text, by which the best weights are chosen.
+    training_target: Files | None = None  # Target side, line by line; as many files as on the source side.
+    validation_target: str | None = None  # Target side of the held-out text.
     # What a line of the text is. Text for a model of sentences is later split into sentences; see docs/sentences.md.
     unit: Literal["sentence", "line", "document"] = "sentence"
     # A SentencePiece file, the folder of a run or a model file; None: a vocabulary is learnt from the training text.
@@ -41,37 +42,55 @@ class Data(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     maximum_length: Positive = 200  # Pieces on each side; longer pairs are removed.
     maximum_ratio: Annotated[float, Meta(ge=1)] = 4.0  # Largest ratio of the two lengths in pieces.
     remove_identical: bool = False  # Whether pairs with the same text on both sides are removed.
-    remove_duplicates: bool = False
+    remove_duplicates: bool = False  # Whether pairs that have occurred before are removed.
 
     @property
     def training_files(self) -> list[tuple[Path, Path]]:
-        """Source and target file of each part of the training text; ConfigurationError if one side has more files."""
-        sides = [each if isinstance(each, list) else [each] for each in (self.training_source, self.training_target)]
-        if len(sides[0]) != len(sides[1]):
+        """Source and target file of each part of the training text.
+
+        Raises ConfigurationError if one side has more files, and as `both_sides` does.
+        """
+        sources = _file_list(self.training_source)
+        if self.training_target is None:
+            return [both_sides(source, None) for source in sources]
+        targets = _file_list(self.training_target)
+        if len(sources) != len(targets):
             raise ConfigurationError(
-                f"training_source names {len(sides[0])} files, training_target {len(sides[1])}: name the same number"
+                f"training_source names {len(sources)} files, training_target {len(targets)}: name the same number"
             )
-        return [(Path(source), Path(target)) for source, target in zip(*sides, strict=True)]
+        return [both_sides(source, target) for source, target in zip(sources, targets, strict=True)]
+
+    @property
+    def validation_files(self) -> tuple[Path, Path]:
+        """Source and target file of the validation text; raises ConfigurationError as `both_sides` does."""
+        target = None if self.validation_target is None else Path(self.validation_target)
+        return both_sides(Path(self.validation_source), target)
+
+    @property
+    def languages(self) -> tuple[str, str]:
+        """Source and target language."""
+        return self.source_language, self.target_language
 
 
 class Model(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Sizes and dropout rates of the network. Sizes that are given replace those of the preset."""
 
-    preset: str = "tiny"  # A name in `pocketmt.models.presets.PRESETS`.
-    encoder_layers: Positive | None = None
-    decoder_layers: Positive | None = None
-    model_dimension: Positive | None = None
-    feed_forward_dimension: Positive | None = None
+    preset: str = "tiny"  # Name of an architecture, whose sizes the next keys replace.
+    encoder_layers: Positive | None = None  # Number of encoder layers.
+    decoder_layers: Positive | None = None  # Number of decoder layers.
+    model_dimension: Positive | None = None  # Size of embeddings and of the residual stream.
+    feed_forward_dimension: Positive | None = None  # Nodes of each feed-forward layer.
     recurrent_dimension: Positive | None = None  # State size of LSTM layers.
-    attention_heads: Positive | None = None
+    attention_heads: Positive | None = None  # Heads of each attention.
     attention_dimension: Positive | None = None  # Number of heads times head size.
-    attention_bias: bool | None = None
+    attention_bias: bool | None = None  # Whether the matrices of attention have biases.
+    # Self-attention, or the simpler recurrent unit of fast students (SSRU; Kim et al. 2019).
     decoder_autoregression: Literal["self_attention", "ssru"] | None = None
-    tied_decoder_layers: bool | None = None
-    norm: Literal["post", "pre"] = "post"
-    dropout: Fraction = 0.3
-    attention_dropout: Fraction = 0.0
-    feed_forward_dropout: Fraction = 0.0
+    tied_decoder_layers: bool | None = None  # Whether all decoder layers share their weights.
+    norm: Literal["post", "pre"] = "post"  # Layer normalization after or before each sub-layer.
+    dropout: Fraction = 0.3  # Dropout rate of embeddings and of the outputs of sub-layers.
+    attention_dropout: Fraction = 0.0  # Dropout rate of attention weights.
+    feed_forward_dropout: Fraction = 0.0  # Dropout rate between the two layers of a feed-forward network.
 
     def architecture(self, vocabulary_size: int) -> Architecture:
         """Return the architecture of the network; ConfigurationError if its sizes do not fit together."""
@@ -86,26 +105,26 @@ class Model(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Training(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Optimization by Adam: inverse square root schedule with final decay, label smoothing and early stopping."""
 
-    seed: int = 1
-    batch_tokens: Positive = 2048
+    seed: int = 1  # Of the initial weights, dropout and the order of batches.
+    batch_tokens: Positive = 2048  # Pieces of a batch, padding included, on the longer side.
     learning_rate: PositiveFloat = 3e-3  # The peak, at the end of the warm-up.
-    warmup_updates: Positive = 1000
+    warmup_updates: Positive = 1000  # First updates, over which the rate rises linearly from 0.
     decay_updates: Annotated[int, Meta(ge=0)] = 0  # Last updates, over which the rate falls linearly to 0.
     # What the model learns from: the target side of the training text, the teacher's probabilities of all pieces at
     # each position (Kim and Rush 2016, section 3.1), or both.
     objective: Literal["references", "word_distillation", "mixed"] = "references"
     cross_entropy_weight: Fraction = 0.5  # Weight in the "mixed" objective; the divergence has the rest.
     teacher: str | None = None  # A run or a model file with this vocabulary, unless the objective is "references".
-    label_smoothing: Fraction = 0.1
-    clip_norm: PositiveFloat = 1.0
-    maximum_updates: Positive = 20_000
+    label_smoothing: Fraction = 0.1  # Probability that is spread evenly over all pieces (Szegedy et al. 2016).
+    clip_norm: PositiveFloat = 1.0  # Largest L2 norm of all gradients together; larger ones are scaled down.
+    maximum_updates: Positive = 20_000  # Training stops after this number of updates.
     validate_every: Positive = 500  # Updates between validations.
     checkpoint_every: Positive = 100  # Updates between checkpoints; every validation is followed by one, too.
     averaged_checkpoints: Positive = 8  # Number of last validations whose weights are averaged.
     patience: Positive = 10  # Validations without a better BLEU before training stops.
     threads: Annotated[int, Meta(ge=0)] = 0  # PyTorch threads of each process; 0: PyTorch's default.
-    devices: Positive = 1
-    accelerator: Literal["auto", "cpu", "gpu"] = "auto"
+    devices: Positive = 1  # Number of processors or GPUs that share each batch.
+    accelerator: Literal["auto", "cpu", "gpu"] = "auto"  # "auto" takes a GPU if PyTorch finds one.
     # Mixed: matrix products read bfloat16 and everything else stays float32. About twice as fast on processors with
     # bfloat16 units.
     precision: Precision = "float32"
@@ -114,9 +133,9 @@ class Training(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Configuration of a training run."""
 
-    data: Data
-    model: Model = Model()
-    training: Training = Training()
+    data: Data  # Text and vocabulary.
+    model: Model = Model()  # Sizes of the network.
+    training: Training = Training()  # Optimization.
 
 
 # Settings of training that may change during a run: when it ends, and how it is computed.
@@ -154,6 +173,7 @@ def _check_model(configuration: Configuration) -> None:
 
 def _check_data(configuration: Configuration) -> None:
     assert configuration.data.training_files
+    assert configuration.data.validation_files
 
 
 def _check_training(configuration: Configuration) -> None:
@@ -171,6 +191,10 @@ def _check_training(configuration: Configuration) -> None:
         raise ConfigurationError(
             "a teacher is named, but the objective does not use it: choose word_distillation or mixed"
         )
+
+
+def _file_list(files: Files) -> list[Path]:
+    return [Path(file) for file in (files if isinstance(files, list) else [files])]
 
 
 def _absolute(settings: msgspec.Struct, names: tuple[str, ...], folder: Path) -> dict[str, Any]:

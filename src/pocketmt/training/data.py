@@ -54,9 +54,9 @@ def load_corpus(data: Data, vocabulary_file: Path) -> Corpus:
         ModelFileError: `data` names a damaged model file as its vocabulary.
     """
     files = data.training_files
-    texts = [pair for source, target in files for pair in read_pairs(source, target)]
+    texts = [pair for source, target in files for pair in read_pairs(source, target, data.languages)]
     if not texts:
-        raise DataError(f"{files[0][0]} and {files[0][1]} are empty: there is nothing to train on")
+        raise DataError(f"{_names(files[0])}: empty, there is nothing to train on")
     if not vocabulary_file.exists():
         if data.vocabulary is not None:
             vocabulary = read_vocabulary(Path(data.vocabulary))
@@ -69,7 +69,7 @@ def load_corpus(data: Data, vocabulary_file: Path) -> Corpus:
     training = encode_pairs(clean_pairs(texts, make_cleaning(data), vocabulary, report), vocabulary)
     if not training:
         raise DataError(f"no pair of {files[0][0]} is left after cleaning ({report}): check the files and the limits")
-    validation_texts = list(read_pairs(Path(data.validation_source), Path(data.validation_target)))
+    validation_texts = list(read_pairs(*data.validation_files, data.languages))
     if not validation_texts:
         raise DataError(f"{data.validation_source} is empty: training needs validation text to know when to stop")
     validation = encode_pairs(validation_texts, vocabulary)
@@ -81,6 +81,10 @@ def load_corpus(data: Data, vocabulary_file: Path) -> Corpus:
         validation=[pair for pair in validation if pair[0] and pair[1]],
         left_out={reason.value: count for reason, count in report.removed.items() if count},
     )
+
+
+def _names(files: tuple[Path, Path]) -> str:
+    return " and ".join(dict.fromkeys(map(str, files)))
 
 
 def read_vocabulary(path: Path) -> Vocabulary:

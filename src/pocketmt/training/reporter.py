@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from pocketmt.atomic_file import atomic_write, naming
+from pocketmt.progress import LogClock, duration
 
 LOG_EVERY = 50  # Updates between two lines of the log.
 
@@ -50,6 +51,8 @@ class Reporter:
             console=Console(stderr=True),
             disable=not sys.stderr.isatty(),
         )
+        self._clock = LogClock()
+        self._first, self._maximum = update, maximum_updates
         self._task = self._bar.add_task("training", total=maximum_updates, completed=update)
         self._bar.start()
 
@@ -68,9 +71,16 @@ class Reporter:
             self._bar.console.print(f"{kind} update={update} {shown}", highlight=False, soft_wrap=True)
 
     def advance(self, update: int, loss: float) -> None:
-        """Advance the progress bar to an update."""
+        """Advance the progress bar to an update, or print a line every few seconds if stderr is no terminal."""
         if self.enabled:
+            if self._bar.disable and self._clock.due():
+                self._print_progress(self.offset + update, loss)
             self._bar.update(self._task, completed=self.offset + update, description=f"training, loss {loss:.3f}")
+
+    def _print_progress(self, update: int, loss: float) -> None:
+        seconds = (time.monotonic() - self._started) / max(update - self._first, 1) * (self._maximum - update)
+        left = f"at most {duration(seconds)} left"  # Training may stop earlier.
+        print(f"training: update {update:,} of {self._maximum:,}, loss {loss:.3f}, {left}", file=sys.stderr, flush=True)
 
     def close(self) -> None:
         """Stop the progress bar and close the log."""

@@ -85,9 +85,10 @@ def train(configuration: Configuration, folder: Path, open_teacher: OpenTeacher 
     """
     teacher = _open_teacher(configuration, open_teacher)
     data = configuration.data
-    for pair in [*data.training_files, (Path(data.validation_source), Path(data.validation_target))]:
-        for file in pair:
-            next(read_lines(file), None)  # An unreadable file is reported before the folder is created.
+    for source, target in [*data.training_files, data.validation_files]:
+        # An unreadable file is reported before the folder is created.
+        next(read_lines(source, "source", data.languages), None)
+        next(read_lines(target, "target", data.languages), None)
 
     def holds_result(error: BaseException | None) -> bool:
         # The checkpoint of a run that diverged before its first validation leads to the same divergence.

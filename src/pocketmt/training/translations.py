@@ -18,6 +18,7 @@ import msgspec
 from pocketmt.atomic_file import atomic_write
 from pocketmt.errors import DataError
 from pocketmt.text.corpus import read_lines, read_pairs
+from pocketmt.text.formats.format import Languages, Side
 from pocketmt.training.run_folder import record_settings
 
 LINES: Final = 1_000  # Number of lines in a shard.
@@ -44,6 +45,7 @@ def translate_text(
     translator: dict[str, str | int],
     progress: Callable[[int, int], None] = lambda done, total: None,
     references: Path | None = None,
+    languages: Languages | None = None,
 ) -> Iterator[TextPair]:
     """Yield each line of a text with its translation, translating the shards that the folder does not hold yet.
 
@@ -56,20 +58,26 @@ def translate_text(
         translator: identifies the translator and its settings; translations by another one are refused.
         progress: called with the number of translated lines and the number of all lines.
         references: reference translations of the text, line by line, for `translate` to choose by.
+        languages: of the text and its references, which `read_lines` needs for TMX.
 
     Raises:
         ConfigurationError: the folder holds translations of another text, or by another translator.
         DataError: a text cannot be read, the numbers of lines and references differ, or `translate` returns another
             number of lines than it was given.
     """
-    total, digest = count_and_hash_lines(text)
-    for _ in () if references is None else read_pairs(text, references):
+    total, digest = count_and_hash_lines(text, "source", languages)
+    for _ in () if references is None else read_pairs(text, references, languages):
         pass  # Unequal numbers of lines are reported before any work starts.
-    references_digest = "" if references is None else hash_lines(references)
+    references_digest = "" if references is None else count_and_hash_lines(references, "target", languages)[1]
     fingerprint = TranslationFingerprint(total, digest, LINES, translator, references_digest)
     with _shards_folder(folder):
         record_settings(folder, SETTINGS, fingerprint, "translation of another text or by another model")
-        yield from _translate_shards(text, folder, translate, progress, references, total)
+        rows = (
+            ((line, None) for line in read_lines(text, "source", languages))
+            if references is None
+            else read_pairs(text, references, languages)
+        )
+        yield from _translate_shards(rows, folder, translate, lambda done: progress(done, total))
 
 
 @contextmanager
@@ -92,29 +100,25 @@ def _shards_folder(folder: Path) -> Iterator[None]:
 
 
 def _translate_shards(
-    text: Path,
-    folder: Path,
-    translate: Translate,
-    progress: Callable[[int, int], None],
-    references: Path | None,
-    total: int,
+    rows: Iterator[tuple[str, str | None]], folder: Path, translate: Translate, progress: Callable[[int], None]
 ) -> Iterator[TextPair]:
-    remaining = ((line, "") for line in read_lines(text)) if references is None else read_pairs(text, references)
+    """Yield each line with its translation; `rows` are the lines with their references, if any."""
     done = 0
-    for number, rows in enumerate(iter(lambda: list(islice(remaining, LINES)), [])):
-        lines = [line for line, _ in rows]
+    for number, shard_rows in enumerate(iter(lambda: list(islice(rows, LINES)), [])):
+        lines = [line for line, _ in shard_rows]
+        references = [reference for _, reference in shard_rows if reference is not None]
         shard = folder / f"{number:06d}.jsonl"
         pairs = _read(shard, lines)
         if pairs is None:
-            translations = translate(lines, None if references is None else [reference for _, reference in rows])
+            translations = translate(lines, references or None)
             if len(translations) != len(lines):
                 raise DataError(
-                    f"{text}: {len(lines)} lines were given {len(translations)} translations, expected one for each"
+                    f"{len(lines)} lines were given {len(translations)} translations, expected one for each"
                 )
             pairs = list(zip(lines, translations, strict=True))
             _write(shard, pairs)
         done += len(lines)
-        progress(done, total)
+        progress(done)
         yield from pairs
 
 
@@ -123,10 +127,10 @@ def hash_lines(text: Path) -> str:
     return count_and_hash_lines(text)[1]
 
 
-def count_and_hash_lines(text: Path) -> tuple[int, str]:
+def count_and_hash_lines(text: Path, side: Side = "source", languages: Languages | None = None) -> tuple[int, str]:
     """Return the number of lines of a text and their hexadecimal SHA-256; DataError if the text cannot be read."""
     digest, count = hashlib.sha256(), 0
-    for line in read_lines(text):
+    for line in read_lines(text, side, languages):
         digest.update(line.encode() + b"\n")
         count += 1
     return count, digest.hexdigest()

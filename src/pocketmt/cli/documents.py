@@ -1,0 +1,145 @@
+"""Translation of records in TSV, JSON lines and TMX: their text in chunks, and the records with the translations."""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import wraps
+from gzip import GzipFile
+from pathlib import Path
+from typing import Any, BinaryIO, Final
+
+import click
+
+from pocketmt.cli.streams import receive, warn
+from pocketmt.text.formats.format import FORMATS, FormatName, Languages, Unit, format_of
+
+COLUMN: Final = "1"
+FIELD: Final = "text"
+TRANSLATION_FIELD: Final = "translation"
+
+
+class Document:
+    """A stream of records, which is read ahead of its translations by the chunks that the translator reads ahead."""
+
+    def __init__(self, units: Iterator[Unit | None]) -> None:
+        """Take units, and None if the next one has not arrived yet."""
+        self._units = units
+        self._waiting: deque[Unit] = deque()  # Units that have been read but not written.
+
+    def chunks(self, size: int) -> Iterator[list[str]]:
+        """Yield the lines of all units in order, in chunks of at least `size`, as `read_chunks` does."""
+        chunk: list[str] = []
+        for unit in self._units:
+            if unit is not None:
+                self._waiting.append(unit)
+                chunk += unit.lines
+            if chunk and (unit is None or len(chunk) >= size):
+                yield chunk
+                chunk = []
+            if unit is None:
+                yield []
+        if chunk:
+            yield chunk
+
+    def render(self, translations: Iterable[list[str]]) -> Iterator[tuple[bytes, int]]:
+        """Yield the output of all units whose lines are translated, and the number of lines, for each chunk."""
+        lines: deque[str] = deque()
+        for chunk in translations:
+            lines += chunk
+            rendered = []
+            while self._waiting and len(lines) >= len(self._waiting[0].lines):
+                unit = self._waiting.popleft()
+                text = "\n".join([lines.popleft() for _ in unit.lines])
+                rendered += [unit.before, unit.encode(text), unit.after]
+            yield b"".join(rendered), len(chunk)
+
+
+@dataclass(frozen=True)
+class RecordOptions:
+    """The options of `pocketmt translate` about the format of its input; None: the default."""
+
+    format_name: FormatName | None
+    column: str | None
+    field: str | None
+    translation_field: str | None
+
+    def format(self, path: Path | None, formatted: bool) -> FormatName:
+        """Return the format of a file, or of stdin.
+
+        Args:
+            path: the file; None: stdin.
+            formatted: whether more than the translation is written.
+
+        Raises:
+            click.UsageError: an option does not go with the format.
+        """
+        format = self.format_name or format_of(path)
+        for value, option, formats in (
+            (self.column, "--column", ("tsv",)),
+            (self.field, "--field", ("jsonl",)),
+            (self.translation_field, "--translation-field", ("tsv", "jsonl")),
+            (formatted or None, "--n-best, --scores, --alignment and --json", ("text",)),
+        ):
+            if value is not None and format not in formats:
+                raise click.UsageError(f"{option}: not with --format {format}, only with {' or '.join(formats)}.")
+        if self.column is not None and self.column.isdecimal() and int(self.column) < 1:
+            raise click.UsageError("--column counts from 1.")
+        return format
+
+    def open(self, stream: BinaryIO | GzipFile, name: str, format: FormatName, languages: Languages) -> Document | None:
+        """Return the records of a stream, see `read_units` of the formats; None for plain text.
+
+        Args:
+            stream: the bytes to read.
+            name: name of the stream in messages.
+            format: of the stream.
+            languages: of the model.
+        """
+        if format == "text":
+            return None
+        blocks = receive(stream)
+        added = self.translation_field or TRANSLATION_FIELD
+        if format == "tmx":
+            from pocketmt.text.formats.tmx import read_units
+
+            return Document(read_units(blocks, name, languages, warn))
+        from pocketmt.text.formats import jsonl, tsv
+
+        if format == "tsv":
+            return Document(tsv.read_units(blocks, name, self.column or COLUMN, added))
+        return Document(jsonl.read_units(blocks, name, self.field or FIELD, added))
+
+
+def record_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options of `RecordOptions` to a command, which takes them as `records`."""
+
+    @click.option(
+        "--format",
+        "format_name",
+        type=click.Choice(FORMATS),
+        default=None,
+        help="Format of the text (default: by the suffix of the input file: .tsv, .jsonl, .tmx, or plain text).",
+    )
+    @click.option(
+        "--column",
+        default=None,
+        help=f"TSV: column to translate, by number, or by name if the first line has names (default: {COLUMN}).",
+    )
+    @click.option("--field", default=None, help=f"JSONL: field to translate (default: {FIELD}).")
+    @click.option(
+        "--translation-field",
+        default=None,
+        help=f"Name of the field, or of the column after a line of names, to add (default: {TRANSLATION_FIELD}).",
+    )
+    @wraps(command)
+    def with_records(
+        *,
+        format_name: FormatName | None,
+        column: str | None,
+        field: str | None,
+        translation_field: str | None,
+        **others: Any,
+    ) -> None:
+        command(records=RecordOptions(format_name, column, field, translation_field), **others)
+
+    return with_records

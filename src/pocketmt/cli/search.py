@@ -1,0 +1,217 @@
+"""Options of `pocketmt translate` about the search for translations, and about what is written of them."""
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+from click.core import ParameterSource
+
+from pocketmt.cli.options import beam_size_option, shortlist_option
+
+if TYPE_CHECKING:
+    from pocketmt.engine import DetailedHypothesis, TranslationChecks, Translator
+    from pocketmt.engine.options import TranslationOptions
+
+_POSITIVE: Final = click.IntRange(1)
+# In the order of the help.
+_OPTIONS: Final = (
+    beam_size_option,
+    click.option(
+        "--n-best",
+        "-n",
+        type=_POSITIVE,
+        default=1,
+        show_default=True,
+        help="Translations of each line, at most the beam size, or the number of samples: best first, in one line, "
+        "separated by tabs.",
+    ),
+    click.option(
+        "--split/--no-split",
+        default=None,
+        help="Translate the sentences of a line one by one, or the line as a whole (default: split if the model "
+        "translates sentences, as its file says).",
+    ),
+    click.option("--scores", is_flag=True, help="Write the score and a tab before each translation."),
+    click.option(
+        "--alignment",
+        is_flag=True,
+        help="Write a tab and the links of words after each translation, as pairs of source word and target word, "
+        "counted from 0, such as 0-0 1-2.",
+    ),
+    click.option(
+        "--json",
+        "as_json",
+        is_flag=True,
+        help="Write each line as a JSON object with translations and scores; with --alignment also the words.",
+    ),
+    click.option(
+        "--token-scores", is_flag=True, help="With --json: write the pieces and the log-probability of each, too."
+    ),
+    shortlist_option,
+    click.option("--prefix", "target_prefix", metavar="TEXT", help="Begin every translation with this text."),
+    click.option(
+        "--suppress",
+        "suppressed_texts",
+        metavar="TEXT",
+        multiple=True,
+        help="Never generate this text where a word begins; may be given several times.",
+    ),
+    click.option(
+        "--repetition-penalty",
+        type=click.FloatRange(0.01, 100),
+        help="Make pieces that a translation already has less probable by a number above 1 (default: 1).",
+    ),
+    click.option(
+        "--no-repeat-ngram",
+        "no_repeat_ngram_size",
+        type=_POSITIVE,
+        metavar="N",
+        help="Generate no sequence of N pieces twice.",
+    ),
+    click.option(
+        "--replace-unknown",
+        "replace_unknowns",
+        is_flag=True,
+        default=None,
+        help="Let the model generate its unknown piece, and replace it by the source word with the most attention.",
+    ),
+    click.option(
+        "--max-length", type=_POSITIVE, help="Most pieces of a translation (default: 2 x source pieces + 20)."
+    ),
+    click.option(
+        "--sample",
+        "sampling",
+        is_flag=True,
+        default=None,
+        help="Draw pieces at random by their probabilities; --n-best is the number of samples of each sentence.",
+    ),
+    click.option("--seed", type=click.IntRange(0), help="Of samples; the same seed gives the same ones (default: 0)."),
+    click.option("--temperature", type=click.FloatRange(0, min_open=True), help="Of samples (default: 1)."),
+    click.option("--top-k", type=_POSITIVE, help="Draw from the K most probable pieces (default: all)."),
+    click.option(
+        "--top-p",
+        type=click.FloatRange(0, 1, min_open=True),
+        help="Draw from the most probable pieces whose probabilities reach this sum (default: 1).",
+    ),
+    click.option(
+        "--batch-size",
+        type=_POSITIVE,
+        help="Most sentences computed together: fewer need less memory (default: as many as are fastest).",
+    ),
+)
+# Names of the parameters: keyword arguments of the translator, and of `SearchChoices`.
+_OF_SAMPLING: Final = ("seed", "temperature", "top_k", "top_p")
+_SEARCH: Final = (
+    *("beam_size", "split", "shortlist", "target_prefix", "suppressed_texts", "repetition_penalty"),
+    *("no_repeat_ngram_size", "replace_unknowns", "max_length", "batch_size", "sampling", *_OF_SAMPLING),
+)
+_WRITTEN: Final = ("n_best", "scores", "alignment", "as_json", "token_scores")
+
+
+@dataclass(frozen=True)
+class SearchChoices:
+    """What the user chose.
+
+    Attributes:
+        options: of the translator.
+        n_best: translations of each line.
+        scores: whether scores are written in text.
+        alignment: whether links of words are written.
+        as_json: whether JSON is written.
+        token_scores: whether pieces and their scores are written in JSON.
+    """
+
+    options: "TranslationOptions"
+    n_best: int
+    scores: bool
+    alignment: bool
+    as_json: bool
+    token_scores: bool
+
+    @property
+    def detailed(self) -> bool:
+        """Whether more than one text is written for each line."""
+        return self.n_best > 1 or self.scores or self.alignment or self.as_json
+
+    def translate(
+        self, translator: "Translator", chunks: Iterable[list[str]], check: "bool | TranslationChecks"
+    ) -> Iterator[list[str]]:
+        """Yield what is written of each line, for each chunk of lines; see `Translator.translate_chunks`.
+
+        Args:
+            translator: of the model.
+            chunks: of lines.
+            check: see `TranslationOptions`.
+        """
+        options: TranslationOptions = {**self.options, "check": check}
+        if not self.detailed:
+            return translator.translate_chunks(chunks, **options)
+        return (
+            [
+                self._format(hypotheses)
+                for hypotheses in translator.translate_detailed(
+                    chunk, n_best=self.n_best, alignment=self.alignment, **options
+                )
+            ]
+            for chunk in chunks
+        )
+
+    def _format(self, hypotheses: "list[DetailedHypothesis]") -> str:
+        if self.as_json:
+            translations = [self._record(each) for each in hypotheses]
+            return json.dumps({"translations": translations}, ensure_ascii=False)
+        return "\t".join(column for each in hypotheses for column in self._columns(each))
+
+    def _columns(self, hypothesis: "DetailedHypothesis") -> list[str]:
+        columns = [f"{hypothesis.score:.6f}"] if self.scores else []
+        columns.append(hypothesis.text.replace("\t", " "))  # Tabs separate the columns.
+        if hypothesis.alignment is not None:
+            columns.append(hypothesis.alignment.pharaoh())
+        return columns
+
+    def _record(self, hypothesis: "DetailedHypothesis") -> dict[str, object]:
+        record: dict[str, object] = {"text": hypothesis.text, "score": round(hypothesis.score, 6)}
+        if self.token_scores:
+            record["pieces"] = hypothesis.pieces
+            record["token_scores"] = [round(score, 6) for score in hypothesis.token_scores]
+        if hypothesis.alignment is not None:
+            record["alignment"] = hypothesis.alignment.pharaoh()
+            record["source_words"] = hypothesis.alignment.source_words
+            record["target_words"] = hypothesis.alignment.target_words
+        return record
+
+
+def search_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options to a command, which takes them as one argument `search` of type `SearchChoices`."""
+
+    @wraps(command)
+    def with_choices(**arguments: Any) -> None:
+        given = {name: arguments.pop(name) for name in _SEARCH}
+        written = {name: arguments.pop(name) for name in _WRITTEN}
+        command(search=_choices(given, **written), **arguments)
+
+    decorated: Callable[..., None] = with_choices
+    for option in reversed(_OPTIONS):
+        decorated = option(decorated)
+    return decorated
+
+
+def _choices(
+    given: dict[str, Any], *, n_best: int, scores: bool, alignment: bool, as_json: bool, token_scores: bool
+) -> SearchChoices:
+    if given["sampling"]:
+        if click.get_current_context().get_parameter_source("beam_size") is ParameterSource.COMMANDLINE:
+            raise click.UsageError("--sample does not search with a beam: leave out --beam-size")
+        del given["beam_size"]
+    elif n_best > given["beam_size"]:
+        raise click.UsageError(f"--n-best {n_best} needs a beam of at least that size: --beam-size {n_best}")
+    for name in _OF_SAMPLING:
+        if given[name] is not None and not given["sampling"]:
+            raise click.UsageError(f"--{name.replace('_', '-')} needs --sample")
+    if token_scores and not as_json:
+        raise click.UsageError("--token-scores needs --json")
+    options: Any = {name: value for name, value in given.items() if value is not None and value != ()}
+    return SearchChoices(options, n_best, scores, alignment, as_json, token_scores)

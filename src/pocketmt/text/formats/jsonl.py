@@ -1,0 +1,93 @@
+"""JSON lines: one JSON object on each line, whose fields are strings."""
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from pocketmt.errors import DataError
+from pocketmt.text.formats.format import Languages, Side, Unit, decode, number_lines, split_lines, unit_of_bytes
+
+
+def read_units(blocks: Iterable[bytes | None], name: str, field: str, added: str) -> Iterator[Unit | None]:
+    """Yield each object, to which the translation of one field is added as the last field; other bytes are unchanged.
+
+    A blank line is passed on.
+
+    Args:
+        blocks: bytes of the file; None means that the next bytes have not arrived.
+        name: name of the file in messages.
+        field: name of the field to translate.
+        added: name of the new field.
+
+    Raises:
+        DataError: a line is not a JSON object in UTF-8, lacks `field` as a string, or has `added`.
+    """
+    key = json.dumps(added, ensure_ascii=False).encode()
+    for item in number_lines(split_lines(blocks)):
+        if item is None:
+            yield None
+            continue
+        number, line, end = item
+        found = _read_object(line, name, number)
+        if found is None:
+            yield unit_of_bytes(line + end)
+            continue
+        text = _field(found, (field,), name, number)
+        if added in found:
+            raise DataError(
+                f"{name}, line {number}: there is a field {added!r}: name the new one by --translation-field"
+            )
+        before = line.rstrip().removesuffix(b"}").rstrip() + b", " + key + b": "
+        yield Unit(tuple(text.split("\n")), before, _encode, b"}" + end)
+
+
+def read_sides(
+    lines: Iterable[bytes], name: str, sides: Sequence[Side], languages: Languages | None
+) -> Iterator[tuple[str, ...]]:
+    """Yield the given sides of each object: its fields `source` and `target`, or those that the languages name.
+
+    The fields may be within a field `translation`. Line feeds become spaces. A blank line has empty sides. Raises
+    DataError if a line is not a JSON object in UTF-8, or lacks a field as a string.
+    """
+    for item in number_lines(lines):
+        assert item is not None
+        number, line, _ = item
+        found = _read_object(line, name, number)
+        if found is None:
+            yield ("",) * len(sides)
+            continue
+        nested = found.get("translation")
+        values = nested if isinstance(nested, dict) else found
+        names = {side: (side,) if languages is None else (side, languages[side == "target"]) for side in sides}
+        yield tuple(" ".join(_field(values, names[side], name, number).split("\n")) for side in sides)
+
+
+def _read_object(line: bytes, name: str, number: int) -> dict[str, Any] | None:
+    """Return the object of a line; None if the line is blank."""
+    text = decode(line, name, number).strip()
+    if not text:
+        return None
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"{name}, line {number}: not JSON ({error})") from error
+    if not isinstance(found, dict):
+        raise DataError(f'{name}, line {number}: expected a JSON object, such as {{"text": "A man rides a bike."}}')
+    return found
+
+
+def _field(found: dict[str, Any], names: Sequence[str], name: str, number: int) -> str:
+    """Return the first field of one of the names; DataError if there is none or it is not a string."""
+    for each in names:
+        if isinstance(value := found.get(each), str):
+            # A lone surrogate, which JSON can escape, is not text.
+            return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        if each in found:
+            raise DataError(f"{name}, line {number}: the field {each!r} is not a string")
+    wanted = " or ".join(map(repr, names))
+    fields = ", ".join(repr(key)[:40] for key in list(found)[:20]) or "none"
+    raise DataError(f"{name}, line {number}: there is no field {wanted} (fields: {fields})")
+
+
+def _encode(translation: str) -> bytes:
+    return json.dumps(translation, ensure_ascii=False).encode()

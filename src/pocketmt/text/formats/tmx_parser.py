@@ -1,0 +1,146 @@
+"""Reads the translation units of a TMX file (Translation Memory eXchange 1.4b) while its bytes arrive.
+
+The parser is Python's expat. Entities that the file declares are refused, so that neither small files can expand to
+large ones nor other files be read. A document type declaration that names the DTD is allowed; the DTD is not read.
+"""
+
+from dataclasses import dataclass, field
+from typing import Final
+from xml.parsers import expat
+
+from pocketmt.errors import DataError
+from pocketmt.text.formats.format import primary_subtag
+
+MOST_UNIT_BYTES: Final = 16 << 20  # Bytes between the ends of two units.
+_DEEPEST: Final = 100
+# Elements that hold native codes of the document, which are not text.
+_CODES: Final = frozenset({"bpt", "ept", "it", "ph", "ut", "sub"})
+
+
+@dataclass
+class TranslationUnit:
+    """A `<tu>` element.
+
+    Attributes:
+        variants: text by the language tag of each `<tuv>`, in order; of equal tags the first counts.
+        codes: whether inline elements were left out of a text.
+        end: position of `</tu>` in the file, in bytes.
+    """
+
+    variants: dict[str, str] = field(default_factory=dict)
+    codes: bool = False
+    end: int = 0
+
+    def find(self, language: str) -> str | None:
+        """Return the text in a language, preferably of the same region; None if there is none."""
+        tags = [tag for tag in self.variants if primary_subtag(tag) == primary_subtag(language)]
+        exact = [tag for tag in tags if tag.lower() == language.replace("_", "-").lower()]
+        return self.variants[(exact or tags)[0]] if tags else None
+
+
+class TmxParser:
+    """Reads translation units.
+
+    Attributes:
+        source_language: `srclang` of the header; empty before it, or if it names none.
+        encoding: as the XML declaration names it; UTF-8 without one.
+        languages: tags of all variants so far.
+    """
+
+    def __init__(self, name: str) -> None:
+        """Read a file whose name is `name` in messages."""
+        self.source_language = ""
+        self.encoding = "UTF-8"
+        self.languages: set[str] = set()
+        self._name = name
+        self._read = 0
+        self._last_end = 0
+        self._path: list[str] = []
+        self._units: list[TranslationUnit] = []
+        self._unit: TranslationUnit | None = None
+        self._language = ""
+        self._text: list[str] | None = None
+        parser = expat.ParserCreate()
+        parser.buffer_text = True
+        parser.StartElementHandler = self._start
+        parser.EndElementHandler = self._end
+        parser.CharacterDataHandler = self._characters
+        parser.XmlDeclHandler = self._declaration
+        parser.EntityDeclHandler = self._refuse_entity
+        parser.ExternalEntityRefHandler = self._refuse_reference
+        parser.SkippedEntityHandler = self._refuse_reference
+        self._parser = parser
+
+    @property
+    def in_unit(self) -> bool:
+        """Whether a unit has begun and not ended."""
+        return self._unit is not None
+
+    def feed(self, data: bytes) -> list[TranslationUnit]:
+        """Return the units that end in the next bytes of the file; no bytes are the end of the file.
+
+        Raises DataError, with the line, if the file is not well-formed XML, is not TMX, declares entities, or has more
+        than `MOST_UNIT_BYTES` without the end of a unit.
+        """
+        try:
+            self._parser.Parse(data, not data)
+        except expat.ExpatError as error:
+            reason = expat.errors.messages[error.code]
+            raise DataError(f"{self._name}, line {error.lineno}: not well-formed XML ({reason})") from error
+        self._read += len(data)
+        units, self._units = self._units, []
+        if units:
+            self._last_end = units[-1].end
+        if self._read - self._last_end > MOST_UNIT_BYTES:
+            raise self._error(f"more than {MOST_UNIT_BYTES:,} bytes without a complete translation unit")
+        return units
+
+    def _start(self, name: str, attributes: dict[str, str]) -> None:
+        if not self._path and name != "tmx":
+            raise self._error(f"the first element is <{name[:40]}>, expected <tmx>")
+        self._path.append(name)
+        if len(self._path) > _DEEPEST:
+            raise self._error(f"elements within more than {_DEEPEST} others")
+        if name == "header":
+            self.source_language = attributes.get("srclang", "").replace("*all*", "")
+        elif name == "tu":
+            if self._unit is not None:
+                raise self._error("a <tu> within another")
+            self._unit = TranslationUnit()
+        elif name == "tuv":
+            self._language = attributes.get("xml:lang") or attributes.get("lang") or ""
+            if not self._language:
+                raise self._error("a <tuv> without xml:lang, the language of its text")
+        elif name == "seg" and self._path[-2:-1] == ["tuv"]:
+            self._text = []
+        elif self._text is not None and self._unit is not None:
+            self._unit.codes = True
+
+    def _end(self, name: str) -> None:
+        self._path.pop()
+        if self._unit is None:
+            return
+        if name == "seg" and self._text is not None:
+            self.languages.add(self._language)
+            self._unit.variants.setdefault(self._language, "".join(self._text))
+            self._text = None
+        elif name == "tu":
+            self._unit.end = self._parser.CurrentByteIndex
+            self._units.append(self._unit)
+            self._unit = None
+
+    def _characters(self, text: str) -> None:
+        if self._text is not None and _CODES.isdisjoint(self._path):
+            self._text.append(text)
+
+    def _declaration(self, version: str, encoding: str | None, standalone: int) -> None:
+        self.encoding = encoding or self.encoding
+
+    def _refuse_entity(self, name: str, *_: object) -> None:
+        raise self._error(f"declares the entity {name[:40]!r}: entities are refused, write their text instead")
+
+    def _refuse_reference(self, name: str, *_: object) -> int:
+        raise self._error(f"refers to the external entity {name[:40]!r}, which is not read: write its text instead")
+
+    def _error(self, message: str) -> DataError:
+        return DataError(f"{self._name}, line {self._parser.CurrentLineNumber}: {message}")

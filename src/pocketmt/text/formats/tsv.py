@@ -1,0 +1,85 @@
+"""Tab-separated values: one record on each line, without quotation marks or escapes."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from pocketmt.errors import DataError
+from pocketmt.text.formats.format import Languages, Side, Unit, decode, number_lines, split_lines, unit_of_bytes
+
+
+def read_units(blocks: Iterable[bytes | None], name: str, column: str, added: str) -> Iterator[Unit | None]:
+    """Yield each record, to which the translation of one column is added as the last column.
+
+    Args:
+        blocks: bytes of the file; None means that the next bytes have not arrived.
+        name: name of the file in messages.
+        column: its number, from 1; or its name, if the first line names the columns.
+        added: name of the new column, if the first line names the columns.
+
+    Raises:
+        DataError: a line has too few columns or is not UTF-8, or the first line lacks `column` or has `added`.
+    """
+    index = int(column) - 1 if column.isascii() and column.isdecimal() else None
+    for item in number_lines(split_lines(blocks)):
+        if item is None:
+            yield None
+            continue
+        number, line, end = item
+        cells = decode(line, name, number).split("\t")
+        if index is None:
+            index = _find_column(cells, column, added, f"{name}, line {number}")
+            yield unit_of_bytes(line + f"\t{added}".encode() + end)
+        elif not line:
+            yield unit_of_bytes(line + end)
+        else:
+            yield Unit((_cell(cells, index, name, number),), line + b"\t", _encode, end)
+
+
+def read_sides(
+    lines: Iterable[bytes], name: str, sides: Sequence[Side], languages: Languages | None
+) -> Iterator[tuple[str, ...]]:
+    """Yield the given sides of each record: the source is column 1 and the target column 2.
+
+    Other columns are read if the first line names them: as `source` and `target`, or by both languages. A blank line
+    has empty sides. Raises DataError if a line has too few columns or is not UTF-8.
+    """
+    columns = {"source": 0, "target": 1}
+    for item in number_lines(lines):
+        assert item is not None
+        number, line, _ = item
+        cells = decode(line, name, number).split("\t")
+        named = _named_columns(cells, languages) if number == 1 else None
+        if named is not None:
+            columns = named
+        elif not line:
+            yield ("",) * len(sides)
+        else:
+            yield tuple(_cell(cells, columns[side], name, number) for side in sides)
+
+
+def _named_columns(cells: Sequence[str], languages: Languages | None) -> dict[str, int] | None:
+    """Return the columns of the two sides, if these cells name both."""
+    lowered = [cell.strip().lower() for cell in cells]
+    for names in (("source", "target"), languages):
+        if names is not None and all(each.lower() in lowered for each in names):
+            source, target = (lowered.index(each.lower()) for each in names)
+            return {"source": source, "target": target}
+    return None
+
+
+def _find_column(cells: Sequence[str], column: str, added: str, where: str) -> int:
+    if column not in cells:
+        raise DataError(f"{where}: there is no column {column!r}, only {', '.join(map(repr, cells))}")
+    if added in cells:
+        raise DataError(f"{where}: there is a column {added!r}: name the new one by --translation-field")
+    return cells.index(column)
+
+
+def _cell(cells: Sequence[str], index: int, name: str, number: int) -> str:
+    if index >= len(cells):
+        columns = "1 column" if len(cells) == 1 else f"{len(cells)} columns"
+        raise DataError(f"{name}, line {number}: {columns}, expected at least {index + 1}, separated by tabs")
+    return cells[index]
+
+
+def _encode(translation: str) -> bytes:
+    return " ".join(translation.split("\t")).encode()

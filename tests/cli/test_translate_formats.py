@@ -1,0 +1,151 @@
+"""pocketmt translate: TSV, JSON lines and TMX, which are written back with the translations added."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from .conftest import SOURCES, Run, command_line
+
+LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
+
+
+@pytest.fixture
+def translations(pocketmt: Run, random_model: Path, text: Path) -> list[str]:
+    return pocketmt("translate", "-m", random_model, "-i", text).stdout.decode().split("\n")[:-1]
+
+
+def memory(units: list[str]) -> str:
+    body = "".join(f'<tu>\n  <tuv xml:lang="en"><seg>{unit}</seg></tuv>\n</tu>\n' for unit in units)
+    return f'<tmx version="1.4">\n<header srclang="en"/>\n<body>\n{body}</body>\n</tmx>\n'
+
+
+def test_tsv_has_the_translations_as_the_last_column(
+    pocketmt: Run, random_model: Path, tmp_path: Path, translations: list[str]
+) -> None:
+    rows = [f"{number}\t{source}\tx" for number, source in enumerate(SOURCES)]
+    path = tmp_path / "text.tsv"
+    path.write_text("\n".join(rows))
+    expected = "".join(f"{row}\t{each}\n" for row, each in zip(rows, translations, strict=True))
+    answer = pocketmt("translate", "-m", random_model, "-i", path, "--column", "2")
+    assert (answer.returncode, answer.stdout.decode(), answer.stderr) == (0, expected, b"")
+    heading = "id\tenglish\tnote\n"
+    arguments = ["--format", "tsv", "--column", "english", "--translation-field", "german"]
+    answer = pocketmt("translate", "-m", random_model, *arguments, stdin=(heading + "\n".join(rows)).encode())
+    assert answer.stdout.decode() == "id\tenglish\tnote\tgerman\n" + expected
+
+
+def test_json_lines_have_the_translations_as_a_field(
+    pocketmt: Run, random_model: Path, tmp_path: Path, translations: list[str]
+) -> None:
+    path, output = tmp_path / "text.jsonl", tmp_path / "out.jsonl"
+    records = [{"id": number, "en": source} for number, source in enumerate(SOURCES)]
+    records.append({"id": 99, "en": f"{SOURCES[0]}\n\n{SOURCES[1]}"})
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    answer = pocketmt("translate", "-m", random_model, "-i", path, "-o", output, "--field", "en")
+    assert answer.returncode == 0, answer.stderr
+    found = [json.loads(line) for line in output.read_text().splitlines()]
+    expected = [*translations, f"{translations[0]}\n\n{translations[1]}"]
+    assert found == [{**record, "translation": each} for record, each in zip(records, expected, strict=True)]
+
+
+def test_tmx_has_the_translations_as_variants(
+    pocketmt: Run, random_model: Path, tmp_path: Path, translations: list[str]
+) -> None:
+    path, output = tmp_path / "text.tmx", tmp_path / "out.tmx"
+    path.write_text(memory(SOURCES))
+    answer = pocketmt("translate", "-m", random_model, "-i", path, "-o", output)
+    assert (answer.returncode, answer.stderr) == (0, b"")
+    units = [
+        {variant.get(LANGUAGE): variant.findtext("seg") for variant in unit.iter("tuv")}
+        for unit in ElementTree.parse(output).iter("tu")
+    ]
+    assert units == [{"en": source, "de": each} for source, each in zip(SOURCES, translations, strict=True)]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.tsv", "a bird\nx", "a.tsv, line 1: 1 column, expected at least 2, separated by tabs"),
+        ("a.jsonl", '{"text": "a bird"}\n{"txt": ""}\n', "a.jsonl, line 2: there is no field 'text' (fields: 'txt')"),
+        ("a.tmx", memory(["a"]).replace("</tu>", "", 1), "a.tmx, line 7: not well-formed XML (mismatched tag)"),
+        ("a.tmx", memory(["a"]).replace('"en"', '"fr"'), "a.tmx: no unit has text in en"),
+    ],
+)
+def test_malformed_input_is_an_error_that_leaves_no_output(
+    pocketmt: Run, random_model: Path, tmp_path: Path, name: str, content: str, message: str
+) -> None:
+    (tmp_path / name).write_text(content)
+    column = ["--column", "2"] if name == "a.tsv" else []
+    answer = pocketmt("translate", "-m", random_model, "-i", tmp_path / name, "-o", tmp_path / "out", *column)
+    assert answer.returncode == 1
+    assert message in answer.stderr.decode()
+    assert b"Traceback" not in answer.stderr
+    assert os.listdir(tmp_path) == [name]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--column", "2"],
+        ["--format", "tsv", "--column", "0"],
+        ["--format", "jsonl", "--column", "2"],
+        ["--format", "tmx", "--field", "a"],
+        ["--format", "tmx", "--translation-field", "a"],
+        ["--format", "jsonl", "--n-best", "2"],
+        ["--format", "tsv", "--scores"],
+        ["--format", "tmx", "--json"],
+        ["--format", "docx"],
+    ],
+)
+def test_options_of_other_formats_are_usage_errors(pocketmt: Run, random_model: Path, arguments: list[str]) -> None:
+    assert pocketmt("translate", "-m", random_model, *arguments).returncode == 2
+
+
+def test_records_of_a_pipe_are_answered_as_they_arrive(random_model: Path) -> None:
+    command = command_line("translate", "-m", str(random_model), "--format", "tsv")
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin is not None and process.stdout is not None
+        for source in SOURCES:
+            process.stdin.write(f"{source}\tx\n".encode())
+            process.stdin.flush()
+            assert process.stdout.readline().startswith(f"{source}\tx\t".encode())
+        process.stdin.close()
+        assert process.wait(60) == 0
+
+
+@pytest.mark.parametrize("format", ["tsv", "jsonl", "tmx"])
+def test_memory_does_not_grow_with_the_file(pocketmt: Run, random_model: Path, tmp_path: Path, format: str) -> None:
+    # Half of a record is not translated, so that megabytes pass in a short time.
+    other = "x" * 10_000
+    record = {
+        "tsv": f"a bird\t{other}\n",
+        "jsonl": json.dumps({"text": "a bird", "other": other}) + "\n",
+        "tmx": f'<tu><note>{other}</note><tuv xml:lang="en"><seg>a bird</seg></tuv></tu>\n',
+    }[format]
+    peaks = []
+    for count in (1000, 5000):
+        path = tmp_path / f"{count}.{format}"
+        with path.open("w") as file:
+            file.write("<tmx><body>\n" if format == "tmx" else "")
+            for _ in range(count):
+                file.write(record)
+            file.write("</body></tmx>\n" if format == "tmx" else "")
+        output = tmp_path / f"out.{format}"
+        program = "import resource, sys; from pocketmt.cli.main import run; status = run(sys.argv[1:]); " + (
+            "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss); sys.exit(status)"
+        )
+        arguments = ["translate", "-m", str(random_model), "-b", "1", "-i", str(path), "-o", str(output)]
+        answer = subprocess.run(
+            [command_line()[0].replace("pocketmt", "python"), "-c", program, *arguments],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        peaks.append(int(answer.stdout))
+        assert output.stat().st_size > path.stat().st_size
+    # The longer file is 40 MB longer than the shorter one.
+    assert peaks[1] - peaks[0] < 15_000  # Kilobytes.

@@ -1,0 +1,146 @@
+"""TMX: units to translate, parallel text, and files that are not safe or not TMX."""
+
+from collections.abc import Iterator
+from xml.etree import ElementTree
+
+import pytest
+
+from pocketmt.errors import DataError
+from pocketmt.text.formats import tmx_parser
+from pocketmt.text.formats.tmx import read_sides, read_units
+
+MEMORY = """<?xml version="1.0"?>
+<!DOCTYPE tmx SYSTEM "tmx14.dtd">
+<tmx version="1.4"><!-- a comment -->
+  <header srclang="en-US" datatype="plaintext" segtype="sentence"><note>n</note></header>
+  <body>
+    <tu tuid="1">
+      <prop type="x">kept</prop>
+      <tuv xml:lang="EN-us"><seg>salt &amp; pepper</seg></tuv>
+    </tu>
+    <tu><tuv xml:lang="fr"><seg>Bonjour</seg></tuv></tu>
+    <tu><tuv xml:lang="en"><seg>dog</seg></tuv><tuv xml:lang="de-AT"><seg>Hund</seg></tuv></tu>
+    <tu><tuv lang="en"><seg>a <hi>red</hi> <ph>{1}</ph>bird</seg></tuv></tu>
+  </body>
+</tmx>
+"""
+
+
+def blocks(content: bytes, size: int = 50) -> Iterator[bytes]:
+    return (content[start : start + size] for start in range(0, len(content), size))
+
+
+def translated(content: bytes, size: int = 50, warnings: list[str] | None = None) -> bytes:
+    """The output with upper-cased text as translations."""
+    output = b""
+    for unit in read_units(blocks(content, size), "file", ("en", "de"), ([] if warnings is None else warnings).append):
+        assert unit is not None
+        output += unit.before + unit.encode("\n".join(line.upper() for line in unit.lines)) + unit.after
+    return output
+
+
+def variants(content: bytes) -> list[list[tuple[str | None, str]]]:
+    language = "{http://www.w3.org/XML/1998/namespace}lang"
+    return [
+        [(each.get(language) or each.get("lang"), "".join(each.find("seg").itertext())) for each in unit.iter("tuv")]  # type: ignore[union-attr]
+        for unit in ElementTree.fromstring(content).iter("tu")
+    ]
+
+
+@pytest.mark.parametrize("size", [1, 7, 10_000])
+def test_a_variant_is_added_to_units_that_lack_it_and_nothing_else_changes(size: int) -> None:
+    warnings: list[str] = []
+    content = MEMORY.encode()
+    output = translated(content, size, warnings)
+    assert variants(output) == [
+        [("EN-us", "salt & pepper"), ("de", "SALT & PEPPER")],
+        [("fr", "Bonjour")],
+        [("en", "dog"), ("de-AT", "Hund")],
+        [("en", "a red {1}bird"), ("de", "A RED BIRD")],
+    ]
+    added = output.decode().count("<tuv xml:lang=") - content.decode().count("<tuv xml:lang=")
+    assert added == 2
+    for line in MEMORY.splitlines():
+        assert line.strip().removesuffix("</tu>") in output.decode()
+    assert [warning.split(": ", 1)[1] for warning in warnings] == [
+        "left unchanged: 1 unit without text in en",
+        "left unchanged: 1 unit with text in de",
+        "the translations lack the inline elements of 1 unit",
+    ]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "iso-8859-1"])
+def test_the_encoding_of_the_file_is_kept(encoding: str) -> None:
+    body = '<tmx><body><tu><tuv xml:lang="en"><seg>café ß</seg></tuv></tu></body></tmx>'
+    text = f'<?xml version="1.0" encoding="{encoding}"?>\n{body}'
+    output = translated(text.encode(encoding))
+    assert variants(output) == [[("en", "café ß"), ("de", "CAFÉ SS")]]
+    assert output.startswith(text.removesuffix("</tu></body></tmx>").encode(encoding))
+
+
+def test_characters_that_xml_forbids_are_replaced() -> None:
+    content = b'<tmx><tu><tuv xml:lang="en"><seg>a</seg></tuv></tu></tmx>'
+    unit, _ = read_units([content], "file", ("en", "de"), print)
+    assert unit is not None
+    assert unit.encode("\x00<&\x1b") == "\ufffd&lt;&amp;\ufffd".encode()
+
+
+BOMB = (
+    b'<?xml version="1.0"?>\n<!DOCTYPE tmx [\n<!ENTITY a "ha">\n'
+    + b"".join(b'<!ENTITY %c "&%c;&%c;&%c;&%c;">\n' % ((98 + n, *[97 + n] * 4)) for n in range(20))
+    + b']>\n<tmx><body><tu><tuv xml:lang="en"><seg>&t;</seg></tuv></tu></body></tmx>'
+)
+EXTERNAL = (
+    b'<!DOCTYPE tmx [<!ENTITY x SYSTEM "file:///etc/passwd">]>'
+    b'<tmx><tu><tuv xml:lang="en"><seg>&x;</seg></tuv></tu></tmx>'
+)
+UNREAD = b'<!DOCTYPE tmx SYSTEM "a.dtd"><tmx>\n<tu><tuv xml:lang="en"><seg>&nbsp;</seg></tuv></tu></tmx>'
+PARAMETER = b'<!DOCTYPE tmx [<!ENTITY % x SYSTEM "file:///etc/passwd"> %x;]><tmx/>'
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (BOMB, "file, line 3: declares the entity 'a'"),
+        (EXTERNAL, "file, line 1: declares the entity 'x'"),
+        (PARAMETER, "file, line 1: declares the entity 'x'"),
+        (UNREAD, "file, line 2: refers to the external entity 'nbsp'"),
+        (b'<tmx>\n<tu><tuv xml:lang="en"></tu></tmx>', "file, line 2: not well-formed XML .mismatched tag"),
+        (b"<tmx>\n<tu>", "not well-formed XML"),
+        (b"", "not well-formed XML"),
+        (b"a bird\n", "file, line 1: not well-formed XML"),
+        (b"<html></html>", "file, line 1: the first element is <html>, expected <tmx>"),
+        (b"<tmx>\n<tu><tuv><seg>a</seg></tuv></tu></tmx>", "file, line 2: a <tuv> without xml:lang"),
+        (b'<tmx><tu><tuv xml:lang="fr"><seg>a</seg></tuv></tu></tmx>', "no unit has text in en.*languages: fr"),
+        (b"<tmx>" + b"<a>" * 10_000, "elements within more than 100 others"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_unsafe_and_malformed_files_are_refused(content: bytes, message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        translated(content)
+    with pytest.raises(DataError, match=message.replace("in en", "in en and de")):
+        list(read_sides(blocks(content), "file", ("source", "target"), ("en", "de")))
+
+
+def test_a_unit_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tmx_parser, "MOST_UNIT_BYTES", 1000)
+    with pytest.raises(DataError, match="1,000 bytes without a complete translation unit"):
+        translated(b'<tmx><tu><tuv xml:lang="en"><seg>' + b"a " * 1000)
+
+
+@pytest.mark.parametrize("languages", [("en", "de"), ("EN_gb", "de-DE"), None])
+def test_both_sides_are_read_from_units_that_have_both(languages: tuple[str, str] | None) -> None:
+    memory = MEMORY.replace('<tu><tuv xml:lang="fr"><seg>Bonjour</seg></tuv></tu>', "") if languages is None else MEMORY
+    pairs = list(read_sides(blocks(memory.encode()), "file", ("source", "target"), languages))
+    assert pairs == [("dog", "Hund")]
+
+
+def test_a_third_language_needs_the_languages_to_be_named() -> None:
+    memory = MEMORY.replace("dog</seg></tuv>", 'dog</seg></tuv><tuv xml:lang="it"><seg>cane</seg></tuv>')
+    with pytest.raises(DataError, match="de-AT, en, it: name the two languages"):
+        list(read_sides(blocks(memory.encode()), "file", ("source", "target"), None))
+
+
+def test_sides_in_either_direction() -> None:
+    assert list(read_sides([MEMORY.encode()], "file", ("source",), ("de", "en"))) == [("Hund",)]

@@ -1,0 +1,113 @@
+"""TSV and JSON lines: units to translate, both sides of parallel text, and malformed lines."""
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pocketmt.errors import DataError
+from pocketmt.text.formats import jsonl, tsv
+from pocketmt.text.formats.format import Unit
+
+Read = Callable[[Iterable[bytes | None], str, str, str], Iterator[Unit | None]]
+
+
+def translated(read: Read, content: bytes, column: str, added: str = "translation") -> bytes:
+    """The output with upper-cased text as translations."""
+    output = b""
+    for unit in read([content], "file", column, added):
+        assert unit is not None
+        output += unit.before + unit.encode("\n".join(line.upper() for line in unit.lines)) + unit.after
+    return output
+
+
+@pytest.mark.parametrize(
+    ("content", "column", "expected"),
+    [
+        (b"a\tb\nc\td\n", "1", b"a\tb\tA\nc\td\tC\n"),
+        (b"a\tb\nc\td", "2", b"a\tb\tB\nc\td\tD\n"),
+        (b"id\ttext\r\n1\tc\r\n", "text", b"id\ttext\ttranslation\r\n1\tc\tC\r\n"),
+        (b'say "a\tb"\n\nc\n', "1", b'say "a\tb"\tSAY "A\n\nc\tC\n'),
+        ("\ufeffä\tb\n".encode(), "1", "\ufeffä\tb\tÄ\n".encode()),
+        (b"\tb\n", "1", b"\tb\t\n"),
+    ],
+)
+def test_a_column_is_added_to_tsv(content: bytes, column: str, expected: bytes) -> None:
+    assert translated(tsv.read_units, content, column) == expected
+
+
+@pytest.mark.parametrize(
+    ("content", "column", "message"),
+    [
+        (b"a\tb\nc\n", "2", "file, line 2: 1 column, expected at least 2"),
+        (b"a\tb\n", "text", "file, line 1: there is no column 'text', only 'a', 'b'"),
+        (b"text\ttranslation\n", "text", "--translation-field"),
+        (b"a\n\xff\n", "1", "file, line 2: not UTF-8"),
+    ],
+)
+def test_malformed_tsv_is_refused_with_its_line(content: bytes, column: str, message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        translated(tsv.read_units, content, column)
+
+
+def test_a_field_is_added_to_json_lines_and_nothing_else_changes() -> None:
+    content = b'{"n": 1.00000000000000000001, "text": "a\\nb" }\r\n\n{"text": "", "text": "c"}'
+    expected = (
+        b'{"n": 1.00000000000000000001, "text": "a\\nb", "translation": "A\\nB"}\r\n\n'
+        b'{"text": "", "text": "c", "translation": "C"}\n'
+    )
+    assert translated(jsonl.read_units, content, "text") == expected
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b'{"text": "a"}\n{"text": "a"\n', "file, line 2: not JSON"),
+        (b'["a"]\n', "line 1: expected a JSON object"),
+        (b'{"txt": "a"}\n', "line 1: there is no field 'text' .fields: 'txt'"),
+        (b'{"text": 3}\n', "line 1: the field 'text' is not a string"),
+        (b'{"text": "a", "translation": ""}\n', "--translation-field"),
+        (b'{"text": "\xff"}\n', "line 1: not UTF-8"),
+        (b"[" * 100_000 + b"\n", "line 1: not JSON"),
+    ],
+)
+def test_malformed_json_lines_are_refused_with_their_line(content: bytes, message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        translated(jsonl.read_units, content, "text")
+
+
+def test_a_lone_surrogate_becomes_the_replacement_character() -> None:
+    (unit,) = jsonl.read_units([b'{"text": "a\\ud800"}\n'], "file", "text", "translation")
+    assert unit is not None
+    assert unit.lines == ("a\ufffd",)
+
+
+@given(st.lists(st.dictionaries(st.text(max_size=3), st.text(max_size=5), max_size=3), max_size=5), st.integers(1, 7))
+def test_records_survive_any_division_into_blocks(records: list[dict[str, str]], size: int) -> None:
+    lines = [json.dumps({**record, "text": "a"}) for record in records if "translation" not in record]
+    content = "".join(f"{line}\n" for line in lines).encode()
+    blocks = [content[start : start + size] for start in range(0, len(content), size)]
+    units = jsonl.read_units(blocks, "file", "text", "translation")
+    output = b"".join(unit.before + unit.encode("b") + unit.after for unit in units if unit is not None)
+    found = [json.loads(line) for line in output.decode().split("\n")[:-1]]
+    assert found == [json.loads(line) | {"translation": "b"} for line in lines]
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["a\tb\t0.3\n\nc\td\n", "id\tde\tEN\n1\tb\ta\n\n2\td\tc\n", "Target\tSource\nb\ta\n\nd\tc\n"],
+)
+def test_the_sides_of_tsv_are_its_first_columns_or_named_by_the_first_line(content: str) -> None:
+    lines = content.encode().removesuffix(b"\n").split(b"\n")
+    pairs = list(tsv.read_sides(lines, "file", ("source", "target"), ("en", "de")))
+    assert pairs == [("a", "b"), ("", ""), ("c", "d")]
+
+
+@pytest.mark.parametrize("form", ['{"source": "a", "target": "b"}', '{"en": "a", "de": "b"}'])
+@pytest.mark.parametrize("nested", [False, True])
+def test_the_sides_of_json_lines_are_fields(form: str, nested: bool) -> None:
+    line = f'{{"id": 1, "translation": {form}}}' if nested else form
+    assert list(jsonl.read_sides([line.encode()], "file", ("source", "target"), ("en", "de"))) == [("a", "b")]
+    assert list(jsonl.read_sides([line.encode()], "file", ("target",), ("en", "de"))) == [("b",)]

@@ -1,0 +1,79 @@
+"""The text of training runs: files of parallel formats instead of two files of plain text."""
+
+import json
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from pocketmt.errors import ConfigurationError
+from pocketmt.training.configuration import Data, read_configuration
+from pocketmt.training.data import load_corpus
+
+PAIRS = [("a red cat", "TAC DER A"), ("two dogs & a bird", "DRIB A & SGOD OWT"), ("the house", "ESUOH EHT")]
+
+
+def memory(pairs: list[tuple[str, str]]) -> str:
+    units = "".join(
+        f'<tu><tuv xml:lang="de-AT"><seg>{target}</seg></tuv><tuv xml:lang="en"><seg>{source}</seg></tuv></tu>'
+        for source, target in pairs
+    ).replace("&", "&amp;")
+    return f"<tmx><body>{units}</body></tmx>"
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> dict[str, str]:
+    contents = {
+        "text.en": "".join(f"{source}\n" for source, _ in PAIRS),
+        "text.de": "".join(f"{target}\n" for _, target in PAIRS),
+        "text.tsv": "".join(f"{source}\t{target}\n" for source, target in PAIRS),
+        "text.jsonl": "".join(json.dumps({"en": source, "de": target}) + "\n" for source, target in PAIRS),
+        "text.tmx": memory(PAIRS),
+    }
+    for name, content in contents.items():
+        (tmp_path / name).write_text(content)
+    return {name: str(tmp_path / name) for name in contents}
+
+
+@pytest.mark.parametrize("name", ["text.tsv", "text.jsonl", "text.tmx"])
+def test_a_file_of_both_sides_is_the_same_text_as_two_files(files: dict[str, str], tmp_path: Path, name: str) -> None:
+    plain = Data("en", "de", files["text.en"], files["text.en"], files["text.de"], files["text.de"], vocabulary_size=40)
+    both = Data("en", "de", files[name], files[name], vocabulary_size=40)
+    mixed = msgspec.structs.replace(
+        both, training_source=[files[name], files["text.en"]], training_target=[files[name], files["text.de"]]
+    )
+    expected = load_corpus(plain, tmp_path / "plain.model")
+    found = load_corpus(both, tmp_path / "both.model")
+    twice = load_corpus(mixed, tmp_path / "both.model")
+    assert found.vocabulary.model == expected.vocabulary.model
+    assert (found.training, found.validation) == (expected.training, expected.validation)
+    assert found.validation_references == [target for _, target in PAIRS]
+    assert twice.training == 2 * found.training
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        ('training_source = "a.en"\nvalidation_source = "b.tsv"', "data: .*a.en is plain text: name the file of its"),
+        ('training_source = "a.tsv"\nvalidation_source = "b.en"', "data: .*b.en is plain text: name the file of its"),
+        (
+            'training_source = "a.en"\ntraining_target = "a.en"\nvalidation_source = "b.tsv"',
+            "data: .*a.en is given for both sides",
+        ),
+    ],
+)
+def test_plain_text_needs_both_sides(tmp_path: Path, lines: str, message: str) -> None:
+    path = tmp_path / "c.toml"
+    path.write_text(f'[data]\nsource_language = "en"\ntarget_language = "de"\n{lines}\n')
+    with pytest.raises(ConfigurationError, match=message):
+        read_configuration(path)
+
+
+def test_the_path_of_a_file_of_both_sides_starts_at_the_configuration(tmp_path: Path) -> None:
+    (tmp_path / "c.toml").write_text(
+        '[data]\nsource_language = "en"\ntarget_language = "de"\ntraining_source = ["a.tsv", "b.tmx"]\n'
+        'validation_source = "c.jsonl"\n'
+    )
+    data = read_configuration(tmp_path / "c.toml").data
+    assert data.training_files == [(tmp_path / name, tmp_path / name) for name in ("a.tsv", "b.tmx")]
+    assert data.validation_files == (tmp_path / "c.jsonl", tmp_path / "c.jsonl")
