@@ -55,7 +55,7 @@ demo: $(ENGINE)
 # Fails at a broken link or anchor.
 docs: $(ENGINE)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
-	@echo "build/docs/index.html"
+	@echo "build/docs/index.html; with search: python3 -m http.server --directory build/docs"
 
 # The tests of a file run in one process, because they share slow fixtures.
 test: check

@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 import pytest
 
+import pocketmt.engine
 from pocketmt.cli.main import pocketmt_command
 from tools.documentation.blocks import blocks_of
 
@@ -36,9 +37,10 @@ def test_the_site_loads_nothing_from_other_hosts(site: Path) -> None:
         assert [address for address in loaded if address.startswith(("http:", "https:", "//"))] == [], page
 
 
-def test_the_python_api_lists_the_methods_of_the_translator(site: Path) -> None:
+def test_the_python_api_lists_all_public_names_and_their_methods(site: Path) -> None:
     page = (site / "reference" / "python-api.html").read_text("utf-8")
-    assert 'id="pocketmt.engine.Translator.translate"' in page
+    names = [*pocketmt.engine.__all__, "Translator.translate", "Translator.translate_async"]
+    assert [name for name in names if f'id="pocketmt.engine.{name}"' not in page] == []
 
 
 def test_the_documentation_has_at_most_25_000_words() -> None:

@@ -52,7 +52,10 @@ def _option(option: click.Option) -> tuple[str, str, str]:
     context = click.Context(click.Command("none"))
     value = "" if option.is_flag or option.count else f" {_value(option, context)}"
     default = option.get_default(context) if option.show_default else None
-    return f"`{names}{value}`", "" if default is None else f"`{default}`", _plain(option.help or "")
+    meaning = _plain(option.help or "")
+    if isinstance(option.type, click.Choice):
+        meaning += f" One of {', '.join(f'`{choice}`' for choice in option.type.choices)}."
+    return f"`{names}{value}`", "" if default is None else f"`{default}`", meaning
 
 
 def _value(option: click.Option, context: click.Context) -> str:
@@ -61,6 +64,8 @@ def _value(option: click.Option, context: click.Context) -> str:
         return "NUMBER"
     if option.metavar is None and isinstance(option.type, click.Path):
         return "FILE"
+    if option.metavar is None and isinstance(option.type, click.Choice):
+        return "NAME"
     return option.make_metavar(context)
 
 
