@@ -15,7 +15,7 @@ WORDS = """
     valid, one of, raise, remove, requires, restore, see, set, smaller, such as, train, translate, try, unexpected,
     use, write
 """
-REMEDIES = re.compile(rf"\b({'|'.join(word.strip() for word in WORDS.split(','))})\b", re.IGNORECASE)
+REMEDIES = re.compile(rf"\b({'|'.join(' '.join(WORDS.split()).split(', '))})\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
