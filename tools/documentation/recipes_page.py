@@ -9,7 +9,7 @@ from tools.documentation.tables import table
 OPENING: Final = """# Built-in recipes
 
 `pocketmt compress RUN NAME --output FILE` applies one of these; `pocketmt compress --list` prints them. [Compress a
-model](../guides/compress.md) says which to choose, [results](../results.md) what each costs in quality. Updates
+model](../guides/compress.md) says which to choose, [results](../results/schemes.md) what each costs in quality. Updates
 are those of retraining; recipes without updates need seconds.
 """
 

@@ -1,5 +1,6 @@
 """Configuration of a training run, read from TOML; training defaults are defined only here."""
 
+import math
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
@@ -178,6 +179,9 @@ def _check_data(configuration: Configuration) -> None:
 
 def _check_training(configuration: Configuration) -> None:
     training = configuration.training
+    for name in ("learning_rate", "clip_norm"):
+        if not math.isfinite(getattr(training, name)):
+            raise ConfigurationError(f"{name} is {getattr(training, name)}: give a finite number")
     if training.objective != "references" and training.teacher is None:
         raise ConfigurationError(
             f"the objective {training.objective!r} needs a teacher: name the folder of a run or a model file"
