@@ -27,6 +27,7 @@ from pocketmt.training.schedule import training_rate
 from pocketmt.training.steps import (
     DivergedError,
     check_accelerator,
+    launch,
     make_dropouts,
     make_fabric,
     make_optimizer,
@@ -106,8 +107,7 @@ def train(configuration: Configuration, folder: Path, open_teacher: OpenTeacher 
     with run_folder(folder, SETTINGS, (VOCABULARY, LOG, CHECKPOINT, SNAPSHOTS), holds_result):
         _record(configuration, folder)
         fabric = make_fabric(configuration.training)
-        progress: TrainingProgress = fabric.launch(_run, configuration, folder, teacher)  # type: ignore[arg-type]
-    return progress
+        return launch(fabric, _run, configuration, folder, teacher)
 
 
 def _record(configuration: Configuration, folder: Path) -> None:
