@@ -36,7 +36,13 @@ class Translator:
         instruction_set: "avx512_vnni", "avx_vnni", "avx2", "neon_dot_product" or "portable"; None: this CPU's best.
         longest_segment: in pieces; a longer sentence is translated in segments, joined by a space (see `encode_line`).
 
+    Attributes:
+        manifest: what the model file says of itself: languages, recipe, licence and more (docs/model-file.md).
+        tokenizer: the vocabulary.
+        workers: as given.
+
     Raises:
+        TypeError: an argument has a wrong type.
         ModelFileError: there is no such model, or the file is broken.
         EngineError: an argument is out of range, or the CPU lacks the instruction set.
     """
@@ -196,12 +202,18 @@ class Translator:
         return self._translate_chunks(chunks, CHUNKS_READ_AHEAD - 1, self._check(options))
 
     def translate_ids(self, sources: Sequence[Sequence[int]], **options: Unpack[SearchOptions]) -> list[list[int]]:
-        """Return the best translation of each source, as piece ids without bos and eos; sources are not segmented.
+        """Return the best translation of each source, as piece ids without bos and eos; sources are not divided.
 
-        Raises EngineError if an id or option is out of range.
+        Raises:
+            TypeError: a source is not a list of ids, or as `translate` does.
+            EngineError: an id or option is out of range.
         """
         search = self._check({**options, "split": False})
-        pending = self._model.submit(sources, search.native, search.prefixes([1] * len(sources)))
+        prefixes = search.prefixes([1] * len(sources))
+        try:
+            pending = self._model.submit(sources, search.native, prefixes)
+        except TypeError as error:  # its message describes the types of C++
+            raise TypeError("sources must be a list of lists of piece ids, which are integers from 0") from error
         return [hypotheses[0][0] for hypotheses in pending.result()]
 
     def logits(self, source: Sequence[int], target: Sequence[int]) -> list[list[float]]:
