@@ -144,8 +144,8 @@ class Translator:
     def submit(self, lines: Iterable[str], **options: Unpack[TranslationOptions]) -> TranslationFuture[list[str]]:
         """Start `translate` in the background; returns a `concurrent.futures.Future` that can be cancelled at any time.
 
-        Translations start in the order of submission, as many at once as there are workers. Raises at once as
-        `translate` does.
+        Translations start in the order of submission, as many at once as there are workers. At the end of the program
+        they are finished first, unless they are cancelled. Raises at once as `translate` does.
         """
         pending = self._start(lines, self._check(options))
         return self._in_background().submit(pending.texts, pending.cancel)
