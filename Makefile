@@ -1,6 +1,7 @@
 # Targets; they need Python 3.11, a C++ compiler, make and PyPI:
 #
 #   make demo        trains, packs, scores, times and translates on a synthetic corpus (about ten minutes on two cores)
+#   make docs        the documentation as a site in build/docs
 #   make check       format, lint, types, layers, lengths of functions and files, tables of the documentation
 #   make test        `make check`, the tests, and an installation in a fresh environment
 #   make sanitize    tests of the engine and of hostile model files under AddressSanitizer, UBSan and ThreadSanitizer
@@ -32,7 +33,7 @@ LOCK := build/lock
 SANITIZED := build/sanitize
 comma := ,
 MODULES := build/modules
-MADE := $(SANITIZED) $(MODULES) $(MARIAN) $(LOCK) build/demo build/editable build/wheel build/install.json build/aarch64
+MADE := $(SANITIZED) $(MODULES) $(MARIAN) $(LOCK) build/demo build/editable build/wheel build/install.json build/aarch64 build/docs build/tutorial
 NATIVE_SOURCES := $(shell find native -type f 2>/dev/null)
 PYTHON_SOURCES := $(sort $(shell find src -name '*.py'))
 CPP_SOURCES := $(filter %.h %.cpp %.inl,$(NATIVE_SOURCES))
@@ -43,13 +44,18 @@ PYTHON_FOLDERS := src tests tools benchmarks examples
 TORCH_INDEX := https://download.pytorch.org/whl/cpu
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: help demo test check sanitize benchmark marian format lock clean engine always
+.PHONY: help demo docs test check sanitize benchmark marian format lock clean engine always
 
 help:
 	@sed -n 's/^#   make/make/p' Makefile
 
 demo: $(ENGINE)
 	$(BIN)/python -m examples.demo
+
+# Fails at a broken link or anchor.
+docs: $(ENGINE)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo "build/docs/index.html; with search: python3 -m http.server --directory build/docs"
 
 # The tests of a file run in one process, because they share slow fixtures.
 test: check
@@ -67,6 +73,7 @@ check: $(ENGINE)
 	find native $(PYTHON_FOLDERS) -name '*.py' -o -name '*.cpp' -o -name '*.h' | \
 	    xargs awk 'FNR == 401 { print FILENAME ": more than 400 lines"; failed = 1 } END { exit failed }'
 	$(BIN)/python -m benchmarks.render_records --check
+	$(BIN)/python -m tools.documentation --check
 	$(BIN)/python tools/check_language.py
 
 PEERS_BENCHMARK = $(BIN)/python -m benchmarks.peer $(if $(wildcard $(MARIAN)/.packages),--marian-python $(MARIAN)/bin/python)

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from benchmarks.command import run
 from benchmarks.one_core import OneCore, share_of_core
 from benchmarks.peer.sides import our_side
 from benchmarks.recipe_files import find_recipe
@@ -62,9 +63,9 @@ TABLE: Final = (
 )
 
 
-def main() -> int:
+def main(arguments: Sequence[str]) -> int:
     """Measure; returns the exit status."""
-    options = _options()
+    options = _options(arguments)
     origin, core = provenance(seed=SEED), OneCore(options.core)
     architecture = timed_architecture(options.quick)
     with tempfile.TemporaryDirectory() as folder:
@@ -75,10 +76,10 @@ def main() -> int:
     return 0
 
 
-def _options() -> argparse.Namespace:
+def _options(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add_options(parser, RECORD)
-    return parser.parse_args()
+    return parser.parse_args(arguments)
 
 
 def measure(architecture: Architecture, folder: Path, rounds: int) -> list[dict[str, Any]]:
@@ -122,4 +123,4 @@ def rows_of(measured: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(main))

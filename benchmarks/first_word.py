@@ -18,6 +18,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks.command import run
 from benchmarks.markdown import markdown_table
 from benchmarks.one_core import OneCore, add_core_option
 from benchmarks.peer.child_process import Child
@@ -49,10 +50,12 @@ def main(arguments: Sequence[str]) -> int:
     """Measure, write the record, print its rows."""
     options = _options(arguments)
     origin, core = provenance(seed=SEED), OneCore(options.core)
+    pythons = Pythons(options.peer_python)
+    pythons.check()
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         for name in options.random:
-            model = next(random_models(name, 1, SEED, Path(folder), Pythons(options.peer_python)))
+            model = next(random_models(name, 1, SEED, Path(folder), pythons))
             for weights, forms in FORMS_COMPARED.items():
                 (peer,) = model.peers[weights]
                 sides = [peer, *(our_side(form, model.ours[form], sys.executable) for form in forms)]
@@ -120,4 +123,4 @@ def first_word_seconds(side: Side, setting: Setting, model: TimedModel) -> dict[
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(run(main))

@@ -14,10 +14,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from benchmarks.command import run
 from benchmarks.markdown import markdown_table
 from benchmarks.one_core import OneCore, add_core_option
 from benchmarks.record_files import write_record
 from pocketmt.engine import _native_testing as native
+from pocketmt.errors import ConfigurationError
 from pocketmt.evaluation.records import provenance
 from pocketmt.evaluation.tables import Column
 
@@ -47,7 +49,7 @@ def peaks(rounds: int) -> list[dict[str, Any]]:
             "type": type,
             **_rates("billion_multiply_adds_a_second", native.time_multiply_adds(instruction_set, type, rounds)),
         }
-        for instruction_set in known_instruction_sets()
+        for instruction_set in timed_instruction_sets()
         for type in TYPES
     ]
 
@@ -60,7 +62,7 @@ def reading(mebibytes: Sequence[float], rounds: int) -> list[dict[str, Any]]:
             "mebibytes": size,
             **_rates("gigabytes_a_second", native.time_reads(instruction_set, round(size * 2**20), rounds)),
         }
-        for instruction_set in known_instruction_sets()
+        for instruction_set in timed_instruction_sets()
         for size in mebibytes
     ]
 
@@ -68,6 +70,17 @@ def reading(mebibytes: Sequence[float], rounds: int) -> list[dict[str, Any]]:
 def known_instruction_sets() -> list[str]:
     """Return those of this CPU whose limits can be measured."""
     return [name for name in native.instruction_sets() if name in INSTRUCTION_SETS]
+
+
+def timed_instruction_sets() -> list[str]:
+    """Return `known_instruction_sets`; ConfigurationError if there are none."""
+    found = known_instruction_sets()
+    if not found:
+        raise ConfigurationError(
+            f"this processor has {', '.join(native.instruction_sets())}: limits are measured for "
+            f"{' and '.join(INSTRUCTION_SETS)} alone"
+        )
+    return found
 
 
 def _rates(name: str, seconds: Sequence[float]) -> dict[str, Any]:
@@ -93,4 +106,4 @@ def main(arguments: Sequence[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(run(main))

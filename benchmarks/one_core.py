@@ -8,6 +8,8 @@ import time
 from collections.abc import Mapping
 from typing import Any, Final
 
+from pocketmt.errors import ConfigurationError
+
 # Without other load, the processor time of a run is at least this share of its wall time.
 IDLE_CORE_SHARE: Final = 0.97
 
@@ -27,12 +29,25 @@ def share_of_core(measured: Mapping[str, Any]) -> float:
     return statistics.median(float(processor / wall) for processor, wall in runs)
 
 
+def usable_cores() -> list[int]:
+    """Return the cores that this process may use; ConfigurationError where the system does not say."""
+    if not hasattr(os, "sched_getaffinity"):
+        raise ConfigurationError(f"{sys.platform} cannot pin a process to a core: run this measurement on Linux")
+    return sorted(os.sched_getaffinity(0))
+
+
 class OneCore:
     """Pins this process, and the processes that it starts, to one core."""
 
     def __init__(self, core: int | None) -> None:
-        """Pin this process to a core; None: the last one available to it."""
-        self.core = max(os.sched_getaffinity(0)) if core is None else core
+        """Pin this process to a core; None: the last one available to it.
+
+        Raises ConfigurationError if the process cannot use the core, or the system cannot pin processes.
+        """
+        cores = usable_cores()
+        if core is not None and core not in cores:
+            raise ConfigurationError(f"core {core} is not among those of this process: {', '.join(map(str, cores))}")
+        self.core = cores[-1] if core is None else core
         self._load_before = os.getloadavg()
         os.sched_setaffinity(0, {self.core})
         self._wall, self._processor = time.perf_counter(), time.process_time()
@@ -62,4 +77,4 @@ class AllCores:
     def about(self, core_share: float) -> dict[str, Any]:
         """Return the entries of a record about the cores; `core_share`: least processor / wall time of the runs."""
         load = {"before": self._load_before, "after": os.getloadavg()}
-        return {"cores": len(os.sched_getaffinity(0)), "core_share": core_share, "load_average": load}
+        return {"cores": len(usable_cores()), "core_share": core_share, "load_average": load}

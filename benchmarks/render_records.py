@@ -24,8 +24,10 @@ A file beside the page, PAGE.tables.toml (docs/README.tables.toml for README.md)
 import argparse
 import re
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
+from benchmarks.command import run
 from benchmarks.page_tables import (
     PageTables,
     definitions,
@@ -79,7 +81,7 @@ def pages(root: Path) -> list[Path]:
     return [root / "README.md", *sorted((root / "docs").rglob("*.md"))]
 
 
-def main(arguments: list[str]) -> int:
+def main(arguments: Sequence[str]) -> int:
     """Rewrite or check the pages; return 1 if a page differs from its records or cannot be rendered."""
     parser = argparse.ArgumentParser(description="Fill README.md and docs/ from benchmarks/records/.")
     parser.add_argument("--check", action="store_true", help="change nothing, fail if a page would change")
@@ -112,4 +114,4 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(run(main))

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from benchmarks.command import run
 from benchmarks.one_core import OneCore, share_of_core
 from benchmarks.peer.models import RANDOM_VOCABULARY
 from benchmarks.peer.shortlists import random_shortlist
@@ -152,4 +153,4 @@ def _ratio(seconds: Sequence[float], reference: Sequence[float]) -> float:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(run(main))

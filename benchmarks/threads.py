@@ -21,7 +21,9 @@ from typing import Any, Final
 
 import torch
 
+from benchmarks.command import run
 from benchmarks.floor import known_instruction_sets
+from benchmarks.one_core import usable_cores
 from benchmarks.peer.models import RANDOM_VOCABULARY, TARGET_LENGTH, random_sources
 from benchmarks.peer.piece_list import made_up_vocabulary
 from benchmarks.record_files import write_record
@@ -66,7 +68,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--quick", action="store_true", help="a smoke test: `tiny`, two rounds, no record")
     options = parser.parse_args(arguments)
     origin, load_before = provenance(seed=SEED), os.getloadavg()
-    cores = sorted(os.sched_getaffinity(0))
+    cores = usable_cores()
     rows = []
     for name in ("tiny",) if options.quick else PRESETS:
         rows += _measure(name, len(cores), 2 if options.quick else options.rounds, 320 if options.quick else None)
@@ -174,4 +176,4 @@ def _row(
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(run(main))

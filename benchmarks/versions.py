@@ -9,15 +9,19 @@ The record is written to benchmarks/records/versions.json and its rows as a tabl
 
 import argparse
 import json
+import shlex
 import statistics
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks.command import run
 from benchmarks.markdown import columns_of, markdown_table
 from benchmarks.record_files import write_record
 from pocketmt.engine import _native
+from pocketmt.errors import ConfigurationError
 from pocketmt.evaluation.records import provenance
 from pocketmt.evaluation.tables import look_up
 
@@ -34,8 +38,11 @@ def measure(program: Path, model: str, text: Path, instruction_set: str, core: i
     """Return the values of one run of `pocketmt benchmark`."""
     command = [str(program), "benchmark", model, str(text), "--beam-size", "1", "--lines", str(lines), "--repeats", "1"]
     command += ["--instruction-set", instruction_set, "--json"]
-    output = subprocess.run(["taskset", "-c", str(core), *command], capture_output=True, check=True).stdout
-    record: dict[str, Any] = json.loads(output)
+    answer = subprocess.run(["taskset", "-c", str(core), *command], capture_output=True, text=True, check=False)
+    if answer.returncode != 0:
+        last = (answer.stderr.strip() or "no message").splitlines()[-1]
+        raise ConfigurationError(f"{shlex.join(command)}: ended with status {answer.returncode} ({last})")
+    record: dict[str, Any] = json.loads(answer.stdout)
     return {name: look_up(record, key) for name, key in VALUES.items()}
 
 
@@ -55,8 +62,8 @@ def compare(programs: tuple[Path, Path], setting: tuple[str, str], options: argp
     return row
 
 
-def main() -> None:
-    """Measure every setting and write the record."""
+def main(arguments: Sequence[str]) -> int:
+    """Measure every setting and write the record; return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("earlier", type=Path, help="the command `pocketmt` of the earlier version")
     parser.add_argument("text", type=Path, help="English text, a sentence a line")
@@ -64,7 +71,7 @@ def main() -> None:
     parser.add_argument("--lines", type=int, default=500, help="lines translated in each run (default: %(default)s)")
     parser.add_argument("--core", type=int, default=0, help="core of all runs (default: %(default)s)")
     parser.add_argument("--output", type=Path, default=RECORD)
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     origin = provenance()
     programs = (options.earlier.absolute(), Path(sys.executable).with_name("pocketmt"))
     sets = [name for name in _native.instruction_sets() if name != "portable"]
@@ -72,7 +79,8 @@ def main() -> None:
     record = {"rows": rows, "rounds": options.rounds, "lines": options.lines, "provenance": origin}
     write_record(record, options.output)
     print(markdown_table(rows, columns_of(rows)))
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(run(main))

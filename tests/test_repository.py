@@ -35,7 +35,7 @@ def test_the_runtime_needs_two_packages(project: dict[str, Any]) -> None:
 def test_every_development_package_is_pinned(project: dict[str, Any]) -> None:
     pins = _pins()
     extras = project["optional-dependencies"]
-    for text in [*project["dependencies"], *extras["train"], *extras["clean"], *extras["dev"]]:
+    for text in [*project["dependencies"], *extras["train"], *extras["clean"], *extras["docs"], *extras["dev"]]:
         requirement = Requirement(text)
         if requirement.name != "pocketmt":
             pin = pins[canonicalize_name(requirement.name)]

@@ -17,7 +17,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.floor import known_instruction_sets
+from benchmarks.command import run
+from benchmarks.floor import timed_instruction_sets
 from benchmarks.markdown import markdown_table
 from benchmarks.one_core import OneCore, add_core_option
 from benchmarks.record_files import write_record
@@ -72,7 +73,7 @@ def main(arguments: Sequence[str]) -> int:
 
 def measure(shapes: Sequence[tuple[int, int]], counts: Sequence[int], rounds: int) -> Iterator[dict[str, Any]]:
     """Yield a row for each instruction set whose limits are known, shape, place of the weights and number of rows."""
-    for instruction_set in known_instruction_sets():
+    for instruction_set in timed_instruction_sets():
         for outputs, inputs in shapes:
             many = -(-STREAMED_BYTES // (outputs * inputs))
             for weights, copies in (("cache", 1), ("memory", many)):
@@ -152,4 +153,4 @@ def _shape(text: str) -> tuple[int, int]:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(run(main))

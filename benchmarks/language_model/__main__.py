@@ -23,6 +23,7 @@ import torch
 from lightning_fabric import Fabric
 from torch import Tensor
 
+from benchmarks.command import run
 from benchmarks.data import ROOT
 from benchmarks.language_model.network import LanguageModel, paper_architecture
 from benchmarks.multi30k.data import TESTS, VALIDATION, lines
@@ -339,4 +340,4 @@ def loss_of(network: LanguageModel, stream: Tensor) -> float:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(run(main))

@@ -18,8 +18,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, get_args
 
+from benchmarks.command import run
 from benchmarks.data import ROOT
 from benchmarks.multi30k.data import TESTS, VALIDATION, lines
+from benchmarks.multi30k.data import folder as data_folder
 from benchmarks.multi30k.frontier import frontier, goals
 from benchmarks.multi30k.limits import limited, limits_of
 from benchmarks.multi30k.model_record import ModelRecord, Outputs, Rows, against, pooled, pooled_references, updates
@@ -70,6 +72,8 @@ def main(arguments: Sequence[str]) -> int:
     """Run and score; write the record after each recipe, and print its rows."""
     options = _options(arguments)
     limits = limits_of(options.recipes or all_names(), options.limit_updates)
+    model = read_trained_model(options.run)
+    data_folder()  # fails before any work if there is none
     folder: Path = options.run / "recipes"
     folder.mkdir(exist_ok=True)
     uncompressed = folder / f"{UNCOMPRESSED}.pocketmt"
@@ -81,7 +85,6 @@ def main(arguments: Sequence[str]) -> int:
     sets = (VALIDATION, *TESTS) if options.final else (VALIDATION,)
     vocabulary = Vocabulary.from_file(options.run / "vocabulary.model")
     baselines = {UNCOMPRESSED: _translations(uncompressed, sets)}
-    model = read_trained_model(options.run)
     record = ModelRecord(options.output, model, lambda rows: _summary(rows, model.architecture))
     record.add(_row(UNCOMPRESSED, None, uncompressed, coded_size, uncompressed, baselines[UNCOMPRESSED]))
     for name, limit in {CONTROL: options.limit_updates, **limits}.items():
@@ -212,4 +215,4 @@ def encoder_sparsity(architecture: Architecture) -> dict[str, float | None]:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(run(main))

@@ -24,8 +24,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks.command import run
 from benchmarks.data import ROOT
 from benchmarks.multi30k.data import TESTS, VALIDATION, lines
+from benchmarks.multi30k.data import folder as data_folder
 from benchmarks.multi30k.from_scratch_tables import STARTS_FROM
 from benchmarks.multi30k.fully_quantized_tables import TABLES, control_of, find_table_recipe, table_recipes, tables
 from benchmarks.multi30k.limits import limits_of
@@ -64,9 +66,11 @@ FINAL_COLUMNS = ("tests.bleu:.2f=tests BLEU", "against.gain:+.2f=gain", "against
 def main(arguments: Sequence[str]) -> int:
     """Run and score; write the record after each recipe, and print its rows."""
     options = _options(arguments)
+    model = read_trained_model(options.run)
+    if options.final:
+        data_folder()  # fails now if there is none, not after hours of training
     folder: Path = options.run / "recipes"
     folder.mkdir(exist_ok=True)
-    model = read_trained_model(options.run)
     record = ModelRecord(options.output, model, lambda rows: {"tables": tables(rows)})
     names: dict[str, int | None] = {}
     for table, limit in options.tables.items():
@@ -195,4 +199,4 @@ def _times_smaller(outcome: StageResult, groups: dict[str, tuple[RowGroup, ...]]
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(run(main))

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from benchmarks.command import run
 from benchmarks.data import ROOT
 from benchmarks.multi30k.data import TESTS, VALIDATION, lines
 from benchmarks.multi30k.parity import agreement, by_pytorch
@@ -143,4 +144,4 @@ def parity_rows(found: Translations, seed: int) -> list[dict[str, Any]]:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(run(main))

@@ -1,6 +1,6 @@
 """Table 1 of Chung et al. 2020 on Multi30k: each part of a model at 4, 3, 2 and 1 bits, without retraining, on `val`.
 
-    python -m benchmarks.multi30k.sensitivity build/multi30k/seed2 --picture docs/sensitivity.svg
+    python -m benchmarks.multi30k.sensitivity build/multi30k/seed2
 
 Writes benchmarks/records/multi30k/sensitivity.json, with a row for each part and the paper's BLEU.
 """
@@ -11,11 +11,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks.command import run
 from benchmarks.data import ROOT
 from benchmarks.record_files import write_record
 from pocketmt.compression.choosing.sensitivity import Sensitivity, measure_sensitivity
 from pocketmt.evaluation.records import provenance
-from pocketmt.evaluation.sensitivity import draw_sensitivity, sensitivity_table
+from pocketmt.evaluation.sensitivity import sensitivity_table
 from pocketmt.training.trained_model import read_trained_model
 
 # English to German, `base`, newstest2013, greedy; BLEU at 4, 3, 2 and 1 bits. In full precision: 25.4.
@@ -33,11 +34,10 @@ PAPER_WHOLE = 25.4
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Measure, write the record, draw and print it."""
+    """Measure, write the record and print it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("run", type=Path, help="a folder written by `pocketmt train`")
     parser.add_argument("--sentences", type=int, help="number of lines of `val` (default: all)")
-    parser.add_argument("--picture", type=Path, help="file for a figure")
     parser.add_argument(
         "--output",
         type=Path,
@@ -50,8 +50,6 @@ def main(arguments: Sequence[str]) -> int:
     found = measure_sensitivity(model, "binary", {"method": "greedy"}, sentences=options.sentences)
     record = {"rows": table(found), "whole": {"bleu": found.bleu, "loss": found.loss}, "model": model.digest}
     write_record({**record, "provenance": origin}, options.output)
-    if options.picture is not None:
-        draw_sensitivity(found, options.picture)
     print(sensitivity_table(found))
     return 0
 
@@ -72,4 +70,4 @@ def table(found: Sensitivity) -> list[dict[str, Any]]:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(run(main))

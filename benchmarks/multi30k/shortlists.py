@@ -19,6 +19,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from benchmarks.command import run
 from benchmarks.data import ROOT
 from benchmarks.multi30k.data import VALIDATION, folder, lines
 from benchmarks.record_files import write_record
@@ -120,4 +121,4 @@ def _times_as_fast(translator: Translator, sources: Sequence[str], rounds: int) 
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(run(main))

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks.command import run
 from benchmarks.data import ROOT
 from benchmarks.multi30k.data import TESTS, VALIDATION, lines
 from benchmarks.multi30k.model_record import Outputs, against, pooled, pooled_references
@@ -134,4 +135,4 @@ def times_in_turn(translators: dict[str, Translator], text: Sequence[str], round
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(run(main))

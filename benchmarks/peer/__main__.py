@@ -21,6 +21,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from benchmarks.command import run
 from benchmarks.one_core import AllCores, OneCore, add_core_option
 from benchmarks.peer.files import MIXED
 from benchmarks.peer.measure import CASES, Amount, compare, select
@@ -28,7 +29,6 @@ from benchmarks.peer.models import Pythons, TimedModel, random_models, trained_m
 from benchmarks.peer.record import render, rows_of
 from benchmarks.peer.sides import our_side, with_workers
 from benchmarks.record_files import write_record
-from pocketmt.errors import PocketMTError
 from pocketmt.evaluation.records import provenance
 
 RECORD = Path(__file__).resolve().parents[1] / "records" / "peer.json"
@@ -41,34 +41,30 @@ QUICK = Amount(one_by_one=2, batches=8, rounds=2)
 FORMS_COMPARED = {"float32": ("float32",), "int8": ("uniform8", "logarithmic4", MIXED)}
 
 
-def main() -> int:
+def main(arguments: Sequence[str]) -> int:
     """Measure, and write the record after each model; return the exit status."""
-    options = _options()
+    options = _options(arguments)
     origin, core = provenance(seed=SEED), OneCore(options.core) if options.workers == 1 else AllCores()
     rows: list[dict[str, Any]] = []
     measurements: list[dict[str, Any]] = []
     about: list[dict[str, Any]] = []
-    try:
-        with tempfile.TemporaryDirectory() as folder:
-            for model, amount in _models(options, Path(folder)):
-                about.append(_description(model))
-                for found in _measure(model, amount, options.precisions, options.workers):
-                    rows += found.pop("rows")
-                    measurements.append(found)
-                if not options.quick or options.output != RECORD:
-                    record = {
-                        "rows": rows,
-                        "versions": _versions(measurements),
-                        "models": about,
-                        **core.about(min((row["core_share"] for row in rows), default=1.0)),
-                        "threads": options.workers,
-                        "measurements": measurements,
-                        "provenance": origin,
-                    }
-                    write_record(record, options.output)
-    except PocketMTError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
+    with tempfile.TemporaryDirectory() as folder:
+        for model, amount in _models(options, Path(folder)):
+            about.append(_description(model))
+            for found in _measure(model, amount, options.precisions, options.workers):
+                rows += found.pop("rows")
+                measurements.append(found)
+            if not options.quick or options.output != RECORD:
+                record = {
+                    "rows": rows,
+                    "versions": _versions(measurements),
+                    "models": about,
+                    **core.about(min((row["core_share"] for row in rows), default=1.0)),
+                    "threads": options.workers,
+                    "measurements": measurements,
+                    "provenance": origin,
+                }
+                write_record(record, options.output)
     print(render(rows))
     return 0
 
@@ -78,7 +74,7 @@ def _versions(measurements: Sequence[dict[str, Any]]) -> dict[str, str]:
     return {side["side"]: side["engine"]["version"] for each in measurements for side in each.get("sides", [])}
 
 
-def _options() -> argparse.Namespace:
+def _options(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--trained", nargs="*", metavar="MODEL", help="trained model files, or names of bundled models")
     parser.add_argument("--random", nargs="*", metavar="PRESET", help="presets, with random weights")
@@ -101,7 +97,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--marian-python", help="the Python with pymarian (default: without Marian)")
     parser.add_argument("--output", type=Path, default=RECORD, help="the record (default: %(default)s)")
     parser.add_argument("--quick", action="store_true", help="a smoke test: few sentences, a tiny network, no record")
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     if options.trained is None and options.random is None:
         options.trained, options.random = (
             ([], ["tiny"])
@@ -117,6 +113,7 @@ def _options() -> argparse.Namespace:
 def _models(options: argparse.Namespace, folder: Path) -> Iterator[tuple[TimedModel, Amount]]:
     """Yield the models, each created when it is needed."""
     pythons = Pythons(options.peer_python, options.marian_python)
+    pythons.check()
     for make, names, usual in ((trained_models, options.trained, TRAINED), (random_models, options.random, RANDOM)):
         batches = usual.batches * options.workers
         amount = QUICK if options.quick else replace(usual, batches=batches, rounds=options.rounds)
@@ -164,4 +161,4 @@ def _description(model: TimedModel) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(main))

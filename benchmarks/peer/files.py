@@ -32,6 +32,8 @@ MIXED: Final = "mixed2.6"  # binary codes of 1 to 4 bits by sub-layer and word f
 MIXED_RECIPE: Final = "chung/mixed-2.6-bits"
 FORMS: Final = (*presets(), MIXED)  # float32, uniform8, logarithmic4, mixed2.6
 PEER_FORMS: Final = ("float32", "int8")
+CTRANSLATE2_REMEDY: Final = "pip install -r benchmarks/requirements.lock, or name another Python by --peer-python"
+MARIAN_REMEDY: Final = "`make marian` creates an environment with Marian, for --marian-python"
 
 
 @dataclass(frozen=True)
@@ -91,7 +93,7 @@ def write_ctranslate2(network: Network, folder: Path, python: str) -> dict[str, 
         [python, "-m", "benchmarks.peer.run_ctranslate2", "export", str(exchange), str(folder)],
         python,
         "export to CTranslate2",
-        "install it by `pip install -r benchmarks/requirements.lock`, or name another Python by --peer-python",
+        CTRANSLATE2_REMEDY,
     )
     exchange.unlink()
     return {form: folder / form for form in PEER_FORMS}
@@ -124,7 +126,7 @@ def write_marian(network: Network, folder: Path, python: str) -> tuple[int, int]
             [python, "-m", "pymarian", "convert", *files, "--gemm-type", form],
             python,
             "convert for Marian",
-            "`make marian` creates an environment with Marian, for --marian-python",
+            MARIAN_REMEDY,
         )
     if network.shortlist is None:
         return None
@@ -134,8 +136,8 @@ def write_marian(network: Network, folder: Path, python: str) -> tuple[int, int]
 
 
 def _run(command: Sequence[str], python: str, task: str, remedy: str) -> None:
-    try:
-        subprocess.run(command, cwd=ROOT, env=child_environment({}, python), check=True, capture_output=True, text=True)
-    except (OSError, subprocess.CalledProcessError) as error:
-        said = getattr(error, "stderr", None) or ""
-        raise ConfigurationError(f"{python} could not {task} ({error}): {remedy}\n{said}".rstrip()) from error
+    environment = child_environment({}, python)
+    answer = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    if answer.returncode != 0:
+        last = (answer.stderr.strip() or f"exit status {answer.returncode}").splitlines()[-1]
+        raise ConfigurationError(f"{python} could not {task} ({last}): {remedy}")

@@ -1,6 +1,7 @@
 """The networks to time, written for all engines from the same float32 weights."""
 
 import random
+import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -9,8 +10,11 @@ from typing import Final
 import torch
 from torch import Tensor
 
+from benchmarks.data import ROOT
 from benchmarks.multi30k.data import lines
 from benchmarks.peer.files import (
+    CTRANSLATE2_REMEDY,
+    MARIAN_REMEDY,
     MIXED,
     PEER_FORMS,
     Network,
@@ -24,6 +28,7 @@ from benchmarks.peer.piece_list import made_up_vocabulary
 from benchmarks.peer.shortlists import random_shortlist
 from benchmarks.peer.sides import Side, ctranslate2_side, marian_side
 from pocketmt.engine.bundled import resolve_model
+from pocketmt.errors import ConfigurationError
 from pocketmt.model_file import Architecture, TransformerArchitecture, open_model
 from pocketmt.model_file.shortlist_encoding import decode_shortlist
 from pocketmt.models.networks import make_network
@@ -45,6 +50,20 @@ class Pythons:
 
     ctranslate2: str
     marian: str | None = None
+
+    def check(self) -> None:
+        """Raise ConfigurationError, which says how to install it, if a Python does not run or lacks its package."""
+        needed = [(self.ctranslate2, "ctranslate2", CTRANSLATE2_REMEDY)]
+        if self.marian is not None:
+            needed.append((self.marian, "pymarian", MARIAN_REMEDY))
+        for python, package, remedy in needed:
+            command = [python, "-c", f"import {package}"]
+            try:
+                answer = subprocess.run(command, cwd=ROOT, capture_output=True, check=False)
+            except OSError as error:
+                raise ConfigurationError(f"{python}: cannot be run ({error.strerror}): {remedy}") from error
+            if answer.returncode != 0:
+                raise ConfigurationError(f"{python} has no package {package}: {remedy}")
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,10 @@ from pocketmt.interop.ctranslate2 import export
 from pocketmt.model_file.architecture import architecture_from_json
 
 # Imported by name, because this dependency of benchmarks is not installed when types are checked.
-ctranslate2: Any = importlib.import_module("ctranslate2")
+try:
+    ctranslate2: Any = importlib.import_module("ctranslate2")
+except ModuleNotFoundError as error:
+    sys.exit(f"error: the package {error.name} is not installed for {sys.executable}")
 
 
 class CTranslate2:

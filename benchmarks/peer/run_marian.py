@@ -1,6 +1,7 @@
 """The child process of Marian, by pymarian."""
 
 import importlib
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,10 @@ from typing import Any
 from benchmarks.peer.child_program import serve
 
 # Imported by name, because this dependency of benchmarks is not installed when types are checked.
-pymarian: Any = importlib.import_module("pymarian")
+try:
+    pymarian: Any = importlib.import_module("pymarian")
+except ModuleNotFoundError as error:
+    sys.exit(f"error: the package {error.name} is not installed for {sys.executable}")
 
 WORKSPACE_MEGABYTES = 128  # allocated at the start; grows if needed
 

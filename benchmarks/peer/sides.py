@@ -59,21 +59,30 @@ class Side:
 
 
 PEERS: Final = ("CTranslate2", "Marian")
-# Settings of CTranslate2 4.8 on CPUs: its kernels (AVX-512 only on request), the library for matrix products (by
-# default MKL on Intel, else oneDNN) and whether weights for MKL are packed.
-CTRANSLATE2_SETTINGS: Final = tuple(
-    Setting(
-        f"{library}, {kernels}",
-        {"CT2_FORCE_CPU_ISA": kernels, "CT2_USE_MKL": str(int(library != "oneDNN")), "CT2_PACKED_GEMM": packed},
-    )
-    for (library, packed), kernels in product(
-        (("oneDNN", "0"), ("MKL packed", "1"), ("MKL unpacked", "0")), ("AVX2", "AVX512")
-    )
-)
+# CTranslate2's name of its kernels -> the instruction set that they need. It uses AVX-512 only on request.
+CTRANSLATE2_KERNELS: Final = {"AVX2": "avx2", "AVX512": "avx512f"}
 # The compute types "int8" and "int8_float32" are the same on CPUs.
 CTRANSLATE2_BATCHINGS: Final = (Batching(32), Batching(64), Batching(2048, "tokens"))
 BATCHINGS: Final = (Batching(32), Batching(64))
 OUR_SETTINGS: Final = (Setting("default"),)
+
+
+def ctranslate2_settings() -> tuple[Setting, ...]:
+    """Return the settings of CTranslate2 4.8 that this CPU can run.
+
+    They are its kernels, the library for matrix products (by default MKL on Intel, else oneDNN), and whether weights
+    for MKL are packed.
+    """
+    supported = machine().instruction_sets
+    kernels = [name for name, needed in CTRANSLATE2_KERNELS.items() if needed in supported] or ["GENERIC"]
+    libraries = (("oneDNN", "0"), ("MKL packed", "1"), ("MKL unpacked", "0"))
+    return tuple(
+        Setting(
+            f"{library}, {name}",
+            {"CT2_FORCE_CPU_ISA": name, "CT2_USE_MKL": str(int(library != "oneDNN")), "CT2_PACKED_GEMM": packed},
+        )
+        for (library, packed), name in product(libraries, kernels)
+    )
 
 
 def marian_conversions() -> tuple[str, ...]:
@@ -108,7 +117,7 @@ def ctranslate2_side(weights: str, folder: str | os.PathLike[str], python: str) 
         python=python,
         model=str(folder),
         load_options={"compute_type": weights},
-        settings=CTRANSLATE2_SETTINGS,
+        settings=ctranslate2_settings(),
         batchings=CTRANSLATE2_BATCHINGS,
     )
 

@@ -1,1 +1,1 @@
-"""The figures of docs/speed.md and docs/kernels.md, drawn from records (`python -m benchmarks.pictures`)."""
+"""The pictures of docs/pictures, drawn from records (`python -m benchmarks.pictures`)."""

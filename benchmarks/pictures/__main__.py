@@ -1,33 +1,33 @@
-"""Draws the figures of docs/speed.md and docs/kernels.md from benchmarks/records/; equal records give equal files.
+"""Draws the pictures of docs/pictures from benchmarks/records; equal records give equal files.
 
 python -m benchmarks.pictures
 """
 
+import argparse
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Final
 
-from matplotlib import style
-from matplotlib.figure import Figure
-
+from benchmarks.command import run
+from benchmarks.data import ROOT
 from benchmarks.pictures.kernels import draw_kernels
+from benchmarks.pictures.overview import draw_overview
 from benchmarks.pictures.peers import draw_base, draw_students
-from benchmarks.record_files import read_record
-from pocketmt.errors import PocketMTError
+from benchmarks.pictures.sensitivity import draw_sensitivity
+from benchmarks.pictures.sizes import draw_small, draw_tiny
+from benchmarks.recipe_files import read_renamed_record
+from pocketmt.atomic_file import atomic_write
 
-ROOT = Path(__file__).resolve().parents[2]
 # File -> the function that draws it, and the records that it needs.
-PICTURES: Mapping[str, tuple[Callable[..., Figure], tuple[str, ...]]] = {
+PICTURES: Final[Mapping[str, tuple[Callable[..., str], tuple[str, ...]]]] = {
+    "overview.svg": (draw_overview, ("multi30k/small", "peer")),
+    "size.svg": (draw_small, ("multi30k/small",)),
+    "size-tiny.svg": (draw_tiny, ("multi30k/compression",)),
     "speed.svg": (draw_base, ("peer",)),
     "students.svg": (draw_students, ("peer-students", "peer-deep-students")),
     "kernels.svg": (draw_kernels, ("kernels",)),
-}
-STYLE = {
-    "svg.hashsalt": "pocketmt",  # or the ids in an SVG would be random
-    "svg.fonttype": "none",  # text as text, which halves the size
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.titlesize": "medium",
+    "sensitivity.svg": (draw_sensitivity, ("multi30k/sensitivity",)),
 }
 
 
@@ -37,21 +37,20 @@ def draw(name: str, records: Path, folder: Path) -> None:
     Raises DataError if a record is missing, and ConfigurationError if it lacks data.
     """
     make, record_names = PICTURES[name]
-    with style.context(["default", STYLE]):
-        figure = make(*(read_record(records / f"{record}.json") for record in record_names))
-        figure.savefig(folder / name, metadata={"Date": None, "Creator": None})
+    picture = make(*(read_renamed_record(records / f"{record}.json") for record in record_names))
+    with atomic_write(folder / name) as stream:
+        stream.write(picture.encode())
 
 
-def main() -> int:
-    """Draw all figures into docs/; return 1 if a record is missing or lacks data."""
-    try:
-        for name in PICTURES:
-            draw(name, ROOT / "benchmarks" / "records", ROOT / "docs")
-    except PocketMTError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
+def main(arguments: Sequence[str]) -> int:
+    """Draw all pictures into docs/pictures; return the exit status."""
+    argparse.ArgumentParser(description="Draw docs/pictures from benchmarks/records.").parse_args(arguments)
+    folder = ROOT / "docs" / "pictures"
+    folder.mkdir(exist_ok=True)
+    for name in PICTURES:
+        draw(name, ROOT / "benchmarks" / "records", folder)
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(main))

@@ -1,22 +1,24 @@
 """Time a sentence of PocketMT and other engines: a panel for each case, a bar for each engine and its weights."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
-from matplotlib import colormaps
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-
+from benchmarks.pictures.bars import Bar, Panel, draw_panels
 from pocketmt.errors import ConfigurationError
 from pocketmt.evaluation.tables import look_up
 
-CASES = ("one by one, greedy", "one by one, beam 4", "batches, greedy", "batches, beam 4")
-MEDIAN = "milliseconds_per_sentence"
-GREYS = {"Marian": "0.55", "CTranslate2": "0.72"}
-BLUES = {"float32": 0.35, "uniform8": 0.55, "logarithmic4": 0.75, "mixed2.6": 0.95}  # shades, darker for fewer bits
-TIMES = "×: times as fast as the faster peer of its group; thin lines: from the fastest round to the slowest"
-UNLISTED = "white lines: the same side without a shortlist, where that is faster"
+CASES: Final = {
+    "one by one, greedy": "one sentence at a time, greedy",
+    "one by one, beam 4": "one sentence at a time, beam 4",
+    "batches, greedy": "batches, greedy",
+    "batches, beam 4": "batches, beam 4",
+}
+MEDIAN: Final = "milliseconds_per_sentence"
+WEIGHTS: Final = {"float32": "32", "int8": "8", "uniform8": "8", "logarithmic4": "4", "mixed2.6": "2.6"}
+OURS: Final = {"float32": "ours-32", "uniform8": "ours-8", "logarithmic4": "ours-4", "mixed2.6": "ours-2"}
+PEERS: Final = {"CTranslate2": "peer-1", "Marian": "peer-2"}
+NAME_WIDTH: Final = 178.0
 
 
 @dataclass(frozen=True)
@@ -37,66 +39,86 @@ class Place:
         return found
 
 
-def draw_base(record: Mapping[str, Any]) -> Figure:
+def draw_base(record: Mapping[str, Any]) -> str:
     """Draw `base` in every case; ConfigurationError if the record lacks one."""
-    figure = Figure(figsize=(9, 6), layout="constrained")
-    grid = figure.subplots(2, 2, sharey=True)
-    for axes, case in zip(grid.flat, CASES, strict=True):
-        _draw_panel(axes, record, Place("base, random weights", "self-attention", False, case))
-        axes.set_title(case)
-    grid[0, 0].invert_yaxis()  # shared by all
-    figure.supxlabel(f"ms a sentence\n{TIMES}", fontsize="medium")
-    return figure
+    panels = [
+        Panel(title, bars(record, Place("base, random weights", "self-attention", False, case)))
+        for case, title in CASES.items()
+    ]
+    lines = (
+        "Milliseconds a sentence, 60 million weights",
+        "random weights, forced length, one core; (×): times as fast as the faster peer",
+    )
+    return draw_panels(lines, panels, NAME_WIDTH)
 
 
-def draw_students(record: Mapping[str, Any], deep_record: Mapping[str, Any]) -> Figure:
+def draw_students(record: Mapping[str, Any], deep_record: Mapping[str, Any]) -> str:
     """Draw a student of each record with a shortlist; ConfigurationError if a record lacks a case."""
     columns = (
-        (record, "6-2.tiny, random weights", "self-attention", "6-2.tiny, decoder of self-attention"),
-        (deep_record, "12-1.tiny, random weights", "ssru", "12-1.tiny, decoder of SSRUs"),
+        (record, "6-2.tiny, random weights", "self-attention", "6-2.tiny"),
+        (deep_record, "12-1.tiny, random weights", "ssru", "12-1.tiny"),
     )
-    figure = Figure(figsize=(9, 7.5), layout="constrained")
-    grid = figure.subplots(len(CASES), len(columns))
-    for line, case in zip(grid, CASES, strict=True):
-        for axes, (of_model, model, decoder, title) in zip(line, columns, strict=True):
-            _draw_panel(axes, of_model, Place(model, decoder, True, case))
-            axes.set_title(f"{title}\n{case}" if case == CASES[0] else case)
-            axes.invert_yaxis()
-    figure.supxlabel(f"ms a sentence, with a shortlist\n{TIMES}\n{UNLISTED}", fontsize="medium")
-    return figure
+    panels = [
+        Panel(f"{name}: {case}", bars(of_model, Place(model, decoder, True, case)))
+        for case in CASES
+        for of_model, model, decoder, name in columns
+    ]
+    lines = (
+        "Milliseconds a sentence of students with a shortlist",
+        "random weights, forced length, one core; *: without a shortlist, which is faster",
+    )
+    return draw_panels(lines, panels, NAME_WIDTH)
 
 
-def _draw_panel(axes: Axes, record: Mapping[str, Any], place: Place) -> None:
-    labels: dict[float, str] = {}
+def bars(record: Mapping[str, Any], place: Place) -> list[list[Bar]]:
+    """Return the bars of a panel in groups: 32 bits, then 8 and fewer.
+
+    A peer that is faster without a shortlist is shown without one. Raises ConfigurationError if the record lacks the
+    place, or has unknown weights.
+    """
     rows = place.of(record, "rows")
-    unlisted = replace(place, shortlist=False).of(record, "measurements")
-    without = {_name(side): look_up(side, MEDIAN) for each in unlisted for side in look_up(each, "sides")}
-    for group, measurement in enumerate(place.of(record, "measurements")):
-        for side in look_up(measurement, "sides"):
-            y, name = len(labels) + 0.5 * group, _name(side)  # a gap between float32 and fewer bits
-            labels[y] = name
-            _draw_bar(axes, y, side, rows)
-            if name in without and without[name] < look_up(side, MEDIAN):
-                axes.plot([without[name]] * 2, [y - 0.4, y + 0.4], color="white", linewidth=2)
-    axes.set_yticks(list(labels), list(labels.values()))
-    axes.tick_params(axis="y", length=0)
-    axes.set_xlim(right=1.2 * axes.get_xlim()[1])  # room for the numbers
+    unlisted = {
+        _key(side): float(look_up(side, MEDIAN))
+        for each in replace(place, shortlist=False).of(record, "measurements")
+        for side in look_up(each, "sides")
+    }
+    groups = []
+    for measurement in place.of(record, "measurements"):
+        sides = look_up(measurement, "sides")
+        peers = [_peer(side, unlisted) for side in sides if look_up(side, "side") in PEERS]
+        fastest = min(peer.value for peer in peers)
+        ours = [_ours(side, rows, fastest) for side in sides if look_up(side, "side") not in PEERS]
+        groups.append([*peers, *ours])
+    return groups
 
 
-def _draw_bar(axes: Axes, y: float, side: Mapping[str, Any], rows: list[Mapping[str, Any]]) -> None:
-    name, weights, median = (look_up(side, key) for key in ("side", "weights", MEDIAN))
-    text, color = f"{median:.1f}", GREYS.get(name)
-    if color is None:
-        compared = [row for row in rows if look_up(row, "weights") == weights]
-        if weights not in BLUES or not compared:
-            raise ConfigurationError(f"no color, or no rows, of the weights {weights} of {name}")
-        faster = min(compared, key=lambda row: float(look_up(row, "peer_milliseconds")))
-        text += f"  ({look_up(faster, 'speed_ratio'):.1f} ×)"
-    axes.barh(y, median, height=0.8, color=color or colormaps["Blues"](BLUES[weights]))
-    spread = [look_up(side, "fastest_milliseconds"), look_up(side, "slowest_milliseconds")]
-    axes.plot(spread, [y, y], color="black", linewidth=0.8)
-    axes.annotate(text, (spread[1], y), (4, 0), textcoords="offset points", va="center")
+def _peer(side: Mapping[str, Any], unlisted: Mapping[tuple[str, str], float]) -> Bar:
+    engine, weights = _key(side)
+    milliseconds = float(look_up(side, MEDIAN))
+    faster = unlisted.get((engine, weights), milliseconds)
+    star = " *" if faster < milliseconds else ""
+    least = min(milliseconds, faster)
+    return Bar(f"{engine} {WEIGHTS[weights]} bit{star}", PEERS[engine], least, _written(least))
 
 
-def _name(side: Mapping[str, Any]) -> str:
-    return f"{look_up(side, 'side')} {look_up(side, 'weights')}"
+def _ours(side: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], fastest_peer: float) -> Bar:
+    engine, weights = _key(side)
+    compared = [row for row in rows if look_up(row, "weights") == weights]
+    if weights not in OURS or not compared:
+        raise ConfigurationError(f"no color, or no rows, of the weights {weights} of {engine}")
+    milliseconds = float(look_up(side, MEDIAN))
+    row = min(compared, key=lambda row: float(look_up(row, "peer_milliseconds")))
+    # The rows have the median of the rounds' ratios, but only of peers with the same shortlist.
+    ratio = float(look_up(row, "speed_ratio"))
+    if fastest_peer < float(look_up(row, "peer_milliseconds")):
+        ratio = fastest_peer / milliseconds
+    number = f"{_written(milliseconds)} ({ratio:.1f}×)"
+    return Bar(f"{engine} {WEIGHTS[weights]} bit", OURS[weights], milliseconds, number, bold=True)
+
+
+def _written(milliseconds: float) -> str:
+    return f"{milliseconds:.0f}" if milliseconds >= 100 else f"{milliseconds:.1f}"
+
+
+def _key(side: Mapping[str, Any]) -> tuple[str, str]:
+    return look_up(side, "side"), look_up(side, "weights")

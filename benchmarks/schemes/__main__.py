@@ -16,6 +16,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks.command import run
 from benchmarks.one_core import OneCore
 from benchmarks.peer.sides import our_side
 from benchmarks.record_files import write_record
@@ -23,25 +24,21 @@ from benchmarks.schemes.files import FileMaker
 from benchmarks.schemes.forms import EIGHT_BIT, Form, every_form
 from benchmarks.schemes.record import render, row_of
 from benchmarks.schemes.timing import SEED, add_options, record_of, time_in_turn, timed_architecture
-from pocketmt.errors import ConfigurationError, PocketMTError
+from pocketmt.errors import ConfigurationError
 from pocketmt.evaluation.records import provenance
 
 RECORD = Path(__file__).resolve().parents[1] / "records" / "schemes.json"
 
 
-def main() -> int:
+def main(arguments: Sequence[str]) -> int:
     """Measure; return the exit status."""
-    options = _options()
+    options = _options(arguments)
     origin, core = provenance(seed=SEED), OneCore(options.core)
     rows: list[dict[str, Any]] = []
     measurements: list[dict[str, Any]] = []
-    try:
-        for form, sides in _measure(options):
-            rows.append(row_of(form, *sides))
-            measurements.append({"form": form.name, "sides": sides})
-    except PocketMTError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
+    for form, sides in _measure(options):
+        rows.append(row_of(form, *sides))
+        measurements.append({"form": form.name, "sides": sides})
     print(render(rows))
     output = record_of(options, RECORD)
     record = {
@@ -56,11 +53,11 @@ def main() -> int:
     return 0
 
 
-def _options() -> argparse.Namespace:
+def _options(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", nargs="+", metavar="FORM", help="names of forms, as in the table")
     add_options(parser, RECORD)
-    return parser.parse_args()
+    return parser.parse_args(arguments)
 
 
 def _measure(options: argparse.Namespace) -> Iterator[tuple[Form, list[dict[str, Any]]]]:
@@ -90,4 +87,4 @@ def _chosen(forms: Sequence[Form], names: Sequence[str] | None) -> list[Form]:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(main))

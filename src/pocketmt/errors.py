@@ -19,3 +19,8 @@ class ModelFileError(PocketMTError):
 
 class EngineError(PocketMTError):
     """The engine does not run on this machine, or does not support a request."""
+
+
+def unreadable(path: object, error: OSError) -> str:
+    """Return the message about a file that cannot be read."""
+    return f"{path}: cannot be read ({error.strerror or error}): check the path"

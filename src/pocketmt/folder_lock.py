@@ -11,7 +11,7 @@ from typing import Final
 
 from filelock import FileLock, Timeout
 
-from pocketmt.errors import PocketMTError
+from pocketmt.errors import ConfigurationError, PocketMTError
 
 LOCK: Final = ".lock"
 
@@ -27,7 +27,9 @@ def locked(folder: Path) -> Iterator[None]:
     The operating system releases the lock of a process that dies, however it dies. The file of the lock says who holds
     it, and is removed at the end. Folders that this call has created are removed as well, if they are empty then.
 
-    Raises LockedError, at once, if another process or another block of this process holds the lock.
+    Raises:
+        LockedError: another process, or another block of this process, holds the lock; raised at once.
+        ConfigurationError: the folder cannot be created.
     """
     created = _create(folder)
     lock = FileLock(folder / LOCK, is_singleton=False)
@@ -52,7 +54,14 @@ def locked(folder: Path) -> Iterator[None]:
 def _create(folder: Path) -> list[Path]:
     """Create a folder with the missing ones above it; returns those that were created, from the outermost."""
     missing = [each for each in (folder, *folder.parents) if not each.exists()]
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        if folder.exists():
+            raise ConfigurationError(f"{folder} is a file: name a folder") from error
+        raise ConfigurationError(
+            f"{folder}: this folder cannot be created ({error.strerror or error}): choose another"
+        ) from error
     return missing[::-1]
 
 

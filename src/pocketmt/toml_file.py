@@ -9,7 +9,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import inspect
 
-from pocketmt.errors import ConfigurationError
+from pocketmt.errors import ConfigurationError, unreadable
 
 _VARIABLE: Final = re.compile(r"\$\{(?P<name>\w+)(?P<default>:-[^}]*)?\}")
 
@@ -22,9 +22,9 @@ def read_toml(path: Path, struct: type[msgspec.Struct]) -> Any:
     try:
         document = msgspec.toml.decode(path.read_bytes())
     except OSError as error:
-        raise ConfigurationError(f"{path}: cannot be read ({error.strerror or error})") from error
+        raise ConfigurationError(unreadable(path, error)) from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise ConfigurationError(f"{path}: {error}") from error
+        raise ConfigurationError(f"{path}: not a valid TOML file ({error}): correct it, or check the path") from error
     try:
         return msgspec.convert(document, struct)
     except msgspec.ValidationError as error:
@@ -43,6 +43,7 @@ def explain(error: msgspec.ValidationError, document: Any, struct: type[msgspec.
     if found is not None:
         return found
     cause, _, place = str(error).partition(" - at `$")
+    cause = re.sub("^Object missing required field (.*)", r"the field \1 is missing: add it", cause)
     return f"{place.strip('.`')}: {cause[:1].lower()}{cause[1:]}".removeprefix(": ")
 
 

@@ -265,7 +265,7 @@ def test_a_closed_output_pipe_ends_the_command_quietly(random_model: Path, tmp_p
     source = tmp_path / "long.en"
     source.write_bytes(b"a bird\n" * 20_000)
     with subprocess.Popen(
-        command_line("translate", "-m", random_model, "-b", "1", "-i", source),
+        command_line("translate", "-m", random_model, "-b", "1", "--no-check", "-i", source),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     ) as process:
@@ -313,3 +313,39 @@ def test_sentences_of_a_line_are_translated_one_by_one(pocketmt: Run, random_mod
     whole = pocketmt("translate", "-m", random_model, "--no-split", stdin=line)
     assert whole.returncode == 0
     assert whole.stdout.decode().strip() != f"{alone[0]}\t {alone[1]}"
+
+
+def test_warnings_name_lines_that_may_lack_text(pocketmt: Run, random_model: Path) -> None:
+    lines = b"a bird\nhttp://a.b/c\nsee {name}\n" + b"see %s\n" * 20
+    answer = pocketmt("translate", "-m", random_model, stdin=lines)
+    assert answer.returncode == 0
+    assert answer.stdout.split(b"\n")[1] == b"http://a.b/c"
+    messages = answer.stderr.decode().splitlines()
+    assert len(messages) == 11
+    assert messages[0].startswith("warning: stdin, line 3: ")
+    assert messages[0].endswith("the translation lacks {name}")
+    assert messages[-1] == "warning: stdin: 21 of 23 lines had such warnings"
+    quiet = pocketmt("translate", "-m", random_model, "--no-check", stdin=lines)
+    assert (quiet.stdout, quiet.stderr) == (answer.stdout, b"")
+    columns = pocketmt("translate", "-m", random_model, "--scores", stdin=lines)
+    assert columns.stderr == answer.stderr
+
+
+def test_long_input_is_bounded(pocketmt: Run, random_model: Path) -> None:
+    long = b"word " * 20_000
+    answer = pocketmt("translate", "-m", random_model, stdin=long + b"\n" + b"x" * 200_000 + b"\na bird\n")
+    assert answer.returncode == 0
+    assert answer.stdout.split(b"\n")[:2] == [long, b"x" * 200_000]
+    assert answer.stderr.count(b"\n") == 2
+    assert b"stdin, line 1: text was copied, not translated: a sentence has 99,999 characters" in answer.stderr
+    short = pocketmt("translate", "-m", random_model, "--longest-sentence", "5", stdin=b"a bird\n")
+    assert short.stdout == b"a bird\n"
+    assert b"the limit is 5" in short.stderr
+
+
+def test_a_binary_file_is_bounded(pocketmt: Run, random_model: Path) -> None:
+    noise = random.Random(6).randbytes(1_000_000)
+    answer = pocketmt("translate", "-m", random_model, stdin=noise)
+    assert answer.returncode == 0
+    assert answer.stdout.count(b"\n") == noise.count(b"\n") + (not noise.endswith(b"\n"))
+    assert answer.stderr.count(b"\n") < 20

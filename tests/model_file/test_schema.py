@@ -11,7 +11,8 @@ from pocketmt.errors import ModelFileError
 from pocketmt.model_file.manifest import check_manifest
 from tests.model_file import sample
 
-SCHEMA: dict[str, Any] = json.loads((Path(__file__).parents[2] / "docs" / "model-file.schema.json").read_text())
+REFERENCE = Path(__file__).parents[2] / "docs" / "reference"
+SCHEMA: dict[str, Any] = json.loads((REFERENCE / "model-file.schema.json").read_text())
 HEADER_SCHEMA = jsonschema.Draft202012Validator(SCHEMA)
 MANIFEST_SCHEMA = jsonschema.Draft202012Validator({"$ref": "#/$defs/manifest", "$defs": SCHEMA["$defs"]})
 

@@ -91,7 +91,7 @@ def test_codes_and_scales_in_the_file_are_the_schemes(tmp_path: Path, vocabulary
 
 
 def test_a_packed_file_satisfies_the_schema(tmp_path: Path, vocabulary: bytes) -> None:
-    schema = json.loads((Path(__file__).parents[2] / "docs" / "model-file.schema.json").read_text())
+    schema = json.loads((Path(__file__).parents[2] / "docs" / "reference" / "model-file.schema.json").read_text())
     model = random_transformer(architecture())
     for name in presets():
         path = tmp_path / f"{name}.pocketmt"

@@ -1,6 +1,5 @@
-"""The examples in the guide to recipes are valid recipes."""
+"""The examples of recipes in the documentation are valid recipes."""
 
-import re
 from pathlib import Path
 
 from pocketmt.compression.plan import PlannedStage
@@ -10,13 +9,14 @@ from pocketmt.quantization.activations.logarithmic import LogarithmicActivations
 from pocketmt.quantization.registry import SCHEMES
 from pocketmt.recipes.activations import FullQuantization
 from pocketmt.recipes.schema import StraightThrough, read_recipe
+from tools.documentation.blocks import blocks_of
 
-GUIDE = Path(__file__).resolve().parents[2] / "docs" / "recipes.md"
+DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 
 def planned_example(name: str, folder: Path) -> PlannedStage:
-    examples = re.findall(r"```toml\n(.*?)```", GUIDE.read_text(encoding="utf-8"), flags=re.DOTALL)
-    (example,) = (each for each in examples if each.startswith(f'name = "{name}"\n'))
+    blocks = [block for page in sorted(DOCS.rglob("*.md")) for block in blocks_of(page)]
+    (example,) = (block.text for block in blocks if block.text.startswith(f'name = "{name}"\n'))
     (folder / "example.toml").write_text(example)
     return make_plan(read_recipe(folder / "example.toml"), preset("tiny", 100, "pre")).stages[-1]
 
@@ -56,5 +56,5 @@ def test_the_example_of_pruning_slices_and_quantizes(tmp_path: Path) -> None:
 
 
 def test_every_scheme_is_explained() -> None:
-    text = GUIDE.read_text(encoding="utf-8")
+    text = (DOCS / "concepts" / "schemes.md").read_text(encoding="utf-8")
     assert [name for name in SCHEMES if f"`{name}`" not in text] == []

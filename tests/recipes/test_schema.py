@@ -99,7 +99,7 @@ def test_the_recipe_of_these_tests_is_valid(tmp_path: Path) -> None:
             '"entropy_constrained"\nbits = 3\n[stages.retraining]\nmethod = "trained_parameters"',
             "embedding.weight (stages[0].quantize[0]): the scheme entropy_constrained has no parameters to train",
         ),
-        ("period = 5", "", "stages[0].retraining: object missing required field `period`"),
+        ("period = 5", "", "stages[0].retraining: the field `period` is missing: add it"),
         (
             "rate = 1e-3",
             'rate = 1e-3, schedule = "cosine"',
@@ -110,7 +110,7 @@ def test_the_recipe_of_these_tests_is_valid(tmp_path: Path) -> None:
         ("rate = 1e-3", "rate = nan", "stages[0].retraining.learning_rate.rate: expected `float` > 0.0"),
         ("rate = 1e-3", "rate = inf", "stages[0].retraining.learning_rate.rate: expected `float` <= 1e+30"),
         ("updates = 10", "updates = 0", "stages[0].retraining.updates: expected `int` >= 1"),
-        ('name = "a test"', "", "recipe.toml: object missing required field `name`"),
+        ('name = "a test"', "", "recipe.toml: the field `name` is missing: add it"),
         ('"a test"', '"a test"\nstage = 1', "unknown field `stage` (allowed: name, stages, paper, description, seed, "),
         ("[[stages]]", "[[stages", "recipe.toml: "),
     ],

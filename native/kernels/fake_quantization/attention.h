@@ -1,5 +1,6 @@
 // Attention with integer products (Prato et al. 2020, section 3.2): codes of queries times codes of keys, and codes of
-// the softmax's output times codes of values. The sums are exact; docs/model-file.md lists every step that rounds.
+// the softmax's output times codes of values. The sums are exact; docs/reference/model-file.md lists every step that
+// rounds.
 #pragma once
 
 #include "fake_quantization/rows.h"

@@ -11,7 +11,7 @@
 
 namespace pocketmt {
 
-// As described in docs/model-file.md.
+// As described in docs/reference/model-file.md.
 struct StoredShortlist {
     std::span<const std::byte> bytes;  // empty: the file has no shortlist
     size_t frequent = 0;               // pieces that are in every sentence's list

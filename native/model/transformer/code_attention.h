@@ -1,4 +1,4 @@
-// Attention to codes of keys and values, with trained ranges; see "Trained ranges" in docs/model-file.md.
+// Attention to codes of keys and values, with trained ranges; see "Trained ranges" in docs/reference/model-file.md.
 #pragma once
 
 #include <cstddef>

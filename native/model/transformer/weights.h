@@ -1,4 +1,5 @@
-// The weights of a Transformer, packed for one instruction set. Names and shapes of tensors: docs/model-file.md.
+// The weights of a Transformer, packed for one instruction set. Names and shapes of tensors:
+// docs/reference/model-file.md.
 #pragma once
 
 #include <cstddef>

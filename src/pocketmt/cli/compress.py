@@ -50,7 +50,7 @@ def _list_recipes(context: click.Context, _: click.Parameter, wanted: bool) -> N
     type=FILE,
     default=None,
     help="Plain source text. The compressed model learns from the uncompressed model's translations of it "
-    "(see docs/recipes.md).",
+    "(see the guide to distillation).",
 )
 @click.option(
     "--target-size",

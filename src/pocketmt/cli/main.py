@@ -94,6 +94,8 @@ def _explain(error: OSError) -> str:
         return (
             f"{path}the file is larger than the disk or a limit of the shell (ulimit -f) allows: write to another disk"
         )
+    if isinstance(error, FileNotFoundError | IsADirectoryError | NotADirectoryError | PermissionError):
+        reason += ": check the path"
     return f"{path}{reason}"
 
 

@@ -12,7 +12,7 @@ from click.core import ParameterSource
 from pocketmt.cli.options import beam_size_option, shortlist_option
 
 if TYPE_CHECKING:
-    from pocketmt.engine import DetailedHypothesis, Translator
+    from pocketmt.engine import DetailedHypothesis, TranslationChecks, Translator
     from pocketmt.engine.options import TranslationOptions
 
 _POSITIVE: Final = click.IntRange(1)
@@ -136,15 +136,24 @@ class SearchChoices:
         """Whether more than one text is written for each line."""
         return self.n_best > 1 or self.scores or self.alignment or self.as_json
 
-    def translate(self, translator: "Translator", chunks: Iterable[list[str]]) -> Iterator[list[str]]:
-        """Yield what is written of each line, for each chunk of lines; see `Translator.translate_chunks`."""
+    def translate(
+        self, translator: "Translator", chunks: Iterable[list[str]], check: "bool | TranslationChecks"
+    ) -> Iterator[list[str]]:
+        """Yield what is written of each line, for each chunk of lines; see `Translator.translate_chunks`.
+
+        Args:
+            translator: of the model.
+            chunks: of lines.
+            check: see `TranslationOptions`.
+        """
+        options: TranslationOptions = {**self.options, "check": check}
         if not self.detailed:
-            return translator.translate_chunks(chunks, **self.options)
+            return translator.translate_chunks(chunks, **options)
         return (
             [
                 self._format(hypotheses)
                 for hypotheses in translator.translate_detailed(
-                    chunk, n_best=self.n_best, alignment=self.alignment, **self.options
+                    chunk, n_best=self.n_best, alignment=self.alignment, **options
                 )
             ]
             for chunk in chunks

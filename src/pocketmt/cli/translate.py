@@ -13,7 +13,7 @@ from pocketmt.cli.options import (
     workers_option,
 )
 from pocketmt.cli.search import SearchChoices, search_options
-from pocketmt.cli.streams import encode_chunks, open_input, open_output, read_chunks, write_blocks
+from pocketmt.cli.streams import encode_chunks, open_input, open_output, read_chunks, warn, write_blocks
 
 
 @click.command(short_help="Translate text, line by line.")
@@ -36,6 +36,20 @@ from pocketmt.cli.streams import encode_chunks, open_input, open_output, read_ch
 )
 @record_options
 @search_options
+@click.option(
+    "--longest-sentence",
+    type=click.IntRange(1),
+    default=50_000,
+    show_default=True,
+    metavar="CHARACTERS",
+    help="A longer sentence, or line that is not split, is copied instead of translated, with a warning.",
+)
+@click.option(
+    "--check/--no-check",
+    default=True,
+    help="Warn about lines whose translation may lack text, numbers, URLs or placeholders such as {name} "
+    "(default: check).",
+)
 @workers_option
 @pin_workers_option
 @instruction_set_option
@@ -45,6 +59,8 @@ def translate(
     output_path: Path | None,
     records: RecordOptions,
     search: SearchChoices,
+    longest_sentence: int,
+    check: bool,
     workers: int,
     pin_workers: bool,
     instruction_set: str | None,
@@ -52,6 +68,8 @@ def translate(
     """Translate UTF-8 text. Every input line gives one output line, even a blank one.
 
     A line of several sentences is split, each sentence is translated, and the spaces between them stay as they are.
+
+    Lines without words, such as a URL alone, are copied. Warnings on stderr name lines whose translation may lack text.
 
     TSV, JSONL and TMX are written back with the translations added: as the last column, as a field, or as a variant in
     the target language.
@@ -72,14 +90,24 @@ def translate(
       pocketmt translate --input products.tsv --column 3 --output translated.tsv
       pocketmt translate --input memory.tmx --output translated.tmx
     """
+    from pocketmt.engine.checks import MOST_WARNINGS, TranslationChecks
     from pocketmt.engine.translator import LINES_AT_ONCE, Translator
 
     format_name = records.format(input_path, search.detailed)
-    translator = Translator(model, workers=workers, pin_workers=pin_workers, instruction_set=instruction_set)
+    translator = Translator(
+        model,
+        workers=workers,
+        pin_workers=pin_workers,
+        instruction_set=instruction_set,
+        longest_sentence=longest_sentence,
+    )
+    name = str(input_path or "stdin")
+    checks = TranslationChecks(lambda message: warn(f"{name}, {message}"))
     with open_input(input_path) as source, open_output(output_path) as target:
-        name = str(input_path or "stdin")
         document = records.open(source, name, format_name, translator.languages)
         chunks = read_chunks(source, name, LINES_AT_ONCE) if document is None else document.chunks(LINES_AT_ONCE)
-        translations = search.translate(translator, chunks)
+        translations = search.translate(translator, chunks, checks if check else False)
         blocks = encode_chunks(translations) if document is None else document.render(translations)
         write_blocks(blocks, target, show_progress=not source.isatty())
+    if checks.suspicious > MOST_WARNINGS:
+        warn(f"{name}: {checks.suspicious:,} of {checks.lines:,} lines had such warnings")

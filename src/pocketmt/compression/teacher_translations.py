@@ -70,7 +70,7 @@ class Teacher:
         pairs = translate_text(text, self.folder / name, self._translate, identity, self.progress, languages=languages)
         kept = list(clean_pairs(pairs, self.cleaning, self.vocabulary))
         if not kept:
-            raise DataError(f"{text}: none of its lines has a usable translation by the model")
+            raise DataError(f"{text}: none of its lines has a usable translation by the model: give other text")
         return kept
 
     def pairs(self, text: Path, name: str) -> list[Pair]:

@@ -7,6 +7,7 @@ from pocketmt.compression.plan import Plan
 from pocketmt.compression.teacher_translations import Teacher, Translations
 from pocketmt.errors import ConfigurationError, DataError
 from pocketmt.recipes.schema import SEQUENCE_OBJECTIVES
+from pocketmt.text.corpus import read_lines
 from pocketmt.training.configuration import Configuration
 from pocketmt.training.data import Corpus, load_corpus
 
@@ -30,9 +31,11 @@ def parallel_text(
     """Load the text of the model's own configuration; None if it has none and needs none.
 
     Raises:
-        DataError: it has none, and no plain text replaces it.
+        DataError: it has none, and no plain text replaces it, or the plain text is blank or cannot be read.
         ConfigurationError: plain text is given, but no stage learns from it.
     """
+    if source_text is not None and not any(line.strip() for line in read_lines(source_text)):
+        raise DataError(f"{source_text}: every line is empty: give other text")
     needed = plan.needs_text and source_text is None
     corpus = None
     if configuration is not None:
@@ -50,7 +53,8 @@ def parallel_text(
     if source_text is not None and not (plan.learns_from_translations or (corpus is None and plan.needs_text)):
         objectives = " or ".join(SEQUENCE_OBJECTIVES)
         raise ConfigurationError(
-            f"nothing would be learnt from {source_text}: no stage of the recipe has the objective {objectives}"
+            f"nothing would be learnt from {source_text}: no stage of the recipe has the objective {objectives}; "
+            "choose another recipe, or leave the text out"
         )
     return corpus
 

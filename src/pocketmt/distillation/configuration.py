@@ -34,7 +34,7 @@ class Distillation(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
     """
 
     texts: list[Name] = []  # Files of plain text in the source language.
-    beam_size: Positive = 4
+    beam_size: Positive = 4  # Hypotheses kept at each step of the teachers' search.
     n_best: Positive = 1  # Translations; the one most similar to the reference is taken.
     human_references: bool = False  # Whether the student also learns from the human references.
 
@@ -53,14 +53,14 @@ class Shortlist(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
 class PipelineSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Settings in the file of a pipeline; relative paths start at its folder."""
 
-    name: Name
+    name: Name  # Name of the pipeline.
     # Training configurations (*.toml) to train first, folders of runs, model files, or names of bundled models.
     teachers: Annotated[list[Name], Meta(min_length=1)]
     student: Name  # A training configuration; the teachers translate its training text.
     recipe: Name  # A recipe of `pocketmt compress`: a built-in name or a TOML file.
-    distillation: Distillation = Distillation()
-    entropy_coding: bool = True
-    shortlist: Shortlist | None = None
+    distillation: Distillation = Distillation()  # Text that the teachers translate.
+    entropy_coding: bool = True  # Whether the file is made smaller without loss.
+    shortlist: Shortlist | None = None  # None: the model has no shortlist.
 
 
 @dataclass(frozen=True)

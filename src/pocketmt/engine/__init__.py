@@ -2,8 +2,9 @@
 
 from pocketmt.engine.alignment import Alignment
 from pocketmt.engine.bundled import bundled_models
+from pocketmt.engine.checks import TranslationChecks, TranslationWarning
 from pocketmt.engine.futures import TranslationFuture
-from pocketmt.engine.options import SearchOptions
+from pocketmt.engine.options import SearchOptions, TranslationOptions
 from pocketmt.engine.results import DetailedHypothesis, Hypothesis
 from pocketmt.engine.tokenizer import Tokenizer
 from pocketmt.engine.translator import Translator
@@ -14,7 +15,10 @@ __all__ = [
     "Hypothesis",
     "SearchOptions",
     "Tokenizer",
+    "TranslationChecks",
     "TranslationFuture",
+    "TranslationOptions",
+    "TranslationWarning",
     "Translator",
     "bundled_models",
 ]

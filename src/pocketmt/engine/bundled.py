@@ -20,7 +20,12 @@ def resolve_model(model: str | os.PathLike[str]) -> Path:
 
     Raises:
         ModelFileError: it is neither.
+        TypeError: it is no path.
     """
+    if not isinstance(model, str | os.PathLike):
+        raise TypeError(f"model must be a path or the name of a bundled model, not {type(model).__name__}")
+    if not str(model):
+        raise ModelFileError("the path of the model is empty: give the path of a *.pocketmt file")
     path = Path(model)
     if path.exists():
         return path

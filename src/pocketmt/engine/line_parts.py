@@ -1,12 +1,13 @@
 """Division of a line into parts: text that is copied, and the piece ids of sentences to translate."""
 
 import re
+import unicodedata
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
-from pocketmt.engine.segmentation import encode_line
-from pocketmt.sentences import sentence_spans
+from pocketmt.engine.segmentation import encode_line, replace_surrogates
+from pocketmt.sentences import translation_spans
 from pocketmt.text.vocabulary import Vocabulary
 
 # All but tabs and spaces: a program could take it for the end of a line.
@@ -18,13 +19,17 @@ class DividedLine:
     """A line of text as parts.
 
     Attributes:
+        line: the whole line.
         text: what is translated of the line.
         parts: in order; a string is copied to the translation, a list of piece ids is translated. None for a line
             without text.
+        copied: why some of its text is copied although it may have words; empty for ordinary text.
     """
 
-    text: str
-    parts: list[str | list[int]]
+    line: str
+    text: str = ""
+    parts: list[str | list[int]] = field(default_factory=list)
+    copied: list[str] = field(default_factory=list)
 
     @property
     def sentences(self) -> list[list[int]]:
@@ -44,12 +49,14 @@ class LineDivider:
         vocabulary: of the model.
         language: source language of the model; it selects the abbreviations that end no sentence.
         longest_segment: in pieces; a longer sentence is translated in segments, as `encode_line` divides it.
+        longest_sentence: in characters; a longer one is copied.
     """
 
-    def __init__(self, vocabulary: Vocabulary, language: str, longest_segment: int) -> None:
+    def __init__(self, vocabulary: Vocabulary, language: str, *, longest_segment: int, longest_sentence: int) -> None:
         self._vocabulary = vocabulary
         self._language = language
         self._longest_segment = longest_segment
+        self._longest_sentence = longest_sentence
 
     def divide(self, line: str, *, split: bool) -> DividedLine:
         """Divide a line into sentences, or take it for one sentence if it is not to be split.
@@ -58,23 +65,38 @@ class LineDivider:
         and others become a space, so that one line gives one line.
         """
         line = line.rstrip("\r\n")
-        parts: list[str | list[int]] = []
         texts: list[str] = []
+        parts: list[str | list[int]] = []
+        copied: list[str] = []
         end = 0
-        for start, stop in sentence_spans(line, self._language) if split else _whole(line):
-            segments = encode_line(self._vocabulary, line[start:stop], self._longest_segment)
-            if not segments:
+        for span in translation_spans(line, self._language, split=split, longest=self._longest_sentence):
+            text = line[span.start : span.end]
+            found = self._translated(text) if span.reason is None else _copied(text)
+            if not found:
                 continue
-            if start > end:
-                parts.append(_UNUSUAL.sub(" ", line[end:start]))
-            for index, segment in enumerate(segments):
-                parts.extend((" ", segment) if index else (segment,))
-            texts.append(line[start:stop])
-            end = stop
+            if span.start > end:
+                parts.append(_UNUSUAL.sub(" ", line[end : span.start]))
+            parts += found
+            if span.reason is None:
+                texts.append(text)
+            elif span.reason:
+                copied.append(span.reason)
+            end = span.end
         if parts and end < len(line):
             parts.append(_UNUSUAL.sub(" ", line[end:]))
-        return DividedLine(" ".join(texts), parts)
+        return DividedLine(line, " ".join(texts), parts, copied)
+
+    def _translated(self, text: str) -> list[str | list[int]]:
+        """Return the segments of a sentence, with spaces between them."""
+        parts: list[str | list[int]] = []
+        for segment in encode_line(self._vocabulary, text, self._longest_segment):
+            parts += [" ", segment] if parts else [segment]
+        return parts
 
 
-def _whole(line: str) -> list[tuple[int, int]]:
-    return [(len(line) - len(line.lstrip()), len(line.rstrip()))]
+def _copied(text: str) -> list[str | list[int]]:
+    """Return a text that is not translated; characters that control a terminal or end a line become spaces."""
+    text = replace_surrogates(" ".join(text.splitlines()))
+    if not text.isprintable():
+        text = "".join(" " if unicodedata.category(each) == "Cc" else each for each in text)
+    return [text] if text.strip() else []

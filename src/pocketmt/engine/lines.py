@@ -35,10 +35,13 @@ class PendingLines:
         """Return the best translation of each line."""
         if self._search.replace_unknowns:
             return [hypotheses[0].text for hypotheses in self.details()]
-        return [
+        texts = [
             line.join(best_text(self._vocabulary, hypotheses[0][0]) for hypotheses in sentences)
             for line, sentences in zip(self._lines, self._by_line(self._pending.result()), strict=True)
         ]
+        if self._search.checks is not None:
+            self._search.checks.check(self._lines, texts)
+        return texts
 
     def hypotheses(self) -> list[list[Hypothesis]]:
         """Return the translations of each line, best first."""
@@ -47,7 +50,10 @@ class PendingLines:
     def details(self) -> list[list[DetailedHypothesis]]:
         """Return the translations of each line with details, best first; one empty translation without text."""
         results = self._by_line(self._pending.details())
-        return [self._line(line, sentences) for line, sentences in zip(self._lines, results, strict=True)]
+        details = [self._line(line, sentences) for line, sentences in zip(self._lines, results, strict=True)]
+        if self._search.checks is not None:
+            self._search.checks.check(self._lines, [hypotheses[0].text for hypotheses in details])
+        return details
 
     def _line(self, line: DividedLine, sentences: list[list["_native.Details"]]) -> list[DetailedHypothesis]:
         described = [

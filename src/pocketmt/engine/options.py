@@ -6,6 +6,7 @@ from typing import Final, TypedDict
 
 from pocketmt.engine import _native
 from pocketmt.engine.arguments import check_flag, check_integer, check_lines, check_number, check_text
+from pocketmt.engine.checks import TranslationChecks
 from pocketmt.engine.tokenizer import Tokenizer
 from pocketmt.errors import EngineError
 from pocketmt.text.normalization import normalize
@@ -74,9 +75,12 @@ class TranslationOptions(SearchOptions, total=False):
     Attributes:
         split: whether a line is split into sentences, which are translated one by one (default: True if the model
             translates sentences, as its file says). Spaces and tabs around sentences stay as they are.
+        check: whether a `TranslationWarning` tells of each translation that may lack text of its line, and of text that
+            was copied because it cannot be translated (default True). Or the checks of several calls together.
     """
 
     split: bool
+    check: bool | TranslationChecks
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +94,7 @@ class Search:
         replace_unknowns: see `SearchOptions`.
         alignment: whether results have alignments.
         split: see `TranslationOptions`.
+        checks: of the translations; None: none.
     """
 
     native: _native.SearchOptions
@@ -98,6 +103,7 @@ class Search:
     replace_unknowns: bool
     alignment: bool
     split: bool
+    checks: TranslationChecks | None
 
     def prefixes(self, sentences: Sequence[int]) -> list[list[int]]:
         """Return a prefix for each sentence of lines with these numbers of sentences; empty if there are no prefixes.
@@ -170,7 +176,14 @@ def check_options(
         replace_unknowns=replace_unknowns,
         alignment=alignment,
         split=check_flag("split", options.get("split", True)),
+        checks=_checks(options.get("check", True)),
     )
+
+
+def _checks(check: object) -> TranslationChecks | None:
+    if isinstance(check, TranslationChecks):
+        return check
+    return TranslationChecks() if check_flag("check", check) else None
 
 
 def _beam_size(options: SearchOptions, n_best: int, sampling: bool) -> int:

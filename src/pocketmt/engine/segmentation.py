@@ -19,7 +19,7 @@ def encode_line(vocabulary: Vocabulary, line: str, limit: int) -> list[list[int]
     A line within the limit is one segment. A longer line is cut at ends of sentences, as rarely as possible, a longer
     sentence between words, and a longer word between pieces. Lone surrogates become U+FFFD.
     """
-    line = _encodable(line)
+    line = replace_surrogates(line)
     ids = vocabulary.encode(line)
     if len(ids) <= limit:
         return [ids] if ids else []
@@ -30,7 +30,8 @@ def encode_line(vocabulary: Vocabulary, line: str, limit: int) -> list[list[int]
     return segments
 
 
-def _encodable(line: str) -> str:
+def replace_surrogates(line: str) -> str:
+    """Return a line that can be encoded as UTF-8, with U+FFFD for lone surrogates."""
     try:
         line.encode()
     except UnicodeEncodeError:

@@ -23,6 +23,7 @@ from pocketmt.model_file.manifest import DEFAULT_UNIT
 CHUNKS_READ_AHEAD: Final = 2
 LINES_AT_ONCE: Final = 256  # a good chunk size for long texts
 MOST_WORKERS: Final = 1024
+LONGEST_SENTENCE: Final = 50_000  # characters
 _LINE_BREAK: Final = re.compile(r"(\r\n|[\r\n])")
 
 
@@ -35,6 +36,7 @@ class Translator:
         pin_workers: whether each worker computes on a separate core.
         instruction_set: "avx512_vnni", "avx_vnni", "avx2", "neon_dot_product" or "portable"; None: this CPU's best.
         longest_segment: in pieces; a longer sentence is translated in segments, joined by a space (see `encode_line`).
+        longest_sentence: in characters; a longer one is copied, not translated, with a `TranslationWarning`.
 
     Attributes:
         manifest: what the model file says of itself: languages, recipe, licence and more (docs/model-file.md).
@@ -55,14 +57,21 @@ class Translator:
         pin_workers: bool = False,
         instruction_set: str | None = None,
         longest_segment: int = 200,
+        longest_sentence: int = LONGEST_SENTENCE,
     ) -> None:
         self.workers = check_integer("workers", workers, 1, MOST_WORKERS)
         longest_segment = check_integer("longest_segment", longest_segment, 1, HIGHEST_NUMBER)
+        longest_sentence = check_integer("longest_sentence", longest_sentence, 1, HIGHEST_NUMBER)
         pin_workers = check_flag("pin_workers", pin_workers)
         loaded = load_model(resolve_model(model), workers, pin_workers, instruction_set)
         self._model, self._vocabulary, self.manifest = loaded
         self.tokenizer = Tokenizer(self._vocabulary)
-        self._divider = LineDivider(self._vocabulary, self.source_language, longest_segment)
+        self._divider = LineDivider(
+            self._vocabulary,
+            self.source_language,
+            longest_segment=longest_segment,
+            longest_sentence=longest_sentence,
+        )
         self._background: BackgroundTranslations | None = None
         self._starting = Lock()
 
@@ -208,7 +217,7 @@ class Translator:
             TypeError: a source is not a list of ids, or as `translate` does.
             EngineError: an id or option is out of range.
         """
-        search = self._check({**options, "split": False})
+        search = self._check({**options, "split": False, "check": False})
         prefixes = search.prefixes([1] * len(sources))
         try:
             pending = self._model.submit(sources, search.native, prefixes)
@@ -217,7 +226,7 @@ class Translator:
         return [hypotheses[0][0] for hypotheses in pending.result()]
 
     def logits(self, source: Sequence[int], target: Sequence[int]) -> list[list[float]]:
-        """Return teacher-forced logits after bos and each id of `target`: [len(target) + 1][vocabulary size].
+        """Return teacher-forced logits after bos and each id of `target`: `[len(target) + 1][vocabulary size]`.
 
         Raises EngineError if an id is out of range.
         """

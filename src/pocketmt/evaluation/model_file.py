@@ -55,7 +55,7 @@ def evaluate_model(
         _check_languages(model, translator, str(baseline), other)
     pairs = list(read_pairs(source, references[0], translator.languages))
     if not pairs:
-        raise DataError(f"{source} and {references[0]} have no lines: there is nothing to score")
+        raise DataError(f"{source} and {references[0]} have no lines: there is nothing to score, give other files")
     sources = [line for line, _ in pairs]
     expected = [[target for _, target in pairs]]
     expected += [[target for _, target in read_pairs(source, each, translator.languages)] for each in references[1:]]
@@ -119,7 +119,7 @@ def measure_speed(
     """
     sentences = list(read_lines(text))
     if not sentences:
-        raise DataError(f"{text} has no lines: there is nothing to time")
+        raise DataError(f"{text} has no lines: there is nothing to time, give another file")
     if lines is not None:
         sentences = lengthened(sentences, lines)
     before = memory_bytes()

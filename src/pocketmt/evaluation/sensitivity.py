@@ -32,7 +32,7 @@ def draw_sensitivity(sensitivity: Sensitivity, path: Path) -> None:
     """Draw BLEU over bits, one line for each part, into a file; its suffix gives the format (.png, .svg, .pdf)."""
     from matplotlib.figure import Figure  # takes a second to import
 
-    figure = Figure(figsize=(7, 4.5), layout="constrained")
+    figure = Figure(figsize=(8, 4.5), layout="constrained")
     axes = figure.add_subplot()
     for index, part in enumerate(dict.fromkeys(score.part for score in sensitivity.scores)):
         scores = sorted((score.bits, score.bleu) for score in sensitivity.scores if score.part == part)
@@ -42,6 +42,6 @@ def draw_sensitivity(sensitivity: Sensitivity, path: Path) -> None:
     axes.set_xticks(sorted({score.bits for score in sensitivity.scores}))
     axes.set_xlabel("bits of a weight of this part")
     axes.set_ylabel("validation BLEU, greedy search")
-    axes.legend(frameon=False, fontsize="small")
+    figure.legend(frameon=False, fontsize="small", loc="outside right upper")  # where no line is
     with atomic_write(path) as stream:
         figure.savefig(stream, format=path.suffix.removeprefix("."))

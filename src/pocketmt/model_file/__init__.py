@@ -1,4 +1,4 @@
-"""The model file: one safetensors file with manifest, vocabulary and packed weights (docs/model-file.md)."""
+"""The model file: one safetensors file with manifest, vocabulary and packed weights (docs/reference/model-file.md)."""
 
 from pocketmt.model_file.architecture import Architecture, LstmArchitecture, TransformerArchitecture
 from pocketmt.model_file.container.header import TensorEntry

@@ -49,7 +49,8 @@ def write_model(
 
     Args:
         path: to write to; its folder must exist and have room for a second copy.
-        manifest: the whole manifest (docs/model-file.md). With `coding`, a file is compressed if that makes it smaller.
+        manifest: the whole manifest (docs/reference/model-file.md). With `coding`, a file is compressed if that makes
+            it smaller.
         tensors: parameters and codes, in the order of the file.
         vocabulary: the serialized SentencePiece model.
         maximum_size: most bytes of the file; None: no limit.

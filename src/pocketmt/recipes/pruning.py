@@ -16,12 +16,12 @@ Share = Annotated[float, Meta(gt=0, lt=1)]
 class FeedForwardNodes(Strict, frozen=True, kw_only=True, tag_field="method", tag="feed_forward_nodes"):
     """Remove nodes of feed-forward layers at the start of a stage (Prato et al. 2020, appendix B)."""
 
-    matrices: Matrices  # whole feed-forward layers, as "encoder.feed_forward"
+    matrices: Matrices  # Whole feed-forward layers, such as "encoder.feed_forward".
     # The running maximum of a node's activation on the training text (x_max), or the L1 norm of its weights.
     criterion: Literal["largest_activation", "weight_norm"] = "largest_activation"
-    threshold: PositiveFloat | None = None  # z: remove nodes with x_max < z sigma(x_max of the layer)
-    ratio: Share | None = None  # share of the nodes of each layer to remove, instead of `threshold`
-    batches: Positive | None = None  # of training text, to estimate x_max; None: NODE_BATCHES
+    threshold: PositiveFloat | None = None  # z: nodes with x_max < z sigma(x_max of the layer) are removed.
+    ratio: Share | None = None  # Share of the nodes of each layer to remove, instead of `threshold`.
+    batches: Positive | None = None  # Batches of training text that estimate x_max; None: 300.
 
     def __post_init__(self) -> None:
         if (self.threshold is None) == (self.ratio is None):
@@ -38,10 +38,10 @@ class GroupLasso(Strict, frozen=True, kw_only=True, tag_field="method", tag="gro
     the parts of each matrix that belong to a head.
     """
 
-    matrices: Matrices  # whole sub-layers, as "encoder.self_attention"
-    granularity: Literal["heads", "rows_and_columns"]
-    strength: PositiveFloat  # lambda
-    dead_below: PositiveFloat = 1e-3  # root mean square of the weights of a group
+    matrices: Matrices  # Whole sub-layers, such as "encoder.self_attention".
+    granularity: Literal["heads", "rows_and_columns"]  # Groups of an attention: its heads, or rows and columns.
+    strength: PositiveFloat  # lambda: larger values remove more.
+    dead_below: PositiveFloat = 1e-3  # A group whose weights have a smaller root mean square is removed.
 
 
 class Magnitude(Strict, frozen=True, kw_only=True, tag_field="method", tag="magnitude"):
@@ -50,11 +50,11 @@ class Magnitude(Strict, frozen=True, kw_only=True, tag_field="method", tag="magn
     Source: Cheong and Daniel 2019, sections 3.2 and 4.3.
     """
 
-    matrices: Matrices
-    from_share: Fraction  # X, at the start
-    to_share: Share  # Y
-    steps: Positive = 9  # from X to Y, of equal size
-    period: Positive  # updates between steps
+    matrices: Matrices  # Sub-layer types or patterns of names.
+    from_share: Fraction  # Share of the weights that is zero from the start.
+    to_share: Share  # Share of the weights that is zero at the end.
+    steps: Positive = 9  # Number of steps from the first share to the second, of equal size.
+    period: Positive  # Updates between steps.
 
     def __post_init__(self) -> None:
         if self.to_share < self.from_share:

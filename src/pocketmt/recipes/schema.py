@@ -30,17 +30,17 @@ from pocketmt.training.configuration import Precision
 class Quantize(Strict, frozen=True, kw_only=True):
     """Some matrices, or some vectors, and their scheme."""
 
-    # Sub-layer types (`pocketmt.recipes.matrices.KINDS`) or patterns of full names.
+    # Sub-layer types or patterns of full names.
     matrices: Annotated[list[Name], Meta(min_length=1)] | msgspec.UnsetType = msgspec.UNSET
     # "biases", "norms" or patterns of full names, instead of matrices. Vectors of one length are quantized as the rows
     # of one matrix: granularity "row" is a vector, "matrix" all vectors of one length in this entry.
     vectors: Annotated[list[Name], Meta(min_length=1)] | msgspec.UnsetType = msgspec.UNSET
-    scheme: Name
-    bits: Annotated[int, Meta(ge=1, le=8)]
-    granularity: Literal["row", "matrix"] | None = None  # None: the scheme's default
-    options: dict[str, object] = msgspec.field(default_factory=dict)  # of the scheme
-    # Of the embedding: the paper's r. Rows are divided by frequency into clusters of `bits`, .., 1 bits and of sizes
-    # 1 : r : r^2 .. (Chung et al. 2020, Algorithm 1).
+    scheme: Name  # Name of a quantization scheme.
+    bits: Annotated[int, Meta(ge=1, le=8)]  # Width of a code.
+    granularity: Literal["row", "matrix"] | None = None  # Weights that share a scale; None: the scheme's default.
+    options: dict[str, object] = msgspec.field(default_factory=dict)  # Further settings of the scheme.
+    # Of the embedding: rows are divided by word frequency into clusters of `bits`, .., 1 bits and of sizes 1 : r : r^2
+    # .. with this r (Chung et al. 2020, Algorithm 1).
     frequency_ratio: Positive | None = None
 
     def __post_init__(self) -> None:
@@ -54,32 +54,32 @@ class LearningRate(Strict, frozen=True, kw_only=True):
     "inverse_square_root" with `constant_updates` and no warm-up is Chung et al. 2020, eq. 3.
     """
 
-    rate: PositiveFloat
-    schedule: Literal["constant", "inverse_square_root", "linear"] = "constant"
-    warmup_updates: NotNegative = 0  # linear from 0
-    constant_updates: NotNegative = 0  # number of the last update at the full rate, from the start of the stage
+    rate: PositiveFloat  # The highest rate.
+    schedule: Literal["constant", "inverse_square_root", "linear"] = "constant"  # How the rate falls after the warm-up.
+    warmup_updates: NotNegative = 0  # First updates, over which the rate rises linearly from 0.
+    constant_updates: NotNegative = 0  # Number of the last update at the full rate, from the start of the stage.
 
 
 class _Retraining(Strict, frozen=True, kw_only=True):
     """Settings of every retraining method; None: as the run was trained."""
 
-    updates: Positive
-    learning_rate: LearningRate
-    # Distillation from the uncompressed model (Kim and Rush 2016): word-level on the references, sequence-level on the
-    # model's translations, or word-level on these.
+    updates: Positive  # Updates of this stage.
+    learning_rate: LearningRate  # Its rate and schedule.
+    # What the model learns from: the references, or the uncompressed model (Kim and Rush 2016): its probabilities on
+    # the references, its translations, or its probabilities on these.
     objective: Literal[
         "references", "word_distillation", "mixed", "sequence_distillation", "word_and_sequence_distillation"
     ] = "references"
-    cross_entropy_weight: Fraction = 0.5  # share of the loss with the objective "mixed"
-    batch_tokens: Positive | None = None
-    label_smoothing: Fraction | None = None
-    clip_norm: PositiveFloat | None = None
-    dropout_scale: Annotated[float, Meta(ge=0, le=1)] = 1.0  # factor of the dropout rates of the run
+    cross_entropy_weight: Fraction = 0.5  # Share of the cross-entropy in the loss of the objective "mixed".
+    batch_tokens: Positive | None = None  # As in the training configuration; None: that of the run.
+    label_smoothing: Fraction | None = None  # As in the training configuration; None: that of the run.
+    clip_norm: PositiveFloat | None = None  # As in the training configuration; None: that of the run.
+    dropout_scale: Annotated[float, Meta(ge=0, le=1)] = 1.0  # Factor of the run's dropout rates.
     # Mixed: operands of matrix products are rounded to bfloat16; weights, validation and results stay float32. Only
     # faster on processors with bfloat16 units.
     precision: Precision = "float32"
-    validate_every: Positive = 500  # updates
-    checkpoint_every: Positive = 100  # updates, between validations
+    validate_every: Positive = 500  # Updates between validations.
+    checkpoint_every: Positive = 100  # Updates between checkpoints; every validation is followed by one, too.
 
 
 class FullPrecision(_Retraining, frozen=True, kw_only=True, tag_field="method", tag="none"):
@@ -93,8 +93,8 @@ class StraightThrough(_Retraining, frozen=True, kw_only=True, tag_field="method"
     and BS-Fixed fixes them (Cheong and Daniel 2019, section 3.1.2).
     """
 
-    parameters: Literal["refitted", "trained", "fixed"] = "refitted"
-    refit_every: Positive = 1
+    parameters: Literal["refitted", "trained", "fixed"] = "refitted"  # What happens to scales, levels and factors.
+    refit_every: Positive = 1  # Updates between fits of refitted parameters.
 
 
 class TrainedParameters(_Retraining, frozen=True, kw_only=True, tag_field="method", tag="trained_parameters"):
@@ -109,8 +109,8 @@ class ErrorFeedback(_Retraining, frozen=True, kw_only=True, tag_field="method", 
     them undo what was learnt.
     """
 
-    period: Positive = 1
-    refit_every: NotNegative = 0
+    period: Positive = 1  # Updates between quantizations.
+    refit_every: NotNegative = 0  # Quantizations between fits of the parameters; 0: fitted once, at the start.
 
 
 class Periodic(_Retraining, frozen=True, kw_only=True, tag_field="method", tag="periodic"):
@@ -119,8 +119,8 @@ class Periodic(_Retraining, frozen=True, kw_only=True, tag_field="method", tag="
     Parameters are refitted as for `ErrorFeedback`.
     """
 
-    period: Positive
-    refit_every: NotNegative = 1
+    period: Positive  # Updates between quantizations.
+    refit_every: NotNegative = 1  # Quantizations between fits of the parameters; 0: fitted once, at the start.
 
 
 SEQUENCE_OBJECTIVES: Final = ("sequence_distillation", "word_and_sequence_distillation")
@@ -130,7 +130,7 @@ Retraining = FullPrecision | StraightThrough | TrainedParameters | ErrorFeedback
 class ErrorCompensation(Strict, frozen=True, kw_only=True, tag_field="method", tag="error_compensation"):
     """No retraining: choose codes that change the layer's outputs little (Frantar et al. 2023, GPTQ)."""
 
-    sentences: Positive = 256  # of the training text, drawn by the recipe's seed
+    sentences: Positive = 256  # Sentences of the training text, drawn by the recipe's seed.
 
 
 # Prato et al. 2020, sections 5.1 and 5.3.
@@ -142,26 +142,26 @@ TRIALS: Final = 20
 class Activations(Strict, frozen=True, kw_only=True):
     """Activations quantized within trained ranges (Prato et al. 2020); see `pocketmt.recipes.activations`."""
 
-    bits: Annotated[int, Meta(ge=2, le=8)]
-    # "strategy": those of section 3.2; "naive": all.
+    bits: Annotated[int, Meta(ge=2, le=8)]  # Width of a code.
+    # The operations that are quantized. "strategy": those of section 3.2; "naive": all; or a list of names.
     operations: Literal["strategy", "naive"] | Annotated[list[Name], Meta(min_length=1)] = "strategy"
-    bucketed: bool | list[Name] = True  # true: the operations of section 3.3; false: none
+    # Operations with a range for each element. true: those of section 3.3; false: none.
+    bucketed: bool | list[Name] = True
     # Patterns of the names of modules; operations elsewhere are not quantized.
     modules: Annotated[list[Name], Meta(min_length=1)] = msgspec.field(default_factory=lambda: ["*"])
     # Operations with a gradient for clamped values; true: all, false: none.
     clamped_gradient: bool | list[Name] = msgspec.field(default_factory=lambda: ["layer_norm_denominator"])
-    # With retraining: number of updates that estimate ranges before this stage quantizes anything; None: DELAY.
+    # With retraining: updates that estimate ranges before this stage quantizes anything; None: 100.
     delay: NotNegative | None = None
-    # Without: ranges are estimated in several trials of some batches; the best by validation is kept.
-    batches: Positive | None = None  # of a trial; None: BATCHES
-    trials: Positive | None = None  # None: TRIALS
+    batches: Positive | None = None  # Without retraining: batches of a trial that estimates ranges; None: 300.
+    trials: Positive | None = None  # Without retraining: trials, of which the best by validation is kept; None: 20.
 
 
 class LogarithmicInputs(Strict, frozen=True, kw_only=True, tag_field="scheme", tag="logarithmic"):
     """Inputs of quantized matrices on a fixed log scale (Aji and Heafield 2020, section 3.5)."""
 
-    bits: Annotated[int, Meta(ge=1, le=4)]
-    # S, the largest magnitude; 1 in the paper, which does not scale activations (section 4.3).
+    bits: Annotated[int, Meta(ge=1, le=4)]  # Width of a code: a sign and a power of two.
+    # The largest magnitude; 1 in the paper, which does not scale activations (section 4.3).
     scale: Annotated[float, Meta(ge=2**-20, le=2**20)] = 1.0
 
 
@@ -171,8 +171,8 @@ class StaticInputs(Strict, frozen=True, kw_only=True, tag_field="scheme", tag="s
     The inputs of each matrix have one scale, calibrated when the first stage that quantizes the matrix begins.
     """
 
-    bits: Literal[8] = 8
-    sentences: Positive = 256  # of the training text, drawn by the recipe's seed
+    bits: Literal[8] = 8  # Width of a code.
+    sentences: Positive = 256  # Sentences of the training text for calibration, drawn by the recipe's seed.
 
 
 MatrixInputs = LogarithmicInputs | StaticInputs
@@ -181,22 +181,24 @@ MatrixInputs = LogarithmicInputs | StaticInputs
 class Stage(Strict, frozen=True, kw_only=True):
     """One step of a recipe: pruning, quantization and retraining, each optional."""
 
-    name: str = ""
-    prune: list[Pruning] | msgspec.UnsetType = msgspec.UNSET
-    quantize: list[Quantize] = msgspec.field(default_factory=list)
-    activations: Activations | msgspec.UnsetType = msgspec.UNSET  # unset: as in the stage before
-    matrix_inputs: MatrixInputs | msgspec.UnsetType = msgspec.UNSET  # the same
-    retraining: Retraining | ErrorCompensation | None = None  # None: quantization after training
+    name: str = ""  # Name for the log.
+    prune: list[Pruning] | msgspec.UnsetType = msgspec.UNSET  # Parts to remove from the network.
+    quantize: list[Quantize] = msgspec.field(default_factory=list)  # Matrices and vectors, with their schemes.
+    # Quantized operations of a Transformer; not set: as in the stage before.
+    activations: Activations | msgspec.UnsetType = msgspec.UNSET
+    # Quantized inputs of quantized matrices; not set: as in the stage before.
+    matrix_inputs: MatrixInputs | msgspec.UnsetType = msgspec.UNSET
+    retraining: Retraining | ErrorCompensation | None = None  # How the stage trains; None: it does not.
 
 
 class Recipe(Strict, frozen=True, kw_only=True):
     """A description of how a trained model is compressed."""
 
-    name: Name
-    stages: Annotated[list[Stage], Meta(min_length=1)]
-    paper: str = ""  # the paper's table and row that it reproduces
-    description: str = ""
-    seed: int = 1  # of batches and dropout, and of the weights of a random start
+    name: Name  # Name of the recipe.
+    stages: Annotated[list[Stage], Meta(min_length=1)]  # Its stages, in order.
+    paper: str = ""  # The paper's section, or the table and row that it reproduces.
+    description: str = ""  # What the recipe does, for `pocketmt compress --list`.
+    seed: int = 1  # Of batches and dropout, and of the weights of a random start.
     # "random": train from random weights instead of the run's (Prato et al. 2020, section 5.3; Aji and Heafield 2020,
     # Table 2).
     start: Literal["trained", "random"] = "trained"

@@ -7,20 +7,23 @@ from typing import Final
 from pocketmt.sentences.abbreviations import ORDINAL_LANGUAGES, words
 
 # Final punctuation of scripts with spaces; a space must follow, after closing quotation marks and brackets.
-_SPACED: Final = r"[.!?…‥։؟۔।॥።፧။៕]+"
+_SPACED_MARKS: Final = ".!?…‥։؟۔।॥።፧။៕"
+_SPACED: Final = rf"(?<![{_SPACED_MARKS}])[{_SPACED_MARKS}]+"
 _CLOSING: Final = r"""(?:["'”’»«)\]›“」』）】]|[ \u00a0\u202f]»)*"""
 # Final punctuation of Chinese and Japanese, which needs no space.
-_UNSPACED: Final = r"[。！？｡．]+"
-_BREAK: Final = r"\s*[\n\r]\s*"
+_UNSPACED: Final = "(?<![。！？｡．])[。！？｡．]+"
+_BREAK: Final = r"(?<!\s)\s*[\n\r]\s*"
+# No run of the same characters is searched from more than its start, so that the time is proportional to the text.
 _CANDIDATE: Final = re.compile(
-    rf"(?P<break>{_BREAK})|(?P<unspaced>{_UNSPACED})(?P<closed>[」』）】”’\"]*)(?P<gap>\s*)(?=\S)"
-    rf"|(?P<mark>{_SPACED}){_CLOSING}(?P<space>\s+)(?=\S)"
+    rf"(?P<break>{_BREAK})|(?P<unspaced>{_UNSPACED})(?P<closed>[」』）】”’\"]*)(?P<gap>[^\S\n\r]*)(?=\S)"
+    rf"|(?P<mark>{_SPACED}){_CLOSING}(?P<space>[^\S\n\r]+)(?=\S)"
 )
 _OPENING_BRACKETS: Final = "「『（【"
 _CLOSING_BRACKETS: Final = "」』）】"
 # After a quotation in Japanese, these letters continue the sentence that quotes it.
 _CONTINUES: Final = tuple("とっのはがをにもなで、，")
 _OPENING: Final = "\"'“”‘„«»‹(<[{¿¡-–—*•#"
+_WORD: Final = re.compile(r"\w+(?:['’]\w+)?")
 _ACRONYM: Final = re.compile(r"(?:\w\.)+\w")
 _ROMAN: Final = re.compile(r"[IVXL]{1,6}")
 
@@ -102,7 +105,7 @@ def _ends(text: str, start: int, match: re.Match[str], language: str, any_case: 
 
 def _following_word(text: str, start: int) -> str:
     """Return the word from `start` on, without quotation marks, brackets and dashes before it."""
-    found = re.compile(r"\w+(?:['’]\w+)?").search(text, start, start + 40)
+    found = _WORD.search(text, start, start + 40)
     if found is None or text[start : found.start()].strip(_OPENING + " "):
         return ""
     return found.group()

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import BinaryIO, Final, cast
 
 from pocketmt.atomic_file import write_together
-from pocketmt.errors import ConfigurationError, DataError
+from pocketmt.errors import ConfigurationError, DataError, unreadable
 from pocketmt.text.formats.format import Languages, Side, format_of
 
 _BLOCK_BYTES: Final = 1 << 16
@@ -155,7 +155,7 @@ def _reading(path: Path) -> Iterator[BinaryIO]:
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise DataError(f"{path}: broken gzip ({error}): download or compress it again") from error
     except OSError as error:
-        raise DataError(f"{path}: cannot be read ({error.strerror or error})") from error
+        raise DataError(unreadable(path, error)) from error
 
 
 def _same_file(first: Path, second: Path) -> bool:

@@ -65,7 +65,9 @@ class PairChunks:
                 for each in (chunk.source, chunk.source_lengths, chunk.target, chunk.target_lengths):
                     _save(self._file, each)
             if not self.pairs:
-                raise DataError("the text has no sentence pair with text on both sides: nothing can be learnt")
+                raise DataError(
+                    "the text has no sentence pair with text on both sides, nothing can be learnt: give other text"
+                )
             self._kept = stack.pop_all()
 
     def __iter__(self) -> Iterator[Chunk]:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import sentencepiece
 
-from pocketmt.errors import DataError
+from pocketmt.errors import DataError, unreadable
 from pocketmt.text.normalization import normalize
 
 PAD, BOS, EOS, UNK = 0, 1, 2, 3
@@ -38,7 +38,7 @@ class Vocabulary:
         try:
             model = path.read_bytes()
         except OSError as error:
-            raise DataError(f"{path}: cannot be read ({error.strerror or error})") from error
+            raise DataError(unreadable(path, error)) from error
         try:
             return cls(model)
         except DataError as error:

@@ -1,5 +1,6 @@
 """Configuration of a training run, read from TOML; training defaults are defined only here."""
 
+import math
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
@@ -28,12 +29,12 @@ class Data(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     such as authentic and synthetic text; both sides then have the same number of files.
     """
 
-    source_language: str
-    target_language: str
-    training_source: Files
-    validation_source: str
-    training_target: Files | None = None
-    validation_target: str | None = None
+    source_language: str  # Code of the source language, such as "en"; stored in model files.
+    target_language: str  # Code of the target language.
+    training_source: Files  # Source side of the training text: one file, or a list.
+    validation_source: str  # Source side of held-out text, by which the best weights are chosen.
+    training_target: Files | None = None  # Target side, line by line; as many files as on the source side.
+    validation_target: str | None = None  # Target side of the held-out text.
     # What a line of the text is. Text for a model of sentences is later split into sentences; see docs/sentences.md.
     unit: Literal["sentence", "line", "document"] = "sentence"
     # A SentencePiece file, the folder of a run or a model file; None: a vocabulary is learnt from the training text.
@@ -42,7 +43,7 @@ class Data(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     maximum_length: Positive = 200  # Pieces on each side; longer pairs are removed.
     maximum_ratio: Annotated[float, Meta(ge=1)] = 4.0  # Largest ratio of the two lengths in pieces.
     remove_identical: bool = False  # Whether pairs with the same text on both sides are removed.
-    remove_duplicates: bool = False
+    remove_duplicates: bool = False  # Whether pairs that have occurred before are removed.
 
     @property
     def training_files(self) -> list[tuple[Path, Path]]:
@@ -75,21 +76,22 @@ class Data(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Model(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Sizes and dropout rates of the network. Sizes that are given replace those of the preset."""
 
-    preset: str = "tiny"  # A name in `pocketmt.models.presets.PRESETS`.
-    encoder_layers: Positive | None = None
-    decoder_layers: Positive | None = None
-    model_dimension: Positive | None = None
-    feed_forward_dimension: Positive | None = None
+    preset: str = "tiny"  # Name of an architecture, whose sizes the next keys replace.
+    encoder_layers: Positive | None = None  # Number of encoder layers.
+    decoder_layers: Positive | None = None  # Number of decoder layers.
+    model_dimension: Positive | None = None  # Size of embeddings and of the residual stream.
+    feed_forward_dimension: Positive | None = None  # Nodes of each feed-forward layer.
     recurrent_dimension: Positive | None = None  # State size of LSTM layers.
-    attention_heads: Positive | None = None
+    attention_heads: Positive | None = None  # Heads of each attention.
     attention_dimension: Positive | None = None  # Number of heads times head size.
-    attention_bias: bool | None = None
+    attention_bias: bool | None = None  # Whether the matrices of attention have biases.
+    # Self-attention, or the simpler recurrent unit of fast students (SSRU; Kim et al. 2019).
     decoder_autoregression: Literal["self_attention", "ssru"] | None = None
-    tied_decoder_layers: bool | None = None
-    norm: Literal["post", "pre"] = "post"
-    dropout: Fraction = 0.3
-    attention_dropout: Fraction = 0.0
-    feed_forward_dropout: Fraction = 0.0
+    tied_decoder_layers: bool | None = None  # Whether all decoder layers share their weights.
+    norm: Literal["post", "pre"] = "post"  # Layer normalization after or before each sub-layer.
+    dropout: Fraction = 0.3  # Dropout rate of embeddings and of the outputs of sub-layers.
+    attention_dropout: Fraction = 0.0  # Dropout rate of attention weights.
+    feed_forward_dropout: Fraction = 0.0  # Dropout rate between the two layers of a feed-forward network.
 
     def architecture(self, vocabulary_size: int) -> Architecture:
         """Return the architecture of the network; ConfigurationError if its sizes do not fit together."""
@@ -104,26 +106,26 @@ class Model(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Training(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Optimization by Adam: inverse square root schedule with final decay, label smoothing and early stopping."""
 
-    seed: int = 1
-    batch_tokens: Positive = 2048
+    seed: int = 1  # Of the initial weights, dropout and the order of batches.
+    batch_tokens: Positive = 2048  # Pieces of a batch, padding included, on the longer side.
     learning_rate: PositiveFloat = 3e-3  # The peak, at the end of the warm-up.
-    warmup_updates: Positive = 1000
+    warmup_updates: Positive = 1000  # First updates, over which the rate rises linearly from 0.
     decay_updates: Annotated[int, Meta(ge=0)] = 0  # Last updates, over which the rate falls linearly to 0.
     # What the model learns from: the target side of the training text, the teacher's probabilities of all pieces at
     # each position (Kim and Rush 2016, section 3.1), or both.
     objective: Literal["references", "word_distillation", "mixed"] = "references"
     cross_entropy_weight: Fraction = 0.5  # Weight in the "mixed" objective; the divergence has the rest.
     teacher: str | None = None  # A run or a model file with this vocabulary, unless the objective is "references".
-    label_smoothing: Fraction = 0.1
-    clip_norm: PositiveFloat = 1.0
-    maximum_updates: Positive = 20_000
+    label_smoothing: Fraction = 0.1  # Probability that is spread evenly over all pieces (Szegedy et al. 2016).
+    clip_norm: PositiveFloat = 1.0  # Largest L2 norm of all gradients together; larger ones are scaled down.
+    maximum_updates: Positive = 20_000  # Training stops after this number of updates.
     validate_every: Positive = 500  # Updates between validations.
     checkpoint_every: Positive = 100  # Updates between checkpoints; every validation is followed by one, too.
     averaged_checkpoints: Positive = 8  # Number of last validations whose weights are averaged.
     patience: Positive = 10  # Validations without a better BLEU before training stops.
     threads: Annotated[int, Meta(ge=0)] = 0  # PyTorch threads of each process; 0: PyTorch's default.
-    devices: Positive = 1
-    accelerator: Literal["auto", "cpu", "gpu"] = "auto"
+    devices: Positive = 1  # Number of processors or GPUs that share each batch.
+    accelerator: Literal["auto", "cpu", "gpu"] = "auto"  # "auto" takes a GPU if PyTorch finds one.
     # Mixed: matrix products read bfloat16 and everything else stays float32. About twice as fast on processors with
     # bfloat16 units.
     precision: Precision = "float32"
@@ -132,9 +134,9 @@ class Training(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Configuration of a training run."""
 
-    data: Data
-    model: Model = Model()
-    training: Training = Training()
+    data: Data  # Text and vocabulary.
+    model: Model = Model()  # Sizes of the network.
+    training: Training = Training()  # Optimization.
 
 
 # Settings of training that may change during a run: when it ends, and how it is computed.
@@ -177,6 +179,9 @@ def _check_data(configuration: Configuration) -> None:
 
 def _check_training(configuration: Configuration) -> None:
     training = configuration.training
+    for name in ("learning_rate", "clip_norm"):
+        if not math.isfinite(getattr(training, name)):
+            raise ConfigurationError(f"{name} is {getattr(training, name)}: give a finite number")
     if training.objective != "references" and training.teacher is None:
         raise ConfigurationError(
             f"the objective {training.objective!r} needs a teacher: name the folder of a run or a model file"

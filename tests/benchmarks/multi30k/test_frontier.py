@@ -1,9 +1,8 @@
 """The frontier of size and quality, chosen on the validation set."""
 
-from pathlib import Path
 from typing import Any
 
-from benchmarks.multi30k.frontier import draw, frontier, goals
+from benchmarks.multi30k.frontier import frontier, goals
 
 
 def row(recipe: str, size: int, perplexity: float, bleu: float = 30.0) -> dict[str, Any]:
@@ -39,10 +38,3 @@ def test_a_goal_names_the_best_file_that_is_small_enough() -> None:
     found = {each["goal_smaller"]: each["recipe"] for each in goals(ROWS, 1600)}
     assert found == {3.8: "half", 7.8: "tiny", 11.8: "tiny", 16.0: "tiny"}
     assert goals([row("whole", 1600, 5.0)], 1600) == []
-
-
-def test_the_figure_names_the_frontier(tmp_path: Path) -> None:
-    picture = tmp_path / "frontier.svg"
-    draw({"rows": [*ROWS, {"recipe": "not scored", "bytes": 1, "perplexity": 1.0}]}, picture)
-    text = picture.read_text()
-    assert "half" in text and "tiny" in text and "not scored" not in text

@@ -11,7 +11,7 @@ from tests.compression.tiny_run import write_tiny_run
 
 def test_each_part_has_our_scores_and_the_papers(tmp_path: Path) -> None:
     run = write_tiny_run(tmp_path)
-    main([str(run), "--sentences", "2", "--output", str(tmp_path / "r.json"), "--picture", str(tmp_path / "p.svg")])
+    main([str(run), "--sentences", "2", "--output", str(tmp_path / "r.json")])
     record = read_record(tmp_path / "r.json")
     rows = {row["part"]: row for row in record["rows"]}
     encoder = rows["encoder"]
@@ -19,4 +19,3 @@ def test_each_part_has_our_scores_and_the_papers(tmp_path: Path) -> None:
     assert encoder["paper_degradation"] == pytest.approx(-7.775)  # the paper rounds it to -7.8
     assert encoder["degradation"] == sum(encoder[f"bleu{bits}"] for bits in (4, 3, 2, 1)) / 4 - record["whole"]["bleu"]
     assert rows["embedding"]["loss1"] != rows["embedding"]["loss4"]
-    assert (tmp_path / "p.svg").exists()

@@ -1,24 +1,23 @@
-"""The figures of the documentation: reproducible from their records, or an error that names what is missing."""
+"""The pictures of the documentation: drawn from their records, or an error that names what is missing."""
 
-import re
+import xml.etree.ElementTree
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from benchmarks.pictures.__main__ import PICTURES, ROOT, draw
-from benchmarks.pictures.kernels import MARKERS, PLACES, SHAPES
+from benchmarks.data import ROOT
+from benchmarks.pictures.__main__ import PICTURES, draw
+from benchmarks.pictures.kernels import FAMILIES, PLACES, SHAPE
+from benchmarks.pictures.overview import POINTS
 from benchmarks.pictures.peers import CASES
+from benchmarks.pictures.sensitivity import PARTS
 from benchmarks.record_files import write_record
 from pocketmt.errors import ConfigurationError, DataError
 
-NAMES = re.compile(r"\b[mp][0-9a-f]{10}\b")  # that Matplotlib makes of a part's digits
-NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
-
 
 def side(name: str, weights: str, milliseconds: float) -> dict[str, Any]:
-    times = {"fastest_milliseconds": milliseconds - 1, "slowest_milliseconds": milliseconds + 1}
-    return {"side": name, "weights": weights, "milliseconds_per_sentence": milliseconds, **times}
+    return {"side": name, "weights": weights, "milliseconds_per_sentence": milliseconds}
 
 
 def peer_record(model: str, decoder: str, shortlist: bool) -> dict[str, Any]:
@@ -28,40 +27,50 @@ def peer_record(model: str, decoder: str, shortlist: bool) -> dict[str, Any]:
         for with_shortlist in sorted({False, shortlist})
         for case in CASES
     ]
-    sides = [side("Marian", "int8", 40.0), side("CTranslate2", "int8", 30.0), side("PocketMT", "uniform8", 20.0)]
+    peers = [side("Marian", "int8", 40.0), side("CTranslate2", "int8", 30.0)]
+    sides = [*peers, side("PocketMT", "uniform8", 20.0), side("PocketMT", "logarithmic4", 10.0)]
     ratios = ({"peer_milliseconds": 40.0, "speed_ratio": 2.0}, {"peer_milliseconds": 30.0, "speed_ratio": 1.5})
     return {
-        "rows": [{**place, "weights": "uniform8", **ratio} for place in places for ratio in ratios],
+        "rows": [
+            {**place, "weights": weights, **ratio}
+            for place in places
+            for weights in ("uniform8", "logarithmic4")
+            for ratio in ratios
+        ],
         "measurements": [*({**place, "sides": sides} for place in places), {"model": model, "settings": []}],
     }
 
 
-def kernel_row(instruction_set: str, shape: str, weights: str, count: int) -> dict[str, Any]:
-    place = {"instruction_set": instruction_set, "shape": shape, "weights": weights, "count": count}
-    return {**place, "floor_share": dict.fromkeys(MARKERS, 0.5)}
+def scored(recipe: str, size: int, bleu: float) -> dict[str, Any]:
+    return {"recipe": recipe, "bytes": size, "entropy_coded_bytes": size + 1, "tests": {"bleu": bleu}}
 
 
 def made_up() -> dict[str, dict[str, Any]]:
+    sizes = {"rows": [scored(name, 2_000_000 * (number + 1), 36.0) for number, name in enumerate(POINTS)]}
+    kernel_places = [(name, place, count) for name in ("newest", "oldest") for place in PLACES for count in (1, 32)]
     return {
         "peer": peer_record("base", "self-attention", False),
         "peer-students": peer_record("6-2.tiny", "self-attention", True),
         "peer-deep-students": peer_record("12-1.tiny", "ssru", True),
+        "multi30k/small": sizes,
+        "multi30k/compression": sizes,
+        "multi30k/sensitivity": {
+            "rows": [{"part": part, "bleu2": 35.0, "bleu1": 10.0} for part in PARTS],
+            "whole": {"bleu": 39.0},
+        },
         "kernels": {
             "rows": [
-                kernel_row(instruction_set, shape, weights, count)
-                for instruction_set in ("newest", "oldest")
-                for shape in SHAPES
-                for weights in PLACES
-                for count in (1, 32)
+                {
+                    "instruction_set": instruction_set,
+                    "shape": SHAPE,
+                    "weights": place,
+                    "count": count,
+                    "times_int8": dict.fromkeys(FAMILIES, 1.5),
+                }
+                for instruction_set, place, count in kernel_places
             ]
         },
     }
-
-
-def parts(picture: Path) -> tuple[list[str], list[float]]:
-    """Return what is drawn, and all numbers of where: another processor may round their last digits otherwise."""
-    text = NAMES.sub("name", picture.read_text(encoding="utf-8"))
-    return NUMBER.split(text), [float(number) for number in NUMBER.findall(text)]
 
 
 def drawn(picture: str, records: dict[str, dict[str, Any]], folder: Path) -> str:
@@ -72,32 +81,50 @@ def drawn(picture: str, records: dict[str, dict[str, Any]], folder: Path) -> str
 
 
 @pytest.mark.parametrize("name", PICTURES)
-def test_the_figures_of_the_documentation_are_up_to_date(name: str, tmp_path: Path) -> None:
+def test_the_pictures_of_the_documentation_are_up_to_date(name: str, tmp_path: Path) -> None:
     draw(name, ROOT / "benchmarks" / "records", tmp_path)
-    (shapes, places), (shown_shapes, shown_places) = (parts(folder / name) for folder in (tmp_path, ROOT / "docs"))
-    same = shapes == shown_shapes and shown_places == pytest.approx(places, abs=0.05)
-    assert same, f"docs/{name} is not what its records say: run `python -m benchmarks.pictures`"
+    shown = ROOT / "docs" / "pictures" / name
+    assert shown.read_text() == (tmp_path / name).read_text(), "run `python -m benchmarks.pictures`"
 
 
-@pytest.mark.parametrize("name", ["speed.svg", "students.svg"])
+@pytest.mark.parametrize("name", PICTURES)
+def test_each_picture_is_described_and_has_both_color_schemes(name: str, tmp_path: Path) -> None:
+    text = drawn(name, made_up(), tmp_path)
+    names = {element.tag.rpartition("}")[2] for element in xml.etree.ElementTree.fromstring(text)}
+    assert {"title", "desc", "style"} <= names
+    light, dark = text.partition("<style>")[2].partition("</style>")[0].split("@media(prefers-color-scheme:dark)")
+    colored = [rule.partition("{")[0] for rule in light.split("}") if "#" in rule]
+    assert colored
+    assert all(f"{name}{{" in dark for name in colored)
+
+
+@pytest.mark.parametrize("name", ["speed.svg", "students.svg", "overview.svg"])
 def test_each_engine_has_its_time_and_ours_the_ratio_to_the_faster_peer(name: str, tmp_path: Path) -> None:
     text = drawn(name, made_up(), tmp_path)
-    for shown in ("Marian int8", "40.0", "CTranslate2 int8", "30.0", "PocketMT uniform8", "20.0  (1.5 ×)"):
+    for shown in ("Marian 8 bit", "40.0", "CTranslate2 8 bit", "30.0", "PocketMT 8 bit", "20.0 (1.5×)"):
         assert f">{shown}</text>" in text
-    assert "(2.0 ×)" not in text
+    assert "(2.0×)" not in text
 
 
-def test_a_peer_that_is_faster_without_a_shortlist_is_marked(tmp_path: Path) -> None:
+def test_a_peer_that_is_faster_without_a_shortlist_is_shown_without_one(tmp_path: Path) -> None:
     records = made_up()
-    assert drawn("students.svg", records, tmp_path).count("stroke: #ffffff; stroke-width: 2") == 0
-    records["peer-students"]["measurements"][0]["sides"] = [side("Marian", "int8", 35.0)]
-    assert drawn("students.svg", records, tmp_path).count("stroke: #ffffff; stroke-width: 2") == 1
+    assert "Marian 8 bit *" not in drawn("students.svg", records, tmp_path)
+    records["peer-students"]["measurements"][0]["sides"] = [side("Marian", "int8", 25.0)]
+    text = drawn("students.svg", records, tmp_path)
+    assert text.count("Marian 8 bit *") == 1
+    assert "20.0 (1.2×)" in text
+
+
+def test_points_of_sizes_are_named(tmp_path: Path) -> None:
+    text = drawn("size.svg", made_up(), tmp_path)
+    assert all(f">{recipe}</text>" in text for recipe in POINTS if recipe != "fp32-continued")
+    assert ">uncompressed</text>" in text and ">8 MB</text>" in text
 
 
 def test_kernels_are_drawn_on_the_best_instruction_set(tmp_path: Path) -> None:
     text = drawn("kernels.svg", made_up(), tmp_path)
-    assert "newest" in text and "oldest" not in text
-    assert all(f">{family}</text>" in text for family in MARKERS)
+    assert "NEWEST" in text and "OLDEST" not in text
+    assert all(text.count(f">{name}</text>") == len(PLACES) for name in FAMILIES.values())
 
 
 def test_a_record_that_lacks_data_is_refused(tmp_path: Path) -> None:
@@ -107,10 +134,15 @@ def test_a_record_that_lacks_data_is_refused(tmp_path: Path) -> None:
     del records["peer"]["measurements"][0]
     records["peer-students"]["measurements"][4]["sides"][2]["weights"] = "ternary"
     records["kernels"]["rows"] = [row for row in records["kernels"]["rows"] if row["weights"] == "cache"]
-    with pytest.raises(ConfigurationError, match=r"no measurements of .*base, random weights.*one by one, greedy"):
-        drawn("speed.svg", records, tmp_path)
-    with pytest.raises(ConfigurationError, match="no color, or no rows, of the weights ternary of PocketMT"):
-        drawn("students.svg", records, tmp_path)
-    with pytest.raises(ConfigurationError, match="no row of newest, 2048 x 512, memory"):
-        drawn("kernels.svg", records, tmp_path)
+    records["multi30k/sensitivity"]["rows"].pop()
+    records["multi30k/small"]["rows"].pop(0)
+    for name, message in (
+        ("speed.svg", "no measurements of .*base, random weights.*one by one, greedy"),
+        ("students.svg", "of the weights ternary of PocketMT"),
+        ("kernels.svg", f"no row of newest, {SHAPE}, memory"),
+        ("sensitivity.svg", "has no encoder.feed_forward"),
+        ("size.svg", "no scores of fp32-continued"),
+    ):
+        with pytest.raises(ConfigurationError, match=message):
+            drawn(name, records, tmp_path)
     assert not list(tmp_path.glob("*.svg"))

@@ -106,7 +106,7 @@ def test_reader_and_schema_take_the_same_bits_and_granularities(name: str, granu
 
 
 def test_the_page_of_the_format_names_every_form() -> None:
-    page = (Path(__file__).parents[3] / "docs" / "model-file.md").read_text()
+    page = (Path(__file__).parents[3] / "docs" / "reference" / "model-file.md").read_text()
     assert [name for name in STORED_FORMS if f"| `{name}` |" not in page] == []
 
 

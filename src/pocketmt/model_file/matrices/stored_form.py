@@ -1,7 +1,8 @@
 """The contract of a stored form: how codes and parameters of a row group lie in a model file.
 
 A new stored form takes four places: a class in `stored_forms.py`, its rows in `pocketmt.packing.reference.stored_rows`,
-a function in `native/model/group_packing.cpp`, and the format specification (docs/model-file.md and its schema).
+a function in `native/model/group_packing.cpp`, and the format specification (docs/reference/model-file.md and its
+schema).
 """
 
 from collections.abc import Mapping

@@ -1,0 +1,1 @@
+"""Time, memory and size of every step of the tutorial, on real text."""

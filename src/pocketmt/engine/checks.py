@@ -1,0 +1,63 @@
+"""Checks of translations against their sources: missing words, and placeholders, URLs and numbers that were changed."""
+
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final
+
+from pocketmt.engine.line_parts import DividedLine
+from pocketmt.sentences.protected import lost_parts
+from pocketmt.sentences.word_count import count_words, is_too_long, is_too_short
+
+MOST_WARNINGS: Final = 10  # Further lines are only counted.
+_MOST_LOST: Final = 5  # Parts that a warning names.
+_MOST_SHOWN: Final = 80  # Characters of such a part.
+
+
+class TranslationWarning(UserWarning):
+    """A translation that may lack text of its source, or text that was copied instead of translated."""
+
+
+def _warn(message: str) -> None:
+    # The caller of Translator is above this function, `check`, and two functions of the engine.
+    warnings.warn(message, TranslationWarning, stacklevel=5)
+
+
+class TranslationChecks:
+    """Checks translations in the order of their lines.
+
+    Args:
+        report: receives a message for each of the first 10 lines in which something was found, with the number of the
+            line, counted from 1; by default it becomes a `TranslationWarning`.
+
+    Attributes:
+        lines: how many were checked.
+        suspicious: in how many something was found.
+    """
+
+    def __init__(self, report: Callable[[str], None] = _warn) -> None:
+        self.lines = 0
+        self.suspicious = 0
+        self._report = report
+
+    def check(self, lines: Sequence[DividedLine], translations: Sequence[str]) -> None:
+        """Check the next lines."""
+        for line, translation in zip(lines, translations, strict=True):
+            self.lines += 1
+            if found := "; ".join(_problems(line, translation)):
+                self.suspicious += 1
+                if self.suspicious <= MOST_WARNINGS:
+                    self._report(f"line {self.lines}: {found}")
+
+
+def _problems(line: DividedLine, translation: str) -> Iterator[str]:
+    if line.copied:
+        yield f"text was copied, not translated: {line.copied[0]}"
+        return
+    source, translated = count_words(line.line), count_words(translation)
+    if is_too_short(source, translated):
+        yield f"{source:.0f} words became {translated:.0f}: text may be missing"
+    elif is_too_long(source, translated):
+        yield f"{source:.0f} words became {translated:.0f}: text may be repeated"
+    if lost := lost_parts(line.line, translation):
+        more = f" and {len(lost) - _MOST_LOST} more" if len(lost) > _MOST_LOST else ""
+        yield f"the translation lacks {', '.join(part[:_MOST_SHOWN] for part in lost[:_MOST_LOST])}{more}"

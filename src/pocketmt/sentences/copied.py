@@ -1,0 +1,34 @@
+"""Sentences that are copied instead of translated: those without words, and what is no text."""
+
+import re
+import unicodedata
+from typing import Final
+
+from pocketmt.sentences.protected import has_words
+from pocketmt.sentences.scripts import WITHOUT_SPACES
+
+LONGEST_WORD: Final = 1000  # characters
+_LONG_WORD: Final = re.compile(rf"(?<![^\s{WITHOUT_SPACES}])[^\s{WITHOUT_SPACES}]{{{LONGEST_WORD + 1},}}")
+_LEAST_UNREADABLE: Final = 8  # characters
+_MOST_UNREADABLE: Final = 0.3  # of the characters that are not white space
+_UNREADABLE: Final = ("Cc", "Co", "Cn", "Cs")
+
+
+def reason_to_copy(sentence: str, longest: int) -> str | None:
+    """Return why a sentence is not translated: empty if it has no words, else a reason to warn about.
+
+    None: it is to be translated. `longest` is the most characters of a sentence.
+    """
+    if len(sentence) > longest:
+        return f"a sentence has {len(sentence):,} characters; the limit is {longest:,} (longest_sentence)"
+    if not sentence.isprintable() or "\ufffd" in sentence:
+        visible = [character for character in sentence if not character.isspace()]
+        unreadable = sum(each == "\ufffd" or unicodedata.category(each) in _UNREADABLE for each in visible)
+        if unreadable >= _LEAST_UNREADABLE and unreadable > _MOST_UNREADABLE * len(visible):
+            return f"{unreadable:,} of {len(visible):,} characters are not text"
+    return None if has_words(sentence) else ""
+
+
+def long_words(sentence: str) -> list[tuple[int, int]]:
+    """Return start and end of the words that are too long to be words."""
+    return [match.span() for match in _LONG_WORD.finditer(sentence)] if len(sentence) > LONGEST_WORD else []

@@ -1,0 +1,52 @@
+"""Parts of a text that a translation must keep: URLs, e-mail addresses, tags, placeholders and numbers."""
+
+import re
+from collections import Counter
+from typing import Final
+
+_URL: Final = r"(?:(?:https?|ftp)://|www\.)[^\s<>\"“”«»]*[^\s<>\"“”«».,;:!?…)\]}'’。、！？]"
+_EMAIL: Final = r"(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+"
+_TAG: Final = r"</?[A-Za-z][^<>]*>"
+_BRACES: Final = r"\$?\{\{?[^{}\s]*\}?\}|\$\([A-Za-z_]\w*\)"
+_FORMAT: Final = r"%(?:\d+\$|\(\w+\))?[-+#0]{0,4}\d{0,4}(?:\.\d{1,4})?[a-zA-Z@](?!\w)"
+_VARIABLE: Final = r"\$(?:[A-Za-z_]\w*|\d(?![\d.,]*\d))"
+_NUMBER: Final = r"\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?!\d)|\d+(?:[.,:'’]\d+)*"
+# Numbers up to this one are often written as words, so they are not asked for.
+_SPELLED_OUT: Final = 12
+_PROTECTED: Final = re.compile(
+    f"(?P<kept>{'|'.join((_URL, _EMAIL, _TAG, _BRACES, _FORMAT, _VARIABLE))})|(?P<number>{_NUMBER})"
+)
+_MARKS: Final = re.compile(r"[\d@%{$<]|://|www\.")
+_WORD: Final = re.compile(r"[^\W\d_]")
+
+
+def has_words(text: str) -> bool:
+    """Whether a text has letters outside its URLs, e-mail addresses, tags and placeholders."""
+    return _WORD.search(_PROTECTED.sub(" ", text) if _MARKS.search(text) else text) is not None
+
+
+def lost_parts(source: str, translation: str) -> list[str]:
+    """Return the protected parts of a source text that its translation lacks, in their order.
+
+    A number may have other separators, since languages differ in these: "1,000.5" is kept by "1.000,5". Whole numbers
+    up to 12 are left out, because many languages write them as words. A part that occurs twice is needed twice.
+    """
+    if not _MARKS.search(source):
+        return []
+    needed = _parts(source)
+    found = Counter(key for key, _ in _parts(translation))
+    lost = []
+    for key, part in needed:
+        if found[key] > 0:
+            found[key] -= 1
+        elif not (len(part) <= 2 and part.isdecimal() and int(part) <= _SPELLED_OUT):
+            lost.append(part)
+    return lost
+
+
+def _parts(text: str) -> list[tuple[str, str]]:
+    """Return the protected parts of a text, each after the form in which it is compared."""
+    return [
+        (match[0] if match["number"] is None else "".join(filter(str.isdecimal, match[0])), match[0])
+        for match in _PROTECTED.finditer(text)
+    ]

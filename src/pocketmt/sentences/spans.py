@@ -1,0 +1,47 @@
+"""Division of a line into sentences that are translated and text that is copied."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pocketmt.sentences.boundaries import sentence_spans
+from pocketmt.sentences.copied import LONGEST_WORD, long_words, reason_to_copy
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A part of a line from `start` to `end`, without white space around it.
+
+    Attributes:
+        reason: why it is copied: empty if it has no words, else a reason to warn about. None: it is to be translated.
+    """
+
+    start: int
+    end: int
+    reason: str | None
+
+
+def translation_spans(line: str, language: str, *, split: bool, longest: int) -> Iterator[Span]:
+    """Yield the sentences of a line and what is copied of it; between them is only white space.
+
+    Args:
+        line: of any length; the time is proportional to it.
+        language: as in `sentence_spans`.
+        split: whether the line is split into sentences; if not, it is one.
+        longest: most characters of a sentence that is translated.
+    """
+    for start, end in sentence_spans(line, language) if split else [(0, len(line))]:
+        position = start
+        if reason_to_copy(line[start:end], longest) is None:
+            for first, last in long_words(line[start:end]):
+                yield from _span(line, position, start + first, longest)
+                position = start + last
+                reason = f"a word has {last - first:,} characters; the limit is {LONGEST_WORD:,}"
+                yield Span(start + first, position, reason)
+        yield from _span(line, position, end, longest)
+
+
+def _span(line: str, start: int, end: int, longest: int) -> Iterator[Span]:
+    text = line[start:end]
+    start, end = end - len(text.lstrip()), start + len(text.rstrip())
+    if start < end:
+        yield Span(start, end, reason_to_copy(line[start:end], longest))

@@ -1,0 +1,34 @@
+"""Numbers of words, also of scripts without spaces between words, and the comparison of source and translation."""
+
+import re
+from typing import Final
+
+from pocketmt.sentences.scripts import WITHOUT_SPACES
+
+_WORD: Final = re.compile(rf"[^\W{WITHOUT_SPACES}]+|[{WITHOUT_SPACES}]")
+_UNSPACED: Final = re.compile(rf"[{WITHOUT_SPACES}]")
+_CHARACTERS_OF_WORD: Final = 2  # Mean of a word in a script without spaces.
+
+# A translation is suspicious if its number of words is below FEWEST x source words - MARGIN_BELOW, or above
+# MOST x source words + MARGIN_ABOVE. docs/sentences.md says how often that is so for human translations.
+FEWEST: Final = 0.5
+MARGIN_BELOW: Final = 2
+MOST: Final = 2.5
+MARGIN_ABOVE: Final = 10
+
+
+def count_words(text: str) -> float:
+    """Return the number of words; two characters of a script without spaces count as one word."""
+    found = len(_WORD.findall(text))
+    unspaced = 0 if text.isascii() else len(_UNSPACED.findall(text))
+    return found - unspaced + unspaced / _CHARACTERS_OF_WORD
+
+
+def is_too_short(source: float, translation: float) -> bool:
+    """Whether a translation has fewer words, compared with its source, than a complete one."""
+    return translation < FEWEST * source - MARGIN_BELOW
+
+
+def is_too_long(source: float, translation: float) -> bool:
+    """Whether a translation has more words, compared with its source, than one that does not repeat itself."""
+    return translation > MOST * source + MARGIN_ABOVE

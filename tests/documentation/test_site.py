@@ -1,0 +1,115 @@
+"""The site: strict build, everything local, few words, commands that exist, questions answered within two clicks."""
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+import pocketmt.engine
+from pocketmt.cli.main import pocketmt_command
+from tools.documentation.blocks import blocks_of
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.rglob("*.md"))]
+MOST_WORDS = 25_000
+# Pages of long tables.
+TABLES = ("speed", "papers", "kernels", "students")
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The built site; a warning, such as a broken link or anchor, fails."""
+    folder = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder
+
+
+def test_the_site_loads_nothing_from_other_hosts(site: Path) -> None:
+    for page in site.rglob("*.html"):
+        loaded = re.findall(r"<(?:script|link|img|iframe)[^>]*?(?:src|href)=[\"']?([^\"' >]+)", page.read_text("utf-8"))
+        assert [address for address in loaded if address.startswith(("http:", "https:", "//"))] == [], page
+
+
+def test_the_python_api_lists_all_public_names_and_their_methods(site: Path) -> None:
+    page = (site / "reference" / "python-api.html").read_text("utf-8")
+    names = [*pocketmt.engine.__all__, "Translator.translate", "Translator.translate_async"]
+    assert [name for name in names if f'id="pocketmt.engine.{name}"' not in page] == []
+
+
+def test_the_documentation_has_at_most_25_000_words() -> None:
+    pages = [page for page in PAGES if "appendices" not in page.parts and page.stem not in TABLES]
+    words = {str(page.relative_to(ROOT)): count_words(page.read_text(encoding="utf-8")) for page in pages}
+    assert sum(words.values()) <= MOST_WORDS, words
+
+
+def count_words(text: str) -> int:
+    """Count the words of a page, those of tables and code included; numbers and marks are not words."""
+    text = re.sub(r"<!--.*?-->|\]\([^)]*\)", " ", text, flags=re.DOTALL)
+    return sum(1 for word in text.split() if re.search(r"[A-Za-z]", word))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_commands_have_the_options_that_the_page_names(page: Path) -> None:
+    for line in command_lines(page):
+        words = shlex.split(line, comments=True)
+        words = words[words.index("pocketmt") + 1 :]
+        end = next((i for i, word in enumerate(words) if word in ("<", ">", "|", "&&", "2>", "&")), len(words))
+        check_command(words[:end])
+
+
+def command_lines(page: Path) -> list[str]:
+    """Return the lines of blocks that begin a command or a pipe's part with `pocketmt`, continued lines joined."""
+    texts = [block.text.replace("\\\n", " ") for block in blocks_of(page) if block.language in ("sh", "console")]
+    return [
+        part
+        for text in texts
+        for line in text.splitlines()
+        for part in line.split(" | ")
+        if re.match(r"\s*(?:\$ )?pocketmt\b", part)
+    ]
+
+
+def check_command(words: list[str]) -> None:
+    """Parse a command line without running it; click.UsageError if a command or option does not exist."""
+    name, *arguments = words
+    if name.startswith("-"):
+        return
+    command = pocketmt_command.commands[name]
+    if arguments != ["--list"]:
+        command.make_context(name, arguments, parent=click.Context(pocketmt_command, info_name="pocketmt"))
+
+
+# Questions of newcomers: the links that lead from the home page to the answer, and a part of the answer.
+QUESTIONS = {
+    "How do I train on my own data?": (["tutorial.md"], "pocketmt train captions.toml"),
+    "Which recipe should I take?": (["guides/compress.md"], "Start with `8bit`"),
+    "How long does training take?": (["tutorial.md"], "Time, memory and size"),
+    "Does it need a GPU?": (["reference/platforms.md"], "Training uses an NVIDIA GPU if"),
+    "How large is it?": (["install.md"], "MB"),
+    "How good are the translations?": (["tutorial.md"], "pocketmt evaluate --model"),
+    "Which languages does it know?": (["guides/own-data.md"], "Any two languages work"),
+    "Can I use it in a web application?": (["guides/web.md"], "ThreadingHTTPServer"),
+    "Does my text leave my machine?": (["guides/offline.md"], "never uses the network"),
+    "Which licence does it have?": (["licences.md"], "Apache-2.0"),
+    "How do I report a bug?": (["../CONTRIBUTING.md"], "Send what you ran"),
+    "Will my model files load in later versions?": (["reference/versioning.md"], "load in every later one"),
+}
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_a_question_is_answered_within_two_clicks(question: str) -> None:
+    links, answer = QUESTIONS[question]
+    assert len(links) <= 2
+    page = DOCS / "index.md"
+    for link in links:
+        assert re.search(rf"\]\({re.escape(link)}[)#]", page.read_text(encoding="utf-8")), f"{page}: no link to {link}"
+        page = (page.parent / link).resolve()
+    assert answer in page.read_text(encoding="utf-8")
+    assert f"**{question}**" in (DOCS / "index.md").read_text(encoding="utf-8")

@@ -1,0 +1,55 @@
+"""Placeholders, URLs, e-mail addresses, tags and numbers."""
+
+import pytest
+
+from pocketmt.sentences.protected import has_words, lost_parts
+
+KEPT = [
+    *("{name}", "{}", "{{count}}", "${x}", "$(HOME)", "$1", "$HOME", "%s", "%d", "%1$s", "%(count)d", "%.2f", "%@"),
+    *("<b>", "</b>", '<x id="1"/>', "<br/>"),
+    *("https://example.com/a?b=c&d=e#f", "ftp://a.b/c", "www.example.com", "me.you+tag@mail.example.org"),
+    *("25", "1999", "3.5", "10:30", "1,000,000", "1 000 000"),
+]
+
+
+@pytest.mark.parametrize("part", KEPT)
+def test_a_part_is_kept_or_named(part: str) -> None:
+    source = f"Show {part}, please."
+    assert lost_parts(source, f"Bitte {part} zeigen.") == []
+    assert lost_parts(source, "Bitte zeigen.") == [part]
+    assert lost_parts(f"{part} and {part}", f"nur {part}") == [part]
+
+
+@pytest.mark.parametrize(
+    ("source", "translation"),
+    [
+        ("It costs 1,000.50 dollars.", "Es kostet 1.000,50 Dollar."),
+        ("It costs 10,000 dollars.", "Es kostet 10 000 Dollar."),
+        ("It costs 10,000 dollars.", "Es kostet 10'000 Dollar."),
+        ("The 3 men and 12 women.", "Die drei Männer und zwölf Frauen."),
+        ("A 5% discount, 100% sure.", "5 Prozent Rabatt, zu 100 Prozent sicher."),
+        ("See https://example.com.", "Siehe https://example.com!"),
+        ("a < b and c > d", "a kleiner b und c größer d"),
+        ("no such parts", ""),
+    ],
+)
+def test_what_languages_write_differently_is_not_named(source: str, translation: str) -> None:
+    assert lost_parts(source, translation) == []
+
+
+def test_a_changed_part_is_named() -> None:
+    assert lost_parts("Dear {name}, see http://a.b/c: 1,234", "Liebe {Name}, siehe http://a.b: 1.243") == [
+        "{name}",
+        "http://a.b/c",
+        "1,234",
+    ]
+
+
+@pytest.mark.parametrize("text", ["{name}", "https://a.b/c", "me@a.b", "1,000 - 25 %", "...", "<br/> %s $1", "😀", ""])
+def test_text_without_words(text: str) -> None:
+    assert not has_words(text)
+
+
+@pytest.mark.parametrize("text", ["a", "{name} is", "日", "№ 5 x", "see www.a.b"])
+def test_text_with_words(text: str) -> None:
+    assert has_words(text)

@@ -1,0 +1,69 @@
+"""Parts of a line that are translated or copied, in time proportional to its length."""
+
+import pytest
+
+from pocketmt.sentences import translation_spans
+
+
+def spans(line: str, *, split: bool = True, longest: int = 50_000) -> list[tuple[str, str | None]]:
+    found = translation_spans(line, "en", split=split, longest=longest)
+    return [(line[span.start : span.end], span.reason) for span in found]
+
+
+def test_sentences_without_words_are_copied() -> None:
+    assert spans(" Go!\nhttp://a.b/c\n25\n") == [("Go!", None), ("http://a.b/c", ""), ("25", "")]
+    assert spans("A man runs. 25. {name}") == [("A man runs.", None), ("25. {name}", "")]
+    assert spans("  http://a.b/c ", split=False) == [("http://a.b/c", "")]
+
+
+def test_a_sentence_beyond_the_limit_is_copied_with_a_reason() -> None:
+    [(first, no_reason), (second, reason)] = spans("A man runs. " + "Word " * 10, longest=20)
+    assert (first, no_reason) == ("A man runs.", None)
+    assert second == ("Word " * 10).strip()
+    assert reason is not None
+    assert reason.startswith("a sentence has 49 characters; the limit is 20")
+
+
+def test_a_word_beyond_the_limit_is_cut_out() -> None:
+    word = "x" * 1001
+    [before, (found, reason), after] = spans(f"A man {word} runs 5 times.")
+    assert (before, found, after) == (("A man", None), word, ("runs 5 times.", None))
+    assert reason == "a word has 1,001 characters; the limit is 1,000"
+    assert spans("x" * 1000) == [("x" * 1000, None)]
+    assert spans("日" * 2000) == [("日" * 2000, None)]
+
+
+def test_what_is_no_text_is_copied_with_a_reason() -> None:
+    [(_, reason)] = spans("\ufffd\x01\ufffd\ufffd ab\ufffd\ufffdc\ufffd\ufffd\ue000 d")
+    assert reason == "9 of 13 characters are not text"
+    assert spans("caf\ufffd is open") == [("caf\ufffd is open", None)]
+
+
+RUNS = [
+    ".",
+    ". ",
+    " ",
+    '"',
+    "a",
+    "1",
+    "%0",
+    "{",
+    "<a",
+    "www.",
+    "a@",
+    "「。",
+    "。",
+    "?'",
+    "\n",
+    "A. ",
+    "$",
+    "\x00",
+    "ok. ",
+]
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_long_runs_take_time_in_proportion(run: str) -> None:
+    # An algorithm of quadratic time would need minutes.
+    line = f"A. b {run * (200_000 // len(run))} c"
+    assert "".join(text for text, _ in spans(line)).replace(" ", "") == "".join(line.split())
