@@ -6,6 +6,7 @@
 #   make test        `make check`, the tests, and an installation in a fresh environment
 #   make sanitize    tests of the engine and of hostile model files under AddressSanitizer, UBSan and ThreadSanitizer
 #   make benchmark   the measurements of benchmarks/: speed compared with CTranslate2, all schemes, threads, all kernels
+#   make wheel       builds the source distribution and the wheels into dist and checks them (ten minutes on two cores)
 #   make marian      installs Marian (pymarian) in a separate environment, 1.1 GB; `make benchmark` then compares with it, too
 #   make format      formats Python and C++
 #   make lock        pins the newest versions of the development packages in requirements.lock
@@ -27,13 +28,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 PACKAGES := $(VENV)/.packages
 ENGINE := $(VENV)/.engine
-PEER := $(VENV)/.peer
 MARIAN := build/marian
 LOCK := build/lock
 SANITIZED := build/sanitize
 comma := ,
 MODULES := build/modules
-MADE := $(SANITIZED) $(MODULES) $(MARIAN) $(LOCK) build/demo build/editable build/wheel build/install.json build/aarch64 build/docs build/tutorial
+MADE := $(SANITIZED) $(MODULES) $(MARIAN) $(LOCK) build/demo build/editable build/wheel build/install.json build/aarch64 \
+    build/docs build/tutorial build/packages dist
 NATIVE_SOURCES := $(shell find native -type f 2>/dev/null)
 PYTHON_SOURCES := $(sort $(shell find src -name '*.py'))
 CPP_SOURCES := $(filter %.h %.cpp %.inl,$(NATIVE_SOURCES))
@@ -42,9 +43,15 @@ PYTHON_FOLDERS := src tests tools benchmarks examples
 # The builds of PyTorch without CUDA are not on PyPI; pip prefers them if it finds them, in this index, a mirror or a folder.
 # The index is optional: after one retry, pip continues without it.
 TORCH_INDEX := https://download.pytorch.org/whl/cpu
-PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+# Twice quiet: errors only. Warnings about the package index settings of the machine hide the progress.
+PIP_QUIETLY := -m pip --disable-pip-version-check --quiet --quiet
+PIP := $(BIN)/python $(PIP_QUIETLY)
 
-.PHONY: help demo docs test check sanitize benchmark marian format lock clean engine always
+# The first later CPython that is installed; name another one by `make wheel STABLE_PYTHON=/path/to/python3`.
+STABLE_PYTHON ?= $(firstword $(foreach minor,12 13 14,$(shell python3.$(minor) -c 'import sys; print(sys.executable)' 2>/dev/null)))
+PACKAGING := build/packages/environment
+
+.PHONY: help demo docs test wheel check sanitize benchmark marian format lock clean engine always
 
 help:
 	@sed -n 's/^#   make/make/p' Makefile
@@ -62,6 +69,18 @@ test: check
 	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile
 	$(BIN)/python tools/check_install.py --output build/install.json
 
+# One wheel for Python 3.11, one by the stable ABI for 3.12 and later.
+wheel: $(PACKAGING)/.packages
+	[ -n "$(STABLE_PYTHON)" ] || { echo "error: no CPython 3.12 or later was found, which builds the wheel of the stable ABI;" \
+	    "install one, or name one: make wheel STABLE_PYTHON=/path/to/python3.12" >&2; exit 1; }
+	$(PACKAGING)/bin/python tools/build_packages.py $$(command -v $(PYTHON)) $(STABLE_PYTHON)
+
+$(PACKAGING)/.packages: tools/packages-requirements.lock | prerequisites
+	echo "Installing the pinned tools that build packages into $(PACKAGING) (about 400 MB) ..."
+	$(PYTHON) -m venv $(PACKAGING)
+	$(PACKAGING)/bin/python $(PIP_QUIETLY) install -r tools/packages-requirements.lock
+	touch $@
+
 # Static checks.
 check: $(ENGINE)
 	$(BIN)/ruff check $(PYTHON_FOLDERS)
@@ -77,7 +96,7 @@ check: $(ENGINE)
 	$(BIN)/python tools/check_language.py
 
 PEERS_BENCHMARK = $(BIN)/python -m benchmarks.peer $(if $(wildcard $(MARIAN)/.packages),--marian-python $(MARIAN)/bin/python)
-benchmark: $(ENGINE) $(PEER)
+benchmark: $(ENGINE)
 	$(BIN)/python tools/check_install.py --output benchmarks/records/install.json
 	$(PEERS_BENCHMARK) --trained captions-en-de-8bit --random base --shortlist without --rounds 5
 	$(PEERS_BENCHMARK) --trained --random base --shortlist with --precisions int8 --rounds 3 --output benchmarks/records/peer-shortlist.json
@@ -126,16 +145,12 @@ $(MODULES): always
 	mkdir -p $(@D)
 	cmp --quiet $@ <(echo $(PYTHON_SOURCES)) || echo $(PYTHON_SOURCES) > $@
 
-$(PEER): $(PACKAGES) benchmarks/requirements.lock
-	$(PIP) install -r benchmarks/requirements.lock
-	touch $@
-
 marian: $(MARIAN)/.packages
 
 # pymarian needs other versions of some packages.
 $(MARIAN)/.packages: benchmarks/marian-requirements.lock | prerequisites
 	$(PYTHON) -m venv $(MARIAN)
-	$(MARIAN)/bin/python -m pip --disable-pip-version-check --quiet install -r benchmarks/marian-requirements.lock
+	$(MARIAN)/bin/python $(PIP_QUIETLY) install -r benchmarks/marian-requirements.lock
 	touch $@
 
 # Separate environments whose pocketmt is compiled with sanitizers, with the other packages of .venv. Messages of sanitizers
@@ -168,18 +183,18 @@ sanitize: $(ENGINE)
 # accepts builds with and without CUDA, so there are no hashes.
 lock: | prerequisites
 	$(PYTHON) -m venv $(LOCK)
-	$(LOCK)/bin/python -m pip --disable-pip-version-check --quiet install uv
+	$(LOCK)/bin/python $(PIP_QUIETLY) install uv
 	{ grep '^#' requirements.lock; $(LOCK)/bin/uv pip compile pyproject.toml --extra dev --quiet --no-header --no-annotate \
 	    --python-version 3.11 --python-platform x86_64-unknown-linux-gnu; } > $(LOCK)/requirements.lock
 	mv $(LOCK)/requirements.lock requirements.lock
 
 clean:
-	rm -rf $(VENV) $(MADE) dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(MADE) .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 	find $(PYTHON_FOLDERS) -name __pycache__ -type d -prune -exec rm -rf {} +
 	@if [ -d build ] && ! rmdir build 2> /dev/null; then echo "kept, not created by make:" build/*; fi
 
 .PHONY: prerequisites
-.SILENT: prerequisites $(PACKAGES) $(MODULES) $(ENGINE)
+.SILENT: prerequisites wheel $(PACKAGING)/.packages $(PACKAGES) $(MODULES) $(ENGINE)
 prerequisites:
 	command -v $(PYTHON) > /dev/null || { \
 	    echo "error: $(PYTHON) was not found. Install Python 3.11, or give its path: make PYTHON=/path/to/python3.11" >&2; exit 1; }

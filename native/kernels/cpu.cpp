@@ -4,6 +4,8 @@
 #include <cpuid.h>
 #elif defined(__aarch64__) && defined(__linux__)
 #include <sys/auxv.h>
+#elif defined(__aarch64__) && defined(__APPLE__)
+#include <sys/sysctl.h>
 #endif
 
 namespace pocketmt {
@@ -45,6 +47,12 @@ uint32_t saved_registers() {
 uint64_t hardware_capabilities() {
 #if defined(__aarch64__) && defined(__linux__)
     return getauxval(AT_HWCAP);
+#elif defined(__aarch64__) && defined(__APPLE__)
+    constexpr uint64_t dot_product = 1 << 20;  // as Linux's HWCAP_ASIMDDP
+    int has_dot_product = 0;
+    size_t size = sizeof(has_dot_product);
+    sysctlbyname("hw.optional.arm.FEAT_DotProd", &has_dot_product, &size, nullptr, 0);
+    return has_dot_product != 0 ? dot_product : 0;
 #else
     return 0;
 #endif

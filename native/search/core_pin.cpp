@@ -1,10 +1,16 @@
 #include "search/core_pin.h"
 
+#if defined(__linux__)
+#include <pthread.h>
+#endif
+
 #include <string>
 
 #include "model/runtime/error.h"
 
 namespace pocketmt {
+
+#if defined(__linux__)
 
 std::vector<int> own_cores(size_t count) {
     cpu_set_t allowed;
@@ -21,7 +27,7 @@ std::vector<int> own_cores(size_t count) {
     return cores;
 }
 
-bool keep_to_core(pthread_t thread, int core) {
+bool keep_to_core(std::thread::native_handle_type thread, int core) {
     cpu_set_t only;
     CPU_ZERO(&only);
     CPU_SET(core, &only);
@@ -38,5 +44,22 @@ CorePin::CorePin(std::optional<int> core) {
 CorePin::~CorePin() {
     if (before_) pthread_setaffinity_np(pthread_self(), sizeof(*before_), &*before_);
 }
+
+#else
+
+std::vector<int> own_cores(size_t count) {
+    if (count > 0) throw Error("pin_workers: this system cannot pin threads to cores, Linux can");
+    return {};
+}
+
+bool keep_to_core(std::thread::native_handle_type, int) {
+    return false;
+}
+
+CorePin::CorePin(std::optional<int>) {}
+
+CorePin::~CorePin() = default;
+
+#endif
 
 }  // namespace pocketmt

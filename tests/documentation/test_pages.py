@@ -36,6 +36,8 @@ class Reader:
         replacements = {old: new.replace("{port}", str(free_port())) for old, new in PAGES[page].items()}
         whole = "".join(block.text for block in blocks if block.runs or block.title)
         assert [text for text in replacements if text not in whole] == [], "a replacement is not in the page"
+        if "curl " in whole and shutil.which("curl") is None:
+            pytest.skip("this machine has no curl")
         for block in blocks:
             self._read(block, replacements)
 

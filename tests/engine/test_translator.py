@@ -111,7 +111,7 @@ def computing() -> bool:
     """Whether other threads of this process compute while this one waits."""
     before = time.process_time()
     time.sleep(0.1)
-    return time.process_time() - before > 0.03
+    return time.process_time() - before > 0.005
 
 
 def eventually(condition: Callable[[], bool]) -> bool:

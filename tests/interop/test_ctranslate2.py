@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import ctranslate2  # type: ignore[import-untyped]
 import pytest
 import torch
 
@@ -15,10 +16,6 @@ from pocketmt.models.search import greedy_search
 from pocketmt.models.transformer import Transformer
 from pocketmt.text.vocabulary import BOS, EOS, PAD, SPECIAL_PIECES, UNK, Vocabulary
 from pocketmt.text.vocabulary_training import train_vocabulary
-
-ctranslate2 = pytest.importorskip(
-    "ctranslate2", reason="CTranslate2, which benchmarks compare with, is not installed: pip install .[benchmark]"
-)
 
 LENGTH = 24
 ARCHITECTURES = {
@@ -144,6 +141,13 @@ def test_beam_search_reports_the_scores_of_the_network(vocabulary: Vocabulary, t
 
 def test_int8_probabilities_are_close(vocabulary: Vocabulary, tmp_path: Path) -> None:
     model = network(architecture(vocabulary))
+    # Without VNNI, CTranslate2 adds pairs of neighbouring products in 16 bits, which saturate; with every second weight
+    # zero, no sum of two products of 8 bits can. Mean differences over 8 seeds are then 0.0055 to 0.0075, with VNNI and
+    # without; those of dense weights are 0.010 to 0.015 with VNNI and 0.25 to 0.31 without.
+    with torch.no_grad():
+        for parameter in model.parameters():
+            if parameter.dim() == 2:
+                parameter[:, 1::2] = 0
     translator = exported(model, vocabulary, tmp_path, "int8")
     batch = sources(vocabulary)
     scored = translator.score_batch([*map(vocabulary.pieces, batch)], [*map(vocabulary.pieces, batch)])
@@ -151,7 +155,7 @@ def test_int8_probabilities_are_close(vocabulary: Vocabulary, tmp_path: Path) ->
         torch.tensor(result.log_probs) - log_probabilities(model, source, source)
         for source, result in zip(batch, scored, strict=True)
     ]
-    assert 0 < float(torch.cat(differences).abs().mean()) < 0.2
+    assert 0 < float(torch.cat(differences).abs().mean()) < 0.03
 
 
 def test_the_export_does_not_change_the_network(vocabulary: Vocabulary, tmp_path: Path) -> None:

@@ -1,6 +1,8 @@
 #include "model/description/fields.h"
 
-#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
 
 #include "model/runtime/error.h"
 
@@ -48,8 +50,14 @@ std::string Fields::shown(const FieldValue& value) {
     if (const std::string* text = std::get_if<std::string>(&value)) return "\"" + *text + "\"";
     const double* number = std::get_if<double>(&value);
     if (number == nullptr) return "a list";
-    char digits[32];
-    return {digits, std::to_chars(digits, digits + sizeof(digits), *number).ptr};
+    // The fewest digits that give the number back. std::to_chars does the same with 128 kB of tables.
+    char whole[32], digits[32];
+    for (int precision = 1; precision <= 17; ++precision) {
+        std::snprintf(digits, sizeof(digits), "%.*g", precision, *number);
+        if (std::strtod(digits, nullptr) == *number) break;
+    }
+    const size_t length = static_cast<size_t>(std::snprintf(whole, sizeof(whole), "%.0f", *number));
+    return length <= std::strlen(digits) && std::strtod(whole, nullptr) == *number ? whole : digits;
 }
 
 void Fields::refuse(const std::string& name, const std::string& value, const std::string& expected) {

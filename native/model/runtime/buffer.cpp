@@ -1,8 +1,14 @@
 #include "model/runtime/buffer.h"
 
+#if defined(__linux__)
 #include <sys/mman.h>
+#endif
+
+#include <new>
 
 namespace pocketmt {
+
+#if defined(__linux__)
 
 namespace {
 
@@ -25,5 +31,17 @@ void release(void* memory, size_t bytes) {
         munmap(memory, bytes);
     }
 }
+
+#else
+
+void* allocate(size_t bytes) {
+    return ::operator new(bytes, std::align_val_t{buffer_alignment});
+}
+
+void release(void* memory, size_t) {
+    ::operator delete(memory, std::align_val_t{buffer_alignment});
+}
+
+#endif
 
 }  // namespace pocketmt

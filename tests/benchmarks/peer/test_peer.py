@@ -4,7 +4,6 @@ import shutil
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
-from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -192,7 +191,6 @@ def test_every_form_is_written_and_translates(tmp_path: Path) -> None:
         assert set(words) <= allowed
 
 
-@pytest.mark.skipif(find_spec("ctranslate2") is None, reason="CTranslate2 is not installed: pip install .[benchmark]")
 def test_both_engines_write_the_same_translations_of_forced_length_also_with_a_shortlist(tmp_path: Path) -> None:
     few = Shortlist([200], [[]] * 4 + [[*range(201, 210)]] * (VOCABULARY - 4))
     network = replace(small_network(), shortlist=few)

@@ -1,0 +1,21 @@
+# Translates with the bundled model or any other, without Python on the host:
+#
+#   docker build -t pocketmt .
+#   echo "A man rides a bike." | docker run --rm -i pocketmt translate
+#   docker run --rm -i -v "$PWD:/models:ro" pocketmt translate --model /models/captions.pocketmt < text.en
+#
+# This file was checked by hadolint; no image was built from it where it was written.
+FROM python:3.12-slim-bookworm AS build
+# hadolint ignore=DL3008
+RUN apt-get update && apt-get install --yes --no-install-recommends g++ && rm -rf /var/lib/apt/lists/*
+WORKDIR /source
+COPY . .
+RUN python -m venv /opt/pocketmt && /opt/pocketmt/bin/pip install --no-cache-dir --quiet . \
+    && /opt/pocketmt/bin/pip uninstall --yes --quiet pip
+
+FROM python:3.12-slim-bookworm
+COPY --from=build /opt/pocketmt /opt/pocketmt
+RUN useradd --create-home --uid 1000 pocketmt
+USER 1000
+ENTRYPOINT ["/opt/pocketmt/bin/pocketmt"]
+CMD ["--help"]
