@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from pocketmt.engine import SearchOptions, Translator
+from pocketmt.engine import TranslationOptions, Translator
 from pocketmt.errors import ConfigurationError, DataError
 from pocketmt.evaluation.quality import Difference, Quality, compare, metrics, score
 from pocketmt.evaluation.records import Provenance, memory_bytes, peak_memory_bytes, provenance
@@ -126,13 +126,11 @@ def measure_speed(
     start = time.perf_counter()
     translator = Translator(model, workers=workers, pin_workers=pin_workers, instruction_set=instruction_set)
     load_seconds = time.perf_counter() - start
-    search: SearchOptions = {"beam_size": beam_size, "shortlist": shortlist}
+    search: TranslationOptions = {"beam_size": beam_size, "shortlist": shortlist, "check": False}
     if mode == "latency":
-        timing = measure_latency(partial(translator.translate, **search, check=False), sentences, repeats, progress)
+        timing = measure_latency(partial(translator.translate, **search), sentences, repeats, progress)
     else:
-        timing = measure_throughput(
-            partial(translator.translate_chunks, **search, check=False), sentences, repeats, progress
-        )
+        timing = measure_throughput(partial(translator.translate_chunks, **search), sentences, repeats, progress)
     return SpeedRecord(
         model=str(model),
         model_bytes=model.stat().st_size,
