@@ -33,7 +33,7 @@ LOCK := build/lock
 SANITIZED := build/sanitize
 comma := ,
 MODULES := build/modules
-MADE := $(SANITIZED) $(MODULES) $(MARIAN) $(LOCK) build/demo build/editable build/wheel build/install.json build/aarch64 \
+MADE := $(SANITIZED) $(MODULES) $(MARIAN) $(LOCK) build/demo build/editable build/install.json build/aarch64 \
     build/docs build/tutorial build/packages dist
 NATIVE_SOURCES := $(shell find native -type f 2>/dev/null)
 PYTHON_SOURCES := $(sort $(shell find src -name '*.py'))
@@ -177,7 +177,7 @@ sanitize: $(ENGINE)
 	$(call sanitized,thread,thread)
 	LD_PRELOAD="$(call library,libtsan)" TSAN_OPTIONS="halt_on_error=1 ignore_noninstrumented_modules=1" \
 	    setarch --addr-no-randomize $(SANITIZED)/thread/venv/bin/python -m pytest --capture=sys \
-	        tests/native/test_thread_pool.py tests/engine/test_sameness.py tests/engine/test_translator.py
+	        tests/native/test_thread_pool.py tests/engine/test_sameness.py tests/engine/test_translator.py tests/engine/test_futures.py
 
 # The newest versions for Linux x86-64. [tool.uv] in pyproject.toml pins PyTorch and excludes the packages of CUDA; the pin
 # accepts builds with and without CUDA, so there are no hashes.
