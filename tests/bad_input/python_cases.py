@@ -67,6 +67,18 @@ OPTIONS = calls(
     ('["red cat"], min_length=-1', EngineError, ("min_length", "-1")),
     ('["red cat"], shortlist="no"', TypeError, ("shortlist",)),
     ('["red cat"], 4', TypeError, ("argument",)),
+    ('["red cat"], repetition_penalty=0', EngineError, ("repetition_penalty", "0")),
+    ('["red cat"], no_repeat_ngram_size=-1', EngineError, ("no_repeat_ngram_size", "-1")),
+    ('["red cat"], suppressed_texts="bad"', TypeError, ("suppressed_texts",)),
+    ('["red cat"], suppressed_texts=[""]', EngineError, ("suppressed_texts",)),
+    ('["red cat"], target_prefix=7', TypeError, ("target_prefix",)),
+    ('["red cat"], target_prefix=["a", "b"]', EngineError, ("target_prefix",)),
+    ('["red cat"], sampling="yes"', TypeError, ("sampling",)),
+    ('["red cat"], sampling=True, seed=-1', EngineError, ("seed", "-1")),
+    ('["red cat"], sampling=True, temperature=0.0', EngineError, ("temperature", "0")),
+    ('["red cat"], sampling=True, top_p=2.0', EngineError, ("top_p", "at most 1")),
+    ('["red cat"], split="yes"', TypeError, ("split",)),
+    ('["red cat"], batch_size=0', EngineError, ("batch_size", "0")),
 )
 METHODS = [
     *calls(

@@ -23,12 +23,12 @@ from pocketmt.text.vocabulary import Vocabulary
 from pocketmt.training.configuration import read_configuration
 from pocketmt.training.trained_model import read_trained_model
 
-from . import compression_cases, training_cases, translation_cases
+from . import compression_cases, option_cases, training_cases, translation_cases
 from .case import REMEDIES, Case, listing
 from .python_cases import SNIPPETS, Snippet
 from .world import write_world
 
-CASES = [*training_cases.CASES, *compression_cases.CASES, *translation_cases.CASES]
+CASES = [*training_cases.CASES, *compression_cases.CASES, *translation_cases.CASES, *option_cases.CASES]
 LIMIT = 40  # Seconds after which a try has not ended.
 NAMES: dict[str, Any] = {
     each.__name__: each

@@ -66,7 +66,7 @@ def limit_files(size: int) -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
 
 
-@pytest.mark.parametrize("command", ["pack", "compress", "distill", "translate", "shortlist", "clean"])
+@pytest.mark.parametrize("command", ["pack", "compress", "distill", "pipeline", "translate", "shortlist", "clean"])
 def test_a_file_that_grows_too_large_is_named_and_not_left(
     pocketmt: Run, tiny_run: Path, tmp_path: Path, random_model: Path, command: str
 ) -> None:
@@ -79,6 +79,7 @@ def test_a_file_that_grows_too_large_is_named_and_not_left(
         "pack": (tiny_run, "-o", out / "x.pocketmt"),
         "compress": (tiny_run, "8bit", "--limit-updates", "1", "-o", out / "x.pocketmt"),
         "distill": (tiny_run, "--text", text, "-b", "1", "-o", out / "x.en", out / "x.up"),
+        "pipeline": (write_pipeline(tiny_run.parent), "-o", out),
         "translate": ("-m", random_model, "-b", "1", "-i", text, "-o", out / "x.up"),
         "shortlist": (random_model, "-s", text, "-t", side, "-o", out / "x.pocketmt"),
         "clean": (text, side, "-o", out / "x.en", out / "x.up", "--improbable", "0"),
@@ -92,20 +93,27 @@ def test_a_file_that_grows_too_large_is_named_and_not_left(
     assert not (out / "x.pocketmt").exists() and not (out / "x.en").exists() and not (out / "x.up").exists()
 
 
-@pytest.mark.parametrize("command", ["train", "compress", "distill", "pipeline"])
-def test_a_folder_in_use_is_refused(pocketmt: Run, tiny_run: Path, tmp_path: Path, command: str) -> None:
-    folder = tiny_run.parent
-    work = tmp_path / "work"
+def write_pipeline(folder: Path) -> Path:
+    """Write a pipeline with the run of a folder as its teacher; returns its file."""
     (folder / "train.toml").write_text(
         '[data]\nsource_language = "en"\ntarget_language = "up"\ntraining_source = "train.en"\n'
         'training_target = "train.up"\nvalidation_source = "dev.en"\nvalidation_target = "dev.up"\n'
     )
-    (folder / "pipeline.toml").write_text('name = "p"\nteachers = ["run"]\nstudent = "train.toml"\nrecipe = "8bit"\n')
+    path = folder / "pipeline.toml"
+    path.write_text('name = "p"\nteachers = ["run"]\nstudent = "train.toml"\nrecipe = "8bit"\n')
+    return path
+
+
+@pytest.mark.parametrize("command", ["train", "compress", "distill", "pipeline"])
+def test_a_folder_in_use_is_refused(pocketmt: Run, tiny_run: Path, tmp_path: Path, command: str) -> None:
+    folder = tiny_run.parent
+    work = tmp_path / "work"
+    write_pipeline(folder)
     arguments: dict[str, tuple[str | Path, ...]] = {
         "train": (folder / "train.toml", "-o", work),
         "compress": (tiny_run, "8bit", "--folder", work, "-o", tmp_path / "x.pocketmt"),
         "distill": (tiny_run, "-t", folder / "train.en", "--folder", work, "-o", tmp_path / "x.en", tmp_path / "x.up"),
-        "pipeline": (folder / "pipeline.toml", "-o", work),
+        "pipeline": (write_pipeline(folder), "-o", work),
     }
     program = "import sys; from pathlib import Path; from pocketmt.folder_lock import locked\n"
     program += "with locked(Path(sys.argv[1])): print(flush=True); sys.stdin.read()"

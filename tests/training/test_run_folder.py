@@ -97,6 +97,12 @@ def test_a_run_that_diverges_names_update_and_remedy_and_keeps_its_best_model(co
     assert (corpus / "run" / "model.safetensors").exists()
 
 
+def test_an_error_in_several_processes_is_that_of_one(corpus: Path) -> None:
+    with pytest.raises(DivergedError, match=r"^training diverged at update \d+, .* raise warmup_updates \(now 1\)$"):
+        train(settings(corpus, devices=2, learning_rate=1e30, warmup_updates=1), corpus / "run")
+    assert not (corpus / "run").exists()
+
+
 def test_a_finished_run_is_extended_to_the_same_weights(corpus: Path) -> None:
     train(settings(corpus, maximum_updates=40), corpus / "whole")
     train(settings(corpus, maximum_updates=20), corpus / "extended")

@@ -81,7 +81,7 @@ class RecordOptions:
             (formatted or None, "--n-best, --scores, --alignment and --json", ("text",)),
         ):
             if value is not None and format not in formats:
-                raise click.UsageError(f"{option}: not with --format {format}, only with {' or '.join(formats)}.")
+                raise click.UsageError(f"{option} goes with --format {' or '.join(formats)}, not {format}.")
         if self.column is not None and self.column.isdecimal() and int(self.column) < 1:
             raise click.UsageError("--column counts from 1.")
         return format

@@ -25,7 +25,7 @@ from pocketmt.training.checkpoints import load_checkpoint
 from pocketmt.training.configuration import Configuration, lasting_settings
 from pocketmt.training.reporter import Reporter
 from pocketmt.training.run_folder import read_settings, record_settings
-from pocketmt.training.steps import make_fabric
+from pocketmt.training.steps import launch, make_fabric
 from pocketmt.training.trained_model import TrainedModel
 from pocketmt.training.translations import hash_lines
 
@@ -95,7 +95,7 @@ def execute(
     counts = piece_counts(texts.corpus, model.architecture.vocabulary_size)
     run = partial(_run, model=model, plan=plan, texts=texts, counts=counts, defaults=defaults, folder=folder)
     # Fabric takes arguments apart on their way to other processes, which frozen dataclasses do not allow.
-    make_fabric(defaults.training).launch(run)
+    launch(make_fabric(defaults.training), run)
     last = len(plan.stages) - 1
     result = load_result(folder / f"best.{last}.pt")
     return result, plan.stages[last].row_groups(result.weights, counts)

@@ -239,7 +239,7 @@ def _suppressed_texts(texts: Sequence[str], vocabulary: Vocabulary) -> _native.S
         normalized = normalize(text)
         surface = (SPACE + normalized.replace(" ", SPACE)).encode("utf-8", "replace")
         if not normalized:
-            raise EngineError(f"suppressed_texts has {text!r}, which is no text")
+            raise EngineError(f"suppressed_texts has {text!r}, which is no text: leave it out")
         if len(surface) > LONGEST_SUPPRESSED_TEXT:
             raise EngineError(f"a text of suppressed_texts is longer than {LONGEST_SUPPRESSED_TEXT} bytes")
         surfaces.append(surface)

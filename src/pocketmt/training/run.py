@@ -24,7 +24,7 @@ from pocketmt.training.objectives import TranslationObjective
 from pocketmt.training.reporter import Reporter
 from pocketmt.training.run_folder import read_settings, record_settings, run_folder
 from pocketmt.training.schedule import training_rate
-from pocketmt.training.steps import DivergedError, make_dropouts, make_fabric, make_optimizer, share_of_epoch
+from pocketmt.training.steps import DivergedError, launch, make_dropouts, make_fabric, make_optimizer, share_of_epoch
 from pocketmt.training.validation import validate
 
 SETTINGS: Final = "configuration.json"
@@ -98,8 +98,7 @@ def train(configuration: Configuration, folder: Path, open_teacher: OpenTeacher 
     with run_folder(folder, SETTINGS, (VOCABULARY, LOG, CHECKPOINT, SNAPSHOTS), holds_result):
         _record(configuration, folder)
         fabric = make_fabric(configuration.training)
-        progress: TrainingProgress = fabric.launch(_run, configuration, folder, teacher)  # type: ignore[arg-type]
-    return progress
+        return launch(fabric, _run, configuration, folder, teacher)
 
 
 def _record(configuration: Configuration, folder: Path) -> None:

@@ -1,12 +1,15 @@
 """Steps that all training loops share: the batches of each process, seeds, gradients and the optimizer."""
 
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from importlib import import_module
 from itertools import count
-from typing import Final
+from typing import Any, Final, TypeVar
 
 import torch
 from lightning_fabric import Fabric
 from torch import Tensor, nn
+from torch.multiprocessing.spawn import ProcessRaisedException
 from torch.optim import Optimizer
 
 from pocketmt.errors import DataError, PocketMTError
@@ -15,6 +18,7 @@ from pocketmt.text.batching import make_batches
 from pocketmt.training.configuration import Model, Training
 from pocketmt.training.data import Batch, Pair, make_batch
 
+T = TypeVar("T")
 SEED_LIMIT: Final = 1 << 63  # PyTorch's generator accepts seeds below it.
 
 
@@ -30,6 +34,23 @@ def make_fabric(settings: Training) -> Fabric:
         strategy="ddp_spawn" if settings.devices > 1 else "auto",
         precision="bf16-mixed" if settings.precision == "bfloat16-mixed" else "32-true",
     )
+
+
+def launch(fabric: Fabric, function: Callable[..., T], *arguments: Any) -> T:
+    """Run a function with Fabric in all processes; returns the result of the first.
+
+    An error of PocketMT in a spawned process is raised here as itself; PyTorch passes on only its text.
+    """
+    try:
+        result: T = fabric.launch(function, *arguments)
+        return result
+    except ProcessRaisedException as error:
+        raised = list(re.finditer(r"^(pocketmt\.[\w.]+)\.(\w+): (.+)$", str(error), re.MULTILINE))
+        if not raised:
+            raise
+        module, name, message = raised[-1].groups()
+        kind = getattr(import_module(module), name)
+        raise kind(message) if issubclass(kind, PocketMTError) else error from None
 
 
 def make_dropouts(model: Model, scale: float = 1.0) -> Dropouts:

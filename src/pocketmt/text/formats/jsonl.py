@@ -70,7 +70,7 @@ def _read_object(line: bytes, name: str, number: int) -> dict[str, Any] | None:
     try:
         found = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise DataError(f"{name}, line {number}: not JSON ({error})") from error
+        raise DataError(f"{name}, line {number}: not JSON ({error}): write one object on each line") from error
     if not isinstance(found, dict):
         raise DataError(f'{name}, line {number}: expected a JSON object, such as {{"text": "A man rides a bike."}}')
     return found
@@ -83,10 +83,10 @@ def _field(found: dict[str, Any], names: Sequence[str], name: str, number: int) 
             # A lone surrogate, which JSON can escape, is not text.
             return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
         if each in found:
-            raise DataError(f"{name}, line {number}: the field {each!r} is not a string")
+            raise DataError(f"{name}, line {number}: the field {each!r} is not a string: write it in quotes")
     wanted = " or ".join(map(repr, names))
     fields = ", ".join(repr(key)[:40] for key in list(found)[:20]) or "none"
-    raise DataError(f"{name}, line {number}: there is no field {wanted} (fields: {fields})")
+    raise DataError(f"{name}, line {number}: there is no field {wanted} (fields: {fields}): name one")
 
 
 def _encode(translation: str) -> bytes:

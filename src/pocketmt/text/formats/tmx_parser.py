@@ -86,7 +86,9 @@ class TmxParser:
             self._parser.Parse(data, not data)
         except expat.ExpatError as error:
             reason = expat.errors.messages[error.code]
-            raise DataError(f"{self._name}, line {error.lineno}: not well-formed XML ({reason})") from error
+            raise DataError(
+                f"{self._name}, line {error.lineno}: not well-formed XML ({reason}): export the file again"
+            ) from error
         self._read += len(data)
         units, self._units = self._units, []
         if units:

@@ -68,7 +68,7 @@ def _named_columns(cells: Sequence[str], languages: Languages | None) -> dict[st
 
 def _find_column(cells: Sequence[str], column: str, added: str, where: str) -> int:
     if column not in cells:
-        raise DataError(f"{where}: there is no column {column!r}, only {', '.join(map(repr, cells))}")
+        raise DataError(f"{where}: there is no column {column!r}, only {', '.join(map(repr, cells))}: name one")
     if added in cells:
         raise DataError(f"{where}: there is a column {added!r}: name the new one by --translation-field")
     return cells.index(column)
