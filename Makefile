@@ -33,7 +33,7 @@ LOCK := build/lock
 SANITIZED := build/sanitize
 comma := ,
 MODULES := build/modules
-MADE := $(SANITIZED) $(MODULES) $(MARIAN) $(LOCK) build/demo build/editable build/wheel build/install.json build/aarch64 \
+MADE := $(SANITIZED) $(MODULES) $(MARIAN) $(LOCK) build/demo build/editable build/install.json build/aarch64 \
     build/docs build/tutorial build/packages dist
 NATIVE_SOURCES := $(shell find native -type f 2>/dev/null)
 PYTHON_SOURCES := $(sort $(shell find src -name '*.py'))

@@ -22,6 +22,10 @@ def run(main: Callable[[Sequence[str]], int], arguments: Sequence[str] | None = 
     except OSError as error:
         path = f"{error.filename}: " if error.filename is not None else ""
         reason = f"{path}{error.strerror or error}"
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] in ("benchmarks", "pocketmt"):
+            raise  # Nothing is missing that pip could install.
+        reason = f"the package {error.name} is not installed for {sys.executable}: install it with pip"
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return INTERRUPTED

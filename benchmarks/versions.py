@@ -10,6 +10,7 @@ The record is written to benchmarks/records/versions.json and its rows as a tabl
 import argparse
 import json
 import shlex
+import shutil
 import statistics
 import subprocess
 import sys
@@ -74,6 +75,9 @@ def main(arguments: Sequence[str]) -> int:
     options = parser.parse_args(arguments)
     origin = provenance()
     programs = (options.earlier.absolute(), Path(sys.executable).with_name("pocketmt"))
+    for program in (*programs, "taskset"):
+        if shutil.which(program) is None:
+            raise ConfigurationError(f"{program}: there is no such program")
     sets = [name for name in _native.instruction_sets() if name != "portable"]
     rows = [compare(programs, (model, name), options) for model in MODELS for name in sets]
     record = {"rows": rows, "rounds": options.rounds, "lines": options.lines, "provenance": origin}

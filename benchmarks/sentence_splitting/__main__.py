@@ -8,13 +8,13 @@ The hard cases were written for this comparison, by the author of PocketMT's rul
 """
 
 import argparse
-import importlib.metadata
 import sys
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from benchmarks.command import run
 from benchmarks.markdown import markdown_table
 from benchmarks.record_files import write_record
 from benchmarks.sentence_splitting.scores import Counts
@@ -132,7 +132,4 @@ def _mean_f1(scores: Sequence[dict[str, Any]], text: str, languages: str) -> flo
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main(sys.argv[1:]))
-    except importlib.metadata.PackageNotFoundError as error:
-        sys.exit(f"error: {error.name}: its metadata is missing: install it with pip")
+    sys.exit(run(main))

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from benchmarks.command import run
 from benchmarks.data import corpus
 from benchmarks.markdown import markdown_table
 from benchmarks.record_files import write_record
@@ -90,4 +91,4 @@ def _lines(path: Path) -> list[str]:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(run(main))

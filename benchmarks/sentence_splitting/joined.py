@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from benchmarks.command import run
 from benchmarks.data import corpus
 from benchmarks.markdown import markdown_table
 from benchmarks.record_files import write_record
@@ -68,4 +69,4 @@ def _shares(row: dict[str, Any], alone: int) -> dict[str, float]:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(run(main))

@@ -12,12 +12,15 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from benchmarks.command import run
 from benchmarks.multi30k import data
 from benchmarks.record_files import write_record
+from pocketmt.errors import ConfigurationError
 from pocketmt.evaluation.records import Provenance, provenance
 from tools.documentation.blocks import Block, blocks_of
 
@@ -48,23 +51,24 @@ class TutorialRecord:
 
 
 def measure(folder: Path) -> TutorialRecord:
-    """Run every block of the tutorial in a new folder; CalledProcessError if one fails."""
+    """Run every block of the tutorial in a new folder; ConfigurationError if one fails, DataError without Multi30k."""
+    corpus = data.folder()
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     for language in ("en", "de"):
-        shutil.copy(data.folder() / f"train.{language}", folder / f"corpus.{language}")
+        shutil.copy(corpus / f"train.{language}", folder / f"corpus.{language}")
     steps = []
     for block in blocks_of(PAGE):
         if block.title is not None:
             (folder / block.title).write_text(block.text, encoding="utf-8")
         elif block.runs:
-            steps.append(run(block, folder))
+            steps.append(run_block(block, folder))
             print(steps[-1], flush=True)
     pairs = (folder / "corpus.en").read_bytes().count(b"\n")
     return TutorialRecord(pairs, steps, sum(step.minutes for step in steps), provenance())
 
 
-def run(block: Block, folder: Path) -> Step:
+def run_block(block: Block, folder: Path) -> Step:
     """Run one block as a program and measure it."""
     programs = {"sh": ["bash", "-euo", "pipefail", "-c", block.text], "python": ["python", "-c", block.text]}
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
@@ -76,7 +80,7 @@ def run(block: Block, folder: Path) -> Step:
     output = process.stdout.read()
     _, status, usage = os.wait4(process.pid, 0)
     if status:
-        raise subprocess.CalledProcessError(os.waitstatus_to_exitcode(status), block.text, output)
+        raise ConfigurationError(f"a block of {block.section} failed with status {os.waitstatus_to_exitcode(status)}")
     made = sorted(_results(folder) - before, key=lambda path: path.stat().st_mtime)
     score = re.search(r"^BLEU\s+([\d.]+)", output, flags=re.MULTILINE)
     return Step(
@@ -98,15 +102,15 @@ def _size(path: Path) -> int:
     return sum(each.stat().st_size for each in files)
 
 
-def main() -> int:
+def main(arguments: Sequence[str]) -> int:
     """Measure and write the record."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.tutorial", description="Measure the tutorial.")
     parser.add_argument("--folder", type=Path, default=ROOT / "build" / "tutorial", help="where it runs; emptied first")
     parser.add_argument("--output", type=Path, default=ROOT / "benchmarks" / "records" / "tutorial.json")
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     write_record(measure(options.folder), options.output)
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(main))

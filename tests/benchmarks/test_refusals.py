@@ -56,6 +56,10 @@ def refusal(program: str, arguments: list[str], capsys: pytest.CaptureFixture[st
         (f"{RUN}.shortlists", ["no-run"], NO_CORPUS),
         (f"{RUN}.students", ["a=no-file.pocketmt"], "no-file.pocketmt"),
         (f"{RUN}.students", ["no-file.pocketmt"], "give a label and a model file"),
+        ("benchmarks.sentence_splitting.joined", [], NO_CORPUS),
+        ("benchmarks.sentence_splitting.checks", [], "there is no such corpus: set POCKETMT_DATA"),
+        ("benchmarks.sentence_splitting.__main__", [], "there is no such corpus: set POCKETMT_DATA"),
+        ("benchmarks.tutorial.__main__", ["--folder", "no-folder"], NO_CORPUS),
         ("benchmarks.versions", ["no-program", "no-text"], "no-program"),
         ("benchmarks.schemes.__main__", ["--only", "no-form"], "there is no form 'no-form'"),
         ("benchmarks.binary_codes", ["--core", "4096"], "core 4096 is not among those of this process"),
@@ -128,11 +132,17 @@ def test_errors_of_the_system_are_one_line(capsys: pytest.CaptureFixture[str]) -
     def refused(_: object) -> int:
         raise ConfigurationError("not here")
 
+    def lacking(_: object) -> int:
+        raise ModuleNotFoundError("No module named 'pysbd'", name="pysbd")
+
     def interrupted(_: object) -> int:
         raise KeyboardInterrupt
 
-    assert [run(main, []) for main in (full, refused, interrupted, lambda _: 0)] == [1, 1, 130, 0]
-    assert capsys.readouterr().err == "error: record.json: No space left on device\nerror: not here\ninterrupted\n"
+    assert [run(main, []) for main in (full, refused, lacking, interrupted, lambda _: 0)] == [1, 1, 1, 130, 0]
+    full_disk, not_here, package, ctrl_c = capsys.readouterr().err.splitlines()
+    assert (full_disk, not_here) == ("error: record.json: No space left on device", "error: not here")
+    assert package.startswith("error: the package pysbd is not installed for ")
+    assert ctrl_c == "interrupted"
 
 
 @pytest.mark.skipif(find_spec("ctranslate2") is not None, reason="CTranslate2 is installed")
