@@ -177,7 +177,7 @@ sanitize: $(ENGINE)
 	$(call sanitized,thread,thread)
 	LD_PRELOAD="$(call library,libtsan)" TSAN_OPTIONS="halt_on_error=1 ignore_noninstrumented_modules=1" \
 	    setarch --addr-no-randomize $(SANITIZED)/thread/venv/bin/python -m pytest --capture=sys \
-	        tests/native/test_thread_pool.py tests/engine/test_sameness.py tests/engine/test_translator.py
+	        tests/native/test_thread_pool.py tests/engine/test_sameness.py tests/engine/test_translator.py tests/engine/test_futures.py
 
 # The newest versions for Linux x86-64. [tool.uv] in pyproject.toml pins PyTorch and excludes the packages of CUDA; the pin
 # accepts builds with and without CUDA, so there are no hashes.

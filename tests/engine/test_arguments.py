@@ -129,6 +129,12 @@ def test_arguments_of_the_translator(shared_model: Path) -> None:
         Translator(shared_model, longest_segment=0)
 
 
+@pytest.mark.parametrize("sources", [["text"], [5], [[-1]], [[1.5]], [None], [["the"]]])
+def test_sources_that_are_no_ids(translator: Translator, sources: Any) -> None:
+    with pytest.raises(TypeError, match="list of lists of piece ids"):
+        translator.translate_ids(sources)
+
+
 def test_properties(translator: Translator) -> None:
     assert translator.languages == ("en", "de")
     assert (translator.source_language, translator.target_language) == ("en", "de")

@@ -4,6 +4,7 @@ import asyncio
 import concurrent.futures
 import threading
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -15,11 +16,26 @@ from tests.engine.test_translator import computing, eventually
 LINES = ["the man rides a bike.", "", "two dogs in the house"]
 # Translations that would take hours.
 ENDLESS: SearchOptions = {"min_length": 10**6, "max_length": 10**6, "beam_size": 1}
+Endless = Callable[[], TranslationFuture[list[str]]]
 
 
 @pytest.fixture(params=[1, 2], ids=["1 worker", "2 workers"])
 def translator(model_path: Path, request: pytest.FixtureRequest) -> Translator:
     return Translator(model_path, workers=request.param)
+
+
+@pytest.fixture
+def endless(translator: Translator) -> Iterator[Endless]:
+    """Start a translation that would take hours; it is cancelled at the end of the test, also of one that failed."""
+    started = []
+
+    def start() -> TranslationFuture[list[str]]:
+        started.append(translator.submit(LINES, **ENDLESS))
+        return started[-1]
+
+    yield start
+    for future in started:
+        future.cancel()
 
 
 def test_results_are_those_of_translate(translator: Translator) -> None:
@@ -40,9 +56,10 @@ def test_arguments_are_checked_at_once(translator: Translator) -> None:
         translator.submit(LINES, beam_size=0)
 
 
-def test_running_work_is_cancelled(translator: Translator) -> None:
-    running = translator.submit(LINES, **ENDLESS)
-    assert eventually(computing)
+def test_running_work_is_cancelled(translator: Translator, endless: Endless) -> None:
+    running = endless()
+    start = time.process_time()
+    assert eventually(lambda: time.process_time() > start + 0.05)
     assert running.cancel()
     assert running.cancelled()
     with pytest.raises(concurrent.futures.CancelledError):
@@ -52,8 +69,8 @@ def test_running_work_is_cancelled(translator: Translator) -> None:
     assert translator.submit(LINES).result(timeout=60) == translator.translate(LINES)
 
 
-def test_queued_work_is_cancelled(translator: Translator) -> None:
-    running = [translator.submit(LINES, **ENDLESS) for _ in range(translator.workers)]
+def test_queued_work_is_cancelled(translator: Translator, endless: Endless) -> None:
+    running = [endless() for _ in range(translator.workers)]
     queued = [translator.submit(LINES) for _ in range(5)]
     assert queued[1].cancel()
     done, waiting = concurrent.futures.wait([queued[1], queued[2]], timeout=0.1)
@@ -64,9 +81,9 @@ def test_queued_work_is_cancelled(translator: Translator) -> None:
     assert [queued[index].result(timeout=60) for index in (0, 2, 3, 4)] == [expected] * 4
 
 
-def test_callbacks_are_called_once(translator: Translator) -> None:
+def test_callbacks_are_called_once(translator: Translator, endless: Endless) -> None:
     called: list[TranslationFuture[list[str]]] = []
-    futures = [translator.submit(LINES, **ENDLESS) for _ in range(2)] + [translator.submit(LINES)]
+    futures = [endless(), endless(), translator.submit(LINES)]
     for future in futures:
         future.add_done_callback(called.append)  # type: ignore[arg-type]
     futures[0].cancel()
@@ -88,15 +105,15 @@ def test_cancelling_at_any_moment(translator: Translator) -> None:
     assert translator.translate(LINES * 20) == expected
 
 
-def test_many_threads_submit_and_cancel(translator: Translator) -> None:
+def test_many_threads_submit_and_cancel(translator: Translator, endless: Endless) -> None:
     expected = translator.translate(LINES)
     wrong: list[object] = []
 
     def work(number: int) -> None:
         for turn in range(10):
-            endless = translator.submit(LINES, **ENDLESS)
+            running = endless()
             finite = translator.submit(LINES)
-            if not endless.cancel() or ((turn + number) % 2 == 0 and finite.result(timeout=60) != expected):
+            if not running.cancel() or ((turn + number) % 2 == 0 and finite.result(timeout=60) != expected):
                 wrong.append((number, turn))
 
     threads = [threading.Thread(target=work, args=(number,)) for number in range(6)]

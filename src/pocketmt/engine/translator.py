@@ -38,7 +38,13 @@ class Translator:
         longest_segment: in pieces; a longer sentence is translated in segments, joined by a space (see `encode_line`).
         longest_sentence: in characters; a longer one is copied, not translated, with a `TranslationWarning`.
 
+    Attributes:
+        manifest: what the model file says of itself: languages, recipe, licence and more (docs/model-file.md).
+        tokenizer: the vocabulary.
+        workers: as given.
+
     Raises:
+        TypeError: an argument has a wrong type.
         ModelFileError: there is no such model, or the file is broken.
         EngineError: an argument is out of range, or the CPU lacks the instruction set.
     """
@@ -147,8 +153,8 @@ class Translator:
     def submit(self, lines: Iterable[str], **options: Unpack[TranslationOptions]) -> TranslationFuture[list[str]]:
         """Start `translate` in the background; returns a `concurrent.futures.Future` that can be cancelled at any time.
 
-        Translations start in the order of submission, as many at once as there are workers. Raises at once as
-        `translate` does.
+        Translations start in the order of submission, as many at once as there are workers. At the end of the program
+        they are finished first, unless they are cancelled. Raises at once as `translate` does.
         """
         pending = self._start(lines, self._check(options))
         return self._in_background().submit(pending.texts, pending.cancel)
@@ -205,12 +211,18 @@ class Translator:
         return self._translate_chunks(chunks, CHUNKS_READ_AHEAD - 1, self._check(options))
 
     def translate_ids(self, sources: Sequence[Sequence[int]], **options: Unpack[SearchOptions]) -> list[list[int]]:
-        """Return the best translation of each source, as piece ids without bos and eos; sources are not segmented.
+        """Return the best translation of each source, as piece ids without bos and eos; sources are not divided.
 
-        Raises EngineError if an id or option is out of range.
+        Raises:
+            TypeError: a source is not a list of ids, or as `translate` does.
+            EngineError: an id or option is out of range.
         """
         search = self._check({**options, "split": False, "check": False})
-        pending = self._model.submit(sources, search.native, search.prefixes([1] * len(sources)))
+        prefixes = search.prefixes([1] * len(sources))
+        try:
+            pending = self._model.submit(sources, search.native, prefixes)
+        except TypeError as error:  # its message describes the types of C++
+            raise TypeError("sources must be a list of lists of piece ids, which are integers from 0") from error
         return [hypotheses[0][0] for hypotheses in pending.result()]
 
     def logits(self, source: Sequence[int], target: Sequence[int]) -> list[list[float]]:
