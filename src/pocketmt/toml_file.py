@@ -11,6 +11,12 @@ from msgspec import inspect
 
 from pocketmt.errors import ConfigurationError, unreadable
 
+# Kinds of files by a key that only they have, and the commands that read them.
+_KINDS: Final = {
+    "data": ("the configuration of a training run", "pocketmt train {}"),
+    "teachers": ("the configuration of a pipeline", "pocketmt pipeline {}"),
+    "stages": ("a recipe", "pocketmt compress RUN {}"),
+}
 _VARIABLE: Final = re.compile(r"\$\{(?P<name>\w+)(?P<default>:-[^}]*)?\}")
 
 
@@ -28,6 +34,9 @@ def read_toml(path: Path, struct: type[msgspec.Struct]) -> Any:
     try:
         return msgspec.convert(document, struct)
     except msgspec.ValidationError as error:
+        for key, (kind, command) in _KINDS.items():
+            if key in document and key not in struct.__struct_fields__:
+                raise ConfigurationError(f"{path} is {kind}: give it to `{command.format(path)}`") from error
         raise ConfigurationError(f"{path}: {explain(error, document, struct)}") from error
 
 

@@ -107,8 +107,8 @@ METHODS = [
 ]
 READERS = [
     Snippet('read_configuration(Path("missing.toml"))', ConfigurationError, ("missing.toml",)),
-    Snippet('read_configuration(Path("recipe.toml"))', ConfigurationError, ("recipe.toml", "name", "data")),
-    Snippet('read_recipe(Path("train.toml"))', ConfigurationError, ("train.toml", "data")),
+    Snippet('read_configuration(Path("recipe.toml"))', ConfigurationError, ("recipe.toml", "pocketmt compress")),
+    Snippet('read_recipe(Path("train.toml"))', ConfigurationError, ("train.toml", "pocketmt train")),
     Snippet('find_recipe("9bit")', ConfigurationError, ("9bit", "--list")),
     Snippet('read_pipeline(Path("recipe.toml"))', ConfigurationError, ("recipe.toml",)),
     Snippet('read_trained_model(Path("folder"))', DataError, ("folder/model.safetensors",)),

@@ -34,8 +34,8 @@ KEYS = [
     Case("train bad.toml -o new", ("bad.toml", "data"), files={"bad.toml": ""}),
     Case("train bad.toml -o new", ("bad.toml",), files={"bad.toml": b"\xff\xfe\x00\x01"}),
     Case("train bad.toml -o new", ("bad.toml",), files={"bad.toml": '{"data": {}}'}),
-    Case("train recipe.toml -o new", ("recipe.toml", "name")),
-    Case("train pipeline.toml -o new", ("pipeline.toml", "name")),
+    Case("train recipe.toml -o new", ("recipe.toml", "pocketmt compress")),
+    Case("train pipeline.toml -o new", ("pipeline.toml", "pocketmt pipeline")),
     Case("train train.en -o new", ("train.en",)),
     Case("train model.pocketmt -o new", ("model.pocketmt",)),
     Case("train missing.toml -o new", ("missing.toml", "cannot be read")),
@@ -111,7 +111,7 @@ FOLDERS = [
     Case("train train.toml -o /proc/new", ("/proc/new", "cannot be created")),
 ]
 PACK = [
-    Case("pack missing -o x.pocketmt", ("missing/model.safetensors", "pocketmt train")),
+    Case("pack missing -o x.pocketmt", ("missing: no such folder", "pocketmt train")),
     Case("pack folder -o x.pocketmt", ("folder/model.safetensors", "pocketmt train")),
     Case("pack model.pocketmt -o x.pocketmt", ("model.pocketmt",)),
     Case("pack train.toml -o x.pocketmt", ("train.toml",)),

@@ -23,7 +23,7 @@ TRANSLATE = [
     Case("translate -m model.pocketmt -i train.en -o folder", ("folder is a folder",)),
     Case("translate -m model.pocketmt -b 0", ("--beam-size", "0"), 2),
     Case("translate -m model.pocketmt -b many", ("--beam-size", "many"), 2),
-    Case("translate -m model.pocketmt -b 1000000000000000000000000000000 -i train.en", ("beam", "256")),
+    Case("translate -m model.pocketmt -b 1000000000000000000000000000000 -i train.en", ("beam", "256"), 2),
     Case("translate -m model.pocketmt -n 0", ("--n-best", "0"), 2),
     Case("translate -m model.pocketmt -n 9", ("--n-best 9", "--beam-size 9"), 2),
     Case("translate -m model.pocketmt -w 0", ("--workers", "0"), 2),

@@ -210,7 +210,7 @@ def test_a_teacher_of_another_vocabulary_is_refused_before_any_work(
         configured(folder, data=data, training=WORD_LEVEL)
         assert run_command(["train", str(folder / "student.toml"), "-o", str(folder / "student")]) == 1
         error = capsys.readouterr().err
-        assert error.startswith("error: the vocabulary of the teacher") and "run'" in error
+        assert "\nerror: the vocabulary of the teacher" in error and "run'" in error
         assert not (folder / "student").exists()
     configured(folder, data='vocabulary = "run"', training=WORD_LEVEL)
     assert run_command(["train", str(folder / "student.toml"), "-o", str(folder / "student")]) == 0

@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from pocketmt.cli.options import FILE, parallel_output_option, require_both_sides
+from pocketmt.cli.options import FILE, FiniteRange, parallel_output_option, require_both_sides
 from pocketmt.progress import ProgressLine
 
 if TYPE_CHECKING:
     from pocketmt.text.cleaning import CleaningReport, Split
 
-SHARE = click.FloatRange(0, 1)
+SHARE = FiniteRange(0, 1)
 
 
 @click.command(short_help="Remove pairs that harm training from parallel text.")
@@ -29,7 +29,7 @@ SHARE = click.FloatRange(0, 1)
 @click.option("--maximum-length", type=click.IntRange(1), default=200, show_default=True, help="Most words per line.")
 @click.option(
     "--maximum-ratio",
-    type=click.FloatRange(1),
+    type=FiniteRange(1),
     default=4.0,
     show_default=True,
     help="Largest ratio of the two lengths in words. The longer line may have 5 words more than that.",

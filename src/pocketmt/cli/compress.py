@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pocketmt.cli.options import FILE, FileSize, entropy_coding_option
+from pocketmt.cli.endings import quoted, show_model_file
+from pocketmt.cli.options import FILE, FileSize, FiniteRange, check_run, entropy_coding_option
 from pocketmt.progress import ProgressLine
 
 if TYPE_CHECKING:
@@ -21,12 +22,23 @@ def _list_recipes(context: click.Context, _: click.Parameter, wanted: bool) -> N
     """Print the built-in recipes, and exit."""
     if not wanted or context.resilient_parsing:
         return
-    from pocketmt.recipes.catalogue import find_recipe, recipe_names
+    from pocketmt.recipes.catalogue import RECOMMENDED, find_recipe, recipe_names
 
+    click.echo("Recommended:\n")
+    for recommended in RECOMMENDED:
+        click.echo(f"{recommended.name}\n    {recommended.size}. {recommended.use}")
+        _show_recipe(find_recipe(recommended.name))
+    click.echo("\nOthers:\n")
     for name in recipe_names():
-        recipe = find_recipe(name)
-        click.echo(f"{name}\n    {recipe.description}" + (f" [{recipe.paper}]" if recipe.paper else ""))
+        if all(name != each.name for each in RECOMMENDED):
+            click.echo(name)
+            _show_recipe(find_recipe(name))
+    click.echo("\nAny size: --target-size instead of a recipe chooses schemes and bits for this model.")
     context.exit()
+
+
+def _show_recipe(recipe: "Recipe") -> None:
+    click.echo(f"    {recipe.description}" + (f" [{recipe.paper}]" if recipe.paper else ""))
 
 
 @click.command(short_help="Compress a trained model by a recipe.")
@@ -60,7 +72,7 @@ def _list_recipes(context: click.Context, _: click.Parameter, wanted: bool) -> N
 )
 @click.option(
     "--tolerated-loss",
-    type=click.FloatRange(0),
+    type=FiniteRange(0),
     default=None,
     help="Instead of RECIPE: the largest rise in validation loss before retraining, in nats per token.",
 )
@@ -129,6 +141,7 @@ def compress(
       pocketmt compress runs/captions --target-size 900kB --output captions-900kB.pocketmt
     """
     _check_usage(recipe, target_size, tolerated_loss, updates, source_text)
+    check_run(run)
     work = _work_folder(folder, output, recipe, for_file=bool(entropy_coding or licence or description))
     from pocketmt.training.configuration import read_configuration
 
@@ -193,7 +206,8 @@ def _compress_by_recipe(task: "CompressionTask", recipe: "Recipe", output: Path 
     from pocketmt.compression.run import compress_run, score_run
 
     if output is not None:
-        _show_size(output, compress_run(task, recipe, output))
+        compress_run(task, recipe, output)
+        _show_result(output)
         return
     scores = ", ".join(f"{name} {value:.4g}" for name, value in score_run(task, recipe).items())
     click.echo(f"{task.folder}: {scores}; no model file was requested", err=True)
@@ -217,14 +231,18 @@ def _compress_to_target(
         precision=precision or "float32",
         entropy_coding=task.entropy_coding,
     )
-    _show_size(
+    scored = ProgressLine("scored", "networks").update
+    compress_run_to(target, task, output, scored=scored, chosen=_show_chosen)
+    _show_result(output)
+
+
+def _show_result(output: Path) -> None:
+    name = quoted(output)
+    show_model_file(
         output,
-        compress_run_to(target, task, output, scored=ProgressLine("scored", "networks").update, chosen=_show_chosen),
+        f"pocketmt translate --model {name} < TEXT",
+        f"pocketmt shortlist {name} --source TRAINING.SOURCE --target TRAINING.TARGET --output {name}",
     )
-
-
-def _show_size(output: Path, size: int) -> None:
-    click.echo(f"{output}: {size:,} bytes", err=True)
 
 
 def _show_chosen(recipe: "Recipe") -> None:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from pocketmt.cli.endings import quoted, show_next
 from pocketmt.cli.options import FILE, beam_size_option, parallel_output_option
 from pocketmt.progress import ProgressLine
 
@@ -93,3 +94,8 @@ def distill(
         progress=ProgressLine("translated", "lines").update,
     )
     click.echo(f"{record.source.path}, {record.target.path}: {record.source.lines:,} lines", err=True)
+    languages = f"{record.languages['source']} {record.languages['target']}"
+    cleaned = " ".join(quoted(path.with_name(f"clean.{path.name}")) for path in outputs)
+    side = " --written-by-model source" if back_translation else ""
+    sides = " ".join(map(quoted, outputs))
+    show_next(f"pocketmt clean {sides} --output {cleaned} --languages {languages}{side}")

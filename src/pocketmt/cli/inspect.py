@@ -9,7 +9,7 @@ from pocketmt.cli.options import json_option
 @click.argument("model")
 @json_option
 def inspect(model: str, as_json: bool) -> None:
-    """Show the architecture, the shape, scheme, bits and bytes of each matrix, and the total size compared with fp32.
+    """Show languages, unit, licence, recipe, training, scores, each matrix, and the size by part compared with fp32.
 
     MODEL is a model file (*.pocketmt) or the name of a bundled model. It is checked as thoroughly as by
     `pocketmt translate`.

@@ -1,14 +1,18 @@
 """Options that several commands share."""
 
+import math
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import click
 
 from pocketmt.atomic_file import check_output
+from pocketmt.errors import DataError
 from pocketmt.text.corpus import both_sides
 from pocketmt.text.formats.format import format_of
+from pocketmt.text.languages import language_warning
 
 DEFAULT_MODEL = "captions-en-de"
 
@@ -16,6 +20,8 @@ DEFAULT_MODEL = "captions-en-de"
 FILE = click.Path(path_type=Path)
 
 PICTURE_SUFFIXES = (".png", ".svg", ".pdf")
+
+LARGEST_BEAM = 256  # The engine's limit.
 
 _UNITS = {"": 1, "B": 1, "kB": 10**3, "KB": 10**3, "MB": 10**6, "GB": 10**9}
 
@@ -35,10 +41,21 @@ class FileSize(click.ParamType):  # type: ignore[type-arg]  # ParamType is not g
         return size
 
 
+class FiniteRange(click.FloatRange):
+    """A range of numbers without "not a number" and the infinities, which click accepts."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return the number; click.BadParameter if it is not finite or out of range."""
+        number = float(super().convert(value, param, ctx))
+        if not math.isfinite(number):
+            self.fail(f"{value} is not a finite number.", param, ctx)
+        return number
+
+
 beam_size_option = click.option(
     "--beam-size",
     "-b",
-    type=click.IntRange(1),
+    type=click.IntRange(1, LARGEST_BEAM),
     default=4,
     show_default=True,
     help="Hypotheses kept at each step. 1 is greedy search: faster, with slightly lower quality.",
@@ -93,6 +110,23 @@ def check_picture(path: Path) -> None:
     if path.suffix not in PICTURE_SUFFIXES:
         raise click.BadParameter(f"{path} must end in one of {', '.join(PICTURE_SUFFIXES)}.")
     check_output(path)
+
+
+def check_run(run: Path) -> None:
+    """Check, before PyTorch is loaded, that a path may be the folder of a training run; raises DataError if not."""
+    if run.is_file():
+        what = "a model file, whose weights are already quantized" if run.suffix == ".pocketmt" else "a file"
+        raise DataError(
+            f"{run} is {what}: give the folder of a run, which `pocketmt train CONFIGURATION -o RUN` writes"
+        )
+    if not run.exists():
+        raise DataError(f"{run}: no such folder: give the folder of a run, which `pocketmt train` writes")
+
+
+def warn_of_languages(languages: Iterable[str]) -> None:
+    """Warn on stderr of codes that no language has."""
+    for message in dict.fromkeys(filter(None, map(language_warning, languages))):
+        click.echo(f"warning: {message}", err=True)
 
 
 def require_both_sides(source: Path, target: Path | None, target_name: str) -> tuple[Path, Path]:

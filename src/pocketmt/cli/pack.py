@@ -4,7 +4,8 @@ from pathlib import Path
 
 import click
 
-from pocketmt.cli.options import FILE, entropy_coding_option
+from pocketmt.cli.endings import quoted, show_model_file
+from pocketmt.cli.options import FILE, check_run, entropy_coding_option
 
 
 @click.command(short_help="Pack a trained model into one file.")
@@ -31,7 +32,12 @@ def pack(run: Path, scheme: str, output: Path, entropy_coding: bool, licence: st
       pocketmt pack runs/captions --output captions.pocketmt
       pocketmt pack runs/captions --scheme logarithmic4 --output captions4.pocketmt --licence "research use only"
     """
+    check_run(run)
     from pocketmt.packing.run import pack_run
 
-    size = pack_run(run, scheme, output, licence=licence, description=description, entropy_coding=entropy_coding)
-    click.echo(f"{output}: {size:,} bytes", err=True)
+    pack_run(run, scheme, output, licence=licence, description=description, entropy_coding=entropy_coding)
+    show_model_file(
+        output,
+        f"pocketmt translate --model {quoted(output)} < TEXT",
+        f"pocketmt compress {quoted(run)} log4-distilled --output {quoted(output.with_name('small.pocketmt'))}",
+    )

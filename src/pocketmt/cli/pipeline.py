@@ -4,7 +4,8 @@ from pathlib import Path
 
 import click
 
-from pocketmt.cli.options import FILE
+from pocketmt.cli.endings import quoted, show_next
+from pocketmt.cli.options import FILE, warn_of_languages
 from pocketmt.progress import ProgressLine
 
 
@@ -32,6 +33,7 @@ def pipeline(configuration: Path, output: Path) -> None:
 
     # A mistake in a file is reported before PyTorch is loaded, which takes seconds.
     parsed = read_pipeline(configuration)
+    warn_of_languages(parsed.student.data.languages)
     from pocketmt.distillation.pipeline import run_pipeline
     from pocketmt.evaluation.tables import Column, plain_table
 
@@ -48,3 +50,4 @@ def pipeline(configuration: Path, output: Path) -> None:
     ]
     columns = ("model", "bytes:,", "smaller:.1f=times smaller", "bleu:.1f=val BLEU, greedy")
     click.echo(plain_table(rows, [Column.parse(column) for column in columns]))
+    show_next(f"pocketmt translate --model {quoted(output / 'model.pocketmt')} < TEXT")

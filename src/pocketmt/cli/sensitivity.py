@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from pocketmt.cli.options import FILE, PICTURE_SUFFIXES, check_picture, json_option
+from pocketmt.cli.options import FILE, PICTURE_SUFFIXES, check_picture, check_run, json_option
 from pocketmt.progress import ProgressLine
 
 
@@ -48,6 +48,7 @@ def sensitivity(
     scheme_options = dict(_parse_option(option) for option in options)
     if picture is not None:
         check_picture(picture)
+    check_run(run)
     from pocketmt.compression.choosing.sensitivity import measure_sensitivity
     from pocketmt.evaluation.records import to_json
     from pocketmt.evaluation.sensitivity import draw_sensitivity, sensitivity_table

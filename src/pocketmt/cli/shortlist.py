@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pocketmt.atomic_file import check_output
+from pocketmt.cli.endings import quoted, show_next
 from pocketmt.cli.options import FILE, beam_size_option, json_option, require_both_sides
 from pocketmt.model_file.shortlist import MOST_TARGETS
 from pocketmt.progress import ProgressLine
@@ -89,8 +90,8 @@ def shortlist(
         )
     else:
         found = held_shortlist(path) if like is None else held_shortlist(like, of=path)
-    targets = sum(map(len, found.targets))
-    record: dict[str, object] = {"model": model, "frequent": len(found.frequent), "targets": targets}
+    record: dict[str, object] = {"model": model, "frequent": len(found.frequent)}
+    record["targets"] = sum(map(len, found.targets))
     if recall_source is not None:
         recalled = both_sides(recall_source, recall_target)
         record["recall"] = recall = measure_recall(path, found, *recalled, beam_size)
@@ -99,7 +100,7 @@ def shortlist(
     if output is not None:
         before, written = path.stat().st_size, add_shortlist(path, found, output)
         record |= {"output": output, "bytes": written, "bytes_before": before}
-        click.echo(f"{output}: {written:,} bytes, before {before:,}", err=True)
+        _show_written(output, written, before)
     if as_json:
         click.echo(to_json(record))
 
@@ -135,6 +136,11 @@ def _check_usage(
     if recall_source is not None:
         for path in require_both_sides(recall_source, recall_target, "--recall-target"):
             path.open("rb").close()  # An unreadable file is reported before the long part starts.
+
+
+def _show_written(output: Path, size: int, before: int) -> None:
+    click.echo(f"{output}: {size:,} bytes, before {before:,}", err=True)
+    show_next(f"pocketmt benchmark {quoted(output)} TEXT")
 
 
 def _show_recall(recall: "Recall") -> None:

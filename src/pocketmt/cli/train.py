@@ -4,7 +4,8 @@ from pathlib import Path
 
 import click
 
-from pocketmt.cli.options import FILE
+from pocketmt.cli.endings import quoted, show_next
+from pocketmt.cli.options import FILE, warn_of_languages
 from pocketmt.models.presets import PRESETS
 
 
@@ -32,7 +33,14 @@ def train(configuration: Path, output: Path) -> None:
 
     # A mistake in the configuration is reported before PyTorch is loaded, which takes seconds.
     resolved = read_configuration(configuration)
+    warn_of_languages(resolved.data.languages)
     from pocketmt.packing.model_source import AnyModel
     from pocketmt.training.run import train as run_training
 
-    run_training(resolved, output, AnyModel)
+    progress = run_training(resolved, output, AnyModel)
+    click.echo(f"{output}: validation BLEU {progress.best_bleu:.1f} at update {progress.best_update:,}", err=True)
+    name = f"{output.absolute().name}.pocketmt"
+    show_next(
+        f"pocketmt compress {quoted(output)} log4-distilled --output {name}",
+        f"pocketmt pack {quoted(output)} --output {name}",
+    )

@@ -3,8 +3,9 @@
 import json
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from typing import Final
 
 from pocketmt.model_file.activations.activation_quantization import StoredActivationQuantization
 from pocketmt.model_file.activations.activation_ranges import StoredActivationRanges, ranges_name
@@ -17,6 +18,9 @@ from pocketmt.model_file.reader import ModelFile, open_model
 from pocketmt.model_file.shortlist import SHORTLIST_TENSOR
 
 FLOAT32_BYTES = 4
+# Scores in the manifest, and their names in the report.
+_SCORES: Final = {"validation_bleu": "validation BLEU", "validation_loss": "validation loss"}
+_COMPRESSION_SCORES: Final = {"bleu": "validation BLEU", "loss": "validation loss"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +54,8 @@ class ModelReport:
 
     Attributes:
         unit: what the model translates at once: "sentence", "line" or "document".
+        recipe: by which the model was compressed, as in the manifest; empty if unknown.
+        training: facts about the training and its scores, as in the manifest; empty if unknown.
         activation_quantization: of the inputs of quantized matrices; None: dynamic, 8 bits with a scale for each row.
         matrices: in the order of the network.
         vector_groups: quantized biases and norms; the rows are vectors.
@@ -74,6 +80,8 @@ class ModelReport:
     description: str
     licence: str
     producer: str
+    recipe: dict[str, object]
+    training: dict[str, object]
     activation_quantization: StoredActivationQuantization | None
     matrices: tuple[MatrixReport, ...]
     vector_groups: tuple[MatrixReport, ...]
@@ -126,6 +134,9 @@ class ModelReport:
             ("description", self.description),
             ("licence", self.licence),
             ("producer", self.producer),
+            ("recipe", _recipe(self.recipe)),
+            ("training", _facts(self.training)),
+            ("scores", _scores(self.training)),
             ("architecture", ", ".join(f"{name} {value}" for name, value in sizes.items() if name != "type")),
             ("activations", self.activation_ranges or str(self.activation_quantization or "")),
             ("shortlist", self.shortlist),
@@ -192,6 +203,8 @@ def _report(path: str, file: ModelFile) -> ModelReport:
         description=str(file.manifest["description"]),
         licence=str(file.manifest["licence"]),
         producer=str(file.manifest["producer"]),
+        recipe=_object(file.manifest["recipe"]),
+        training=_object(file.manifest["training"]),
         activation_quantization=file.activation_quantization,
         matrices=matrices,
         vector_groups=vector_groups,
@@ -207,6 +220,43 @@ def _report(path: str, file: ModelFile) -> ModelReport:
         parameters=parameters,
         float32_bytes=FLOAT32_BYTES * parameters,
     )
+
+
+def _object(value: object) -> dict[str, object]:
+    assert isinstance(value, dict)
+    return dict(value)
+
+
+def _recipe(recipe: Mapping[str, object]) -> str:
+    """Return the name and the description of a recipe, or the scheme of a file that was packed without one."""
+    if "name" not in recipe:
+        return f"none, packed as {recipe['schemes']}" if "schemes" in recipe else ""
+    description = recipe.get("description")
+    return f"{recipe['name']}: {description}" if description else str(recipe["name"])
+
+
+def _facts(training: Mapping[str, object]) -> str:
+    compression = training.get("compression")
+    facts = {name: value for name, value in training.items() if name not in _SCORES and name != "compression"}
+    if isinstance(compression, dict) and "update" in compression:
+        facts["retraining update"] = compression["update"]
+    return _named_values(facts)
+
+
+def _scores(training: Mapping[str, object]) -> str:
+    """Return the scores on validation text, of the model before compression and of this file."""
+    before = {title: training[name] for name, title in _SCORES.items() if name in training}
+    compression = training.get("compression")
+    after = {}
+    if isinstance(compression, dict):
+        after = {title: compression[name] for name, title in _COMPRESSION_SCORES.items() if name in compression}
+    parts = [_named_values(after), _named_values(before) + (" before compression" if after else "")]
+    return "; ".join(part for part in parts if part.strip())
+
+
+def _named_values(values: Mapping[str, object]) -> str:
+    shown = {name: f"{value:.4g}" if isinstance(value, float) else str(value) for name, value in values.items()}
+    return ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in shown.items())
 
 
 def _matrix(file: ModelFile, name: str, shape: tuple[int, ...]) -> MatrixReport:

@@ -1,5 +1,6 @@
 """The built-in recipes, by name."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -7,6 +8,31 @@ from pocketmt.errors import ConfigurationError
 from pocketmt.recipes.schema import Recipe, read_recipe
 
 LIBRARY: Final = Path(__file__).parent / "library"
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """A built-in recipe that suits most models."""
+
+    name: str
+    size: str  # Of the model file.
+    use: str  # When to use it.
+
+
+RECOMMENDED: Final = (
+    Recommendation(
+        "log4-distilled",
+        "1/8 of float32",
+        "The first to try: retrained to the quality of the original model",
+    ),
+    Recommendation("8bit", "1/4 of float32", "Without training and text, at the quality of the original model"),
+    Recommendation("affine4-compensated", "1/8 of float32", "Without training, in a few seconds over some text"),
+    Recommendation(
+        "mixed-2-bits-distilled",
+        "1/12 to 1/16 of float32",
+        "The smallest: give it all its updates, and as much text as possible",
+    ),
+)
 
 
 def recipe_names() -> list[str]:

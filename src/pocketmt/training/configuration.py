@@ -11,6 +11,7 @@ from pocketmt.errors import ConfigurationError
 from pocketmt.model_file.architecture import Architecture
 from pocketmt.models.presets import PRESETS, preset
 from pocketmt.text.corpus import both_sides
+from pocketmt.text.languages import check_language
 from pocketmt.toml_file import absolute_path, read_toml
 
 Positive = Annotated[int, Meta(ge=1)]
@@ -125,7 +126,8 @@ class Training(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     patience: Positive = 10  # Validations without a better BLEU before training stops.
     threads: Annotated[int, Meta(ge=0)] = 0  # PyTorch threads of each process; 0: PyTorch's default.
     devices: Positive = 1  # Number of processors or GPUs that share each batch.
-    accelerator: Literal["auto", "cpu", "gpu"] = "auto"  # "auto" takes a GPU if PyTorch finds one.
+    # "auto" takes a GPU if PyTorch finds one; "cuda" is one of NVIDIA, "gpu" any.
+    accelerator: Literal["auto", "cpu", "gpu", "cuda"] = "auto"
     # Mixed: matrix products read bfloat16 and everything else stays float32. About twice as fast on processors with
     # bfloat16 units.
     precision: Precision = "float32"
@@ -173,6 +175,8 @@ def _check_model(configuration: Configuration) -> None:
 
 
 def _check_data(configuration: Configuration) -> None:
+    for language in configuration.data.languages:
+        check_language(language)
     assert configuration.data.training_files
     assert configuration.data.validation_files
 

@@ -24,7 +24,15 @@ from pocketmt.training.objectives import TranslationObjective
 from pocketmt.training.reporter import Reporter
 from pocketmt.training.run_folder import read_settings, record_settings, run_folder
 from pocketmt.training.schedule import training_rate
-from pocketmt.training.steps import DivergedError, launch, make_dropouts, make_fabric, make_optimizer, share_of_epoch
+from pocketmt.training.steps import (
+    DivergedError,
+    check_accelerator,
+    launch,
+    make_dropouts,
+    make_fabric,
+    make_optimizer,
+    share_of_epoch,
+)
 from pocketmt.training.validation import validate
 
 SETTINGS: Final = "configuration.json"
@@ -83,6 +91,7 @@ def train(configuration: Configuration, folder: Path, open_teacher: OpenTeacher 
 
     As long as the folder holds neither a checkpoint nor a model, an error removes all that was written.
     """
+    check_accelerator(configuration.training)
     teacher = _open_teacher(configuration, open_teacher)
     data = configuration.data
     for source, target in [*data.training_files, data.validation_files]:
@@ -260,6 +269,7 @@ class TrainingRun:
                         "update": update,
                         "epoch": self.progress.epoch,
                         "seed": self.settings.seed,
+                        "training_pairs": len(self.corpus.training),
                         "validation_bleu": round(scores.bleu, 3),
                         "validation_loss": round(scores.loss, 5),
                     },

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.multiprocessing.spawn import ProcessRaisedException
 from torch.optim import Optimizer
 
-from pocketmt.errors import DataError, PocketMTError
+from pocketmt.errors import ConfigurationError, DataError, PocketMTError
 from pocketmt.models.dropout import Dropouts
 from pocketmt.text.batching import make_batches
 from pocketmt.training.configuration import Model, Training
@@ -27,13 +27,28 @@ class DivergedError(PocketMTError):
 
 
 def make_fabric(settings: Training) -> Fabric:
-    """Return the Fabric that runs training on the configured device, in one process or several."""
+    """Return the Fabric that runs training on the configured device, in one process or several.
+
+    Raises ConfigurationError as `check_accelerator` does.
+    """
+    check_accelerator(settings)
     return Fabric(
         accelerator=settings.accelerator,
         devices=settings.devices,
         strategy="ddp_spawn" if settings.devices > 1 else "auto",
         precision="bf16-mixed" if settings.precision == "bfloat16-mixed" else "32-true",
     )
+
+
+def check_accelerator(settings: Training) -> None:
+    """Raise ConfigurationError if PyTorch finds no device of the configured kind."""
+    found = torch.cuda.is_available() or (settings.accelerator == "gpu" and torch.backends.mps.is_available())
+    if settings.accelerator in ("gpu", "cuda") and not found:
+        build = "with CUDA" if torch.version.cuda else "without CUDA"
+        raise ConfigurationError(
+            f'accelerator is "{settings.accelerator}", but PyTorch {torch.__version__}, built {build}, finds no GPU: '
+            'choose "auto" or "cpu", or install a driver and a build of PyTorch for your GPU'
+        )
 
 
 def launch(fabric: Fabric, function: Callable[..., T], *arguments: Any) -> T:

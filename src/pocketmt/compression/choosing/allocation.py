@@ -2,7 +2,7 @@
 
 import math
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -34,18 +34,30 @@ _RESERVE: Final = 0.01
 _FREQUENCY_RATIOS: Final = (1, 2, 4, 8)  # r of Chung et al. 2020, algorithm 1
 _RATES: Final = (3.5, 3.0, 2.5, 2.25, 2.0, 1.75, 1.5, 1.25, 1.0)  # bits a weight of entropy-coded codes
 _VECTORS: Final = "vectors"
+_VECTORS_ENTRY: Final = Quantize(vectors=["*"], scheme="codebook", bits=8)
+# The size that is proposed if a size is too small is larger by this share and these bytes: the least is an estimate.
+_MARGIN: Final = 0.05
+_MARGIN_BYTES: Final = 1000
 _ROUNDS: Final = 10
+# Candidates that are the smallest ones of matrices of some shapes.
+_SMALLEST: Final = ("binary 1 bit", "at 1 bits", "affine 4 bit per matrix")
 
 
 class Choices:
     """Ways to store each sub-layer type of a model, each with its size and the increase of the loss."""
 
     def __init__(
-        self, model: TrainedModel, progress: Callable[[int, int], None], *, entropy_coding: bool = False
+        self,
+        model: TrainedModel,
+        progress: Callable[[int, int], None],
+        *,
+        entropy_coding: bool = False,
+        size: int | None = None,
     ) -> None:
         """Quantize each part in each way without retraining, and score the network on validation text.
 
-        With `entropy_coding`, sizes are those of coded files. Raises DataError where the model has no text.
+        With `entropy_coding`, sizes are those of coded files. Raises DataError where the model has no text, and
+        ConfigurationError, before anything is scored, if no file has at most `size` bytes.
         """
         self.model = model
         self.entropy_coding = entropy_coding
@@ -53,6 +65,8 @@ class Choices:
         self.counts = piece_counts(self.corpus, model.architecture.vocabulary_size)
         self.entries: dict[tuple[str, str], Quantize] = {}
         kinds = kinds_of(model.architecture)
+        if size is not None and size < (least := self._least_file_size(kinds)):
+            raise _too_small(size, least)
         candidates = [(kind, *each) for kind in kinds for each in _candidates(kind, entropy_coding)]
         total = len(candidates) + 1
         whole = _loss(model, self.corpus, {})
@@ -66,15 +80,14 @@ class Choices:
 
     def _vectors(self, whole: float) -> list[Choice]:
         """Return the ways to store biases and norms: in float32, or in 8 bits, whose size counts as zero."""
-        entry = Quantize(vectors=["*"], scheme="codebook", bits=8)
-        recipe = Recipe(name=_VECTORS, stages=[Stage(quantize=[entry])])
+        recipe = Recipe(name=_VECTORS, stages=[Stage(quantize=[_VECTORS_ENTRY])])
         stacks = self.row_groups(recipe)
         replaced: Weights = {}
         for name, groups in stacks.items():
             quantized = quantize(groups, grouped_rows(self.model.weights, groups))
             replaced |= by_parameter(name, groups, decode(groups, quantized))
         saved = _packed_size(self, {}, recipe) - _packed_size(self, stacks, recipe)
-        self.entries[_VECTORS, "8 bit"] = entry
+        self.entries[_VECTORS, "8 bit"] = _VECTORS_ENTRY
         loss_increase = _loss(self.model, self.corpus, replaced) - whole
         return [Choice("32 bit", saved, 0.0), Choice("8 bit", 0, loss_increase)]
 
@@ -85,15 +98,32 @@ class Choices:
 
     def _measure(self, name: str, entry: Quantize, whole: float) -> Choice:
         """Return the size and the loss increase of one way to store the matrices of one part."""
-        recipe = Recipe(name=name, stages=[Stage(quantize=[entry])])
+        size, replaced = self._store(entry)
+        return Choice(name, size, _loss(self.model, self.corpus, replaced) - whole)
+
+    def _store(self, entry: Quantize) -> tuple[int, Weights]:
+        """Return the bytes of the matrices of one entry, and their weights after quantization."""
         size, replaced = 0, {}
-        for matrix, groups in self.row_groups(recipe).items():
+        for matrix, groups in self.row_groups(Recipe(name="part", stages=[Stage(quantize=[entry])])).items():
             weight = self.model.weights[matrix]
             quantized = quantize(groups, weight)
             replaced[matrix] = decode(groups, quantized)
             encoded = encode_matrix(matrix, weight, groups, quantized, self.entropy_coding)
             size += sum(-(-len(tensor.data) // _BOUNDARY) * _BOUNDARY for tensor in encoded.tensors.values())
-        return Choice(name, size, _loss(self.model, self.corpus, replaced) - whole)
+        return size, replaced
+
+    def _least_file_size(self, kinds: Iterable[str]) -> int:
+        """Return the bytes of the smallest model file, without scoring anything."""
+        smallest: dict[str, Choice] = {}
+        for kind in kinds:
+            entries = {name: entry for name, entry in _candidates(kind, self.entropy_coding) if name in _SMALLEST}
+            name = min(entries, key=lambda name: self._store(entries[name])[0])
+            self.entries[kind, name] = entries[name]
+            smallest[kind] = Choice(name, 0, 0.0)
+        self.entries[_VECTORS, "8 bit"] = _VECTORS_ENTRY
+        allocations = [smallest, {**smallest, _VECTORS: Choice("8 bit", 0, 0.0)}]
+        recipes = [self.recipe("least", Allocation(choices, 0, 0.0), None) for choices in allocations]
+        return min(_file_size(self, recipe, 0.0) for recipe in recipes)
 
     def recipe(self, name: str, allocation: Allocation, retraining: Retraining | None) -> Recipe:
         """Return the recipe that stores each part as allocated; vectors are quantized after matrices are retrained."""
@@ -153,7 +183,7 @@ def choose_recipe(
     begun = _begun(folder / "compression.json")
     if begun is not None and begun.name == name:
         return begun
-    choices = Choices(model, progress, entropy_coding=target.entropy_coding)
+    choices = Choices(model, progress, entropy_coding=target.entropy_coding, size=size)
     if size is not None:
         return recipe_of_size(choices, name, size, default_retraining(updates))
     assert increase is not None
@@ -189,9 +219,7 @@ def recipe_of_size(choices: Choices, name: str, size: int, retraining: Retrainin
             least = _file_size(choices, recipe, reserve)
             if least <= size:
                 return recipe
-            raise ConfigurationError(
-                f"a file of {size:,} bytes is too small for this model: it needs at least {least:,}"
-            )
+            raise _too_small(size, least)
         allocation = least_loss_increase(choices.parts, size - others)
         recipe = choices.recipe(name, allocation, retraining)
         packed = _file_size(choices, recipe, reserve)
@@ -200,6 +228,14 @@ def recipe_of_size(choices: Choices, name: str, size: int, retraining: Retrainin
         # Headers differ, too: as long as the file is too large, ever smaller matrices are asked for.
         others += (packed - size) * 2 ** (attempt - 1) if others else packed - allocation.size
     raise ConfigurationError(f"no file of {size:,} bytes was found: ask for some kilobytes more")
+
+
+def _too_small(size: int, least: int) -> ConfigurationError:
+    possible = math.ceil((least * (1 + _MARGIN) + _MARGIN_BYTES) / 1000)
+    return ConfigurationError(
+        f"a file of {size:,} bytes is too small for this model: it needs at least {least:,}. Ask for "
+        f"--target-size {possible}kB or more, or train a smaller network"
+    )
 
 
 def default_retraining(updates: int) -> Retraining | None:

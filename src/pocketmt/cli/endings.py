@@ -1,0 +1,35 @@
+"""The last lines of commands that write models: size, ratio, quality, and the next command to type."""
+
+import shlex
+from pathlib import Path
+
+import click
+
+
+def show_model_file(path: Path, *commands: str) -> None:
+    """Print the size of a model file, how many times smaller it is, its validation BLEU, and the next commands."""
+    from pocketmt.model_file.report import inspect_model
+
+    report = inspect_model(path)
+    ratio = report.float32_file_bytes / report.file_bytes
+    parts = [f"{report.file_bytes:,} bytes", f"{ratio:.1f} times smaller than in float32"]
+    bleu = report.training.get("validation_bleu")
+    compression = report.training.get("compression")
+    compressed = compression.get("bleu") if isinstance(compression, dict) else None
+    if isinstance(compressed, float) and isinstance(bleu, float):
+        parts.append(f"validation BLEU {compressed:.1f} (before compression {bleu:.1f})")
+    elif isinstance(bleu, float):
+        parts.append(f"validation BLEU {bleu:.1f} before packing")
+    click.echo(f"{path}: {', '.join(parts)}", err=True)
+    show_next(*commands)
+
+
+def show_next(*commands: str) -> None:
+    """Print commands to type next."""
+    for number, command in enumerate(commands):
+        click.echo(f"{'next: ' if number == 0 else '  or: '}{command}", err=True)
+
+
+def quoted(path: Path) -> str:
+    """Return a path as it is typed in a shell."""
+    return shlex.quote(str(path))

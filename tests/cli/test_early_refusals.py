@@ -1,0 +1,121 @@
+"""Mistakes that are reported before any work: numbers that cannot be, files of the wrong kind, missing hardware."""
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from pocketmt.cli.main import run
+from pocketmt.cli.options import LARGEST_BEAM
+from pocketmt.engine import _native
+from tests.compression.tiny_run import write_tiny_run
+
+CONFIGURATION = """
+[data]
+source_language = "{source}"
+target_language = "de"
+training_source = "train.tsv"
+validation_source = "train.tsv"
+[training]
+accelerator = "{accelerator}"
+"""
+
+
+@pytest.fixture(scope="module")
+def tiny_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_tiny_run(tmp_path_factory.mktemp("tiny"))
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def write_configuration(source: str = "en", accelerator: str = "cpu") -> None:
+    Path("train.tsv").write_text("a red house\tein rotes Haus\n")
+    Path("c.toml").write_text(CONFIGURATION.format(source=source, accelerator=accelerator))
+
+
+def test_the_largest_beam_is_the_engines() -> None:
+    assert _native.max_beam_size == LARGEST_BEAM
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["translate", "--beam-size", str(10**30)],
+        ["translate", "--beam-size", "257"],
+        ["compress", "run", "--tolerated-loss", "nan", "-o", "a.pocketmt"],
+        ["compress", "run", "--tolerated-loss", "inf", "-o", "a.pocketmt"],
+        ["clean", "a", "b", "--improbable", "nan", "-o", "c", "d"],
+        ["clean", "a", "b", "--maximum-ratio", "nan", "-o", "c", "d"],
+    ],
+)
+def test_numbers_that_cannot_be_are_usage_errors(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(arguments) == 2
+    assert "is not in the range" in (message := capsys.readouterr().err) or "is not a finite number" in message
+    assert list(Path().iterdir()) == []
+
+
+@pytest.mark.parametrize("coding", [[], ["--entropy-coding"]])
+def test_an_impossible_size_is_refused_before_anything_is_scored(
+    tiny_run: Path, coding: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr("pocketmt.compression.choosing.allocation.validation_loss", None)
+        assert run(["compress", str(tiny_run), "--target-size", "2kB", "-o", "a.pocketmt", *coding]) == 1
+    message = capsys.readouterr().err
+    assert "a file of 2,000 bytes is too small for this model: it needs at least " in message
+    possible = message.partition("Ask for --target-size ")[2].split()[0]
+    arguments = ["compress", str(tiny_run), "--target-size", possible, "--updates", "0", "-o", "a.pocketmt", *coding]
+    assert run(arguments) == 0
+    assert Path("a.pocketmt").stat().st_size <= 1000 * int(possible.removesuffix("kB"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["compress", "m.pocketmt", "log4-distilled", "-o", "a.pocketmt"], "m.pocketmt is a model file"),
+        (["pack", "m.pocketmt", "-o", "a.pocketmt"], "m.pocketmt is a model file"),
+        (["sensitivity", "m.pocketmt"], "m.pocketmt is a model file"),
+        (["compress", "c.toml", "log4-distilled", "-o", "a.pocketmt"], "c.toml is a file: give the folder of a run"),
+        (["pack", "nowhere", "-o", "a.pocketmt"], "nowhere: no such folder: give the folder of a run"),
+        (
+            ["pipeline", "c.toml", "-o", "out"],
+            "c.toml is the configuration of a training run: give it to `pocketmt train",
+        ),
+        (["train", "p.toml", "-o", "out"], "p.toml is the configuration of a pipeline: give it to `pocketmt pipeline"),
+        (["train", "r.toml", "-o", "out"], "r.toml is a recipe: give it to `pocketmt compress RUN r.toml`"),
+        (["compress", ".", "c.toml", "-o", "a.pocketmt"], "c.toml is the configuration of a training run"),
+    ],
+)
+def test_files_of_the_wrong_kind_are_named(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_configuration()
+    Path("m.pocketmt").write_bytes(b"model")
+    Path("p.toml").write_text('name = "a"\nteachers = ["c.toml"]\nstudent = "c.toml"\nrecipe = "8bit"\n')
+    Path("r.toml").write_text('name = "a"\n[[stages]]\n')
+    start = sorted(Path().iterdir())
+    assert run(arguments) == 1
+    assert message in capsys.readouterr().err
+    assert sorted(Path().iterdir()) == start
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has a GPU")
+@pytest.mark.parametrize("accelerator", ["cuda", "gpu"])
+def test_training_on_a_missing_gpu_is_refused(accelerator: str, capsys: pytest.CaptureFixture[str]) -> None:
+    write_configuration(accelerator=accelerator)
+    assert run(["train", "c.toml", "-o", "run"]) == 1
+    message = capsys.readouterr().err
+    assert f'accelerator is "{accelerator}", but PyTorch' in message and 'choose "auto" or "cpu"' in message
+    assert not Path("run").exists()
+
+
+def test_a_language_is_given_by_its_code(capsys: pytest.CaptureFixture[str]) -> None:
+    write_configuration(source="french")
+    assert run(["train", "c.toml", "-o", "run"]) == 1
+    assert "c.toml: data: 'french' is not the code of a language: write 'fr'" in capsys.readouterr().err
+    write_configuration(source="xx")
+    assert run(["train", "c.toml", "-o", "run"]) == 1  # One pair is too little for the vocabulary.
+    assert "warning: no language has the code 'xx'" in capsys.readouterr().err

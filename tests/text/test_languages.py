@@ -1,0 +1,36 @@
+import pytest
+
+from pocketmt.errors import ConfigurationError
+from pocketmt.text.languages import check_language, language_warning
+
+
+@pytest.mark.parametrize(
+    "code", ["en", "deu", "pt-BR", "zh-Hant", "zh_Hant_TW", "es-419", "EN", "ca-valencia", "x-mine"]
+)
+def test_codes_are_accepted_without_a_warning(code: str) -> None:
+    check_language(code)
+    assert language_warning(code) is None
+
+
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        ("french", "'french' is not the code of a language: write 'fr'"),
+        ("German", "write 'de'"),
+        ("frensh", "write 'fr'"),
+        ("english (US)", "write a code of ISO 639 such as 'en'"),
+        ("", "write a code of ISO 639"),
+        ("e", "write a code of ISO 639"),
+        ("de..", "write a code of ISO 639"),
+    ],
+)
+def test_other_text_is_refused_with_a_suggestion(code: str, message: str) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        check_language(code)
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(("code", "warning"), [("xx", "code 'xx' (ISO 639)"), ("jp", "do you mean 'ja'?")])
+def test_unknown_codes_have_a_warning(code: str, warning: str) -> None:
+    check_language(code)
+    assert warning in (language_warning(code) or "")
