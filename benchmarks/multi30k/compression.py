@@ -166,7 +166,7 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
 
 def _translations(path: Path, sets: Sequence[str]) -> Outputs:
     translator = Translator(path)
-    return {name: translator.translate(lines(name, "en"), beam_size=BEAM, split=False) for name in sets}
+    return {name: translator.translate(lines(name, "en"), beam_size=BEAM, split=False, check=False) for name in sets}
 
 
 def _row(

@@ -31,5 +31,5 @@ def parity(path: Path, vocabulary: Vocabulary) -> dict[str, float]:
     """Translate both test sets by greedy search in the engine and in PyTorch; return their `agreement`."""
     sources = [line for name in TESTS for line in lines(name, "en")]
     references = [line for name in TESTS for line in lines(name, "de")]
-    engine = Translator(path).translate(sources, beam_size=1, split=False)
+    engine = Translator(path).translate(sources, beam_size=1, split=False, check=False)
     return agreement(engine, by_pytorch(load_reference(path), vocabulary, sources, 1), references)

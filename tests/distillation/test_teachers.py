@@ -13,7 +13,7 @@ from pocketmt.packing.run import pack_run
 from pocketmt.training.checkpoints import load_weights, save_weights
 from tests.compression.tiny_run import write_tiny_run
 
-LINES = ["red cat dog", "", "blue house", "tree " * 7]
+LINES = ["red cat dog", "", "blue house", " ".join(["tree"] * 7)]
 
 
 @pytest.fixture(scope="module")

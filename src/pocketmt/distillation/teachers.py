@@ -1,17 +1,20 @@
 """Teachers for distillation: a single model, run by the engine, or an ensemble, run by PyTorch."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final
 
 import sacrebleu
 import torch
 
 from pocketmt.engine import Hypothesis
-from pocketmt.engine.segmentation import encode_line
+from pocketmt.engine.line_parts import DividedLine, LineDivider
+from pocketmt.engine.translator import LONGEST_SEGMENT, LONGEST_SENTENCE
 from pocketmt.errors import ConfigurationError, DataError
+from pocketmt.model_file.manifest import DEFAULT_UNIT
 from pocketmt.models.network import TranslationNetwork
 from pocketmt.models.search import Hypothesis as TokenHypothesis
 from pocketmt.models.search import translate_by_ensemble
@@ -19,13 +22,8 @@ from pocketmt.packing.model_source import AnyModel
 from pocketmt.text.vocabulary import Vocabulary
 
 PACKED_TEACHER: Final = "teacher.pocketmt"  # The model of a run as a file, in the folder of the distillation.
-LONGEST_SEGMENT: Final = 200  # Tokens; the engine splits longer lines in the same way.
-
-
-class _Translator(Protocol):
-    """The common interface of the engine's Translator and an ensemble."""
-
-    def translate_n_best(self, lines: Sequence[str], n_best: int, *, beam_size: int) -> list[list[Hypothesis]]: ...
+# The n best translations of each line.
+_Translate = Callable[[Sequence[str], int], list[list[Hypothesis]]]
 
 
 class Teachers:
@@ -73,7 +71,7 @@ class Teachers:
         self._folder = folder
         self.beam_size, self.n_best = beam_size, n_best
         self._workers = workers or len(os.sched_getaffinity(0))
-        self._translator: _Translator | None = None
+        self._translate: _Translate | None = None
 
     @property
     def identity(self) -> dict[str, str | int]:
@@ -83,46 +81,62 @@ class Teachers:
 
     def translate(self, lines: Sequence[str], references: Sequence[str] | None) -> list[str]:
         """Return the best translation of each line, or of the n best the one that is most similar to its reference."""
-        if self._translator is None:
-            self._translator = self._load()
+        if self._translate is None:
+            self._translate = self._load()
         n_best = 1 if references is None else self.n_best
-        found = self._translator.translate_n_best(lines, n_best, beam_size=self.beam_size)
+        found = self._translate(lines, n_best)
         if references is None:
             return [hypotheses[0].text for hypotheses in found]
         return [most_similar(hypotheses, reference) for hypotheses, reference in zip(found, references, strict=True)]
 
-    def _load(self) -> _Translator:
+    def _load(self) -> _Translate:
         if len(self.models) == 1:
-            return self.models[0].translator(self._folder / PACKED_TEACHER, self._workers)
+            translator = self.models[0].translator(self._folder / PACKED_TEACHER, self._workers)
+            return partial(translator.translate_n_best, beam_size=self.beam_size, check=False)
         torch.set_num_threads(self._workers)
-        return Ensemble([model.network() for model in self.models], self.vocabulary)
+        divider = LineDivider(
+            self.vocabulary,
+            self.languages["source"],
+            longest_segment=LONGEST_SEGMENT,
+            longest_sentence=LONGEST_SENTENCE,
+        )
+        divide = partial(divider.divide, split=self.models[0].unit == DEFAULT_UNIT)
+        ensemble = Ensemble([model.network() for model in self.models], self.vocabulary, divide)
+        return partial(ensemble.translate_n_best, beam_size=self.beam_size)
 
 
 class Ensemble:
-    """Several networks that translate together: each step of the search uses the mean of their log-probabilities.
+    """Several networks that translate together: each step of the search uses the mean of their log-probabilities."""
 
-    Lines are split into segments and joined as by the engine.
-    """
-
-    def __init__(self, networks: Sequence[TranslationNetwork], vocabulary: Vocabulary) -> None:
-        """Take networks in evaluation mode, which may differ in size, and their vocabulary."""
+    def __init__(
+        self,
+        networks: Sequence[TranslationNetwork],
+        vocabulary: Vocabulary,
+        divide: Callable[[str], DividedLine],
+    ) -> None:
+        """Take networks in evaluation mode, which may differ in size, their vocabulary, and the division of lines."""
         self._networks = networks
         self._vocabulary = vocabulary
+        self._divide = divide
 
     def translate_n_best(self, lines: Sequence[str], n_best: int, *, beam_size: int) -> list[list[Hypothesis]]:
         """Return up to `n_best` translations of each line, best first, as `Translator.translate_n_best` does."""
-        segmented = [encode_line(self._vocabulary, line, LONGEST_SEGMENT) for line in lines]
-        sources = [ids for segments in segmented for ids in segments]
+        divided = [self._divide(line) for line in lines]
+        sources = [ids for line in divided for ids in line.sentences]
         found = iter(translate_by_ensemble(self._networks, sources, beam_size))
-        return [self._joined(list(islice(found, len(segments))), n_best) for segments in segmented]
+        return [self._joined(line, list(islice(found, len(line.sentences))), n_best) for line in divided]
 
-    def _joined(self, segments: Sequence[Sequence[TokenHypothesis]], n_best: int) -> list[Hypothesis]:
-        """Join the i-th translations of a line's segments; a blank line has one blank translation."""
-        if not segments:
-            return [Hypothesis("", 0.0)]
+    def _joined(
+        self, line: DividedLine, sentences: Sequence[Sequence[TokenHypothesis]], n_best: int
+    ) -> list[Hypothesis]:
+        """Join the i-th translations of a line's sentences; a line without words has one translation, itself."""
+        if not sentences:
+            return [Hypothesis(line.join([]), 0.0)]
         return [
-            Hypothesis(" ".join(self._text(part.ids) for part in parts), sum(part.score for part in parts) / len(parts))
-            for parts in islice(zip(*segments, strict=False), n_best)
+            Hypothesis(
+                line.join(self._text(part.ids) for part in parts), sum(part.score for part in parts) / len(parts)
+            )
+            for parts in islice(zip(*sentences, strict=False), n_best)
         ]
 
     def _text(self, ids: Sequence[int]) -> str:

@@ -1,5 +1,6 @@
 """Checks of translations against their sources: missing words, and placeholders, URLs and numbers that were changed."""
 
+import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
@@ -18,8 +19,11 @@ class TranslationWarning(UserWarning):
 
 
 def _warn(message: str) -> None:
-    # The caller of Translator is above this function, `check`, and two functions of the engine.
-    warnings.warn(message, TranslationWarning, stacklevel=5)
+    """Warn at the place that called PocketMT."""
+    level, frame = 1, sys._getframe(0)
+    while frame.f_back is not None and frame.f_globals["__name__"].startswith("pocketmt."):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, TranslationWarning, stacklevel=level)
 
 
 class TranslationChecks:

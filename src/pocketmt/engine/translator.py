@@ -23,6 +23,7 @@ from pocketmt.model_file.manifest import DEFAULT_UNIT
 CHUNKS_READ_AHEAD: Final = 2
 LINES_AT_ONCE: Final = 256  # a good chunk size for long texts
 MOST_WORKERS: Final = 1024
+LONGEST_SEGMENT: Final = 200  # pieces
 LONGEST_SENTENCE: Final = 50_000  # characters
 _LINE_BREAK: Final = re.compile(r"(\r\n|[\r\n])")
 
@@ -56,7 +57,7 @@ class Translator:
         workers: int = 1,
         pin_workers: bool = False,
         instruction_set: str | None = None,
-        longest_segment: int = 200,
+        longest_segment: int = LONGEST_SEGMENT,
         longest_sentence: int = LONGEST_SENTENCE,
     ) -> None:
         self.workers = check_integer("workers", workers, 1, MOST_WORKERS)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from pocketmt.engine import SearchOptions, Translator
+from pocketmt.engine import TranslationOptions, Translator
 from pocketmt.errors import ConfigurationError, DataError
 from pocketmt.evaluation.quality import Difference, Quality, compare, metrics, score
 from pocketmt.evaluation.records import Provenance, memory_bytes, peak_memory_bytes, provenance
@@ -59,10 +59,10 @@ def evaluate_model(
     sources = [line for line, _ in pairs]
     expected = [[target for _, target in pairs]]
     expected += [[target for _, target in read_pairs(source, each, translator.languages)] for each in references[1:]]
-    translations = translator.translate(sources, beam_size=beam_size, shortlist=shortlist)
+    translations = translator.translate(sources, beam_size=beam_size, shortlist=shortlist, check=False)
     differences = []
     if other is not None:
-        others = other.translate(sources, beam_size=beam_size, shortlist=shortlist)
+        others = other.translate(sources, beam_size=beam_size, shortlist=shortlist, check=False)
         differences = compare(others, translations, *expected)
     return QualityRecord(
         model=model,
@@ -126,7 +126,7 @@ def measure_speed(
     start = time.perf_counter()
     translator = Translator(model, workers=workers, pin_workers=pin_workers, instruction_set=instruction_set)
     load_seconds = time.perf_counter() - start
-    search: SearchOptions = {"beam_size": beam_size, "shortlist": shortlist}
+    search: TranslationOptions = {"beam_size": beam_size, "shortlist": shortlist, "check": False}
     if mode == "latency":
         timing = measure_latency(partial(translator.translate, **search), sentences, repeats, progress)
     else:

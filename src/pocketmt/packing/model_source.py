@@ -22,6 +22,7 @@ class AnyModel:
         name: as it was given.
         vocabulary: of the model.
         languages: "source" and "target".
+        unit: what it translates at once, see `pocketmt.model_file.manifest.UNITS`.
     """
 
     def __init__(self, name: str) -> None:
@@ -31,12 +32,13 @@ class AnyModel:
         if Path(name).is_dir():
             self._run = read_trained_model(Path(name))
             self.vocabulary = Vocabulary.from_file(self._run.vocabulary_file)
-            self.languages = self._run.languages
+            self.languages, self.unit = self._run.languages, self._run.unit
             return
         self._file = resolve_model(name)
         with open_model(self._file) as file:
             self.vocabulary = Vocabulary(file.vocabulary())
             self.languages = {"source": file.source_language, "target": file.target_language}
+            self.unit = file.unit
 
     @cached_property
     def digest(self) -> str:

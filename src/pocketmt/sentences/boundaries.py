@@ -11,13 +11,15 @@ _SPACED_MARKS: Final = ".!?…‥։؟۔।॥።፧။៕"
 _SPACED: Final = rf"(?<![{_SPACED_MARKS}])[{_SPACED_MARKS}]+"
 _CLOSING: Final = r"""(?:["'”’»«)\]›“」』）】]|[ \u00a0\u202f]»)*"""
 # Final punctuation of Chinese and Japanese, which needs no space.
-_UNSPACED: Final = "(?<![。！？｡．])[。！？｡．]+"
+_UNSPACED_MARKS: Final = "。！？｡．"
+_UNSPACED: Final = f"(?<![{_UNSPACED_MARKS}])[{_UNSPACED_MARKS}]+"
 _BREAK: Final = r"(?<!\s)\s*[\n\r]\s*"
 # No run of the same characters is searched from more than its start, so that the time is proportional to the text.
 _CANDIDATE: Final = re.compile(
     rf"(?P<break>{_BREAK})|(?P<unspaced>{_UNSPACED})(?P<closed>[」』）】”’\"]*)(?P<gap>[^\S\n\r]*)(?=\S)"
     rf"|(?P<mark>{_SPACED}){_CLOSING}(?P<space>[^\S\n\r]+)(?=\S)"
 )
+_MARK: Final = re.compile(rf"[\n\r{_SPACED_MARKS}{_UNSPACED_MARKS}]")
 _OPENING_BRACKETS: Final = "「『（【"
 _CLOSING_BRACKETS: Final = "」』）】"
 # After a quotation in Japanese, these letters continue the sentence that quotes it.
@@ -42,6 +44,8 @@ def sentence_spans(text: str, language: str) -> list[tuple[int, int]]:
     spans = []
     start = len(text) - len(text.lstrip())
     stop = len(text.rstrip())
+    if _MARK.search(text, start, stop - 1) is None:  # most lines
+        return [(start, stop)] if start < stop else []
     for end, following in _boundaries(text, language):
         if start < end:
             spans.append((start, end))
