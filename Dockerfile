@@ -4,7 +4,7 @@
 #   echo "A man rides a bike." | docker run --rm -i pocketmt translate
 #   docker run --rm -i -v "$PWD:/models:ro" pocketmt translate --model /models/captions.pocketmt < text.en
 #
-# This file was checked by hadolint; no image was built from it where it was written.
+# No image has been built from this file yet.
 FROM python:3.12-slim-bookworm AS build
 # hadolint ignore=DL3008
 RUN apt-get update && apt-get install --yes --no-install-recommends g++ && rm -rf /var/lib/apt/lists/*
