@@ -142,7 +142,7 @@ def test_two_processes_train_one_model(corpus: Path) -> None:
 def test_another_configuration_in_the_folder_is_refused(corpus: Path) -> None:
     train(read_configuration(write_configuration(corpus, maximum_updates=3)), corpus / "run")
     other = read_configuration(write_configuration(corpus, maximum_updates=3, seed=2))
-    with pytest.raises(ConfigurationError, match=r"another configuration \(training seed is 1 there and 2 here; see"):
+    with pytest.raises(ConfigurationError, match=r"another configuration \(seed is 1 there and 2 here; see"):
         train(other, corpus / "run")
 
 
