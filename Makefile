@@ -131,7 +131,8 @@ engine: $(ENGINE)
 $(PACKAGES): requirements.lock | prerequisites
 	$(PYTHON) -m venv $(VENV)
 	echo "Installing the pinned packages into $(VENV) (one or two minutes, about 1 GB) ..."
-	$(PIP) install --no-deps --retries 1 --extra-index-url $(TORCH_INDEX) "$$(grep '^torch==' requirements.lock)"
+	$(PIP) install --no-deps --retries 1 --extra-index-url $(TORCH_INDEX) "$$(grep '^torch==' requirements.lock)" \
+	    2> >(grep -v "WARNING: Retrying" >&2)
 	$(PIP) install -r requirements.lock
 	touch $@
 
