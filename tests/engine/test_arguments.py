@@ -153,3 +153,18 @@ def test_properties(translator: Translator) -> None:
         translator.encode(None)  # type: ignore[arg-type]
     with pytest.raises(EngineError, match="no piece '日'"):
         translator.tokenizer.ids(["日"])
+
+
+def test_options_are_those_of_the_call(shared_model: Path) -> None:
+    one_for_all = Translator(shared_model)
+    suppressed = [LINES[1].split()[0]]
+    calls: list[dict[str, Any]] = [{"beam_size": 1}, {}, {"max_length": 2}, {"beam_size": 1}, {"beam_size": 3}]
+    calls += [{"beam_size": 1, "suppressed_texts": suppressed}]
+    for options in calls:
+        assert one_for_all.translate(LINES, **options) == Translator(shared_model).translate(LINES, **options)
+    suppressed[0] = one_for_all.translate(LINES[1:], beam_size=1)[0].split()[0]
+    changed = one_for_all.translate(LINES, **calls[-1])
+    assert changed == Translator(shared_model).translate(LINES, **calls[-1])
+    one_for_all.translate(LINES, beam_size=1)
+    with pytest.raises(TypeError, match="beam_size must be an integer, not bool"):
+        one_for_all.translate(LINES, beam_size=True)

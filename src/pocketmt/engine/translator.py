@@ -5,12 +5,14 @@ import re
 from array import array
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import chain, islice
 from threading import Lock
 from typing import Final, Unpack
 
 from pocketmt.engine.arguments import check_flag, check_integer, check_lines, check_text
 from pocketmt.engine.bundled import resolve_model
+from pocketmt.engine.checks import TranslationChecks
 from pocketmt.engine.futures import BackgroundTranslations, TranslationFuture
 from pocketmt.engine.line_parts import LineDivider
 from pocketmt.engine.lines import PendingLines
@@ -25,6 +27,7 @@ LINES_AT_ONCE: Final = 256  # a good chunk size for long texts
 MOST_WORKERS: Final = 1024
 LONGEST_SEGMENT: Final = 200  # pieces
 LONGEST_SENTENCE: Final = 50_000  # characters
+_UNCHANGEABLE: Final = (int, float, bool, type(None))
 _LINE_BREAK: Final = re.compile(r"(\r\n|[\r\n])")
 
 
@@ -73,6 +76,7 @@ class Translator:
             longest_segment=longest_segment,
             longest_sentence=longest_sentence,
         )
+        self._last_check: tuple[list[object], Search | None] = [], None
         self._background: BackgroundTranslations | None = None
         self._starting = Lock()
 
@@ -250,7 +254,16 @@ class Translator:
     ) -> Search:
         alignment = check_flag("alignment", alignment)
         options.setdefault("split", self.unit == DEFAULT_UNIT)
-        return check_options(options, self._vocabulary, n_best=n_best, scores=scores, alignment=alignment)
+        # Most calls have the options of the one before. Checking them takes as long as some sentences of a small model.
+        values = [n_best, *options.values()]
+        key = [*map(type, values), *options, *values, scores, alignment]
+        last_key, last_search = self._last_check
+        if last_search is not None and key == last_key:
+            return replace(last_search, checks=None if last_search.checks is None else TranslationChecks())
+        search = check_options(options, self._vocabulary, n_best=n_best, scores=scores, alignment=alignment)
+        if all(type(value) in _UNCHANGEABLE for value in values):
+            self._last_check = key, search
+        return search
 
     def _start(self, lines: Iterable[str], search: Search) -> PendingLines:
         divided = [self._divider.divide(line, split=search.split) for line in check_lines(lines)]

@@ -31,7 +31,7 @@ def translation_spans(line: str, language: str, *, split: bool, longest: int) ->
     """
     for start, end in sentence_spans(line, language) if split else [(0, len(line))]:
         position = start
-        if reason_to_copy(line[start:end], longest) is None:
+        if end - start > LONGEST_WORD and reason_to_copy(line[start:end], longest) is None:
             for first, last in long_words(line[start:end]):
                 yield from _span(line, position, start + first, longest)
                 position = start + last
