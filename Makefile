@@ -173,12 +173,12 @@ sanitize: $(ENGINE)
 	    ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
 	    $(SANITIZED)/address/venv/bin/python -m pytest --capture=sys \
 	        tests/native tests/engine tests/model_file tests/cli/test_translate.py \
-	        --ignore tests/engine/memory --ignore tests/engine/test_real_text.py \
+	        --ignore tests/engine/memory --ignore tests/engine/text/test_real_text.py \
 	        --ignore tests/native/test_aarch64.py
 	$(call sanitized,thread,thread)
 	LD_PRELOAD="$(call library,libtsan)" TSAN_OPTIONS="halt_on_error=1 ignore_noninstrumented_modules=1" \
 	    setarch --addr-no-randomize $(SANITIZED)/thread/venv/bin/python -m pytest --capture=sys \
-	        tests/native/test_thread_pool.py tests/engine/test_sameness.py tests/engine/test_translator.py tests/engine/test_futures.py
+	        tests/native/test_thread_pool.py tests/engine/test_sameness.py tests/engine/text/test_translator.py tests/engine/text/test_futures.py
 
 # The newest versions for Linux x86-64. [tool.uv] in pyproject.toml pins PyTorch and excludes the packages of CUDA; the pin
 # accepts builds with and without CUDA, so there are no hashes.

@@ -12,8 +12,8 @@ from pocketmt.packing.shortlist import add_shortlist
 from pocketmt.text.vocabulary import Vocabulary
 from tests.engine import test_fully_quantized, test_lstm
 from tests.engine.conftest import Loader, search_options, sentences
-from tests.engine.forced_search import attention, search
 from tests.engine.reference import GROUPINGS, architecture, plain, random_network, write
+from tests.engine.search.forced_search import attention, search
 from tests.engine.test_shortlist import random_shortlist
 
 NETWORKS: dict[str, Architecture] = {

@@ -12,8 +12,8 @@ from pocketmt.model_file import open_model
 from pocketmt.packing.shortlist import add_shortlist
 from pocketmt.text.vocabulary import Vocabulary
 from tests.engine.conftest import Loader, search_options, sentences
-from tests.engine.forced_search import Rule, no_repeats, penalty, search, suppressed
 from tests.engine.reference import architecture, plain, random_network, write
+from tests.engine.search.forced_search import Rule, no_repeats, penalty, search, suppressed
 from tests.engine.test_shortlist import random_shortlist
 
 SEQUENCES = [[20], [21, 22], [30, 31, 32], *[[piece] for piece in range(40, 80)], [90, 90]]

@@ -11,7 +11,7 @@ import pytest
 
 from pocketmt.engine import SearchOptions, TranslationFuture, Translator
 from pocketmt.errors import EngineError
-from tests.engine.test_translator import computing, eventually
+from tests.engine.text.test_translator import computing, eventually
 
 LINES = ["the man rides a bike.", "", "two dogs in the house"]
 # Translations that would take hours.
