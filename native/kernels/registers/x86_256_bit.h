@@ -38,6 +38,15 @@ struct Registers256 : VectorRegisters<8> {
     POCKETMT_INLINE static Floats positive(Floats values) { return _mm256_max_ps(values, _mm256_setzero_ps()); }
     POCKETMT_INLINE static Floats multiply_add(Floats a, Floats b, Floats sums) { return _mm256_fmadd_ps(a, b, sums); }
 
+    POCKETMT_INLINE static void store_low_bytes(int8_t* to, Floats low, Floats high) {
+        const __m256i mask = _mm256_set1_epi32(0xff);
+        const __m256i halves =
+            _mm256_packus_epi32(_mm256_and_si256((__m256i)low, mask), _mm256_and_si256((__m256i)high, mask));
+        const __m256i words = _mm256_permute4x64_epi64(halves, 0xd8);  // The packing is separate in each 128 bits.
+        _mm_storeu_si128(reinterpret_cast<__m128i*>(to),
+                         _mm_packus_epi16(_mm256_castsi256_si128(words), _mm256_extracti128_si256(words, 1)));
+    }
+
     POCKETMT_INLINE static Bytes repeat(const void* sixteen) {
         return (Bytes)_mm256_broadcastsi128_si256(_mm_loadu_si128(static_cast<const __m128i*>(sixteen)));
     }

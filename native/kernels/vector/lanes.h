@@ -62,16 +62,27 @@ POCKETMT_INLINE Pair<Half>& operator+=(Pair<Half>& a, Pair<Half> b) {
     return a = a + b;
 }
 
+// Pairs are copied register by register: GCC copies a whole structure through memory, 16 bytes at a time.
 template <class T = Floats>
 POCKETMT_INLINE T load(const float* from) {
-    T value;
-    __builtin_memcpy(&value, from, sizeof value);
-    return value;
+    if constexpr (is_pair<T>) {
+        using Half = decltype(T::low);
+        return {load<Half>(from), load<Half>(from + sizeof(Half) / sizeof(float))};
+    } else {
+        T value;
+        __builtin_memcpy(&value, from, sizeof value);
+        return value;
+    }
 }
 
 template <class T>
 POCKETMT_INLINE void store(float* to, T value) {
-    __builtin_memcpy(to, &value, sizeof value);
+    if constexpr (is_pair<T>) {
+        store(to, value.low);
+        store(to + sizeof(value.low) / sizeof(float), value.high);
+    } else {
+        __builtin_memcpy(to, &value, sizeof value);
+    }
 }
 
 // Loads the first `count` of 16 lanes; the others are `otherwise`, and memory beyond them is not read.
@@ -223,9 +234,13 @@ POCKETMT_INLINE float greatest_lane(Floats value) {
 // Stores 16 integers, given as integer + rounding_shift, as bytes.
 template <class Half>
 POCKETMT_INLINE void store_bytes(int8_t* to, Pair<Half> shifted) {
-    int32_t words[lanes];
-    __builtin_memcpy(words, &shifted, sizeof words);
-    for (size_t lane = 0; lane < lanes; ++lane) to[lane] = static_cast<int8_t>(words[lane]);
+    if constexpr (requires { Registers::store_low_bytes(to, shifted.low, shifted.high); }) {
+        Registers::store_low_bytes(to, shifted.low, shifted.high);
+    } else {
+        int32_t words[lanes];
+        __builtin_memcpy(words, &shifted, sizeof words);
+        for (size_t lane = 0; lane < lanes; ++lane) to[lane] = static_cast<int8_t>(words[lane]);
+    }
 }
 
 }  // namespace
