@@ -232,10 +232,10 @@ POCKETMT_INLINE float greatest_lane(Floats value) {
 }
 
 // Stores 16 integers, given as integer + rounding_shift, as bytes.
-template <class Half>
+template <class Half, class Chosen = Registers>
 POCKETMT_INLINE void store_bytes(int8_t* to, Pair<Half> shifted) {
-    if constexpr (requires { Registers::store_low_bytes(to, shifted.low, shifted.high); }) {
-        Registers::store_low_bytes(to, shifted.low, shifted.high);
+    if constexpr (requires { Chosen::store_low_bytes(to, shifted.low, shifted.high); }) {
+        Chosen::store_low_bytes(to, shifted.low, shifted.high);
     } else {
         int32_t words[lanes];
         __builtin_memcpy(words, &shifted, sizeof words);
