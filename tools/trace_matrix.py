@@ -5,9 +5,9 @@
 A small network is made, one matrix of which has a shape that nothing else has. The matrix is handed to a function that
 is called with an array of its shape (weights, codes, gradients) or with its name, also inside containers and objects
 that are passed, up to three levels deep. Methods called on an object that keeps the matrix are not counted, nor are
-networks that compute with it, nor the check that reads the written file back. A pair of caller and callee counts once,
-so that loops over updates and layers add nothing. Entering a file from another is a stay; a stay in a file that was
-left before is a return. Fewer files and fewer returns make the code easier to follow.
+networks that compute with it, nor what reads the written file back: its check, and the report at the end. A pair of
+caller and callee counts once, so that loops over updates and layers add nothing. Entering a file from another is a
+stay; a stay in a file that was left before is a return. Fewer files and fewer returns make the code easier to follow.
 """
 
 import argparse
@@ -31,7 +31,7 @@ PACKAGE = str(Path(pocketmt.__file__).parent)
 ROWS, COLUMNS = 37, 22  # of the feed-forward matrix that is followed
 MATRIX = "encoder.layers.0.feed_forward.inner.weight"
 DEPTH = 3
-READING_BACK = "_check_readable"  # of the model file's writer
+READING_BACK = ("_check_readable", "show_model_file")  # of the model file's writer, and of the command's last lines
 WORDS = ("a", "red", "blue", "green", "cat", "dog", "house", "tree")
 CONFIGURATION = f"""
 [data]
@@ -70,7 +70,7 @@ class Trace:
         if event != "call" or not frame.f_code.co_filename.startswith(PACKAGE):
             return
         callers = [each for each in ancestors(frame) if each.f_code.co_filename.startswith(PACKAGE)]
-        if any(each.f_code.co_name == READING_BACK for each in callers):
+        if any(each.f_code.co_name in READING_BACK for each in callers):
             return
         caller = callers[0] if callers else None
         pair = (caller and caller.f_code, frame.f_code)
