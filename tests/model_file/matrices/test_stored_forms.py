@@ -245,4 +245,4 @@ def test_the_report_counts_what_every_scheme_needs(path: Path) -> None:
     parts = (report.matrix_bytes, report.vector_bytes, report.vocabulary_bytes, report.container_bytes)
     assert sum(parts) == report.file_bytes == len(SAMPLE)
     line = next(line for line in report.to_text().splitlines() if line.startswith(KEYS))
-    assert line.split()[-4:] == ["4.00", f"{keys.bits:.2f}", f"{keys.smaller:.2f}x", str(keys.bytes)]
+    assert line.split()[-4:] == ["5.00", f"{keys.bits:.2f}", f"{keys.smaller:.2f}x", str(keys.bytes)]
