@@ -12,10 +12,10 @@ from pocketmt.atomic_file import atomic_write
 from pocketmt.errors import ModelFileError
 from pocketmt.model_file.container.file_compression import compress as compress_file
 from pocketmt.model_file.container.header import ALIGNMENT, LENGTH_BYTES
-from pocketmt.model_file.container.xz_tensor import compress
 from pocketmt.model_file.file_checks import DIGEST_CHARACTERS
-from pocketmt.model_file.manifest import VOCABULARY_TENSOR
 from pocketmt.model_file.reader import open_model
+from pocketmt.model_file.vocabularies import vocabulary_tensors
+from pocketmt.text.stored_vocabulary import StoredVocabularies, stored_vocabularies
 
 NO_DIGEST: Final = "0" * DIGEST_CHARACTERS
 
@@ -42,7 +42,7 @@ def write_model(
     path: str | os.PathLike[str],
     manifest: Mapping[str, object],
     tensors: Mapping[str, StoredTensor],
-    vocabulary: bytes,
+    vocabulary: bytes | StoredVocabularies,
     maximum_size: int | None = None,
 ) -> int:
     """Write a model file; an older one is replaced when the new one is complete, checked and on the disk.
@@ -52,7 +52,7 @@ def write_model(
         manifest: the whole manifest (docs/reference/model-file.md). With `coding`, a file is compressed if that makes
             it smaller.
         tensors: parameters and codes, in the order of the file.
-        vocabulary: the serialized SentencePiece model.
+        vocabulary: the vocabularies; or one serialized SentencePiece model, which source and target share.
         maximum_size: most bytes of the file; None: no limit.
 
     Returns:
@@ -67,8 +67,8 @@ def write_model(
     target = Path(path)
     if target.exists() and not (target.is_file() or target.is_dir()):
         raise ModelFileError(f"{target} is no regular file: a model file is read back before it is kept; name another")
-    compressed = compress(vocabulary)
-    stored = {**tensors, VOCABULARY_TENSOR: StoredTensor("U8", (len(compressed),), compressed)}
+    rows = vocabulary_tensors(stored_vocabularies(vocabulary))
+    stored = {**tensors, **{name: StoredTensor("U8", (len(row),), row) for name, row in rows.items()}}
     try:
         with atomic_write(target) as stream:
             pieces = _pieces(manifest, stored)
