@@ -5,6 +5,7 @@ from typing import Final
 
 from pocketmt.errors import ModelFileError
 from pocketmt.model_file.container.header import Header
+from pocketmt.model_file.container.stream_writer import DIGEST_CHARACTERS
 from pocketmt.model_file.manifest import VOCABULARY_TENSOR, CheckedManifest
 from pocketmt.model_file.matrices.entropy_coding import coded_name
 from pocketmt.model_file.matrices.row_groups import MAXIMUM_GROUPED, StoredRowGroup, groups_layout
@@ -12,7 +13,6 @@ from pocketmt.model_file.matrices.sparse import weights_name
 from pocketmt.model_file.matrices.stored_form import TensorLayout
 from pocketmt.model_file.shortlist import SHORTLIST_TENSOR
 
-DIGEST_CHARACTERS: Final = 64
 HASHED_AT_ONCE: Final = 1 << 20  # bytes
 
 
