@@ -83,7 +83,7 @@ def is_container(path: Path) -> bool:
         return False
     version, items = struct.unpack_from("<QQ", start)
     length, _, dimensions, _ = _ENTRY.unpack_from(start, 16)
-    return version == VERSION and 1 <= items <= MOST_ITEMS and 2 <= length <= LONGEST_NAME and dimensions <= 4
+    return bool(version == VERSION and 1 <= items <= MOST_ITEMS and 2 <= length <= LONGEST_NAME and dimensions <= 4)
 
 
 def read_container(path: Path) -> dict[str, Item]:

@@ -96,7 +96,9 @@ class MarianSettings:
         """Raise InteropError if there is a setting that nothing used."""
         if unknown := sorted(self._settings.keys() - self._used - _WITHOUT_EFFECT):
             value = self._settings[unknown[0]]
-            raise InteropError(f"the setting {unknown[0]} ({value!r:.80}) is unknown: PocketMT cannot tell what it does")
+            raise InteropError(
+                f"the setting {unknown[0]} ({value!r:.80}) is unknown: PocketMT cannot tell what it does"
+            )
 
 
 def architecture_of(
@@ -193,7 +195,10 @@ def settings_of(architecture: Architecture) -> dict[str, Value]:
         "dec-depth": architecture.decoder_layers,
         "dim-emb": dimension,
         "dim-rnn": 1024,
-        "dim-vocabs": [architecture.source_vocabulary_size or architecture.vocabulary_size, architecture.vocabulary_size],
+        "dim-vocabs": [
+            architecture.source_vocabulary_size or architecture.vocabulary_size,
+            architecture.vocabulary_size,
+        ],
         "enc-cell": "gru",
         "enc-cell-depth": 1,
         "enc-depth": architecture.encoder_layers,
@@ -219,7 +224,12 @@ def settings_of(architecture: Architecture) -> dict[str, Value]:
 # Settings that older versions of Marian do not know.
 _ELSEWHERE: Final = {
     *("factors-dim-emb", "lemma-dependency", "original-type", "transformer-decoder-dim-ffn", "transformer-no-affine"),
-    *("transformer-decoder-ffn-depth", "transformer-no-bias", "transformer-rnn-projection", "transformer-train-positions"),
+    *(
+        "transformer-decoder-ffn-depth",
+        "transformer-no-bias",
+        "transformer-rnn-projection",
+        "transformer-train-positions",
+    ),
 }
 
 

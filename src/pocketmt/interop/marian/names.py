@@ -8,7 +8,12 @@ from pocketmt.model_file.architecture import TransformerArchitecture
 
 _ATTENTION: Final = {"query_key_value": "qkv", "query": "q", "key_value": "kv", "output": "o"}
 _STACKS: Final = {"self_attention": "self", "cross_attention": "context"}
-_AVERAGE: Final = {"inner": ("W1", "b1"), "outer": ("W2", "b2"), "input_gate": ("Wi", "bi"), "average_gate": ("Wf", "bf")}
+_AVERAGE: Final = {
+    "inner": ("W1", "b1"),
+    "outer": ("W2", "b2"),
+    "input_gate": ("Wi", "bi"),
+    "average_gate": ("Wf", "bf"),
+}
 # Our norm of a sub-layer -> what Marian's name of it begins with, after the layer.
 _NORMS: Final = {
     "self_attention_norm": "self_Wo",
@@ -25,7 +30,7 @@ class MarianNames:
 
     Attributes:
         names: of the parameters.
-        transposed: whether Marian's matrices are [inputs, outputs] and ours [outputs, inputs]; a vector is [1, n] there.
+        transposed: whether Marian's matrices are [inputs, outputs], ours [outputs, inputs]; its vectors are [1, n].
     """
 
     names: tuple[str, ...]

@@ -24,7 +24,7 @@ def parse_settings(content: bytes, where: str) -> dict[str, Value]:
     except UnicodeDecodeError as error:
         raise InteropError(f"{where}: {MODEL_YML} is not UTF-8: the file is damaged") from error
     found: dict[str, Value] = {}
-    key, items = "", None
+    items: list[str | bool | int | float] | None = None
     for number, line in enumerate(text.split("\n"), start=1):
         line = line.rstrip("\r ")
         if not line or line.lstrip().startswith("#") or line in ("---", "..."):
@@ -34,12 +34,12 @@ def parse_settings(content: bytes, where: str) -> dict[str, Value]:
         elif line.strip() == "[]" and items == []:
             items = None
         elif (entry := _KEY.fullmatch(line)) and entry[1] not in found:
-            key, items = entry[1], None
-            found[key] = _value(entry[2])
-            if entry[2] is None:
-                found[key] = items = []
+            items = [] if entry[2] is None else None
+            found[entry[1]] = _value(entry[2]) if items is None else items
         else:
-            raise InteropError(f"{where}: {MODEL_YML}, line {number}: {line!r:.80} is not a setting as Marian writes it")
+            raise InteropError(
+                f"{where}: {MODEL_YML}, line {number}: {line!r:.80} is not a setting as Marian writes it"
+            )
     return found
 
 

@@ -1,0 +1,175 @@
+"""Reading a model of bergamot: its codes and scales stay as they are."""
+
+from collections.abc import Iterable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pocketmt.errors import InteropError
+from pocketmt.interop.bergamot.container import FLOAT32, INT8, INTGEMM8, Item, read_container
+from pocketmt.interop.bergamot.folder import BergamotFiles, find_files
+from pocketmt.interop.bergamot.lex_file import read_lex_file
+from pocketmt.interop.foreign_model import ForeignModel
+from pocketmt.interop.foreign_tensor import CodedRows, CodesTensor, Float32, ForeignTensor, Tensor, stacked
+from pocketmt.interop.marian.configuration import architecture_of
+from pocketmt.interop.marian.names import MarianNames, marian_names, output_matrix
+from pocketmt.interop.marian.settings import MODEL_YML, parse_settings
+from pocketmt.interop.sentencepiece_ids import special_fields
+from pocketmt.model_file.architecture import TransformerArchitecture
+
+MULTIPLIER: Final = "_QuantMultA"  # after the name of a matrix: the multiplier of its inputs
+NAMELESS: Final = "none" + MULTIPLIER  # that of the output matrix, which has no name once rows of it were chosen
+OUTPUT_BIAS: Final = "decoder_ff_logit_out_b"
+PER_BATCH: Final = "bergamot makes a shortlist for a batch and fills it up to a multiple of 8, PocketMT for a sentence"
+
+
+def read_model(path: Path) -> ForeignModel:
+    """Read a model of bergamot.
+
+    Args:
+        path: its folder, or its file in a folder with its vocabulary.
+
+    Raises InteropError naming what is damaged, or what PocketMT does not have.
+    """
+    files = find_files(path)
+    try:
+        return _read(files)
+    except InteropError as error:
+        text = str(error)
+        raise error if text.startswith(str(files.model.parent)) else InteropError(f"{files.model}: {text}") from error
+
+
+def _read(files: BergamotFiles) -> ForeignModel:
+    items = _Items(read_container(files.model))
+    settings = parse_settings(items.settings(), str(files.model))
+    vocabularies = files.stored_vocabularies()
+    special, sizes = special_fields(vocabularies)
+    architecture = architecture_of(settings, sizes, items.holds(OUTPUT_BIAS), **special)
+    names = marian_names(architecture)
+    shapes = architecture.parameter_shapes()
+    tensors = {name: items.tensor(each, shapes[name]) for name, each in names.items()}
+    coded = [name for name, tensor in tensors.items() if isinstance(tensor, CodesTensor)]
+    scales = _activation_scales(items, architecture, names, coded)
+    items.finish()
+    notes = (
+        [] if scales is not None or not coded else ["inputs of matrices have no multipliers: they are quantized by row"]
+    )
+    shortlist = None
+    if files.shortlist is not None:
+        if sizes[0] != sizes[1]:
+            raise InteropError(
+                f"{files.shortlist}: PocketMT has shortlists of vocabularies of one size only: move it away"
+            )
+        shortlist = read_lex_file(files.shortlist, sizes[1], shared=vocabularies.target is None)
+        notes.append(PER_BATCH)
+    return ForeignModel(
+        architecture=architecture,
+        tensors=tensors,
+        vocabularies=vocabularies,
+        metadata=files.described(),
+        activation_scales=scales,
+        shortlist=shortlist,
+        notes=tuple(notes),
+    )
+
+
+class _Items:
+    """The items of a file; those that are never taken are refused by `finish`."""
+
+    def __init__(self, items: Mapping[str, Item]) -> None:
+        self._items = items
+        self._taken: set[str] = set()
+
+    def holds(self, name: str) -> bool:
+        return name in self._items
+
+    def take(self, name: str) -> Item:
+        if name not in self._items:
+            raise InteropError(f"the item {name} is missing: the model is of another kind, or damaged")
+        self._taken.add(name)
+        return self._items[name]
+
+    def settings(self) -> bytes:
+        item = self.take(MODEL_YML)
+        if item.type != INT8:
+            raise InteropError(f"the item {MODEL_YML} has the type {item.type:#x}, expected {INT8:#x}")
+        return bytes(item.data[: item.size])
+
+    def multiplier(self, name: str) -> float | None:
+        """Return the one number of an item; that of `Wemb` is held as a code."""
+        if name not in self._items:
+            return None
+        item = self.take(name)
+        if item.size != 1:
+            raise InteropError(f"the item {name} has the shape {list(item.shape)}, expected one number")
+        value = float(item.floats().item()) if item.type == FLOAT32 else item.codes().item() / item.multiplier()
+        if not 1e-20 < value < 1e20:
+            raise InteropError(f"the item {name} is {value}, which is no multiplier of activations")
+        return value
+
+    def tensor(self, names: MarianNames, shape: tuple[int, ...]) -> Tensor:
+        rows = (shape[0] // len(names.names), *shape[1:])
+        items = [self._checked(name, rows, names.transposed) for name in names.names]
+        if all(item.type == FLOAT32 for item in items):
+            return stacked(*(_floats(item, rows, names.transposed) for item in items))
+        if len(shape) == 1 or not all(item.type == INTGEMM8 for item in items):
+            raise InteropError(f"the items {', '.join(names.names)} have types that PocketMT does not have together")
+        return CodesTensor(shape, tuple(_coded(item, rows) for item in items))
+
+    def _checked(self, name: str, shape: tuple[int, ...], transposed: bool) -> Item:
+        item = self.take(name)
+        expected = (1, *shape) if len(shape) == 1 else shape[::-1] if transposed else shape
+        if item.shape != expected and not (len(shape) == 1 and item.shape == shape):
+            raise InteropError(f"the item {name} is {list(item.shape)}, settings and vocabulary say {list(expected)}")
+        return item
+
+    def finish(self) -> None:
+        # The multiplier of the source's embedding is of no use: it is looked up, not multiplied.
+        unused = self._items.keys() - self._taken - {f"encoder_Wemb{MULTIPLIER}"}
+        if unused:
+            raise InteropError(f"holds the item {sorted(unused)[0]!r:.120}, which PocketMT has no place for")
+
+
+def _floats(item: Item, shape: tuple[int, ...], transposed: bool) -> ForeignTensor:
+    def blocks() -> Iterable[Float32]:
+        values = item.floats().T if transposed else item.floats().reshape(shape)
+        return (np.ascontiguousarray(values),)
+
+    return ForeignTensor(shape, blocks)
+
+
+def _coded(item: Item, shape: tuple[int, ...]) -> CodedRows:
+    scale = np.float32(1) / np.float32(item.multiplier())
+    if not 0 < scale < np.inf:
+        raise InteropError(f"the item {item.name} has the multiplier {item.multiplier()}: the file is damaged")
+    return CodedRows(shape[0], np.array([scale], np.float32), partial(_codes, item, shape))
+
+
+def _codes(item: Item, shape: tuple[int, ...]) -> NDArray[np.int8]:
+    return item.codes().reshape(shape)
+
+
+def _activation_scales(
+    items: _Items, architecture: TransformerArchitecture, names: Mapping[str, MarianNames], coded: list[str]
+) -> dict[str, float] | None:
+    """Return the scales of the inputs of matrices of codes; None: the file has none."""
+    found: dict[str, float] = {}
+    missing = []
+    for name in coded:
+        if name == "source_embedding.weight":
+            continue
+        of_output = [items.multiplier(NAMELESS)] if name == output_matrix(architecture) else []
+        each = [items.multiplier(each + MULTIPLIER) for each in names[name].names]
+        known = [value for value in (*of_output, *each) if value is not None]
+        if not known or (None in each and not of_output):
+            missing.append(names[name].names[0])
+        elif len({np.float32(value) for value in each if value is not None}) > 1:
+            raise InteropError(f"the items {', '.join(names[name].names)} have inputs of different multipliers, {each}")
+        else:
+            found[name] = float(np.float32(1) / np.float32(known[0]))
+    if found and missing:
+        raise InteropError(f"the item {missing[0]}{MULTIPLIER} is missing, but others have one: the file is damaged")
+    return found or None
