@@ -138,15 +138,12 @@ def load_checked(stored: StoredVocabularies, architecture: Architecture) -> Voca
             f"there {'are' if separate else 'is'} {number}, but the architecture's are {architecture.vocabularies!r}"
         )
     found = load_vocabularies(stored, architecture.source_special_ids, architecture.special_ids)
-    sizes = {
-        "source": (len(found.source), architecture.source_size),
-        "target": (len(found.target), architecture.vocabulary_size),
-    }
-    for side, (pieces, expected) in sizes.items():
-        if pieces != expected:
+    expected = architecture.source_size, architecture.vocabulary_size
+    for side, vocabulary, size in zip(("source", "target"), (found.source, found.target), expected, strict=True):
+        if len(vocabulary) != size:
             name = f"{side} vocabulary" if separate else "vocabulary"
             raise ModelFileError(
-                f"the {name} has {pieces} pieces, but the model {expected}: give the model's vocabulary"
+                f"the {name} has {len(vocabulary)} pieces, but the model {size}: give the model's vocabulary"
             )
     return found
 
