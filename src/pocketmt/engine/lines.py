@@ -25,7 +25,10 @@ class PendingLines:
         self._search = search
         self._counts = [len(line.sentences) for line in lines]
         sources = [ids for line in lines for ids in line.sentences]
-        self._pending = model.submit(sources, search.native, search.prefixes(self._counts))
+        terms = (
+            [] if search.terms is None else [search.terms.find(text) for line in lines for text in line.sentence_texts]
+        )
+        self._pending = model.submit(sources, search.native, search.prefixes(self._counts), terms)
 
     def cancel(self) -> None:
         """End the translation: a method that waits for its results raises CancelledError. From any thread."""
