@@ -24,7 +24,7 @@ SEARCH = [
     Case(f"{TRANSLATE} --terms t.tsv -i dev.en", ("t.tsv", "has no terms"), files={"t.tsv": "\n"}),
     Case(f"{TRANSLATE} --terms t.tsv -i dev.en", ("t.tsv, line 2", "a tab"), files={"t.tsv": "red\tRED\ncat CAT\n"}),
     Case(f"{TRANSLATE} --terms t.tsv -i dev.en", ("t.tsv, line 1", "a tab"), files={"t.tsv": "red\t\n"}),
-    Case(f"{TRANSLATE} --terms t.tsv -i dev.en", ("t.tsv, line 2", "RED"), files={"t.tsv": "red\tRED\nred\tCAT\n"}),
+    Case(f"{TRANSLATE} --terms t.tsv -i dev.en", ("t.tsv, line 2", "RED"), files={"t.tsv": "red\tRED\nred\tA\n"}),
     Case(f"{TRANSLATE} --terms t.tsv --sample -i dev.en", ("--sample",), 2, files={"t.tsv": "red\tRED\n"}),
 ]
 FORMATS = [

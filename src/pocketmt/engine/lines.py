@@ -25,9 +25,7 @@ class PendingLines:
         self._search = search
         self._counts = [len(line.sentences) for line in lines]
         sources = [ids for line in lines for ids in line.sentences]
-        terms = (
-            [] if search.terms is None else [search.terms.find(text) for line in lines for text in line.sentence_texts]
-        )
+        terms = search.terms_of(text for line in lines for text in line.sentence_texts)
         self._pending = model.submit(sources, search.native, search.prefixes(self._counts), terms)
 
     def cancel(self) -> None:

@@ -7,7 +7,7 @@ from typing import Final, TypedDict
 from pocketmt.engine import _native
 from pocketmt.engine.arguments import check_flag, check_integer, check_lines, check_number, check_text
 from pocketmt.engine.checks import TranslationChecks
-from pocketmt.engine.terms import Terms, contains, make_terms
+from pocketmt.engine.terms import Term, Terms, contains, make_terms
 from pocketmt.engine.tokenizer import Tokenizer
 from pocketmt.errors import EngineError
 from pocketmt.text.vocabulary import SPACE, Vocabulary
@@ -111,6 +111,10 @@ class Search:
     alignment: bool
     split: bool
     checks: TranslationChecks | None
+
+    def terms_of(self, texts: Iterable[str]) -> list[list[Term]]:
+        """Return the terms that the translation of each sentence must have; empty if there are no terms."""
+        return [] if self.terms is None else [self.terms.find(text) for text in texts]
 
     def prefixes(self, sentences: Sequence[int]) -> list[list[int]]:
         """Return a prefix for each sentence of lines with these numbers of sentences; empty if there are no prefixes.
@@ -236,7 +240,7 @@ def _terms(options: SearchOptions, vocabulary: Vocabulary, sampling: bool) -> Te
     if sampling:
         raise EngineError("terms need a beam search: leave sampling out")
     terms = make_terms(given, vocabulary)
-    for text in map(normalize, check_lines(options.get("suppressed_texts", ()), "suppressed_texts")):
+    for text in map(vocabulary.normalize, check_lines(options.get("suppressed_texts", ()), "suppressed_texts")):
         for target, _ in terms.targets:
             if f" {text}" in f" {target}":
                 raise EngineError(

@@ -9,7 +9,7 @@ from pocketmt.engine.arguments import check_text
 from pocketmt.errors import EngineError
 from pocketmt.sentences.scripts import WITHOUT_SPACES
 from pocketmt.text.normalization import normalize
-from pocketmt.text.vocabulary import SPACE, SPECIAL_PIECES, UNK, Vocabulary
+from pocketmt.text.vocabulary import SPACE, Vocabulary
 
 # Marks are parts of words, too: vowel signs of Indic scripts, vowel points of Hebrew and Arabic, accents.
 _MARKS: Final = "\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0900-\u0963\u0966-\u0dff"
@@ -104,8 +104,9 @@ def _is_in_others(term: Term, before: Sequence[Term], after: Sequence[Term]) -> 
 def _pieces(text: str, vocabulary: Vocabulary) -> list[int]:
     """Return the pieces of a target term; in a script without spaces, those within a sentence."""
     ids = vocabulary.encode(text)
-    if UNK in ids:
-        unknown = vocabulary.encode_as_pieces(text)[ids.index(UNK)]
+    unk = vocabulary.ids.unk
+    if unk in ids:
+        unknown = vocabulary.encode_as_pieces(text)[ids.index(unk)]
         raise EngineError(f"the term {text!r} has {unknown!r}, which no piece of the vocabulary has: leave it out")
     if not _WITHOUT_SPACES.match(text):
         return ids
@@ -123,7 +124,7 @@ def _word_continuations(vocabulary: Vocabulary) -> list[int]:
         surfaces = vocabulary.surfaces()
         found = _continuations[vocabulary] = [
             id
-            for id in range(SPECIAL_PIECES, len(surfaces))
-            if _CONTINUES_WORD.match(surfaces[id].decode("utf-8", "ignore") or "a")
+            for id, surface in enumerate(surfaces)
+            if surface and _CONTINUES_WORD.match(surface.decode("utf-8", "ignore") or "a")
         ]
     return found

@@ -20,7 +20,7 @@ def read_terms(path: Path) -> dict[str, str]:
             raise DataError(f"{path}, line {number}: expected a source term, a tab and its target term")
         source, target = columns
         if terms.setdefault(source, target) != target:
-            raise DataError(f"{path}, line {number}: {source!r} already has the target term {terms[source]!r}")
+            raise DataError(f"{path}, line {number}: {source!r} already has the term {terms[source]!r}: correct it")
     if not terms:
         raise DataError(f"{path} has no terms: expected lines of a source term, a tab and its target term")
     return terms
