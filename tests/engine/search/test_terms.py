@@ -36,7 +36,7 @@ def contains(ids: Sequence[int], part: Sequence[int]) -> bool:
 
 
 def has_terms(ids: Sequence[int], terms: Sequence[tuple[Ids, bool]]) -> bool:
-    """Whether ids have all terms, each in a place of its own."""
+    """Whether ids have all terms, each in another place."""
     parts = [list(part) for part, _ in terms]
     for order in permutations(parts):
         start = 0
