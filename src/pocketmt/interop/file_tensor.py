@@ -3,15 +3,16 @@
 import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pocketmt.errors import InteropError, unreadable
 from pocketmt.interop.foreign_tensor import Float32, ForeignTensor, block_rows
 
 # Little-endian types of elements, by the names that safetensors has for them; BF16 is read as the upper half of F32.
-ELEMENTS: Final = {"F32": np.dtype("<f4"), "F16": np.dtype("<f2"), "BF16": np.dtype("<u2")}
+ELEMENTS: Final[dict[str, np.dtype[Any]]] = {"F32": np.dtype("<f4"), "F16": np.dtype("<f2"), "BF16": np.dtype("<u2")}
 MAXIMUM_EXTENT: Final = 1 << 32
 MOST_DIMENSIONS: Final = 4
 
@@ -66,7 +67,7 @@ def file_tensor(path: Path, name: str, dtype: str, offset: int, shape: tuple[int
     return ForeignTensor(shape, blocks)
 
 
-def _float32(numbers: np.ndarray, dtype: str) -> Float32:  # type: ignore[type-arg]
+def _float32(numbers: NDArray[Any], dtype: str) -> Float32:
     if dtype == "BF16":
         return (numbers.astype(np.uint32) << 16).view(np.float32)
     return numbers.astype(np.float32, copy=False)

@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 
 from pocketmt import __version__
-from pocketmt.errors import InteropError
+from pocketmt.errors import DataError, InteropError, ModelFileError
 from pocketmt.interop.foreign_model import ForeignMetadata, ForeignModel
 from pocketmt.interop.formats import read_foreign
 from pocketmt.interop.stored_parameters import StoredParameters
@@ -13,8 +13,9 @@ from pocketmt.model_file.container.xz_tensor import compress
 from pocketmt.model_file.manifest import DEFAULT_UNIT, FORMAT_VERSION
 from pocketmt.model_file.shortlist import SHORTLIST_TENSOR
 from pocketmt.model_file.shortlist_encoding import encode_shortlist
-from pocketmt.model_file.vocabularies import vocabulary_members
+from pocketmt.model_file.vocabularies import check_vocabulary_sizes, special_ids, vocabulary_members
 from pocketmt.model_file.writer import StoredTensor, write_model
+from pocketmt.text.vocabulary import load_vocabularies
 
 
 def import_model(
@@ -59,6 +60,7 @@ def import_model(
 def write_foreign(model: ForeignModel, output: str | os.PathLike[str]) -> int:
     """Write a model file; returns its size in bytes, and raises as `import_model` does."""
     _check_tensors(model)
+    _check_vocabularies(model)
     stored = StoredParameters()
     for name in model.architecture.parameter_shapes():
         stored.add(name, model.tensors[name])
@@ -83,6 +85,14 @@ def _check_tensors(model: ForeignModel) -> None:
             )
     if unknown := sorted(model.tensors.keys() - shapes.keys()):
         raise InteropError(f"the architecture has no place for {unknown[0]}")
+
+
+def _check_vocabularies(model: ForeignModel) -> None:
+    try:
+        found = load_vocabularies(model.vocabularies, *special_ids(model.architecture))
+        check_vocabulary_sizes((len(found.source), len(found.target)), model.architecture)
+    except (DataError, ModelFileError) as error:
+        raise InteropError(f"the vocabulary does not fit the model: {error}") from error
 
 
 def _manifest(model: ForeignModel) -> dict[str, object]:

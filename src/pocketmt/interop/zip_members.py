@@ -12,7 +12,7 @@ from pocketmt.errors import InteropError, unreadable
 MOST_MEMBERS: Final = 100_000
 _LOCAL_HEADER: Final = struct.Struct("<4s22xHH")  # signature, ..., length of the name, length of the extra field
 # What damaged zip files raise in Python's zipfile module.
-_DAMAGED: Final = (
+DAMAGED: Final = (
     *(zipfile.BadZipFile, zlib.error, struct.error, EOFError),
     *(ValueError, OverflowError, NotImplementedError, RuntimeError),
 )
@@ -35,7 +35,7 @@ def zip_members(path: Path) -> dict[str, Member]:
             if len(entries) > MOST_MEMBERS:
                 raise InteropError(f"{path}: has {len(entries)} members, expected at most {MOST_MEMBERS}")
             members = {entry.filename: _member(path, file, entry) for entry in entries}
-    except _DAMAGED as error:
+    except DAMAGED as error:
         raise InteropError(f"{path}: not a zip file, or a damaged one ({str(error)[:120]})") from error
     except OSError as error:
         raise InteropError(unreadable(path, error)) from error
@@ -51,7 +51,7 @@ def read_member(path: Path, member: Member, limit: int) -> bytes:
     try:
         with zipfile.ZipFile(path) as archive, archive.open(member.name) as stream:
             content = stream.read(limit + 1)
-    except (*_DAMAGED, KeyError) as error:
+    except (*DAMAGED, KeyError) as error:
         raise InteropError(f"{path}: {member.name!r:.120} is damaged ({str(error)[:120]})") from error
     except OSError as error:
         raise InteropError(unreadable(path, error)) from error

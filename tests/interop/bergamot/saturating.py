@@ -86,12 +86,14 @@ class Student:
         rows = weights[ids] if ids else np.zeros((1, dimension))
         half = dimension // 2
         angles = (first + np.arange(len(rows)))[:, None] * 10000 ** (-np.arange(half) / (half - 1))
-        return rows * np.sqrt(dimension) + np.concatenate([np.sin(angles), np.cos(angles)], axis=1)
+        embedded: Array = rows * np.sqrt(dimension) + np.concatenate([np.sin(angles), np.cos(angles)], axis=1)
+        return embedded
 
     def _norm(self, name: str, x: Array) -> Array:
         centred = x - x.mean(axis=-1, keepdims=True)
         deviation = np.sqrt((centred**2).mean(axis=-1, keepdims=True) + self.architecture.normalization_epsilon)
-        return centred / deviation * self.weights[f"{name}.weight"] + self.weights[f"{name}.bias"]
+        normalized: Array = centred / deviation * self.weights[f"{name}.weight"] + self.weights[f"{name}.bias"]
+        return normalized
 
     def _self_attention(self, name: str, x: Array) -> Array:
         query, key, value = np.split(self._linear(f"{name}.query_key_value", x), 3, axis=-1)
@@ -103,13 +105,12 @@ class Student:
 
     def _attention(self, query: Array, key: Array, value: Array) -> Array:
         heads = self.architecture.attention_heads
-        query, key, value = (
-            each.reshape(len(each), heads, -1).transpose(1, 0, 2) for each in (query, key, value)
-        )
+        query, key, value = (each.reshape(len(each), heads, -1).transpose(1, 0, 2) for each in (query, key, value))
         scores = query @ key.transpose(0, 2, 1) / np.sqrt(query.shape[-1])
         weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
         weights /= weights.sum(axis=-1, keepdims=True)
-        return (weights @ value).transpose(1, 0, 2).reshape(query.shape[1], -1)
+        attended: Array = (weights @ value).transpose(1, 0, 2).reshape(query.shape[1], -1)
+        return attended
 
     def _feed_forward(self, name: str, x: Array) -> Array:
         return self._linear(f"{name}.outer", np.maximum(self._linear(f"{name}.inner", x), 0))

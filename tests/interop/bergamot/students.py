@@ -2,6 +2,7 @@
 
 import io
 import random
+from typing import Any
 
 import numpy as np
 import sentencepiece
@@ -26,6 +27,7 @@ SYLLABLES = ("ba", "ne", "tio", "ruk", "sil", "mo", "ver", "gat", "ing", "de", "
 def vocabulary(pieces: int = PIECES, **ids: int) -> bytes:
     """A SentencePiece model with eos 0, unk 1 and no others, as bergamot's are."""
     buffer = io.BytesIO()
+    chosen: dict[str, Any] = {"eos_id": 0, "unk_id": 1, "bos_id": -1, "pad_id": -1} | ids
     draw = random.Random(5)
     words = ["".join(draw.choices(SYLLABLES, k=draw.randint(1, 4))) for _ in range(600)]
     text = LINES + [" ".join(draw.choices(words, k=8)) for _ in range(400)]
@@ -35,7 +37,7 @@ def vocabulary(pieces: int = PIECES, **ids: int) -> bytes:
         vocab_size=pieces,
         model_type="unigram",
         character_coverage=1.0,
-        **({"eos_id": 0, "unk_id": 1, "bos_id": -1, "pad_id": -1} | ids),
+        **chosen,
         num_threads=1,
         minloglevel=2,
     )

@@ -41,7 +41,12 @@ def webassembly(folder: Path) -> list[str]:
         pytest.skip("bergamot's WebAssembly is not here: install Node, and run `make bergamot`")
     program = ROOT / "benchmarks" / "four_engines" / "run_bergamot.mjs"
     done = subprocess.run(
-        [node, program, PACKAGE, folder], input="\n".join(LINES), capture_output=True, text=True, check=True, timeout=120
+        [node, program, PACKAGE, folder],
+        input="\n".join(LINES),
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
     )
     return [json.loads(line)["text"] for line in done.stdout.splitlines()[:-1]]
 

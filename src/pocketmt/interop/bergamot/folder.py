@@ -9,10 +9,9 @@ from pocketmt.interop.bergamot.container import is_container
 from pocketmt.interop.bergamot.lex_file import is_lex_file
 from pocketmt.interop.foreign_model import ForeignMetadata
 from pocketmt.interop.hugging_face.json_file import read_json
-from pocketmt.text.stored_vocabulary import StoredVocabularies, StoredVocabulary
+from pocketmt.interop.marian.files import MarianFiles
 
 METADATA: Final = "metadata.json"
-LARGEST_VOCABULARY: Final = 64 << 20
 _SIDES: Final = (("src", "source"), ("trg", "target"))
 
 
@@ -23,19 +22,19 @@ class BergamotFiles:
     Attributes:
         model: the network.
         shortlist: None: there is none.
-        vocabularies: one SentencePiece model, or the source's and the target's.
+        vocabularies: SentencePiece models of source and target, which may be one.
         metadata: None: there is none.
     """
 
     model: Path
     shortlist: Path | None
-    vocabularies: tuple[Path, ...]
+    vocabularies: tuple[Path, Path]
     metadata: Path | None
 
-    def stored_vocabularies(self) -> StoredVocabularies:
-        """Read the SentencePiece models, whose own rules alone normalize text; raises InteropError."""
-        sides = [StoredVocabulary(_content(path), normalization="none") for path in self.vocabularies]
-        return StoredVocabularies(sides[0], sides[1] if len(sides) > 1 and sides[1] != sides[0] else None)
+    @property
+    def marian(self) -> MarianFiles:
+        """The files as those of a Marian model."""
+        return MarianFiles(self.model, self.vocabularies, None)
 
     def described(self) -> ForeignMetadata:
         """Return what the metadata of a Firefox model say."""
@@ -77,9 +76,9 @@ def find_files(path: Path) -> BergamotFiles:
     )
 
 
-def _vocabularies(folder: Path, files: list[Path]) -> tuple[Path, ...]:
+def _vocabularies(folder: Path, files: list[Path]) -> tuple[Path, Path]:
     if len(files) == 1:
-        return tuple(files)
+        return files[0], files[0]
     sides = [[each for each in files if each.name.startswith(prefixes)] for prefixes in _SIDES]
     if len(files) != 2 or [len(side) for side in sides] != [1, 1]:
         names = ", ".join(each.name for each in files) or "none"
@@ -88,14 +87,3 @@ def _vocabularies(folder: Path, files: list[Path]) -> tuple[Path, ...]:
             "the model there"
         )
     return sides[0][0], sides[1][0]
-
-
-def _content(path: Path) -> bytes:
-    try:
-        with path.open("rb") as file:
-            content = file.read(LARGEST_VOCABULARY + 1)
-    except OSError as error:
-        raise InteropError(unreadable(path, error)) from error
-    if len(content) > LARGEST_VOCABULARY:
-        raise InteropError(f"{path}: has more than {LARGEST_VOCABULARY} bytes, which no vocabulary has")
-    return content

@@ -8,21 +8,21 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from pocketmt.errors import InteropError
+from pocketmt.errors import ConfigurationError, InteropError
 from pocketmt.interop.bergamot.container import FLOAT32, INT8, INTGEMM8, Item, read_container
 from pocketmt.interop.bergamot.folder import BergamotFiles, find_files
 from pocketmt.interop.bergamot.lex_file import read_lex_file
 from pocketmt.interop.foreign_model import ForeignModel
 from pocketmt.interop.foreign_tensor import CodedRows, CodesTensor, Float32, ForeignTensor, Tensor, stacked
-from pocketmt.interop.marian.configuration import architecture_of
-from pocketmt.interop.marian.names import MarianNames, marian_names, output_matrix
-from pocketmt.interop.marian.settings import MODEL_YML, parse_settings
-from pocketmt.interop.sentencepiece_ids import special_fields
-from pocketmt.model_file.architecture import TransformerArchitecture
+from pocketmt.interop.marian.description import MarianNetwork, describe
+from pocketmt.interop.marian.model_yml import read_model_yml
+from pocketmt.interop.marian.names import Place, place
+from pocketmt.interop.marian.settings import MODEL_YML
+from pocketmt.interop.marian.vocabularies import read_vocabularies
+from pocketmt.model_file.architecture import Architecture
 
 MULTIPLIER: Final = "_QuantMultA"  # after the name of a matrix: the multiplier of its inputs
 NAMELESS: Final = "none" + MULTIPLIER  # that of the output matrix, which has no name once rows of it were chosen
-OUTPUT_BIAS: Final = "decoder_ff_logit_out_b"
 PER_BATCH: Final = "bergamot makes a shortlist for a batch and fills it up to a multiple of 8, PocketMT for a sentence"
 
 
@@ -37,36 +37,33 @@ def read_model(path: Path) -> ForeignModel:
     files = find_files(path)
     try:
         return _read(files)
-    except InteropError as error:
+    except (ConfigurationError, InteropError) as error:
         text = str(error)
         raise error if text.startswith(str(files.model.parent)) else InteropError(f"{files.model}: {text}") from error
 
 
 def _read(files: BergamotFiles) -> ForeignModel:
     items = _Items(read_container(files.model))
-    settings = parse_settings(items.settings(), str(files.model))
-    vocabularies = files.stored_vocabularies()
-    special, sizes = special_fields(vocabularies)
-    architecture = architecture_of(settings, sizes, items.holds(OUTPUT_BIAS), **special)
-    names = marian_names(architecture)
-    shapes = architecture.parameter_shapes()
-    tensors = {name: items.tensor(each, shapes[name]) for name, each in names.items()}
+    vocabularies, facts = read_vocabularies(files.marian)
+    network = describe(read_model_yml(items.settings()), facts)
+    shapes = network.architecture.parameter_shapes()
+    tensors = {name: items.tensor(place(name, network), shape) for name, shape in shapes.items()}
     coded = [name for name, tensor in tensors.items() if isinstance(tensor, CodesTensor)]
-    scales = _activation_scales(items, architecture, names, coded)
+    scales = _activation_scales(items, network, coded)
     items.finish()
-    notes = (
-        [] if scales is not None or not coded else ["inputs of matrices have no multipliers: they are quantized by row"]
-    )
+    notes = [*network.notes]
+    if scales is None and coded:
+        notes.append("inputs of matrices have no multipliers: they are quantized by row")
     shortlist = None
     if files.shortlist is not None:
-        if sizes[0] != sizes[1]:
+        if facts.sizes[0] != facts.sizes[1]:
             raise InteropError(
                 f"{files.shortlist}: PocketMT has shortlists of vocabularies of one size only: move it away"
             )
-        shortlist = read_lex_file(files.shortlist, sizes[1], shared=vocabularies.target is None)
+        shortlist = read_lex_file(files.shortlist, facts.sizes[1], shared=vocabularies.target is None)
         notes.append(PER_BATCH)
     return ForeignModel(
-        architecture=architecture,
+        architecture=network.architecture,
         tensors=tensors,
         vocabularies=vocabularies,
         metadata=files.described(),
@@ -76,15 +73,17 @@ def _read(files: BergamotFiles) -> ForeignModel:
     )
 
 
+def output_matrix(architecture: Architecture) -> str:
+    """Return our name of the matrix that is the output projection."""
+    return "embedding.weight" if architecture.output_projection == "tied" else "output.weight"
+
+
 class _Items:
     """The items of a file; those that are never taken are refused by `finish`."""
 
     def __init__(self, items: Mapping[str, Item]) -> None:
         self._items = items
         self._taken: set[str] = set()
-
-    def holds(self, name: str) -> bool:
-        return name in self._items
 
     def take(self, name: str) -> Item:
         if name not in self._items:
@@ -110,13 +109,14 @@ class _Items:
             raise InteropError(f"the item {name} is {value}, which is no multiplier of activations")
         return value
 
-    def tensor(self, names: MarianNames, shape: tuple[int, ...]) -> Tensor:
-        rows = (shape[0] // len(names.names), *shape[1:])
-        items = [self._checked(name, rows, names.transposed) for name in names.names]
+    def tensor(self, where: Place, shape: tuple[int, ...]) -> Tensor:
+        rows = (shape[0] // len(where.names), *shape[1:])
+        transposed = where.form == "matrix"
+        items = [self._checked(name, rows, transposed) for name in where.names]
         if all(item.type == FLOAT32 for item in items):
-            return stacked(*(_floats(item, rows, names.transposed) for item in items))
+            return stacked(*(_floats(item, rows, transposed) for item in items))
         if len(shape) == 1 or not all(item.type == INTGEMM8 for item in items):
-            raise InteropError(f"the items {', '.join(names.names)} have types that PocketMT does not have together")
+            raise InteropError(f"the items {', '.join(where.names)} have types that PocketMT does not have together")
         return CodesTensor(shape, tuple(_coded(item, rows) for item in items))
 
     def _checked(self, name: str, shape: tuple[int, ...], transposed: bool) -> Item:
@@ -142,7 +142,8 @@ def _floats(item: Item, shape: tuple[int, ...], transposed: bool) -> ForeignTens
 
 
 def _coded(item: Item, shape: tuple[int, ...]) -> CodedRows:
-    scale = np.float32(1) / np.float32(item.multiplier())
+    with np.errstate(over="ignore"):
+        scale = np.float32(1) / np.float32(item.multiplier())
     if not 0 < scale < np.inf:
         raise InteropError(f"the item {item.name} has the multiplier {item.multiplier()}: the file is damaged")
     return CodedRows(shape[0], np.array([scale], np.float32), partial(_codes, item, shape))
@@ -152,22 +153,21 @@ def _codes(item: Item, shape: tuple[int, ...]) -> NDArray[np.int8]:
     return item.codes().reshape(shape)
 
 
-def _activation_scales(
-    items: _Items, architecture: TransformerArchitecture, names: Mapping[str, MarianNames], coded: list[str]
-) -> dict[str, float] | None:
+def _activation_scales(items: _Items, network: MarianNetwork, coded: list[str]) -> dict[str, float] | None:
     """Return the scales of the inputs of matrices of codes; None: the file has none."""
     found: dict[str, float] = {}
     missing = []
     for name in coded:
         if name == "source_embedding.weight":
             continue
-        of_output = [items.multiplier(NAMELESS)] if name == output_matrix(architecture) else []
-        each = [items.multiplier(each + MULTIPLIER) for each in names[name].names]
+        names = place(name, network).names
+        of_output = [items.multiplier(NAMELESS)] if name == output_matrix(network.architecture) else []
+        each = [items.multiplier(part + MULTIPLIER) for part in names]
         known = [value for value in (*of_output, *each) if value is not None]
         if not known or (None in each and not of_output):
-            missing.append(names[name].names[0])
+            missing.append(names[0])
         elif len({np.float32(value) for value in each if value is not None}) > 1:
-            raise InteropError(f"the items {', '.join(names[name].names)} have inputs of different multipliers, {each}")
+            raise InteropError(f"the items {', '.join(names)} have inputs of different multipliers, {each}")
         else:
             found[name] = float(np.float32(1) / np.float32(known[0]))
     if found and missing:

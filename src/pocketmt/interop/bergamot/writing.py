@@ -12,12 +12,12 @@ from pocketmt.errors import InteropError
 from pocketmt.interop.bergamot.container import Item, coded_item, float_item, settings_item, write_container
 from pocketmt.interop.bergamot.folder import METADATA
 from pocketmt.interop.bergamot.lex_file import lex_file
-from pocketmt.interop.bergamot.reading import MULTIPLIER, NAMELESS, PER_BATCH
+from pocketmt.interop.bergamot.reading import MULTIPLIER, NAMELESS, PER_BATCH, output_matrix
 from pocketmt.interop.foreign_model import ForeignModel
 from pocketmt.interop.foreign_tensor import Float32, ForeignTensor, Tensor
-from pocketmt.interop.marian.configuration import EPSILON, settings_of
-from pocketmt.interop.marian.names import MarianNames, marian_names, output_matrix
-from pocketmt.interop.marian.settings import MODEL_YML, Value, format_settings
+from pocketmt.interop.marian.description import NORMALIZATION_EPSILON, MarianNetwork
+from pocketmt.interop.marian.names import Place, place
+from pocketmt.interop.marian.settings import MODEL_YML, Setting, format_settings, settings_of
 from pocketmt.interop.reciprocal import reciprocal
 from pocketmt.model_file.architecture import TransformerArchitecture
 from pocketmt.text.stored_vocabulary import StoredVocabularies
@@ -70,10 +70,9 @@ def _check(architecture: TransformerArchitecture) -> None:
 
 def _notes(model: ForeignModel) -> list[str]:
     notes = []
-    if model.architecture.normalization_epsilon != EPSILON:
-        notes.append(
-            f"Marian's layer normalization has epsilon {EPSILON:g}, not {model.architecture.normalization_epsilon:g}"
-        )
+    epsilon = model.architecture.normalization_epsilon
+    if epsilon != NORMALIZATION_EPSILON:
+        notes.append(f"Marian's layer normalization has epsilon {NORMALIZATION_EPSILON:g}, not {epsilon:g}")
     if any(side.normalization != "none" for side in model.vocabularies.sides):
         notes.append("bergamot normalizes text by the rules of the SentencePiece model alone, without NFKC")
     if model.activation_scales is None:
@@ -91,32 +90,34 @@ class _Items:
         assert isinstance(model.architecture, TransformerArchitecture)
         self._model = model
         self._architecture = model.architecture
+        layers = model.architecture.stored_decoder_layers
+        self._network = MarianNetwork(model.architecture, tuple(range(1, layers + 1)))
         self.rounded: list[str] = []
 
     def items(self) -> Iterator[Item]:
         shapes = self._architecture.parameter_shapes()
-        for name, names in marian_names(self._architecture).items():
-            if name not in self._model.tensors:
-                continue
+        for name in shapes:
+            names = place(name, self._network)
             tensor = self._model.tensors[name]
             yield from self._matrix(name, names, tensor) if len(shapes[name]) == 2 else _vectors(names, tensor)
         yield from self._missing_biases(shapes)
         if self._model.activation_scales is not None:
             yield from self._multipliers(self._model.activation_scales)
 
-    def _matrix(self, name: str, names: MarianNames, tensor: Tensor) -> Iterator[Item]:
+    def _matrix(self, name: str, names: Place, tensor: Tensor) -> Iterator[Item]:
         rows = tensor.shape[0] // len(names.names)
         parts = _coded_parts(tensor, len(names.names))
         if parts is None:
             self.rounded.append(name)
             parts = [_round(part) for part in np.split(tensor.read(), len(names.names))]
-        shape = (tensor.shape[1], rows) if names.transposed else (rows, tensor.shape[1])
+        shape = (tensor.shape[1], rows) if names.form == "matrix" else (rows, tensor.shape[1])
         for each, (codes, multiplier) in zip(names.names, parts, strict=True):
             yield coded_item(each, shape, codes, multiplier)
 
     def _missing_biases(self, shapes: dict[str, tuple[int, ...]]) -> Iterator[Item]:
         """Return zeros for the biases of attention, which Marian always has."""
-        for name, names in marian_names(self._architecture).items():
+        for name in shapes:
+            names = place(name, self._network)
             bias = name.removesuffix("weight") + "bias"
             if "attention." in name and name.endswith("weight") and bias not in shapes:
                 for each in names.names:
@@ -125,9 +126,8 @@ class _Items:
 
     def _multipliers(self, scales: Mapping[str, float]) -> Iterator[Item]:
         output = output_matrix(self._architecture)
-        for name, names in marian_names(self._architecture).items():
-            if name not in scales:
-                continue
+        for name in scales:
+            names = place(name, self._network)
             value = reciprocal(np.float32(scales[name]))
             for each in names.names:
                 if name == output:
@@ -138,7 +138,7 @@ class _Items:
                     yield float_item(each + MULTIPLIER, np.array([value], np.float32))
 
 
-def _vectors(names: MarianNames, tensor: Tensor) -> Iterator[Item]:
+def _vectors(names: Place, tensor: Tensor) -> Iterator[Item]:
     for name, part in zip(names.names, np.split(tensor.read(), len(names.names)), strict=True):
         yield float_item(name, part)
 
@@ -178,7 +178,7 @@ def _write_vocabularies(vocabularies: StoredVocabularies, folder: Path) -> tuple
 
 
 def _write_descriptions(
-    model: ForeignModel, settings: dict[str, Value], vocabularies: tuple[str, str], folder: Path
+    model: ForeignModel, settings: dict[str, Setting], vocabularies: tuple[str, str], folder: Path
 ) -> None:
     lines = [
         f"models:\n  - {MODEL}",

@@ -8,19 +8,19 @@ from pocketmt.errors import InteropError
 from pocketmt.interop.hugging_face.json_file import read_json
 
 # Keys about training, search, other tasks or the program; no weight is used differently because of them.
-_WITHOUT_EFFECT: Final = frozenset(
-    """
-    _name_or_path _num_labels architectures attention_dropout activation_dropout dropout classif_dropout
-    classifier_dropout decoder_layerdrop encoder_layerdrop init_std dtype torch_dtype transformers_version use_cache
-    use_bfloat16 gradient_checkpointing id2label label2id max_length max_new_tokens min_length max_position_embeddings
-    num_beams early_stopping length_penalty num_return_sequences num_hidden_layers return_dict output_attentions
-    output_hidden_states output_scores torchscript xla_device tokenizer_class task_specific_params tf_legacy_loss
-    finetuning_task problem_type prefix top_k top_p temperature typical_p epsilon_cutoff eta_cutoff
-    remove_invalid_values is_decoder add_cross_attention bos_token_id sep_token_id _from_model_config _commit_hash
-    transformers.js_config renormalize_logits forced_eos_token_id chunk_size_feed_forward _attn_implementation
-    output_past author licence license model_type
-    """.split()
-)
+_WITHOUT_EFFECT: Final = {
+    *("_name_or_path", "_num_labels", "architectures", "attention_dropout", "activation_dropout", "dropout"),
+    *("classif_dropout", "classifier_dropout", "decoder_layerdrop", "encoder_layerdrop", "init_std", "dtype"),
+    *("torch_dtype", "transformers_version", "use_cache", "use_bfloat16", "gradient_checkpointing", "id2label"),
+    *("label2id", "max_length", "max_new_tokens", "min_length", "max_position_embeddings", "num_beams"),
+    *("early_stopping", "length_penalty", "num_return_sequences", "num_hidden_layers", "return_dict"),
+    *("output_attentions", "output_hidden_states", "output_scores", "torchscript", "xla_device", "tokenizer_class"),
+    *("task_specific_params", "tf_legacy_loss", "finetuning_task", "problem_type", "prefix", "top_k", "top_p"),
+    *("temperature", "typical_p", "epsilon_cutoff", "eta_cutoff", "remove_invalid_values", "is_decoder"),
+    *("add_cross_attention", "bos_token_id", "sep_token_id", "_from_model_config", "_commit_hash"),
+    *("transformers.js_config", "renormalize_logits", "forced_eos_token_id", "chunk_size_feed_forward"),
+    *("_attn_implementation", "output_past", "author", "licence", "license", "model_type"),
+}
 # Keys whose other values make another network, or another search.
 _ONLY: Final[Mapping[str, tuple[object, ...]]] = {
     "add_bias_logits": (False,),
@@ -102,8 +102,8 @@ class Configuration:
                 continue
             if key not in _ONLY:
                 raise InteropError(
-                    f"{self._where}: the key {key!r:.80} (value {value!r:.80}) is unknown: PocketMT cannot tell whether "
-                    "the model needs it"
+                    f"{self._where}: the key {key!r:.80} (value {value!r:.80}) is unknown: PocketMT cannot tell "
+                    "whether the model needs it"
                 )
             if not any(type(value) is type(only) and value == only for only in _ONLY[key]):
                 raise self.refused(key, value, " or ".join(map(repr, _ONLY[key])) or "models without it")
@@ -118,8 +118,8 @@ def read_configuration(folder: Path) -> Configuration:
         values |= {key: found[key] for key in _GENERATION if found.get(key) is not None}
         if unknown := [key for key in found if key not in _GENERATION and key not in _WITHOUT_EFFECT]:
             raise InteropError(
-                f"{generation}: the key {unknown[0]!r:.80} (value {found[unknown[0]]!r:.80}) is unknown: PocketMT cannot "
-                "tell whether the model needs it"
+                f"{generation}: the key {unknown[0]!r:.80} (value {found[unknown[0]]!r:.80}) is unknown: PocketMT "
+                "cannot tell whether the model needs it"
             )
     return Configuration(values, str(path))
 

@@ -121,8 +121,7 @@ def _shape(name: str, tensor: PickledTensor) -> tuple[int, ...]:
     shape = check_shape(name, tensor.shape)
     expected = tuple(math.prod(shape[axis + 1 :]) for axis in range(len(shape)))
     strides = tuple(
-        right if extent == 1 else stride
-        for extent, stride, right in zip(shape, tensor.strides, expected, strict=False)
+        right if extent == 1 else stride for extent, stride, right in zip(shape, tensor.strides, expected, strict=False)
     )
     if strides != expected or len(tensor.strides) != len(shape):
         raise InteropError(f"tensor {name!r:.120} is a view in another order of elements: save a copy of it")

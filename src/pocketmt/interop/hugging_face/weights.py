@@ -1,4 +1,4 @@
-"""Tensors of a Hugging Face Transformer under our names; both name the parts of a layer by themselves, in every layer."""
+"""Tensors of a Hugging Face Transformer under our names."""
 
 from collections.abc import Mapping
 from typing import Final

@@ -1,86 +1,78 @@
-"""Names of Marian's parameters, and how each lies in a file."""
+"""Marian's names of our parameters, in npz files and in those of bergamot."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
-from pocketmt.errors import InteropError
-from pocketmt.model_file.architecture import TransformerArchitecture
+from pocketmt.interop.marian.description import MarianNetwork
 
-_ATTENTION: Final = {"query_key_value": "qkv", "query": "q", "key_value": "kv", "output": "o"}
-_STACKS: Final = {"self_attention": "self", "cross_attention": "context"}
-_AVERAGE: Final = {
-    "inner": ("W1", "b1"),
-    "outer": ("W2", "b2"),
-    "input_gate": ("Wi", "bi"),
-    "average_gate": ("Wf", "bf"),
+# "rows": as ours; "matrix": transposed, [inputs, outputs]; "vector": [1, outputs].
+Form = Literal["rows", "matrix", "vector"]
+
+# Our parts of a layer -> Marian's that are stacked there; {} stands for W or b.
+_LINEAR: Final[Mapping[str, tuple[str, ...]]] = {
+    "self_attention.query_key_value": ("self_{}q", "self_{}k", "self_{}v"),
+    "self_attention.output": ("self_{}o",),
+    "cross_attention.query": ("context_{}q",),
+    "cross_attention.key_value": ("context_{}k", "context_{}v"),
+    "cross_attention.output": ("context_{}o",),
+    "feed_forward.inner": ("ffn_{}1",),
+    "feed_forward.outer": ("ffn_{}2",),
+    "ssru.input_forget": ("rnn_{}", "rnn_{}f"),
+    "average_attention.inner": ("aan_{}1",),
+    "average_attention.outer": ("aan_{}2",),
+    "average_attention.input_gate": ("aan_{}i",),
+    "average_attention.average_gate": ("aan_{}f",),
 }
-# Our norm of a sub-layer -> what Marian's name of it begins with, after the layer.
-_NORMS: Final = {
+_NORMS: Final[Mapping[str, str]] = {
     "self_attention_norm": "self_Wo",
     "cross_attention_norm": "context_Wo",
+    "feed_forward_norm": "ffn_ffn",
     "ssru_norm": "rnn_ffn",
     "average_attention_norm": "aan_ffn",
-    "feed_forward_norm": "ffn_ffn",
 }
+_KINDS: Final = {"weight": "scale", "bias": "bias"}
 
 
 @dataclass(frozen=True, slots=True)
-class MarianNames:
-    """Marian's parameters that are, one below the other, one of ours.
-
-    Attributes:
-        names: of the parameters.
-        transposed: whether Marian's matrices are [inputs, outputs], ours [outputs, inputs]; its vectors are [1, n].
-    """
+class Place:
+    """Where a parameter is: Marian's tensors that are stacked as its rows, and their form."""
 
     names: tuple[str, ...]
-    transposed: bool = False
+    form: Form
 
 
-def marian_names(architecture: TransformerArchitecture) -> dict[str, MarianNames]:
-    """Return Marian's names of every parameter of an architecture, by ours, in the order of ours."""
-    return {name: _names(architecture, name) for name in architecture.parameter_shapes()}
+def place(name: str, network: MarianNetwork) -> Place:
+    """Return where a parameter of the network is.
 
-
-def output_matrix(architecture: TransformerArchitecture) -> str:
-    """Return our name of the matrix that is the output projection."""
-    return "embedding.weight" if architecture.output_projection == "tied" else "output.weight"
-
-
-def _names(architecture: TransformerArchitecture, name: str) -> MarianNames:
-    shared = architecture.embeddings == "shared"
+    The output projection that is not tied is `decoder_ff_logit_out_Wt`; old files have its transpose instead.
+    """
+    shared = network.architecture.embeddings == "shared"
     ends = {
-        "embedding.weight": "Wemb" if shared else "decoder_Wemb",
-        "source_embedding.weight": "encoder_Wemb",
-        "output.weight": "decoder_ff_logit_out_Wt",
-        "output.bias": "decoder_ff_logit_out_b",
+        "embedding.weight": Place(("Wemb",) if shared else ("decoder_Wemb",), "rows"),
+        "source_embedding.weight": Place(("encoder_Wemb",), "rows"),
+        "output.weight": Place(("decoder_ff_logit_out_Wt",), "rows"),
+        "output.bias": Place(("decoder_ff_logit_out_b",), "vector"),
     }
     if name in ends:
-        return MarianNames((ends[name],))
+        return ends[name]
     stack, part, *rest = name.split(".")
     if part in ("norm", "embedding_norm"):
-        place = "top_ln" if part == "norm" else "emb_ln"
-        return MarianNames((f"{stack}_{place}_{_scale_or_bias(rest[0])}{'_pre' if part == 'embedding_norm' else ''}",))
-    return _layer_names(f"{stack}_l{int(rest[0]) + 1}", rest[1:], architecture.pre_norm)
+        kind = _KINDS[rest[0]]
+        top = f"{stack}_top_ln_{kind}" if part == "norm" else f"{stack}_emb_ln_{kind}_pre"
+        return Place((top,), "vector")
+    return _of_layer(name, network)
 
 
-def _layer_names(layer: str, parts: list[str], pre_norm: bool) -> MarianNames:
-    kind = parts[0]
-    matrix = parts[-1] == "weight"
-    if kind in _NORMS:
-        return MarianNames((f"{layer}_{_NORMS[kind]}_ln_{_scale_or_bias(parts[-1])}{'_pre' if pre_norm else ''}",))
-    if kind in _STACKS:
-        letters = _ATTENTION[parts[1]]
-        return MarianNames(tuple(f"{layer}_{_STACKS[kind]}_{'W' if matrix else 'b'}{each}" for each in letters), matrix)
-    if kind == "ssru":
-        return MarianNames((f"{layer}_rnn_W", f"{layer}_rnn_Wf"), True) if matrix else MarianNames((f"{layer}_rnn_bf",))
-    if kind == "average_attention":
-        return MarianNames((f"{layer}_aan_{_AVERAGE[parts[1]][not matrix]}",), matrix)
-    if kind == "feed_forward":
-        number = {"inner": 1, "outer": 2}[parts[1]]
-        return MarianNames((f"{layer}_ffn_{'W' if matrix else 'b'}{number}",), matrix)
-    raise InteropError(f"Marian has no parameter for {layer} {'.'.join(parts)}")
-
-
-def _scale_or_bias(kind: str) -> str:
-    return "scale" if kind == "weight" else "bias"
+def _of_layer(name: str, network: MarianNetwork) -> Place:
+    stack, _, index, *parts, kind = name.split(".")
+    layer = network.decoder_layers[int(index)] if stack == "decoder" else int(index) + 1
+    prefix, part = f"{stack}_l{layer}", ".".join(parts)
+    if kind == "forget_bias":
+        return Place((f"{prefix}_rnn_bf",), "vector")
+    if part in _NORMS:
+        suffix = "_pre" if network.architecture.pre_norm else ""
+        return Place((f"{prefix}_{_NORMS[part]}_ln_{_KINDS[kind]}{suffix}",), "vector")
+    letter = "W" if kind == "weight" else "b"
+    form: Form = "matrix" if kind == "weight" else "vector"
+    return Place(tuple(f"{prefix}_{each.format(letter)}" for each in _LINEAR[part]), form)

@@ -1,50 +1,102 @@
-"""The settings of a Marian model (`special:model.yml`): flat YAML of words, numbers and lists of them."""
+"""The settings of a Marian model (`special:model.yml`), written from our description of its network."""
 
 import re
 from collections.abc import Mapping
 from typing import Final
 
 from pocketmt.errors import InteropError
+from pocketmt.interop.marian.description import ACTIVATIONS
+from pocketmt.model_file.architecture import Architecture, TransformerArchitecture
 
 MODEL_YML: Final = "special:model.yml"
-LARGEST_BYTES: Final = 1 << 20
-Value = str | bool | int | float | list[str | bool | int | float]
-_KEY: Final = re.compile(r"([A-Za-z0-9_.-]+):(?:\s+(.*))?")
-_ITEM: Final = re.compile(r"\s*-\s+(.*)")
-_INTEGER: Final = re.compile(r"[-+]?[0-9]{1,18}")
-_NUMBER: Final = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
+Setting = str | bool | int | list[int]
+_AUTOREGRESSION: Final = {"self_attention": "self-attention", "ssru": "rnn"}
+# What engines look up though the network does not depend on it.
+_ALWAYS: Final[dict[str, Setting]] = {
+    "bert-train-type-embeddings": True,
+    "bert-type-vocab-size": 2,
+    "dec-cell-base-depth": 2,
+    "dec-cell-high-depth": 1,
+    "dim-rnn": 1024,
+    "enc-cell": "gru",
+    "enc-cell-depth": 1,
+    "enc-type": "bidirectional",
+    "input-types": [],
+    "layer-normalization": False,
+    "lemma-dim-emb": 0,
+    "right-left": False,
+    "skip": False,
+    "tied-embeddings-src": False,
+    "transformer-aan-activation": "swish",
+    "transformer-aan-depth": 2,
+    "transformer-aan-nogate": False,
+    "transformer-dim-aan": 2048,
+    "transformer-ffn-depth": 2,
+    "transformer-guided-alignment-layer": "last",
+    "transformer-no-projection": False,
+    "transformer-pool": False,
+    "transformer-train-position-embeddings": False,
+    "type": "transformer",
+    "ulr": False,
+    "ulr-dim-emb": 0,
+    "ulr-trainable-transformation": False,
+    "version": "v1.9.56 written by PocketMT",
+}
 
 
-def parse_settings(content: bytes, where: str) -> dict[str, Value]:
-    """Read settings; raises InteropError, naming `where` and the line, for what Marian does not write."""
-    if len(content) > LARGEST_BYTES:
-        raise InteropError(f"{where}: {MODEL_YML} has {len(content)} bytes, at most {LARGEST_BYTES} are read")
-    try:
-        text = content.rstrip(b"\0").decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise InteropError(f"{where}: {MODEL_YML} is not UTF-8: the file is damaged") from error
-    found: dict[str, Value] = {}
-    items: list[str | bool | int | float] | None = None
-    for number, line in enumerate(text.split("\n"), start=1):
-        line = line.rstrip("\r ")
-        if not line or line.lstrip().startswith("#") or line in ("---", "..."):
-            continue
-        if (item := _ITEM.fullmatch(line)) and items is not None:
-            items.append(_scalar(item[1]))
-        elif line.strip() == "[]" and items == []:
-            items = None
-        elif (entry := _KEY.fullmatch(line)) and entry[1] not in found:
-            items = [] if entry[2] is None else None
-            found[entry[1]] = _value(entry[2]) if items is None else items
-        else:
-            raise InteropError(
-                f"{where}: {MODEL_YML}, line {number}: {line!r:.80} is not a setting as Marian writes it"
-            )
-    return found
+def settings_of(architecture: Architecture) -> dict[str, Setting]:
+    """Return the settings of a Marian model; raises InteropError, naming the field, for what Marian does not have."""
+    if not isinstance(architecture, TransformerArchitecture):
+        raise InteropError(f"Marian has no network of type {architecture.type!r} as PocketMT has it")
+    dimension = architecture.model_dimension
+    _refuse(architecture, "attention_dimension", dimension)
+    _refuse(architecture, "scale_embeddings", True)
+    _refuse(architecture, "position_offset", 0)
+    _refuse(architecture, "positions", "concatenated_inclusive")
+    _refuse(architecture, "first_decoder_input", "zero")
+    _refuse(architecture, "append_source_eos", True)
+    for name in architecture.unpruned_sizes():
+        _refuse(architecture, name, ())
+    activations = {ours: theirs for theirs, ours in ACTIVATIONS.items()}
+    if architecture.activation not in activations:
+        _refuse(architecture, "activation", "relu")
+    if architecture.decoder_autoregression not in _AUTOREGRESSION:
+        _refuse(architecture, "decoder_autoregression", "ssru")
+    pre = architecture.pre_norm
+    shared = architecture.embeddings == "shared"
+    tied = architecture.output_projection == "tied"
+    return _ALWAYS | {
+        "dec-cell": "ssru" if architecture.decoder_autoregression == "ssru" else "gru",
+        "dec-depth": architecture.decoder_layers,
+        "dim-emb": dimension,
+        "dim-vocabs": [
+            architecture.source_vocabulary_size or architecture.vocabulary_size,
+            architecture.vocabulary_size,
+        ],
+        "enc-depth": architecture.encoder_layers,
+        "output-omit-bias": not architecture.output_bias,
+        "tied-embeddings": tied and not shared,
+        "tied-embeddings-all": tied and shared,
+        "transformer-decoder-autoreg": _AUTOREGRESSION[architecture.decoder_autoregression],
+        "transformer-dim-ffn": architecture.feed_forward_dimension,
+        "transformer-ffn-activation": activations[architecture.activation],
+        "transformer-heads": architecture.attention_heads,
+        "transformer-postprocess": "da" if pre else "dan",
+        "transformer-postprocess-emb": "nd" if architecture.embedding_norm else "d",
+        "transformer-postprocess-top": "n" if pre else "",
+        "transformer-preprocess": "n" if pre else "",
+        "transformer-tied-layers": [1] * architecture.decoder_layers if architecture.tied_decoder_layers else [],
+    }
 
 
-def format_settings(settings: Mapping[str, Value]) -> bytes:
-    """Return settings as `parse_settings` reads them, in the order of their names, with the NUL that ends them."""
+def _refuse(architecture: TransformerArchitecture, field: str, only: object) -> None:
+    value = getattr(architecture, field)
+    if value != only:
+        raise InteropError(f"Marian has no network with {field} {value!r:.80}, only with {only!r}")
+
+
+def format_settings(settings: Mapping[str, Setting]) -> bytes:
+    """Return settings as YAML, in the order of their names, with the NUL that ends them."""
     lines = []
     for key, value in sorted(settings.items()):
         if isinstance(value, list):
@@ -54,24 +106,7 @@ def format_settings(settings: Mapping[str, Value]) -> bytes:
     return ("\n".join(lines) + "\n").encode() + b"\0"
 
 
-def _value(text: str | None) -> Value:
-    if text is not None and text.startswith("[") and text.endswith("]"):
-        return [_scalar(item.strip()) for item in text[1:-1].split(",") if item.strip()]
-    return _scalar(text or "")
-
-
-def _scalar(text: str) -> str | bool | int | float:
-    text = text.strip()
-    if len(text) >= 2 and text[0] == text[-1] and text[0] in "\"'":
-        return text[1:-1]
-    if text in ("true", "false"):
-        return text == "true"
-    if _INTEGER.fullmatch(text):
-        return int(text)
-    return float(text) if _NUMBER.fullmatch(text) else text
-
-
-def _text(value: str | bool | int | float) -> str:
+def _text(value: str | bool | int) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str) and not re.fullmatch(r"[A-Za-z][A-Za-z0-9_ .;:+-]*", value):
