@@ -13,9 +13,8 @@ from pocketmt.interop.foreign_model import ForeignMetadata, ForeignModel
 from pocketmt.interop.foreign_tensor import ForeignTensor, Tensor
 from pocketmt.interop.formats import read_foreign
 from pocketmt.model_file.manifest import DEFAULT_UNIT, FORMAT_VERSION
-from pocketmt.model_file.vocabularies import check_vocabulary_sizes, special_ids, vocabulary_members
+from pocketmt.model_file.vocabularies import load_checked, vocabulary_members
 from pocketmt.model_file.writer import StreamedTensor, write_model
-from pocketmt.text.vocabulary import load_vocabularies
 
 
 def import_model(
@@ -80,8 +79,7 @@ def _check_tensors(model: ForeignModel) -> None:
 
 def _check_vocabularies(model: ForeignModel) -> None:
     try:
-        found = load_vocabularies(model.vocabularies, *special_ids(model.architecture))
-        check_vocabulary_sizes((len(found.source), len(found.target)), model.architecture)
+        load_checked(model.vocabularies, model.architecture)
     except (DataError, ModelFileError) as error:
         raise InteropError(f"the vocabulary does not fit the model: {error}") from error
 
