@@ -2,6 +2,7 @@
 
 import io
 import itertools
+from typing import Any
 
 import sentencepiece
 
@@ -19,10 +20,17 @@ TARGET_LINES = [
 ]
 
 
-def sentencepiece_model(lines: list[str], size: int, **options: object) -> bytes:
+def sentencepiece_model(lines: list[str], size: int, **options: Any) -> bytes:
     """Train a model of the ids that Marian's have: </s> 0, <unk> 1, neither <s> nor <pad>."""
     buffer = io.BytesIO()
-    settings = {"bos_id": -1, "pad_id": -1, "eos_id": 0, "unk_id": 1, "model_type": "unigram", **options}
+    settings: dict[str, Any] = {
+        "bos_id": -1,
+        "pad_id": -1,
+        "eos_id": 0,
+        "unk_id": 1,
+        "model_type": "unigram",
+        **options,
+    }
     sentencepiece.SentencePieceTrainer.train(
         sentence_iterator=iter(lines),
         model_writer=buffer,

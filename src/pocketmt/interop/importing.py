@@ -13,9 +13,8 @@ from pocketmt.model_file.container.xz_tensor import compress
 from pocketmt.model_file.manifest import DEFAULT_UNIT, FORMAT_VERSION
 from pocketmt.model_file.shortlist import SHORTLIST_TENSOR
 from pocketmt.model_file.shortlist_encoding import encode_shortlist
-from pocketmt.model_file.vocabularies import check_vocabulary_sizes, special_ids, vocabulary_members
+from pocketmt.model_file.vocabularies import load_checked, vocabulary_members
 from pocketmt.model_file.writer import StoredTensor, write_model
-from pocketmt.text.vocabulary import load_vocabularies
 
 
 def import_model(
@@ -89,8 +88,7 @@ def _check_tensors(model: ForeignModel) -> None:
 
 def _check_vocabularies(model: ForeignModel) -> None:
     try:
-        found = load_vocabularies(model.vocabularies, *special_ids(model.architecture))
-        check_vocabulary_sizes((len(found.source), len(found.target)), model.architecture)
+        load_checked(model.vocabularies, model.architecture)
     except (DataError, ModelFileError) as error:
         raise InteropError(f"the vocabulary does not fit the model: {error}") from error
 

@@ -15,7 +15,7 @@ from pocketmt.model_file.activations.activation_quantization import (
     StoredStaticActivations,
     activation_scale_name,
 )
-from pocketmt.model_file.shortlist_encoding import Shortlist, decode_shortlist
+from pocketmt.model_file.shortlist_encoding import Shortlist, decode_shortlist, listed_sides
 from pocketmt.packing.reference.network import decoded_matrix
 from pocketmt.packing.reference.stored_rows import read_tensor
 
@@ -85,7 +85,7 @@ def _shortlist(file: ModelFile) -> Shortlist | None:
     content, stored = file.shortlist(), file.stored_shortlist
     if content is None or stored is None:
         return None
-    return decode_shortlist(content, stored, file.architecture.vocabulary_size)
+    return decode_shortlist(content, stored, listed_sides(file.architecture))
 
 
 def _blocks(file: ModelFile, name: str, grouped: tuple[str, int] | None) -> Iterator[Float32]:

@@ -11,10 +11,12 @@ import transformers
 
 from tests.interop.toy_text import SOURCE_LINES, TARGET_LINES, pieces_of, sentencepiece_model
 
-transformers.utils.logging.set_verbosity_error()
-transformers.utils.logging.disable_progress_bar()
+# Its functions have no types.
+quiet: Any = transformers.utils.logging
+quiet.set_verbosity_error()
+quiet.disable_progress_bar()
 
-SMALL = {
+SMALL: dict[str, Any] = {
     "d_model": 32,
     "encoder_layers": 2,
     "decoder_layers": 2,
@@ -27,7 +29,7 @@ SMALL = {
 }
 
 
-def write_marian(folder: Path, separate: bool = False, **changes: Any) -> transformers.MarianMTModel:
+def write_marian(folder: Path, separate: bool = False, **changes: Any) -> Any:
     """Write a model with two SentencePiece models, and tables of ids that are not theirs."""
     folder.mkdir(parents=True, exist_ok=True)
     models = {"source.spm": sentencepiece_model(SOURCE_LINES, 60), "target.spm": sentencepiece_model(TARGET_LINES, 50)}

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pocketmt.errors import ConfigurationError, InteropError, unreadable
-from pocketmt.model_file.shortlist_encoding import Shortlist
+from pocketmt.model_file.shortlist_encoding import ListedSides, Shortlist
 
 MAGIC: Final = 0xF11A48D5013417F5
 LARGEST_BYTES: Final = 256 << 20
@@ -25,12 +25,12 @@ def is_lex_file(path: Path) -> bool:
         return False
 
 
-def read_lex_file(path: Path, vocabulary_size: int, shared: bool) -> Shortlist:
+def read_lex_file(path: Path, sides: ListedSides, shared: bool) -> Shortlist:
     """Read a shortlist; pieces of the source that the file does not list have no targets.
 
     Args:
         path: of the file.
-        vocabulary_size: pieces of each side.
+        sides: the vocabularies of the model.
         shared: whether both sides share one vocabulary: then the pieces of a source are in its list, too.
 
     Raises InteropError if the file is damaged, is for another vocabulary, or lists more than a model file holds.
@@ -41,20 +41,21 @@ def read_lex_file(path: Path, vocabulary_size: int, shared: bool) -> Shortlist:
     except OSError as error:
         raise InteropError(unreadable(path, error)) from error
     frequent, offsets, ids = _parts(path, content)
-    if len(offsets) > vocabulary_size + 1:
+    if len(offsets) > sides.source_size + 1:
         raise InteropError(
-            f"{path}: lists {len(offsets) - 1} pieces of the source, the vocabulary has {vocabulary_size}: it is the "
+            f"{path}: lists {len(offsets) - 1} pieces of the source, the vocabulary has {sides.source_size}: it is the "
             "shortlist of another model"
         )
-    if not 1 <= frequent <= vocabulary_size or (len(ids) and int(ids.max()) >= vocabulary_size):
-        raise InteropError(f"{path}: names pieces that the vocabulary, of {vocabulary_size}, does not have")
-    targets: list[list[int]] = [[] for _ in range(vocabulary_size)]
+    size = sides.target_size
+    if not 1 <= frequent <= size or (len(ids) and int(ids.max()) >= size):
+        raise InteropError(f"{path}: names pieces that the vocabulary, of {size}, does not have")
+    targets: list[list[int]] = [[] for _ in range(sides.source_size)]
     for piece in range(len(offsets) - 1):
         targets[piece] = np.unique(ids[offsets[piece] : offsets[piece + 1]]).tolist()
     if shared:
         targets = [sorted({*found, piece}) for piece, found in enumerate(targets)]
     try:
-        return Shortlist(range(frequent), [[id for id in found if id >= frequent] for found in targets])
+        return Shortlist(range(frequent), [[id for id in found if id >= frequent] for found in targets], sides)
     except ConfigurationError as error:
         raise InteropError(f"{path}: {error}") from error
 
@@ -83,8 +84,8 @@ def lex_file(shortlist: Shortlist, shared: bool) -> bytes:
 
     Bergamot's frequent pieces are those of the lowest ids, so that others are targets of every piece here.
     """
-    size = len(shortlist.targets)
-    lowest = next((id for id in range(size) if id not in set(shortlist.frequent)), size)
+    frequent = set(shortlist.frequent)
+    lowest = next((id for id in range(shortlist.sides.target_size) if id not in frequent), len(frequent))
     first = max(1, lowest)
     others = [id for id in shortlist.frequent if id >= first]
     lists = []
@@ -93,7 +94,7 @@ def lex_file(shortlist: Shortlist, shared: bool) -> bytes:
         lists.append(np.array(sorted(kept), "<u4"))
     lengths = np.array([0, *(len(each) for each in lists)], "<u8")
     ids = np.concatenate(lists)
-    body = struct.pack("<4Q", first, max(1, int(lengths.max())), size + 1, len(ids))
+    body = struct.pack("<4Q", first, max(1, int(lengths.max())), len(lengths), len(ids))
     body += np.cumsum(lengths, dtype="<u8").tobytes() + ids.tobytes()
     return struct.pack("<QQ", MAGIC, checksum_of(body)) + body
 

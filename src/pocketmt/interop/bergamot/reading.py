@@ -20,6 +20,7 @@ from pocketmt.interop.marian.names import Place, place
 from pocketmt.interop.marian.settings import MODEL_YML
 from pocketmt.interop.marian.vocabularies import read_vocabularies
 from pocketmt.model_file.architecture import Architecture
+from pocketmt.model_file.shortlist_encoding import listed_sides
 
 MULTIPLIER: Final = "_QuantMultA"  # after the name of a matrix: the multiplier of its inputs
 NAMELESS: Final = "none" + MULTIPLIER  # that of the output matrix, which has no name once rows of it were chosen
@@ -56,11 +57,8 @@ def _read(files: BergamotFiles) -> ForeignModel:
         notes.append("inputs of matrices have no multipliers: they are quantized by row")
     shortlist = None
     if files.shortlist is not None:
-        if facts.sizes[0] != facts.sizes[1]:
-            raise InteropError(
-                f"{files.shortlist}: PocketMT has shortlists of vocabularies of one size only: move it away"
-            )
-        shortlist = read_lex_file(files.shortlist, facts.sizes[1], shared=vocabularies.target is None)
+        sides = listed_sides(network.architecture)
+        shortlist = read_lex_file(files.shortlist, sides, shared=vocabularies.target is None)
         notes.append(PER_BATCH)
     return ForeignModel(
         architecture=network.architecture,

@@ -1,4 +1,4 @@
-"""Which files make a Marian model: the weights, and the vocabularies that lie beside them."""
+"""The files of a Marian model: weights, and the vocabularies that lie beside them."""
 
 from dataclasses import dataclass
 from pathlib import Path
