@@ -161,8 +161,7 @@ def _round(weights: Float32) -> tuple[NDArray[np.int8], float]:
     """Return the nearest codes, and the multiplier by which the largest magnitude is 127."""
     largest = np.abs(weights).max(initial=np.float32(0))
     multiplier = np.float32(HIGHEST_CODE) / largest if largest > 0 else np.float32(1)
-    if not np.isfinite(multiplier):
-        multiplier = np.float32(1)
+    multiplier = reciprocal(np.float32(1) / multiplier) if np.isfinite(multiplier) else np.float32(1)
     codes = np.clip(np.rint(weights * multiplier), -HIGHEST_CODE, HIGHEST_CODE)
     return codes.astype(np.int8), float(multiplier)
 
