@@ -25,19 +25,6 @@ void ban_sequences(std::span<const uint32_t> tokens, const std::vector<std::vect
     }
 }
 
-// Turns pieces into outputs of a layer, ascending and without repetitions; pieces that it does not have are left out.
-void to_outputs(const SelectedOutput* output, std::vector<uint32_t>& pieces) {
-    std::ranges::sort(pieces);
-    const auto repeated = std::ranges::unique(pieces);
-    pieces.erase(repeated.begin(), repeated.end());
-    if (output == nullptr) return;
-    size_t kept = 0;
-    for (uint32_t piece : pieces) {
-        if (const std::optional<uint32_t> found = output->find(piece)) pieces[kept++] = *found;
-    }
-    pieces.resize(kept);
-}
-
 }  // namespace
 
 bool has_constraints(const SearchOptions& options) {
@@ -45,7 +32,7 @@ bool has_constraints(const SearchOptions& options) {
            options.suppressed_texts;
 }
 
-void find_constraints(const SearchOptions& options, std::span<const uint32_t> tokens, const SelectedOutput* output,
+void find_constraints(const SearchOptions& options, std::span<const uint32_t> tokens, const PieceChoice& choice,
                       RowRules& rules) {
     rules.banned.clear();
     rules.penalized.clear();
@@ -53,8 +40,8 @@ void find_constraints(const SearchOptions& options, std::span<const uint32_t> to
     if (options.no_repeat_ngram > 0) ban_repeated(tokens, options.no_repeat_ngram, rules.banned);
     ban_sequences(tokens, options.suppressed_sequences, rules.banned);
     if (options.suppressed_texts) options.suppressed_texts->find(tokens, rules.banned);
-    to_outputs(output, rules.penalized);
-    to_outputs(output, rules.banned);
+    choice.to_outputs(rules.penalized);
+    choice.to_outputs(rules.banned);
 }
 
 }  // namespace pocketmt

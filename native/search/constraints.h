@@ -6,12 +6,12 @@
 #include <span>
 #include <vector>
 
-#include "model/output/selected_output.h"
 #include "search/options.h"
+#include "search/piece_choice.h"
 
 namespace pocketmt {
 
-// Changes to the search of one row, whose outputs are rows of its output layer.
+// Changes to the search of one row, by outputs of its PieceChoice.
 struct RowRules {
     std::optional<uint32_t> forced;   // the output that must follow
     std::vector<uint32_t> banned;     // ascending
@@ -22,9 +22,8 @@ struct RowRules {
 // Whether any option restricts or penalizes pieces.
 bool has_constraints(const SearchOptions& options);
 
-// Sets `banned` and `penalized` of the hypothesis `tokens`. output: the sentence's shortlist; null: the whole
-// vocabulary.
-void find_constraints(const SearchOptions& options, std::span<const uint32_t> tokens, const SelectedOutput* output,
+// Sets `banned` and `penalized` of the hypothesis `tokens`.
+void find_constraints(const SearchOptions& options, std::span<const uint32_t> tokens, const PieceChoice& choice,
                       RowRules& rules);
 
 }  // namespace pocketmt

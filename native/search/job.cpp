@@ -59,7 +59,8 @@ std::vector<size_t> cut_evenly(const std::vector<size_t>& sentence_bytes, size_t
 void check_prefix(std::span<const uint32_t> prefix, const SearchOptions& options, const Architecture& architecture) {
     check_tokens(prefix, architecture.vocabulary_size);
     for (uint32_t token : prefix) {
-        if (token < SpecialIds::count) throw Error("a prefix has the special id " + std::to_string(token));
+        if (architecture.special_ids.contain(token))
+            throw Error("a prefix has the special id " + std::to_string(token));
     }
     if (options.max_length && prefix.size() >= *options.max_length) {
         throw Error("max_length is " + std::to_string(*options.max_length) + ", it must be more than the " +
@@ -69,8 +70,8 @@ void check_prefix(std::span<const uint32_t> prefix, const SearchOptions& options
 
 }  // namespace
 
-void check_tokens(std::span<const uint32_t> source, size_t vocabulary_size) {
-    for (uint32_t token : source) {
+void check_tokens(std::span<const uint32_t> tokens, size_t vocabulary_size) {
+    for (uint32_t token : tokens) {
         if (token >= vocabulary_size) {
             throw Error("token id " + std::to_string(token) + " is not in the vocabulary of " +
                         std::to_string(vocabulary_size) + " pieces");
@@ -78,11 +79,17 @@ void check_tokens(std::span<const uint32_t> source, size_t vocabulary_size) {
     }
 }
 
+void check_source(std::span<const uint32_t> source, const Architecture& architecture) {
+    check_tokens(source, architecture.source_vocabulary_size);
+    if (architecture.source_positions(source.size()) == 0)
+        throw Error("a source is empty, and this model does not append the end of a sentence to it");
+}
+
 Job::Job(const Network& network, std::vector<Request> requests, const SearchOptions& options, size_t workers)
     : requests_(std::move(requests)), options_(options), results_(requests_.size()) {
     check(options_, network.architecture());
     for (const Request& request : requests_) {
-        check_tokens(request.source, network.architecture().vocabulary_size);
+        check_source(request.source, network.architecture());
         check_prefix(request.prefix, options_, network.architecture());
     }
     order_and_cut(network, workers);

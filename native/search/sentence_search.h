@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -47,9 +48,8 @@ class SentenceSearch {
     void append_rows(std::vector<DecoderRow>& rows, StatePool& pool);
     // Whether rows of this step have rules.
     bool has_rules() const { return constrained_ || options_->sampling || step_ < request_->prefix.size(); }
-    // Sets the rules of a hypothesis's row, whose output layer is that of the sentence's shortlist or of the whole
-    // vocabulary if `output` is null.
-    void set_rules(size_t hypothesis, const SelectedOutput* output, RowRules& rules) const;
+    // Sets the rules of a hypothesis's row.
+    void set_rules(size_t hypothesis, const PieceChoice& choice, RowRules& rules) const;
     void consider(size_t hypothesis, uint32_t token, double log_probability);
     // Keeps the best of the considered continuations, and gives back states that no live hypothesis needs any more.
     void advance(StatePool& pool);
@@ -86,7 +86,7 @@ class SentenceSearch {
     bool constrained_;
     size_t limit_;
     const CrossAttentionCache* cross_attention_cache_;
-    uint32_t first_token_;
+    std::optional<uint32_t> first_token_;
     uint32_t eos_;
     bool reads_all_states_;
     size_t step_ = 0;
