@@ -10,7 +10,7 @@ _UNSPACED: Final = re.compile(rf"[{WITHOUT_SPACES}]")
 _CHARACTERS_OF_WORD: Final = 2  # Mean of a word in a script without spaces.
 
 # A translation is suspicious if its number of words is below FEWEST x source words - MARGIN_BELOW, or above
-# MOST x source words + MARGIN_ABOVE. docs/sentences.md says how often that is so for human translations.
+# MOST x source words + MARGIN_ABOVE. docs/appendices/sentences.md says how often that is so for human translations.
 FEWEST: Final = 0.5
 MARGIN_BELOW: Final = 2
 MOST: Final = 2.5
