@@ -7,8 +7,8 @@
 #include <optional>
 #include <utility>
 
-#include "search/next_pieces.h"
-#include "search/piece_choice.h"
+#include "search/pieces/next_pieces.h"
+#include "search/pieces/piece_choice.h"
 
 namespace pocketmt {
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "search/sampling.h"
+#include "search/pieces/sampling.h"
 
 namespace pocketmt {
 

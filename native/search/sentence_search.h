@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "model/network.h"
-#include "search/constraints.h"
 #include "search/options.h"
+#include "search/pieces/constraints.h"
 
 namespace pocketmt {
 

@@ -189,19 +189,7 @@ LstmArchitecture::LstmArchitecture(Fields fields)
 }
 
 Description describe_network(const FieldValues& values) {
-    FieldValues complete = values;
-    complete.try_emplace("source_vocabulary_size", uint64_t{0});
-    complete.try_emplace("output_projection", std::string("tied"));
-    complete.try_emplace("scale_embeddings", true);
-    complete.try_emplace("ban_special_pieces", true);
-    complete.try_emplace("banned_ids", std::vector<uint64_t>());
-    complete.try_emplace("append_source_eos", true);
-    const auto type = complete.find("type");
-    if (type != complete.end() && type->second == FieldValue("transformer")) {
-        complete.try_emplace("position_offset", uint64_t{0});
-        complete.try_emplace("embedding_norm", false);
-    }
-    Fields fields(complete);
+    Fields fields(values);
     switch (fields.choice<Type>("type", {{"transformer", Type::transformer}, {"lstm", Type::lstm}})) {
         case Type::transformer:
             break;

@@ -41,13 +41,6 @@ class Fields {
         }
         refuse(name, "\"" + text + "\"", known);
     }
-    // A value that must be the one that this engine knows; returned.
-    template <class Value>
-    Value constant(const std::string& name, const Value& known) {
-        const Value value = take<Value>(name, shown(FieldValue(known)));
-        if (value != known) refuse(name, shown(FieldValue(value)), shown(FieldValue(known)));
-        return value;
-    }
     // Throws where a field was not asked for.
     void finish() const;
 

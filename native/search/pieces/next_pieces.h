@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "model/network.h"
-#include "search/constraints.h"
-#include "search/sampling.h"
+#include "search/pieces/constraints.h"
+#include "search/pieces/sampling.h"
 
 namespace pocketmt {
 

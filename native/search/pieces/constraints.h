@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "search/options.h"
-#include "search/piece_choice.h"
+#include "search/pieces/piece_choice.h"
 
 namespace pocketmt {
 

@@ -1,4 +1,4 @@
-#include "search/piece_choice.h"
+#include "search/pieces/piece_choice.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "search/next_pieces.h"
+#include "search/pieces/next_pieces.h"
 
 #include <algorithm>
 #include <cmath>

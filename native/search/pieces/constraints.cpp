@@ -1,4 +1,4 @@
-#include "search/constraints.h"
+#include "search/pieces/constraints.h"
 
 #include <algorithm>
 
