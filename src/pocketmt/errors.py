@@ -17,6 +17,10 @@ class ModelFileError(PocketMTError):
     """A model file is damaged, has another version, or is not a model file."""
 
 
+class InteropError(PocketMTError):
+    """A model of another toolkit is damaged, or has something that PocketMT, or the format to write, does not."""
+
+
 class EngineError(PocketMTError):
     """The engine does not run on this machine, or does not support a request."""
 

@@ -16,6 +16,8 @@ COMMANDS = [
     "compress",
     "distill",
     "evaluate",
+    "export",
+    "import",
     "inspect",
     "pack",
     "pipeline",

@@ -13,6 +13,8 @@ from pocketmt.cli.clean import clean
 from pocketmt.cli.compress import compress
 from pocketmt.cli.distill import distill
 from pocketmt.cli.evaluate import evaluate
+from pocketmt.cli.export import export
+from pocketmt.cli.import_ import import_
 from pocketmt.cli.inspect import inspect
 from pocketmt.cli.pack import pack
 from pocketmt.cli.pipeline import pipeline
@@ -42,6 +44,8 @@ def pocketmt_command() -> None:
 for _command in (
     translate,
     inspect,
+    import_,
+    export,
     pipeline,
     distill,
     clean,

@@ -1,32 +1,24 @@
 """Writing a model file atomically."""
 
-import hashlib
-import json
+import io
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
 
 from pocketmt.atomic_file import atomic_write
 from pocketmt.errors import ModelFileError
 from pocketmt.model_file.container.file_compression import compress as compress_file
-from pocketmt.model_file.container.header import ALIGNMENT, LENGTH_BYTES
-from pocketmt.model_file.container.xz_tensor import compress
-from pocketmt.model_file.file_checks import DIGEST_CHARACTERS
-from pocketmt.model_file.manifest import VOCABULARY_TENSOR
+from pocketmt.model_file.container.stream_writer import (
+    FileTensor,
+    StoredTensor,
+    StreamedTensor,
+    write_container,
+)
 from pocketmt.model_file.reader import open_model
+from pocketmt.model_file.vocabularies import vocabulary_tensors
+from pocketmt.text.stored_vocabulary import StoredVocabularies, stored_vocabularies
 
-NO_DIGEST: Final = "0" * DIGEST_CHARACTERS
-
-
-@dataclass(frozen=True, slots=True)
-class StoredTensor:
-    """A tensor of the file: dtype ("F32", "BF16", "I8", "U8"), shape, little-endian row-major bytes."""
-
-    dtype: str
-    shape: tuple[int, ...]
-    data: bytes
+__all__ = ["FileTensor", "OversizedError", "StoredTensor", "StreamedTensor", "write_model"]
 
 
 class OversizedError(ModelFileError):
@@ -41,8 +33,8 @@ class OversizedError(ModelFileError):
 def write_model(
     path: str | os.PathLike[str],
     manifest: Mapping[str, object],
-    tensors: Mapping[str, StoredTensor],
-    vocabulary: bytes,
+    tensors: Mapping[str, FileTensor],
+    vocabulary: bytes | StoredVocabularies,
     maximum_size: int | None = None,
 ) -> int:
     """Write a model file; an older one is replaced when the new one is complete, checked and on the disk.
@@ -51,8 +43,8 @@ def write_model(
         path: to write to; its folder must exist and have room for a second copy.
         manifest: the whole manifest (docs/reference/model-file.md). With `coding`, a file is compressed if that makes
             it smaller.
-        tensors: parameters and codes, in the order of the file.
-        vocabulary: the serialized SentencePiece model.
+        tensors: parameters and codes, in the order of the file; streamed ones are read when they are written.
+        vocabulary: the vocabularies; or one serialized SentencePiece model, which source and target share.
         maximum_size: most bytes of the file; None: no limit.
 
     Returns:
@@ -60,19 +52,26 @@ def write_model(
 
     Raises:
         ConfigurationError: as `check_output` does.
-        ModelFileError: the path is a device or a pipe, the disk refuses, or a reader would refuse the file; an older
-            file is unchanged.
+        ModelFileError: as `write_container` does, the path is a device or a pipe, the disk refuses, or a reader would
+            refuse the file; an older file is unchanged.
         OversizedError: the file is larger than its maximum; an older file is unchanged.
     """
     target = Path(path)
     if target.exists() and not (target.is_file() or target.is_dir()):
         raise ModelFileError(f"{target} is no regular file: a model file is read back before it is kept; name another")
-    compressed = compress(vocabulary)
-    stored = {**tensors, VOCABULARY_TENSOR: StoredTensor("U8", (len(compressed),), compressed)}
+    rows = vocabulary_tensors(stored_vocabularies(vocabulary))
+    stored: dict[str, FileTensor] = {
+        **tensors,
+        **{name: StoredTensor("U8", (len(row),), row) for name, row in rows.items()},
+    }
     try:
         with atomic_write(target) as stream:
-            pieces = _pieces(manifest, stored)
-            stream.writelines([compress_file(b"".join(pieces))] if "coding" in manifest else pieces)
+            if "coding" in manifest:
+                whole = io.BytesIO()
+                write_container(whole, manifest, stored)
+                stream.write(compress_file(whole.getvalue()))
+            else:
+                write_container(stream, manifest, stored)
             size = stream.tell()
             if maximum_size is not None and size > maximum_size:
                 raise OversizedError(f"the model file has {size:,} bytes, more than {maximum_size:,}", size)
@@ -88,42 +87,7 @@ def write_model(
 
 def _check_readable(temporary: Path, target: Path) -> None:
     try:
-        open_model(temporary).close()
+        # The digest was just made from the same bytes; reading a large file again would keep all of it in memory.
+        open_model(temporary, check_digest=False).close()
     except ModelFileError as error:
         raise ModelFileError(f"{target}: not written, since no reader would take it: {error.__cause__}") from error
-
-
-def _pieces(manifest: Mapping[str, object], tensors: Mapping[str, StoredTensor]) -> list[bytes]:
-    """Return the whole file, with its digest, as pieces in order."""
-    entries: dict[str, object] = {}
-    data: list[bytes] = []
-    offset = 0
-    for index, (name, tensor) in enumerate(tensors.items()):
-        entries[name] = _entry(tensor.dtype, tensor.shape, offset, len(tensor.data))
-        data.append(tensor.data)
-        offset += len(tensor.data)
-        gap = -offset % ALIGNMENT
-        if gap and index < len(tensors) - 1:
-            entries[f"padding.{index}"] = _entry("U8", (gap,), offset, gap)
-            data.append(bytes(gap))
-            offset += gap
-    text = _compact(manifest)
-    state = hashlib.sha256()
-    for piece in _with_header(text, NO_DIGEST, entries, data):
-        state.update(piece)
-    return _with_header(text, state.hexdigest(), entries, data)
-
-
-def _with_header(manifest: str, digest: str, entries: Mapping[str, object], data: list[bytes]) -> list[bytes]:
-    header = _compact({"__metadata__": {"pocketmt": manifest, "digest": digest}, **entries}).encode()
-    header += b" " * (-(LENGTH_BYTES + len(header)) % ALIGNMENT)
-    return [len(header).to_bytes(LENGTH_BYTES, "little"), header, *data]
-
-
-def _entry(dtype: str, shape: tuple[int, ...], offset: int, size: int) -> dict[str, object]:
-    return {"dtype": dtype, "shape": list(shape), "data_offsets": [offset, offset + size]}
-
-
-def _compact(value: object) -> str:
-    """Return JSON without spaces, as the header is part of the size of the file."""
-    return json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False)

@@ -4,6 +4,8 @@ import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import MISSING, Field, dataclass, field
+from itertools import compress
+from operator import not_
 from typing import Any, Final, Literal, Self
 
 from pocketmt.errors import ConfigurationError
@@ -50,7 +52,7 @@ class Architecture(AttentionSizes, SpecialPieces, ABC):
         output_bias: whether the output projection has a bias.
         scale_embeddings: whether embedded pieces are multiplied with the square root of model_dimension.
         first_decoder_input: what the decoder reads before the first target piece; "bos", "eos", "pad": that piece;
-            "zero": a vector of zeros in the place of an embedded piece.
+            "zero": a vector of zeros instead of an embedded piece.
         pad_id, bos_id, eos_id, unk_id: ids of the special pieces; pad and bos may be None, if there is none.
         source_pad_id, source_eos_id, source_unk_id: ids in the source's vocabulary if vocabularies are separate; None:
             the same as the target's.
@@ -102,11 +104,9 @@ class Architecture(AttentionSizes, SpecialPieces, ABC):
     def _check_fields(self) -> None:
         described, values = dataclasses.fields(self), self._values()
         check_fields(described, values)
-        targets, sources = [], []
-        for each in described:
-            (sources if each.name.startswith("source_") else targets).append(each)
-        check_pieces(targets, values, self.vocabulary_size)
-        check_pieces(sources, values, self.source_size)
+        of_source = [field.name.startswith("source_") for field in described]
+        check_pieces(compress(described, map(not_, of_source)), values, self.vocabulary_size)
+        check_pieces(compress(described, of_source), values, self.source_size)
 
     @abstractmethod
     def check_sizes(self) -> None:
@@ -192,7 +192,7 @@ class Shapes:
             self.found["source_embedding.weight"] = (architecture.source_size, architecture.model_dimension)
 
     def output(self, architecture: Architecture) -> None:
-        """Add what the output projection has of its own."""
+        """Add what the output projection has besides the embedding."""
         if architecture.output_projection == "untied":
             self.found["output.weight"] = (architecture.vocabulary_size, architecture.model_dimension)
         if architecture.output_bias:

@@ -123,6 +123,11 @@ def load_reference(path: str | os.PathLike[str]) -> TranslationNetwork:
     return model.eval().requires_grad_(False)
 
 
+def decoded_matrix(file: ModelFile, name: str) -> Tensor:
+    """Return the weights that the codes of a matrix or vector group stand for, float32 [rows, columns]."""
+    return QuantizedLinear(*_row_groups(file, name), None).weight()
+
+
 def _quantizer(file: ModelFile, matrix: str) -> Callable[[Tensor], tuple[Tensor, Tensor]]:
     """Return the function that quantizes the inputs of a matrix."""
     stored = file.activation_quantization

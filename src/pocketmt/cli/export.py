@@ -1,0 +1,37 @@
+"""pocketmt export: a model file becomes a model of another toolkit."""
+
+from pathlib import Path
+
+import click
+
+from pocketmt.cli.options import FILE
+from pocketmt.interop.formats import FORMATS
+
+TARGETS = [format.name for format in FORMATS.values() if format.write is not None]
+
+
+@click.command(short_help="Write a model for another toolkit.")
+@click.argument("model")
+@click.option("--to", "target", type=click.Choice(TARGETS), required=True, help="The format to write.")
+@click.option("--output", "-o", type=FILE, required=True, help="The folder to write, which must not exist yet.")
+def export(model: str, target: str, output: Path) -> None:
+    """Write MODEL in a format that other toolkits read.
+
+    MODEL is a model file (*.pocketmt) or the name of a bundled model. What the format cannot hold is refused by name;
+    what it holds only nearly is said. Requires pip install 'pocketmt[train]'.
+
+    \b
+    Examples:
+      pocketmt export my.pocketmt --to ctranslate2 --output my-ctranslate2
+    """
+    from pocketmt.engine.bundled import resolve_model
+    from pocketmt.interop.exporting import write_folder
+    from pocketmt.model_file import open_model
+    from pocketmt.packing.foreign import foreign_model_of
+
+    with open_model(resolve_model(model)) as file:
+        notes = write_folder(foreign_model_of(file), FORMATS[target], output)
+    for note in notes:
+        click.echo(f"note: {note}", err=True)
+    size = sum(each.stat().st_size for each in output.iterdir())
+    click.echo(f"{output}: {size:,} bytes", err=True)

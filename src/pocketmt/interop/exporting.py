@@ -1,0 +1,37 @@
+"""Exporting: a model becomes the folder of another toolkit, which appears when it is complete."""
+
+import secrets
+import shutil
+from pathlib import Path
+
+from pocketmt.atomic_file import naming
+from pocketmt.errors import ConfigurationError
+from pocketmt.interop.foreign_model import ForeignModel
+from pocketmt.interop.format import Format
+
+
+def write_folder(model: ForeignModel, format: Format, folder: Path) -> tuple[str, ...]:
+    """Write a model to a folder that does not exist yet.
+
+    Returns:
+        Notes on what the format holds only nearly, those of the model first.
+
+    Raises:
+        ConfigurationError: the folder exists, has no parent folder, or the format is only read.
+        InteropError: naming what the format cannot hold.
+    """
+    if format.write is None:
+        raise ConfigurationError(f"{format.title}: is only read, not written: choose another format")
+    if folder.exists():
+        raise ConfigurationError(f"{folder} exists already: name a folder that does not exist yet")
+    if not folder.absolute().parent.is_dir():
+        raise ConfigurationError(f"{folder}: there is no folder {folder.parent} to write it to: make it first")
+    unfinished = folder.absolute().with_name(f".{folder.name}.{secrets.token_hex(4)}.unfinished")
+    try:
+        with naming(folder):
+            unfinished.mkdir()
+            notes = format.write(model, unfinished)
+            unfinished.rename(folder)
+    finally:  # Also after Ctrl-C.
+        shutil.rmtree(unfinished, ignore_errors=True)
+    return (*model.notes, *notes)

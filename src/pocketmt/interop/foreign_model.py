@@ -1,0 +1,40 @@
+"""A model of another toolkit, described in our terms: what every format is read into, and written from."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from pocketmt.interop.foreign_tensor import Tensor
+from pocketmt.model_file.architecture import Architecture
+from pocketmt.model_file.manifest import DEFAULT_UNIT
+from pocketmt.text.stored_vocabulary import StoredVocabularies
+
+
+@dataclass(frozen=True, kw_only=True)
+class ForeignMetadata:
+    """What a model says about itself; "" where it says nothing."""
+
+    source_language: str = ""
+    target_language: str = ""
+    licence: str = ""
+    description: str = ""
+    unit: str = DEFAULT_UNIT
+    training: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ForeignModel:
+    """A model that was read and checked, but for the values of its tensors.
+
+    Attributes:
+        architecture: of the network.
+        tensors: every parameter of the architecture and nothing else, by our name.
+        vocabularies: of the source and the target.
+        metadata: languages, licence, description.
+        notes: what a user should know, such as a setting of the model that is an option of `pocketmt translate`.
+    """
+
+    architecture: Architecture
+    tensors: Mapping[str, Tensor]
+    vocabularies: StoredVocabularies
+    metadata: ForeignMetadata = field(default_factory=ForeignMetadata)
+    notes: tuple[str, ...] = ()

@@ -1,0 +1,91 @@
+"""Tensors of foreign models, which are read block by block when they are written."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pocketmt.errors import InteropError
+
+Float32 = NDArray[np.float32]
+
+BLOCK_BYTES: Final = 16 << 20  # of a block as float32
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignTensor:
+    """A tensor in full precision.
+
+    Attributes:
+        shape: of the tensor.
+        blocks: returns consecutive rows, float32 [rows, ...] (elements of a vector), which are all rows together.
+    """
+
+    shape: tuple[int, ...]
+    blocks: Callable[[], Iterable[Float32]]
+
+    def read(self) -> Float32:
+        """Return the whole tensor."""
+        return np.concatenate(list(self.blocks()))
+
+
+@dataclass(frozen=True, slots=True)
+class CodesTensor:
+    """A matrix of 8-bit codes; a weight is code / multiplier.
+
+    Attributes:
+        shape: [rows, columns].
+        multiplier: codes for each unit of the weights, positive and finite.
+        codes: returns int8 [rows, columns], from -127 to 127.
+    """
+
+    shape: tuple[int, ...]
+    multiplier: float
+    codes: Callable[[], NDArray[np.int8]]
+
+    def read(self) -> Float32:
+        """Return the weights, float32 [rows, columns]."""
+        return self.codes().astype(np.float32) / np.float32(self.multiplier)
+
+
+Tensor = ForeignTensor | CodesTensor
+
+
+def block_rows(shape: Sequence[int]) -> int:
+    """Return how many rows of a tensor a block has, at least one."""
+    row_bytes = 4 * int(np.prod(shape[1:], dtype=np.int64))
+    return max(1, BLOCK_BYTES // max(1, row_bytes))
+
+
+def of_array(array: Float32) -> ForeignTensor:
+    """Return the tensor of an array in memory."""
+    return ForeignTensor(array.shape, lambda: (array,))
+
+
+def stacked(*parts: ForeignTensor) -> ForeignTensor:
+    """Return tensors of the same row size, one below the other."""
+    sizes = {part.shape[1:] for part in parts}
+    if len(sizes) != 1:
+        shapes = ", ".join(str(list(part.shape)) for part in parts)
+        raise InteropError(f"tensors of shapes {shapes} belong into one matrix, but do not have rows of the same size")
+
+    def blocks() -> Iterator[Float32]:
+        for part in parts:
+            yield from part.blocks()
+
+    return ForeignTensor((sum(part.shape[0] for part in parts), *sizes.pop()), blocks)
+
+
+def transposed(matrix: ForeignTensor) -> ForeignTensor:
+    """Return the transpose [columns, rows] of a matrix."""
+    return ForeignTensor(matrix.shape[::-1], lambda: (np.ascontiguousarray(matrix.read().T),))
+
+
+def equal(left: ForeignTensor, right: ForeignTensor) -> bool:
+    """Return whether two tensors hold the same bits, without reading either as a whole; their blocks must be alike."""
+    return left.shape == right.shape and all(
+        np.array_equal(first.view(np.uint32), second.view(np.uint32))
+        for first, second in zip(left.blocks(), right.blocks(), strict=True)
+    )

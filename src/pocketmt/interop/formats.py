@@ -1,0 +1,37 @@
+"""The foreign formats, and which of them a path is."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from pocketmt.errors import InteropError
+from pocketmt.interop.ctranslate2 import CTRANSLATE2
+from pocketmt.interop.format import Format
+from pocketmt.interop.hugging_face import HUGGING_FACE
+
+if TYPE_CHECKING:
+    from pocketmt.interop.foreign_model import ForeignModel
+
+FORMATS: Final[dict[str, Format]] = {format.name: format for format in (HUGGING_FACE, CTRANSLATE2)}
+
+
+def recognize(path: Path) -> Format | None:
+    """Return the format of a folder or file, or None if it is none of them."""
+    for format in FORMATS.values():
+        if format.recognizes is not None and format.read is not None and format.recognizes(path):
+            return format
+    return None
+
+
+def read_foreign(path: Path) -> "ForeignModel":
+    """Read a model of a format that its files tell.
+
+    Raises:
+        InteropError: there is no such path, no format is recognized, or as `Format.read` does.
+    """
+    if not path.exists():
+        raise InteropError(f"{path}: no such file or folder: check the path")
+    format = recognize(path)
+    if format is None or format.read is None:
+        titles = ", ".join(format.title for format in FORMATS.values() if format.read is not None)
+        raise InteropError(f"{path}: not a model of a known format: give a folder or file of {titles}")
+    return format.read(path)

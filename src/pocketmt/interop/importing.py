@@ -1,0 +1,107 @@
+"""Importing: a model of another toolkit becomes a model file, tensor by tensor."""
+
+import dataclasses
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from pocketmt import __version__
+from pocketmt.errors import InteropError
+from pocketmt.interop.foreign_model import ForeignMetadata, ForeignModel
+from pocketmt.interop.foreign_tensor import ForeignTensor, Tensor
+from pocketmt.interop.formats import read_foreign
+from pocketmt.model_file.manifest import DEFAULT_UNIT, FORMAT_VERSION
+from pocketmt.model_file.vocabularies import vocabulary_members
+from pocketmt.model_file.writer import StreamedTensor, write_model
+
+
+def import_model(
+    source: Path,
+    output: str | os.PathLike[str],
+    *,
+    source_language: str = "",
+    target_language: str = "",
+    licence: str = "",
+    description: str = "",
+) -> ForeignModel:
+    """Write a model file with the weights of a foreign model, in the precision that it has.
+
+    Memory holds a few blocks of one tensor, never the whole model.
+
+    Args:
+        source: folder or file of a format of `pocketmt.interop.formats`.
+        output: the model file to write; it appears when it is complete and checked.
+        source_language, target_language, licence, description: what the model says is replaced; "": it is kept.
+
+    Returns:
+        The model that was read.
+
+    Raises:
+        InteropError: as `read_foreign` does, or a tensor is missing, unknown, of another shape or not finite.
+        ConfigurationError, ModelFileError: as `write_model` does.
+    """
+    model = read_foreign(source)
+    said = model.metadata
+    metadata = dataclasses.replace(
+        said,
+        source_language=source_language or said.source_language,
+        target_language=target_language or said.target_language,
+        licence=licence or said.licence,
+        description=description or said.description,
+    )
+    model = dataclasses.replace(model, metadata=metadata)
+    write_foreign(model, output)
+    return model
+
+
+def write_foreign(model: ForeignModel, output: str | os.PathLike[str]) -> int:
+    """Write a model file; returns its size in bytes, and raises as `import_model` does."""
+    _check_tensors(model)
+    stored = {name: _streamed(name, model.tensors[name]) for name in model.architecture.parameter_shapes()}
+    return write_model(output, _manifest(model), stored, model.vocabularies)
+
+
+def _check_tensors(model: ForeignModel) -> None:
+    shapes = model.architecture.parameter_shapes()
+    for name, shape in shapes.items():
+        if name not in model.tensors:
+            raise InteropError(f"the model has no tensor for {name}")
+        if model.tensors[name].shape != shape:
+            raise InteropError(
+                f"the tensor for {name} is {list(model.tensors[name].shape)}, the architecture says {list(shape)}"
+            )
+    if unknown := sorted(model.tensors.keys() - shapes.keys()):
+        raise InteropError(f"the architecture has no place for {unknown[0]}")
+
+
+def _streamed(name: str, tensor: Tensor) -> StreamedTensor:
+    if not isinstance(tensor, ForeignTensor):
+        raise InteropError(f"{name} has 8-bit codes, which cannot be imported yet")
+
+    def blocks() -> Iterator[bytes]:
+        for block in tensor.blocks():
+            if not np.isfinite(block).all():
+                raise InteropError(f"the tensor for {name} holds a value that is not finite")
+            yield block.astype("<f4", copy=False).tobytes()
+
+    return StreamedTensor("F32", tensor.shape, blocks)
+
+
+def _manifest(model: ForeignModel) -> dict[str, object]:
+    metadata: ForeignMetadata = model.metadata
+    unit = {} if metadata.unit == DEFAULT_UNIT else {"unit": metadata.unit}
+    return unit | {
+        "format_version": FORMAT_VERSION,
+        "architecture": model.architecture.to_json(),
+        **vocabulary_members(model.vocabularies),
+        "languages": {"source": metadata.source_language, "target": metadata.target_language},
+        "schemes": [],
+        "matrices": {},
+        "recipe": {},
+        "licence": metadata.licence,
+        "producer": f"pocketmt {__version__}",
+        "training": dict(metadata.training),
+        "description": metadata.description,
+    }
