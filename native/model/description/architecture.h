@@ -41,7 +41,7 @@ struct Architecture {
     bool append_source_eos;  // whether the encoder's input ends in eos
     bool ban_special_pieces;
     std::vector<uint32_t> banned_ids;
-    // The piece that the decoder reads before the first target piece; none: zeros in the place of an embedded piece.
+    // The piece that the decoder reads before the first target piece; none: zeros instead of an embedded piece.
     std::optional<uint32_t> first_decoder_input;
     float normalization_epsilon;
 
