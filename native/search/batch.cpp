@@ -16,13 +16,13 @@ namespace {
 
 class BatchSearch {
   public:
-    BatchSearch(const Network& network, Workspace& workspace, const SearchOptions& options)
+    BatchSearch(const Network& network, Workspace& workspace, std::span<const Request* const> requests,
+                const SearchOptions& options)
         : network_(network),
           workspace_(workspace),
           never_(network.architecture().never_generated(options.unknown)),
-          eos_(network.architecture().special_ids.eos),
-          whole_(network.base().output_layer(), never_, eos_),
-          next_(network, workspace, options) {}
+          whole_(network.base().output_layer(), never_, network.architecture().special_ids.eos),
+          next_(network, workspace, options, greatest_beam(requests, options)) {}
 
     std::vector<std::vector<Translation>> run(std::span<const Request* const> requests, const SearchOptions& options,
                                               Monitor& monitor) {
@@ -48,14 +48,22 @@ class BatchSearch {
     }
 
   private:
+    static size_t greatest_beam(std::span<const Request* const> requests, const SearchOptions& options) {
+        size_t greatest = 0;
+        for (const Request* request : requests) greatest = std::max(greatest, beam_size(options, *request));
+        return greatest;
+    }
+
     // Gathers each sentence's rows of the output matrix. Lists that are too short for the beam are not used.
     void select(std::span<const Request* const> requests, const SearchOptions& options) {
         workspace_.selected.resize(std::max(workspace_.selected.size(), requests.size()));
         for (size_t i = 0; i < requests.size(); ++i) {
             std::vector<uint32_t> pieces = network_.shortlist().pieces(requests[i]->source);
             bool enough = generated(pieces) > options.beam_size;
-            add_prefix(requests[i]->prefix, pieces);
-            selected_.push_back(enough ? std::make_unique<PieceChoice>(network_.base().output_layer(), never_, eos_,
+            add(requests[i]->prefix, pieces);
+            for (const Term& term : requests[i]->terms) add(term.pieces, pieces);
+            selected_.push_back(enough ? std::make_unique<PieceChoice>(network_.base().output_layer(), never_,
+                                                                       network_.architecture().special_ids.eos,
                                                                        std::move(pieces), workspace_.selected[i])
                                        : nullptr);
         }
@@ -68,8 +76,8 @@ class BatchSearch {
                                    never, [&](uint32_t piece) { return std::ranges::binary_search(pieces, piece); }));
     }
 
-    static void add_prefix(const std::vector<uint32_t>& prefix, std::vector<uint32_t>& pieces) {
-        for (uint32_t piece : prefix) {
+    static void add(const std::vector<uint32_t>& needed, std::vector<uint32_t>& pieces) {
+        for (uint32_t piece : needed) {
             auto place = std::ranges::lower_bound(pieces, piece);
             if (place == pieces.end() || *place != piece) pieces.insert(place, piece);
         }
@@ -105,11 +113,16 @@ class BatchSearch {
         next_.find(choice, decoded + first * network_.architecture().model_dimension, asked_);
         for (size_t row = 0; row < end - first; ++row) {
             const Owner& owner = owners_[first + row];
-            if (next_.found(row) == 0) owner.search->consider(owner.hypothesis, eos_, 0.0);
-            for (size_t place = 0; place < next_.found(row); ++place) {
-                uint32_t piece = choice.piece(next_.output(row, place));
-                owner.search->consider(owner.hypothesis, piece, next_.log_probability(row, place));
+            bool any = false;
+            for (size_t place = 0; place < next_.found(row); ++place)
+                any |= consider(owner, next_.output(row, place), next_.log_probability(row, place));
+            const size_t asked = asked_[row].rules == nullptr ? 0 : asked_[row].rules->asked.size();
+            for (size_t place = 0; place < asked; ++place) {
+                const double log_probability = next_.asked_log_probability(row, place);
+                if (std::isfinite(log_probability))
+                    any |= consider(owner, asked_[row].rules->asked[place], log_probability);
             }
+            if (!any) owner.search->consider_without_choice(owner.hypothesis);
         }
     }
 
@@ -118,7 +131,7 @@ class BatchSearch {
         rules_.resize(std::max(rules_.size(), end - first));  // before there are pointers to them
         for (size_t row = first; row < end; ++row) {
             const Owner& owner = owners_[row];
-            asked_.push_back({owner.search->wanted(), owner.search->forbids_eos()});
+            asked_.push_back({owner.search->wanted(), owner.search->forbids_eos(), owner.search->scores()});
             if (!owner.search->has_rules()) continue;
             owner.search->set_rules(owner.hypothesis, choice, rules_[row - first]);
             asked_.back().rules = &rules_[row - first];
@@ -131,10 +144,13 @@ class BatchSearch {
         size_t hypothesis;
     };
 
+    static bool consider(const Owner& owner, uint32_t output, double log_probability) {
+        return owner.search->consider(owner.hypothesis, owner.choice->piece(output), log_probability);
+    }
+
     const Network& network_;
     Workspace& workspace_;
     std::vector<uint32_t> never_;  // pieces that are not generated
-    uint32_t eos_;
     PieceChoice whole_;
     NextPieces next_;
     std::vector<SentenceSearch> searches_;
@@ -152,7 +168,7 @@ class BatchSearch {
 std::vector<std::vector<Translation>> translate_batch(const Network& network, Workspace& workspace,
                                                       std::span<const Request* const> requests,
                                                       const SearchOptions& options, Monitor& monitor) {
-    return BatchSearch(network, workspace, options).run(requests, options, monitor);
+    return BatchSearch(network, workspace, requests, options).run(requests, options, monitor);
 }
 
 std::vector<float> forced_logits(const Network& network, Workspace& workspace, std::span<const uint32_t> source,
@@ -175,7 +191,8 @@ std::vector<float> forced_logits(const Network& network, Workspace& workspace, s
     return logits;
 }
 
-size_t state_bytes(const Network& network, std::span<const uint32_t> source, const SearchOptions& options) {
+size_t state_bytes(const Network& network, const Request& request, const SearchOptions& options) {
+    const std::vector<uint32_t>& source = request.source;
     const size_t positions = network.architecture().source_positions(source.size());
     // Without earlier states, only those of the last position and of the current one.
     const size_t states = network.reads_all_states() ? source.size() + 1 : 2;
@@ -183,7 +200,8 @@ size_t state_bytes(const Network& network, std::span<const uint32_t> source, con
     if (options.shortlist && network.shortlist().present())
         selected = network.shortlist().most_pieces(source) * network.base().output_matrix().bytes() /
                    network.architecture().vocabulary_size;
-    return positions * network.source_state_size() + states * network.state_size() * options.beam_size + selected;
+    return positions * network.source_state_size() + states * network.state_size() * beam_size(options, request) +
+           selected;
 }
 
 }  // namespace pocketmt

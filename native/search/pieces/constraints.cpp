@@ -1,6 +1,8 @@
 #include "search/pieces/constraints.h"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 namespace pocketmt {
 
@@ -25,6 +27,22 @@ void ban_sequences(std::span<const uint32_t> tokens, const std::vector<std::vect
     }
 }
 
+// Bans the pieces that would continue the word that a term has ended.
+void ban_continuations(const std::vector<uint32_t>& continuations, const PieceChoice& choice,
+                       std::vector<uint32_t>& banned) {
+    std::vector<uint32_t> all;
+    if (choice.selected() == nullptr) {
+        std::ranges::set_union(banned, continuations, std::back_inserter(all));
+    } else {
+        const std::vector<uint32_t>& pieces = *choice.selected();
+        for (uint32_t i = 0; i < pieces.size(); ++i) {
+            if (std::ranges::binary_search(continuations, pieces[i]) || std::ranges::binary_search(banned, i))
+                all.push_back(i);
+        }
+    }
+    banned = std::move(all);
+}
+
 }  // namespace
 
 bool has_constraints(const SearchOptions& options) {
@@ -32,16 +50,20 @@ bool has_constraints(const SearchOptions& options) {
            options.suppressed_texts;
 }
 
-void find_constraints(const SearchOptions& options, std::span<const uint32_t> tokens, const PieceChoice& choice,
-                      RowRules& rules) {
+void find_constraints(const SearchOptions& options, std::span<const uint32_t> tokens, const TermProgress& terms,
+                      const PieceChoice& choice, RowRules& rules) {
     rules.banned.clear();
     rules.penalized.clear();
+    rules.asked = terms.next_pieces();
     if (options.repetition_penalty != 1.0) rules.penalized.assign(tokens.begin(), tokens.end());
     if (options.no_repeat_ngram > 0) ban_repeated(tokens, options.no_repeat_ngram, rules.banned);
+    std::erase_if(rules.banned, [&](uint32_t piece) { return std::ranges::binary_search(rules.asked, piece); });
     ban_sequences(tokens, options.suppressed_sequences, rules.banned);
     if (options.suppressed_texts) options.suppressed_texts->find(tokens, rules.banned);
     choice.to_outputs(rules.penalized);
     choice.to_outputs(rules.banned);
+    choice.to_outputs(rules.asked);
+    if (terms.after_word()) ban_continuations(options.word_continuations, choice, rules.banned);
 }
 
 }  // namespace pocketmt

@@ -27,6 +27,8 @@ class PieceChoice {
     uint32_t piece(uint32_t output) const { return selected_ ? selected_->pieces()[output] : output; }
     // None if the piece is not among them.
     std::optional<uint32_t> output(uint32_t piece) const { return selected_ ? selected_->find(piece) : piece; }
+    // Ids of the outputs; null: those of the whole vocabulary.
+    const std::vector<uint32_t>* selected() const { return selected_ ? &selected_->pieces() : nullptr; }
     uint32_t eos() const { return eos_; }
     // Outputs of pieces that are never generated, ascending.
     const std::vector<uint32_t>& never() const { return never_; }
