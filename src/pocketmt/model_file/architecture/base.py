@@ -18,6 +18,9 @@ MAXIMUM_DIMENSION: Final = 1 << 16
 MAXIMUM_VOCABULARY: Final = 1 << 24
 SPECIAL_PIECES: Final = 4  # pad, bos, eos, unk
 
+# The engine does not know these fields yet; it gets them where they have other values than their defaults.
+_LEFT_OUT: Final = {"average_attention_dimension", "average_attention_activation", "average_attention_gate"}
+
 AttentionKind = Literal["cross", "encoder", "decoder"]
 
 
@@ -129,6 +132,17 @@ class Architecture(AttentionSizes, SpecialPieces, ABC):
         """
 
     @property
+    def output_matrix(self) -> str:
+        """Name of the output projection's matrix."""
+        return "embedding.weight" if self.output_projection == "tied" else "output.weight"
+
+    @property
+    def lookup_matrices(self) -> frozenset[str]:
+        """Names of the matrices whose rows are looked up, and which nothing is multiplied with."""
+        sides = {"source_embedding.weight"} if self.embeddings == "separate" else set()
+        return frozenset(sides | {"embedding.weight"} - {self.output_matrix})
+
+    @property
     def pre_norm(self) -> bool:
         """Whether layer normalization comes before each sub-layer, not after its residual connection."""
         return False
@@ -159,7 +173,12 @@ class Architecture(AttentionSizes, SpecialPieces, ABC):
 
     def fields(self) -> dict[str, Any]:
         """Return every field by its name, defaults too, but those that are None: what the engine reads."""
-        return {name: value for name, value in self._values().items() if value is not None}
+        written = self.to_json()
+        return {
+            name: value
+            for name, value in self._values().items()
+            if value is not None and (name not in _LEFT_OUT or name in written)
+        }
 
     def to_json(self) -> dict[str, Any]:
         """Return the manifest's object: every field but those that have their default; always the type."""
