@@ -66,7 +66,7 @@ def find_files(path: Path) -> BergamotFiles:
     for kind, found in (("models", models), ("shortlists", shortlists)):
         if len(found) > 1:
             names = ", ".join(each.name for each in found)
-            raise InteropError(f"{folder}: has several {kind}, {names}: keep one, in a folder of its own")
+            raise InteropError(f"{folder}: has several {kind}, {names}: keep one, in a separate folder")
     metadata = folder / METADATA
     return BergamotFiles(
         models[0],
