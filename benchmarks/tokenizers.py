@@ -3,7 +3,7 @@
     python -m benchmarks.tokenizers
 
 The originals are transformers' MarianTokenizer, for the OPUS-MT folders of the corpora, and SentencePiece itself, for
-the vocabularies of Firefox's models. The record, benchmarks/records/tokenizers.json, has a row for each tokenizer and text:
+the vocabularies of Firefox's models. benchmarks/records/tokenizers.json has a row for each tokenizer and text: its
 lines, and on how many the ids of the source's and the target's vocabulary differ, and the text of the target's ids.
 """
 

@@ -51,6 +51,17 @@ _OPTIONS: Final = (
         "--token-scores", is_flag=True, help="With --json: write the pieces and the log-probability of each, too."
     ),
     shortlist_option,
+    click.option(
+        "--source-language",
+        metavar="CODE",
+        help="Language of the text, of a model that has several (default: the one that the model file names).",
+    ),
+    click.option(
+        "--target-language",
+        metavar="CODE",
+        help="Language to translate into, of a model that has several (default: the one that the model file names). "
+        "`pocketmt inspect` lists them.",
+    ),
     click.option("--prefix", "target_prefix", metavar="TEXT", help="Begin every translation with this text."),
     click.option(
         "--suppress",
@@ -106,6 +117,7 @@ _OPTIONS: Final = (
 _OF_SAMPLING: Final = ("seed", "temperature", "top_k", "top_p")
 _SEARCH: Final = (
     *("beam_size", "split", "shortlist", "target_prefix", "suppressed_texts", "repetition_penalty"),
+    *("source_language", "target_language"),
     *("no_repeat_ngram_size", "replace_unknowns", "max_length", "batch_size", "sampling", *_OF_SAMPLING),
 )
 _WRITTEN: Final = ("n_best", "scores", "alignment", "as_json", "token_scores")
