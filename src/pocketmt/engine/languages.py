@@ -90,10 +90,10 @@ class ModelLanguages:
         return ChosenLanguages(source_code, target_code, source_id, target_id, needed=needed)
 
     def named_by(self, line: str) -> tuple[int | None, str]:
-        """Return the piece of the target language that a line begins with, and the rest of the line."""
+        """Return the piece of the target language that a line begins with, and the text after it."""
         for piece, id in self._named.items():
             if line.startswith(piece):
-                return id, line[len(piece) :]
+                return id, line[len(piece) :].lstrip()
         return None, line
 
     @staticmethod

@@ -24,6 +24,7 @@ class DividedLine:
         text: what is translated of the line.
         parts: in order; a string is copied to the translation, a list of piece ids is translated. None for a line
             without text.
+        sentence_texts: of the parts that are translated.
         copied: why some of its text is copied although it may have words; empty for ordinary text.
         prefix: ids that each sentence begins with, before those of its text.
     """
@@ -33,6 +34,7 @@ class DividedLine:
     parts: list[str | list[int]] = field(default_factory=list)
     copied: list[str] = field(default_factory=list)
     prefix: list[int] = field(default_factory=list)
+    sentence_texts: list[str] = field(default_factory=list)
 
     @property
     def sentences(self) -> list[list[int]]:
@@ -78,10 +80,12 @@ class LineDivider:
         texts: list[str] = []
         parts: list[str | list[int]] = []
         copied: list[str] = []
+        sentence_texts: list[str] = []
         end = 0
         for span in translation_spans(line, languages.source, split=split, longest=self._longest_sentence):
             text = line[span.start : span.end]
-            found = self._translated(text) if span.reason is None else _copied(text)
+            segments = encode_line(self._vocabulary, text, self._longest_segment) if span.reason is None else []
+            found = _spaced(segments) if span.reason is None else _copied(text)
             if not found:
                 continue
             if span.start > end:
@@ -89,20 +93,22 @@ class LineDivider:
             parts += found
             if span.reason is None:
                 texts.append(text)
+                sentence_texts += [text] if len(segments) == 1 else map(self._vocabulary.decode, segments)
             elif span.reason:
                 copied.append(span.reason)
             end = span.end
         if parts and end < len(line):
             parts.append(_UNUSUAL.sub(" ", line[end:]))
         prefix = languages.prefix(named) if texts else []
-        return DividedLine(line, " ".join(texts), parts, copied, prefix)
+        return DividedLine(line, " ".join(texts), parts, copied, prefix, sentence_texts)
 
-    def _translated(self, text: str) -> list[str | list[int]]:
-        """Return the segments of a sentence, with spaces between them."""
-        parts: list[str | list[int]] = []
-        for segment in encode_line(self._vocabulary, text, self._longest_segment):
-            parts += [" ", segment] if parts else [segment]
-        return parts
+
+def _spaced(segments: Iterable[list[int]]) -> list[str | list[int]]:
+    """Return the segments of a sentence, with spaces between them."""
+    parts: list[str | list[int]] = []
+    for segment in segments:
+        parts += [" ", segment] if parts else [segment]
+    return parts
 
 
 def _copied(text: str) -> list[str | list[int]]:
