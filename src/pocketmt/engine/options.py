@@ -169,18 +169,14 @@ def check_options(
         TypeError: an option is unknown or has a wrong type.
         EngineError: an option is out of range, or the model does not have a language.
     """
-    known = TranslationOptions.__annotations__
-    unknown = sorted(set(options) - set(known))
-    if unknown:
-        raise TypeError(f"unknown search option {unknown[0]!r}; known: {', '.join(known)}")
+    _check_names(options)
     sampling = _sampling(options)
     n_best = check_integer("n_best", n_best, 1, _native.max_beam_size)
     chosen = languages.choose(options.get("source_language"), options.get("target_language"))
     forced = chosen.forced is not None
     max_length, batch_size = options.get("max_length"), options.get("batch_size")
     replace_unknowns = check_flag("replace_unknowns", options.get("replace_unknowns", False))
-    prefix = options.get("target_prefix")
-    by_line = prefix is not None and not isinstance(prefix, str)
+    prefix, line_prefixes = _prefixes(options.get("target_prefix"), vocabulary)
     terms = _terms(options, vocabulary, sampling is not None)
     return Search(
         native=_native.SearchOptions(
@@ -202,8 +198,8 @@ def check_options(
             sampling=sampling,
             batch_size=0 if batch_size is None else check_integer("batch_size", batch_size, 1, HIGHEST_NUMBER),
         ),
-        prefix=[] if by_line else _prefix(prefix, vocabulary),
-        line_prefixes=[_prefix(each, vocabulary) for each in _list("target_prefix", prefix)] if by_line else None,
+        prefix=prefix,
+        line_prefixes=line_prefixes,
         terms=terms,
         replace_unknowns=replace_unknowns,
         alignment=alignment,
@@ -211,6 +207,13 @@ def check_options(
         split=check_flag("split", options.get("split", True)),
         checks=_checks(options.get("check", True)),
     )
+
+
+def _check_names(options: TranslationOptions) -> None:
+    known = TranslationOptions.__annotations__
+    unknown = sorted(set(options) - set(known))
+    if unknown:
+        raise TypeError(f"unknown search option {unknown[0]!r}; known: {', '.join(known)}")
 
 
 def _length(name: str, value: object, lowest: int, forced: bool) -> int:
@@ -245,6 +248,13 @@ def _sampling(options: SearchOptions) -> tuple[float, int, float, int] | None:
         check_number("top_p", options.get("top_p", 1.0)),
         check_integer("seed", options.get("seed", 0), 0, HIGHEST_SEED),
     )
+
+
+def _prefixes(given: object, vocabulary: Vocabulary) -> tuple[list[int], list[list[int]] | None]:
+    """Return the prefix of all lines, and those of single lines if there is a list of them."""
+    if given is None or isinstance(given, str):
+        return _prefix(given, vocabulary), None
+    return [], [_prefix(each, vocabulary) for each in _list("target_prefix", given)]
 
 
 def _prefix(text: object, vocabulary: Vocabulary) -> list[int]:
