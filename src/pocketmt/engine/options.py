@@ -173,7 +173,6 @@ def check_options(
     sampling = _sampling(options)
     n_best = check_integer("n_best", n_best, 1, _native.max_beam_size)
     chosen = languages.choose(options.get("source_language"), options.get("target_language"))
-    forced = chosen.forced is not None
     max_length, batch_size = options.get("max_length"), options.get("batch_size")
     replace_unknowns = check_flag("replace_unknowns", options.get("replace_unknowns", False))
     prefix, line_prefixes = _prefixes(options.get("target_prefix"), vocabulary)
@@ -183,8 +182,8 @@ def check_options(
             beam_size=_beam_size(options, n_best, sampling is not None),
             n_best=n_best,
             length_penalty=check_number("length_penalty", options.get("length_penalty", 1.0)),
-            max_length=None if max_length is None else _length("max_length", max_length, 1, forced),
-            min_length=_length("min_length", options.get("min_length", 0), 0, forced),
+            max_length=None if max_length is None else _length("max_length", max_length, 1, chosen),
+            min_length=_length("min_length", options.get("min_length", 0), 0, chosen),
             scores=scores,
             shortlist=check_flag("shortlist", options.get("shortlist", True)),
             token_scores=scores,
@@ -216,9 +215,9 @@ def _check_names(options: TranslationOptions) -> None:
         raise TypeError(f"unknown search option {unknown[0]!r}; known: {', '.join(known)}")
 
 
-def _length(name: str, value: object, lowest: int, forced: bool) -> int:
+def _length(name: str, value: object, lowest: int, chosen: ChosenLanguages) -> int:
     """Return a length of translations, in which the engine counts a forced piece."""
-    return min(check_integer(name, value, lowest, HIGHEST_NUMBER) + forced, HIGHEST_NUMBER)
+    return min(check_integer(name, value, lowest, HIGHEST_NUMBER) + (chosen.forced is not None), HIGHEST_NUMBER)
 
 
 def _checks(check: object) -> TranslationChecks | None:
