@@ -1,4 +1,4 @@
-"""Compression of a network with an embedding for each side, another output matrix, a bias and average attention."""
+"""Compression of a network with an embedding for each side, another output matrix and a bias."""
 
 from collections import Counter
 from pathlib import Path
@@ -46,8 +46,6 @@ def separate(dimension: int, pieces: int) -> Architecture:
         output_projection="untied",
         output_bias=True,
         activation="swish",
-        decoder_autoregression="average_attention",
-        average_attention_dimension=dimension + 3,
     )
 
 
@@ -64,16 +62,19 @@ def model(run: Path) -> TrainedModel:
 def test_all_matrices_of_words_are_the_embedding_of_recipes(model: TrainedModel) -> None:
     names = matrix_names(model.architecture)
     assert matching(names, "embedding") == WORD_MATRICES
-    averages = matching(names, "decoder.self_attention")
-    assert "decoder.layers.1.average_attention.average_gate.weight" in averages and len(averages) == 8
 
 
 @pytest.mark.parametrize(
     "name",
-    ["8bit-static", "8bit-pruned-nodes", "log4-compensated", "mixed-2.6-bits-distilled", "entropy-2-bits-distilled"],
+    ["8bit-static", "8bit-pruned-heads", "log4-compensated", "mixed-2.6-bits-distilled", "entropy-2-bits-distilled"],
 )
 def test_recipes_give_files_on_which_engine_and_pytorch_agree(name: str, run: Path, tmp_path: Path) -> None:
     assert_packed_and_run_as_in_pytorch(find_recipe(name), run, tmp_path)
+
+
+def test_activations_within_ranges_are_refused(model: TrainedModel) -> None:
+    with pytest.raises(ConfigurationError, match="no options of other programs"):
+        make_plan(find_recipe("8bit-pruned-nodes"), model.architecture)
 
 
 def test_words_are_counted_on_their_side(model: TrainedModel) -> None:
