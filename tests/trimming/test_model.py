@@ -14,6 +14,7 @@ from pocketmt.interop.foreign_tensor import CodedRows, CodesTensor, of_array
 from pocketmt.interop.importing import write_foreign
 from pocketmt.model_file.architecture import Architecture
 from pocketmt.model_file.language_pieces import LanguagePieces
+from pocketmt.model_file.shortlist_encoding import Shortlist, listed_sides
 from pocketmt.model_file.vocabularies import load_checked
 from pocketmt.text.stored_vocabulary import StoredVocabularies, StoredVocabulary
 from pocketmt.trimming.loss import measure_segmentation
@@ -78,7 +79,7 @@ def test_logits_of_the_pieces_that_stay_are_the_same(tmp_path: Path, case: str) 
     before, after = translators
     old = load_checked(whole.vocabularies, whole.architecture).target
     new = load_checked(trimmed.vocabularies, trimmed.architecture).target
-    places = [old.id(piece) for piece in new.pieces(range(len(new)))]
+    places = [old.pieces(range(len(old))).index(piece) for piece in new.pieces(range(len(new)))]
     for source, target in zip(ENGLISH[SEEN][:5], GERMAN[SEEN][:5], strict=True):
         assert before.tokenizer.encode_as_pieces(source) == after.tokenizer.encode_as_pieces(source)
         expected = np.array(before.logits(before.encode(source), before.target_tokenizer.encode(target)))
@@ -148,6 +149,21 @@ def test_the_loss_on_other_text_is_measured() -> None:
     for line in ENGLISH[UNSEEN]:
         pieces = after.encode_as_pieces(line)
         assert all(after.id(piece) is not None for piece in pieces) or after.ids.unk in after.encode(line)
+
+
+def test_a_shortlist_keeps_the_pieces_that_stay() -> None:
+    whole = separate_model()
+    sides = listed_sides(whole.architecture)
+    old = load_checked(whole.vocabularies, whole.architecture)
+    frequent = sorted(set(old.target.encode(GERMAN[0]) + old.target.encode(GERMAN[100])))
+    targets = [sorted(set(old.target.encode(GERMAN[id % 100]))) for id in range(sides.source_size)]
+    shortlist = Shortlist(frequent, targets, sides)
+    trimmed, _ = trim_model(dataclasses.replace(whole, shortlist=shortlist), [*ENGLISH[SEEN], *GERMAN[SEEN]])
+    new = load_checked(trimmed.vocabularies, trimmed.architecture)
+    assert trimmed.shortlist is not None and trimmed.shortlist.sides == listed_sides(trimmed.architecture)
+    before = old.target.pieces(shortlist.pieces(old.source.encode(ENGLISH[0])))
+    after = new.target.pieces(trimmed.shortlist.pieces(new.source.encode(ENGLISH[0])))
+    assert sorted(after) == sorted(set(before) & set(new.target.pieces(range(len(new.target)))))
 
 
 def test_rows_of_codes_are_cut_as_codes() -> None:

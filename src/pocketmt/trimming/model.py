@@ -3,6 +3,8 @@
 import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,8 +12,11 @@ from numpy.typing import NDArray
 
 from pocketmt.interop.foreign_model import ForeignModel
 from pocketmt.interop.foreign_tensor import CodedRows, CodesTensor, Float32, ForeignTensor, Tensor
+from pocketmt.model_file.architecture import Architecture
 from pocketmt.model_file.language_pieces import LanguagePieces
+from pocketmt.model_file.shortlist_encoding import Shortlist, listed_sides
 from pocketmt.model_file.vocabularies import load_checked
+from pocketmt.text.corpus import read_lines
 from pocketmt.trimming.vocabularies import TrimmedVocabularies, keep_languages, trim_vocabularies, trimmed_fields
 
 _OF_TARGET = ("output.weight", "output.bias")
@@ -61,9 +66,7 @@ def trim_model(
         (len(vocabularies.target), len(trimmed.target)),
         (_parameters(model.tensors.values()), _parameters(tensors.values())),
     )
-    notes = model.notes
-    if model.shortlist is not None:
-        notes = (*notes, "the shortlist is left out: it is for the whole vocabulary")
+    shortlist = None if model.shortlist is None else _shortlist(model.shortlist, smaller, trimmed)
     return (
         dataclasses.replace(
             model,
@@ -71,11 +74,35 @@ def trim_model(
             tensors=tensors,
             vocabularies=trimmed.stored,
             metadata=dataclasses.replace(metadata, language_pieces=pieces, **_defaults(model, pieces)),
-            shortlist=None,
-            notes=(*notes, str(report)),
+            shortlist=shortlist,
+            notes=(*model.notes, str(report)),
         ),
         report,
     )
+
+
+def trimming_to(texts: Sequence[Path], languages: Sequence[str]) -> Callable[[ForeignModel], ForeignModel]:
+    """Return the trimming of a model to files of text, which raises as `trim_model` and `read_lines` do.
+
+    Without files it leaves the model as it is.
+    """
+
+    def trim(model: ForeignModel) -> ForeignModel:
+        if not texts:
+            return model
+        return trim_model(model, chain.from_iterable(map(read_lines, texts)), languages)[0]
+
+    return trim
+
+
+def _shortlist(shortlist: Shortlist, smaller: Architecture, trimmed: TrimmedVocabularies) -> Shortlist | None:
+    """Return a shortlist of the pieces that stay; None: none of its frequent pieces does."""
+    new = {old: id for id, old in enumerate(trimmed.target)}
+    frequent, *targets = (
+        [new[id] for id in ids if id in new]
+        for ids in (shortlist.frequent, *(shortlist.targets[old] for old in trimmed.source))
+    )
+    return Shortlist(frequent, targets, listed_sides(smaller)) if frequent else None
 
 
 def _defaults(model: ForeignModel, pieces: LanguagePieces | None) -> dict[str, Any]:
