@@ -115,6 +115,10 @@ class Translator:
         """Return the piece ids of a source text (see `Tokenizer.encode`)."""
         return self.tokenizer.encode(text)
 
+    def encode_sentences(self, line: str) -> list[list[int]]:
+        """Return the piece ids of each sentence of a line, divided as for `translate`; none of what is copied."""
+        return self._divider.divide(check_text(line, "line"), split=self.unit == DEFAULT_UNIT).sentences
+
     def decode(self, ids: Sequence[int]) -> str:
         """Return the text of the piece ids of a translation (see `Tokenizer.decode`)."""
         return self.target_tokenizer.decode(ids)
@@ -240,9 +244,13 @@ class Translator:
 
         Raises EngineError if an id is out of range.
         """
-        values = array("f", self._model.logits(source, target))
+        values = self.flat_logits(source, target)
         size = len(self._vocabularies.target)
         return [values[start : start + size].tolist() for start in range(0, len(values), size)]
+
+    def flat_logits(self, source: Sequence[int], target: Sequence[int]) -> "array[float]":
+        """Return `logits` as one array of `(len(target) + 1) * vocabulary size` float32 numbers."""
+        return array("f", self._model.logits(source, target))
 
     def _translate_chunks(self, chunks: Iterable[Sequence[str]], ahead: int, search: Search) -> Iterator[list[str]]:
         pending: deque[PendingLines] = deque()
