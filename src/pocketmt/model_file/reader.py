@@ -225,7 +225,8 @@ def _check_values(model: ModelFile) -> None:
         name = ranges_name(operation)
         check_ranges(operation, model.tensors[name].shape, model.data(name))
     if isinstance(model.activation_quantization, StoredStaticActivations):
-        for name in (each for each in model.matrices if each not in model.vector_groups):
+        looked_up = model.architecture.lookup_matrices | model.vector_groups.keys()
+        for name in (each for each in model.matrices if each not in looked_up):
             check_activation_scale(name, model.data(activation_scale_name(name)))
     for name, entry in model.tensors.items():
         if entry.dtype == "F32" and len(entry.shape) == 1 and not math.isfinite(sum(model.data(name).cast("f"))):

@@ -113,7 +113,8 @@ def _activations(contents: ModelContents, chosen: RowGroups) -> tuple[_Members, 
     tensors: _Tensors = {}
     if contents.activation_quantization is not None:
         members["products"] = contents.activation_quantization.stored_form()
-        matrices = [name for name, groups in chosen.items() if not groups[0].vectors]
+        lookups = contents.architecture.lookup_matrices
+        matrices = [name for name, groups in chosen.items() if not groups[0].vectors and name not in lookups]
         tensors = _activation_scales(contents.activation_quantization, matrices)
     if contents.activation_ranges is None:
         return members, tensors

@@ -19,10 +19,7 @@ MAXIMUM_VOCABULARY: Final = 1 << 24
 SPECIAL_PIECES: Final = 4  # pad, bos, eos, unk
 
 # The engine does not know these fields yet; it gets them where they have other values than their defaults.
-_LEFT_OUT: Final = {
-    *("source_vocabulary_size", "output_projection", "scale_embeddings", "ban_special_pieces", "banned_ids"),
-    *("append_source_eos", "position_offset", "embedding_norm"),
-}
+_LEFT_OUT: Final = {"average_attention_dimension", "average_attention_activation", "average_attention_gate"}
 
 AttentionKind = Literal["cross", "encoder", "decoder"]
 
@@ -133,6 +130,17 @@ class Architecture(AttentionSizes, SpecialPieces, ABC):
         "cross" is from target to source, "encoder" and "decoder" are self-attention. Raises ConfigurationError where
         the network has no such attention.
         """
+
+    @property
+    def output_matrix(self) -> str:
+        """Name of the output projection's matrix."""
+        return "embedding.weight" if self.output_projection == "tied" else "output.weight"
+
+    @property
+    def lookup_matrices(self) -> frozenset[str]:
+        """Names of the matrices whose rows are looked up, and which nothing is multiplied with."""
+        sides = {"source_embedding.weight"} if self.embeddings == "separate" else set()
+        return frozenset(sides | {"embedding.weight"} - {self.output_matrix})
 
     @property
     def pre_norm(self) -> bool:
