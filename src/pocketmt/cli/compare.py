@@ -61,20 +61,10 @@ def compare(
       pocketmt compare captions.pocketmt small.pocketmt --text test.en -o report.html
       pocketmt compare captions.pocketmt small.pocketmt --text test.en -r test.de -o report.html --json report.json
     """
-    if output is not None and json_path is not None and output.resolve() == json_path.resolve():
-        raise click.UsageError("--output and --json name the same file: name two.")
-    for path in (output, json_path):
-        if path is not None:
-            check_output(path)
+    _check_outputs(output, json_path)
     from pocketmt.evaluation.comparison.run import compare_models
     from pocketmt.evaluation.comparison.summary import headline, tiles
     from pocketmt.evaluation.records import to_json
-
-    lines_shown: dict[str, ProgressLine] = {}
-
-    def progress(step: str, done: int, total: int) -> None:
-        line = lines_shown.setdefault(step, ProgressLine(step, "lines" if "speed" not in step else "runs"))
-        line.update(done, total)
 
     comparison = compare_models(
         original,
@@ -85,7 +75,7 @@ def compare(
         workers=workers,
         most_lines=lines,
         speed=speed,
-        progress=progress,
+        progress=_Progress(),
     )
     if json_path is not None:
         with atomic_write(json_path) as stream:
@@ -98,3 +88,22 @@ def compare(
     click.echo(headline(comparison))
     for value, what in tiles(comparison):
         click.echo(f"{value:>16}  {what}")
+
+
+def _check_outputs(output: Path | None, json_path: Path | None) -> None:
+    if output is not None and json_path is not None and output.resolve() == json_path.resolve():
+        raise click.UsageError("--output and --json name the same file: name two.")
+    for path in (output, json_path):
+        if path is not None:
+            check_output(path)
+
+
+class _Progress:
+    """Shows the progress of each step in a line of its name."""
+
+    def __init__(self) -> None:
+        self._lines: dict[str, ProgressLine] = {}
+
+    def __call__(self, step: str, done: int, total: int) -> None:
+        unit = "runs" if step == "measured speed" else "lines"
+        self._lines.setdefault(step, ProgressLine(step, unit)).update(done, total)

@@ -22,10 +22,10 @@ def test_three_in_a_row_are_a_repetition(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "rot rot", "rot, rot, rot", "wait ... wait", "- - - - -", "ein Mann und ein Mann sehen einen Mann", "a b a b"],
+    ["", "rot, rot", "wait ... wait", "- - - - -", "ein Mann und ein Mann sehen einen Mann", "a b a b", "1 2 1 2 1"],
 )
 def test_other_texts_are_none(text: str) -> None:
-    assert repeats(text) == (text == "rot, rot, rot")
+    assert not repeats(text)
 
 
 def test_faults_are_counted_by_line() -> None:
@@ -47,5 +47,5 @@ def test_the_least_similar_lines_come_first() -> None:
     changed = most_changed(["s0", "s1", "s2", "s3"], originals, others, [["r0", "r1", "r2", "r3"]], scores, 2)
     assert [each.line for each in changed] == [1, 4]
     assert changed[0].references == ("r0",)
-    assert histogram(scores)[0] == 1 and histogram(scores)[9] == 1 and sum(histogram(scores)) == 4
+    assert sum(histogram(scores)) == 4
     assert histogram([0, 9.9, 10, 99, 100]) == (2, 1, 0, 0, 0, 0, 0, 0, 0, 2)

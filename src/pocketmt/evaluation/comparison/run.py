@@ -1,6 +1,8 @@
 """The comparison of two model files on a text."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -9,7 +11,7 @@ from pocketmt.engine.bundled import resolve_model
 from pocketmt.errors import ConfigurationError, DataError
 from pocketmt.evaluation.comparison import agreement, outputs
 from pocketmt.evaluation.comparison.agreement import LineAgreement
-from pocketmt.evaluation.comparison.record import ComparedModel, Comparison, LengthGroup, Speed
+from pocketmt.evaluation.comparison.record import ComparedModel, Comparison, LengthGroup
 from pocketmt.evaluation.comparison.sizes import measure_sizes
 from pocketmt.evaluation.comparison.speed import compare_speed
 from pocketmt.evaluation.quality import compare, metrics, score
@@ -40,54 +42,36 @@ def compare_models(
     speed: bool = True,
     progress: Progress = lambda step, done, total: None,
 ) -> Comparison:
-    """Compare a smaller model with the one that it was made from.
+    """Compare a smaller model with the one that it was made from; both are files, or names of bundled models.
 
     Args:
-        original, small: model files, or names of bundled models.
-        text: in the source language, one sentence a line; or a file of a parallel format, which has references.
-        references: translations of the text, line by line.
-        beam_size, workers: of the search.
+        original, small: the models.
+        text, references: one sentence a line; a text of a parallel format has references.
+        beam_size, workers, speed, progress: of the search; whether speed is measured; see `Progress`.
         most_lines: only the first lines of the text; None: all.
-        speed: whether speed and memory are measured.
-        progress: see `Progress`.
 
     Raises:
         ModelFileError: there is no such model, or its file is broken.
         DataError: a text cannot be read, has no text, or references are not parallel to it.
         ConfigurationError: the models are of different languages, or sacreBLEU is not installed.
-        EngineError: an option is out of range.
     """
     metrics()  # fails now, not after the translation, if sacreBLEU is missing
     paths = [resolve_model(each) for each in (original, small)]
     translators = [Translator(path, workers=workers) for path in paths]
-    _check_languages([original, small], translators)
-    languages = translators[0].languages
-    if not references and format_of(text) != "text":
-        references = (text,)
+    languages = _common_languages([original, small], translators)
+    references = references or (() if format_of(text) == "text" else (text,))
     lines, expected = _read(text, references, languages, most_lines)
-    first, second = (
-        _translate(translator, name, lines, beam_size, progress)
-        for translator, name in zip(translators, ("the original", "the smaller model"), strict=True)
-    )
+    first = _translate(translators[0], "the original", lines, beam_size, progress)
+    second = _translate(translators[1], "the smaller model", lines, beam_size, progress)
     no_agreement = agreement.why_not(*translators)
-    forced: dict[int, LineAgreement] = {}
-    if not no_agreement:
-        for place in agreement.chosen_lines(lines, lambda done, total: progress("compared pieces", done, total)):
-            forced[place] = agreement.compare_line(translators, lines[place], beam_size)
-    speeds: Sequence[Speed | None] = (None, None)
-    if speed:
-        speeds = compare_speed(
-            paths,
-            lines,
-            beam_size=beam_size,
-            workers=workers,
-            progress=lambda done, total: progress("measured speed", done, total),
-        )
-    scores = outputs.sentence_chrf(first, second)
+    forced = {} if no_agreement else _compare_pieces(translators, lines, beam_size, progress)
     models = [
-        _describe(name, path, lines, translations, expected, measured)
-        for name, path, translations, measured in zip((original, small), paths, (first, second), speeds, strict=True)
+        _describe(name, path, lines, translations, expected)
+        for name, path, translations in zip((original, small), paths, (first, second), strict=True)
     ]
+    if speed:
+        models = _with_speed(models, paths, lines, beam_size, workers, progress)
+    scores = outputs.sentence_chrf(first, second)
     return Comparison(
         original=models[0],
         small=models[1],
@@ -108,13 +92,14 @@ def compare_models(
     )
 
 
-def _check_languages(names: Sequence[str], translators: Sequence[Translator]) -> None:
+def _common_languages(names: Sequence[str], translators: Sequence[Translator]) -> tuple[str, str]:
     codes = [[primary_subtag(code) for code in translator.languages] for translator in translators]
     if codes[0] != codes[1]:
         pairs = [" to ".join(translator.languages) for translator in translators]
         raise ConfigurationError(
             f"{names[0]} translates {pairs[0]}, {names[1]} {pairs[1]}: compare models of the same languages"
         )
+    return translators[0].languages
 
 
 def _read(
@@ -142,8 +127,16 @@ def _translate(translator: Translator, name: str, lines: list[str], beam_size: i
     return translations
 
 
+def _compare_pieces(
+    translators: Sequence[Translator], lines: list[str], beam_size: int, progress: Progress
+) -> dict[int, LineAgreement]:
+    """Return the agreement of some lines, by their places."""
+    places = agreement.chosen_lines(lines, partial(progress, "compared pieces of"))
+    return {place: agreement.compare_line(translators, lines[place], beam_size) for place in places}
+
+
 def _describe(
-    name: str, path: Path, lines: list[str], translations: list[str], expected: list[list[str]], speed: Speed | None
+    name: str, path: Path, lines: list[str], translations: list[str], expected: list[list[str]]
 ) -> ComparedModel:
     report = inspect_model(path)
     return ComparedModel(
@@ -154,8 +147,21 @@ def _describe(
         sizes=measure_sizes(report),
         faults=outputs.find_faults(lines, translations),
         quality=score(translations, *expected) if expected else None,
-        speed=speed,
+        speed=None,
     )
+
+
+def _with_speed(
+    models: Sequence[ComparedModel],
+    paths: Sequence[Path],
+    lines: list[str],
+    beam_size: int,
+    workers: int,
+    progress: Progress,
+) -> list[ComparedModel]:
+    shown = partial(progress, "measured speed")
+    speeds = compare_speed(paths, lines, beam_size=beam_size, workers=workers, progress=shown)
+    return [replace(model, speed=speed) for model, speed in zip(models, speeds, strict=True)]
 
 
 def _by_length(
