@@ -123,10 +123,6 @@ class Translator:
         """Return the piece ids of a source text (see `Tokenizer.encode`)."""
         return self.tokenizer.encode(text)
 
-    def encode_sentences(self, line: str) -> list[list[int]]:
-        """Return the piece ids of each sentence of a line, divided as for `translate`; none of what is copied."""
-        return self._divider.divide(check_text(line, "line"), split=self.unit == DEFAULT_UNIT).sentences
-
     def decode(self, ids: Sequence[int]) -> str:
         """Return the text of the piece ids of a translation (see `Tokenizer.decode`)."""
         return self.target_tokenizer.decode(ids)
@@ -246,6 +242,18 @@ class Translator:
         except TypeError as error:  # its message describes the types of C++
             raise TypeError("sources must be a list of lists of piece ids, which are integers from 0") from error
         return [search.shown(hypotheses[0][0]) for hypotheses in pending.result()]
+
+    def network_ids(self, line: str, **options: Unpack[TranslationOptions]) -> list[tuple[list[int], list[int]]]:
+        """Return the source and the best translation of each sentence of a line as piece ids, as `logits` takes them.
+
+        They have the pieces of languages that texts do not show. Raises as `translate` does.
+        """
+        search = self._check(options)
+        divided = self._divider.divide(check_text(line, "line"), search.languages, split=search.split)
+        sources = [[*divided.prefix, *ids] for ids in divided.sentences]
+        terms = search.terms_of(divided.sentence_texts)
+        results = self._model.submit(sources, search.native, search.prefixes([len(sources)]), terms).result()
+        return [(source, hypotheses[0][0]) for source, hypotheses in zip(sources, results, strict=True)]
 
     def logits(self, source: Sequence[int], target: Sequence[int]) -> list[list[float]]:
         """Return teacher-forced logits after bos and each id of `target`: `[len(target) + 1][vocabulary size]`.

@@ -36,16 +36,15 @@ def why_not(original: Translator, small: Translator) -> str:
 def compare_line(translators: Sequence[Translator], line: str, beam_size: int) -> LineAgreement:
     """Compare the distributions of the next piece after each piece of the original's translation of a line."""
     original, _ = translators
-    sources = original.encode_sentences(line)
-    targets = original.translate_ids(sources, beam_size=beam_size)
+    sentences = original.network_ids(line, beam_size=beam_size)
     tokens = same = 0
     divergence = 0.0
-    for source, target in zip(sources, targets, strict=True):
+    for source, target in sentences:
         ours, other = (_log_probabilities(each, source, target) for each in translators)
         tokens += len(ours)
         same += int((ours.argmax(axis=1) == other.argmax(axis=1)).sum())
         divergence += float((np.exp(ours) * (ours - other)).sum())
-    return LineAgreement(len(sources), tokens, same, divergence)
+    return LineAgreement(len(sentences), tokens, same, divergence)
 
 
 def chosen_lines(lines: Sequence[str], progress: Callable[[int, int], None]) -> Iterable[int]:
