@@ -7,13 +7,20 @@ from dataclasses import MISSING, Field, dataclass, field
 from typing import Any, Final, Literal, Self
 
 from pocketmt.errors import ConfigurationError
-from pocketmt.model_file.architecture.fields import allowed, bounds, check_fields
+from pocketmt.model_file.architecture.fields import allowed, bounds, check_fields, check_pieces, piece, positive
+from pocketmt.model_file.architecture.special_pieces import SpecialPieces
 
 # Bounds that a model on an ordinary CPU stays far within; they keep a hostile file from asking for absurd tables.
 MAXIMUM_LAYERS: Final = 256
 MAXIMUM_DIMENSION: Final = 1 << 16
 MAXIMUM_VOCABULARY: Final = 1 << 24
 SPECIAL_PIECES: Final = 4  # pad, bos, eos, unk
+
+# The engine does not know these fields yet; it gets them where they have other values than their defaults.
+_LEFT_OUT: Final = {
+    *("source_vocabulary_size", "output_projection", "scale_embeddings", "ban_special_pieces", "banned_ids"),
+    *("append_source_eos", "position_offset", "embedding_norm"),
+}
 
 AttentionKind = Literal["cross", "encoder", "decoder"]
 
@@ -33,7 +40,7 @@ class AttentionSizes:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Architecture(AttentionSizes, ABC):
+class Architecture(AttentionSizes, SpecialPieces, ABC):
     """The description of a network: all that PyTorch and the engine need to know to build it.
 
     Raises ConfigurationError, naming the field, where a value is not allowed or sizes do not fit together.
@@ -41,14 +48,23 @@ class Architecture(AttentionSizes, ABC):
     Attributes:
         type: the architecture's name.
         model_dimension: elements of an embedded piece, and of what the output projection reads.
-        vocabulary_size: pieces, including the special ones.
+        vocabulary_size: pieces that are generated, including the special ones.
         encoder_layers, decoder_layers: how many layers are run.
-        embeddings: "shared": one matrix embeds source and target pieces and is the output projection.
+        embeddings: "shared": one matrix embeds source and target pieces; "separate": each side has its own.
+        source_vocabulary_size: pieces of the source if embeddings are separate; 0: as many as vocabulary_size.
+        output_projection: "tied": the matrix that embeds target pieces is the output projection; "untied": another is.
         output_bias: whether the output projection has a bias.
-        first_decoder_input: what the decoder reads before the first target piece; "bos": that piece.
-        pad_id, bos_id, eos_id, unk_id: ids of the special pieces.
-        vocabularies: "shared": one SentencePiece model for source and target.
-        normalization_epsilon: added to the variance in layer normalization.
+        scale_embeddings: whether embedded pieces are multiplied with the square root of model_dimension.
+        first_decoder_input: what the decoder reads before the first target piece; "bos", "eos", "pad": that piece;
+            "zero": a vector of zeros in the place of an embedded piece.
+        pad_id, bos_id, eos_id, unk_id: ids of the special pieces; pad and bos may be None, if there is none.
+        source_pad_id, source_eos_id, source_unk_id: ids in the source's vocabulary if vocabularies are separate; None:
+            the same as the target's.
+        ban_special_pieces: whether pad, bos and unk are never generated.
+        banned_ids: further pieces that are never generated, ascending.
+        append_source_eos: whether the encoder's input ends in eos.
+        vocabularies: "shared": one SentencePiece model for source and target; "separate": each side has its own.
+        normalization_epsilon: added to the variance in layer normalization, above 0 and at most 0.1.
     """
 
     type: str
@@ -56,24 +72,47 @@ class Architecture(AttentionSizes, ABC):
     vocabulary_size: int = field(metadata=bounds(SPECIAL_PIECES + 1, MAXIMUM_VOCABULARY))
     encoder_layers: int = field(metadata=bounds(1, MAXIMUM_LAYERS))
     decoder_layers: int = field(metadata=bounds(1, MAXIMUM_LAYERS))
-    embeddings: str = field(default="shared", metadata=allowed("shared"))
-    output_bias: bool = field(default=False, metadata=allowed(False))
-    first_decoder_input: str = field(default="bos", metadata=allowed("bos"))
-    pad_id: int = field(default=0, metadata=allowed(0))
-    bos_id: int = field(default=1, metadata=allowed(1))
-    eos_id: int = field(default=2, metadata=allowed(2))
-    unk_id: int = field(default=3, metadata=allowed(3))
-    vocabularies: str = field(default="shared", metadata=allowed("shared"))
-    normalization_epsilon: float = field(default=1e-5, metadata=allowed(1e-5))
+    embeddings: str = field(default="shared", metadata=allowed("shared", "separate"))
+    source_vocabulary_size: int = field(default=0, metadata=bounds(0, MAXIMUM_VOCABULARY))
+    output_projection: str = field(default="tied", metadata=allowed("tied", "untied"))
+    output_bias: bool = field(default=False, metadata=allowed(False, True))
+    scale_embeddings: bool = field(default=True, metadata=allowed(True, False))
+    first_decoder_input: str = field(default="bos", metadata=allowed("bos", "eos", "pad", "zero"))
+    pad_id: int | None = field(default=0, metadata=piece(required=False))
+    bos_id: int | None = field(default=1, metadata=piece(required=False))
+    eos_id: int = field(default=2, metadata=piece(required=True))
+    unk_id: int = field(default=3, metadata=piece(required=True))
+    source_pad_id: int | None = field(default=None, metadata=piece(required=False))
+    source_eos_id: int | None = field(default=None, metadata=piece(required=False))
+    source_unk_id: int | None = field(default=None, metadata=piece(required=False))
+    ban_special_pieces: bool = field(default=True, metadata=allowed(True, False))
+    banned_ids: tuple[int, ...] = ()
+    append_source_eos: bool = field(default=True, metadata=allowed(True, False))
+    vocabularies: str = field(default="shared", metadata=allowed("shared", "separate"))
+    normalization_epsilon: float = field(default=1e-5, metadata=positive(0.1))
 
     def __post_init__(self) -> None:
-        check_fields(dataclasses.fields(self), self.fields())
+        self._check_fields()
         if self.attention_dimension % (4 * self.attention_heads):
             raise ConfigurationError(
                 f"architecture: attention_dimension is {self.attention_dimension}, expected a multiple of "
                 f"4 x attention_heads = {4 * self.attention_heads}"
             )
+        if self.source_vocabulary_size and self.embeddings == "shared":
+            raise ConfigurationError(
+                f"architecture: source_vocabulary_size is {self.source_vocabulary_size}, but embeddings are 'shared'"
+            )
+        self.check_special_pieces()
         self.check_sizes()
+
+    def _check_fields(self) -> None:
+        described, values = dataclasses.fields(self), self._values()
+        check_fields(described, values)
+        targets, sources = [], []
+        for each in described:
+            (sources if each.name.startswith("source_") else targets).append(each)
+        check_pieces(targets, values, self.vocabulary_size)
+        check_pieces(sources, values, self.source_size)
 
     @abstractmethod
     def check_sizes(self) -> None:
@@ -94,16 +133,6 @@ class Architecture(AttentionSizes, ABC):
         "cross" is from target to source, "encoder" and "decoder" are self-attention. Raises ConfigurationError where
         the network has no such attention.
         """
-
-    @property
-    def first_input_id(self) -> int:
-        """Id of the piece that the decoder reads before the first target piece."""
-        return {"bos": self.bos_id}[self.first_decoder_input]
-
-    @property
-    def never_generated_ids(self) -> tuple[int, ...]:
-        """Ids of the pieces that no translation has: all special pieces but eos."""
-        return self.pad_id, self.bos_id, self.unk_id
 
     @property
     def pre_norm(self) -> bool:
@@ -135,17 +164,25 @@ class Architecture(AttentionSizes, ABC):
         return cls(**arguments)
 
     def fields(self) -> dict[str, Any]:
-        """Return every field by its name, defaults too: what the engine reads."""
-        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        """Return every field by its name, defaults too, but those that are None: what the engine reads."""
+        written = self.to_json()
+        return {
+            name: value
+            for name, value in self._values().items()
+            if value is not None and (name not in _LEFT_OUT or name in written)
+        }
 
     def to_json(self) -> dict[str, Any]:
         """Return the manifest's object: every field but those that have their default; always the type."""
         defaults = {field.name: field.default for field in dataclasses.fields(self)}
         return {
             name: list(value) if isinstance(value, tuple) else value
-            for name, value in self.fields().items()
+            for name, value in self._values().items()
             if name == "type" or value != defaults[name]
         }
+
+    def _values(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
 
 
 def _is_sizes(field: "Field[Any]", value: object) -> bool:
@@ -158,6 +195,19 @@ class Shapes:
 
     def __init__(self) -> None:
         self.found: dict[str, tuple[int, ...]] = {}
+
+    def embeddings(self, architecture: Architecture) -> None:
+        """Add the matrices that embed pieces."""
+        self.found["embedding.weight"] = (architecture.vocabulary_size, architecture.model_dimension)
+        if architecture.embeddings == "separate":
+            self.found["source_embedding.weight"] = (architecture.source_size, architecture.model_dimension)
+
+    def output(self, architecture: Architecture) -> None:
+        """Add what the output projection has of its own."""
+        if architecture.output_projection == "untied":
+            self.found["output.weight"] = (architecture.vocabulary_size, architecture.model_dimension)
+        if architecture.output_bias:
+            self.found["output.bias"] = (architecture.vocabulary_size,)
 
     def linear(self, name: str, outputs: int, inputs: int, bias: bool) -> None:
         """Add a weight [outputs, inputs], and a bias [outputs] if `bias`."""

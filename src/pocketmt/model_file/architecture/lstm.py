@@ -12,10 +12,15 @@ class LstmArchitecture(Architecture):
     """Description of an LSTM encoder and decoder, whose equations are in `pocketmt.models.lstm`.
 
     The first encoder layer reads in both directions, with half of recurrent_dimension each; every other layer has all
-    of it. attention_dimension is heads times head size.
+    of it. attention_dimension is heads times head size. One matrix embeds both sides and is the output projection.
     """
 
     type: str = field(default="lstm", metadata=allowed("lstm"))
+    embeddings: str = field(default="shared", metadata=allowed("shared"))
+    output_projection: str = field(default="tied", metadata=allowed("tied"))
+    output_bias: bool = field(default=False, metadata=allowed(False))
+    scale_embeddings: bool = field(default=True, metadata=allowed(True))
+    first_decoder_input: str = field(default="bos", metadata=allowed("bos", "eos", "pad"))
     recurrent_dimension: int = field(metadata=bounds(2, MAXIMUM_DIMENSION))
     attention_heads: int = field(metadata=bounds(1, MAXIMUM_DIMENSION))
     attention_dimension: int = field(metadata=bounds(4, MAXIMUM_DIMENSION))

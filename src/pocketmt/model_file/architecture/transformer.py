@@ -1,11 +1,14 @@
 """The architecture of a Transformer, including students and pruned networks."""
 
-from dataclasses import dataclass, field, replace
-from typing import TypeGuard
+import dataclasses
+from dataclasses import MISSING, dataclass, field, replace
+from typing import Final, TypeGuard
 
 from pocketmt.errors import ConfigurationError
 from pocketmt.model_file.architecture.base import MAXIMUM_DIMENSION, Architecture, AttentionKind, Shapes
 from pocketmt.model_file.architecture.fields import allowed, bounds, check_size
+
+MAXIMUM_POSITION_OFFSET: Final = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +36,16 @@ class TransformerArchitecture(Architecture):
         attention_bias: whether the linear layers of attention have biases.
         decoder_autoregression: "self_attention" or "ssru".
         tied_decoder_layers: whether one layer's parameters are those of all decoder layers.
-        activation: of the feed-forward networks.
-        positions: how positions are encoded; "interleaved": sinusoids, sines in even elements and cosines in odd ones
-            (Vaswani et al. 2017, section 3.5).
+        activation: of the feed-forward networks; "relu"; "swish": x sigmoid(x); "gelu": x Phi(x), with the error
+            function; "gelu_tanh": its approximation by tanh; "gelu_sigmoid": x sigmoid(1.702 x) (Hendrycks and Gimpel
+            2016, section 2).
+        positions: how positions are encoded, by sinusoids of frequencies f_i, i from 0 below model_dimension / 2:
+            "interleaved": sines in even elements and cosines in odd ones, f_i = 10000^(-2i / model_dimension) (Vaswani
+            et al. 2017, section 3.5); "concatenated": the same, first all sines, then all cosines (Hugging Face's
+            Marian); "concatenated_inclusive": as that, with f_i = 10000^(-i / (model_dimension / 2 - 1)), so that the
+            last frequency is 1 / 10000 (Marian, M2M100).
+        position_offset: position of the first piece.
+        embedding_norm: whether there is a layer normalization after the sum of embedding and position, on both sides.
     """
 
     type: str = field(default="transformer", metadata=allowed("transformer"))
@@ -51,8 +61,12 @@ class TransformerArchitecture(Architecture):
     decoder_heads: tuple[int, ...] = ()
     decoder_cross_heads: tuple[int, ...] = ()
     decoder_feed_forward: tuple[int, ...] = ()
-    activation: str = field(default="relu", metadata=allowed("relu"))
-    positions: str = field(default="interleaved", metadata=allowed("interleaved"))
+    activation: str = field(default="relu", metadata=allowed("relu", "swish", "gelu", "gelu_tanh", "gelu_sigmoid"))
+    positions: str = field(
+        default="interleaved", metadata=allowed("interleaved", "concatenated", "concatenated_inclusive")
+    )
+    position_offset: int = field(default=0, metadata=bounds(0, MAXIMUM_POSITION_OFFSET))
+    embedding_norm: bool = field(default=False, metadata=allowed(False, True))
 
     def check_sizes(self) -> None:
         """Raise ConfigurationError where model_dimension is odd, or lists do not fit the layers."""
@@ -61,6 +75,8 @@ class TransformerArchitecture(Architecture):
                 f"architecture: model_dimension is {self.model_dimension}, expected an even number "
                 "(sine and cosine share the position encoding)"
             )
+        if self.positions == "concatenated_inclusive" and self.model_dimension < 4:
+            raise ConfigurationError("architecture: model_dimension is 2, positions 'concatenated_inclusive' need 4")
         for name, highest in self.unpruned_sizes().items():
             sizes = getattr(self, name)
             layers = self.encoder_layers if name.startswith("encoder") else self.stored_decoder_layers
@@ -90,9 +106,10 @@ class TransformerArchitecture(Architecture):
 
     @property
     def plain(self) -> bool:
-        """Whether it is the Transformer of Vaswani et al. 2017: self-attention, no pruned layers, none tied."""
-        pruned = any(getattr(self, name) for name in self.unpruned_sizes())
-        return self.decoder_autoregression == "self_attention" and not self.tied_decoder_layers and not pruned
+        """Whether it is the Transformer of Vaswani et al. 2017: no field that may be left out has another value."""
+        return all(
+            each.default is MISSING or getattr(self, each.name) == each.default for each in dataclasses.fields(self)
+        )
 
     def unpruned_sizes(self) -> dict[str, int]:
         """Return the fields that list sizes of pruned layers -> the size of an unpruned one."""
@@ -133,13 +150,16 @@ class TransformerArchitecture(Architecture):
     def parameter_shapes(self) -> dict[str, tuple[int, ...]]:
         """Return name and shape of every parameter, in the order of the network."""
         shapes = _TransformerShapes(self)
-        shapes.found["embedding.weight"] = (self.vocabulary_size, self.model_dimension)
+        shapes.embeddings(self)
+        shapes.embedding_norm("encoder")
         for index, sizes in enumerate(self.encoder_sizes()):
             shapes.layer(f"encoder.layers.{index}", sizes, recurrent=False)
         shapes.final_norm("encoder")
+        shapes.embedding_norm("decoder")
         for index, sizes in enumerate(self.decoder_sizes()):
             shapes.layer(f"decoder.layers.{index}", sizes, recurrent=self.decoder_autoregression == "ssru")
         shapes.final_norm("decoder")
+        shapes.output(self)
         return shapes.found
 
 
@@ -167,6 +187,10 @@ class _TransformerShapes(Shapes):
         self.linear(f"{layer}.feed_forward.inner", sizes.feed_forward, self.model, True)
         self.linear(f"{layer}.feed_forward.outer", self.model, sizes.feed_forward, True)
         self.norm(f"{layer}.feed_forward_norm", self.model)
+
+    def embedding_norm(self, stack: str) -> None:
+        if self.architecture.embedding_norm:
+            self.norm(f"{stack}.embedding_norm", self.model)
 
     def final_norm(self, stack: str) -> None:
         if self.architecture.pre_norm:
