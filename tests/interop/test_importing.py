@@ -13,6 +13,7 @@ from pocketmt.interop.foreign_tensor import Float32, ForeignTensor, of_array, st
 from pocketmt.interop.formats import read_foreign
 from pocketmt.interop.importing import write_foreign
 from pocketmt.model_file import TransformerArchitecture, open_model
+from pocketmt.text.stored_vocabulary import StoredVocabularies
 from pocketmt.text.vocabulary_training import train_vocabulary
 
 
@@ -36,7 +37,12 @@ def model() -> ForeignModel:
         for name, shape in architecture.parameter_shapes().items()
     }
     metadata = ForeignMetadata(source_language="en", target_language="de", licence="CC-BY-4.0")
-    return ForeignModel(architecture=architecture, tensors=tensors, vocabulary=vocabulary.model, metadata=metadata)
+    return ForeignModel(
+        architecture=architecture,
+        tensors=tensors,
+        vocabularies=StoredVocabularies(vocabulary.stored),
+        metadata=metadata,
+    )
 
 
 def test_weights_and_description_are_those_of_the_model(model: ForeignModel, tmp_path: Path) -> None:

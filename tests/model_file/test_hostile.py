@@ -144,6 +144,15 @@ def alter(name: str, value: object) -> Callable[[Json], Json]:
     return lambda about: {**about, name: value}
 
 
+def with_table(table: object, **members: object) -> Callable[[Json], Json]:
+    vocabulary = {"encoding": "xz", "bytes": 1, "normalization": "none", "table": table, **members}
+    return alter("vocabulary", vocabulary)
+
+
+def without_table(**members: object) -> Callable[[Json], Json]:
+    return alter("vocabulary", {"encoding": "xz", "bytes": 1, "normalization": "none", **members})
+
+
 def alter_architecture(**changes: object) -> Callable[[Json], Json]:
     return lambda about: {**about, "architecture": {**about["architecture"], **changes}}
 
@@ -172,7 +181,26 @@ MANIFEST_ATTACKS: list[tuple[Callable[[Json], Json], str]] = [
     (alter("vocabulary", {"encoding": "gzip", "bytes": 1, "normalization": "nfkc"}), "encoding is 'gzip'"),
     (alter("vocabulary", {"encoding": "xz", "bytes": 2**40, "normalization": "nfkc"}), "bytes is 1099511627776"),
     (alter("vocabulary", {"encoding": "xz", "bytes": -1, "normalization": "nfkc"}), "bytes is -1"),
-    (alter("vocabulary", {"encoding": "xz", "bytes": 1, "normalization": "none"}), "normalization is 'none'"),
+    (alter("vocabulary", {"encoding": "xz", "bytes": 1, "normalization": "nfd"}), "normalization is 'nfd'"),
+    (alter("vocabulary", {"encoding": "xz", "bytes": 1, "normalization": ["nfkc"]}), "normalization is"),
+    (
+        alter("vocabulary", {"encoding": "xz", "bytes": 1, "normalization": "nfkc", "order": 1}),
+        "unknown member 'order'",
+    ),
+    (
+        alter("vocabulary", {"encoding": "xz", "bytes": 1, "normalization": "nfkc", "table": "source"}),
+        "exactly encoding",
+    ),
+    (with_table({"encoding": "zip", "bytes": 1}), "table: encoding is 'zip'"),
+    (with_table({"encoding": "xz", "bytes": 2**40}), "table: bytes is 1099511627776"),
+    (with_table({"encoding": "xz", "bytes": 1}), "tensor 'vocabulary.table' is missing"),
+    (with_table({"encoding": "xz", "bytes": 1}, verbatim="</s>"), "verbatim is not a list"),
+    (with_table({"encoding": "xz", "bytes": 1}, verbatim=[]), "verbatim is not a list"),
+    (with_table({"encoding": "xz", "bytes": 1}, verbatim=["a" * 300]), "strings of 1 to 256"),
+    (with_table({"encoding": "xz", "bytes": 1}, language_codes=1), "language_codes is 1"),
+    (without_table(language_codes=True), "need a table"),
+    (without_table(verbatim=["</s>"]), "need a table"),
+    (alter("target_vocabulary", {"encoding": "xz", "bytes": 1, "normalization": "nfkc"}), "target_vocabulary is there"),
     (alter_architecture(type="gru"), "type is 'gru'"),
     (alter_architecture(encoder_layers=10**9), "encoder_layers is 1000000000"),
     (alter_architecture(encoder_layers=0), "encoder_layers is 0"),

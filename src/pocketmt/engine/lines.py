@@ -8,7 +8,7 @@ from pocketmt.engine import _native
 from pocketmt.engine.line_parts import DividedLine
 from pocketmt.engine.options import Search
 from pocketmt.engine.results import DetailedHypothesis, Hypothesis, best_text, describe, join, source_pieces
-from pocketmt.text.vocabulary import Vocabulary
+from pocketmt.text.vocabulary import Vocabularies
 
 Result = TypeVar("Result")
 
@@ -17,10 +17,10 @@ class PendingLines:
     """Lines that are being translated; the results may be taken once, by one of the methods."""
 
     def __init__(
-        self, model: _native.Model, vocabulary: Vocabulary, lines: Sequence[DividedLine], search: Search
+        self, model: _native.Model, vocabularies: Vocabularies, lines: Sequence[DividedLine], search: Search
     ) -> None:
         """Start the translation; raises EngineError as `Search.prefixes` does."""
-        self._vocabulary = vocabulary
+        self._vocabularies = vocabularies
         self._lines = lines
         self._search = search
         self._counts = [len(line.sentences) for line in lines]
@@ -36,7 +36,7 @@ class PendingLines:
         if self._search.replace_unknowns:
             return [hypotheses[0].text for hypotheses in self.details()]
         texts = [
-            line.join(best_text(self._vocabulary, hypotheses[0][0]) for hypotheses in sentences)
+            line.join(best_text(self._vocabularies.target, hypotheses[0][0]) for hypotheses in sentences)
             for line, sentences in zip(self._lines, self._by_line(self._pending.result()), strict=True)
         ]
         if self._search.checks is not None:
@@ -57,9 +57,9 @@ class PendingLines:
 
     def _line(self, line: DividedLine, sentences: list[list["_native.Details"]]) -> list[DetailedHypothesis]:
         described = [
-            [describe(self._vocabulary, pieces, each, self._search) for each in hypotheses]
+            [describe(self._vocabularies, pieces, each, self._search) for each in hypotheses]
             for pieces, hypotheses in zip(
-                source_pieces(self._vocabulary, line.text, line.sentences), sentences, strict=True
+                source_pieces(self._vocabularies.source, line.text, line.sentences), sentences, strict=True
             )
         ]
         if not described:

@@ -1,4 +1,4 @@
-"""Loading of model files: a native model and its vocabulary."""
+"""Loading of model files: a native model and its vocabularies."""
 
 import mmap
 import os
@@ -7,18 +7,18 @@ from functools import partial
 
 from pocketmt.engine import _native
 from pocketmt.errors import DataError, ModelFileError
-from pocketmt.model_file import Architecture, ModelFile, open_model
+from pocketmt.model_file import ModelFile, open_model
 from pocketmt.model_file.activations.activation_quantization import StoredLogarithmicActivations
 from pocketmt.model_file.matrices.entropy_coding import coded_name
 from pocketmt.model_file.matrices.sparse import weights_name
 from pocketmt.model_file.reader import DAMAGED
-from pocketmt.text.vocabulary import Vocabulary
+from pocketmt.text.vocabulary import Vocabularies
 
 
 def load_model(
     path: str | os.PathLike[str], workers: int, pin_workers: bool, instruction_set: str | None
-) -> tuple[_native.Model, Vocabulary, dict[str, object]]:
-    """Open a model file and pack its weights; returns the model, its vocabulary and the manifest.
+) -> tuple[_native.Model, Vocabularies, dict[str, object]]:
+    """Open a model file and pack its weights; returns the model, its vocabularies and the manifest.
 
     Raises:
         ModelFileError: the file is broken.
@@ -26,12 +26,11 @@ def load_model(
     """
     with open_model(path) as file:
         try:
-            vocabulary = Vocabulary(file.vocabulary())
-            _check_size(vocabulary, file.architecture)
+            vocabularies = file.vocabularies()
             model = native_model(file, workers, instruction_set, pin_workers)
         except (DataError, ModelFileError) as error:
             raise ModelFileError(f"{os.fspath(path)}: {error}. {DAMAGED}") from error
-        return model, vocabulary, file.manifest
+        return model, vocabularies, file.manifest
 
 
 def native_model(
@@ -72,13 +71,6 @@ def _tensors(file: ModelFile) -> dict[str, tuple[str, tuple[int, ...], int, int]
         _, _, offset, size = places.pop(weights_name(name))
         places[name] = (*file.layout(name), offset, size)
     return places
-
-
-def _check_size(vocabulary: Vocabulary, architecture: Architecture) -> None:
-    if len(vocabulary) != architecture.vocabulary_size:
-        raise ModelFileError(
-            f"the vocabulary has {len(vocabulary)} pieces, the embedding {architecture.vocabulary_size} rows"
-        )
 
 
 def _page_release(buffer: memoryview) -> Callable[[int, int], None] | None:

@@ -9,8 +9,7 @@ from pocketmt.engine.arguments import check_flag, check_integer, check_lines, ch
 from pocketmt.engine.checks import TranslationChecks
 from pocketmt.engine.tokenizer import Tokenizer
 from pocketmt.errors import EngineError
-from pocketmt.text.normalization import normalize
-from pocketmt.text.vocabulary import SPACE, UNK, Vocabulary
+from pocketmt.text.vocabulary import SPACE, Vocabulary
 
 DEFAULT_BEAM_SIZE: Final = 4
 HIGHEST_NUMBER: Final = (1 << 31) - 1
@@ -133,7 +132,7 @@ def check_options(
 
     Args:
         options: what the caller gave.
-        vocabulary: of the model.
+        vocabulary: of the target.
         n_best: translations of each sentence.
         scores: whether scores are needed.
         alignment: whether alignments are needed.
@@ -213,8 +212,8 @@ def _prefix(text: object, vocabulary: Vocabulary) -> list[int]:
     if text is None:
         return []
     ids = vocabulary.encode(check_text(text, "target_prefix"))
-    if UNK in ids:
-        unknown = vocabulary.encode_as_pieces(str(text))[ids.index(UNK)]
+    if vocabulary.ids.unk in ids:
+        unknown = vocabulary.encode_as_pieces(str(text))[ids.index(vocabulary.ids.unk)]
         raise EngineError(f"target_prefix has {unknown!r}, which no piece of the vocabulary has: leave it out")
     return ids
 
@@ -236,7 +235,7 @@ def _sequences(sequences: Sequence[Sequence[str]], vocabulary: Vocabulary) -> li
 def _suppressed_texts(texts: Sequence[str], vocabulary: Vocabulary) -> _native.SuppressedTexts | None:
     surfaces = []
     for text in check_lines(texts, "suppressed_texts"):
-        normalized = normalize(text)
+        normalized = vocabulary.normalize(text)
         surface = (SPACE + normalized.replace(" ", SPACE)).encode("utf-8", "replace")
         if not normalized:
             raise EngineError(f"suppressed_texts has {text!r}, which is no text: leave it out")

@@ -8,7 +8,7 @@ from pocketmt.engine import _native
 from pocketmt.engine.alignment import Alignment, join_alignments, make_alignment
 from pocketmt.engine.line_parts import DividedLine
 from pocketmt.engine.options import Search
-from pocketmt.text.vocabulary import UNK, Vocabulary
+from pocketmt.text.vocabulary import Vocabularies, Vocabulary
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,22 +41,23 @@ def best_text(vocabulary: Vocabulary, ids: Sequence[int]) -> str:
 
 
 def describe(
-    vocabulary: Vocabulary, source: Sequence[str], details: "_native.Details", search: Search
+    vocabularies: Vocabularies, source: Sequence[str], details: "_native.Details", search: Search
 ) -> DetailedHypothesis:
     """Return the translation of one sentence.
 
     Args:
-        vocabulary: of the model.
+        vocabularies: of the model.
         source: the pieces of the sentence.
         details: the engine's result.
         search: says what was asked for.
     """
     ids, score, token_scores, attention = details
+    vocabulary = vocabularies.target
     pieces = vocabulary.pieces(ids)
     text = best_text(vocabulary, ids)
     rows = tuple(tuple(row[: len(source)]) for row in attention)
-    if search.replace_unknowns and UNK in ids:
-        _replace_unknowns(vocabulary, ids, pieces, make_alignment(source, pieces, rows))
+    if search.replace_unknowns and vocabulary.ids.unk in ids:
+        _replace_unknowns(vocabularies, ids, pieces, make_alignment(source, pieces, rows))
         text = " ".join(vocabulary.decode_pieces(pieces).splitlines())
     alignment = make_alignment(source, pieces, rows) if search.alignment else None
     return DetailedHypothesis(text, score, tuple(pieces), tuple(token_scores[: len(ids)]), alignment)
@@ -77,20 +78,21 @@ def join(line: DividedLine, parts: Sequence[DetailedHypothesis], search: Search)
 def source_pieces(vocabulary: Vocabulary, line: str, sentences: Sequence[Sequence[int]]) -> list[list[str]]:
     """Return the pieces of each sentence of a line; unknown characters are kept as they are."""
     pieces = [vocabulary.pieces(ids) for ids in sentences]
-    if any(UNK in ids for ids in sentences):
+    unk = vocabulary.ids.unk
+    if any(unk in ids for ids in sentences):
         whole = vocabulary.encode_as_pieces(line)
-        unknown = [piece for piece, id in zip(whole, vocabulary.encode(line), strict=True) if id == UNK]
-        places = [(each, index) for each, ids in enumerate(sentences) for index, id in enumerate(ids) if id == UNK]
+        unknown = [piece for piece, id in zip(whole, vocabulary.encode(line), strict=True) if id == unk]
+        places = [(each, index) for each, ids in enumerate(sentences) for index, id in enumerate(ids) if id == unk]
         for (each, index), text in zip(places, unknown, strict=False):
             pieces[each][index] = text
     return pieces
 
 
-def _replace_unknowns(vocabulary: Vocabulary, ids: Sequence[int], pieces: list[str], alignment: Alignment) -> None:
+def _replace_unknowns(vocabularies: Vocabularies, ids: Sequence[int], pieces: list[str], alignment: Alignment) -> None:
     """Replace unknown pieces by the source piece with the most attention, if that is unknown, or else by its word."""
     for source, target in alignment.piece_links():
-        if ids[target] != UNK:
+        if ids[target] != vocabularies.target.ids.unk:
             continue
         piece = alignment.source_pieces[source]
         word = bisect_right(alignment.source_word_starts, source) - 1
-        pieces[target] = alignment.source_words[word] if vocabulary.id(piece) is not None else piece
+        pieces[target] = alignment.source_words[word] if vocabularies.source.id(piece) is not None else piece

@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from pocketmt.text.normalization import normalize
 from pocketmt.text.vocabulary import Vocabulary
 
 SENTENCE_END: Final = (".", "!", "?", "…")
@@ -24,7 +23,7 @@ def encode_line(vocabulary: Vocabulary, line: str, limit: int) -> list[list[int]
     if len(ids) <= limit:
         return [ids] if ids else []
     segments: list[list[int]] = []
-    for text in _pack(vocabulary, _sentences(normalize(line)), limit):
+    for text in _pack(vocabulary, _sentences(vocabulary.normalize(line)), limit):
         ids = vocabulary.encode(text)
         segments.extend(ids[start : start + limit] for start in range(0, len(ids), limit))
     return segments

@@ -8,23 +8,26 @@ from pocketmt.text.vocabulary import Vocabulary
 
 
 class Tokenizer:
-    """The vocabulary of a model, which source and target language share.
+    """A vocabulary of a model: of both languages, or of one.
 
-    A piece is an entry of the vocabulary, as SentencePiece writes it ("▁" for a space); an id is its place. Ids 0 to 3
-    are padding, beginning of sentence, end of sentence and unknown.
+    A piece is an entry of the vocabulary, as SentencePiece writes it ("▁" for a space); an id is its place.
+
+    Attributes:
+        special_ids: ids of padding, beginning of sentence, end of sentence and unknown; None: there is no such piece.
     """
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self._vocabulary = vocabulary
+        self.special_ids = vocabulary.ids
 
     def __len__(self) -> int:
         """Return the number of pieces, special pieces included."""
         return len(self._vocabulary)
 
     def encode(self, text: str) -> list[int]:
-        """Return the piece ids of a text after Unicode normalization (NFKC), without beginning and end of sentence.
+        """Return the piece ids of a text after the model's normalization, without beginning and end of sentence.
 
-        Characters that the vocabulary lacks have the id 3 (unknown).
+        Characters that the vocabulary lacks have the id of the unknown piece.
         """
         return self._vocabulary.encode(check_text(text, "text"))
 

@@ -44,7 +44,8 @@ class Translator:
 
     Attributes:
         manifest: what the model file says of itself: languages, recipe, licence and more (docs/model-file.md).
-        tokenizer: the vocabulary.
+        tokenizer: the vocabulary of the source.
+        target_tokenizer: that of the target; the same object where both sides share one.
         workers: as given.
 
     Raises:
@@ -68,10 +69,13 @@ class Translator:
         longest_sentence = check_integer("longest_sentence", longest_sentence, 1, HIGHEST_NUMBER)
         pin_workers = check_flag("pin_workers", pin_workers)
         loaded = load_model(resolve_model(model), workers, pin_workers, instruction_set)
-        self._model, self._vocabulary, self.manifest = loaded
-        self.tokenizer = Tokenizer(self._vocabulary)
+        self._model, self._vocabularies, self.manifest = loaded
+        self.tokenizer = Tokenizer(self._vocabularies.source)
+        self.target_tokenizer = self.tokenizer
+        if not self._vocabularies.shared:
+            self.target_tokenizer = Tokenizer(self._vocabularies.target)
         self._divider = LineDivider(
-            self._vocabulary,
+            self._vocabularies.source,
             self.source_language,
             longest_segment=longest_segment,
             longest_sentence=longest_sentence,
@@ -113,7 +117,7 @@ class Translator:
 
     def decode(self, ids: Sequence[int]) -> str:
         """Return the text of the piece ids of a translation (see `Tokenizer.decode`)."""
-        return self.tokenizer.decode(ids)
+        return self.target_tokenizer.decode(ids)
 
     def translate(self, lines: Iterable[str], **options: Unpack[TranslationOptions]) -> list[str]:
         """Return the translation of each line; that of a line without text is empty.
@@ -236,7 +240,7 @@ class Translator:
         Raises EngineError if an id is out of range.
         """
         values = array("f", self._model.logits(source, target))
-        size = len(self._vocabulary)
+        size = len(self._vocabularies.target)
         return [values[start : start + size].tolist() for start in range(0, len(values), size)]
 
     def _translate_chunks(self, chunks: Iterable[Sequence[str]], ahead: int, search: Search) -> Iterator[list[str]]:
@@ -260,14 +264,14 @@ class Translator:
         last_key, last_search = self._last_check
         if last_search is not None and key == last_key:
             return replace(last_search, checks=None if last_search.checks is None else TranslationChecks())
-        search = check_options(options, self._vocabulary, n_best=n_best, scores=scores, alignment=alignment)
+        search = check_options(options, self._vocabularies.target, n_best=n_best, scores=scores, alignment=alignment)
         if all(type(value) in _UNCHANGEABLE for value in values):
             self._last_check = key, search
         return search
 
     def _start(self, lines: Iterable[str], search: Search) -> PendingLines:
         divided = [self._divider.divide(line, split=search.split) for line in check_lines(lines)]
-        return PendingLines(self._model, self._vocabulary, divided, search)
+        return PendingLines(self._model, self._vocabularies, divided, search)
 
     def _in_background(self) -> BackgroundTranslations:
         with self._starting:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pocketmt.interop.foreign_tensor import Tensor
 from pocketmt.model_file.architecture import Architecture
 from pocketmt.model_file.manifest import DEFAULT_UNIT
+from pocketmt.text.stored_vocabulary import StoredVocabularies
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,13 +28,13 @@ class ForeignModel:
     Attributes:
         architecture: of the network.
         tensors: every parameter of the architecture and nothing else, by our name.
-        vocabulary: serialized SentencePiece model.
+        vocabularies: of the source and the target.
         metadata: languages, licence, description.
         notes: what a user should know, such as a setting of the model that is an option of `pocketmt translate`.
     """
 
     architecture: Architecture
     tensors: Mapping[str, Tensor]
-    vocabulary: bytes
+    vocabularies: StoredVocabularies
     metadata: ForeignMetadata = field(default_factory=ForeignMetadata)
     notes: tuple[str, ...] = ()

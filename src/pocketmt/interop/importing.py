@@ -13,6 +13,7 @@ from pocketmt.interop.foreign_model import ForeignMetadata, ForeignModel
 from pocketmt.interop.foreign_tensor import ForeignTensor, Tensor
 from pocketmt.interop.formats import read_foreign
 from pocketmt.model_file.manifest import DEFAULT_UNIT, FORMAT_VERSION
+from pocketmt.model_file.vocabularies import vocabulary_members
 from pocketmt.model_file.writer import StreamedTensor, write_model
 
 
@@ -59,7 +60,7 @@ def write_foreign(model: ForeignModel, output: str | os.PathLike[str]) -> int:
     """Write a model file; returns its size in bytes, and raises as `import_model` does."""
     _check_tensors(model)
     stored = {name: _streamed(name, model.tensors[name]) for name in model.architecture.parameter_shapes()}
-    return write_model(output, _manifest(model), stored, model.vocabulary)
+    return write_model(output, _manifest(model), stored, model.vocabularies)
 
 
 def _check_tensors(model: ForeignModel) -> None:
@@ -94,7 +95,7 @@ def _manifest(model: ForeignModel) -> dict[str, object]:
     return unit | {
         "format_version": FORMAT_VERSION,
         "architecture": model.architecture.to_json(),
-        "vocabulary": {"encoding": "xz", "bytes": len(model.vocabulary), "normalization": "nfkc"},
+        **vocabulary_members(model.vocabularies),
         "languages": {"source": metadata.source_language, "target": metadata.target_language},
         "schemes": [],
         "matrices": {},

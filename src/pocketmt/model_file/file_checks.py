@@ -6,7 +6,7 @@ from typing import Final
 from pocketmt.errors import ModelFileError
 from pocketmt.model_file.container.header import Header
 from pocketmt.model_file.container.stream_writer import DIGEST_CHARACTERS
-from pocketmt.model_file.manifest import VOCABULARY_TENSOR, CheckedManifest
+from pocketmt.model_file.manifest import CheckedManifest
 from pocketmt.model_file.matrices.entropy_coding import coded_name
 from pocketmt.model_file.matrices.row_groups import MAXIMUM_GROUPED, StoredRowGroup, groups_layout
 from pocketmt.model_file.matrices.sparse import weights_name
@@ -40,7 +40,9 @@ def check_digest(buffer: memoryview, raw: memoryview, header: Header) -> None:
 def check_tensors(header: Header, manifest: CheckedManifest) -> None:
     """Raise ModelFileError unless the file has exactly the tensors that its manifest asks for, in dtype and shape."""
     expected = {**manifest.tensors, **_group_tensors(header, manifest)}
-    of_any_size = {VOCABULARY_TENSOR: "U8"} | {weights_name(name): "F32" for name in manifest.sparse}
+    of_any_size = dict.fromkeys(manifest.vocabularies.tensors, "U8") | {
+        weights_name(name): "F32" for name in manifest.sparse
+    }
     if manifest.shortlist is not None:
         of_any_size[SHORTLIST_TENSOR] = "U8"
     for coded in coded_tensors(header, manifest):

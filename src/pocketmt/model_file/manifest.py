@@ -21,10 +21,9 @@ from pocketmt.model_file.matrices.sparse import kept_layout, kept_name, sparse_f
 from pocketmt.model_file.matrices.stored_form import StoredForm, TensorLayout
 from pocketmt.model_file.matrices.stored_forms import form_from_json
 from pocketmt.model_file.shortlist import StoredShortlist, shortlist_from_json
+from pocketmt.model_file.vocabularies import TARGET_VOCABULARY, VocabularyEntries, vocabularies_from_json
 
 FORMAT_VERSION: Final = 1
-VOCABULARY_TENSOR: Final = "vocabulary"
-MAXIMUM_VOCABULARY_BYTES: Final = 64 << 20
 MAXIMUM_ROW_GROUPS: Final = 256  # of one matrix
 DEFAULT_UNIT: Final = "sentence"
 UNITS: Final = (DEFAULT_UNIT, "line", "document")
@@ -42,7 +41,7 @@ _MEMBERS: Final = {
     "training": _OBJECT,
     "description": _TEXT,
 }
-_OPTIONAL: Final = {"coding", "vectors", "sparse", "products", "activations", "shortlist", "unit"}
+_OPTIONAL: Final = {"coding", "vectors", "sparse", "products", "activations", "shortlist", "unit", TARGET_VOCABULARY}
 _TYPES: Final[dict[str, type]] = {_OBJECT: dict, _TEXT: str, "a list": list}
 
 
@@ -52,7 +51,7 @@ class CheckedManifest:
 
     architecture: Architecture
     languages: tuple[str, str]  # source, target
-    vocabulary_bytes: int
+    vocabularies: VocabularyEntries
     matrices: dict[str, tuple[StoredRowGroup, ...]]  # including vector groups
     vector_groups: VectorGroups
     sparse: tuple[str, ...]  # fp32 matrices stored without their zeros
@@ -100,7 +99,7 @@ def check_manifest(manifest: dict[str, object]) -> CheckedManifest:
     return CheckedManifest(
         architecture=architecture,
         languages=languages,
-        vocabulary_bytes=_vocabulary_bytes(manifest["vocabulary"]),
+        vocabularies=vocabularies_from_json(manifest, architecture),
         matrices=matrices,
         vector_groups=vector_groups,
         sparse=sparse,
@@ -149,22 +148,6 @@ def _unit(value: object) -> str:
     if value not in UNITS:
         raise NewerFileError(f"manifest: unit {value!r:.40} is unknown here (known: {', '.join(UNITS)})")
     return value
-
-
-def _vocabulary_bytes(value: object) -> int:
-    where = "manifest: vocabulary"
-    _check_members(value, ("encoding", "bytes", "normalization"), where)
-    assert isinstance(value, dict)
-    if value["encoding"] != "xz":
-        raise ModelFileError(f"{where}: encoding is {value['encoding']!r:.40}, expected 'xz'")
-    if value["normalization"] != "nfkc":
-        raise ModelFileError(f"{where}: normalization is {value['normalization']!r:.40}, expected 'nfkc'")
-    size = value["bytes"]
-    if type(size) is not int or not 1 <= size <= MAXIMUM_VOCABULARY_BYTES:
-        raise ModelFileError(
-            f"{where}: bytes is {size!r:.40}, expected a whole number from 1 to {MAXIMUM_VOCABULARY_BYTES}"
-        )
-    return size
 
 
 def _forms(value: object) -> list[StoredForm]:

@@ -22,11 +22,10 @@ from pocketmt.model_file.container.file_compression import decompress as decompr
 from pocketmt.model_file.container.file_compression import is_compressed
 from pocketmt.model_file.container.header import Header, TensorEntry, header_bytes, parse_header
 from pocketmt.model_file.container.strict_json import parse_object
-from pocketmt.model_file.container.xz_tensor import decompress
 from pocketmt.model_file.errors import NewerFileError
 from pocketmt.model_file.file_checks import check_digest as check_file_digest
 from pocketmt.model_file.file_checks import check_tensors, coded_tensors
-from pocketmt.model_file.manifest import VOCABULARY_TENSOR, CheckedManifest, check_manifest
+from pocketmt.model_file.manifest import CheckedManifest, check_manifest
 from pocketmt.model_file.matrices.entropy_coding import coded_name, decode
 from pocketmt.model_file.matrices.group_checks import check_group
 from pocketmt.model_file.matrices.grouped_vectors import VectorGroups
@@ -34,6 +33,9 @@ from pocketmt.model_file.matrices.row_groups import StoredRowGroup, group_of_row
 from pocketmt.model_file.matrices.sparse import check_kept, expand, kept_name, weights_name
 from pocketmt.model_file.matrices.stored_form import TensorLayout
 from pocketmt.model_file.shortlist import SHORTLIST_TENSOR, StoredShortlist, read_shortlist
+from pocketmt.model_file.vocabularies import check_vocabulary_sizes, special_ids
+from pocketmt.text.stored_vocabulary import StoredVocabularies
+from pocketmt.text.vocabulary import Vocabularies, load_vocabularies
 
 DAMAGED: Final = "Copy or download the file again, or pack it again"
 
@@ -52,6 +54,7 @@ class ModelFile:
         sparse: fp32 matrix that the file holds without its zeros -> its shape; `data` inserts the zeros.
         activation_quantization: of the inputs of quantized matrices; None: dynamic, 8 bits with a scale for each row.
         activation_ranges: operations that are quantized within trained ranges; None: none are.
+        vocabulary_tensors: names of the tensors with SentencePiece models and id tables.
         stored_shortlist: the manifest's entry of the lexical shortlist; None: the file has none.
         coded: entropy-coded tensor -> its row group; `tensors` has it by its `coded_name`.
         buffer: the whole file, mapped or decompressed, read-only; it may be used until close.
@@ -81,7 +84,8 @@ class ModelFile:
         self.coded: Mapping[str, StoredRowGroup] = MappingProxyType(coded_tensors(header, checked))
         self.buffer: memoryview = buffer
         self.file_bytes = file_bytes
-        self._vocabulary_bytes = checked.vocabulary_bytes
+        self.vocabulary_tensors: tuple[str, ...] = checked.vocabularies.tensors
+        self._vocabularies = checked.vocabularies
 
     def data(self, name: str) -> memoryview:
         """Return the bytes of a tensor without copying; those in `coded` or `sparse` are decoded at each call.
@@ -113,8 +117,26 @@ class ModelFile:
         return group_of_row(matrix, self.matrices[matrix], self.data(name)) if name in self.tensors else None
 
     def vocabulary(self) -> bytes:
-        """Return the serialized SentencePiece model; raises ModelFileError if it cannot be decompressed."""
-        return decompress(VOCABULARY_TENSOR, self.data(VOCABULARY_TENSOR), self._vocabulary_bytes)
+        """Return the source's serialized SentencePiece model; raises as `stored_vocabularies` does."""
+        return self.stored_vocabularies().source.model
+
+    def stored_vocabularies(self) -> StoredVocabularies:
+        """Return what the vocabularies are made from.
+
+        Raises ModelFileError if a tensor cannot be decompressed, or does not hold what the manifest states.
+        """
+        return self._vocabularies.read({name: self.data(name) for name in self.vocabulary_tensors})
+
+    def vocabularies(self) -> Vocabularies:
+        """Return the vocabularies, ready for use.
+
+        Raises:
+            ModelFileError: as `stored_vocabularies` does, or a vocabulary does not fit the architecture.
+            DataError: a SentencePiece model or an id table is invalid.
+        """
+        found = load_vocabularies(self.stored_vocabularies(), *special_ids(self.architecture))
+        check_vocabulary_sizes((len(found.source), len(found.target)), self.architecture)
+        return found
 
     def shortlist(self) -> bytes | None:
         """Return the shortlist as the engine reads it; None if the file has none.

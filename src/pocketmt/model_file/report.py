@@ -10,7 +10,6 @@ from typing import Final
 from pocketmt.model_file.activations.activation_quantization import StoredActivationQuantization
 from pocketmt.model_file.activations.activation_ranges import StoredActivationRanges, ranges_name
 from pocketmt.model_file.architecture import Architecture
-from pocketmt.model_file.manifest import VOCABULARY_TENSOR
 from pocketmt.model_file.matrices.entropy_coding import coded_name
 from pocketmt.model_file.matrices.row_groups import StoredRowGroup
 from pocketmt.model_file.matrices.sparse import kept_name, weights_name
@@ -64,7 +63,7 @@ class ModelReport:
         range_bytes: ranges of activations, in fp32.
         shortlist: number of its pieces, in words; empty: the file has none.
         shortlist_bytes: the compressed shortlist.
-        vocabulary_bytes: the compressed SentencePiece model.
+        vocabulary_bytes: the compressed SentencePiece models and id tables.
         container_bytes: header, manifest and padding.
         compressed_bytes: bytes saved by compression of the whole file.
         file_bytes: the sum of all other sizes, minus compressed_bytes.
@@ -187,7 +186,7 @@ def _report(path: str, file: ModelFile) -> ModelReport:
     shapes = file.architecture.parameter_shapes()
     matrices = tuple(_matrix(file, name, shape) for name, shape in shapes.items() if len(shape) == 2)
     parameters = sum(math.prod(shape) for shape in shapes.values())
-    vocabulary_bytes = file.tensors[VOCABULARY_TENSOR].size
+    vocabulary_bytes = sum(file.tensors[name].size for name in file.vocabulary_tensors)
     vector_groups = tuple(
         _matrix(file, name, (len(vectors), *shapes[vectors[0]])) for name, vectors in file.vector_groups.items()
     )

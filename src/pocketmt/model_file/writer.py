@@ -14,9 +14,9 @@ from pocketmt.model_file.container.stream_writer import (
     StreamedTensor,
     write_container,
 )
-from pocketmt.model_file.container.xz_tensor import compress
-from pocketmt.model_file.manifest import VOCABULARY_TENSOR
 from pocketmt.model_file.reader import open_model
+from pocketmt.model_file.vocabularies import vocabulary_tensors
+from pocketmt.text.stored_vocabulary import StoredVocabularies, stored_vocabularies
 
 __all__ = ["FileTensor", "OversizedError", "StoredTensor", "StreamedTensor", "write_model"]
 
@@ -34,7 +34,7 @@ def write_model(
     path: str | os.PathLike[str],
     manifest: Mapping[str, object],
     tensors: Mapping[str, FileTensor],
-    vocabulary: bytes,
+    vocabulary: bytes | StoredVocabularies,
     maximum_size: int | None = None,
 ) -> int:
     """Write a model file; an older one is replaced when the new one is complete, checked and on the disk.
@@ -44,7 +44,7 @@ def write_model(
         manifest: the whole manifest (docs/reference/model-file.md). With `coding`, a file is compressed if that makes
             it smaller.
         tensors: parameters and codes, in the order of the file; streamed ones are read when they are written.
-        vocabulary: the serialized SentencePiece model.
+        vocabulary: the vocabularies; or one serialized SentencePiece model, which source and target share.
         maximum_size: most bytes of the file; None: no limit.
 
     Returns:
@@ -59,8 +59,11 @@ def write_model(
     target = Path(path)
     if target.exists() and not (target.is_file() or target.is_dir()):
         raise ModelFileError(f"{target} is no regular file: a model file is read back before it is kept; name another")
-    compressed = compress(vocabulary)
-    stored: dict[str, FileTensor] = {**tensors, VOCABULARY_TENSOR: StoredTensor("U8", (len(compressed),), compressed)}
+    rows = vocabulary_tensors(stored_vocabularies(vocabulary))
+    stored: dict[str, FileTensor] = {
+        **tensors,
+        **{name: StoredTensor("U8", (len(row),), row) for name, row in rows.items()},
+    }
     try:
         with atomic_write(target) as stream:
             if "coding" in manifest:

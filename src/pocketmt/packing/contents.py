@@ -12,6 +12,7 @@ from pocketmt.quantization import Scheme
 from pocketmt.quantization.activations.base import ActivationQuantization
 from pocketmt.quantization.row_groups import QuantizedMatrix, RowGroup
 from pocketmt.recipes.activations import FullQuantization
+from pocketmt.text.stored_vocabulary import StoredVocabularies
 from pocketmt.training.trained_model import TrainedModel
 
 FLOAT32: Final = "float32"
@@ -48,7 +49,8 @@ class ModelContents:
 
     weights: Mapping[str, Tensor]  # the state dict: every parameter of the architecture and nothing else
     architecture: Architecture
-    vocabulary: bytes  # serialized SentencePiece model of architecture.vocabulary_size pieces
+    # Of the architecture's sizes and special ids; or one serialized SentencePiece model that both sides share.
+    vocabulary: bytes | StoredVocabularies
     schemes: Schemes  # of the matrices and vectors
     metadata: ModelMetadata
     # Codes and parameters of matrices that training has quantized, stored unchanged; the schemes quantize the others.

@@ -25,7 +25,7 @@ def foreign_model_of(file: ModelFile) -> ForeignModel:
             name: ForeignTensor(shape, partial(_blocks, file, name, grouped.get(name)))
             for name, shape in shapes.items()
         },
-        vocabulary=file.vocabulary(),
+        vocabularies=file.stored_vocabularies(),
         metadata=ForeignMetadata(
             source_language=file.source_language,
             target_language=file.target_language,

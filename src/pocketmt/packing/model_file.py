@@ -7,10 +7,11 @@ import torch
 from torch import Tensor
 
 from pocketmt import __version__
-from pocketmt.errors import ConfigurationError, ModelFileError
+from pocketmt.errors import ConfigurationError
 from pocketmt.model_file.activations.activation_quantization import activation_scale_name
 from pocketmt.model_file.manifest import DEFAULT_UNIT, FORMAT_VERSION
 from pocketmt.model_file.matrices.entropy_coding import CODING
+from pocketmt.model_file.vocabularies import check_vocabulary_sizes, special_ids, vocabulary_members
 from pocketmt.model_file.writer import StoredTensor, write_model
 from pocketmt.packing.activation_ranges import encode_ranges, with_stored_norms
 from pocketmt.packing.contents import ModelContents, PackingOptions
@@ -18,7 +19,8 @@ from pocketmt.packing.encoding import EncodedParameter, encode_float32, encode_m
 from pocketmt.packing.scheme_choice import RowGroups, choose_row_groups
 from pocketmt.quantization.activations.base import ActivationQuantization
 from pocketmt.quantization.row_groups import grouped_rows
-from pocketmt.text.vocabulary import Vocabulary
+from pocketmt.text.stored_vocabulary import stored_vocabularies
+from pocketmt.text.vocabulary import load_vocabularies
 from pocketmt.training.trained_model import check_weights
 
 _Members = dict[str, object]
@@ -42,7 +44,7 @@ def pack(path: str | os.PathLike[str], contents: ModelContents, options: Packing
     options = options or PackingOptions()
     shapes, chosen = choose_row_groups(contents.architecture, contents.schemes)
     check_weights(contents.weights, contents.architecture.parameter_shapes())
-    _check_vocabulary(contents.vocabulary, contents.architecture.vocabulary_size)
+    _check_vocabularies(contents)
     weights = _stored_weights(contents, chosen, list(shapes))
     encoded = {name: _encode(name, weight, contents, chosen, options) for name, weight in weights.items()}
     members, tensors = _activations(contents, chosen)
@@ -53,9 +55,9 @@ def pack(path: str | os.PathLike[str], contents: ModelContents, options: Packing
     return write_model(path, manifest, stored | tensors, contents.vocabulary, options.maximum_size)
 
 
-def _check_vocabulary(vocabulary: bytes, size: int) -> None:
-    if (pieces := len(Vocabulary(vocabulary))) != size:
-        raise ModelFileError(f"the vocabulary has {pieces} pieces, but the model {size}: give the model's vocabulary")
+def _check_vocabularies(contents: ModelContents) -> None:
+    found = load_vocabularies(stored_vocabularies(contents.vocabulary), *special_ids(contents.architecture))
+    check_vocabulary_sizes((len(found.source), len(found.target)), contents.architecture)
 
 
 def _stored_weights(contents: ModelContents, chosen: RowGroups, names: Sequence[str]) -> dict[str, Tensor]:
@@ -83,7 +85,7 @@ def _description(contents: ModelContents) -> _Members:
     return members | {
         "format_version": FORMAT_VERSION,
         "architecture": contents.architecture.to_json(),
-        "vocabulary": {"encoding": "xz", "bytes": len(contents.vocabulary), "normalization": "nfkc"},
+        **vocabulary_members(stored_vocabularies(contents.vocabulary)),
         "languages": {"source": metadata.source_language, "target": metadata.target_language},
         "recipe": dict(metadata.recipe),
         "licence": metadata.licence,

@@ -7,7 +7,6 @@ from pathlib import Path
 from pocketmt.errors import DataError, ModelFileError
 from pocketmt.model_file import ModelFile, open_model
 from pocketmt.model_file.container.xz_tensor import compress
-from pocketmt.model_file.manifest import VOCABULARY_TENSOR
 from pocketmt.model_file.shortlist import SHORTLIST_TENSOR
 from pocketmt.model_file.shortlist_encoding import Shortlist, decode_shortlist, encode_shortlist
 from pocketmt.model_file.writer import StoredTensor, write_model
@@ -72,7 +71,7 @@ def held_shortlist(model: Path, of: Path | None = None) -> Shortlist:
     with open_model(model) as file:
         if of is not None:
             with open_model(of) as other:
-                if other.vocabulary() != file.vocabulary():
+                if other.stored_vocabularies() != file.stored_vocabularies():
                     raise DataError(
                         f"{model}: its shortlist is for another vocabulary than that of {of}: learn one from text"
                     )
@@ -99,7 +98,7 @@ def add_shortlist(model: Path, shortlist: Shortlist, output: str | os.PathLike[s
         compressed = compress(content)
         tensors = _tensors(file) | {SHORTLIST_TENSOR: StoredTensor("U8", (len(compressed),), compressed)}
         manifest = file.manifest | {"shortlist": stored.to_json()}
-        return write_model(output, manifest, tensors, file.vocabulary())
+        return write_model(output, manifest, tensors, file.stored_vocabularies())
 
 
 def _tensors(file: ModelFile) -> dict[str, StoredTensor]:
@@ -107,5 +106,5 @@ def _tensors(file: ModelFile) -> dict[str, StoredTensor]:
     return {
         name: StoredTensor(entry.dtype, entry.shape, bytes(file.buffer[entry.offset : entry.offset + entry.size]))
         for name, entry in file.tensors.items()
-        if name not in (VOCABULARY_TENSOR, SHORTLIST_TENSOR)
+        if name not in (*file.vocabulary_tensors, SHORTLIST_TENSOR)
     }
