@@ -32,7 +32,7 @@ class Teachers:
     Attributes:
         models: the teachers.
         languages: "source" and "target", the same for all teachers.
-        vocabulary: vocabulary of all teachers.
+        vocabularies: of all teachers.
         beam_size: number of hypotheses of the search.
         n_best: number of translations among which references choose.
     """
@@ -59,9 +59,9 @@ class Teachers:
                 f"the {n_best} best translations need a beam of at least {n_best}, not {beam_size}"
             )
         self.models = [AnyModel(name) for name in names]
-        self.languages, self.vocabulary = self.models[0].languages, self.models[0].vocabulary
+        self.languages, self.vocabularies = self.models[0].languages, self.models[0].vocabularies
         for model in self.models[1:]:
-            if model.vocabulary.model != self.vocabulary.model:
+            if model.vocabularies.stored != self.vocabularies.stored:
                 raise DataError(
                     f"{model.name}: its vocabulary is not that of {names[0]}: train the teachers of an ensemble with "
                     "the same vocabulary ([data] vocabulary)"
@@ -95,13 +95,13 @@ class Teachers:
             return partial(translator.translate_n_best, beam_size=self.beam_size, check=False)
         torch.set_num_threads(self._workers)
         divider = LineDivider(
-            self.vocabulary,
+            self.vocabularies.source,
             self.languages["source"],
             longest_segment=LONGEST_SEGMENT,
             longest_sentence=LONGEST_SENTENCE,
         )
         divide = partial(divider.divide, split=self.models[0].unit == DEFAULT_UNIT)
-        ensemble = Ensemble([model.network() for model in self.models], self.vocabulary, divide)
+        ensemble = Ensemble([model.network() for model in self.models], self.vocabularies.target, divide)
         return partial(ensemble.translate_n_best, beam_size=self.beam_size)
 
 
@@ -114,7 +114,7 @@ class Ensemble:
         vocabulary: Vocabulary,
         divide: Callable[[str], DividedLine],
     ) -> None:
-        """Take networks in evaluation mode, which may differ in size, their vocabulary, and the division of lines."""
+        """Take networks in evaluation mode, which may differ in size, their target vocabulary, and what divides lines."""
         self._networks = networks
         self._vocabulary = vocabulary
         self._divide = divide

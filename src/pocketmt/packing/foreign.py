@@ -7,8 +7,7 @@ from typing import Any
 from pocketmt.interop.foreign_model import ForeignMetadata, ForeignModel
 from pocketmt.interop.foreign_tensor import Float32, ForeignTensor
 from pocketmt.model_file import ModelFile
-from pocketmt.packing.reference.network import decoded_matrix
-from pocketmt.packing.reference.stored_rows import read_tensor
+from pocketmt.packing.decoded import DecodedParameters
 
 
 def foreign_model_of(file: ModelFile) -> ForeignModel:
@@ -16,14 +15,13 @@ def foreign_model_of(file: ModelFile) -> ForeignModel:
 
     Quantized matrices and vectors are decoded to float32; the notes say so.
     """
-    shapes = file.architecture.parameter_shapes()
-    grouped = {vector: (name, row) for name, rows in file.vector_groups.items() for row, vector in enumerate(rows)}
+    parameters = DecodedParameters(file)
     manifest: dict[str, Any] = file.manifest
     return ForeignModel(
         architecture=file.architecture,
         tensors={
-            name: ForeignTensor(shape, partial(_blocks, file, name, grouped.get(name)))
-            for name, shape in shapes.items()
+            name: ForeignTensor(shape, partial(_blocks, parameters, name))
+            for name, shape in file.architecture.parameter_shapes().items()
         },
         vocabularies=file.stored_vocabularies(),
         metadata=ForeignMetadata(
@@ -38,14 +36,8 @@ def foreign_model_of(file: ModelFile) -> ForeignModel:
     )
 
 
-def _blocks(file: ModelFile, name: str, grouped: tuple[str, int] | None) -> Iterator[Float32]:
-    if grouped is not None:
-        group, row = grouped
-        yield decoded_matrix(file, group)[row].numpy()
-    elif name in file.matrices:
-        yield decoded_matrix(file, name).numpy()
-    else:
-        yield read_tensor(file, name).numpy()
+def _blocks(parameters: DecodedParameters, name: str) -> Iterator[Float32]:
+    yield parameters[name].numpy()
 
 
 def _notes(file: ModelFile) -> tuple[str, ...]:
