@@ -26,6 +26,8 @@ PIECES = 120
 GRANULARITIES = ("row", "matrix")
 SCHEMES: dict[str, Scheme] = {
     "uniform": scheme_from_options("uniform"),
+    "uniform matrix": scheme_from_options("uniform", granularity="matrix"),
+    "uniform float32": scheme_from_options("uniform", scales="float32"),
     **{
         f"affine {bits} {granularity}": scheme_from_options("affine", bits=bits, granularity=granularity)
         for bits in (4, 6, 8)
@@ -66,9 +68,9 @@ def rows_of_groups(*schemes: Scheme) -> Groups:
 GROUPS: dict[str, Groups] = {
     "two": rows_of_groups(SCHEMES["uniform"], SCHEMES["binary 2"]),
     "three": rows_of_groups(SCHEMES["binary 4"], SCHEMES["binary 3"], SCHEMES["binary 1"]),
-    "seven": rows_of_groups(
+    "nine": rows_of_groups(
         *(SCHEMES[name] for name in ("affine 6 row", "codebook 3", "logarithmic 2 row", "binary 1", "uniform")),
-        *(SCHEMES[name] for name in ("codebook 8", "affine 4 matrix")),
+        *(SCHEMES[name] for name in ("codebook 8", "affine 4 matrix", "uniform matrix", "uniform float32")),
     ),
 }
 

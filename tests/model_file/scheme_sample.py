@@ -25,8 +25,10 @@ SCHEMES: list[dict[str, object]] = [
     ),
     *_entries("codebook", (1, 2, 3, 4, 8), ("matrix",)),
     *_entries("binary", (1, 2, 3, 4), ("row",)),
+    *_entries("uniform", (8,), ("matrix",)),
+    {"name": "uniform", "bits": 8, "granularity": "row", "scales": "F32"},
 ]
-AFFINE, LOGARITHMIC, CODEBOOK, BINARY = 0, 6, 12, 17  # where each scheme's entries begin
+AFFINE, LOGARITHMIC, CODEBOOK, BINARY, UNIFORM = 0, 6, 12, 17, 21  # where each scheme's entries begin
 EMBEDDING = "embedding.weight"
 WIDE = "encoder.layers.0.self_attention.query_key_value.weight"
 OUTER = "encoder.layers.0.feed_forward.outer.weight"  # 7 columns: of every width but 8 bits are left over
@@ -40,7 +42,7 @@ MANIFEST: dict[str, object] = {
         WIDE: [[AFFINE, 10], [CODEBOOK + 2, 14]],
         OUTER: [[AFFINE + 2, 1], [AFFINE + 3, 1], [AFFINE + 4, 1], [AFFINE + 5, 1], [CODEBOOK + 4, 1], [CODEBOOK, 1]],
         INNER: [[LOGARITHMIC + index, 1] for index in range(6)] + [[CODEBOOK + 1, 1]],
-        KEYS: [[AFFINE + 1, 3], [CODEBOOK + 3, 13]],
+        KEYS: [[AFFINE + 1, 3], [CODEBOOK + 3, 9], [UNIFORM, 2], [UNIFORM + 1, 2]],
     },
 }
 GROUP_OF_ROW = {EMBEDDING: bytes([3, 0, 2, 3, 1, 1, 3, 0, 2, 1, 3]), WIDE: bytes([1, 0, 0, 1, 1] * 4 + [0, 1, 1, 0])}

@@ -19,6 +19,8 @@ def _combined(name: str, **choices: tuple[object, ...]) -> list[tuple[str, Optio
 
 OPTIONS: Final = [
     *_combined("uniform"),
+    *_combined("uniform", granularity=("matrix",)),
+    *_combined("uniform", scales=("float32",)),
     *_combined("affine", bits=(4, 6, 8), granularity=_PAIRS),
     *_combined("logarithmic", bits=(1, 2, 3, 4), granularity=_PAIRS),
     *_combined("logarithmic", bits=(2, 4), scale=("none", "maximum")),

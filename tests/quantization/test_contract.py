@@ -55,7 +55,7 @@ def test_parameters_have_the_precision_of_the_file(name: str, weight: Tensor) ->
             assert value.shape == (1,)
         else:
             assert value.shape == ((rows, scheme.bits) if parameter == "alphas" else (rows,))
-            assert torch.equal(value.to(torch.bfloat16).float(), value)
+            assert "float32" in name or torch.equal(value.to(torch.bfloat16).float(), value)
         assert bool(value.isfinite().all())
         assert parameter != "scale" or bool((value >= 0).all())
 
@@ -69,7 +69,7 @@ def test_a_weights_code_depends_on_that_weight_alone(name: str, weight: Tensor, 
     codes = scheme.assign(weight, parameters)
     planes = (scheme.bits,) if name.startswith("binary") else ()
     assert codes.shape == (len(weight), *planes, weight.shape[1])
-    assert codes.dtype == (torch.int8 if name == "uniform" else torch.uint8)
+    assert codes.dtype == (torch.int8 if SCHEMES[name].name == "uniform" else torch.uint8)
     assert int(codes.max()) < (2 if planes else 2**scheme.bits)
     columns = [scheme.assign(weight[:, column : column + 1], parameters) for column in range(weight.shape[1])]
     assert torch.equal(torch.cat(columns, dim=-1), codes)

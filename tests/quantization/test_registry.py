@@ -15,6 +15,7 @@ def test_schemes_by_name() -> None:
 
 def test_an_option_with_a_fixed_value_may_be_given() -> None:
     assert scheme_from_options("uniform", bits=8, granularity="row") == Uniform()
+    assert scheme_from_options("uniform", scales="float32") == Uniform(scales="float32")
     assert scheme_from_options("binary", bits=1, granularity="row") == BinaryCode(1)
 
 

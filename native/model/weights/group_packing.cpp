@@ -46,7 +46,7 @@ class GroupPacking {
         unsigned bits = description_.bits;
         bool few_bits = bits >= 1 && bits <= 4, by_row = description_.granularity == "row";
         if (scheme != "logarithmic" && !description_.levels.empty()) refuse("has levels, which " + scheme + " has not");
-        if (scheme == "uniform" && bits == 8 && by_row) return uniform();
+        if (scheme == "uniform" && bits == 8) return uniform();
         if (scheme == "affine" && (bits == 4 || bits == 6 || bits == 8)) return affine();
         if (scheme == "logarithmic" && few_bits) return small_table(checked_levels());
         if (scheme == "codebook" && few_bits && !by_row) return small_table(codebook(size_t{1} << bits));

@@ -1,4 +1,4 @@
-"""What a foreign format is: functions that recognize, read and write it."""
+"""A foreign format: functions that recognize, read and write it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

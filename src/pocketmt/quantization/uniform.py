@@ -7,7 +7,7 @@ from typing import ClassVar, Final, Literal, Self
 import torch
 from torch import Tensor
 
-from pocketmt.quantization.rounding import bfloat16_at_least
+from pocketmt.quantization.rounding import bfloat16_at_least, float32_at_least
 from pocketmt.quantization.scheme import Parameters, Scheme
 
 HIGHEST_CODE: Final = 127  # -128 is not used, so that the negative of a code is a code
@@ -15,21 +15,29 @@ HIGHEST_CODE: Final = 127  # -128 is not used, so that the negative of a code is
 
 @dataclass(frozen=True)
 class Uniform(Scheme):
-    """8-bit codes in [-127, 127] with one scale for each row: weight = code * scale.
+    """8-bit codes in [-127, 127] with one scale for each row or for the matrix: weight = code * scale.
 
-    The row's largest magnitude sets the scale (Behnke et al. 2021, section 3.2).
+    The largest magnitude sets the scale (Behnke et al. 2021, section 3.2).
+
+    Attributes:
+        scales: precision of the scales of rows; that of a matrix has float32. Networks of other toolkits have scales
+            that bfloat16 does not hold.
     """
 
+    granularity: Literal["row", "matrix"] = "row"
+    scales: Literal["bfloat16", "float32"] = "bfloat16"
     name: ClassVar[str] = "uniform"
     form: ClassVar[str] = "uniform"
     keeps_zero: ClassVar[bool] = True
     bits: ClassVar[Literal[8]] = 8
-    granularity: ClassVar[Literal["row"]] = "row"
 
     def fit(self, weight: Tensor) -> Parameters:
-        """Return scale, float32 [rows]: max |weight| / 127 of the row, rounded up to bfloat16 so that nothing clips."""
-        largest = weight.detach().abs().amax(dim=1).double()
-        return {"scale": bfloat16_at_least(largest / HIGHEST_CODE)}
+        """Return scale, float32 [rows] or [1]: max |weight| / 127, rounded up so that nothing clips."""
+        magnitudes = weight.detach().abs().double()
+        if self.granularity == "matrix":
+            return {"scale": float32_at_least(magnitudes.amax().reshape(1) / HIGHEST_CODE)}
+        scale = magnitudes.amax(dim=1) / HIGHEST_CODE
+        return {"scale": bfloat16_at_least(scale) if self.scales == "bfloat16" else float32_at_least(scale)}
 
     def assign(self, weight: Tensor, parameters: Parameters) -> Tensor:
         """Return the nearest codes, int8 [rows, columns]; ties go to the even code; a row of scale 0 has codes 0."""
@@ -46,6 +54,11 @@ class Uniform(Scheme):
         """Return which weights are larger in magnitude than 127 * scale, bool [rows, columns]."""
         high = parameters["scale"][:, None] * HIGHEST_CODE
         return (weight < -high) | (weight > high)
+
+    def stored_form(self) -> dict[str, object]:
+        """Return the scheme's entry in the manifest, with the precision of the scales of rows if it is float32."""
+        by_row = {"scales": "F32"} if self.granularity == "row" and self.scales == "float32" else {}
+        return {**super().stored_form(), **by_row}
 
     @classmethod
     def presets(cls) -> Mapping[str, Mapping[str, Self]]:

@@ -1,4 +1,4 @@
-"""What a vocabulary is made from: its SentencePiece model, its id table, and how text reaches them."""
+"""The stored form of vocabularies: SentencePiece models, id tables, and how text reaches them."""
 
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple

@@ -63,6 +63,10 @@ def test_the_shapes_of_the_specification() -> None:
     assert tensors("logarithmic", 1, "matrix", levels=[1, -1]) == {"codes": ("U8", (5, 2)), "scale": one}
     assert tensors("codebook", 2, "matrix") == {"codes": ("U8", (5, 3)), "levels": ("I8", (4,)), "scale": one}
     assert tensors("codebook", 8, "matrix") == {"codes": ("U8", (5, 9)), "levels": ("I8", (256,)), "scale": one}
+    codes = ("I8", (5, 9))
+    assert tensors("uniform", 8, "row") == {"codes": codes, "scale": rows}
+    assert tensors("uniform", 8, "matrix") == {"codes": codes, "scale": one}
+    assert tensors("uniform", 8, "row", scales="F32") == {"codes": codes, "scale": ("F32", (5,))}
     assert tensors("binary", 3, "row") == {"planes": ("U8", (5, 3, 2)), "alphas": ("BF16", (5, 3))}
 
 
@@ -89,6 +93,9 @@ MEANINGLESS = [
     {"name": "logarithmic", "bits": 3, "granularity": "row", "levels": [1] * 16},
     {"name": "codebook", "bits": 1, "granularity": "matrix", "levels": [1, -1]},
     {"name": "binary", "bits": 1, "granularity": "row", "levels": [1, -1]},
+    {"name": "uniform", "bits": 8, "granularity": "matrix", "scales": "F32"},
+    {"name": "uniform", "bits": 8, "granularity": "row", "scales": "BF16"},
+    {"name": "affine", "bits": 8, "granularity": "row", "scales": "F32"},
 ]
 
 
@@ -112,7 +119,7 @@ def test_the_page_of_the_format_names_every_form() -> None:
 
 @pytest.mark.parametrize("entry", UNKNOWN + MEANINGLESS)
 def test_neither_reader_nor_schema_takes_a_scheme_that_is_none(entry: dict[str, object]) -> None:
-    with pytest.raises(ModelFileError, match="is unknown here" if entry in UNKNOWN else "levels"):
+    with pytest.raises(ModelFileError, match="is unknown here" if entry in UNKNOWN else "levels|scales"):
         form_from_json(entry, "here")
     about = {**scheme_sample.MANIFEST, "schemes": [entry]}
     assert not MANIFEST_SCHEMA.is_valid(about)
@@ -231,10 +238,11 @@ def test_the_report_counts_what_every_scheme_needs(path: Path) -> None:
     assert embedding.bytes == 3 + sum(rows * bits * (1 + 2) for rows, bits in [(2, 4), (3, 3), (2, 2), (4, 1)])
     assert embedding.scheme.startswith("2 rows of binary 4 bit per row + 3 rows of binary 3 bit per row")
     keys = matrices[KEYS]
-    assert keys.bytes == 3 * 3 + 4 + 4 + 13 * 3 + 16 + 4  # codes, scale, minimum; codes, levels, scale
+    # codes, scale, minimum; codes, levels, scale; codes, scale; codes, scales
+    assert keys.bytes == 3 * 3 + 4 + 4 + 9 * 3 + 16 + 4 + 2 * 6 + 4 + 2 * (6 + 4)
     assert keys.smaller == pytest.approx(16 * 6 * 4 / keys.bytes)
     assert scheme_sample.SCHEMES.index({"name": "codebook", "bits": 4, "granularity": "matrix"}) == CODEBOOK + 3
     parts = (report.matrix_bytes, report.vector_bytes, report.vocabulary_bytes, report.container_bytes)
     assert sum(parts) == report.file_bytes == len(SAMPLE)
     line = next(line for line in report.to_text().splitlines() if line.startswith(KEYS))
-    assert line.split()[-4:] == ["4.00", f"{keys.bits:.2f}", f"{keys.smaller:.2f}x", str(keys.bytes)]
+    assert line.split()[-4:] == ["5.00", f"{keys.bits:.2f}", f"{keys.smaller:.2f}x", str(keys.bytes)]

@@ -16,11 +16,34 @@ HIGHEST_LEVEL: Final = 127
 
 @dataclass(frozen=True, slots=True)
 class UniformForm(StoredForm):
-    """weight = code * scale, int8 codes in [-127, 127]."""
+    """weight = code * scale, int8 codes in [-127, 127]; the manifest may say that scales of rows are F32, not BF16."""
 
+    float32_scales: bool = False
     name: ClassVar[str] = "uniform"
     allowed_bits: ClassVar[tuple[int, ...]] = (8,)
-    allowed_granularities: ClassVar[tuple[str, ...]] = ("row",)
+    allowed_granularities: ClassVar[tuple[str, ...]] = ("row", "matrix")
+    members: ClassVar[tuple[str, ...]] = ("scales",)
+
+    @classmethod
+    def from_json(cls, entry: Mapping[str, object], bits: int, granularity: str, where: str) -> Self:
+        """Read an entry of the manifest; raises ModelFileError naming `where` for other members or scales."""
+        form = super(UniformForm, cls).from_json(entry, bits, granularity, where)
+        if "scales" not in entry:
+            return form
+        if entry["scales"] != "F32" or granularity != "row":
+            raise ModelFileError(f"{where}: scales is {entry['scales']!r:.40} per {granularity}, only 'F32' per row is")
+        return cls(bits, granularity, True)
+
+    def to_json(self) -> dict[str, object]:
+        """Return the entry of the manifest, with the scales of rows if they are F32."""
+        return StoredForm.to_json(self) | ({"scales": "F32"} if self.float32_scales else {})
+
+    def __str__(self) -> str:
+        return StoredForm.__str__(self) + (", fp32 scales" if self.float32_scales else "")
+
+    def parameter_layouts(self, rows: int) -> dict[str, TensorLayout]:
+        """Return dtype and shape of the scales."""
+        return {"scale": ("F32", (rows,))} if self.float32_scales else StoredForm.parameter_layouts(self, rows)
 
     def code_layout(self, rows: int, columns: int) -> TensorLayout:
         """Return dtype and shape of the codes."""
