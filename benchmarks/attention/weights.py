@@ -7,8 +7,8 @@ import torch
 from torch import Tensor, nn
 
 from pocketmt.model_file.architecture import AttentionKind
+from pocketmt.models.inputs import decoder_input, encoder_input, pad
 from pocketmt.models.network import TranslationNetwork
-from pocketmt.models.search import pad
 
 # Each kind's stack of layers, and its sub-layer.
 _PLACES: Final[dict[AttentionKind, tuple[str, str]]] = {
@@ -52,7 +52,7 @@ def attention_weights(
 
     handle = softmax.register_forward_hook(record)
     try:
-        model(pad([[*source, architecture.eos_id]]), pad([[architecture.first_input_id, *target]]))
+        model(pad([encoder_input(architecture, source)]), pad([decoder_input(architecture, target)]))
     finally:
         handle.remove()
     return recorded[round_of_layer]

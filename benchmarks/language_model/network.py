@@ -39,6 +39,6 @@ class LanguageModel(PositionedNetwork):
 
     def forward(self, tokens: Tensor) -> Tensor:
         """Token ids [B, T] -> [B, T, d], from which `logits` predicts each next token."""
-        x = self.embedding_dropout(self.encoder.input(self.embed(tokens)))
+        x = self.embedding_dropout(self.encoder.input(self.embed_source(tokens)))
         encoded: Tensor = self.encoder(x, causal_mask(tokens.shape[1], tokens.device))
         return encoded

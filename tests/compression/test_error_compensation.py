@@ -31,7 +31,9 @@ def network() -> Transformer:
 
 def test_hessians_are_of_the_inputs_of_a_layer(network: Transformer) -> None:
     found = collect_hessians(network, [KEY_VALUE], PAIRS[:3])
-    rows = torch.cat([network.encode(make_batch([pair], "cpu").source)[0][0] for pair in PAIRS[:3]]).double()
+    rows = torch.cat(
+        [network.encode(make_batch([pair], network.architecture, "cpu").source)[0][0] for pair in PAIRS[:3]]
+    ).double()
     torch.testing.assert_close(found[KEY_VALUE], rows.t() @ rows)
     assert len(rows) == 4 + 6 + 2  # with the end of each sentence
     assert not network.get_submodule(KEY_VALUE.removesuffix(".weight"))._forward_pre_hooks
@@ -56,7 +58,7 @@ def test_the_tied_embedding_is_compensated_for_its_logits(network: Transformer) 
     )
     embedding = network.state_dict()[EMBEDDING].double()
     found = compensate(network, {EMBEDDING: divided}, PAIRS)[EMBEDDING]
-    batches = [make_batch([pair], "cpu") for pair in PAIRS[:3]]
+    batches = [make_batch([pair], network.architecture, "cpu") for pair in PAIRS[:3]]
     states = torch.cat([network(batch.source, batch.target_inputs).flatten(0, -2) for batch in batches]).double()
     plain, compensated = (
         (states @ (embedding - decode(divided, each)).t()).square().sum()

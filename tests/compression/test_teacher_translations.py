@@ -16,6 +16,7 @@ from pocketmt.compression.planning import make_plan
 from pocketmt.compression.teacher_translations import Teacher
 from pocketmt.compression.texts import Texts, parallel_text, with_translations
 from pocketmt.errors import ConfigurationError, DataError
+from pocketmt.models.inputs import PADDING
 from pocketmt.models.networks import make_network
 from pocketmt.models.search import translate
 from pocketmt.packing.model_source import start_engine
@@ -100,7 +101,7 @@ def test_each_stage_is_trained_on_the_text_of_its_objective(
     assert own.isdisjoint(len(target) + 1 for _, target in texts.corpus.training)
 
     def watching(objective: TranslationObjective, batch: Batch) -> Any:
-        lengths = {sum(token != 0 for token in target) for target in batch.targets.tolist()}
+        lengths = {sum(token != PADDING for token in target) for target in batch.targets.tolist()}
         seen.append((lengths <= own, objective.teacher is not None))
         return loss(objective, batch)
 

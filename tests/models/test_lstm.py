@@ -10,10 +10,11 @@ import torch
 from benchmarks.attention.weights import attention_weights
 from pocketmt.errors import ConfigurationError
 from pocketmt.model_file.architecture import LstmArchitecture, architecture_from_json
+from pocketmt.models.inputs import pad
 from pocketmt.models.lstm import LSTM, LstmNetwork, mirror
 from pocketmt.models.networks import make_network
 from pocketmt.models.presets import preset
-from pocketmt.models.search import beam_search, greedy_search, pad
+from pocketmt.models.search import beam_search, greedy_search
 
 Array = np.ndarray[Any, Any]
 Weights = Mapping[str, Array]
@@ -140,7 +141,7 @@ def test_neighbours_and_padding_change_nothing() -> None:
 
 def test_sentences_are_mirrored_and_padding_stays_at_the_end() -> None:
     tokens = pad([[5, 6, 7, 2], [9, 2]])
-    assert mirror(tokens, pad_id=0).tolist() == [[3, 2, 1, 0], [1, 0, 2, 3]]
+    assert mirror(tokens).tolist() == [[3, 2, 1, 0], [1, 0, 2, 3]]
 
 
 def test_forget_gates_start_open() -> None:

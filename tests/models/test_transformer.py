@@ -8,10 +8,11 @@ from torch import Tensor
 
 from pocketmt.model_file.architecture import TransformerArchitecture
 from pocketmt.models.dropout import Dropout
+from pocketmt.models.inputs import pad
 from pocketmt.models.networks import make_network
+from pocketmt.models.positions import interleaved
 from pocketmt.models.presets import preset
-from pocketmt.models.search import pad
-from pocketmt.models.transformer import Transformer, interleaved_sinusoids
+from pocketmt.models.transformer import Transformer
 from pocketmt.text.vocabulary import BOS, EOS
 
 
@@ -80,8 +81,8 @@ def test_decoding_step_by_step_equals_teacher_forcing(norm: str) -> None:
         torch.testing.assert_close(model.logits(decoded[0, 0]), forced[position])
 
 
-def test_interleaved_sinusoids_by_hand() -> None:
-    table = interleaved_sinusoids(3, 4)
+def test_interleaved_by_hand() -> None:
+    table = interleaved(3, 4)
     expected = [math.sin(2), math.cos(2), math.sin(2 / 100), math.cos(2 / 100)]
     torch.testing.assert_close(table[2], torch.tensor(expected))
     torch.testing.assert_close(table[0], torch.tensor([0.0, 1.0, 0.0, 1.0]))
@@ -90,8 +91,8 @@ def test_interleaved_sinusoids_by_hand() -> None:
 @torch.inference_mode()
 def test_positions_beyond_the_table_are_computed() -> None:
     model = small()
-    model.embed(torch.full((1, 700), 5))
-    torch.testing.assert_close(model.positions[:700], interleaved_sinusoids(700, 16))
+    model.embed_source(torch.full((1, 700), 5))
+    torch.testing.assert_close(model.positions[:700], interleaved(700, 16))
 
 
 def test_presets_have_the_sizes_of_their_papers() -> None:

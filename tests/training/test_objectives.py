@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from pocketmt.models.inputs import PADDING
 from pocketmt.training.objectives import drop_padding, output_cross_entropy, output_divergence
 from pocketmt.training.schedule import inverse_square_root, training_rate
 
@@ -86,7 +87,7 @@ def test_the_divergence_of_equal_models_is_zero() -> None:
 
 def test_padding_is_dropped() -> None:
     decoded = torch.arange(12.0).view(2, 3, 2)
-    rows, targets = drop_padding(decoded, torch.tensor([[7, 2, 0], [2, 0, 0]]))
+    rows, targets = drop_padding(decoded, torch.tensor([[7, 2, PADDING], [2, PADDING, PADDING]]))
     assert targets.tolist() == [7, 2, 2]
     assert rows.tolist() == [[0.0, 1.0], [2.0, 3.0], [6.0, 7.0]]
 

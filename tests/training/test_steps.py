@@ -8,8 +8,10 @@ import torch
 
 from pocketmt.errors import DataError
 from pocketmt.models.dropout import Dropout
+from pocketmt.models.presets import preset
 from pocketmt.training.steps import seed_update, share_of_epoch
 
+ARCHITECTURE = preset("tiny", 20)
 PAIRS = [([5, 6], [7, 8]), ([5, 6, 9], [7, 8, 9]), ([5], [7])]
 
 
@@ -30,14 +32,14 @@ def test_each_update_and_process_has_another_seed() -> None:
 
 
 def test_processes_divide_an_epoch_and_count_all_tokens() -> None:
-    shares = [list(share_of_epoch(fabric(rank, 3), PAIRS, 4, 1, 0)) for rank in range(3)]
+    shares = [list(share_of_epoch(fabric(rank, 3), ARCHITECTURE, PAIRS, 4, 1, 0)) for rank in range(3)]
     assert sorted(len(share[0][0].targets[0]) for share in shares) == [2, 3, 4]
     assert [share[0][1:] for share in shares] == [(9, 3)] * 3
 
 
 def test_more_processes_than_batches_are_refused() -> None:
     with pytest.raises(DataError, match="makes 3 batches for 4 processes: train with fewer devices"):
-        list(share_of_epoch(fabric(0, 4), PAIRS, 4, 1, 0))
+        list(share_of_epoch(fabric(0, 4), ARCHITECTURE, PAIRS, 4, 1, 0))
 
 
 def test_a_high_dropout_rate_keeps_the_mean() -> None:

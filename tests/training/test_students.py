@@ -10,6 +10,7 @@ import torch
 
 from pocketmt.cli.main import run as run_command
 from pocketmt.errors import ConfigurationError, DataError
+from pocketmt.models.inputs import PADDING
 from pocketmt.models.network import TranslationNetwork
 from pocketmt.models.networks import make_network
 from pocketmt.packing.model_source import AnyModel
@@ -134,13 +135,13 @@ def test_an_invalid_vocabulary_is_refused(folder: Path) -> None:
 
 def test_the_loss_is_that_of_the_objective() -> None:
     student, teacher = small(), small(model_dimension=24)
-    batch = make_batch([([5, 6, 7], [8, 9]), ([4], [10, 11, 12, 13])], "cpu")
+    batch = make_batch([([5, 6, 7], [8, 9]), ([4], [10, 11, 12, 13])], student.architecture, "cpu")
     output = student.embedding.weight
 
     def decoded(model: TranslationNetwork) -> torch.Tensor:
         return drop_padding(model(batch.source, batch.target_inputs), batch.targets)[0]
 
-    targets = batch.targets[batch.targets != 0]
+    targets = batch.targets[batch.targets != PADDING]
     cross_entropy = output_cross_entropy(decoded(student), output, targets, 0.1)
     divergence = output_divergence(decoded(student), output, decoded(teacher), teacher.embedding.weight)
     objective = TranslationObjective(model=student, output=output, smoothing=0.1)
@@ -164,7 +165,7 @@ def test_distillation_reduces_the_divergence_from_the_teacher(folder: Path) -> N
     opened = AnyModel(str(folder / "run"))
     teacher, vocabulary = opened.network(), opened.vocabularies.source
     pairs = load_corpus(configuration.data, folder / "a.model").training
-    batch = make_batch(pairs[:16], "cpu")
+    batch = make_batch(pairs[:16], teacher.architecture, "cpu")
     torch.manual_seed(3)  # The seed of the run.
     student = make_network(configuration.model.architecture(len(vocabulary)))
     objective = TranslationObjective(model=student, output=student.embedding.weight, smoothing=0.0, teacher=teacher)

@@ -70,7 +70,7 @@ def collect_hessians(network: TranslationNetwork, matrices: Sequence[str], pairs
     network.eval()
     try:
         for pair in pairs:  # one by one: no position is padding
-            batch = make_batch([pair], str(network.embedding.weight.device))
+            batch = make_batch([pair], network.architecture, str(network.embedding.weight.device))
             decoded = network(batch.source, batch.target_inputs)
             if EMBEDDING in matrices:
                 add(EMBEDDING, decoded)

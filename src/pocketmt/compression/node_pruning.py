@@ -82,7 +82,7 @@ def _cuts(
         network = quantizing_network(architecture, plan, {**weights, **start.ranges})
         tokens = context.defaults.training.batch_tokens
         seed = context.seed * 1_000_003 + draw
-        batches = endless_batches(context.fabric, context.texts.corpus.training, tokens, seed)
+        batches = endless_batches(context.fabric, architecture, context.texts.corpus.training, tokens, seed)
         some = islice(batches, settings.batches or NODE_BATCHES)
         found = node_maxima(network.to(context.fabric.device), entry.sublayers, some)
         maxima = {name: each.cpu() for name, each in found.items()}

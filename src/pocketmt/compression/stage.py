@@ -151,7 +151,7 @@ class StageRun:
         pairs = texts.translations.training if from_translations and texts.translations else self._corpus.training
         tokens = retraining.batch_tokens or context.defaults.training.batch_tokens
         order = (context.seed * 1_000_003 + self.progress.stage + 1) * 10_007 + epoch
-        return share_of_epoch(context.fabric, pairs, tokens, order, done)
+        return share_of_epoch(context.fabric, context.architecture, pairs, tokens, order, done)
 
     def load(self, state: dict[str, Any]) -> None:
         """Restore a checkpoint of this stage."""

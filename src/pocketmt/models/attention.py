@@ -9,13 +9,14 @@ import torch
 from torch import Tensor, nn
 
 from pocketmt.models.dropout import Dropout
+from pocketmt.models.inputs import PADDING
 
 KeyValue = tuple[Tensor, Tensor]
 
 
-def padding_mask(tokens: Tensor, pad_id: int) -> Tensor | None:
+def padding_mask(tokens: Tensor) -> Tensor | None:
     """Attention mask of token ids [B, S]: float [B, 1, 1, S], -inf at padding; None if nothing is padded."""
-    padding = tokens == pad_id
+    padding = tokens == PADDING
     if not bool(padding.any()):
         return None
     return torch.zeros(tokens.shape, device=tokens.device).masked_fill_(padding, -math.inf)[:, None, None, :]

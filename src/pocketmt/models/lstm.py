@@ -23,6 +23,7 @@ from torch import Tensor, nn
 from pocketmt.model_file.architecture import LstmArchitecture
 from pocketmt.models.attention import CrossAttention, KeyValue, padding_mask
 from pocketmt.models.dropout import Dropout, Dropouts
+from pocketmt.models.inputs import PADDING
 from pocketmt.models.network import TranslationNetwork, layer_norm
 
 # A layer's hidden state and cell after the positions so far, each [B, h]; None before the first.
@@ -76,10 +77,10 @@ class BidirectionalLSTM(nn.Module):
         return torch.cat([forwards, reordered(backwards, reverse)], dim=-1)
 
 
-def mirror(tokens: Tensor, pad_id: int) -> Tensor:
+def mirror(tokens: Tensor) -> Tensor:
     """Positions [B, S] of padded token ids that reverse each sentence and leave the padding behind it."""
     positions = torch.arange(tokens.shape[1], device=tokens.device).expand_as(tokens)
-    lengths = (tokens != pad_id).sum(dim=1, keepdim=True)
+    lengths = (tokens != PADDING).sum(dim=1, keepdim=True)
     return torch.where(positions < lengths, lengths - 1 - positions, positions)
 
 
@@ -194,7 +195,7 @@ class LstmNetwork(TranslationNetwork):
         self.initialize()
 
     def initialize(self) -> None:
-        """Initialize as `TiedNetwork` does, with a bias of 1 for the forget gates (Jozefowicz et al. 2015)."""
+        """Initialize as `Network` does, with a bias of 1 for the forget gates (Jozefowicz et al. 2015)."""
         super().initialize()
         for module in self.modules():
             if isinstance(module, LSTM):
@@ -202,9 +203,8 @@ class LstmNetwork(TranslationNetwork):
 
     def encode(self, source: Tensor) -> tuple[Tensor, Tensor | None]:
         """Source ids [B, S], padded behind -> (encoder output [B, S, h], its attention mask)."""
-        x = self.embedding_dropout(self.scaled_embedding(source))
-        pad_id = self.architecture.pad_id
-        return self.encoder(x, mirror(source, pad_id)), padding_mask(source, pad_id)
+        x = self.embedding_dropout(self.embed_source(source))
+        return self.encoder(x, mirror(source)), padding_mask(source)
 
     def start(self, encoded: Tensor) -> DecoderState:
         """Decoder states before the first target token, for an encoder output [B, S, h]."""
@@ -217,6 +217,6 @@ class LstmNetwork(TranslationNetwork):
     ) -> tuple[Tensor, DecoderState]:
         """Target ids [B, T] -> (decoder output [B, T, d], new states). LSTMs take no position encoding."""
         recurrent, cross_attention_cache = states
-        x = self.embedding_dropout(self.scaled_embedding(target))
+        x = self.embedding_dropout(self.embed_target(target))
         decoded, recurrent = self.decoder(x, recurrent, cross_attention_cache, source_mask)
         return decoded, (recurrent, cross_attention_cache)

@@ -1,12 +1,14 @@
-"""Base classes of the networks: a tied embedding, and the interface that training and search use."""
+"""Base classes of the networks: embeddings, output projection, and the interface that training and search use."""
 
 import math
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 
 from pocketmt.model_file.architecture import Architecture
 from pocketmt.models.dropout import Dropout, Dropouts
+from pocketmt.models.inputs import PADDING, ZERO
 
 
 def layer_norm(architecture: Architecture, size: int) -> nn.LayerNorm:
@@ -14,30 +16,58 @@ def layer_norm(architecture: Architecture, size: int) -> nn.LayerNorm:
     return nn.LayerNorm(size, architecture.normalization_epsilon)
 
 
-class TiedNetwork(nn.Module):
-    """A network with one matrix for input embedding and output projection; subclasses add the layers."""
+class Output(nn.Module):
+    """What the output projection has of its own: a weight [V, d] if it is untied, a bias [V]; None: it has none."""
+
+    def __init__(self, architecture: Architecture) -> None:
+        super().__init__()
+        rows, columns = architecture.vocabulary_size, architecture.model_dimension
+        untied = architecture.output_projection == "untied"
+        self.weight = nn.Parameter(torch.empty(rows, columns)) if untied else None
+        self.bias = nn.Parameter(torch.empty(rows)) if architecture.output_bias else None
+
+
+class Network(nn.Module):
+    """A network from pieces to logits; subclasses add the layers."""
 
     def __init__(self, architecture: Architecture, dropouts: Dropouts) -> None:
         super().__init__()
         self.architecture = architecture
         self.embedding = nn.Embedding(architecture.vocabulary_size, architecture.model_dimension)
+        if architecture.embeddings == "separate":
+            self.source_embedding = nn.Embedding(architecture.source_size, architecture.model_dimension)
+        self.output = Output(architecture)
         self.embedding_dropout = Dropout(dropouts.residual)
-        # Replaces the product with the embedding where its codes are multiplied with.
+        self.embedding_scale = math.sqrt(architecture.model_dimension) if architecture.scale_embeddings else 1.0
+        # Replaces the product with the output matrix where its codes are multiplied with.
         self.projection: nn.Module | None = None
 
     def initialize(self) -> None:
-        """Glorot-uniform matrices, an embedding of unit variance after its scaling by sqrt(d), zero biases."""
+        """Glorot-uniform matrices, embeddings of unit variance after their scaling, zero biases."""
         for name, parameter in self.named_parameters():
-            if name == "embedding.weight":
+            if name in ("embedding.weight", "source_embedding.weight"):
+                nn.init.normal_(parameter, std=1.0 / self.embedding_scale)
+            elif name == "output.weight":
                 nn.init.normal_(parameter, std=self.architecture.model_dimension**-0.5)
             elif parameter.dim() == 2:
                 nn.init.xavier_uniform_(parameter)
             elif name.endswith("bias"):
                 nn.init.zeros_(parameter)
 
-    def scaled_embedding(self, tokens: Tensor) -> Tensor:
-        """Token ids [B, T] -> [B, T, d], times sqrt(d)."""
-        embedded: Tensor = self.embedding(tokens) * math.sqrt(self.architecture.model_dimension)
+    def embed_source(self, tokens: Tensor) -> Tensor:
+        """Source ids [B, S] -> [B, S, d], scaled; padding has any values."""
+        separate = self.architecture.embeddings == "separate"
+        return self._scaled(self.source_embedding if separate else self.embedding, tokens)
+
+    def embed_target(self, tokens: Tensor) -> Tensor:
+        """Target ids [B, T] -> [B, T, d], scaled; padding has any values, ZERO is zeros."""
+        embedded = self._scaled(self.embedding, tokens)
+        if self.architecture.first_input_id is None:
+            return embedded.masked_fill((tokens == ZERO)[..., None], 0.0)
+        return embedded
+
+    def _scaled(self, embedding: nn.Module, tokens: Tensor) -> Tensor:
+        embedded: Tensor = embedding(tokens.clamp(min=0)) * self.embedding_scale
         return embedded
 
     def text_masks(self, *tokens: Tensor) -> list[tuple[nn.Module, Tensor]]:
@@ -47,15 +77,20 @@ class TiedNetwork(nn.Module):
         """
         return []
 
+    @property
+    def output_weight(self) -> Tensor:
+        """The output projection's matrix [V, d], which may be the embedding."""
+        return self.embedding.weight if self.output.weight is None else self.output.weight
+
     def logits(self, decoded: Tensor) -> Tensor:
-        """Output of the last layer [.., d] -> logits [.., V] by the tied embedding."""
+        """Output of the last layer [.., d] -> logits [.., V]."""
         if self.projection is not None:
             projected: Tensor = self.projection(decoded)
             return projected
-        return nn.functional.linear(decoded, self.embedding.weight)
+        return nn.functional.linear(decoded, self.output_weight, self.output.bias)
 
 
-class TranslationNetwork(TiedNetwork):
+class TranslationNetwork(Network):
     """The interface of every translation network.
 
     Shapes: B sentences, S source positions, T target positions, d model dimension. A decoder's states, of the positions
@@ -77,10 +112,10 @@ class TranslationNetwork(TiedNetwork):
     def text_masks(self, *tokens: Tensor) -> list[tuple[nn.Module, Tensor]]:
         """Return encoder and decoder with their masks, for source [B, S] and target inputs [B, T]."""
         stacks = (self.get_submodule(name) for name in ("encoder", "decoder"))
-        return [(stack, each != self.architecture.pad_id) for stack, each in zip(stacks, tokens, strict=True)]
+        return [(stack, each != PADDING) for stack, each in zip(stacks, tokens, strict=True)]
 
     def forward(self, source: Tensor, target: Tensor) -> Tensor:
-        """Teacher-forced decoder output [B, T, d] for source [B, S] and target inputs [B, T] (bos first)."""
+        """Teacher-forced decoder output [B, T, d] for source [B, S] and target inputs [B, T] (`decoder_input`)."""
         encoded, mask = self.encode(source)
         return self.decode(target, self.start(encoded), mask)[0]
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
+from pocketmt.models.inputs import encoder_input, first_decoder_input, pad
 from pocketmt.models.network import TranslationNetwork, select
-from pocketmt.text.vocabulary import PAD
 
 
 @dataclass(frozen=True)
@@ -30,12 +30,6 @@ def default_maximum_length(source_length: int) -> int:
     return 2 * source_length + 20
 
 
-def pad(sequences: Sequence[Sequence[int]], device: torch.device | str = "cpu", pad_id: int = PAD) -> Tensor:
-    """Return sequences of ids as one tensor [B, longest], padded at their ends."""
-    longest = max(map(len, sequences))
-    return torch.tensor([[*sequence, *[pad_id] * (longest - len(sequence))] for sequence in sequences], device=device)
-
-
 class _Decoding:
     """The live rows of a batch: their decoder states, and one step of all of them."""
 
@@ -47,8 +41,8 @@ class _Decoding:
     ) -> None:
         self.model = model
         self.device = model.embedding.weight.device
-        eos, padding = model.architecture.eos_id, model.architecture.pad_id
-        encoded, self.mask = model.encode(pad([[*source, eos] for source in sources], self.device, padding))
+        read = [encoder_input(model.architecture, source) for source in sources]
+        encoded, self.mask = model.encode(pad(read, self.device))
         self.states = model.start(encoded)
         self.position = 0
         self.forbidden = None if allowed is None else self._forbidden(allowed)
@@ -96,7 +90,7 @@ def greedy_search(
     decoding = _Decoding(model, sources, allowed)
     outputs: list[list[int]] = [[] for _ in sources]
     live = list(range(len(sources)))
-    tokens = [model.architecture.first_input_id] * len(live)
+    tokens = [first_decoder_input(model.architecture)] * len(live)
     while live:
         tokens = decoding.step(tokens).argmax(dim=-1).tolist()
         rows = []
@@ -140,7 +134,7 @@ def beam_search(
     decodings = [_Decoding(each, sources, allowed) for each in models]
     beams = [_Beam(maximum_length(len(source))) for source in sources]
     rows = [(sentence, 0) for sentence in range(len(sources))]  # (sentence, live hypothesis) of each decoder row
-    tokens = [architecture.first_input_id] * len(rows)
+    tokens = [first_decoder_input(architecture)] * len(rows)
     while rows:
         scores = torch.stack([torch.log_softmax(each.step(tokens), dim=-1) for each in decodings]).mean(dim=0)
         values, indices = scores.topk(min(beam, scores.shape[-1]), dim=-1)

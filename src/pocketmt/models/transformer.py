@@ -1,41 +1,25 @@
-"""The Transformer (Vaswani et al. 2017) with one tied embedding, post-norm or pre-norm.
+"""The Transformer (Vaswani et al. 2017), post-norm or pre-norm.
 
 Shapes: B sentences, S source positions, T target positions, d model dimension, V vocabulary size.
 """
 
 import math
-from collections.abc import Callable
-from typing import Final
 
 import torch
 from torch import Tensor, nn
 
 from pocketmt.model_file.architecture import LayerSizes, TransformerArchitecture
+from pocketmt.models.activations import ACTIVATIONS
 from pocketmt.models.attention import CrossAttention, KeyValue, SelfAttention, padding_mask
 from pocketmt.models.dropout import Dropout, Dropouts
-from pocketmt.models.network import TiedNetwork, TranslationNetwork, layer_norm
+from pocketmt.models.network import Network, TranslationNetwork, layer_norm
+from pocketmt.models.positions import POSITION_TABLES
 from pocketmt.models.ssru import SSRU
 
 # Of the positions so far: keys and values of self-attention, or the cell [B, d] of an SSRU; None before the first.
 DecoderCache = KeyValue | Tensor | None
 # State of one decoder layer: of the positions so far, and its cross-attention cache.
 LayerState = tuple[DecoderCache, KeyValue]
-
-
-def interleaved_sinusoids(positions: int, dimension: int) -> Tensor:
-    """PE(p, 2i) = sin(p / 10000^(2i/d)), PE(p, 2i+1) = cos of the same; float32 [positions, dimension].
-
-    Vaswani et al. 2017, section 3.5.
-    """
-    position = torch.arange(positions, dtype=torch.float64)[:, None]
-    frequency = torch.pow(10000.0, -torch.arange(0, dimension, 2, dtype=torch.float64) / dimension)
-    angle = position * frequency
-    return torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(1)[:, :dimension].float()
-
-
-# By the description's fields `positions` and `activation`.
-POSITION_TABLES: Final[dict[str, Callable[[int, int], Tensor]]] = {"interleaved": interleaved_sinusoids}
-ACTIVATIONS: Final[dict[str, Callable[[], nn.Module]]] = {"relu": nn.ReLU}
 
 
 def causal_mask(positions: int, device: torch.device) -> Tensor:
@@ -156,6 +140,10 @@ class DecoderLayer(Layer):
         return self.after(self.self_attention_norm, self.self_attention_residual, x, update), cache
 
 
+def _embedding_norm(architecture: TransformerArchitecture) -> nn.Module:
+    return layer_norm(architecture, architecture.model_dimension) if architecture.embedding_norm else nn.Identity()
+
+
 def _final_norm(architecture: TransformerArchitecture) -> nn.Module:
     return layer_norm(architecture, architecture.model_dimension) if architecture.pre_norm else nn.Identity()
 
@@ -166,6 +154,7 @@ class Encoder(nn.Module):
     def __init__(self, architecture: TransformerArchitecture, dropouts: Dropouts) -> None:
         super().__init__()
         self.input: nn.Module = nn.Identity()  # applied to embedding plus position; quantized networks replace it
+        self.embedding_norm = _embedding_norm(architecture)
         self.layers = nn.ModuleList(
             EncoderLayer(architecture, sizes, dropouts) for sizes in architecture.encoder_sizes()
         )
@@ -185,6 +174,7 @@ class Decoder(nn.Module):
     def __init__(self, architecture: TransformerArchitecture, dropouts: Dropouts) -> None:
         super().__init__()
         self.input: nn.Module = nn.Identity()  # applied to embedding plus position; quantized networks replace it
+        self.embedding_norm = _embedding_norm(architecture)
         self.layers = nn.ModuleList(
             DecoderLayer(architecture, sizes, dropouts) for sizes in architecture.decoder_sizes()
         )
@@ -202,11 +192,11 @@ class Decoder(nn.Module):
         return self.norm(x), new_states
 
 
-class PositionedNetwork(TiedNetwork):
+class PositionedNetwork(Network):
     """A network that adds position encodings to its embedded tokens."""
 
     architecture: TransformerArchitecture
-    positions: Tensor  # [positions, d], grows for longer texts
+    positions: Tensor  # [positions, d] from position 0 on, grows for longer texts
 
     def __init__(self, architecture: TransformerArchitecture, dropouts: Dropouts) -> None:
         super().__init__(architecture, dropouts)
@@ -216,17 +206,25 @@ class PositionedNetwork(TiedNetwork):
     def _position_table(self, positions: int) -> Tensor:
         return POSITION_TABLES[self.architecture.positions](positions, self.architecture.model_dimension)
 
-    def embed(self, tokens: Tensor, start: int = 0) -> Tensor:
-        """Token ids [B, T] at positions start, start + 1, ... -> [B, T, d]."""
-        end = start + tokens.shape[1]
+    def embed_source(self, tokens: Tensor) -> Tensor:
+        """Source ids [B, S] -> [B, S, d], with positions."""
+        return self._add_positions(super().embed_source(tokens), 0)
+
+    def embed_target(self, tokens: Tensor, start: int = 0) -> Tensor:
+        """Target ids [B, T], which follow `start` others -> [B, T, d], with positions."""
+        return self._add_positions(super().embed_target(tokens), start)
+
+    def _add_positions(self, embedded: Tensor, start: int) -> Tensor:
+        start += self.architecture.position_offset
+        end = start + embedded.shape[1]
         if end > len(self.positions):
-            self.positions = self._position_table(2 * end).to(tokens.device)
-        sums: Tensor = self.scaled_embedding(tokens) + self.position(self.positions[start:end])
+            self.positions = self._position_table(2 * end).to(embedded.device)
+        sums: Tensor = embedded + self.position(self.positions[start:end])
         return sums
 
 
 class Transformer(PositionedNetwork, TranslationNetwork):
-    """Encoder, decoder and one embedding for source, target and output."""
+    """Encoder, decoder, embeddings and output projection."""
 
     def __init__(self, architecture: TransformerArchitecture, dropouts: Dropouts | None = None) -> None:
         dropouts = dropouts or Dropouts()
@@ -237,8 +235,9 @@ class Transformer(PositionedNetwork, TranslationNetwork):
 
     def encode(self, source: Tensor) -> tuple[Tensor, Tensor | None]:
         """Source ids [B, S], padded -> (encoder output [B, S, d], its attention mask)."""
-        mask = padding_mask(source, self.architecture.pad_id)
-        return self.encoder(self.embedding_dropout(self.encoder.input(self.embed(source))), mask), mask
+        mask = padding_mask(source)
+        x = self.encoder.embedding_norm(self.encoder.input(self.embed_source(source)))
+        return self.encoder(self.embedding_dropout(x), mask), mask
 
     def start(self, encoded: Tensor) -> list[LayerState]:
         """Decoder states before the first target token, for an encoder output [B, S, d]."""
@@ -251,6 +250,6 @@ class Transformer(PositionedNetwork, TranslationNetwork):
         """Target ids [B, T] from `position` on -> (decoder output [B, T, d], new states)."""
         length = target.shape[1]
         causal = causal_mask(length, target.device) if length > 1 else None
-        x = self.embedding_dropout(self.decoder.input(self.embed(target, position)))
-        decoded: tuple[Tensor, list[LayerState]] = self.decoder(x, states, causal, source_mask)
+        x = self.decoder.embedding_norm(self.decoder.input(self.embed_target(target, position)))
+        decoded: tuple[Tensor, list[LayerState]] = self.decoder(self.embedding_dropout(x), states, causal, source_mask)
         return decoded

@@ -8,12 +8,12 @@ from torch import Tensor
 
 from pocketmt.atomic_file import atomic_write
 from pocketmt.errors import DataError
-from pocketmt.model_file import open_model
-from pocketmt.models.search import pad
+from pocketmt.model_file import Architecture, open_model
+from pocketmt.models.inputs import decoder_input, encoder_input, pad
 from pocketmt.text.batching import make_batches
 from pocketmt.text.cleaning import Cleaning, CleaningReport, clean
 from pocketmt.text.corpus import read_pairs
-from pocketmt.text.vocabulary import BOS, EOS, Vocabularies, Vocabulary, shared_vocabulary
+from pocketmt.text.vocabulary import Vocabularies, Vocabulary, shared_vocabulary
 from pocketmt.text.vocabulary_training import train_vocabulary
 from pocketmt.training.configuration import Data
 
@@ -24,8 +24,8 @@ Pair = tuple[list[int], list[int]]
 class Batch:
     """A batch on its device, padded at the end of each row."""
 
-    source: Tensor  # Source tokens and eos: [B, S], int64.
-    target_inputs: Tensor  # bos and target tokens: [B, T], int64.
+    source: Tensor  # Source tokens and eos (`encoder_input`): [B, S], int64.
+    target_inputs: Tensor  # What the decoder reads (`decoder_input`): [B, T], int64.
     targets: Tensor  # Target tokens and eos: [B, T], int64.
     target_tokens: int  # Number of targets, without padding.
 
@@ -137,18 +137,20 @@ def encode_pairs(texts: Iterable[tuple[str, str]], vocabularies: Vocabularies) -
     return [(vocabularies.source.encode(source), vocabularies.target.encode(target)) for source, target in texts]
 
 
-def batches(pairs: Sequence[Pair], token_budget: int, seed: int, device: str) -> Iterator[Batch]:
+def batches(
+    pairs: Sequence[Pair], architecture: Architecture, token_budget: int, seed: int, device: str
+) -> Iterator[Batch]:
     """Yield every pair once, in batches and an order that are drawn from `seed`."""
     lengths = [(len(source) + 1, len(target) + 1) for source, target in pairs]
     for indices in make_batches(lengths, token_budget, seed):
-        yield make_batch([pairs[index] for index in indices], device)
+        yield make_batch([pairs[index] for index in indices], architecture, device)
 
 
-def make_batch(pairs: Sequence[Pair], device: str) -> Batch:
+def make_batch(pairs: Sequence[Pair], architecture: Architecture, device: str) -> Batch:
     """Return a padded batch of pairs of token ids."""
     return Batch(
-        source=pad([[*source, EOS] for source, _ in pairs], device),
-        target_inputs=pad([[BOS, *target] for _, target in pairs], device),
-        targets=pad([[*target, EOS] for _, target in pairs], device),
+        source=pad([encoder_input(architecture, source) for source, _ in pairs], device),
+        target_inputs=pad([decoder_input(architecture, target) for _, target in pairs], device),
+        targets=pad([[*target, architecture.eos_id] for _, target in pairs], device),
         target_tokens=sum(len(target) + 1 for _, target in pairs),
     )

@@ -9,8 +9,8 @@ import torch
 from torch import Tensor, nn
 from torch.autograd.function import FunctionCtx
 
+from pocketmt.models.inputs import PADDING
 from pocketmt.models.network import TranslationNetwork
-from pocketmt.text.vocabulary import PAD
 from pocketmt.training.data import Batch
 
 # Rows of logits in memory at one time. 256 x 6,000 float32 are 6 MB and stay in the cache; those of a batch would not.
@@ -174,5 +174,5 @@ class TranslationObjective:
 
 def drop_padding(decoded: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
     """Return decoder output [B, T, d] and targets [B, T] of the positions that are not padding, as [N, d] and [N]."""
-    kept = targets != PAD
+    kept = targets != PADDING
     return decoded[kept], targets[kept]

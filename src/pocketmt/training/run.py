@@ -240,7 +240,9 @@ class TrainingRun:
 
     def _batches(self, epoch: int, done: int) -> Iterator[tuple[Batch, int, int]]:
         order = self.settings.seed * 1_000_003 + epoch
-        return share_of_epoch(self.fabric, self.corpus.training, self.settings.batch_tokens, order, done)
+        return share_of_epoch(
+            self.fabric, self.network.architecture, self.corpus.training, self.settings.batch_tokens, order, done
+        )
 
     def _load_checkpoint(self, checkpoint: Path) -> TrainingProgress:
         if not checkpoint.exists():

@@ -13,6 +13,7 @@ from torch.multiprocessing.spawn import ProcessRaisedException
 from torch.optim import Optimizer
 
 from pocketmt.errors import ConfigurationError, DataError, PocketMTError
+from pocketmt.model_file.architecture import Architecture
 from pocketmt.models.dropout import Dropouts
 from pocketmt.text.batching import make_batches
 from pocketmt.training.configuration import Model, Training
@@ -79,7 +80,7 @@ def make_optimizer(parameters: Iterable[Tensor]) -> Optimizer:
 
 
 def share_of_epoch(
-    fabric: Fabric, pairs: Sequence[Pair], token_budget: int, order: int, done: int
+    fabric: Fabric, architecture: Architecture, pairs: Sequence[Pair], token_budget: int, order: int, done: int
 ) -> Iterator[tuple[Batch, int, int]]:
     """Yield this process's batches of the rest of an epoch.
 
@@ -88,6 +89,7 @@ def share_of_epoch(
 
     Args:
         fabric: device and processes.
+        architecture: of the network that reads the batches.
         pairs: the training text.
         token_budget: largest number of tokens in a batch, padding counted.
         order: seed of the batches of this epoch and their order.
@@ -111,13 +113,16 @@ def share_of_epoch(
         group = plan[start : start + world]
         total = sum(lengths[index][1] for indices in group for index in indices)
         mine = group[fabric.global_rank]
-        yield make_batch([pairs[index] for index in mine], str(fabric.device)), total, start + world
+        batch = make_batch([pairs[index] for index in mine], architecture, str(fabric.device))
+        yield batch, total, start + world
 
 
-def endless_batches(fabric: Fabric, pairs: Sequence[Pair], token_budget: int, seed: int) -> Iterator[Batch]:
+def endless_batches(
+    fabric: Fabric, architecture: Architecture, pairs: Sequence[Pair], token_budget: int, seed: int
+) -> Iterator[Batch]:
     """Yield this process's batches of the text, epoch after epoch, in an order that depends on the seed only."""
     for epoch in count():
-        for batch, _, _ in share_of_epoch(fabric, pairs, token_budget, seed * 10_007 + epoch, 0):
+        for batch, _, _ in share_of_epoch(fabric, architecture, pairs, token_budget, seed * 10_007 + epoch, 0):
             yield batch
 
 

@@ -39,7 +39,7 @@ def validation_loss(model: TranslationNetwork, corpus: Corpus, token_budget: int
     model.eval()
     device = str(model.embedding.weight.device)
     loss, tokens = 0.0, 0
-    for batch in batches(corpus.validation, token_budget, seed=0, device=device):
+    for batch in batches(corpus.validation, model.architecture, token_budget, seed=0, device=device):
         decoded, targets = drop_padding(model(batch.source, batch.target_inputs), batch.targets)
         loss += float(output_cross_entropy(decoded, model.embedding.weight, targets, smoothing=0.0))
         tokens += batch.target_tokens

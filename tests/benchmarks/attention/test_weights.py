@@ -31,7 +31,7 @@ def test_encoder_weights_by_hand(model: Transformer) -> None:
     layer = model.encoder.layers[0]
     assert isinstance(layer, EncoderLayer)
     attention = layer.self_attention
-    query, key, _ = attention.query_key_value(model.embed(torch.tensor([[*SOURCE, 2]]))).chunk(3, dim=-1)
+    query, key, _ = attention.query_key_value(model.embed_source(torch.tensor([[*SOURCE, 2]]))).chunk(3, dim=-1)
     found = attention_weights(model, "encoder", 0, SOURCE, TARGET)
     torch.testing.assert_close(found, softmax_of(query, key, attention.heads))
 
@@ -41,7 +41,7 @@ def test_cross_weights_by_hand(model: Transformer) -> None:
     encoded, _ = model.encode(torch.tensor([[*SOURCE, 2]]))
     layer = model.decoder.layers[0]
     assert isinstance(layer, DecoderLayer)
-    x = model.embed(torch.tensor([[1, *TARGET]]))
+    x = model.embed_target(torch.tensor([[1, *TARGET]]))
     update, _ = layer.self_attention(x, causal_mask(TARGET_POSITIONS, x.device))
     x = layer.self_attention_norm(x + update)
     attention = layer.cross_attention

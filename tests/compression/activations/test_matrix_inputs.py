@@ -21,6 +21,7 @@ from pocketmt.errors import ConfigurationError
 from pocketmt.model_file import open_model
 from pocketmt.model_file.activations.activation_quantization import StoredStaticActivations
 from pocketmt.model_file.report import inspect_model
+from pocketmt.models.inputs import PADDING
 from pocketmt.models.network import TranslationNetwork
 from pocketmt.models.networks import make_network
 from pocketmt.models.transformer import Transformer
@@ -30,7 +31,7 @@ from pocketmt.quantization.activations.static import calibrated_scale
 from pocketmt.quantization.row_groups import QuantizedMatrix
 from pocketmt.recipes.matrices import matrix_names
 from pocketmt.recipes.schema import Recipe
-from pocketmt.text.vocabulary import EOS, PAD
+from pocketmt.text.vocabulary import EOS
 from pocketmt.training.data import Batch, Corpus, batches, corpus_for
 from pocketmt.training.objectives import TranslationObjective
 from pocketmt.training.trained_model import read_trained_model
@@ -243,9 +244,11 @@ def test_a_later_stage_adds_scales_of_its_matrices(tiny_run: Path, tmp_path: Pat
 def loss_of(model: TranslationNetwork, corpus: Corpus) -> float:
     """Cross-entropy in nats per target token."""
     loss = tokens = 0.0
-    for batch in batches(corpus.validation, 1000, seed=0, device="cpu"):
+    for batch in batches(corpus.validation, model.architecture, 1000, seed=0, device="cpu"):
         logits = model.logits(model(batch.source, batch.target_inputs))
-        of_token = nn.functional.cross_entropy(logits.transpose(1, 2), batch.targets, ignore_index=PAD, reduction="sum")
+        of_token = nn.functional.cross_entropy(
+            logits.transpose(1, 2), batch.targets, ignore_index=PADDING, reduction="sum"
+        )
         loss, tokens = loss + float(of_token), tokens + batch.target_tokens
     return loss / tokens
 

@@ -21,11 +21,11 @@ from pocketmt.errors import ConfigurationError, DataError
 from pocketmt.model_file import open_model
 from pocketmt.model_file.architecture import TransformerArchitecture
 from pocketmt.model_file.report import inspect_model
+from pocketmt.models.inputs import PADDING
 from pocketmt.packing.reference.network import load_reference
 from pocketmt.quantization import fake_quantize
 from pocketmt.quantization.row_groups import decoded_weights
 from pocketmt.recipes.schema import Recipe
-from pocketmt.text.vocabulary import PAD
 from pocketmt.training.checkpoints import load_weights, save_weights
 from pocketmt.training.data import make_batch
 from pocketmt.training.trained_model import TrainedModel, read_trained_model
@@ -71,7 +71,7 @@ def test_maxima_are_of_relu_outputs_at_all_positions_of_the_text(norm: str) -> N
     network = random_transformer(shape)
     layers = [each for each in prunable_sublayers(shape) if each.is_feed_forward]
     pairs = [([5, 6, 7, 8], [9, 10]), ([11], [12, 13, 14])]
-    batches = [make_batch(pairs, "cpu"), make_batch(pairs[1:], "cpu")]
+    batches = [make_batch(pairs, shape, "cpu"), make_batch(pairs[1:], shape, "cpu")]
     found = node_maxima(network, layers, batches)
     expected: dict[str, Tensor] = {}
     for batch in batches:
@@ -81,7 +81,7 @@ def test_maxima_are_of_relu_outputs_at_all_positions_of_the_text(norm: str) -> N
         network(batch.source, batch.target_inputs)
         for name, seen in outputs.items():
             tokens = batch.source if name.startswith("encoder") else batch.target_inputs
-            text = [(row, column) for row, column in (tokens != PAD).nonzero().tolist()]
+            text = [(row, column) for row, column in (tokens != PADDING).nonzero().tolist()]
             highest = torch.stack([output[at].relu() for output in seen for at in text]).amax(dim=0)
             expected[name] = 0.9 * expected[name] + 0.1 * highest if name in expected else highest
     assert found.keys() == expected.keys()

@@ -12,8 +12,9 @@ from pocketmt.engine import Translator
 from pocketmt.engine.bundled import resolve_model
 from pocketmt.errors import DataError
 from pocketmt.model_file import open_model
+from pocketmt.models.inputs import pad
 from pocketmt.models.networks import make_network
-from pocketmt.models.search import pad, translate
+from pocketmt.models.search import translate
 from pocketmt.packing.contents import ModelContents, ModelMetadata
 from pocketmt.packing.model_file import pack
 from pocketmt.packing.reference.network import QuantizedLinear, load_reference

@@ -193,7 +193,7 @@ def estimate_ranges(
     network.train()
     set_stage(network, observing=True, quantizing=False)
     torch.manual_seed(seed)
-    draw = endless_batches(fabric, pairs, tokens, seed)
+    draw = endless_batches(fabric, network.architecture, pairs, tokens, seed)
     with torch.no_grad():
         for _ in range(batches):
             batch = next(draw)

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from pocketmt.models.attention import DotProductAttention
-from pocketmt.models.network import TiedNetwork
+from pocketmt.models.network import Network
 from pocketmt.models.transformer import Decoder, Encoder, FeedForward, Layer
 from pocketmt.quantization.activations.running_range import RunningRange, fake_quantize_range
 from pocketmt.recipes.activations import LAYER_NORM_WEIGHT, FullQuantization
@@ -75,7 +75,7 @@ class QuantizedLayerNorm(nn.Module):
         return output
 
 
-def quantize_activations(model: TiedNetwork, settings: FullQuantization) -> None:
+def quantize_activations(model: Network, settings: FullQuantization) -> None:
     """Quantize operations of a network, in place; parameters keep their names."""
     dimension = model.architecture.model_dimension
     model.position = _point(settings, "position")
@@ -101,7 +101,7 @@ def quantize_activations(model: TiedNetwork, settings: FullQuantization) -> None
     model.register_forward_pre_hook(_tell_padding)
 
 
-def _quantize_attention(attention: DotProductAttention, model: TiedNetwork, settings: FullQuantization) -> None:
+def _quantize_attention(attention: DotProductAttention, model: Network, settings: FullQuantization) -> None:
     size, heads = model.architecture.attention_dimension, model.architecture.attention_heads
     for name in ("query", "key", "value"):
         setattr(attention, name, _point(settings, "query_key_value", model.architecture.head_size))
@@ -152,7 +152,7 @@ def set_stage(model: nn.Module, *, observing: bool, quantizing: bool) -> None:
             module.quantizing = quantizing
 
 
-def _tell_padding(model: TiedNetwork, inputs: tuple[Tensor, ...]) -> None:
+def _tell_padding(model: Network, inputs: tuple[Tensor, ...]) -> None:
     """Set for every range which positions are text; attention weights, [B, heads, Q, K], have none."""
     masks = model.text_masks(*inputs)
     heads = model.architecture.attention_heads

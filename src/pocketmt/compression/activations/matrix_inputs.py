@@ -16,11 +16,11 @@ from torch import Tensor, nn
 from torch.utils.hooks import RemovableHandle
 
 from pocketmt.errors import ConfigurationError
+from pocketmt.models.inputs import decoder_input, encoder_input, pad
 from pocketmt.models.network import TranslationNetwork
 from pocketmt.quantization.activations.logarithmic import LogarithmicActivations
 from pocketmt.quantization.activations.static import CalibratedActivations, StaticActivations, calibrated_scale
 from pocketmt.recipes.schema import MatrixInputs, Stage, StaticInputs
-from pocketmt.text.vocabulary import BOS, EOS
 from pocketmt.training.checkpoints import Weights
 from pocketmt.training.data import Pair
 
@@ -135,9 +135,9 @@ def calibrate(
     handles = [handle for name in new for handle in _change_inputs(model, name, partial(_measure, largest[name]))]
     was_training = model.training
     model.eval()
-    device = model.embedding.weight.device
+    device, architecture = model.embedding.weight.device, model.architecture
     for source, target in pairs:
-        model(torch.tensor([[*source, EOS]], device=device), torch.tensor([[BOS, *target]], device=device))
+        model(pad([encoder_input(architecture, source)], device), pad([decoder_input(architecture, target)], device))
     model.train(was_training)
     for handle in handles:
         handle.remove()

@@ -6,11 +6,11 @@ import torch
 from torch import Tensor, nn
 
 from pocketmt.compression.pruning.sublayers import Sublayer
+from pocketmt.models.inputs import PADDING
 from pocketmt.models.network import TranslationNetwork
 from pocketmt.pruning.feed_forward_nodes import above_lowest, above_threshold, running_maxima, weight_norms
 from pocketmt.pruning.slicing import Cut, at_least_one
 from pocketmt.recipes.pruning import FeedForwardNodes
-from pocketmt.text.vocabulary import PAD
 from pocketmt.training.data import Batch
 
 
@@ -35,7 +35,7 @@ def node_maxima(
         for batch in batches:
             network(batch.source, batch.target_inputs)
             for name, outputs in seen.items():
-                text = (batch.source if name.startswith("encoder.") else batch.target_inputs) != PAD
+                text = (batch.source if name.startswith("encoder.") else batch.target_inputs) != PADDING
                 activations = torch.cat([output[text] for output in outputs])
                 maxima[name] = running_maxima(maxima.get(name), activations)
                 outputs.clear()

@@ -60,6 +60,7 @@ def export(
     weights.refuse_unused()
     spec.config.add_source_eos = True
     spec.config.layer_norm_epsilon = architecture.normalization_epsilon
+    assert architecture.bos_id is not None and architecture.first_input_id is not None  # it is plain
     spec.config.unk_token, spec.config.bos_token = pieces[architecture.unk_id], pieces[architecture.bos_id]
     spec.config.eos_token = pieces[architecture.eos_id]
     spec.config.decoder_start_token = pieces[architecture.first_input_id]

@@ -4,6 +4,8 @@ import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import MISSING, Field, dataclass, field
+from itertools import compress
+from operator import not_
 from typing import Any, Final, Literal, Self
 
 from pocketmt.errors import ConfigurationError
@@ -108,11 +110,9 @@ class Architecture(AttentionSizes, SpecialPieces, ABC):
     def _check_fields(self) -> None:
         described, values = dataclasses.fields(self), self._values()
         check_fields(described, values)
-        targets, sources = [], []
-        for each in described:
-            (sources if each.name.startswith("source_") else targets).append(each)
-        check_pieces(targets, values, self.vocabulary_size)
-        check_pieces(sources, values, self.source_size)
+        of_source = [field.name.startswith("source_") for field in described]
+        check_pieces(compress(described, map(not_, of_source)), values, self.vocabulary_size)
+        check_pieces(compress(described, of_source), values, self.source_size)
 
     @abstractmethod
     def check_sizes(self) -> None:
