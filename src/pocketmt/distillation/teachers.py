@@ -114,7 +114,7 @@ class Ensemble:
         vocabulary: Vocabulary,
         divide: Callable[[str], DividedLine],
     ) -> None:
-        """Take networks in evaluation mode, which may differ in size, their target vocabulary, and what divides lines."""
+        """Take networks in evaluation mode, which may differ in size, their target vocabulary, and a line divider."""
         self._networks = networks
         self._vocabulary = vocabulary
         self._divide = divide
