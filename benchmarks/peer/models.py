@@ -30,7 +30,7 @@ from benchmarks.peer.sides import Side, ctranslate2_side, marian_side
 from pocketmt.engine.bundled import resolve_model
 from pocketmt.errors import ConfigurationError
 from pocketmt.model_file import Architecture, TransformerArchitecture, open_model
-from pocketmt.model_file.shortlist_encoding import decode_shortlist
+from pocketmt.model_file.shortlist_encoding import decode_shortlist, listed_sides
 from pocketmt.models.networks import make_network
 from pocketmt.models.presets import TRANSFORMERS, preset
 from pocketmt.packing.reference.network import QuantizedLinear, load_reference
@@ -146,7 +146,7 @@ def trained_models(model: str, sentences: int, seed: int, folder: Path, pythons:
         origin = "quantized file" if file.matrices else "float32 file"
         content, stored = file.shortlist(), file.stored_shortlist
     shortlist = (
-        None if content is None or stored is None else decode_shortlist(content, stored, architecture.vocabulary_size)
+        None if content is None or stored is None else decode_shortlist(content, stored, listed_sides(architecture))
     )
     encode = Vocabulary(vocabulary).encode
     texts = lines("test_2016_flickr", "en")

@@ -39,7 +39,7 @@ class FileMaker:
     def write(self, form: Form, path: Path) -> None:
         """Write a file of this form."""
         shapes = self._architecture.parameter_shapes()
-        groups = row_groups(form.assignments, self._state, self._counts)
+        groups = row_groups(form.assignments, self._state, {"embedding.weight": self._counts})
         # `pack` quantizes vector groups, which are small.
         matrices = {name: each for name, each in groups.items() if name in shapes}
         quantized = {name: [self._group(group, shapes[name]) for group in each] for name, each in matrices.items()}

@@ -51,13 +51,26 @@ nb::list to_python(const Results& results, bool details) {
     return sentences;
 }
 
-std::vector<Request> make_requests(std::vector<Tokens> sources, std::vector<Tokens> prefixes) {
-    if (!prefixes.empty() && prefixes.size() != sources.size())
-        throw Error("there are " + std::to_string(prefixes.size()) + " prefixes of " + std::to_string(sources.size()) +
-                    " sources");
+// Pieces of a term, and whether it ends its word.
+using PythonTerm = std::tuple<Tokens, bool>;
+
+void check_count(const char* name, size_t count, size_t sources) {
+    if (count > 0 && count != sources)
+        throw Error("there are " + std::to_string(count) + " " + name + " of " + std::to_string(sources) + " sources");
+}
+
+// Of prefixes and terms each: one of each source, or nothing.
+std::vector<Request> make_requests(std::vector<Tokens> sources, std::vector<Tokens> prefixes,
+                                   std::vector<std::vector<PythonTerm>> terms) {
+    check_count("prefixes", prefixes.size(), sources.size());
+    check_count("lists of terms", terms.size(), sources.size());
     prefixes.resize(sources.size());
+    terms.resize(sources.size());
     std::vector<Request> requests;
-    for (size_t i = 0; i < sources.size(); ++i) requests.push_back({std::move(sources[i]), std::move(prefixes[i])});
+    for (size_t i = 0; i < sources.size(); ++i) {
+        Request& request = requests.emplace_back(Request{std::move(sources[i]), std::move(prefixes[i]), {}});
+        for (auto& [pieces, ends_word] : terms[i]) request.terms.push_back({std::move(pieces), ends_word});
+    }
     return requests;
 }
 
@@ -136,35 +149,36 @@ void bind_options(nb::module_& module) {
              }),
              nb::arg("surfaces"), nb::arg("texts"), nb::arg("before"));
     nb::class_<SearchOptions>(module, "SearchOptions")
-        .def(nb::new_([](size_t beam_size, size_t n_best, double length_penalty, std::optional<size_t> max_length,
-                         size_t min_length, bool scores, bool shortlist, bool token_scores, bool attention,
-                         bool unknown, double repetition_penalty, size_t no_repeat_ngram,
-                         std::vector<Tokens> suppressed_sequences, std::shared_ptr<SuppressedTexts> suppressed_texts,
-                         const std::optional<std::tuple<double, size_t, double, uint64_t>>& sampling,
-                         size_t batch_size) {
-                 return SearchOptions{beam_size,
-                                      n_best,
-                                      length_penalty,
-                                      max_length,
-                                      min_length,
-                                      shortlist,
-                                      scores,
-                                      token_scores,
-                                      attention,
-                                      unknown,
-                                      repetition_penalty,
-                                      no_repeat_ngram,
-                                      std::move(suppressed_sequences),
-                                      std::move(suppressed_texts),
-                                      make_sampling(sampling),
-                                      batch_size};
-             }),
+        .def(nb::new_(
+                 [](size_t beam_size, size_t n_best, double length_penalty, std::optional<size_t> max_length,
+                    size_t min_length, bool scores, bool shortlist, bool token_scores, bool attention, bool unknown,
+                    double repetition_penalty, size_t no_repeat_ngram, std::vector<Tokens> suppressed_sequences,
+                    std::shared_ptr<SuppressedTexts> suppressed_texts, std::vector<uint32_t> word_continuations,
+                    const std::optional<std::tuple<double, size_t, double, uint64_t>>& sampling, size_t batch_size) {
+                     return SearchOptions{beam_size,
+                                          n_best,
+                                          length_penalty,
+                                          max_length,
+                                          min_length,
+                                          shortlist,
+                                          scores,
+                                          token_scores,
+                                          attention,
+                                          unknown,
+                                          repetition_penalty,
+                                          no_repeat_ngram,
+                                          std::move(suppressed_sequences),
+                                          std::move(suppressed_texts),
+                                          std::move(word_continuations),
+                                          make_sampling(sampling),
+                                          batch_size};
+                 }),
              nb::kw_only(), nb::arg("beam_size"), nb::arg("n_best"), nb::arg("length_penalty"),
              nb::arg("max_length").none(), nb::arg("min_length"), nb::arg("scores"), nb::arg("shortlist") = true,
              nb::arg("token_scores") = false, nb::arg("attention") = false, nb::arg("unknown") = false,
              nb::arg("repetition_penalty") = 1.0, nb::arg("no_repeat_ngram") = 0,
              nb::arg("suppressed_sequences") = std::vector<Tokens>{}, nb::arg("suppressed_texts") = nb::none(),
-             nb::arg("sampling") = nb::none(), nb::arg("batch_size") = 0);
+             nb::arg("word_continuations") = Tokens{}, nb::arg("sampling") = nb::none(), nb::arg("batch_size") = 0);
 }
 
 }  // namespace
@@ -188,14 +202,16 @@ NB_MODULE(_native, module) {
         .def(
             "submit",
             [](std::shared_ptr<Engine> engine, std::vector<Tokens> sources, const SearchOptions& options,
-               std::vector<Tokens> prefixes) {
-                return new Pending(std::move(engine), make_requests(std::move(sources), std::move(prefixes)), options);
+               std::vector<Tokens> prefixes, std::vector<std::vector<PythonTerm>> terms) {
+                return new Pending(std::move(engine),
+                                   make_requests(std::move(sources), std::move(prefixes), std::move(terms)), options);
             },
-            nb::arg("sources"), nb::arg("options"), nb::arg("prefixes") = std::vector<Tokens>{})
+            nb::arg("sources"), nb::arg("options"), nb::arg("prefixes") = std::vector<Tokens>{},
+            nb::arg("terms") = std::vector<std::vector<PythonTerm>>{})
         .def(
             "translate",
             [](std::shared_ptr<Engine> engine, std::vector<Tokens> sources, const SearchOptions& options) {
-                return Pending(std::move(engine), make_requests(std::move(sources), {}), options).result();
+                return Pending(std::move(engine), make_requests(std::move(sources), {}, {}), options).result();
             },
             nb::arg("sources"), nb::arg("options"))
         .def("logits", &logits, nb::arg("source"), nb::arg("target"));

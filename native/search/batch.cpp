@@ -15,11 +15,11 @@ namespace {
 
 class BatchSearch {
   public:
-    BatchSearch(const Network& network, Workspace& workspace, const SearchOptions& options)
+    BatchSearch(const Network& network, Workspace& workspace, std::span<const Request* const> requests,
+                const SearchOptions& options)
         : network_(network),
           workspace_(workspace),
-          eos_(network.architecture().special_ids.eos),
-          next_(network, workspace, options) {}
+          next_(network, workspace, options, greatest_beam(requests, options)) {}
 
     std::vector<std::vector<Translation>> run(std::span<const Request* const> requests, const SearchOptions& options,
                                               Monitor& monitor) {
@@ -45,21 +45,28 @@ class BatchSearch {
     }
 
   private:
+    static size_t greatest_beam(std::span<const Request* const> requests, const SearchOptions& options) {
+        size_t greatest = 0;
+        for (const Request* request : requests) greatest = std::max(greatest, beam_size(options, *request));
+        return greatest;
+    }
+
     // Gathers each sentence's rows of the output matrix. Lists that are too short for the beam are not used.
     void select(std::span<const Request* const> requests, const SearchOptions& options) {
         workspace_.selected.resize(std::max(workspace_.selected.size(), requests.size()));
         for (size_t i = 0; i < requests.size(); ++i) {
             std::vector<uint32_t> pieces = network_.shortlist().pieces(requests[i]->source);
             bool enough = pieces.size() >= SpecialIds::count + options.beam_size;
-            add_prefix(requests[i]->prefix, pieces);
+            add(requests[i]->prefix, pieces);
+            for (const Term& term : requests[i]->terms) add(term.pieces, pieces);
             selected_.push_back(enough ? std::make_unique<SelectedOutput>(network_.base().output_layer(),
                                                                           std::move(pieces), workspace_.selected[i])
                                        : nullptr);
         }
     }
 
-    static void add_prefix(const std::vector<uint32_t>& prefix, std::vector<uint32_t>& pieces) {
-        for (uint32_t piece : prefix) {
+    static void add(const std::vector<uint32_t>& needed, std::vector<uint32_t>& pieces) {
+        for (uint32_t piece : needed) {
             auto place = std::ranges::lower_bound(pieces, piece);
             if (place == pieces.end() || *place != piece) pieces.insert(place, piece);
         }
@@ -95,12 +102,16 @@ class BatchSearch {
         next_.find(layer, decoded + first * network_.architecture().model_dimension, asked_);
         for (size_t row = 0; row < end - first; ++row) {
             const Owner& owner = owners_[first + row];
-            if (next_.found(row) == 0) owner.search->consider(owner.hypothesis, eos_, 0.0);
-            for (size_t place = 0; place < next_.found(row); ++place) {
-                uint32_t found = next_.output(row, place);
-                uint32_t piece = output == nullptr ? found : output->pieces()[found];
-                owner.search->consider(owner.hypothesis, piece, next_.log_probability(row, place));
+            bool any = false;
+            for (size_t place = 0; place < next_.found(row); ++place)
+                any |= consider(owner, next_.output(row, place), next_.log_probability(row, place));
+            const size_t asked = asked_[row].rules == nullptr ? 0 : asked_[row].rules->asked.size();
+            for (size_t place = 0; place < asked; ++place) {
+                const double log_probability = next_.asked_log_probability(row, place);
+                if (std::isfinite(log_probability))
+                    any |= consider(owner, asked_[row].rules->asked[place], log_probability);
             }
+            if (!any) owner.search->consider_without_choice(owner.hypothesis);
         }
     }
 
@@ -109,7 +120,7 @@ class BatchSearch {
         rules_.resize(std::max(rules_.size(), end - first));  // before there are pointers to them
         for (size_t row = first; row < end; ++row) {
             const Owner& owner = owners_[row];
-            asked_.push_back({owner.search->wanted(), owner.search->forbids_eos()});
+            asked_.push_back({owner.search->wanted(), owner.search->forbids_eos(), owner.search->scores()});
             if (!owner.search->has_rules()) continue;
             owner.search->set_rules(owner.hypothesis, output, rules_[row - first]);
             asked_.back().rules = &rules_[row - first];
@@ -122,9 +133,13 @@ class BatchSearch {
         size_t hypothesis;
     };
 
+    static bool consider(const Owner& owner, uint32_t output, double log_probability) {
+        const uint32_t piece = owner.output == nullptr ? output : owner.output->pieces()[output];
+        return owner.search->consider(owner.hypothesis, piece, log_probability);
+    }
+
     const Network& network_;
     Workspace& workspace_;
-    uint32_t eos_;
     NextPieces next_;
     std::vector<SentenceSearch> searches_;
     // Of each sentence, null if it searches the whole vocabulary; empty if all do.
@@ -141,7 +156,7 @@ class BatchSearch {
 std::vector<std::vector<Translation>> translate_batch(const Network& network, Workspace& workspace,
                                                       std::span<const Request* const> requests,
                                                       const SearchOptions& options, Monitor& monitor) {
-    return BatchSearch(network, workspace, options).run(requests, options, monitor);
+    return BatchSearch(network, workspace, requests, options).run(requests, options, monitor);
 }
 
 std::vector<float> forced_logits(const Network& network, Workspace& workspace, std::span<const uint32_t> source,
@@ -163,7 +178,8 @@ std::vector<float> forced_logits(const Network& network, Workspace& workspace, s
     return logits;
 }
 
-size_t state_bytes(const Network& network, std::span<const uint32_t> source, const SearchOptions& options) {
+size_t state_bytes(const Network& network, const Request& request, const SearchOptions& options) {
+    const std::vector<uint32_t>& source = request.source;
     const size_t positions = source.size() + 1;
     // Without earlier states, only those of the last position and of the current one.
     const size_t states = network.reads_all_states() ? positions : 2;
@@ -171,7 +187,8 @@ size_t state_bytes(const Network& network, std::span<const uint32_t> source, con
     if (options.shortlist && network.shortlist().present())
         selected = network.shortlist().most_pieces(source) * network.base().embedding.bytes() /
                    network.architecture().vocabulary_size;
-    return positions * network.source_state_size() + states * network.state_size() * options.beam_size + selected;
+    return positions * network.source_state_size() + states * network.state_size() * beam_size(options, request) +
+           selected;
 }
 
 }  // namespace pocketmt

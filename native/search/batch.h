@@ -22,6 +22,6 @@ std::vector<float> forced_logits(const Network& network, Workspace& workspace, s
                                  std::span<const uint32_t> target, Monitor& monitor);
 
 // Bytes that decoding a sentence needs if its translation is as long as the sentence.
-size_t state_bytes(const Network& network, std::span<const uint32_t> source, const SearchOptions& options);
+size_t state_bytes(const Network& network, const Request& request, const SearchOptions& options);
 
 }  // namespace pocketmt

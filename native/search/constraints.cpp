@@ -1,6 +1,8 @@
 #include "search/constraints.h"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 namespace pocketmt {
 
@@ -38,6 +40,22 @@ void to_outputs(const SelectedOutput* output, std::vector<uint32_t>& pieces) {
     pieces.resize(kept);
 }
 
+// Bans the pieces that would continue the word that a term has ended.
+void ban_continuations(const std::vector<uint32_t>& continuations, const SelectedOutput* output,
+                       std::vector<uint32_t>& banned) {
+    std::vector<uint32_t> all;
+    if (output == nullptr) {
+        std::ranges::set_union(banned, continuations, std::back_inserter(all));
+    } else {
+        const std::vector<uint32_t>& pieces = output->pieces();
+        for (uint32_t i = 0; i < pieces.size(); ++i) {
+            if (std::ranges::binary_search(continuations, pieces[i]) || std::ranges::binary_search(banned, i))
+                all.push_back(i);
+        }
+    }
+    banned = std::move(all);
+}
+
 }  // namespace
 
 bool has_constraints(const SearchOptions& options) {
@@ -45,16 +63,20 @@ bool has_constraints(const SearchOptions& options) {
            options.suppressed_texts;
 }
 
-void find_constraints(const SearchOptions& options, std::span<const uint32_t> tokens, const SelectedOutput* output,
-                      RowRules& rules) {
+void find_constraints(const SearchOptions& options, std::span<const uint32_t> tokens, const TermProgress& terms,
+                      const SelectedOutput* output, RowRules& rules) {
     rules.banned.clear();
     rules.penalized.clear();
+    rules.asked = terms.next_pieces();
     if (options.repetition_penalty != 1.0) rules.penalized.assign(tokens.begin(), tokens.end());
     if (options.no_repeat_ngram > 0) ban_repeated(tokens, options.no_repeat_ngram, rules.banned);
+    std::erase_if(rules.banned, [&](uint32_t piece) { return std::ranges::binary_search(rules.asked, piece); });
     ban_sequences(tokens, options.suppressed_sequences, rules.banned);
     if (options.suppressed_texts) options.suppressed_texts->find(tokens, rules.banned);
     to_outputs(output, rules.penalized);
     to_outputs(output, rules.banned);
+    to_outputs(output, rules.asked);
+    if (terms.after_word()) ban_continuations(options.word_continuations, output, rules.banned);
 }
 
 }  // namespace pocketmt

@@ -8,6 +8,7 @@
 
 #include "model/output/selected_output.h"
 #include "search/options.h"
+#include "search/terms.h"
 
 namespace pocketmt {
 
@@ -16,15 +17,16 @@ struct RowRules {
     std::optional<uint32_t> forced;   // the output that must follow
     std::vector<uint32_t> banned;     // ascending
     std::vector<uint32_t> penalized;  // ascending, without repetitions
+    std::vector<uint32_t> asked;      // ascending: their log-probabilities are needed even if others are better
     double draw = 0.0;                // of sampling: a random number, at least 0 and below 1
 };
 
 // Whether any option restricts or penalizes pieces.
 bool has_constraints(const SearchOptions& options);
 
-// Sets `banned` and `penalized` of the hypothesis `tokens`. output: the sentence's shortlist; null: the whole
-// vocabulary.
-void find_constraints(const SearchOptions& options, std::span<const uint32_t> tokens, const SelectedOutput* output,
-                      RowRules& rules);
+// Sets `banned`, `penalized` and `asked` of the hypothesis `tokens`. Pieces of terms are asked for, and may repeat
+// n-grams. output: the sentence's shortlist; null: the whole vocabulary.
+void find_constraints(const SearchOptions& options, std::span<const uint32_t> tokens, const TermProgress& terms,
+                      const SelectedOutput* output, RowRules& rules);
 
 }  // namespace pocketmt

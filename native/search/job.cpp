@@ -21,34 +21,43 @@ constexpr size_t max_state_bytes = size_t{16} << 20;
 constexpr size_t enough_rows = 12;
 constexpr size_t enough_state_bytes = size_t{4} << 20;
 
-// Ends of batches, as large as the limits allow. sentence_bytes: of each sentence's state; most_rows: of a batch.
-std::vector<size_t> cut_by_limits(const std::vector<size_t>& sentence_bytes, size_t beam_size, size_t most_rows) {
+// What a sentence takes of a batch.
+struct Cost {
+    size_t bytes;  // of its state
+    size_t rows;
+};
+
+// Ends of batches, as large as the limits allow. most_rows: of a batch.
+std::vector<size_t> cut_by_limits(const std::vector<Cost>& sentences, size_t most_rows) {
     std::vector<size_t> ends;
     size_t bytes = 0, rows = 0;
-    for (size_t i = 0; i < sentence_bytes.size(); ++i, rows += beam_size) {
-        bytes += sentence_bytes[i];
-        bool full = rows + beam_size > most_rows || bytes > max_state_bytes ||
+    for (size_t i = 0; i < sentences.size(); ++i) {
+        bytes += sentences[i].bytes;
+        bool full = rows + sentences[i].rows > most_rows || bytes > max_state_bytes ||
                     (rows >= enough_rows && bytes > enough_state_bytes);
-        if (rows == 0 || !full) continue;
-        ends.push_back(i);
-        bytes = sentence_bytes[i];
-        rows = 0;
+        if (rows > 0 && full) {
+            ends.push_back(i);
+            bytes = sentences[i].bytes;
+            rows = 0;
+        }
+        rows += sentences[i].rows;
     }
-    if (rows > 0) ends.push_back(sentence_bytes.size());
+    if (rows > 0) ends.push_back(sentences.size());
     return ends;
 }
 
 // Ends of `batches` batches of about equal bytes, or of a few more if one would have too many rows.
-std::vector<size_t> cut_evenly(const std::vector<size_t>& sentence_bytes, size_t beam_size, size_t most_rows,
-                               size_t batches) {
-    const size_t total = std::accumulate(sentence_bytes.begin(), sentence_bytes.end(), size_t{0});
+std::vector<size_t> cut_evenly(const std::vector<Cost>& sentences, size_t most_rows, size_t batches) {
+    size_t total = 0;
+    for (const Cost& cost : sentences) total += cost.bytes;
     std::vector<size_t> ends;
     size_t bytes = 0, rows = 0, shares = 1;
-    for (size_t i = 0; i < sentence_bytes.size(); ++i) {
-        bytes += sentence_bytes[i];
-        rows += beam_size;
+    for (size_t i = 0; i < sentences.size(); ++i) {
+        bytes += sentences[i].bytes;
+        rows += sentences[i].rows;
         const bool share = bytes >= total * shares / batches;
-        if (!share && rows + beam_size <= most_rows) continue;
+        const bool last = i + 1 == sentences.size();
+        if (!share && !last && rows + sentences[i + 1].rows <= most_rows) continue;
         ends.push_back(i + 1);
         rows = 0;
         while (shares < batches && bytes >= total * shares / batches) ++shares;
@@ -56,14 +65,26 @@ std::vector<size_t> cut_evenly(const std::vector<size_t>& sentence_bytes, size_t
     return ends;
 }
 
-void check_prefix(std::span<const uint32_t> prefix, const SearchOptions& options, const Architecture& architecture) {
-    check_tokens(prefix, architecture.vocabulary_size);
-    for (uint32_t token : prefix) {
-        if (token < SpecialIds::count) throw Error("a prefix has the special id " + std::to_string(token));
+void check_generated(const char* name, std::span<const uint32_t> tokens, const Architecture& architecture) {
+    check_tokens(tokens, architecture.vocabulary_size);
+    for (uint32_t token : tokens) {
+        if (token < SpecialIds::count) throw Error(std::string(name) + " has the special id " + std::to_string(token));
     }
-    if (options.max_length && prefix.size() >= *options.max_length) {
+}
+
+void check_request(const Request& request, const SearchOptions& options, const Architecture& architecture) {
+    check_tokens(request.source, architecture.vocabulary_size);
+    check_generated("a prefix", request.prefix, architecture);
+    for (const Term& term : request.terms) {
+        if (term.pieces.empty()) throw Error("a term is empty");
+        check_generated("a term", term.pieces, architecture);
+    }
+    if (!request.terms.empty() && options.sampling) throw Error("terms need a beam search: leave sampling out");
+    const size_t needed = request.prefix.size() + count_pieces(request.terms);
+    if (needed > 0 && options.max_length && needed >= *options.max_length) {
         throw Error("max_length is " + std::to_string(*options.max_length) + ", it must be more than the " +
-                    std::to_string(prefix.size()) + " pieces of a prefix");
+                    std::to_string(needed) + " pieces of a prefix" +
+                    (request.terms.empty() ? "" : " and of the terms of its sentence"));
     }
 }
 
@@ -81,10 +102,7 @@ void check_tokens(std::span<const uint32_t> source, size_t vocabulary_size) {
 Job::Job(const Network& network, std::vector<Request> requests, const SearchOptions& options, size_t workers)
     : requests_(std::move(requests)), options_(options), results_(requests_.size()) {
     check(options_, network.architecture());
-    for (const Request& request : requests_) {
-        check_tokens(request.source, network.architecture().vocabulary_size);
-        check_prefix(request.prefix, options_, network.architecture());
-    }
+    for (const Request& request : requests_) check_request(request, options_, network.architecture());
     order_and_cut(network, workers);
     batches_left_ = batch_ends_.size();
 }
@@ -95,15 +113,17 @@ void Job::order_and_cut(const Network& network, size_t workers) {
     std::stable_sort(order_.begin(), order_.end(), [&](uint32_t left, uint32_t right) {
         return requests_[left].source.size() > requests_[right].source.size();
     });
-    std::vector<size_t> bytes;
-    for (uint32_t sentence : order_) bytes.push_back(state_bytes(network, requests_[sentence].source, options_));
+    std::vector<Cost> costs;
+    for (uint32_t sentence : order_) {
+        const Request& request = requests_[sentence];
+        costs.push_back({state_bytes(network, request, options_), beam_size(options_, request)});
+    }
     size_t most_rows = max_rows;
     if (options_.batch_size > 0 && options_.batch_size < max_rows / options_.beam_size)
         most_rows = options_.batch_size * options_.beam_size;
-    batch_ends_ = cut_by_limits(bytes, options_.beam_size, most_rows);
+    batch_ends_ = cut_by_limits(costs, most_rows);
     // Every worker gets equally many batches, of about equal bytes.
-    if (workers > 1)
-        batch_ends_ = cut_evenly(bytes, options_.beam_size, most_rows, round_up(batch_ends_.size(), workers));
+    if (workers > 1) batch_ends_ = cut_evenly(costs, most_rows, round_up(batch_ends_.size(), workers));
 }
 
 bool Job::run_next(const Network& network, Workspace& workspace, const std::function<void()>& poll) {

@@ -19,6 +19,14 @@ static_assert(slice_outputs % part_outputs == 0);
 // Logits computed at a time if the matrix cannot be multiplied in parts: 32 rows of 32,000 floats are 4 MB.
 constexpr size_t whole_logits = size_t{1} << 20;
 
+// Keeps the logits of the outputs from `first` on that rules ask for.
+void keep_asked(const RowRules& rules, size_t first, const float* logits, size_t count, std::vector<float>& values) {
+    for (size_t place = 0; place < rules.asked.size(); ++place) {
+        const size_t output = rules.asked[place];
+        if (output >= first && output < first + count) values[place] = logits[output - first];
+    }
+}
+
 // Applies the rules of a row to its logits of the outputs from `first` on.
 void apply(const RowRules& rules, double repetition_penalty, size_t first, float* logits, size_t count) {
     const auto for_each = [&](const std::vector<uint32_t>& outputs, auto&& change) {
@@ -32,11 +40,10 @@ void apply(const RowRules& rules, double repetition_penalty, size_t first, float
 
 }  // namespace
 
-NextPieces::NextPieces(const Network& network, Workspace& workspace, const SearchOptions& options)
+NextPieces::NextPieces(const Network& network, Workspace& workspace, const SearchOptions& options, size_t most)
     : network_(network),
       workspace_(workspace),
-      most_(options.beam_size),
-      scores_(options.scores || (options.beam_size > 1 && !options.sampling)),
+      most_(most),
       unknown_(options.unknown),
       repetition_penalty_(options.repetition_penalty) {
     if (options.sampling) sampler_.emplace(*options.sampling);
@@ -50,6 +57,10 @@ void NextPieces::find(const OutputLayer& layer, const float* decoded, std::span<
     values_.assign(rows.size() * most_, never);
     slice_normalizers_.resize(rows.size() * slices_);
     normalizers_.resize(rows.size());
+    asked_values_.resize(std::max(asked_values_.size(), rows.size()));
+    for (size_t row = 0; row < rows.size(); ++row) {
+        if (rows[row].rules != nullptr) asked_values_[row].resize(rows[row].rules->asked.size());
+    }
     // A few rows are computed at once: slices would not be faster.
     // A piece is drawn among all at once.
     const bool sliced = !sampler_ && layer.matrix.splittable() && rows.size() * size > slice_rows * slice_outputs;
@@ -88,11 +99,14 @@ void NextPieces::search_slices(size_t row, size_t first_output, float* logits, s
         if (rows_[row].forbids_eos) logits[ids.eos] = never;
     }
     const RowRules* rules = rows_[row].rules;
-    if (rules != nullptr) apply(*rules, repetition_penalty_, first_output, logits, count);
+    if (rules != nullptr) {
+        apply(*rules, repetition_penalty_, first_output, logits, count);
+        keep_asked(*rules, first_output, logits, count, asked_values_[row]);
+    }
     const bool chosen = rules != nullptr && (rules->forced || sampler_);
     for (size_t first = 0; first < count; first += slice_outputs) {
         const size_t size = std::min(slice_outputs, count - first), output = first_output + first;
-        if (scores_) {
+        if (rows_[row].scores) {
             slice_normalizers_[row * slices_ + output / slice_outputs] = vector.log_sum_exp(logits + first, size);
         }
         if (chosen) continue;
@@ -118,10 +132,11 @@ void NextPieces::choose(size_t row, size_t first_output, const float* logits, si
 }
 
 void NextPieces::finish(size_t row) {
-    if (scores_) normalizers_[row] = network_.kernels().vector.log_sum_exp(&slice_normalizers_[row * slices_], slices_);
+    const bool scores = rows_[row].scores;
+    if (scores) normalizers_[row] = network_.kernels().vector.log_sum_exp(&slice_normalizers_[row * slices_], slices_);
     // Rules may leave no piece.
     if (rows_[row].rules != nullptr && values_[row * most_] == never) return;
-    if (!std::isfinite(scores_ ? normalizers_[row] : values_[row * most_]))
+    if (!std::isfinite(scores ? normalizers_[row] : values_[row * most_]))
         throw Error("the network's logits are not finite numbers: its weights are broken or far too large");
 }
 

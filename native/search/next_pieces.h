@@ -17,12 +17,14 @@ namespace pocketmt {
 struct AskedRow {
     size_t wanted;  // number of pieces, at least 1
     bool forbids_eos;
+    bool scores;                      // whether log-probabilities are needed
     const RowRules* rules = nullptr;  // null: none
 };
 
 class NextPieces {
   public:
-    NextPieces(const Network& network, Workspace& workspace, const SearchOptions& options);
+    // most: highest number of pieces wanted of a row.
+    NextPieces(const Network& network, Workspace& workspace, const SearchOptions& options, size_t most);
 
     // Finds the best pieces of each row of the decoder's output [rows, d], or the one that is forced or drawn, without
     // special pieces that are never generated. The result of a row does not depend on other rows. Throws Error if a
@@ -34,8 +36,12 @@ class NextPieces {
     // The output (row of the layer's matrix) of the best piece at place 0, the second best at 1, and so on.
     uint32_t output(size_t row, size_t place) const { return outputs_[row * most_ + place]; }
     double log_probability(size_t row, size_t place) const {
-        if (!scores_) return 0.0;
+        if (!rows_[row].scores) return 0.0;
         return static_cast<double>(values_[row * most_ + place]) - static_cast<double>(normalizers_[row]);
+    }
+    // Of an output that the row's rules ask for, by its place there; -inf if it is banned.
+    double asked_log_probability(size_t row, size_t place) const {
+        return static_cast<double>(asked_values_[row][place]) - static_cast<double>(normalizers_[row]);
     }
 
   private:
@@ -47,17 +53,17 @@ class NextPieces {
 
     const Network& network_;
     Workspace& workspace_;
-    size_t most_;   // highest number of pieces wanted of a row
-    bool scores_;   // whether log-probabilities are needed
+    size_t most_;
     bool unknown_;  // whether unk may be generated
     double repetition_penalty_;
     std::optional<Sampler> sampler_;
     size_t slices_ = 0;  // of the output layer
     std::span<const AskedRow> rows_;
-    std::vector<uint32_t> outputs_;         // [rows, most]
-    std::vector<float> values_;             // the same, their logits
-    std::vector<float> slice_normalizers_;  // [rows, slices], logarithms of sums of exponentials
-    std::vector<float> normalizers_;        // [rows]
+    std::vector<uint32_t> outputs_;                 // [rows, most]
+    std::vector<float> values_;                     // the same, their logits
+    std::vector<float> slice_normalizers_;          // [rows, slices], logarithms of sums of exponentials
+    std::vector<float> normalizers_;                // [rows]
+    std::vector<std::vector<float>> asked_values_;  // [rows], logits of what rules ask for
 };
 
 }  // namespace pocketmt

@@ -50,6 +50,7 @@ void check(const SearchOptions& options, const Architecture& architecture) {
     if (options.max_length && *options.max_length < 1) throw Error("max_length must be at least 1");
     if (options.sampling) check_sampling(*options.sampling);
     for (const std::vector<uint32_t>& sequence : options.suppressed_sequences) check_suppressed(sequence, architecture);
+    if (!std::ranges::is_sorted(options.word_continuations)) throw Error("word_continuations must be ascending");
     if (options.suppressed_texts && options.suppressed_texts->vocabulary_size() != architecture.vocabulary_size)
         throw Error("suppressed texts were made for another vocabulary");
 }

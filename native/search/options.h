@@ -39,6 +39,7 @@ struct SearchOptions {
     size_t no_repeat_ngram = 0;  // no n-gram of this length is generated twice; 0: any may be
     std::vector<std::vector<uint32_t>> suppressed_sequences;  // never generated
     std::shared_ptr<const SuppressedTexts> suppressed_texts;  // never generated; null: none
+    std::vector<uint32_t> word_continuations;  // pieces that must not follow a term that ends its word, ascending
     std::optional<Sampling> sampling;
     size_t batch_size = 0;  // most sentences computed together; 0: as many as the engine finds best
 };

@@ -17,20 +17,35 @@ double length_factor(size_t length, double length_penalty) {
     return std::pow(static_cast<double>(length), length_penalty);
 }
 
+// The best candidates first.
+constexpr auto better = [](const auto& left, const auto& right) {
+    if (left.log_probability != right.log_probability) return left.log_probability > right.log_probability;
+    if (left.hypothesis != right.hypothesis) return left.hypothesis < right.hypothesis;
+    return left.token < right.token;
+};
+
 }  // namespace
+
+size_t beam_size(const SearchOptions& options, const Request& request) {
+    if (request.terms.empty()) return options.beam_size;
+    return std::min(max_beam_size, options.beam_size + count_pieces(request.terms));
+}
 
 SentenceSearch::SentenceSearch(const Network& network, const SearchOptions& options, const Request& request,
                                const CrossAttentionCache& cache)
     : options_(&options),
       request_(&request),
       constrained_(has_constraints(options)),
-      limit_(options.max_length.value_or(2 * request.source.size() + 20 + request.prefix.size())),
+      beam_size_(beam_size(options, request)),
+      term_pieces_(count_pieces(request.terms)),
+      limit_(options.max_length.value_or(2 * request.source.size() + 20 + request.prefix.size() + term_pieces_)),
       cross_attention_cache_(&cache),
       first_token_(network.architecture().first_decoder_input),
       eos_(network.architecture().special_ids.eos),
       reads_all_states_(network.reads_all_states()),
       live_count_(options.sampling ? options.beam_size : 1),
       live_(live_count_) {
+    if (has_terms()) live_[0].terms = TermProgress(request.terms);
     if (!options.sampling) return;
     for (size_t sample = 0; sample < live_count_; ++sample)
         live_[sample].sample_key = sample_key(options.sampling->seed, request.source, sample);
@@ -56,25 +71,83 @@ void SentenceSearch::set_rules(size_t hypothesis, const SelectedOutput* output, 
         rules.forced = output == nullptr ? prefix[step_] : output->find(prefix[step_]);
         return;
     }
-    if (constrained_) find_constraints(*options_, live_[hypothesis].history.tokens, output, rules);
+    const Hypothesis& live = live_[hypothesis];
+    if (constrained_ || has_terms()) find_constraints(*options_, live.history.tokens, live.terms, output, rules);
+    // Every further piece belongs to a term.
+    if (live.terms.missing() > 0 && live.terms.missing() == limit_ - step_) rules.banned.clear();
     if (options_->sampling) rules.draw = sample_number(live_[hypothesis].sample_key, step_);
 }
 
-void SentenceSearch::consider(size_t hypothesis, uint32_t token, double log_probability) {
-    candidates_.push_back(
-        {live_[hypothesis].log_probability + log_probability, static_cast<uint32_t>(hypothesis), token});
+bool SentenceSearch::consider(size_t hypothesis, uint32_t token, double log_probability) {
+    const Hypothesis& live = live_[hypothesis];
+    size_t bank = 0;
+    if (has_terms()) {
+        TermProgress terms = live.terms;
+        terms.advance(token, log_probability);
+        if (terms.missing() > limit_ - step_ - 1) return false;  // the terms would not fit
+        // The probability of eos is not given to the other pieces: text after a complete sentence shall stay
+        // improbable.
+        if (token == eos_ && terms.missing() > 0) return false;
+        bank = term_pieces_ - terms.missing();
+    }
+    candidates_.push_back({live.log_probability + log_probability, static_cast<uint32_t>(hypothesis), token,
+                           static_cast<uint32_t>(bank)});
+    return true;
 }
 
-void SentenceSearch::advance(StatePool& pool) {
-    auto better = [](const Candidate& left, const Candidate& right) {
-        if (left.log_probability != right.log_probability) return left.log_probability > right.log_probability;
-        if (left.hypothesis != right.hypothesis) return left.hypothesis < right.hypothesis;
-        return left.token < right.token;
-    };
+void SentenceSearch::consider_without_choice(size_t hypothesis) {
+    const TermProgress& terms = live_[hypothesis].terms;
+    if (terms.missing() == 0) consider(hypothesis, eos_, 0.0);
+    for (uint32_t piece : terms.next_pieces()) consider(hypothesis, piece, 0.0);
+}
+
+void SentenceSearch::choose_best() {
     size_t chosen = std::min(wanted(), candidates_.size());
     auto end = candidates_.begin() + static_cast<std::ptrdiff_t>(chosen);
     std::partial_sort(candidates_.begin(), end, candidates_.end(), better);
     candidates_.resize(chosen);
+}
+
+void SentenceSearch::choose_from_banks() {
+    std::sort(candidates_.begin(), candidates_.end(), better);
+    // A piece of a term may be among the best, too.
+    const auto repeated = std::ranges::unique(candidates_, [](const Candidate& left, const Candidate& right) {
+        return left.hypothesis == right.hypothesis && left.token == right.token;
+    });
+    candidates_.erase(repeated.begin(), repeated.end());
+    std::vector<size_t> places(term_pieces_ + 1);
+    for (const Candidate& candidate : candidates_) ++places[candidate.bank];
+    places = share_among_banks(places, wanted());
+    std::erase_if(candidates_, [&](const Candidate& candidate) {
+        size_t& left = places[candidate.bank];
+        if (left == 0) return true;
+        --left;
+        return false;
+    });
+}
+
+double SentenceSearch::rank(const Finished& finished) const {
+    if (!has_terms()) return finished.translation.score;
+    return finished.translation.score - best_terms_ / length_factor(finished.length, options_->length_penalty);
+}
+
+void SentenceSearch::order_finished() {
+    for (const Finished& each : finished_) best_terms_ = std::max(best_terms_, each.term_log_probability);
+    std::stable_sort(finished_.begin(), finished_.end(),
+                     [&](const Finished& left, const Finished& right) { return rank(left) > rank(right); });
+}
+
+bool SentenceSearch::found_enough() {
+    if (finished_.size() < beam_size_) return false;
+    order_finished();
+    finished_.resize(beam_size_);
+    const double factor = length_factor(step_, options_->length_penalty), best = rank(finished_[0]);
+    return std::none_of(next_.begin(), next_.begin() + static_cast<std::ptrdiff_t>(next_count_),
+                        [&](const Hypothesis& live) { return (live.log_probability - best_terms_) / factor > best; });
+}
+
+void SentenceSearch::advance(StatePool& pool) {
+    has_terms() ? choose_from_banks() : choose_best();
     for (const Candidate& candidate : candidates_) ++live_[candidate.hypothesis].uses;
     ++step_;
     next_count_ = 0;
@@ -86,6 +159,7 @@ void SentenceSearch::advance(StatePool& pool) {
         }
     }
     candidates_.clear();
+    if (has_terms() && found_enough()) next_count_ = 0;
     std::swap(live_, next_);
     live_count_ = next_count_;
     if (!reads_all_states_ || (live_count_ > 1 && step_ % steps_between_cleaning == 0)) give_back_unused(pool);
@@ -99,7 +173,14 @@ void SentenceSearch::add_token_score(const Candidate& candidate, std::vector<dou
 void SentenceSearch::finish_hypothesis(const Candidate& candidate) {
     Hypothesis& parent = live_[candidate.hypothesis];
     --parent.uses;
-    Translation& translation = finished_.emplace_back();
+    Finished& finished = finished_.emplace_back();
+    finished.length = step_;
+    if (has_terms()) {
+        TermProgress terms = parent.terms;
+        terms.advance(candidate.token, candidate.log_probability - parent.log_probability);
+        finished.term_log_probability = terms.log_probability();
+    }
+    Translation& translation = finished.translation;
     translation.tokens = parent.history.tokens;
     if (candidate.token != eos_) translation.tokens.push_back(candidate.token);
     translation.score = candidate.log_probability / length_factor(step_, options_->length_penalty);
@@ -124,6 +205,10 @@ void SentenceSearch::continue_hypothesis(const Candidate& candidate) {
     add_token_score(candidate, child.history.token_scores);
     child.log_probability = candidate.log_probability;
     child.sample_key = parent.sample_key;
+    if (has_terms()) {
+        child.terms = parent.terms;
+        child.terms.advance(candidate.token, candidate.log_probability - parent.log_probability);
+    }
     child.uses = 0;
 }
 
@@ -144,10 +229,11 @@ void SentenceSearch::give_back_unused(StatePool& pool) {
 std::vector<Translation> SentenceSearch::finish(StatePool& pool) {
     for (std::byte* state : states_) pool.give_back(state);
     states_.clear();
-    std::stable_sort(finished_.begin(), finished_.end(),
-                     [](const Translation& left, const Translation& right) { return left.score > right.score; });
-    if (finished_.size() > options_->n_best) finished_.resize(options_->n_best);
-    return std::move(finished_);
+    order_finished();
+    std::vector<Translation> best;
+    for (size_t i = 0; i < std::min(finished_.size(), options_->n_best); ++i)
+        best.push_back(std::move(finished_[i].translation));
+    return best;
 }
 
 }  // namespace pocketmt

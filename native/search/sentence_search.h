@@ -2,10 +2,18 @@
 // hypotheses are kept, by summed log-probability (ties: lower hypothesis, then lower token id); those that end in eos
 // are finished. The search ends when as many hypotheses as the beam size are finished, or at the length limit. Greedy
 // search is beam size 1. Samples are as many hypotheses, each with one continuation that is drawn.
+//
+// A sentence with terms is searched by dynamic beam allocation (Post and Vilar 2018, section 3): the pieces that begin
+// or continue a missing term are considered, too, and the hypotheses are shared among banks by how many pieces of terms
+// they have. Only those with all terms are finished. Finished hypotheses leave their places to others, and the search
+// ends when as many as the beam size are finished and none that is live has a better score than the best of them. Here
+// scores are without the log-probability that the terms have at best: divided by the length, it would favour long
+// texts.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <vector>
@@ -13,6 +21,7 @@
 #include "model/network.h"
 #include "search/constraints.h"
 #include "search/options.h"
+#include "search/terms.h"
 
 namespace pocketmt {
 
@@ -26,11 +35,15 @@ struct Translation {
     size_t source_positions = 0;
 };
 
-// A sentence to translate, and the pieces that its translation must begin with.
+// A sentence to translate, the pieces that its translation must begin with, and the terms that it must have.
 struct Request {
     std::vector<uint32_t> source;
     std::vector<uint32_t> prefix;
+    std::vector<Term> terms;
 };
+
+// Hypotheses of a sentence: one more for each piece of its terms, up to the limit of all beams.
+size_t beam_size(const SearchOptions& options, const Request& request);
 
 class SentenceSearch {
   public:
@@ -40,17 +53,24 @@ class SentenceSearch {
 
     bool done() const { return live_count_ == 0; }
     // How many continuations can be kept, and so how many of each row have to be considered.
-    size_t wanted() const { return options_->beam_size - finished_.size(); }
+    size_t wanted() const { return has_terms() ? beam_size_ : beam_size_ - finished_.size(); }
     // Whether eos may not be generated in this step.
     bool forbids_eos() const { return step_ + 1 < options_->min_length; }
+    // Whether log-probabilities are needed.
+    bool scores() const { return options_->scores || (beam_size_ > 1 && !options_->sampling); }
     // Adds a decoder row with a new state for each live hypothesis.
     void append_rows(std::vector<DecoderRow>& rows, StatePool& pool);
     // Whether rows of this step have rules.
-    bool has_rules() const { return constrained_ || options_->sampling || step_ < request_->prefix.size(); }
+    bool has_rules() const {
+        return constrained_ || has_terms() || options_->sampling || step_ < request_->prefix.size();
+    }
     // Sets the rules of a hypothesis's row, whose output layer is that of the sentence's shortlist or of the whole
     // vocabulary if `output` is null.
     void set_rules(size_t hypothesis, const SelectedOutput* output, RowRules& rules) const;
-    void consider(size_t hypothesis, uint32_t token, double log_probability);
+    // False if the continuation is not allowed.
+    bool consider(size_t hypothesis, uint32_t token, double log_probability);
+    // Considers what is done with a hypothesis that nothing may follow: it ends, or a missing term continues.
+    void consider_without_choice(size_t hypothesis);
     // Keeps the best of the considered continuations, and gives back states that no live hypothesis needs any more.
     void advance(StatePool& pool);
     // The n best translations, best first; gives the states back.
@@ -67,6 +87,7 @@ class SentenceSearch {
     struct Hypothesis {
         History history;
         double log_probability = 0.0;
+        TermProgress terms;
         uint64_t sample_key = 0;  // of sampling
         size_t uses = 0;          // continuations that still need its history
     };
@@ -74,7 +95,23 @@ class SentenceSearch {
         double log_probability;
         uint32_t hypothesis;
         uint32_t token;
+        uint32_t bank;  // pieces of terms that the hypothesis then has
     };
+
+    struct Finished {
+        Translation translation;
+        size_t length = 0;  // eos included
+        double term_log_probability = 0.0;
+    };
+
+    bool has_terms() const { return !request_->terms.empty(); }
+    void choose_best();
+    void choose_from_banks();
+    // By what finished hypotheses are ordered.
+    double rank(const Finished& finished) const;
+    void order_finished();
+    // Of a search with terms; keeps the best finished hypotheses only.
+    bool found_enough();
 
     void add_token_score(const Candidate& candidate, std::vector<double>& scores) const;
     void finish_hypothesis(const Candidate& candidate);
@@ -84,6 +121,8 @@ class SentenceSearch {
     const SearchOptions* options_;
     const Request* request_;
     bool constrained_;
+    size_t beam_size_;
+    size_t term_pieces_;
     size_t limit_;
     const CrossAttentionCache* cross_attention_cache_;
     uint32_t first_token_;
@@ -95,8 +134,9 @@ class SentenceSearch {
     size_t next_count_ = 0;
     std::vector<Hypothesis> next_;
     std::vector<Candidate> candidates_;
-    std::vector<Translation> finished_;
-    std::vector<std::byte*> states_;  // taken from the pool
+    std::vector<Finished> finished_;
+    double best_terms_ = -std::numeric_limits<double>::infinity();  // highest log-probability of terms of `finished_`
+    std::vector<std::byte*> states_;                                // taken from the pool
     std::vector<std::byte*> needed_;  // of give_back_unused; a member so that its memory is reused
 };
 

@@ -20,6 +20,12 @@ SEARCH = [
     Case(f"{TRANSLATE} --longest-sentence 0 -i dev.en", ("--longest-sentence", "0"), 2),
     Case(f"{TRANSLATE} --token-scores -i dev.en", ("--token-scores", "--json"), 2),
     Case(f"{TRANSLATE} --suppress '' -i dev.en", ("suppressed_texts", "no text")),
+    Case(f"{TRANSLATE} --terms missing.tsv -i dev.en", ("missing.tsv", "cannot be read")),
+    Case(f"{TRANSLATE} --terms t.tsv -i dev.en", ("t.tsv", "has no terms"), files={"t.tsv": "\n"}),
+    Case(f"{TRANSLATE} --terms t.tsv -i dev.en", ("t.tsv, line 2", "a tab"), files={"t.tsv": "red\tRED\ncat CAT\n"}),
+    Case(f"{TRANSLATE} --terms t.tsv -i dev.en", ("t.tsv, line 1", "a tab"), files={"t.tsv": "red\t\n"}),
+    Case(f"{TRANSLATE} --terms t.tsv -i dev.en", ("t.tsv, line 2", "RED"), files={"t.tsv": "red\tRED\nred\tA\n"}),
+    Case(f"{TRANSLATE} --terms t.tsv --sample -i dev.en", ("--sample",), 2, files={"t.tsv": "red\tRED\n"}),
 ]
 FORMATS = [
     Case(f"{TRANSLATE} --format docx -i dev.en", ("docx", "tsv"), 2),

@@ -109,3 +109,15 @@ def test_wrong_options_are_refused(
     assert message in answer.stderr.decode()
     assert b"Traceback" not in answer.stderr
     assert answer.stdout == b""
+
+
+def test_terms_of_a_file(pocketmt: Run, tmp_path: Path) -> None:
+    terms = tmp_path / "terms.txt"
+    terms.write_text("\ufeffbike\tRad\r\n\nhouse\t Gebäude\n", encoding="utf-8")
+    text = b"A man rides a bike.\nA man sleeps.\n"
+    plain, found = (
+        pocketmt("translate", *options, stdin=text).stdout.decode().splitlines() for options in ((), ("--terms", terms))
+    )
+    assert " Rad" in found[0] != plain[0]
+    assert found[1] == plain[1]
+    assert [found[0]] == Translator("captions-en-de").translate(["A man rides a bike."], terms={"bike": "Rad"})

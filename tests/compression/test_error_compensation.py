@@ -6,7 +6,7 @@ import msgspec
 import pytest
 import torch
 
-from pocketmt.compression.error_compensation import EMBEDDING, INPUT_SHARE, collect_hessians, compensate
+from pocketmt.compression.error_compensation import INPUT_SHARE, collect_hessians, compensate
 from pocketmt.compression.planning import make_plan
 from pocketmt.errors import ConfigurationError
 from pocketmt.models.transformer import Transformer
@@ -22,6 +22,7 @@ from tests.small_network import architecture, random_transformer
 PAIRS: list[Pair] = [([5, 6, 7], [8, 9]), ([10, 11, 12, 13, 14], [15]), ([16], [17, 18, 19, 20])] * 5
 INNER = "encoder.layers.0.feed_forward.inner.weight"
 KEY_VALUE = "decoder.layers.0.cross_attention.key_value.weight"
+EMBEDDING = "embedding.weight"
 
 
 @pytest.fixture

@@ -75,7 +75,7 @@ def test_vectors_of_one_length_are_one_matrix_in_every_stage() -> None:
     shape = architecture("post")
     weights = random_transformer(shape).state_dict()
     plan = make_plan(msgspec.convert({"name": "x", "stages": stages}, Recipe), shape)
-    one, two = (stage.row_groups(weights, ()) for stage in plan.stages)
+    one, two = (stage.row_groups(weights, {}) for stage in plan.stages)
     assert list(one) == ["embedding.weight", "vectors.0", "vectors.1"]
     inner = ("encoder.layers.0.feed_forward.inner.bias", "encoder.layers.1.feed_forward.inner.bias")
     assert one["vectors.0"][0].vectors == (*inner, "decoder.layers.0.feed_forward.inner.bias")
@@ -212,7 +212,7 @@ def pack_with(path: Path, vocabulary: bytes, schemes: dict[str, Any], shape: Tra
 
 def vector_groups(entry: dict[str, Any], shape: TransformerArchitecture = SHAPE) -> dict[str, tuple[RowGroup, ...]]:
     (stage,) = make_plan(recipe(entry), shape).stages
-    return stage.row_groups(random_transformer(shape).state_dict(), ())
+    return stage.row_groups(random_transformer(shape).state_dict(), {})
 
 
 def test_the_file_holds_the_codes_of_vectors_and_is_smaller(tmp_path: Path, vocabulary: bytes) -> None:

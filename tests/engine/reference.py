@@ -10,6 +10,7 @@ from torch import Tensor
 from pocketmt.model_file import Architecture, TransformerArchitecture
 from pocketmt.model_file.matrices.bit_packing import pack_codes
 from pocketmt.model_file.writer import StoredTensor, write_model
+from pocketmt.models.inputs import decoder_input, encoder_input, pad
 from pocketmt.models.network import TranslationNetwork
 from pocketmt.models.networks import make_network
 from pocketmt.packing.reference.network import load_reference
@@ -70,9 +71,9 @@ def random_network(shape: Architecture, seed: int = 0) -> TranslationNetwork:
         for name, parameter in model.named_parameters():
             if parameter.dim() == 1:
                 parameter.add_(torch.randn_like(parameter) * 0.2)
-            elif name != "embedding.weight":
+            elif name not in ("embedding.weight", "source_embedding.weight", "output.weight"):
                 parameter.mul_(1.5)
-        model.embedding.weight.mul_(3.0)
+        model.output_weight.mul_(3.0)
     return model
 
 
@@ -142,6 +143,7 @@ def manifest(
 def reference_logits(model: TranslationNetwork, source: list[int], target: list[int]) -> np.ndarray:
     """Teacher-forced logits [len(target) + 1, V]."""
     with torch.inference_mode():
-        decoded = model(torch.tensor([[*source, 2]]), torch.tensor([[1, *target]]))
+        shape = model.architecture
+        decoded = model(pad([encoder_input(shape, source)]), pad([decoder_input(shape, target)]))
         logits: np.ndarray = model.logits(decoded)[0].numpy()
     return logits

@@ -60,7 +60,7 @@ def test_the_same_translations(tmp_path: Path, vocabulary: Vocabulary, scheme: s
 
 def test_rows_of_a_group_anywhere(tmp_path: Path, vocabulary: Vocabulary) -> None:
     others = (RowGroup(SCHEMES["logarithmic 4 row"]),)
-    assert_same_model(*write_both(tmp_path, vocabulary, GROUPS["seven"], others, "odd"))
+    assert_same_model(*write_both(tmp_path, vocabulary, GROUPS["nine"], others, "odd"))
 
 
 def damaged(name: str) -> bytes:

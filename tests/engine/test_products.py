@@ -31,7 +31,7 @@ CHOICES: dict[str, Choice] = {
     name: {"*": (RowGroup(SCHEMES[name]),)}
     for name in ("logarithmic 4 matrix", "logarithmic 1 row", "uniform", "affine 4 row", "binary 3", "codebook 8")
 }
-CHOICES["groups"] = {"embedding.weight": GROUPS["seven"], "*": SCHEMES["logarithmic 4 row"]}
+CHOICES["groups"] = {"embedding.weight": GROUPS["nine"], "*": SCHEMES["logarithmic 4 row"]}
 CHOICES["some in fp32"] = {
     "embedding.weight": "float32",
     "decoder.*.feed_forward.*": "float32",

@@ -128,7 +128,7 @@ def test_every_kind_of_activations(path: Path, vocabulary: Vocabulary, activatio
         assert score == pytest.approx(expected_score, abs=1e-5)
 
 
-@pytest.mark.parametrize("embedding", [None, "uniform", "binary 3", "seven"])
+@pytest.mark.parametrize("embedding", [None, "uniform", "binary 3", "nine"])
 def test_the_reference_finds_the_same(path: Path, vocabulary: Vocabulary, embedding: str | None) -> None:
     if embedding is None:
         network = random_network(architecture())

@@ -14,7 +14,7 @@ from pocketmt.model_file import open_model
 from pocketmt.model_file.container.xz_tensor import compress
 from pocketmt.model_file.report import inspect_model
 from pocketmt.model_file.shortlist import StoredShortlist
-from pocketmt.model_file.shortlist_encoding import Shortlist, decode_shortlist, encode_shortlist
+from pocketmt.model_file.shortlist_encoding import Shortlist, decode_shortlist, encode_shortlist, own_sides
 from pocketmt.model_file.writer import StoredTensor, write_model
 from tests.model_file import sample
 from tests.model_file.attack import refused
@@ -44,7 +44,7 @@ def test_the_bytes_of_a_worked_example() -> None:
     content, stored = encode_shortlist(SHORTLIST)
     assert content == CONTENT
     assert stored.to_json() == MANIFEST["shortlist"]
-    assert decode_shortlist(content, stored, PIECES) == SHORTLIST
+    assert decode_shortlist(content, stored, own_sides(PIECES)) == SHORTLIST
 
 
 def test_what_was_written_is_read(path: Path) -> None:
@@ -67,7 +67,7 @@ def test_any_lists_are_read_as_they_were_written(size: int) -> None:
         targets[piece] = sorted(draw.sample(range(size), draw.randint(0, min(size, 255))))
     shortlist = Shortlist([0, size - 1], targets)
     content, stored = encode_shortlist(shortlist)
-    assert decode_shortlist(content, stored, size) == shortlist
+    assert decode_shortlist(content, stored, own_sides(size)) == shortlist
 
 
 def test_the_list_of_a_sentence() -> None:
@@ -179,7 +179,7 @@ def test_hostile_streams(path: Path, tensor: bytes, reason: str) -> None:
 def test_ids_in_any_order_are_in_the_list_all_the_same() -> None:
     stored = StoredShortlist(len(CONTENT), 2)
     content = CONTENT[:PIECES] + bytes([9, 6, 6, 255, 4, 0, 1, 1])
-    shortlist = decode_shortlist(content, stored, PIECES)
+    shortlist = decode_shortlist(content, stored, own_sides(PIECES))
     assert shortlist.frequent == [4, 9]
     assert list(shortlist.targets[2]) == [1, 10]  # 4 + 6 = 10; 10 + 255 = 265 = 1 modulo 11 (265 - 264)
     assert list(shortlist.targets[7]) == [5, 6]  # 5, 5, 6

@@ -76,7 +76,7 @@ UNIFORM, LEVELS, SIX_BITS, BINARY = (
 MODELS: dict[str, Callable[[Path, Vocabulary], object]] = {
     "8 bits, 4 bits": of_groups(LEVELS, UNIFORM),
     "6 bits, binary codes, odd sizes": of_groups(SIX_BITS, BINARY, **SHAPES["odd"]),
-    "seven groups": of_groups(GROUPS["seven"], test_lstm.groups("affine", 8)),
+    "nine groups": of_groups(GROUPS["nine"], test_lstm.groups("affine", 8)),
     "recurrent units": of_groups(UNIFORM, LEVELS, decoder_autoregression="ssru"),
     "trained ranges": lambda path, vocabulary: test_fully_quantized.write(
         path, vocabulary, test_fully_quantized.EXACT["strategy"]

@@ -7,9 +7,11 @@ import pytest
 
 from pocketmt.errors import DataError
 from pocketmt.text.shortlist import choose_pieces, encode_pairs, read_links
+from pocketmt.text.stored_vocabulary import SpecialIds, StoredVocabularies, StoredVocabulary
 from pocketmt.text.translation_table import TranslationTable
-from pocketmt.text.vocabulary import EOS, Vocabulary
+from pocketmt.text.vocabulary import EOS, Vocabularies, Vocabulary, load_vocabularies
 from pocketmt.text.vocabulary_training import train_vocabulary
+from tests.foreign_vocabularies import sentencepiece_model
 
 PIECES = 10
 TEXT = [("the red house", "das rote Haus"), ("a house", "ein Haus")]
@@ -20,11 +22,23 @@ def vocabulary() -> Vocabulary:
     return train_vocabulary([side for pair in TEXT * 50 for side in pair], 40)
 
 
-def test_the_most_probable_and_the_most_frequent() -> None:
+@pytest.fixture(scope="module")
+def vocabularies(vocabulary: Vocabulary) -> Vocabularies:
+    return Vocabularies(vocabulary, vocabulary)
+
+
+@pytest.fixture(scope="module")
+def few() -> Vocabularies:
+    """Ten pieces."""
+    vocabulary = train_vocabulary(["ab bc ca"] * 20, PIECES)
+    return Vocabularies(vocabulary, vocabulary)
+
+
+def test_the_most_probable_and_the_most_frequent(few: Vocabularies) -> None:
     # Piece 5 has targets 6, 7 and 8; eos (2) has 3 (unk), which is never listed, and 9.
     keys, probabilities = np.array([23, 29, 56, 57, 58]), np.array([0.6, 0.4, 0.2, 0.5, 0.3])
     counts = np.array([9, 9, 9, 9, 1, 4, 3, 4, 0, 0])
-    frequent, targets = choose_pieces(TranslationTable(keys, probabilities, PIECES), counts, 2, 2)
+    frequent, targets = choose_pieces(TranslationTable(keys, probabilities, PIECES), counts, 2, 2, few)
     assert frequent == [5, 7]
     assert targets[5] == [7, 8]
     assert targets[EOS] == [9]
@@ -32,20 +46,36 @@ def test_the_most_probable_and_the_most_frequent() -> None:
     assert targets[0] == targets[1] == targets[3] == []
 
 
-def test_no_more_frequent_pieces_than_the_text_has() -> None:
+def test_no_more_frequent_pieces_than_the_text_has(few: Vocabularies) -> None:
     table = TranslationTable(np.array([56]), np.array([1.0]), PIECES)
-    assert choose_pieces(table, np.array([5, 0, 0, 0, 0, 0, 2, 0, 0, 0]), 1, 5)[0] == [6]
+    assert choose_pieces(table, np.array([5, 0, 0, 0, 0, 0, 2, 0, 0, 0]), 1, 5, few)[0] == [6]
 
 
-def test_sources_end_in_eos(vocabulary: Vocabulary) -> None:
-    (source, target), (empty, _) = encode_pairs(vocabulary, [("a house", "ein Haus"), (" ", "Haus")])
+def test_two_vocabularies_with_special_ids_anywhere() -> None:
+    """A source piece without targets has the target's piece that is written alike, if there is one."""
+    model = sentencepiece_model(("ab bc ca",) * 20, 9)
+    source = StoredVocabulary(model, ("a", "<unk>", "b", "</s>", "c"), "none")
+    target = StoredVocabulary(model, ("</s>", "x", "<unk>", "b", "a", "y", "z"), "none", ("z",))
+    sides = StoredVocabularies(source, target)
+    vocabularies = load_vocabularies(sides, SpecialIds(None, None, 3, 1), SpecialIds(None, None, 0, 2))
+    # Source piece 3 (eos) has targets 5 and 0 (eos); 2 has 2 (unk).
+    table = TranslationTable(np.array([2 * 7 + 2, 3 * 7, 3 * 7 + 5]), np.array([1.0, 0.5, 0.5]), 7)
+    frequent, targets = choose_pieces(table, np.array([9, 2, 9, 0, 1, 3, 9]), 2, 2, vocabularies)
+    assert frequent == [1, 5], "neither special pieces nor those that are found in raw text"
+    assert targets == [[4], [], [], [5], []]
+    assert next(encode_pairs(vocabularies, [("a", "b")]))[0][-1] == 3
+
+
+def test_sources_end_in_eos(vocabulary: Vocabulary, vocabularies: Vocabularies) -> None:
+    (source, target), (empty, _) = encode_pairs(vocabularies, [("a house", "ein Haus"), (" ", "Haus")])
     assert source == [*vocabulary.encode("a house"), EOS]
     assert target == vocabulary.encode("ein Haus")
     assert empty == []
 
 
 def links(vocabulary: Vocabulary, path: Path) -> list[set[tuple[int, int]]]:
-    found = read_links(path, vocabulary, encode_pairs(vocabulary, TEXT))
+    vocabularies = Vocabularies(vocabulary, vocabulary)
+    found = read_links(path, vocabularies, encode_pairs(vocabularies, TEXT))
     return [set(zip(source.tolist(), target.tolist(), strict=True)) for source, target in found]
 
 

@@ -10,19 +10,21 @@ from pocketmt.training.schedule import inverse_square_root, training_rate
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.1])
 @pytest.mark.parametrize("rows", [1, 255, 256, 700])
-def test_cross_entropy_and_gradients_equal_pytorchs(smoothing: float, rows: int) -> None:
+@pytest.mark.parametrize("biased", [False, True])
+def test_cross_entropy_and_gradients_equal_pytorchs(smoothing: float, rows: int, biased: bool) -> None:
     torch.manual_seed(rows)
     decoded = torch.randn(rows, 16, requires_grad=True)
     weight = torch.randn(50, 16, requires_grad=True)
     targets = torch.randint(0, 50, (rows,))
-    loss = output_cross_entropy(decoded, weight, targets, smoothing)
-    expected = torch.nn.functional.cross_entropy(
-        decoded @ weight.t(), targets, label_smoothing=smoothing, reduction="sum"
-    )
+    bias = torch.randn(50, requires_grad=True) if biased else None
+    loss = output_cross_entropy(decoded, weight, targets, smoothing, bias)
+    logits = torch.nn.functional.linear(decoded, weight, bias)
+    expected = torch.nn.functional.cross_entropy(logits, targets, label_smoothing=smoothing, reduction="sum")
+    parameters = [decoded, weight] if bias is None else [decoded, weight, bias]
     torch.testing.assert_close(loss, expected)
     for ours, theirs in zip(
-        torch.autograd.grad(loss * 0.5, [decoded, weight]),
-        torch.autograd.grad(expected * 0.5, [decoded, weight]),
+        torch.autograd.grad(loss * 0.5, parameters),
+        torch.autograd.grad(expected * 0.5, parameters),
         strict=True,
     ):
         torch.testing.assert_close(ours, theirs, atol=1e-4, rtol=1e-4)
@@ -59,22 +61,25 @@ def test_the_loss_of_large_logits_is_finite() -> None:
 
 
 @pytest.mark.parametrize("rows", [1, 256, 300])
-def test_divergence_and_gradients_equal_pytorchs(rows: int) -> None:
+@pytest.mark.parametrize("biased", [False, True])
+def test_divergence_and_gradients_equal_pytorchs(rows: int, biased: bool) -> None:
     torch.manual_seed(rows)
     decoded = torch.randn(rows, 16, requires_grad=True)
     weight = torch.randn(50, 16, requires_grad=True)
-    teacher_decoded, teacher = torch.randn(rows, 8), torch.randn(50, 8)
-    loss = output_divergence(decoded, weight, teacher_decoded, teacher)
+    teacher_decoded, teacher, teacher_bias = torch.randn(rows, 8), torch.randn(50, 8), torch.randn(50)
+    bias = torch.randn(50, requires_grad=True) if biased else None
+    parameters = [decoded, weight] if bias is None else [decoded, weight, bias]
+    loss = output_divergence(decoded, weight, teacher_decoded, teacher, bias, teacher_bias)
     expected = torch.nn.functional.kl_div(
-        torch.log_softmax(decoded @ weight.t(), dim=-1),
-        torch.log_softmax(teacher_decoded @ teacher.t(), dim=-1),
+        torch.log_softmax(torch.nn.functional.linear(decoded, weight, bias), dim=-1),
+        torch.log_softmax(teacher_decoded @ teacher.t() + teacher_bias, dim=-1),
         reduction="sum",
         log_target=True,
     )
     torch.testing.assert_close(loss, expected)
     for ours, theirs in zip(
-        torch.autograd.grad(loss * 0.5, [decoded, weight]),
-        torch.autograd.grad(expected * 0.5, [decoded, weight]),
+        torch.autograd.grad(loss * 0.5, parameters),
+        torch.autograd.grad(expected * 0.5, parameters),
         strict=True,
     ):
         torch.testing.assert_close(ours, theirs, atol=1e-4, rtol=1e-4)

@@ -144,7 +144,7 @@ def test_the_loss_is_that_of_the_objective() -> None:
     targets = batch.targets[batch.targets != PADDING]
     cross_entropy = output_cross_entropy(decoded(student), output, targets, 0.1)
     divergence = output_divergence(decoded(student), output, decoded(teacher), teacher.embedding.weight)
-    objective = TranslationObjective(model=student, output=output, smoothing=0.1)
+    objective = TranslationObjective(model=student, network=student, smoothing=0.1)
     assert objective(batch).item() == pytest.approx(cross_entropy.item())
     distilled = replace(objective, teacher=teacher)
     assert distilled(batch).item() == pytest.approx(divergence.item())
@@ -168,7 +168,7 @@ def test_distillation_reduces_the_divergence_from_the_teacher(folder: Path) -> N
     batch = make_batch(pairs[:16], teacher.architecture, "cpu")
     torch.manual_seed(3)  # The seed of the run.
     student = make_network(configuration.model.architecture(len(vocabulary)))
-    objective = TranslationObjective(model=student, output=student.embedding.weight, smoothing=0.0, teacher=teacher)
+    objective = TranslationObjective(model=student, network=student, smoothing=0.0, teacher=teacher)
     before = objective(batch).item()
     student.load_state_dict(results[0])
     assert objective(batch).item() < 0.9 * before

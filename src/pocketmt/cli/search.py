@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 from click.core import ParameterSource
 
-from pocketmt.cli.options import beam_size_option, shortlist_option
+from pocketmt.cli.options import FILE, beam_size_option, shortlist_option
 
 if TYPE_CHECKING:
     from pocketmt.engine import DetailedHypothesis, TranslationChecks, Translator
@@ -52,6 +52,11 @@ _OPTIONS: Final = (
     ),
     shortlist_option,
     click.option("--prefix", "target_prefix", metavar="TEXT", help="Begin every translation with this text."),
+    click.option(
+        "--terms",
+        type=FILE,
+        help="TSV file: a source term, a tab and the term that translations of sentences with it must have.",
+    ),
     click.option(
         "--suppress",
         "suppressed_texts",
@@ -105,7 +110,7 @@ _OPTIONS: Final = (
 # Names of the parameters: keyword arguments of the translator, and of `SearchChoices`.
 _OF_SAMPLING: Final = ("seed", "temperature", "top_k", "top_p")
 _SEARCH: Final = (
-    *("beam_size", "split", "shortlist", "target_prefix", "suppressed_texts", "repetition_penalty"),
+    *("beam_size", "split", "shortlist", "target_prefix", "terms", "suppressed_texts", "repetition_penalty"),
     *("no_repeat_ngram_size", "replace_unknowns", "max_length", "batch_size", "sampling", *_OF_SAMPLING),
 )
 _WRITTEN: Final = ("n_best", "scores", "alignment", "as_json", "token_scores")
@@ -213,5 +218,11 @@ def _choices(
             raise click.UsageError(f"--{name.replace('_', '-')} needs --sample")
     if token_scores and not as_json:
         raise click.UsageError("--token-scores needs --json")
+    if given["terms"] is not None:
+        if given["sampling"]:
+            raise click.UsageError("--terms need a beam search: leave out --sample")
+        from pocketmt.text.terms import read_terms
+
+        given["terms"] = read_terms(given["terms"])
     options: Any = {name: value for name, value in given.items() if value is not None and value != ()}
     return SearchChoices(options, n_best, scores, alignment, as_json, token_scores)

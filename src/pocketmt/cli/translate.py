@@ -86,6 +86,7 @@ def translate(
       pocketmt translate --beam-size 8 --n-best 3 --scores < captions.en
       pocketmt translate --model my.pocketmt --json < captions.en
       pocketmt translate --alignment --prefix "Ein Mann" < captions.en
+      pocketmt translate --terms terms.tsv < captions.en
       pocketmt translate --sample --seed 7 --top-k 10 --n-best 3 < captions.en
       pocketmt translate --input products.tsv --column 3 --output translated.tsv
       pocketmt translate --input memory.tmx --output translated.tmx

@@ -8,10 +8,9 @@ from torch import Tensor, nn
 
 from pocketmt.models.network import TranslationNetwork
 from pocketmt.quantization.error_compensation import compensated_codes
-from pocketmt.quantization.row_groups import QuantizedGroup, QuantizedMatrix, RowGroup, fit
+from pocketmt.quantization.row_groups import QuantizedGroup, QuantizedMatrix, RowGroup, fit, quantize
 from pocketmt.training.data import Pair, make_batch
 
-EMBEDDING: Final = "embedding.weight"
 # The rows of the tied embedding are also inputs of the network, where the errors of all weights count alike. This is
 # their share of the mean square of the output layer's inputs, chosen on Multi30k's validation text among 0, 0.3 and 3.
 INPUT_SHARE: Final = 0.3
@@ -22,21 +21,23 @@ def compensate(
 ) -> dict[str, QuantizedMatrix]:
     """Quantize matrices so that each layer's outputs on some text change little; the network is not changed.
 
+    A matrix whose rows are only looked up has no outputs: its codes are the nearest ones.
+
     Args:
         network: in full precision, or with other matrices quantized already.
         groups: row groups of each matrix to quantize.
         pairs: text, as piece ids.
     """
     weights = network.state_dict()
-    hessians = collect_hessians(network, list(groups), pairs)
-    return {
+    lookups = network.architecture.lookup_matrices
+    hessians = collect_hessians(network, [name for name in groups if name not in lookups], pairs)
+    found = {name: quantize(parts, weights[name]) for name, parts in groups.items() if name in lookups}
+    return found | {
         name: [
-            QuantizedGroup(
-                compensated_codes(part.scheme, part.of(weights[name]), hessians[name], parameters), parameters
-            )
-            for part, parameters in zip(parts, fit(parts, weights[name]), strict=True)
+            QuantizedGroup(compensated_codes(part.scheme, part.of(weights[name]), hessian, parameters), parameters)
+            for part, parameters in zip(groups[name], fit(groups[name], weights[name]), strict=True)
         ]
-        for name, parts in groups.items()
+        for name, hessian in hessians.items()
     }
 
 
@@ -44,15 +45,16 @@ def compensate(
 def collect_hessians(network: TranslationNetwork, matrices: Sequence[str], pairs: Sequence[Pair]) -> dict[str, Tensor]:
     """Return X^T X, float64 [columns, columns], of the inputs X of layers, summed over the positions of a text.
 
-    For the tied embedding they are the output layer's inputs, and INPUT_SHARE of their mean square is added to the
-    diagonal.
+    Those of the output projection are the decoder's outputs; for a tied embedding, INPUT_SHARE of their mean square is
+    added to the diagonal.
 
     Args:
         network: in evaluation mode meanwhile.
-        matrices: names of the layers' weights.
+        matrices: names of the layers' weights, none of which is only looked up.
         pairs: the text; targets are given as in training.
     """
     sums: dict[str, Tensor] = {}
+    output = network.architecture.output_matrix
 
     def add(name: str, inputs: Tensor) -> None:
         rows = inputs.flatten(0, -2).double()
@@ -64,7 +66,7 @@ def collect_hessians(network: TranslationNetwork, matrices: Sequence[str], pairs
     handles = [
         network.get_submodule(name.removesuffix(".weight")).register_forward_pre_hook(taker(name))
         for name in matrices
-        if name != EMBEDDING
+        if name != output
     ]
     was_training = network.training
     network.eval()
@@ -72,12 +74,12 @@ def collect_hessians(network: TranslationNetwork, matrices: Sequence[str], pairs
         for pair in pairs:  # one by one: no position is padding
             batch = make_batch([pair], network.architecture, str(network.embedding.weight.device))
             decoded = network(batch.source, batch.target_inputs)
-            if EMBEDDING in matrices:
-                add(EMBEDDING, decoded)
+            if output in matrices:
+                add(output, decoded)
     finally:
         for handle in handles:
             handle.remove()
         network.train(was_training)
-    if EMBEDDING in sums:
-        sums[EMBEDDING].diagonal().add_(INPUT_SHARE * sums[EMBEDDING].diagonal().mean())
+    if output in sums and network.architecture.output_projection == "tied":
+        sums[output].diagonal().add_(INPUT_SHARE * sums[output].diagonal().mean())
     return sums

@@ -82,7 +82,7 @@ def execute(
         # The run's own precision was for its own training; a recipe says the precision of its stages.
         training = msgspec.structs.replace(model.configuration.training, precision="float32")
         defaults = TrainingDefaults(model.configuration.model, training)
-    counts = piece_counts(texts.corpus, model.architecture.vocabulary_size)
+    counts = piece_counts(texts.corpus, model.architecture)
     run = partial(_run, model=model, plan=plan, texts=texts, counts=counts, defaults=defaults, folder=folder)
     # Fabric takes arguments apart on their way to other processes, which frozen dataclasses do not allow.
     launch(make_fabric(defaults.training), run)
@@ -116,7 +116,7 @@ def _run(
     model: TrainedModel,
     plan: Plan,
     texts: Texts,
-    counts: list[int],
+    counts: dict[str, list[int]],
     defaults: TrainingDefaults,
     folder: Path,
 ) -> None:

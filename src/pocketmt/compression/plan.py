@@ -37,7 +37,7 @@ class RowGroupAssignment:
     are_vectors: bool = False
 
     def row_groups(self, counts: Sequence[int]) -> tuple[RowGroup, ...]:
-        """Return the row groups of each of the matrices; `counts`: occurrences of each word, by row."""
+        """Return the row groups of one of the matrices; `counts`: occurrences of each word, by row."""
         if self.frequency_ratio is None:
             return (RowGroup(self.schemes[0]),)
         by_bits = {scheme.bits: scheme for scheme in self.schemes}
@@ -53,14 +53,14 @@ class RowGroupAssignment:
 
 
 def row_groups(
-    assignments: Iterable[RowGroupAssignment], weights: Mapping[str, Tensor], counts: Sequence[int]
+    assignments: Iterable[RowGroupAssignment], weights: Mapping[str, Tensor], counts: Mapping[str, Sequence[int]]
 ) -> dict[str, tuple[RowGroup, ...]]:
     """Return the row groups of every quantized matrix, and of grouped vectors under the names of the model file.
 
     Args:
         assignments: in the order of the recipe.
         weights: of the network; after pruning their lengths differ from those that the plan was made for.
-        counts: occurrences of each word in the training text.
+        counts: occurrences in the training text of the words that are rows of a matrix, by the matrix's name.
     """
     lengths = {name: len(weight) for name, weight in weights.items()}
     found: dict[str, tuple[RowGroup, ...]] = {}
@@ -71,7 +71,7 @@ def row_groups(
                 found[vector_group_name(vector_groups)] = group
                 vector_groups += 1
         else:
-            found |= dict.fromkeys(each.names, each.row_groups(counts))
+            found |= {name: each.row_groups(counts.get(name, ())) for name in each.names}
     return found
 
 
@@ -111,7 +111,9 @@ class PlannedStage:
         """The quantized vectors."""
         return [name for each in self.assignments if each.are_vectors for name in each.names]
 
-    def row_groups(self, weights: Mapping[str, Tensor], counts: Sequence[int]) -> dict[str, tuple[RowGroup, ...]]:
+    def row_groups(
+        self, weights: Mapping[str, Tensor], counts: Mapping[str, Sequence[int]]
+    ) -> dict[str, tuple[RowGroup, ...]]:
         """Return the row groups of every quantized matrix and of grouped vectors; arguments as of `row_groups`."""
         return row_groups(self.assignments, weights, counts)
 

@@ -34,8 +34,6 @@ from pocketmt.recipes.matrices import (
 from pocketmt.recipes.pruning import FeedForwardNodes, Magnitude
 from pocketmt.recipes.schema import ErrorCompensation, FullPrecision, Quantize, Recipe, Retraining, Stage
 
-EMBEDDING = "embedding.weight"
-
 
 def make_plan(recipe: Recipe, architecture: Architecture) -> Plan:
     """Resolve a recipe for a network.
@@ -169,7 +167,7 @@ def _selected(entry: Quantize, architecture: Architecture, where: str) -> list[s
         assert entry.vectors is not msgspec.UNSET
         names = list(vector_lengths(architecture))
         found = select(names, entry.vectors, matching_vectors, VECTOR_KINDS, f"{where}.vectors")
-    if entry.frequency_ratio is not None and found != [EMBEDDING]:
+    if entry.frequency_ratio is not None and not set(found) <= {*matching(names, "embedding")}:
         raise ConfigurationError(
             f"{where}.frequency_ratio: only the embedding's rows are words: give other matrices a separate entry"
         )

@@ -114,7 +114,7 @@ class StageRun:
         by_probabilities = retraining.objective not in ("references", "sequence_distillation")
         objective = TranslationObjective(
             model=model,
-            output=self.network.embedding.weight,
+            network=self.network,
             smoothing=defaults.label_smoothing if smoothing is None else smoothing,
             teacher=context.make_teacher() if by_probabilities else None,
             cross_entropy_weight=retraining.cross_entropy_weight if retraining.objective == "mixed" else 0.0,

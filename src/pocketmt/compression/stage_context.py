@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from itertools import chain
 from pathlib import Path
 
 from lightning_fabric import Fabric
@@ -11,8 +10,8 @@ from lightning_fabric import Fabric
 from pocketmt.compression.plan import PlannedStage
 from pocketmt.compression.texts import Texts
 from pocketmt.model_file.architecture import Architecture
+from pocketmt.models.inputs import encoder_input
 from pocketmt.models.network import TranslationNetwork
-from pocketmt.text.vocabulary import EOS
 from pocketmt.training.configuration import Model, Training
 from pocketmt.training.data import Corpus
 from pocketmt.training.loop import Progress
@@ -59,7 +58,7 @@ class StageContext:
         seed: of the recipe.
         reporter: logs events.
         texts: to train and validate on.
-        counts: occurrences of each piece in the training text, by its id.
+        counts: occurrences of each piece in the training text, as `piece_counts` returns them.
         defaults: of retraining.
         make_teacher: returns the uncompressed model's network.
     """
@@ -71,7 +70,7 @@ class StageContext:
     seed: int
     reporter: Reporter
     texts: Texts
-    counts: list[int]
+    counts: dict[str, list[int]]
     defaults: TrainingDefaults
     make_teacher: Callable[[], TranslationNetwork]
 
@@ -84,10 +83,20 @@ class StageContext:
         return self.seed * 1_009 + stage + 1
 
 
-def piece_counts(corpus: Corpus | None, pieces: int) -> list[int]:
-    """Return the occurrences of each piece in the training text, by its id; each end of a sentence counts."""
-    counts: Counter[int] = Counter()
+def piece_counts(corpus: Corpus | None, architecture: Architecture) -> dict[str, list[int]]:
+    """Return the occurrences of each piece in the training text, by its id, for each matrix whose rows are pieces.
+
+    An embedding of both sides counts both; each end of a sentence counts.
+    """
+    sources: Counter[int] = Counter()
+    targets: Counter[int] = Counter()
     for source, target in corpus.training if corpus is not None else ():
-        counts.update(chain(source, target))
-        counts[EOS] += 2
-    return [counts[piece] for piece in range(pieces)]
+        sources.update(encoder_input(architecture, source))
+        targets.update((*target, architecture.eos_id))
+    counted = {"embedding.weight": targets if architecture.embeddings == "separate" else sources + targets}
+    if architecture.embeddings == "separate":
+        counted["source_embedding.weight"] = sources
+    if architecture.output_projection == "untied":
+        counted["output.weight"] = targets
+    shapes = architecture.parameter_shapes()
+    return {name: [counts[piece] for piece in range(shapes[name][0])] for name, counts in counted.items()}

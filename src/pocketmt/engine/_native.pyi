@@ -9,6 +9,8 @@ Translations = list[tuple[list[int], float]]
 # Ids, score, log-probabilities of the ids (and of eos, unless the length limit ended the translation), and attention of
 # each id to the source positions, end of sentence included; the last two are empty if they were not asked for.
 Details = tuple[list[int], float, list[float], list[list[float]]]
+# Ids of a term, and whether it ends its word.
+Term = tuple[Sequence[int], bool]
 
 max_beam_size: int
 
@@ -44,6 +46,7 @@ class SearchOptions:
         no_repeat_ngram: 0: any sequence may be repeated.
         suppressed_sequences: ids of pieces that are not special, none of them empty.
         suppressed_texts: made for this vocabulary.
+        word_continuations: ids that must not follow a term that ends its word, ascending.
         sampling: temperature, top_k (0: all), top_p and seed; None: beam search.
         batch_size: most sources computed together; 0: as many as are fastest.
     """
@@ -65,6 +68,7 @@ class SearchOptions:
         no_repeat_ngram: int = 0,
         suppressed_sequences: Sequence[Sequence[int]] = ...,
         suppressed_texts: SuppressedTexts | None = None,
+        word_continuations: Sequence[int] = ...,
         sampling: tuple[float, int, float, int] | None = None,
         batch_size: int = 0,
     ) -> None: ...
@@ -128,11 +132,16 @@ class Model:
         """Name of the instruction set in use."""
 
     def submit(
-        self, sources: Sequence[Sequence[int]], options: SearchOptions, prefixes: Sequence[Sequence[int]] = ...
+        self,
+        sources: Sequence[Sequence[int]],
+        options: SearchOptions,
+        prefixes: Sequence[Sequence[int]] = ...,
+        terms: Sequence[Sequence[Term]] = ...,
     ) -> Pending:
         """Start a translation; raises EngineError if an option or id is out of range.
 
         prefixes: ids that each source's translation begins with; an empty list: none has a prefix.
+        terms: of each source, what its translation must have; an empty list: none has terms.
         """
 
     def translate(self, sources: Sequence[Sequence[int]], options: SearchOptions) -> list[Translations]:

@@ -23,6 +23,7 @@ class DividedLine:
         text: what is translated of the line.
         parts: in order; a string is copied to the translation, a list of piece ids is translated. None for a line
             without text.
+        sentence_texts: of the parts that are translated.
         copied: why some of its text is copied although it may have words; empty for ordinary text.
     """
 
@@ -30,6 +31,7 @@ class DividedLine:
     text: str = ""
     parts: list[str | list[int]] = field(default_factory=list)
     copied: list[str] = field(default_factory=list)
+    sentence_texts: list[str] = field(default_factory=list)
 
     @property
     def sentences(self) -> list[list[int]]:
@@ -68,10 +70,12 @@ class LineDivider:
         texts: list[str] = []
         parts: list[str | list[int]] = []
         copied: list[str] = []
+        sentence_texts: list[str] = []
         end = 0
         for span in translation_spans(line, self._language, split=split, longest=self._longest_sentence):
             text = line[span.start : span.end]
-            found = self._translated(text) if span.reason is None else _copied(text)
+            segments = encode_line(self._vocabulary, text, self._longest_segment) if span.reason is None else []
+            found = _spaced(segments) if span.reason is None else _copied(text)
             if not found:
                 continue
             if span.start > end:
@@ -79,19 +83,21 @@ class LineDivider:
             parts += found
             if span.reason is None:
                 texts.append(text)
+                sentence_texts += [text] if len(segments) == 1 else map(self._vocabulary.decode, segments)
             elif span.reason:
                 copied.append(span.reason)
             end = span.end
         if parts and end < len(line):
             parts.append(_UNUSUAL.sub(" ", line[end:]))
-        return DividedLine(line, " ".join(texts), parts, copied)
+        return DividedLine(line, " ".join(texts), parts, copied, sentence_texts)
 
-    def _translated(self, text: str) -> list[str | list[int]]:
-        """Return the segments of a sentence, with spaces between them."""
-        parts: list[str | list[int]] = []
-        for segment in encode_line(self._vocabulary, text, self._longest_segment):
-            parts += [" ", segment] if parts else [segment]
-        return parts
+
+def _spaced(segments: Iterable[list[int]]) -> list[str | list[int]]:
+    """Return the segments of a sentence, with spaces between them."""
+    parts: list[str | list[int]] = []
+    for segment in segments:
+        parts += [" ", segment] if parts else [segment]
+    return parts
 
 
 def _copied(text: str) -> list[str | list[int]]:

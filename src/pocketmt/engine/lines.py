@@ -25,7 +25,8 @@ class PendingLines:
         self._search = search
         self._counts = [len(line.sentences) for line in lines]
         sources = [ids for line in lines for ids in line.sentences]
-        self._pending = model.submit(sources, search.native, search.prefixes(self._counts))
+        terms = search.terms_of(text for line in lines for text in line.sentence_texts)
+        self._pending = model.submit(sources, search.native, search.prefixes(self._counts), terms)
 
     def cancel(self) -> None:
         """End the translation: a method that waits for its results raises CancelledError. From any thread."""

@@ -1,12 +1,13 @@
 """Options of the search for translations, and their checks."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypedDict
 
 from pocketmt.engine import _native
 from pocketmt.engine.arguments import check_flag, check_integer, check_lines, check_number, check_text
 from pocketmt.engine.checks import TranslationChecks
+from pocketmt.engine.terms import Term, Terms, contains, make_terms
 from pocketmt.engine.tokenizer import Tokenizer
 from pocketmt.errors import EngineError
 from pocketmt.text.vocabulary import SPACE, Vocabulary
@@ -31,13 +32,17 @@ class SearchOptions(TypedDict, total=False):
         batch_size: most sentences computed together; fewer need less memory (default: as many as are fastest).
         target_prefix: text that translations must begin with: one for all lines, or a list with a text or None for each
             line. Of a line of several sentences it is the beginning of the first.
+        terms: target term of each source term. If a sentence has the words of a source term, its translation has the
+            target term, as whole words (Post and Vilar 2018, section 3). Such a sentence is searched with one
+            hypothesis more for each piece of its target terms. Case counts; of overlapping source terms, the longest.
         suppressed_texts: texts that must not be generated. A text is found wherever it begins at the beginning of a
             word, in whatever way it is divided into pieces, also as the beginning of a longer word.
         suppressed_sequences: sequences of pieces ("▁" for a space) that must not be generated.
         repetition_penalty: the logit of a piece that the translation already has is divided by this number if it is
             positive, and multiplied if it is negative (Keskar et al. 2019, section 4.1). 0.01 to 100; above 1
             discourages repetitions (default 1.0).
-        no_repeat_ngram_size: no sequence of this many pieces is generated twice (default 0: any may be).
+        no_repeat_ngram_size: no sequence of this many pieces is generated twice, except in terms (default 0: any may
+            be).
         replace_unknowns: whether the unknown piece may be generated, and is replaced by the source word with the most
             attention (default False: it is never generated).
         sampling: whether pieces are drawn at random from the model's probabilities, instead of searched for by a beam.
@@ -56,6 +61,7 @@ class SearchOptions(TypedDict, total=False):
     shortlist: bool
     batch_size: int | None
     target_prefix: str | Sequence[str | None] | None
+    terms: Mapping[str, str] | None
     suppressed_texts: Sequence[str]
     suppressed_sequences: Sequence[Sequence[str]]
     repetition_penalty: float
@@ -90,6 +96,7 @@ class Search:
         native: options of the engine.
         prefix: piece ids that every translation begins with.
         line_prefixes: the same for each line; None: `prefix` for all.
+        terms: see `SearchOptions`; None: none.
         replace_unknowns: see `SearchOptions`.
         alignment: whether results have alignments.
         split: see `TranslationOptions`.
@@ -99,10 +106,15 @@ class Search:
     native: _native.SearchOptions
     prefix: list[int]
     line_prefixes: list[list[int]] | None
+    terms: Terms | None
     replace_unknowns: bool
     alignment: bool
     split: bool
     checks: TranslationChecks | None
+
+    def terms_of(self, texts: Iterable[str]) -> list[list[Term]]:
+        """Return the terms that the translation of each sentence must have; empty if there are no terms."""
+        return [] if self.terms is None else [self.terms.find(text) for text in texts]
 
     def prefixes(self, sentences: Sequence[int]) -> list[list[int]]:
         """Return a prefix for each sentence of lines with these numbers of sentences; empty if there are no prefixes.
@@ -151,6 +163,7 @@ def check_options(
     replace_unknowns = check_flag("replace_unknowns", options.get("replace_unknowns", False))
     prefix = options.get("target_prefix")
     by_line = prefix is not None and not isinstance(prefix, str)
+    terms = _terms(options, vocabulary, sampling is not None)
     return Search(
         native=_native.SearchOptions(
             beam_size=_beam_size(options, n_best, sampling is not None),
@@ -167,11 +180,13 @@ def check_options(
             no_repeat_ngram=check_integer("no_repeat_ngram_size", options.get("no_repeat_ngram_size", 0), 0, 10**6),
             suppressed_sequences=_sequences(options.get("suppressed_sequences", ()), vocabulary),
             suppressed_texts=_suppressed_texts(options.get("suppressed_texts", ()), vocabulary),
+            word_continuations=[] if terms is None else terms.word_continuations,
             sampling=sampling,
             batch_size=0 if batch_size is None else check_integer("batch_size", batch_size, 1, HIGHEST_NUMBER),
         ),
         prefix=[] if by_line else _prefix(prefix, vocabulary),
         line_prefixes=[_prefix(each, vocabulary) for each in _list("target_prefix", prefix)] if by_line else None,
+        terms=terms,
         replace_unknowns=replace_unknowns,
         alignment=alignment,
         split=check_flag("split", options.get("split", True)),
@@ -216,6 +231,26 @@ def _prefix(text: object, vocabulary: Vocabulary) -> list[int]:
         unknown = vocabulary.encode_as_pieces(str(text))[ids.index(vocabulary.ids.unk)]
         raise EngineError(f"target_prefix has {unknown!r}, which no piece of the vocabulary has: leave it out")
     return ids
+
+
+def _terms(options: SearchOptions, vocabulary: Vocabulary, sampling: bool) -> Terms | None:
+    given = options.get("terms")
+    if given is None:
+        return None
+    if sampling:
+        raise EngineError("terms need a beam search: leave sampling out")
+    terms = make_terms(given, vocabulary)
+    for text in map(vocabulary.normalize, check_lines(options.get("suppressed_texts", ()), "suppressed_texts")):
+        for target, _ in terms.targets:
+            if f" {text}" in f" {target}":
+                raise EngineError(
+                    f"the term {target!r} has {text!r}, which suppressed_texts has: leave one of them out"
+                )
+    for sequence in _sequences(options.get("suppressed_sequences", ()), vocabulary):
+        for target, (pieces, _) in terms.targets:
+            if contains(pieces, sequence):
+                raise EngineError(f"the term {target!r} has a sequence of suppressed_sequences: leave one of them out")
+    return terms
 
 
 def _list(name: str, values: object) -> Iterable[object]:

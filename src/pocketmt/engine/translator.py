@@ -229,7 +229,8 @@ class Translator:
         search = self._check({**options, "split": False, "check": False})
         prefixes = search.prefixes([1] * len(sources))
         try:
-            pending = self._model.submit(sources, search.native, prefixes)
+            terms = search.terms_of(map(self.tokenizer.decode, sources))
+            pending = self._model.submit(sources, search.native, prefixes, terms)
         except TypeError as error:  # its message describes the types of C++
             raise TypeError("sources must be a list of lists of piece ids, which are integers from 0") from error
         return [hypotheses[0][0] for hypotheses in pending.result()]

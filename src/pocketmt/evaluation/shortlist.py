@@ -9,7 +9,6 @@ from pocketmt.errors import DataError
 from pocketmt.model_file import open_model
 from pocketmt.model_file.shortlist_encoding import Shortlist
 from pocketmt.text.corpus import read_pairs
-from pocketmt.text.vocabulary import Vocabulary
 
 
 @dataclass(frozen=True)
@@ -30,10 +29,10 @@ def measure_recall(model: Path, shortlist: Shortlist, source: Path, reference: P
     model file.
     """
     with open_model(model) as file:
-        vocabulary = Vocabulary(file.vocabulary())
+        vocabularies = file.vocabularies()
         languages = file.source_language, file.target_language
     texts = read_pairs(source, reference, languages)
-    pairs = [(vocabulary.encode(line), vocabulary.encode(target)) for line, target in texts]
+    pairs = [(vocabularies.source.encode(line), vocabularies.target.encode(target)) for line, target in texts]
     if not pairs:
         raise DataError(f"{source} and {reference} have no lines: there is nothing to measure")
     sources = [ids for ids, _ in pairs]
@@ -44,7 +43,7 @@ def measure_recall(model: Path, shortlist: Shortlist, source: Path, reference: P
         reference=_share_within(lists, [ids for _, ids in pairs]),
         output=_share_within(lists, outputs),
         mean_pieces=sum(map(len, lists)) / len(lists),
-        vocabulary_size=len(vocabulary),
+        vocabulary_size=len(vocabularies.target),
     )
 
 

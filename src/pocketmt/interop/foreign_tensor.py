@@ -78,6 +78,11 @@ def stacked(*parts: ForeignTensor) -> ForeignTensor:
     return ForeignTensor((sum(part.shape[0] for part in parts), *sizes.pop()), blocks)
 
 
+def of_vector(row: ForeignTensor) -> ForeignTensor:
+    """Return a vector [n] that is stored as one row [1, n], or as it is."""
+    return ForeignTensor(row.shape[-1:], lambda: (block.reshape(-1) for block in row.blocks()))
+
+
 def transposed(matrix: ForeignTensor) -> ForeignTensor:
     """Return the transpose [columns, rows] of a matrix."""
     return ForeignTensor(matrix.shape[::-1], lambda: (np.ascontiguousarray(matrix.read().T),))

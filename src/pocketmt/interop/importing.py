@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 
 from pocketmt import __version__
-from pocketmt.errors import InteropError
+from pocketmt.errors import DataError, InteropError, ModelFileError
 from pocketmt.interop.foreign_model import ForeignMetadata, ForeignModel
 from pocketmt.interop.foreign_tensor import ForeignTensor, Tensor
 from pocketmt.interop.formats import read_foreign
 from pocketmt.model_file.manifest import DEFAULT_UNIT, FORMAT_VERSION
-from pocketmt.model_file.vocabularies import vocabulary_members
+from pocketmt.model_file.vocabularies import load_checked, vocabulary_members
 from pocketmt.model_file.writer import StreamedTensor, write_model
 
 
@@ -59,6 +59,7 @@ def import_model(
 def write_foreign(model: ForeignModel, output: str | os.PathLike[str]) -> int:
     """Write a model file; returns its size in bytes, and raises as `import_model` does."""
     _check_tensors(model)
+    _check_vocabularies(model)
     stored = {name: _streamed(name, model.tensors[name]) for name in model.architecture.parameter_shapes()}
     return write_model(output, _manifest(model), stored, model.vocabularies)
 
@@ -74,6 +75,13 @@ def _check_tensors(model: ForeignModel) -> None:
             )
     if unknown := sorted(model.tensors.keys() - shapes.keys()):
         raise InteropError(f"the architecture has no place for {unknown[0]}")
+
+
+def _check_vocabularies(model: ForeignModel) -> None:
+    try:
+        load_checked(model.vocabularies, model.architecture)
+    except (DataError, ModelFileError) as error:
+        raise InteropError(f"the vocabulary does not fit the model: {error}") from error
 
 
 def _streamed(name: str, tensor: Tensor) -> StreamedTensor:

@@ -89,7 +89,8 @@ def check_manifest(manifest: dict[str, object]) -> CheckedManifest:
     sparse = sparse_from_json(manifest["sparse"], parameters, matrices) if "sparse" in manifest else ()
     tensors = _parameter_tensors(shapes, matrices, sparse)
     if isinstance(quantization, StoredStaticActivations):
-        tensors |= {activation_scale_name(name): ("F32", (1,)) for name in matrices if name not in vector_groups}
+        looked_up = architecture.lookup_matrices | vector_groups.keys()
+        tensors |= {activation_scale_name(name): ("F32", (1,)) for name in matrices if name not in looked_up}
     ranges = activation_ranges_from_json(manifest["activations"]) if "activations" in manifest else None
     if ranges is not None:
         tensors |= _range_tensors(ranges, architecture)

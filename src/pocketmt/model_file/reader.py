@@ -33,9 +33,9 @@ from pocketmt.model_file.matrices.row_groups import StoredRowGroup, group_of_row
 from pocketmt.model_file.matrices.sparse import check_kept, expand, kept_name, weights_name
 from pocketmt.model_file.matrices.stored_form import TensorLayout
 from pocketmt.model_file.shortlist import SHORTLIST_TENSOR, StoredShortlist, read_shortlist
-from pocketmt.model_file.vocabularies import check_vocabulary_sizes, special_ids
+from pocketmt.model_file.vocabularies import load_checked
 from pocketmt.text.stored_vocabulary import StoredVocabularies
-from pocketmt.text.vocabulary import Vocabularies, load_vocabularies
+from pocketmt.text.vocabulary import Vocabularies
 
 DAMAGED: Final = "Copy or download the file again, or pack it again"
 
@@ -128,15 +128,8 @@ class ModelFile:
         return self._vocabularies.read({name: self.data(name) for name in self.vocabulary_tensors})
 
     def vocabularies(self) -> Vocabularies:
-        """Return the vocabularies, ready for use.
-
-        Raises:
-            ModelFileError: as `stored_vocabularies` does, or a vocabulary does not fit the architecture.
-            DataError: a SentencePiece model or an id table is invalid.
-        """
-        found = load_vocabularies(self.stored_vocabularies(), *special_ids(self.architecture))
-        check_vocabulary_sizes((len(found.source), len(found.target)), self.architecture)
-        return found
+        """Return the vocabularies, ready for use; raises as `stored_vocabularies` and `load_checked` do."""
+        return load_checked(self.stored_vocabularies(), self.architecture)
 
     def shortlist(self) -> bytes | None:
         """Return the shortlist as the engine reads it; None if the file has none.
@@ -145,7 +138,8 @@ class ModelFile:
         """
         if self.stored_shortlist is None:
             return None
-        return read_shortlist(self.data(SHORTLIST_TENSOR), self.stored_shortlist, self.architecture.vocabulary_size)
+        sizes = self.architecture.source_size, self.architecture.vocabulary_size
+        return read_shortlist(self.data(SHORTLIST_TENSOR), self.stored_shortlist, *sizes)
 
     def close(self) -> None:
         """Release the file; the memory stays mapped while a view of it exists."""
@@ -231,7 +225,8 @@ def _check_values(model: ModelFile) -> None:
         name = ranges_name(operation)
         check_ranges(operation, model.tensors[name].shape, model.data(name))
     if isinstance(model.activation_quantization, StoredStaticActivations):
-        for name in (each for each in model.matrices if each not in model.vector_groups):
+        looked_up = model.architecture.lookup_matrices | model.vector_groups.keys()
+        for name in (each for each in model.matrices if each not in looked_up):
             check_activation_scale(name, model.data(activation_scale_name(name)))
     for name, entry in model.tensors.items():
         if entry.dtype == "F32" and len(entry.shape) == 1 and not math.isfinite(sum(model.data(name).cast("f"))):

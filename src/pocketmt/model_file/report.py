@@ -292,7 +292,7 @@ def _shortlist(file: ModelFile) -> str:
     content, stored = file.shortlist(), file.stored_shortlist
     if content is None or stored is None:
         return ""
-    targets = sum(content[: file.architecture.vocabulary_size])
+    targets = sum(content[: file.architecture.source_size])
     return f"{stored.frequent:,} pieces for every sentence, {targets:,} targets of source pieces"
 
 

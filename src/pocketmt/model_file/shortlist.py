@@ -24,7 +24,7 @@ class StoredShortlist:
 
 
 def shortlist_from_json(value: object, vocabulary_size: int) -> StoredShortlist:
-    """Read the manifest's member `shortlist`; raises ModelFileError naming what is wrong."""
+    """Read the manifest's member `shortlist`, of a target of this size; raises ModelFileError naming what is wrong."""
     where = "manifest: shortlist"
     if not isinstance(value, dict) or set(value) != {"encoding", "bytes", "frequent"}:
         raise ModelFileError(f"{where}: expected exactly encoding, bytes and frequent")
@@ -37,15 +37,23 @@ def shortlist_from_json(value: object, vocabulary_size: int) -> StoredShortlist:
     return StoredShortlist(value["bytes"], value["frequent"])
 
 
-def read_shortlist(compressed: bytes | memoryview, stored: StoredShortlist, vocabulary_size: int) -> bytes:
+def read_shortlist(
+    compressed: bytes | memoryview, stored: StoredShortlist, source_size: int, vocabulary_size: int
+) -> bytes:
     """Decompress a shortlist, and check that it has as many ids as its counts state; every id is valid.
+
+    Args:
+        compressed: the tensor.
+        stored: the manifest's entry.
+        source_size: pieces of the source's vocabulary.
+        vocabulary_size: pieces of the target's.
 
     Raises:
         ModelFileError: it is not one xz stream of the stated size, or its counts do not fit.
     """
     content = decompress(SHORTLIST_TENSOR, compressed, stored.bytes)
-    ids = stored.frequent + sum(content[:vocabulary_size])
-    if len(content) != vocabulary_size + ids * id_bytes(vocabulary_size):
+    ids = stored.frequent + sum(content[:source_size])
+    if len(content) != source_size + ids * id_bytes(vocabulary_size):
         raise ModelFileError(
             f"tensor {SHORTLIST_TENSOR!r} has {len(content)} bytes, which is not the size of {ids} pieces"
         )

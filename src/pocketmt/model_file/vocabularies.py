@@ -11,10 +11,10 @@ from pocketmt.model_file.errors import NewerFileError
 from pocketmt.text.stored_vocabulary import (
     NORMALIZATIONS,
     Normalization,
-    SpecialIds,
     StoredVocabularies,
     StoredVocabulary,
 )
+from pocketmt.text.vocabulary import Vocabularies, load_vocabularies
 
 VOCABULARY: Final = "vocabulary"  # of the source, or of both sides
 TARGET_VOCABULARY: Final = "target_vocabulary"
@@ -96,9 +96,10 @@ def vocabularies_from_json(manifest: Mapping[str, object], architecture: Archite
             f"manifest: {TARGET_VOCABULARY} {state}, but the architecture's vocabularies are "
             f"{architecture.vocabularies!r}"
         )
-    sizes = vocabulary_sizes(architecture)
-    source = _entry(manifest[VOCABULARY], VOCABULARY, sizes[0], None)
-    target = _entry(manifest[TARGET_VOCABULARY], TARGET_VOCABULARY, sizes[1], source) if separate else None
+    source = _entry(manifest[VOCABULARY], VOCABULARY, architecture.source_size, None)
+    target = None
+    if separate:
+        target = _entry(manifest[TARGET_VOCABULARY], TARGET_VOCABULARY, architecture.vocabulary_size, source)
     return VocabularyEntries(source, target)
 
 
@@ -123,29 +124,28 @@ def vocabulary_tensors(stored: StoredVocabularies) -> dict[str, bytes]:
     return tensors
 
 
-def vocabulary_sizes(architecture: Architecture) -> tuple[int, int]:
-    """Return how many pieces the source's and the target's vocabulary have."""
-    source: int = getattr(architecture, "source_vocabulary_size", 0) or architecture.vocabulary_size
-    return source, architecture.vocabulary_size
+def load_checked(stored: StoredVocabularies, architecture: Architecture) -> Vocabularies:
+    """Load the vocabularies of a model.
 
-
-def special_ids(architecture: Architecture) -> tuple[SpecialIds, SpecialIds]:
-    """Return the ids of the source's and the target's special pieces."""
-    target = SpecialIds(architecture.pad_id, architecture.bos_id, architecture.eos_id, architecture.unk_id)
-    if architecture.vocabularies == "shared":
-        return target, target
-    own = {name: getattr(architecture, f"source_{name}_id", None) for name in ("pad", "eos", "unk")}
-    return target._replace(**{name: id for name, id in own.items() if id is not None}), target
-
-
-def check_vocabulary_sizes(pieces: tuple[int, int], architecture: Architecture) -> None:
-    """Raise ModelFileError unless vocabularies of these sizes, source and target, fit the architecture."""
-    for side, found, expected in zip(("source", "target"), pieces, vocabulary_sizes(architecture), strict=True):
-        if found != expected:
-            name = f"{side} vocabulary" if architecture.vocabularies == "separate" else "vocabulary"
+    Raises:
+        ModelFileError: there are not as many as the architecture says, or one has not as many pieces.
+        DataError: a SentencePiece model or an id table is invalid, or has other special pieces.
+    """
+    separate = architecture.vocabularies == "separate"
+    if separate != (stored.target is not None):
+        number = "two vocabularies" if stored.target is not None else "one vocabulary"
+        raise ModelFileError(
+            f"there {'are' if separate else 'is'} {number}, but the architecture's are {architecture.vocabularies!r}"
+        )
+    found = load_vocabularies(stored, architecture.source_special_ids, architecture.special_ids)
+    expected = architecture.source_size, architecture.vocabulary_size
+    for side, vocabulary, size in zip(("source", "target"), (found.source, found.target), expected, strict=True):
+        if len(vocabulary) != size:
+            name = f"{side} vocabulary" if separate else "vocabulary"
             raise ModelFileError(
-                f"the {name} has {found} pieces, but the model {expected}: give the model's vocabulary"
+                f"the {name} has {len(vocabulary)} pieces, but the model {size}: give the model's vocabulary"
             )
+    return found
 
 
 def _entry(value: object, name: str, size: int, source: VocabularyEntry | None) -> VocabularyEntry:

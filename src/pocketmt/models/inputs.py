@@ -1,4 +1,4 @@
-"""What networks read: padded ids of pieces, and what stands before and behind a sentence."""
+"""Inputs of networks: padded ids of pieces, with what stands before and behind a sentence."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -9,7 +9,7 @@ from torch import Tensor
 from pocketmt.model_file.architecture import Architecture
 
 PADDING: Final = -1  # behind the shorter texts of a batch; a vocabulary may have no piece for it
-ZERO: Final = -2  # a vector of zeros in the place of an embedded piece
+ZERO: Final = -2  # a vector of zeros instead of an embedded piece
 
 
 def pad(sequences: Sequence[Sequence[int]], device: torch.device | str = "cpu") -> Tensor:

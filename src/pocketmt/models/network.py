@@ -17,7 +17,7 @@ def layer_norm(architecture: Architecture, size: int) -> nn.LayerNorm:
 
 
 class Output(nn.Module):
-    """What the output projection has of its own: a weight [V, d] if it is untied, a bias [V]; None: it has none."""
+    """Parameters of the output projection: a weight [V, d] if it is untied, a bias [V]; None: there is none."""
 
     def __init__(self, architecture: Architecture) -> None:
         super().__init__()

@@ -73,17 +73,22 @@ LSTMS: dict[str, dict[str, Any]] = {
 }
 
 PRESETS = {**TRANSFORMERS, **LSTMS}
+# Fields of a Transformer that no preset sets.
+OPTIONS = (
+    *("activation", "positions", "normalization_epsilon"),
+    *("embeddings", "output_projection", "output_bias", "first_decoder_input"),
+)
 
 
 def preset(name: str, vocabulary_size: int, norm: str = "post", **changes: Any) -> Architecture:
-    """Return the architecture of a preset, with `changes` of its sizes.
+    """Return the architecture of a preset, with `changes` of its sizes, and of a Transformer's OPTIONS.
 
-    Raises ConfigurationError for an unknown name or size, or where sizes do not fit together.
+    Raises ConfigurationError for an unknown name, size or option, or where sizes do not fit together.
     """
     if name not in PRESETS:
         raise ConfigurationError(f"unknown model preset '{name}': choose one of {', '.join(PRESETS)}")
     for size in changes:
-        if size not in PRESETS[name]:
+        if size not in PRESETS[name] and (name in LSTMS or size not in OPTIONS):
             raise ConfigurationError(f"the model preset '{name}' has no {size}: leave it out")
     sizes = PRESETS[name] | changes
     if name not in LSTMS:

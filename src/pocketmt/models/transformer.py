@@ -11,13 +11,15 @@ from torch import Tensor, nn
 from pocketmt.model_file.architecture import LayerSizes, TransformerArchitecture
 from pocketmt.models.activations import ACTIVATIONS
 from pocketmt.models.attention import CrossAttention, KeyValue, SelfAttention, padding_mask
+from pocketmt.models.average_attention import Average, AverageAttention, running_means
 from pocketmt.models.dropout import Dropout, Dropouts
 from pocketmt.models.network import Network, TranslationNetwork, layer_norm
 from pocketmt.models.positions import POSITION_TABLES
 from pocketmt.models.ssru import SSRU
 
-# Of the positions so far: keys and values of self-attention, or the cell [B, d] of an SSRU; None before the first.
-DecoderCache = KeyValue | Tensor | None
+# Of the positions so far: keys and values of self-attention, the cell [B, d] of an SSRU, or average attention's mean;
+# None before the first.
+DecoderCache = KeyValue | Average | Tensor | None
 # State of one decoder layer: of the positions so far, and its cross-attention cache.
 LayerState = tuple[DecoderCache, KeyValue]
 
@@ -99,16 +101,20 @@ class EncoderLayer(Layer):
 
 
 class DecoderLayer(Layer):
-    """Self-attention or an SSRU over the target so far, cross-attention to the source, then feed-forward."""
+    """An autoregressive sub-layer over the target so far, cross-attention to the source, then feed-forward."""
 
     def __init__(self, architecture: TransformerArchitecture, sizes: LayerSizes, dropouts: Dropouts) -> None:
         super().__init__(architecture, dropouts)
         dimension = architecture.model_dimension
-        self.recurrent = architecture.decoder_autoregression == "ssru"
-        if self.recurrent:
+        self.autoregression = architecture.decoder_autoregression
+        if self.autoregression == "ssru":
             self.ssru = SSRU(dimension)
             self.ssru_norm = layer_norm(architecture, dimension)
             self.ssru_residual = nn.Identity()
+        elif self.autoregression == "average_attention":
+            self.average_attention = AverageAttention(architecture, dropouts.feed_forward)
+            self.average_attention_norm = layer_norm(architecture, dimension)
+            self.average_attention_residual = nn.Identity()
         else:
             self.self_attention = SelfAttention(*_attention_arguments(architecture, sizes.heads, dropouts))
             self.self_attention_norm = layer_norm(architecture, dimension)
@@ -133,9 +139,13 @@ class DecoderLayer(Layer):
         return x, (cache, cross_attention_cache)
 
     def _add_autoregression(self, x: Tensor, cache: DecoderCache, causal: Tensor | None) -> tuple[Tensor, DecoderCache]:
-        if self.recurrent:
+        if self.autoregression == "ssru":
             update, cache = self.ssru(self.before(self.ssru_norm, x), cache)
             return self.after(self.ssru_norm, self.ssru_residual, x, update), cache
+        if self.autoregression == "average_attention":
+            means, cache = running_means(x, cache)  # type: ignore[arg-type]
+            update = self.average_attention(x, self.before(self.average_attention_norm, means))
+            return self.after(self.average_attention_norm, self.average_attention_residual, x, update), cache
         update, cache = self.self_attention(self.before(self.self_attention_norm, x), causal, cache)
         return self.after(self.self_attention_norm, self.self_attention_residual, x, update), cache
 

@@ -11,7 +11,7 @@ from pocketmt.errors import ConfigurationError
 from pocketmt.model_file.activations.activation_quantization import activation_scale_name
 from pocketmt.model_file.manifest import DEFAULT_UNIT, FORMAT_VERSION
 from pocketmt.model_file.matrices.entropy_coding import CODING
-from pocketmt.model_file.vocabularies import check_vocabulary_sizes, special_ids, vocabulary_members
+from pocketmt.model_file.vocabularies import load_checked, vocabulary_members
 from pocketmt.model_file.writer import StoredTensor, write_model
 from pocketmt.packing.activation_ranges import encode_ranges, with_stored_norms
 from pocketmt.packing.contents import ModelContents, PackingOptions
@@ -20,7 +20,6 @@ from pocketmt.packing.scheme_choice import RowGroups, choose_row_groups
 from pocketmt.quantization.activations.base import ActivationQuantization
 from pocketmt.quantization.row_groups import grouped_rows
 from pocketmt.text.stored_vocabulary import stored_vocabularies
-from pocketmt.text.vocabulary import load_vocabularies
 from pocketmt.training.trained_model import check_weights
 
 _Members = dict[str, object]
@@ -44,7 +43,7 @@ def pack(path: str | os.PathLike[str], contents: ModelContents, options: Packing
     options = options or PackingOptions()
     shapes, chosen = choose_row_groups(contents.architecture, contents.schemes)
     check_weights(contents.weights, contents.architecture.parameter_shapes())
-    _check_vocabularies(contents)
+    load_checked(stored_vocabularies(contents.vocabulary), contents.architecture)
     weights = _stored_weights(contents, chosen, list(shapes))
     encoded = {name: _encode(name, weight, contents, chosen, options) for name, weight in weights.items()}
     members, tensors = _activations(contents, chosen)
@@ -53,11 +52,6 @@ def pack(path: str | os.PathLike[str], contents: ModelContents, options: Packing
         manifest["coding"] = CODING
     stored = {name: tensor for parameter in encoded.values() for name, tensor in parameter.tensors.items()}
     return write_model(path, manifest, stored | tensors, contents.vocabulary, options.maximum_size)
-
-
-def _check_vocabularies(contents: ModelContents) -> None:
-    found = load_vocabularies(stored_vocabularies(contents.vocabulary), *special_ids(contents.architecture))
-    check_vocabulary_sizes((len(found.source), len(found.target)), contents.architecture)
 
 
 def _stored_weights(contents: ModelContents, chosen: RowGroups, names: Sequence[str]) -> dict[str, Tensor]:
@@ -119,7 +113,8 @@ def _activations(contents: ModelContents, chosen: RowGroups) -> tuple[_Members, 
     tensors: _Tensors = {}
     if contents.activation_quantization is not None:
         members["products"] = contents.activation_quantization.stored_form()
-        matrices = [name for name, groups in chosen.items() if not groups[0].vectors]
+        lookups = contents.architecture.lookup_matrices
+        matrices = [name for name, groups in chosen.items() if not groups[0].vectors and name not in lookups]
         tensors = _activation_scales(contents.activation_quantization, matrices)
     if contents.activation_ranges is None:
         return members, tensors

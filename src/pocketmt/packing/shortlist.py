@@ -8,13 +8,18 @@ from pocketmt.errors import DataError, ModelFileError
 from pocketmt.model_file import ModelFile, open_model
 from pocketmt.model_file.container.xz_tensor import compress
 from pocketmt.model_file.shortlist import SHORTLIST_TENSOR
-from pocketmt.model_file.shortlist_encoding import Shortlist, decode_shortlist, encode_shortlist
+from pocketmt.model_file.shortlist_encoding import (
+    ListedSides,
+    Shortlist,
+    decode_shortlist,
+    encode_shortlist,
+    listed_sides,
+)
 from pocketmt.model_file.writer import StoredTensor, write_model
 from pocketmt.text.corpus import check_rereadable, read_pairs
 from pocketmt.text.pair_chunks import PairChunks
 from pocketmt.text.shortlist import choose_pieces, encode_pairs, read_links
 from pocketmt.text.translation_table import ITERATIONS, count_links, estimate
-from pocketmt.text.vocabulary import Vocabulary
 
 
 def learn_shortlist(
@@ -45,16 +50,17 @@ def learn_shortlist(
         check_rereadable(source)
         check_rereadable(target)
     with open_model(model) as file:
-        vocabulary = Vocabulary(file.vocabulary())
+        vocabularies, sides = file.vocabularies(), listed_sides(file.architecture)
         languages = file.source_language, file.target_language
-    size = len(vocabulary)
-    with PairChunks(encode_pairs(vocabulary, read_pairs(source, target, languages)), size) as chunks:
+    size = sides.target_size
+    with PairChunks(encode_pairs(vocabularies, read_pairs(source, target, languages)), size) as chunks:
         if alignments is None:
             table = estimate(chunks, size, ITERATIONS, iterated)
         else:
-            pairs = encode_pairs(vocabulary, read_pairs(source, target, languages))
-            table = count_links(read_links(alignments, vocabulary, pairs), size)
-        return Shortlist(*choose_pieces(table, chunks.target_counts, top_k, frequent)).without_repetition()
+            pairs = encode_pairs(vocabularies, read_pairs(source, target, languages))
+            table = count_links(read_links(alignments, vocabularies, pairs), size)
+        chosen = choose_pieces(table, chunks.target_counts, top_k, frequent, vocabularies)
+        return Shortlist(*chosen, sides).without_repetition()
 
 
 def held_shortlist(model: Path, of: Path | None = None) -> Shortlist:
@@ -78,7 +84,7 @@ def held_shortlist(model: Path, of: Path | None = None) -> Shortlist:
         content, stored = file.shortlist(), file.stored_shortlist
         if content is None or stored is None:
             raise DataError(f"{model}: holds no shortlist: learn one from text, `pocketmt shortlist --help` says how")
-        return decode_shortlist(content, stored, file.architecture.vocabulary_size)
+        return decode_shortlist(content, stored, listed_sides(file.architecture))
 
 
 def add_shortlist(model: Path, shortlist: Shortlist, output: str | os.PathLike[str]) -> int:
@@ -89,16 +95,21 @@ def add_shortlist(model: Path, shortlist: Shortlist, output: str | os.PathLike[s
             written.
     """
     with open_model(model) as file:
-        if len(shortlist.targets) != file.architecture.vocabulary_size:
+        sides = listed_sides(file.architecture)
+        if shortlist.sides != sides:
             raise ModelFileError(
-                f"{model}: its vocabulary has {file.architecture.vocabulary_size} pieces, the shortlist is for "
-                f"{len(shortlist.targets)}: learn one for this model"
+                f"{model}: its vocabulary has {_sizes(sides)} pieces, the shortlist is for "
+                f"{_sizes(shortlist.sides)}: learn one for this model"
             )
         content, stored = encode_shortlist(shortlist)
         compressed = compress(content)
         tensors = _tensors(file) | {SHORTLIST_TENSOR: StoredTensor("U8", (len(compressed),), compressed)}
         manifest = file.manifest | {"shortlist": stored.to_json()}
         return write_model(output, manifest, tensors, file.stored_vocabularies())
+
+
+def _sizes(sides: ListedSides) -> str:
+    return " and ".join(dict.fromkeys(f"{size}" for size in (sides.source_size, sides.target_size)))
 
 
 def _tensors(file: ModelFile) -> dict[str, StoredTensor]:

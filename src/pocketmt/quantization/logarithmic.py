@@ -78,9 +78,9 @@ class Logarithmic(Scheme):
     def presets(cls) -> Mapping[str, Mapping[str, Self]]:
         """Return "logarithmic4": every matrix in 4 bits.
 
-        The embedding has one scale: it has most of all rows, and a scale for each would cost more than it gains.
+        Embeddings have one scale: they have most of all rows, and a scale for each would cost more than it gains.
         """
-        return {"logarithmic4": {"embedding.weight": cls("matrix"), "*": cls("row")}}
+        return {"logarithmic4": {"*embedding.weight": cls("matrix"), "*": cls("row")}}
 
 
 def magnitude_levels(bits: int) -> tuple[int, ...]:

@@ -8,12 +8,17 @@ from pocketmt.errors import ConfigurationError
 from pocketmt.model_file.architecture import Architecture
 
 # The sub-layer types of Chung et al. 2020, Table 1. Recipes serve both kinds of decoders: the type of self-attention
-# includes the recurrent units that replace it in students.
+# includes the recurrent units and the average attention that replace it.
 KINDS: Final = {
-    "embedding": ("embedding.weight",),
+    # An untied output projection is one, too: its rows stand for words.
+    "embedding": ("embedding.weight", "source_embedding.weight", "output.weight"),
     "encoder.self_attention": ("encoder.layers.*.self_attention.*",),
     "encoder.feed_forward": ("encoder.layers.*.feed_forward.*",),
-    "decoder.self_attention": ("decoder.layers.*.self_attention.*", "decoder.layers.*.ssru.*"),
+    "decoder.self_attention": (
+        "decoder.layers.*.self_attention.*",
+        "decoder.layers.*.ssru.*",
+        "decoder.layers.*.average_attention.*",
+    ),
     "decoder.cross_attention": ("decoder.layers.*.cross_attention.*",),
     "decoder.feed_forward": ("decoder.layers.*.feed_forward.*",),
     # Types of LSTMs; their attention is cross-attention.

@@ -33,11 +33,12 @@ def read_lines(path: Path, side: Side = "source", languages: Languages | None = 
         DataError: with file and line, if the file cannot be read.
     """
     if format_of(path) == "text":
-        return _read_plain(path)
+        return read_plain_lines(path)
     return (line for (line,) in _read_sides(path, (side,), languages))
 
 
-def _read_plain(path: Path) -> Iterator[str]:
+def read_plain_lines(path: Path) -> Iterator[str]:
+    """Yield the lines of a file, of whatever suffix; see `read_lines`."""
     with _reading(path) as stream:
         for number, raw in enumerate(stream, start=1):
             if number == 1:

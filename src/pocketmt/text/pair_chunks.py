@@ -50,7 +50,7 @@ class PairChunks:
 
     Attributes:
         pairs: number of pairs; pairs with an empty side, or one of more than 500 pieces, are left out.
-        target_counts: number of occurrences of each piece on the target side [vocabulary size].
+        target_counts: number of occurrences of each piece on the target side [target's vocabulary size].
     """
 
     def __init__(self, pairs: Iterable[IdPair], vocabulary_size: int) -> None:

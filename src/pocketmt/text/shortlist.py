@@ -12,7 +12,7 @@ from pocketmt.errors import DataError
 from pocketmt.text.corpus import read_lines
 from pocketmt.text.pair_chunks import Integers
 from pocketmt.text.translation_table import TranslationTable
-from pocketmt.text.vocabulary import EOS, SPECIAL_PIECES, Vocabulary
+from pocketmt.text.vocabulary import Vocabularies, Vocabulary
 
 WORD_BEGINS: Final = "\u2581"  # SentencePiece's character for the space before a word
 _LINK: Final = re.compile(r"(\d{1,6})-(\d{1,6})")
@@ -20,50 +20,54 @@ _LINK: Final = re.compile(r"(\d{1,6})-(\d{1,6})")
 Ids = Sequence[int]
 
 
-def encode_pairs(vocabulary: Vocabulary, pairs: Iterable[tuple[str, str]]) -> Iterator[tuple[list[int], list[int]]]:
-    """Yield the piece ids of each pair; those of a source that is not empty end in EOS."""
+def encode_pairs(vocabularies: Vocabularies, pairs: Iterable[tuple[str, str]]) -> Iterator[tuple[list[int], list[int]]]:
+    """Yield the piece ids of each pair; those of a source that is not empty end in eos."""
     for source, target in pairs:
-        ids = vocabulary.encode(source)
-        yield [*ids, EOS] if ids else ids, vocabulary.encode(target)
+        ids = vocabularies.source.encode(source)
+        yield [*ids, vocabularies.source.ids.eos] if ids else ids, vocabularies.target.encode(target)
 
 
 def choose_pieces(
-    table: TranslationTable, target_counts: Integers, top_k: int, frequent: int
+    table: TranslationTable, target_counts: Integers, top_k: int, frequent: int, vocabularies: Vocabularies
 ) -> tuple[list[int], list[list[int]]]:
     """Choose the pieces of a shortlist, without the special pieces that every list has.
 
     Args:
         table: p(target | source).
-        target_counts: number of occurrences of each piece on the target side [vocabulary size].
+        target_counts: number of occurrences of each piece on the target side [target's vocabulary size].
         top_k: number of targets for each source piece.
         frequent: number of pieces for every sentence.
+        vocabularies: of the model.
 
     Returns:
         The most frequent pieces, and the most probable targets of each source piece; both ascending. The target of a
-        source piece that does not occur in the text is the piece itself, so that names and numbers can be copied.
+        source piece that does not occur in the text is the same piece of the target, so that names and numbers can be
+        copied.
     """
+    special = vocabularies.target.special
     counts = target_counts.copy()
-    counts[:SPECIAL_PIECES] = 0
+    counts[sorted(special)] = 0
     order = np.argsort(-counts, kind="stable")[:frequent]
     chosen = table.top_k(top_k)
-    bounds = np.searchsorted(chosen.sources, np.arange(len(counts) + 1))
+    bounds = np.searchsorted(chosen.sources, np.arange(len(vocabularies.source) + 1))
     targets = chosen.targets.tolist()
-    lists = [[target for target in targets[begin:end] if target >= SPECIAL_PIECES] for begin, end in pairwise(bounds)]
-    for piece in range(SPECIAL_PIECES, len(counts)):
-        if bounds[piece] == bounds[piece + 1]:
-            lists[piece] = [piece]
+    lists = [[target for target in targets[begin:end] if target not in special] for begin, end in pairwise(bounds)]
+    for id, piece in enumerate(vocabularies.source.pieces(range(len(vocabularies.source)))):
+        if bounds[id] == bounds[id + 1] and id not in vocabularies.source.special:
+            same = id if vocabularies.shared else vocabularies.target.id(piece)
+            lists[id] = [] if same is None or same in special else [same]
     return sorted(order[counts[order] > 0].tolist()), lists
 
 
 def read_links(
-    path: Path, vocabulary: Vocabulary, pairs: Iterable[tuple[Ids, Ids]]
+    path: Path, vocabularies: Vocabularies, pairs: Iterable[tuple[Ids, Ids]]
 ) -> Iterator[tuple[Integers, Integers]]:
     """Yield the linked pieces of each sentence pair, from word alignments in the format of fast_align and eflomal.
 
     Args:
         path: a file with a line for each sentence pair: `i-j` for each link of the i-th source word to the j-th target
             word, from 0, where spaces separate words. All pieces of linked words are linked.
-        vocabulary: the vocabulary of the ids.
+        vocabularies: those of the ids.
         pairs: (source ids, target ids), one for each line of the file.
 
     Raises:
@@ -75,7 +79,7 @@ def read_links(
         line = next(lines, None)
         if line is None:
             raise DataError(f"{path} ends after line {number - 1}, before the text: align the same text")
-        left, right = _pieces_of_words(vocabulary, source), _pieces_of_words(vocabulary, target)
+        left, right = _words(vocabularies.source, source), _words(vocabularies.target, target)
         linked: list[tuple[int, int]] = []
         for link in line.split():
             match = _LINK.fullmatch(link)
@@ -97,10 +101,11 @@ def read_links(
         raise DataError(f"{path} has no links: nothing can be learnt")
 
 
-def _pieces_of_words(vocabulary: Vocabulary, ids: Ids) -> list[list[int]]:
+def _words(vocabulary: Vocabulary, ids: Ids) -> list[list[int]]:
+    """Return the pieces of each word."""
     words: list[list[int]] = []
     for id, piece in zip(ids, vocabulary.pieces(ids), strict=True):
-        if id == EOS:
+        if id == vocabulary.ids.eos:
             continue
         if piece.startswith(WORD_BEGINS) or not words:
             words.append([])

@@ -26,9 +26,9 @@ COUNTED_AT_ONCE: Final = 1 << 23  # counts that are kept before they are added u
 class TranslationTable:
     """Non-zero probabilities p(target | source), sorted by source, then target."""
 
-    keys: Integers  # source x vocabulary size + target, int64 [entries]
+    keys: Integers  # source x target's vocabulary size + target, int64 [entries]
     probabilities: Floats  # float64 [entries]; those of a source piece sum to 1, or to less if entries were removed
-    vocabulary_size: int  # of the joint vocabulary
+    vocabulary_size: int  # of the target
 
     @property
     def sources(self) -> Integers:
@@ -54,7 +54,7 @@ class TranslationTable:
 
     def normalized(self) -> "TranslationTable":
         """Return the table scaled so that the entries of each source piece sum to 1; all sums must be positive."""
-        sums = np.bincount(self.sources, self.probabilities, self.vocabulary_size)
+        sums = np.bincount(self.sources, self.probabilities)
         return TranslationTable(self.keys, self.probabilities / sums[self.sources], self.vocabulary_size)
 
     def find(self, keys: Integers) -> tuple[Integers, NDArray[np.bool_]]:
@@ -76,7 +76,7 @@ def estimate(
 
     Args:
         chunks: the text; sources end in EOS, which generates the pieces that no other piece explains.
-        vocabulary_size: size of the joint vocabulary.
+        vocabulary_size: of the target.
         iterations: number of iterations of expectation maximization, at least 1.
         show: called with (iterations done, iterations in all).
     """

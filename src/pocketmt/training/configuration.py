@@ -9,7 +9,7 @@ from msgspec import Meta
 
 from pocketmt.errors import ConfigurationError
 from pocketmt.model_file.architecture import Architecture
-from pocketmt.models.presets import PRESETS, preset
+from pocketmt.models.presets import OPTIONS, PRESETS, preset
 from pocketmt.text.corpus import both_sides
 from pocketmt.text.languages import check_language
 from pocketmt.toml_file import absolute_path, read_toml
@@ -86,17 +86,28 @@ class Model(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     attention_heads: Positive | None = None  # Heads of each attention.
     attention_dimension: Positive | None = None  # Number of heads times head size.
     attention_bias: bool | None = None  # Whether the matrices of attention have biases.
-    # Self-attention, or the simpler recurrent unit of fast students (SSRU; Kim et al. 2019).
-    decoder_autoregression: Literal["self_attention", "ssru"] | None = None
+    # Self-attention, the simpler recurrent unit of fast students (SSRU; Kim et al. 2019) or average attention (Zhang et
+    # al. 2018).
+    decoder_autoregression: Literal["self_attention", "ssru", "average_attention"] | None = None
     tied_decoder_layers: bool | None = None  # Whether all decoder layers share their weights.
     norm: Literal["post", "pre"] = "post"  # Layer normalization after or before each sub-layer.
+    # Activation of feed-forward layers; relu if it is not given.
+    activation: Literal["relu", "swish", "gelu", "gelu_tanh", "gelu_sigmoid"] | None = None
+    # Position encodings; interleaved if it is not given, concatenated_inclusive is Marian's.
+    positions: Literal["interleaved", "concatenated", "concatenated_inclusive"] | None = None
+    normalization_epsilon: PositiveFloat | None = None  # Of layer normalization; 1e-5 if it is not given.
+    embeddings: Literal["shared", "separate"] | None = None  # Whether source and target pieces have one embedding.
+    output_projection: Literal["tied", "untied"] | None = None  # Whether the target's embedding is the output matrix.
+    output_bias: bool | None = None  # Whether the output projection has a bias.
+    # What the decoder reads first: a special piece, or a vector of zeros, as in Marian; bos if it is not given.
+    first_decoder_input: Literal["bos", "eos", "pad", "zero"] | None = None
     dropout: Fraction = 0.3  # Dropout rate of embeddings and of the outputs of sub-layers.
     attention_dropout: Fraction = 0.0  # Dropout rate of attention weights.
     feed_forward_dropout: Fraction = 0.0  # Dropout rate between the two layers of a feed-forward network.
 
     def architecture(self, vocabulary_size: int) -> Architecture:
         """Return the architecture of the network; ConfigurationError if its sizes do not fit together."""
-        names = {name: None for sizes in PRESETS.values() for name in sizes}
+        names = dict.fromkeys((*(name for sizes in PRESETS.values() for name in sizes), *OPTIONS))
         given = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
         found = preset(self.preset, vocabulary_size, self.norm, **given)
         if self.feed_forward_dropout > 0 and "feed_forward_dimension" not in PRESETS[self.preset]:

@@ -193,7 +193,7 @@ class TrainingRun:
         weight = self.settings.cross_entropy_weight if self.settings.objective == "mixed" else 0.0
         self.objective = TranslationObjective(
             model=self.model,
-            output=self.network.embedding.weight,
+            network=self.network,
             smoothing=self.settings.label_smoothing,
             teacher=None if teacher is None else teacher.network().to(fabric.device),
             cross_entropy_weight=weight,

@@ -41,7 +41,7 @@ def validation_loss(model: TranslationNetwork, corpus: Corpus, token_budget: int
     loss, tokens = 0.0, 0
     for batch in batches(corpus.validation, model.architecture, token_budget, seed=0, device=device):
         decoded, targets = drop_padding(model(batch.source, batch.target_inputs), batch.targets)
-        loss += float(output_cross_entropy(decoded, model.embedding.weight, targets, smoothing=0.0))
+        loss += float(output_cross_entropy(decoded, model.output_weight, targets, 0.0, model.output.bias))
         tokens += batch.target_tokens
     model.train()
     return loss / max(tokens, 1)

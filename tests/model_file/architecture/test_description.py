@@ -53,6 +53,9 @@ COMMON: dict[str, object] = {
 DEFAULTS: dict[str, dict[str, object]] = {
     "transformer": {
         **COMMON,
+        "average_attention_dimension": 0,
+        "average_attention_activation": "relu",
+        "average_attention_gate": True,
         "activation": "relu",
         "positions": "interleaved",
         "position_offset": 0,
@@ -81,6 +84,10 @@ FOREIGN = TransformerArchitecture.from_json(
         "append_source_eos": False,
         "vocabularies": "separate",
         "normalization_epsilon": 1e-6,
+        "decoder_autoregression": "average_attention",
+        "average_attention_dimension": 9,
+        "average_attention_activation": "swish",
+        "average_attention_gate": False,
         "activation": "gelu_tanh",
         "positions": "concatenated_inclusive",
         "position_offset": 2,
@@ -190,6 +197,12 @@ def test_special_ids_of_the_source_lie_within_its_vocabulary() -> None:
     described = architecture_from_json(TRANSFORMER.to_json() | changes | {"source_eos_id": 2})
     assert described.source_special_ids == (0, None, 2, 3)
     assert described.special_ids == (0, 1, 30, 3)
+
+
+def test_options_of_average_attention_belong_to_it() -> None:
+    for name, value in (("dimension", 9), ("activation", "swish"), ("gate", False)):
+        with pytest.raises(ConfigurationError, match=f"average_attention_{name} is given, but the decoder has no such"):
+            architecture_from_json(TRANSFORMER.to_json() | {f"average_attention_{name}": value})
 
 
 @pytest.mark.parametrize("name", ["activation", "positions", "norm", "surprise"])

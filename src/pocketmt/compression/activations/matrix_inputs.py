@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from torch.utils.hooks import RemovableHandle
 
 from pocketmt.errors import ConfigurationError
+from pocketmt.model_file.architecture import Architecture
 from pocketmt.models.inputs import decoder_input, encoder_input, pad
 from pocketmt.models.network import TranslationNetwork
 from pocketmt.quantization.activations.logarithmic import LogarithmicActivations
@@ -24,7 +25,6 @@ from pocketmt.recipes.schema import MatrixInputs, Stage, StaticInputs
 from pocketmt.training.checkpoints import Weights
 from pocketmt.training.data import Pair
 
-EMBEDDING_MODULE = "embedding"
 SCALE_BUFFER = "activation_scale"  # buffer of a linear layer; 0 until it is calibrated
 InputQuantization = LogarithmicActivations | StaticActivations
 
@@ -81,16 +81,20 @@ def quantize_inputs(model: TranslationNetwork, quantization: InputQuantization, 
     Args:
         model: any network. Calibrated scales become buffers of its layers; inputs without a scale are not changed.
         quantization: of the inputs.
-        matrices: names of weights. The embedding stands for the output projection; rows that are looked up in it are no
-            inputs.
+        matrices: names of weights. Rows that are looked up in one are no inputs.
     """
-    for name in matrices:
+    for name in multiplied(model.architecture, matrices):
         module = model.get_submodule(name.removesuffix(".weight"))
         quantize: Callable[[Tensor], Tensor] = quantization.fake_quantize  # type: ignore[assignment]
         if isinstance(quantization, StaticActivations):
             module.register_buffer(SCALE_BUFFER, torch.zeros(1))
             quantize = partial(_calibrated, quantization, module)
         _change_inputs(model, name, quantize)
+
+
+def multiplied(architecture: Architecture, matrices: Iterable[str]) -> list[str]:
+    """Return those of the matrices that inputs are multiplied with; the rows of the others are looked up only."""
+    return [name for name in matrices if name not in architecture.lookup_matrices]
 
 
 def _calibrated(quantization: StaticActivations, module: nn.Module, x: Tensor) -> Tensor:
@@ -107,11 +111,10 @@ def _change_inputs(model: TranslationNetwork, matrix: str, change: Callable[[Ten
     def change_decoded(_: nn.Module, __: tuple[Any, ...], outputs: tuple[Tensor, Any]) -> tuple[Tensor, Any]:
         return change(outputs[0]), outputs[1]
 
-    module = matrix.removesuffix(".weight")
-    if module == EMBEDDING_MODULE:
+    if matrix == model.architecture.output_matrix:
         # Only the projection reads the decoder's output.
         return [model.get_submodule("decoder").register_forward_hook(change_decoded)]
-    return [model.get_submodule(module).register_forward_pre_hook(change_input)]
+    return [model.get_submodule(matrix.removesuffix(".weight")).register_forward_pre_hook(change_input)]
 
 
 @torch.no_grad()
@@ -129,7 +132,9 @@ def calibrate(
         matrices: names of the weights.
         pairs: sentences and their translations, as piece ids.
     """
-    layers = {name: model.get_submodule(name.removesuffix(".weight")) for name in matrices}
+    layers = {
+        name: model.get_submodule(name.removesuffix(".weight")) for name in multiplied(model.architecture, matrices)
+    }
     new = [name for name, layer in layers.items() if not bool(layer.get_buffer(SCALE_BUFFER) > 0)]
     largest: dict[str, list[Tensor]] = {name: [] for name in new}
     handles = [handle for name in new for handle in _change_inputs(model, name, partial(_measure, largest[name]))]

@@ -63,7 +63,7 @@ class Choices:
         self.model = model
         self.entropy_coding = entropy_coding
         self.corpus = corpus
-        self.counts = piece_counts(self.corpus, model.architecture.vocabulary_size)
+        self.counts = piece_counts(self.corpus, model.architecture)
         self.entries: dict[tuple[str, str], Quantize] = {}
         kinds = kinds_of(model.architecture)
         if size is not None and size < (least := self._least_file_size(kinds)):

@@ -21,7 +21,8 @@ SPECIAL_PIECES: Final = 4  # pad, bos, eos, unk
 # The engine does not know these fields yet; it gets them where they have other values than their defaults.
 _LEFT_OUT: Final = {
     *("source_vocabulary_size", "output_projection", "scale_embeddings", "ban_special_pieces", "banned_ids"),
-    *("append_source_eos", "position_offset", "embedding_norm"),
+    *("append_source_eos", "position_offset", "embedding_norm", "average_attention_dimension"),
+    *("average_attention_activation", "average_attention_gate"),
 }
 
 AttentionKind = Literal["cross", "encoder", "decoder"]
@@ -58,7 +59,7 @@ class Architecture(AttentionSizes, SpecialPieces, ABC):
         output_bias: whether the output projection has a bias.
         scale_embeddings: whether embedded pieces are multiplied with the square root of model_dimension.
         first_decoder_input: what the decoder reads before the first target piece; "bos", "eos", "pad": that piece;
-            "zero": a vector of zeros in the place of an embedded piece.
+            "zero": a vector of zeros instead of an embedded piece.
         pad_id, bos_id, eos_id, unk_id: ids of the special pieces; pad and bos may be None, if there is none.
         source_pad_id, source_eos_id, source_unk_id: ids in the source's vocabulary if vocabularies are separate; None:
             the same as the target's.
@@ -135,6 +136,17 @@ class Architecture(AttentionSizes, SpecialPieces, ABC):
         """
 
     @property
+    def output_matrix(self) -> str:
+        """Name of the output projection's matrix."""
+        return "embedding.weight" if self.output_projection == "tied" else "output.weight"
+
+    @property
+    def lookup_matrices(self) -> frozenset[str]:
+        """Names of the matrices whose rows are looked up, and which nothing is multiplied with."""
+        sides = {"source_embedding.weight"} if self.embeddings == "separate" else set()
+        return frozenset(sides | {"embedding.weight"} - {self.output_matrix})
+
+    @property
     def pre_norm(self) -> bool:
         """Whether layer normalization comes before each sub-layer, not after its residual connection."""
         return False
@@ -203,7 +215,7 @@ class Shapes:
             self.found["source_embedding.weight"] = (architecture.source_size, architecture.model_dimension)
 
     def output(self, architecture: Architecture) -> None:
-        """Add what the output projection has of its own."""
+        """Add what the output projection has besides the embedding."""
         if architecture.output_projection == "untied":
             self.found["output.weight"] = (architecture.vocabulary_size, architecture.model_dimension)
         if architecture.output_bias:

@@ -1,17 +1,7 @@
 """Ids of the pieces that stand for no text, on both sides of a network."""
 
-from typing import NamedTuple
-
 from pocketmt.errors import ConfigurationError
-
-
-class SpecialIds(NamedTuple):
-    """Ids of one vocabulary's special pieces; None: it has no such piece."""
-
-    pad: int | None
-    bos: int | None
-    eos: int
-    unk: int
+from pocketmt.text.stored_vocabulary import SpecialIds
 
 
 class SpecialPieces:

@@ -9,6 +9,7 @@ from pocketmt.model_file.architecture.base import MAXIMUM_DIMENSION, Architectur
 from pocketmt.model_file.architecture.fields import allowed, bounds, check_size
 
 MAXIMUM_POSITION_OFFSET: Final = 1024
+ACTIVATIONS: Final = ("relu", "swish", "gelu", "gelu_tanh", "gelu_sigmoid")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +35,12 @@ class TransformerArchitecture(Architecture):
     Attributes:
         norm: "post": layer normalization after each residual connection; "pre": before each sub-layer.
         attention_bias: whether the linear layers of attention have biases.
-        decoder_autoregression: "self_attention" or "ssru".
+        decoder_autoregression: "self_attention", "ssru" or "average_attention" (Zhang et al. 2018, section 3).
         tied_decoder_layers: whether one layer's parameters are those of all decoder layers.
+        average_attention_dimension: elements between the two layers of average attention's feed-forward network; 0: it
+            has none.
+        average_attention_activation: between these layers.
+        average_attention_gate: whether gates weigh average attention's input and its output.
         activation: of the feed-forward networks; "relu"; "swish": x sigmoid(x); "gelu": x Phi(x), with the error
             function; "gelu_tanh": its approximation by tanh; "gelu_sigmoid": x sigmoid(1.702 x) (Hendrycks and Gimpel
             2016, section 2).
@@ -54,14 +59,19 @@ class TransformerArchitecture(Architecture):
     attention_dimension: int = field(metadata=bounds(4, MAXIMUM_DIMENSION))
     norm: str = field(metadata=allowed("post", "pre"))
     attention_bias: bool = field(metadata=allowed(False, True))
-    decoder_autoregression: str = field(default="self_attention", metadata=allowed("self_attention", "ssru"))
+    decoder_autoregression: str = field(
+        default="self_attention", metadata=allowed("self_attention", "ssru", "average_attention")
+    )
     tied_decoder_layers: bool = field(default=False, metadata=allowed(False, True))
     encoder_heads: tuple[int, ...] = ()
     encoder_feed_forward: tuple[int, ...] = ()
     decoder_heads: tuple[int, ...] = ()
     decoder_cross_heads: tuple[int, ...] = ()
     decoder_feed_forward: tuple[int, ...] = ()
-    activation: str = field(default="relu", metadata=allowed("relu", "swish", "gelu", "gelu_tanh", "gelu_sigmoid"))
+    average_attention_dimension: int = field(default=0, metadata=bounds(0, MAXIMUM_DIMENSION))
+    average_attention_activation: str = field(default="relu", metadata=allowed(*ACTIVATIONS))
+    average_attention_gate: bool = field(default=True, metadata=allowed(True, False))
+    activation: str = field(default="relu", metadata=allowed(*ACTIVATIONS))
     positions: str = field(
         default="interleaved", metadata=allowed("interleaved", "concatenated", "concatenated_inclusive")
     )
@@ -77,6 +87,12 @@ class TransformerArchitecture(Architecture):
             )
         if self.positions == "concatenated_inclusive" and self.model_dimension < 4:
             raise ConfigurationError("architecture: model_dimension is 2, positions 'concatenated_inclusive' need 4")
+        if self.decoder_autoregression != "average_attention":
+            for each in dataclasses.fields(self):
+                if each.name.startswith("average_attention") and getattr(self, each.name) != each.default:
+                    raise ConfigurationError(
+                        f"architecture: {each.name} is given, but the decoder has no such attention"
+                    )
         for name, highest in self.unpruned_sizes().items():
             sizes = getattr(self, name)
             layers = self.encoder_layers if name.startswith("encoder") else self.stored_decoder_layers
@@ -125,7 +141,7 @@ class TransformerArchitecture(Architecture):
     def heads_of_layers(self, kind: AttentionKind) -> list[int]:
         """Return the heads of each layer; ConfigurationError for the self-attention of a recurrent decoder."""
         if kind == "decoder" and self.decoder_autoregression != "self_attention":
-            raise ConfigurationError("the decoder is recurrent, it has no self-attention: look at another kind")
+            raise ConfigurationError("the decoder has no self-attention: look at another kind")
         if kind == "encoder":
             return [sizes.heads for sizes in self.encoder_sizes()]
         stored = [sizes.cross_heads if kind == "cross" else sizes.heads for sizes in self.decoder_sizes()]
@@ -153,11 +169,11 @@ class TransformerArchitecture(Architecture):
         shapes.embeddings(self)
         shapes.embedding_norm("encoder")
         for index, sizes in enumerate(self.encoder_sizes()):
-            shapes.layer(f"encoder.layers.{index}", sizes, recurrent=False)
+            shapes.layer(f"encoder.layers.{index}", sizes, "self_attention")
         shapes.final_norm("encoder")
         shapes.embedding_norm("decoder")
         for index, sizes in enumerate(self.decoder_sizes()):
-            shapes.layer(f"decoder.layers.{index}", sizes, recurrent=self.decoder_autoregression == "ssru")
+            shapes.layer(f"decoder.layers.{index}", sizes, self.decoder_autoregression)
         shapes.final_norm("decoder")
         shapes.output(self)
         return shapes.found
@@ -176,9 +192,11 @@ class _TransformerShapes(Shapes):
         self.architecture = architecture
         self.model = architecture.model_dimension
 
-    def layer(self, layer: str, sizes: LayerSizes, recurrent: bool) -> None:
-        if recurrent:
+    def layer(self, layer: str, sizes: LayerSizes, autoregression: str) -> None:
+        if autoregression == "ssru":
             self._ssru(f"{layer}.ssru")
+        elif autoregression == "average_attention":
+            self._average_attention(f"{layer}.average_attention")
         else:
             self._self_attention(f"{layer}.self_attention", sizes.heads * self.architecture.head_size)
         if sizes.cross_heads:
@@ -199,6 +217,16 @@ class _TransformerShapes(Shapes):
     def _self_attention(self, name: str, attention: int) -> None:
         self.linear(f"{name}.query_key_value", 3 * attention, self.model, self.architecture.attention_bias)
         self.linear(f"{name}.output", self.model, attention, self.architecture.attention_bias)
+        self.norm(f"{name}_norm", self.model)
+
+    def _average_attention(self, name: str) -> None:
+        nodes = self.architecture.average_attention_dimension
+        if nodes:
+            self.linear(f"{name}.inner", nodes, self.model, True)
+            self.linear(f"{name}.outer", self.model, nodes, True)
+        if self.architecture.average_attention_gate:
+            self.linear(f"{name}.input_gate", self.model, self.model, True)
+            self.linear(f"{name}.average_gate", self.model, self.model, True)
         self.norm(f"{name}_norm", self.model)
 
     def _ssru(self, name: str) -> None:

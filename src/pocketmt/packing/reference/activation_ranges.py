@@ -52,7 +52,7 @@ def quantize_operations(model: TranslationNetwork, ranges: ActivationRanges) -> 
 
 
 def input_parameters(model: TranslationNetwork, ranges: ActivationRanges) -> dict[str, QuantizationParameters | None]:
-    """Return the quantization parameters of the input of each linear layer; the output projection is "embedding"."""
+    """Return the quantization parameters of the input of each linear layer and of the output projection."""
     inputs: dict[str, QuantizationParameters | None] = {}
     encoded: QuantizationParameters | None = None
     for stack in ("encoder", "decoder"):
@@ -68,7 +68,7 @@ def input_parameters(model: TranslationNetwork, ranges: ActivationRanges) -> dic
                 inputs[f"{part}.outer"] = ranges.at("relu_output", part)
                 stream = normed
         encoded = ranges.at("layer_norm_output", f"{stack}.norm") if model.architecture.pre_norm else stream
-    inputs["embedding"] = encoded
+    inputs[model.architecture.output_matrix.removesuffix(".weight")] = encoded
     return inputs
 
 

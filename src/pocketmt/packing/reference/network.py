@@ -107,8 +107,11 @@ def load_reference(path: str | os.PathLike[str]) -> TranslationNetwork:
         ranges = ActivationRanges(file)
     inputs = input_parameters(model, ranges)
     for name, linear in linears.items():
+        if name in model.architecture.lookup_matrices:
+            continue
         module = name.removesuffix(".weight")
-        if module == "embedding":
+        if name == model.architecture.output_matrix:
+            linear.bias = None if model.output.bias is None else model.output.bias.detach()
             linear.use_codes_of(inputs.get(module))
             model.projection = linear
             continue
@@ -133,7 +136,8 @@ def _quantizer(file: ModelFile, matrix: str) -> Callable[[Tensor], tuple[Tensor,
     stored = file.activation_quantization
     if isinstance(stored, StoredLogarithmicActivations):
         return LogarithmicActivations(stored.bits, stored.scale).quantize_rows
-    if isinstance(stored, StoredStaticActivations) and matrix not in file.vector_groups:
+    looked_up = file.architecture.lookup_matrices | file.vector_groups.keys()
+    if isinstance(stored, StoredStaticActivations) and matrix not in looked_up:
         return partial(StaticActivations().quantize_rows, scale=read_tensor(file, activation_scale_name(matrix)))
     return quantize_rows
 

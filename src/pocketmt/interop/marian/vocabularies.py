@@ -1,0 +1,124 @@
+"""The vocabularies of Marian models: SentencePiece's own ids, or a table of ids in YAML."""
+
+import json
+import re
+from pathlib import Path
+from typing import Final
+
+import sentencepiece
+
+from pocketmt.errors import InteropError, unreadable
+from pocketmt.interop.marian.description import VocabularyFacts
+from pocketmt.interop.marian.files import MarianFiles
+from pocketmt.interop.sentencepiece_file import read_sentencepiece, sentencepiece_of
+from pocketmt.text.stored_vocabulary import StoredVocabularies, StoredVocabulary
+
+MAXIMUM_TABLE: Final = 64 << 20  # bytes
+_EOS: Final = "</s>"
+_UNKNOWN: Final = "<unk>"
+# Bytes that a model with byte pieces could write, and Marian never does.
+_CONTROL: Final = tuple(f"<0x{code:02X}>" for code in range(32))
+_ENTRY: Final = re.compile(r"(\S.*?)\s*:\s+([0-9]{1,9})\s*")
+
+
+def read_vocabularies(files: MarianFiles) -> tuple[StoredVocabularies, VocabularyFacts]:
+    """Return the vocabularies of a model; raises InteropError if one is damaged or lacks `</s>` or `<unk>`."""
+    if files.sentencepiece is None:
+        return _own_ids(files)
+    tables = [read_table(path) for path in files.vocabularies]
+    sides = [
+        StoredVocabulary(read_sentencepiece(model), pieces, "none")
+        for model, pieces in zip(files.sentencepiece, tables, strict=True)
+    ]
+    eos, unknown = (
+        tuple(_id_in(path, table, piece) for path, table in zip(files.vocabularies, tables, strict=True))
+        for piece in (_EOS, _UNKNOWN)
+    )
+    shared = sides[0] == sides[1]
+    facts = VocabularyFacts(
+        (len(tables[0]), len(tables[1])),
+        (eos[0], eos[1]),
+        (unknown[0], unknown[1]),
+        shared,
+    )
+    return StoredVocabularies(sides[0], None if shared else sides[1]), facts
+
+
+def _own_ids(files: MarianFiles) -> tuple[StoredVocabularies, VocabularyFacts]:
+    models = [read_sentencepiece(path) for path in files.vocabularies]
+    loaded = [sentencepiece_of(path, model) for path, model in zip(files.vocabularies, models, strict=True)]
+    for path, processor in zip(files.vocabularies, loaded, strict=True):
+        if processor.eos_id() < 0:
+            raise InteropError(f"{path}: has no piece for the end of a sentence")
+    shared = models[0] == models[1]
+    facts = VocabularyFacts(
+        (loaded[0].GetPieceSize(), loaded[1].GetPieceSize()),
+        (loaded[0].eos_id(), loaded[1].eos_id()),
+        (loaded[0].unk_id(), loaded[1].unk_id()),
+        shared,
+        tuple(sorted(_control_pieces(loaded[1]))),
+    )
+    sides = [StoredVocabulary(model, normalization="none") for model in models]
+    return StoredVocabularies(sides[0], None if shared else sides[1]), facts
+
+
+def _control_pieces(processor: "sentencepiece.SentencePieceProcessor") -> set[int]:
+    return {int(processor.PieceToId(piece)) for piece in _CONTROL} - {processor.unk_id()}
+
+
+def read_table(path: Path) -> tuple[str, ...]:
+    """Return the pieces of a table of lines `piece: id`, by id.
+
+    Pieces may be in quotation marks. YAML's own rules are not used: they would make numbers and truth values of pieces.
+    Raises InteropError naming the line that is anything else, or if ids are not 0, 1, 2 ...
+    """
+    try:
+        with path.open("rb") as file:
+            content = file.read(MAXIMUM_TABLE + 1)
+        text = content.decode("utf-8")
+    except OSError as error:
+        raise InteropError(unreadable(path, error)) from error
+    except UnicodeDecodeError as error:
+        raise InteropError(f"{path}: not UTF-8") from error
+    if len(content) > MAXIMUM_TABLE:
+        raise InteropError(f"{path}: has more than {MAXIMUM_TABLE} bytes")
+    pieces: dict[int, str] = {}
+    # Not splitlines: pieces may be separators of lines that Unicode has.
+    for number, line in enumerate(text.split("\n"), 1):
+        line = line.removesuffix("\r")
+        if not line:
+            continue
+        entry = _ENTRY.fullmatch(line)
+        if entry is None:
+            raise InteropError(f"{path}: line {number} is not `piece: id`")
+        piece, id = _unquoted(entry[1]), int(entry[2])
+        if id in pieces:
+            raise InteropError(f"{path}: line {number}: id {id} is there twice")
+        pieces[id] = piece
+    if not pieces or max(pieces) != len(pieces) - 1:
+        raise InteropError(f"{path}: its {len(pieces)} ids are not 0, 1, 2, ...")
+    return tuple(pieces[id] for id in range(len(pieces)))
+
+
+def _unquoted(text: str) -> str:
+    if len(text) > 1 and text[0] == text[-1] == '"':
+        try:
+            return str(json.loads(text))
+        except ValueError:
+            # YAML has escapes that JSON lacks, such as \xE9 and \e.
+            escapes = (
+                re.sub(r"\\x([0-9A-Fa-f]{2})", r"\\u00\1", text).replace("\\e", "\\u001b").replace("\\0", "\\u0000")
+            )
+            try:
+                return str(json.loads(escapes))
+            except ValueError:
+                return text[1:-1]
+    if len(text) > 1 and text[0] == text[-1] == "'":
+        return text[1:-1].replace("''", "'")
+    return text
+
+
+def _id_in(path: Path, table: tuple[str, ...], piece: str) -> int:
+    if piece not in table:
+        raise InteropError(f"{path}: lacks the special piece {piece!r}")
+    return table.index(piece)

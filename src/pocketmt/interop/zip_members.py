@@ -1,0 +1,72 @@
+"""Members of zip files: where their bytes lie, so that tensors are read straight from the file."""
+
+import struct
+import zipfile
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from pocketmt.errors import InteropError, unreadable
+
+MOST_MEMBERS: Final = 100_000
+_LOCAL_HEADER: Final = struct.Struct("<4s22xHH")  # signature, ..., length of the name, length of the extra field
+# What damaged zip files raise in Python's zipfile module.
+DAMAGED: Final = (
+    *(zipfile.BadZipFile, zlib.error, struct.error, EOFError),
+    *(ValueError, OverflowError, NotImplementedError, RuntimeError),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A member: its bytes in the zip file, and its size when it is decompressed; `offset` is None if it has to be."""
+
+    name: str
+    offset: int | None
+    size: int
+
+
+def zip_members(path: Path) -> dict[str, Member]:
+    """Return the members of a zip file by name; raises InteropError if it is damaged or has a name twice."""
+    try:
+        with path.open("rb") as file, zipfile.ZipFile(file) as archive:
+            entries = archive.infolist()
+            if len(entries) > MOST_MEMBERS:
+                raise InteropError(f"{path}: has {len(entries)} members, expected at most {MOST_MEMBERS}")
+            members = {entry.filename: _member(path, file, entry) for entry in entries}
+    except DAMAGED as error:
+        raise InteropError(f"{path}: not a zip file, or a damaged one ({str(error)[:120]})") from error
+    except OSError as error:
+        raise InteropError(unreadable(path, error)) from error
+    if len(members) != len(entries):
+        raise InteropError(f"{path}: two members have the same name")
+    return members
+
+
+def read_member(path: Path, member: Member, limit: int) -> bytes:
+    """Return the content of a member, decompressed; raises InteropError if it has more than `limit` bytes."""
+    if member.size > limit:
+        raise InteropError(f"{path}: {member.name!r:.120} has {member.size} bytes, expected at most {limit}")
+    try:
+        with zipfile.ZipFile(path) as archive, archive.open(member.name) as stream:
+            content = stream.read(limit + 1)
+    except (*DAMAGED, KeyError) as error:
+        raise InteropError(f"{path}: {member.name!r:.120} is damaged ({str(error)[:120]})") from error
+    except OSError as error:
+        raise InteropError(unreadable(path, error)) from error
+    if len(content) != member.size:
+        raise InteropError(f"{path}: {member.name!r:.120} has {len(content)} bytes, not the {member.size} it claims")
+    return content
+
+
+def _member(path: Path, file: BinaryIO, entry: zipfile.ZipInfo) -> Member:
+    if entry.compress_type != zipfile.ZIP_STORED:
+        return Member(entry.filename, None, entry.file_size)
+    if entry.compress_size != entry.file_size or entry.flag_bits & 1:
+        raise InteropError(f"{path}: {entry.filename!r:.120} is stored with two sizes, or encrypted")
+    file.seek(entry.header_offset)
+    signature, name, extra = _LOCAL_HEADER.unpack(file.read(_LOCAL_HEADER.size))
+    if signature != b"PK\x03\x04":
+        raise InteropError(f"{path}: {entry.filename!r:.120} does not begin where the directory says")
+    return Member(entry.filename, entry.header_offset + _LOCAL_HEADER.size + name + extra, entry.file_size)

@@ -1,0 +1,68 @@
+"""Imported Marian models compute what transformers computes, from the same text."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from pocketmt.interop.importing import import_model
+from pocketmt.model_file import TransformerArchitecture, open_model
+from pocketmt.packing.reference.network import load_reference
+
+from .folders import tokenizer_of, write_marian
+
+LINES = ["the man rides a bike", "two dogs want bread — the red one!", ">>deu<< a woman sees", "", "</s> bike <unk> x"]
+VARIANTS: dict[str, dict[str, Any]] = {
+    "swish": {},
+    "relu": {"activation_function": "relu"},
+    "gelu": {"activation_function": "gelu"},
+    "gelu of tanh": {"activation_function": "gelu_new"},
+    "unscaled embeddings": {"scale_embedding": False},
+    "uneven sizes": {"decoder_layers": 1, "decoder_ffn_dim": 24},
+    "two vocabularies": {"separate": True},
+    "untied output": {"separate": True, "tie_word_embeddings": False},
+}
+
+
+def compare(folder: Path, path: Path, model: Any, lines: list[str]) -> float:
+    """Return the largest difference of logits; ids of text must be equal."""
+    network = load_reference(path)
+    tokenizer = tokenizer_of(folder)
+    with open_model(path) as file:
+        vocabulary = file.vocabularies().source
+    generator = torch.Generator().manual_seed(2)
+    start = torch.tensor([[model.config.decoder_start_token_id]])
+    largest = 0.0
+    for line in lines:
+        ids = tokenizer(line).input_ids
+        assert [*vocabulary.encode(line), vocabulary.ids.eos] == ids
+        target = torch.randint(0, model.config.decoder_vocab_size, (1, 9), generator=generator)
+        given = torch.cat([start, target], dim=1)
+        with torch.no_grad():
+            expected = model(input_ids=torch.tensor([ids]), decoder_input_ids=given).logits
+            found = network.logits(network(torch.tensor([ids]), given))
+        largest = max(largest, float((expected - found).abs().max()))
+    return largest
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_ids_and_logits_are_those_of_transformers(tmp_path: Path, variant: str) -> None:
+    model = write_marian(tmp_path / "folder", **VARIANTS[variant])
+    path = tmp_path / "model.pocketmt"
+    import_model(tmp_path / "folder", path)
+    assert compare(tmp_path / "folder", path, model, LINES) < 1e-4
+
+
+def test_the_description_is_that_of_the_configuration(tmp_path: Path) -> None:
+    model = write_marian(tmp_path / "folder")
+    (tmp_path / "folder" / "README.md").write_text("---\nlanguage: en\nlicense: cc-by-4.0\n---\n# A model\n")
+    import_model(tmp_path / "folder", tmp_path / "model.pocketmt", description="tiny")
+    with open_model(tmp_path / "model.pocketmt") as file:
+        found = file.architecture
+        assert (file.source_language, file.target_language) == ("en", "de")
+        assert (file.manifest["licence"], file.manifest["description"]) == ("cc-by-4.0", "tiny")
+    assert isinstance(found, TransformerArchitecture)
+    assert (found.activation, found.positions, found.norm) == ("swish", "concatenated", "post")
+    assert (found.eos_id, found.pad_id) == (model.config.eos_token_id, model.config.pad_token_id)
+    assert found.never_generated_ids == (model.config.pad_token_id,)
