@@ -11,6 +11,7 @@ import sacrebleu
 import torch
 
 from pocketmt.engine import Hypothesis
+from pocketmt.engine.languages import ModelLanguages
 from pocketmt.engine.line_parts import DividedLine, LineDivider
 from pocketmt.engine.translator import LONGEST_SEGMENT, LONGEST_SENTENCE
 from pocketmt.errors import ConfigurationError, DataError
@@ -94,13 +95,16 @@ class Teachers:
             translator = self.models[0].translator(self._folder / PACKED_TEACHER, self._workers)
             return partial(translator.translate_n_best, beam_size=self.beam_size, check=False)
         torch.set_num_threads(self._workers)
+        defaults = self.languages["source"], self.languages["target"]
+        languages = ModelLanguages(defaults, None, self.vocabularies)
         divider = LineDivider(
             self.vocabularies.source,
-            self.languages["source"],
+            languages,
             longest_segment=LONGEST_SEGMENT,
             longest_sentence=LONGEST_SENTENCE,
         )
-        divide = partial(divider.divide, split=self.models[0].unit == DEFAULT_UNIT)
+        chosen = languages.choose(None, None)
+        divide = partial(divider.divide, languages=chosen, split=self.models[0].unit == DEFAULT_UNIT)
         ensemble = Ensemble([model.network() for model in self.models], self.vocabularies.target, divide)
         return partial(ensemble.translate_n_best, beam_size=self.beam_size)
 
