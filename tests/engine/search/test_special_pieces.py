@@ -76,7 +76,7 @@ def test_never_generated(opened: Opener, options: dict[str, object], listed: lis
     model = opened(sorted(listed) if listed else None, favoured)
     for hypotheses in model.translate(sentences(5), search_options(max_length=8, **options)):
         for ids, score in hypotheses:
-            assert ids and not {*ids} & {*NEVER, EOS}
+            assert not {*ids} & {*NEVER, EOS}
             assert score <= 0
             assert listed is None or {*ids} <= {*listed}
 
@@ -148,9 +148,9 @@ def test_sources_without_an_end(opened: Opener) -> None:
 
 
 def test_ids_beyond_the_vocabulary_of_their_side(opened: Opener) -> None:
-    model = opened(embeddings="separate", source_vocabulary_size=90)
-    assert len(native_logits(model, [89], [119])) == 2
-    with pytest.raises(EngineError, match="token id 90 is not in the vocabulary of 90 pieces"):
-        model.logits([90], [119])
+    model = opened(embeddings="separate", source_vocabulary_size=130)
+    assert len(native_logits(model, [129], [119])) == 2
+    with pytest.raises(EngineError, match="token id 130 is not in the vocabulary of 130 pieces"):
+        model.logits([130], [119])
     with pytest.raises(EngineError, match="token id 120 is not in the vocabulary of 120 pieces"):
-        model.logits([89], [120])
+        model.logits([129], [120])
