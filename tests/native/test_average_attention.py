@@ -56,9 +56,9 @@ def test_gated_sum(instruction_set: str, generator: np.random.Generator, size: i
         result: Doubles = np.abs(part(gate, value)) * relative + np.abs(value) * 2.0**-125
         return result
 
-    gates_and_values = [(x_gate.astype(np.float64), x.astype(np.float64)), (y_gate.astype(np.float64), y)]
-    exact = sum(part(*each) for each in gates_and_values)
-    assert_within(found, np.asarray(exact), np.asarray(sum(bound(*each) for each in gates_and_values)) + LEAST_FLOAT)
+    first = (x_gate.astype(np.float64), x.astype(np.float64))
+    second = (y_gate.astype(np.float64), y.astype(np.float64))
+    assert_within(found, part(*first) + part(*second), bound(*first) + bound(*second) + LEAST_FLOAT)
     assert_same_bits(found, native.gated_sum("portable", x_gate, x, y_gate, y))
 
 

@@ -38,7 +38,9 @@ class Opener:
     def __init__(self, path: Path, vocabulary: Vocabulary) -> None:
         self._path, self._vocabulary = path, vocabulary
 
-    def __call__(self, listed: list[int] | None = None, favoured: int | None = None, **changes: object) -> _native.Model:
+    def __call__(
+        self, listed: list[int] | None = None, favoured: int | None = None, **changes: object
+    ) -> _native.Model:
         """`listed`: pieces of every sentence's shortlist; `favoured`: a piece of high probability everywhere."""
         shape = architecture(**{**ANYWHERE, **changes})
         network = random_network(shape)
