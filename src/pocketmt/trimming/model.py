@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pocketmt.errors import ConfigurationError
 from pocketmt.interop.foreign_model import ForeignModel
 from pocketmt.interop.foreign_tensor import CodedRows, CodesTensor, Float32, ForeignTensor, Tensor
 from pocketmt.model_file.architecture import Architecture
@@ -57,7 +58,11 @@ def trim_model(
     vocabularies = load_checked(model.vocabularies, architecture)
     pieces = metadata.language_pieces
     if languages:
-        pieces = keep_languages(pieces or LanguagePieces({}, "source"), languages)
+        if pieces is None:
+            raise ConfigurationError(
+                f"the model has no language {languages[0]!r:.80} to keep: it does not have several"
+            )
+        pieces = keep_languages(pieces, languages)
     trimmed = trim_vocabularies(vocabularies, architecture, texts, (metadata.language_pieces, pieces))
     smaller = dataclasses.replace(architecture, **trimmed_fields(architecture, trimmed))
     tensors = {name: _rows(name, tensor, trimmed, architecture.embeddings) for name, tensor in model.tensors.items()}
