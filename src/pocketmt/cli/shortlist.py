@@ -76,9 +76,10 @@ def shortlist(
     from pocketmt.engine.bundled import resolve_model
     from pocketmt.evaluation.records import to_json
     from pocketmt.evaluation.shortlist import measure_recall
+    from pocketmt.interop.temporary import model_file_of
     from pocketmt.packing.shortlist import add_shortlist, held_shortlist, learn_shortlist
 
-    path = resolve_model(model)
+    path = resolve_model(model_file_of(model))
     if source is not None:
         found = learn_shortlist(
             path,
