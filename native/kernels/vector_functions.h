@@ -44,6 +44,12 @@ struct VectorFunctions {
     void (*add)(const float* x, size_t size, float* y);
     // out = x * factor + y, element by element (embedding * sqrt(d) + position).
     void (*scale_add)(const float* x, float factor, const float* y, size_t size, float* out);
+    // Activation functions, element by element: x sigmoid(x); x P(a standard normal number is below x), exactly
+    // (Hendrycks and Gimpel 2016) and as approximated there by tanh and by sigmoid(1.702 x).
+    void (*swish)(size_t size, float* x);
+    void (*gelu)(size_t size, float* x);
+    void (*gelu_tanh)(size_t size, float* x);
+    void (*gelu_sigmoid)(size_t size, float* x);
     // [positions, key_stride] -> [heads, head_size, padded_positions], padded with zeros.
     void (*transpose_keys)(const float* keys, size_t key_stride, size_t positions, size_t heads, size_t head_size,
                            size_t padded_positions, float* out);

@@ -4,8 +4,7 @@ namespace pocketmt {
 
 Network::Network(const Kernels& kernels, const Description& description, const TensorSource& source,
                  unsigned activation_bits, const StoredShortlist& stored)
-    : layers_(load(kernels, description, source, activation_bits)),
-      shortlist_(stored, architecture().vocabulary_size, architecture().special_ids) {}
+    : layers_(load(kernels, description, source, activation_bits)), shortlist_(stored, architecture()) {}
 
 Network::Layers Network::load(const Kernels& kernels, const Description& description, const TensorSource& source,
                               unsigned activation_bits) {

@@ -42,8 +42,8 @@ class Network {
     }
 
     // What is the same in every network: kernels, description, embedding and output projection.
-    const TiedNetwork& base() const {
-        return std::visit([](const auto& layers) -> const TiedNetwork& { return layers; }, layers_);
+    const NetworkBase& base() const {
+        return std::visit([](const auto& layers) -> const NetworkBase& { return layers; }, layers_);
     }
     const Kernels& kernels() const { return base().kernels; }
     const Architecture& architecture() const { return base().architecture; }

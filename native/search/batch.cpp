@@ -4,10 +4,11 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <utility>
 
-#include "model/output/selected_output.h"
-#include "search/next_pieces.h"
+#include "search/pieces/next_pieces.h"
+#include "search/pieces/piece_choice.h"
 
 namespace pocketmt {
 
@@ -19,6 +20,8 @@ class BatchSearch {
                 const SearchOptions& options)
         : network_(network),
           workspace_(workspace),
+          never_(network.architecture().never_generated(options.unknown)),
+          whole_(network.base().output_layer(), never_, network.architecture().special_ids.eos),
           next_(network, workspace, options, greatest_beam(requests, options)) {}
 
     std::vector<std::vector<Translation>> run(std::span<const Request* const> requests, const SearchOptions& options,
@@ -56,13 +59,21 @@ class BatchSearch {
         workspace_.selected.resize(std::max(workspace_.selected.size(), requests.size()));
         for (size_t i = 0; i < requests.size(); ++i) {
             std::vector<uint32_t> pieces = network_.shortlist().pieces(requests[i]->source);
-            bool enough = pieces.size() >= SpecialIds::count + options.beam_size;
+            bool enough = generated(pieces) > options.beam_size;
             add(requests[i]->prefix, pieces);
             for (const Term& term : requests[i]->terms) add(term.pieces, pieces);
-            selected_.push_back(enough ? std::make_unique<SelectedOutput>(network_.base().output_layer(),
-                                                                          std::move(pieces), workspace_.selected[i])
+            selected_.push_back(enough ? std::make_unique<PieceChoice>(network_.base().output_layer(), never_,
+                                                                       network_.architecture().special_ids.eos,
+                                                                       std::move(pieces), workspace_.selected[i])
                                        : nullptr);
         }
+    }
+
+    // How many of the pieces can be generated if unk cannot, eos included.
+    size_t generated(const std::vector<uint32_t>& pieces) const {
+        const std::vector<uint32_t> never = network_.architecture().never_generated(false);
+        return pieces.size() - static_cast<size_t>(std::ranges::count_if(
+                                   never, [&](uint32_t piece) { return std::ranges::binary_search(pieces, piece); }));
     }
 
     static void add(const std::vector<uint32_t>& needed, std::vector<uint32_t>& pieces) {
@@ -79,27 +90,27 @@ class BatchSearch {
         for (size_t sentence : live_) {
             size_t first = rows_.size();
             searches_[sentence].append_rows(rows_, workspace_.states);
-            const SelectedOutput* output = selected_.empty() ? nullptr : selected_[sentence].get();
+            const bool restricted = !selected_.empty() && selected_[sentence] != nullptr;
+            const PieceChoice* choice = restricted ? selected_[sentence].get() : &whole_;
             for (size_t row = first; row < rows_.size(); ++row)
-                owners_.push_back({&searches_[sentence], output, row - first});
+                owners_.push_back({&searches_[sentence], choice, row - first});
         }
         const float* decoded = network_.decode_step(workspace_, rows_, position);
         for (size_t first = 0; first < rows_.size();) {
-            const SelectedOutput* output = owners_[first].output;
+            const PieceChoice* choice = owners_[first].choice;
             size_t end = first + 1;
-            while (end < rows_.size() && owners_[end].output == output) ++end;
-            choose(output, decoded, first, end);
+            while (end < rows_.size() && owners_[end].choice == choice) ++end;
+            consider(*choice, decoded, first, end);
             first = end;
         }
         for (size_t sentence : live_) searches_[sentence].advance(workspace_.states);
     }
 
-    // Considers continuations of rows `first` to `end` - 1, which share an output layer: that of a sentence, or of the
-    // whole vocabulary if `output` is null. A hypothesis whose rules leave no piece ends.
-    void choose(const SelectedOutput* output, const float* decoded, size_t first, size_t end) {
-        ask(output, first, end);
-        const OutputLayer layer = output == nullptr ? network_.base().output_layer() : output->layer();
-        next_.find(layer, decoded + first * network_.architecture().model_dimension, asked_);
+    // Considers continuations of rows `first` to `end` - 1, which choose among the same pieces. A hypothesis whose
+    // rules leave no piece ends.
+    void consider(const PieceChoice& choice, const float* decoded, size_t first, size_t end) {
+        ask(choice, first, end);
+        next_.find(choice, decoded + first * network_.architecture().model_dimension, asked_);
         for (size_t row = 0; row < end - first; ++row) {
             const Owner& owner = owners_[first + row];
             bool any = false;
@@ -115,35 +126,36 @@ class BatchSearch {
         }
     }
 
-    void ask(const SelectedOutput* output, size_t first, size_t end) {
+    void ask(const PieceChoice& choice, size_t first, size_t end) {
         asked_.clear();
         rules_.resize(std::max(rules_.size(), end - first));  // before there are pointers to them
         for (size_t row = first; row < end; ++row) {
             const Owner& owner = owners_[row];
             asked_.push_back({owner.search->wanted(), owner.search->forbids_eos(), owner.search->scores()});
             if (!owner.search->has_rules()) continue;
-            owner.search->set_rules(owner.hypothesis, output, rules_[row - first]);
+            owner.search->set_rules(owner.hypothesis, choice, rules_[row - first]);
             asked_.back().rules = &rules_[row - first];
         }
     }
 
     struct Owner {
         SentenceSearch* search;
-        const SelectedOutput* output;
+        const PieceChoice* choice;
         size_t hypothesis;
     };
 
     static bool consider(const Owner& owner, uint32_t output, double log_probability) {
-        const uint32_t piece = owner.output == nullptr ? output : owner.output->pieces()[output];
-        return owner.search->consider(owner.hypothesis, piece, log_probability);
+        return owner.search->consider(owner.hypothesis, owner.choice->piece(output), log_probability);
     }
 
     const Network& network_;
     Workspace& workspace_;
+    std::vector<uint32_t> never_;  // pieces that are not generated
+    PieceChoice whole_;
     NextPieces next_;
     std::vector<SentenceSearch> searches_;
     // Of each sentence, null if it searches the whole vocabulary; empty if all do.
-    std::vector<std::unique_ptr<SelectedOutput>> selected_;
+    std::vector<std::unique_ptr<PieceChoice>> selected_;
     std::vector<size_t> live_;  // sentences
     std::vector<DecoderRow> rows_;
     std::vector<Owner> owners_;  // of rows
@@ -168,7 +180,8 @@ std::vector<float> forced_logits(const Network& network, Workspace& workspace, s
     const OutputLayer layer = network.base().output_layer();
     for (size_t position = 0; position <= target.size(); ++position) {
         states.push_back(workspace.states.take());
-        uint32_t token = position == 0 ? network.architecture().first_decoder_input : target[position - 1];
+        std::optional<uint32_t> token = network.architecture().first_decoder_input;
+        if (position > 0) token = target[position - 1];
         DecoderRow row{token, &caches[0], states.data()};
         const float* decoded = network.decode_step(workspace, std::span(&row, 1), position);
         Activations activations = network.base().output_activations(workspace, decoded, 1);
@@ -180,12 +193,12 @@ std::vector<float> forced_logits(const Network& network, Workspace& workspace, s
 
 size_t state_bytes(const Network& network, const Request& request, const SearchOptions& options) {
     const std::vector<uint32_t>& source = request.source;
-    const size_t positions = source.size() + 1;
+    const size_t positions = network.architecture().source_positions(source.size());
     // Without earlier states, only those of the last position and of the current one.
-    const size_t states = network.reads_all_states() ? positions : 2;
+    const size_t states = network.reads_all_states() ? source.size() + 1 : 2;
     size_t selected = 0;
     if (options.shortlist && network.shortlist().present())
-        selected = network.shortlist().most_pieces(source) * network.base().embedding.bytes() /
+        selected = network.shortlist().most_pieces(source) * network.base().output_matrix().bytes() /
                    network.architecture().vocabulary_size;
     return positions * network.source_state_size() + states * network.state_size() * beam_size(options, request) +
            selected;

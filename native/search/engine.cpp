@@ -132,7 +132,7 @@ std::vector<std::vector<Translation>> Engine::finish(Job& job, const std::functi
 
 std::vector<float> Engine::logits(const std::vector<uint32_t>& source, const std::vector<uint32_t>& target,
                                   const std::function<void()>& poll) {
-    check_tokens(source, network_.architecture().vocabulary_size);
+    check_source(source, network_.architecture());
     check_tokens(target, network_.architecture().vocabulary_size);
     std::atomic<bool> cancelled = false;
     while (true) {

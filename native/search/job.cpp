@@ -68,12 +68,13 @@ std::vector<size_t> cut_evenly(const std::vector<Cost>& sentences, size_t most_r
 void check_generated(const char* name, std::span<const uint32_t> tokens, const Architecture& architecture) {
     check_tokens(tokens, architecture.vocabulary_size);
     for (uint32_t token : tokens) {
-        if (token < SpecialIds::count) throw Error(std::string(name) + " has the special id " + std::to_string(token));
+        if (architecture.special_ids.contain(token))
+            throw Error(std::string(name) + " has the special id " + std::to_string(token));
     }
 }
 
 void check_request(const Request& request, const SearchOptions& options, const Architecture& architecture) {
-    check_tokens(request.source, architecture.vocabulary_size);
+    check_source(request.source, architecture);
     check_generated("a prefix", request.prefix, architecture);
     for (const Term& term : request.terms) {
         if (term.pieces.empty()) throw Error("a term is empty");
@@ -90,13 +91,19 @@ void check_request(const Request& request, const SearchOptions& options, const A
 
 }  // namespace
 
-void check_tokens(std::span<const uint32_t> source, size_t vocabulary_size) {
-    for (uint32_t token : source) {
+void check_tokens(std::span<const uint32_t> tokens, size_t vocabulary_size) {
+    for (uint32_t token : tokens) {
         if (token >= vocabulary_size) {
             throw Error("token id " + std::to_string(token) + " is not in the vocabulary of " +
                         std::to_string(vocabulary_size) + " pieces");
         }
     }
+}
+
+void check_source(std::span<const uint32_t> source, const Architecture& architecture) {
+    check_tokens(source, architecture.source_vocabulary_size);
+    if (architecture.source_positions(source.size()) == 0)
+        throw Error("a source is empty, and this model does not append the end of a sentence to it");
 }
 
 Job::Job(const Network& network, std::vector<Request> requests, const SearchOptions& options, size_t workers)

@@ -17,6 +17,8 @@ namespace pocketmt {
 
 // Throws Error if a token id is out of range.
 void check_tokens(std::span<const uint32_t> tokens, size_t vocabulary_size);
+// Throws Error if a token id is out of range, or nothing could be encoded.
+void check_source(std::span<const uint32_t> source, const Architecture& architecture);
 
 class Job {
   public:

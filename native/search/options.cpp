@@ -14,8 +14,10 @@ void check_finite(const char* name, double value) {
     if (!std::isfinite(value)) throw Error(std::string(name) + " must be a finite number");
 }
 
-void check_beam(const SearchOptions& options, size_t vocabulary_size) {
-    const size_t most = std::min(max_beam_size, vocabulary_size - SpecialIds::count);
+void check_beam(const SearchOptions& options, const Architecture& architecture) {
+    // Pieces that can be generated, without eos.
+    const size_t pieces = architecture.vocabulary_size - architecture.never_generated(false).size() - 1;
+    const size_t most = std::min(max_beam_size, pieces);
     if (options.beam_size < 1 || options.beam_size > most) {
         throw Error("beam_size is " + std::to_string(options.beam_size) + ", it must be 1 to " + std::to_string(most));
     }
@@ -34,16 +36,16 @@ void check_sampling(const Sampling& sampling) {
 void check_suppressed(const std::vector<uint32_t>& sequence, const Architecture& architecture) {
     if (sequence.empty()) throw Error("a suppressed sequence is empty");
     for (uint32_t piece : sequence) {
-        if (piece < SpecialIds::count || piece >= architecture.vocabulary_size)
-            throw Error("a suppressed sequence has the id " + std::to_string(piece) + ", it must be " +
-                        std::to_string(SpecialIds::count) + " to " + std::to_string(architecture.vocabulary_size - 1));
+        if (piece >= architecture.vocabulary_size || architecture.special_ids.contain(piece))
+            throw Error("a suppressed sequence has the id " + std::to_string(piece) + ", it must be below " +
+                        std::to_string(architecture.vocabulary_size) + " and of no special piece");
     }
 }
 
 }  // namespace
 
 void check(const SearchOptions& options, const Architecture& architecture) {
-    check_beam(options, architecture.vocabulary_size);
+    check_beam(options, architecture);
     check_finite("length_penalty", options.length_penalty);
     if (!(options.repetition_penalty >= 0.01 && options.repetition_penalty <= 100.0))
         throw Error("repetition_penalty must be from 0.01 to 100");

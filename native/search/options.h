@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "model/network.h"
-#include "search/suppressed_texts.h"
+#include "search/pieces/suppressed_texts.h"
 
 namespace pocketmt {
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "search/sampling.h"
+#include "search/pieces/sampling.h"
 
 namespace pocketmt {
 
@@ -55,7 +55,7 @@ void SentenceSearch::append_rows(std::vector<DecoderRow>& rows, StatePool& pool)
     for (size_t i = 0; i < live_count_; ++i) {
         History& history = live_[i].history;
         history.states.push_back(states_.emplace_back(pool.take()));
-        uint32_t token = history.tokens.empty() ? first_token_ : history.tokens.back();
+        const std::optional<uint32_t> token = history.tokens.empty() ? first_token_ : history.tokens.back();
         rows.push_back({token, cross_attention_cache_, history.states.data()});
         if (!options_->attention) continue;
         auto attention = std::make_shared<float[]>(cross_attention_cache_->positions);
@@ -64,15 +64,15 @@ void SentenceSearch::append_rows(std::vector<DecoderRow>& rows, StatePool& pool)
     }
 }
 
-void SentenceSearch::set_rules(size_t hypothesis, const SelectedOutput* output, RowRules& rules) const {
+void SentenceSearch::set_rules(size_t hypothesis, const PieceChoice& choice, RowRules& rules) const {
     const std::vector<uint32_t>& prefix = request_->prefix;
     rules = {};
     if (step_ < prefix.size()) {
-        rules.forced = output == nullptr ? prefix[step_] : output->find(prefix[step_]);
+        rules.forced = choice.output(prefix[step_]);
         return;
     }
     const Hypothesis& live = live_[hypothesis];
-    if (constrained_ || has_terms()) find_constraints(*options_, live.history.tokens, live.terms, output, rules);
+    if (constrained_ || has_terms()) find_constraints(*options_, live.history.tokens, live.terms, choice, rules);
     // Every further piece belongs to a term.
     if (live.terms.missing() > 0 && live.terms.missing() == limit_ - step_) rules.banned.clear();
     if (options_->sampling) rules.draw = sample_number(live_[hypothesis].sample_key, step_);

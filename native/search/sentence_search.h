@@ -15,12 +15,13 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "model/network.h"
-#include "search/constraints.h"
 #include "search/options.h"
+#include "search/pieces/constraints.h"
 #include "search/terms.h"
 
 namespace pocketmt {
@@ -64,9 +65,8 @@ class SentenceSearch {
     bool has_rules() const {
         return constrained_ || has_terms() || options_->sampling || step_ < request_->prefix.size();
     }
-    // Sets the rules of a hypothesis's row, whose output layer is that of the sentence's shortlist or of the whole
-    // vocabulary if `output` is null.
-    void set_rules(size_t hypothesis, const SelectedOutput* output, RowRules& rules) const;
+    // Sets the rules of a hypothesis's row.
+    void set_rules(size_t hypothesis, const PieceChoice& choice, RowRules& rules) const;
     // False if the continuation is not allowed.
     bool consider(size_t hypothesis, uint32_t token, double log_probability);
     // Considers what is done with a hypothesis that nothing may follow: it ends, or a missing term continues.
@@ -125,7 +125,7 @@ class SentenceSearch {
     size_t term_pieces_;
     size_t limit_;
     const CrossAttentionCache* cross_attention_cache_;
-    uint32_t first_token_;
+    std::optional<uint32_t> first_token_;
     uint32_t eos_;
     bool reads_all_states_;
     size_t step_ = 0;

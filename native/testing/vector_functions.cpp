@@ -106,6 +106,25 @@ NumPyArray<float> scale_add(const std::string& instruction_set, const Vector& x,
     return to_numpy(out.values(), {size});
 }
 
+using ActivationFunction = void (*)(size_t size, float* x);
+
+// function: a member of VectorFunctions.
+NumPyArray<float> activate(const std::string& instruction_set, ActivationFunction VectorFunctions::* function,
+                           const Vector& x) {
+    const GuardedRows<float> values = guarded(x);
+    (kernels_named(instruction_set).vector.*function)(x.shape(0), values.data());
+    return to_numpy(values.values(), {x.shape(0)});
+}
+
+void bind_activation(nb::module_& module, const char* name, ActivationFunction VectorFunctions::* function) {
+    module.def(
+        name,
+        [function](const std::string& instruction_set, const Vector& x) {
+            return activate(instruction_set, function, x);
+        },
+        nb::arg("instruction_set"), nb::arg("x"));
+}
+
 void require_heads(size_t width, size_t heads) {
     require(heads > 0 && width % heads == 0 && width / heads % 4 == 0, "a head size that is a multiple of 4");
 }
@@ -236,6 +255,10 @@ void bind_vector_functions(nb::module_& module) {
                nb::arg("epsilon") = 1e-5f);
     module.def("add", &add, set, nb::arg("x"), nb::arg("y"));
     module.def("scale_add", &scale_add, set, nb::arg("x"), nb::arg("factor"), nb::arg("y"));
+    bind_activation(module, "swish", &VectorFunctions::swish);
+    bind_activation(module, "gelu", &VectorFunctions::gelu);
+    bind_activation(module, "gelu_tanh", &VectorFunctions::gelu_tanh);
+    bind_activation(module, "gelu_sigmoid", &VectorFunctions::gelu_sigmoid);
     module.def("transpose_keys", &transpose_keys, set, nb::arg("keys"), nb::arg("heads"), nb::arg("gap") = 0);
     module.def("attend", &attend, set, nb::arg("queries"), nb::arg("keys"), nb::arg("values"), nb::arg("gap") = 0);
     module.def("attend_cache", &attend_cache, set, nb::arg("query"), nb::arg("keys"), nb::arg("values"),

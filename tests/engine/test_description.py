@@ -1,5 +1,6 @@
 """The engine reads the description of a network field by field, by the names in the model file."""
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -27,26 +28,37 @@ SHAPES: dict[str, Architecture] = {
 }
 OTHER_VALUES: list[tuple[str, object, str]] = [
     ("type", "gru", 'type is "gru", it must be "transformer" or "lstm"'),
-    ("embeddings", "separate", 'embeddings is "separate", it must be "shared"'),
-    ("output_bias", True, "output_bias is true, it must be false"),
-    ("first_decoder_input", "zeros", 'first_decoder_input is "zeros", it must be "bos"'),
-    ("pad_id", 1, "pad_id is 1, it must be 0"),
-    ("bos_id", 0, "bos_id is 0, it must be 1"),
-    ("eos_id", 3, "eos_id is 3, it must be 2"),
-    ("unk_id", 2, "unk_id is 2, it must be 3"),
-    ("vocabularies", "separate", 'vocabularies is "separate", it must be "shared"'),
-    ("normalization_epsilon", 1e-6, "normalization_epsilon is 1e-06, it must be 1e-05"),
+    ("embeddings", "both", 'embeddings is "both", it must be "shared" or "separate"'),
+    ("source_vocabulary_size", 2**24 + 1, "source_vocabulary_size is 16777217, it must be 0 to 16777216"),
+    ("source_vocabulary_size", 120, 'source_vocabulary_size is given, but embeddings are "shared"'),
+    ("output_projection", "none", 'output_projection is "none", it must be "tied" or "untied"'),
+    ("first_decoder_input", "zeros", 'first_decoder_input is "zeros", it must be "bos" or "eos" or "pad" or "zero"'),
+    ("pad_id", 120, "pad_id is 120, it must be 0 to 119"),
+    ("eos_id", 120, "eos_id is 120, it must be 0 to 119"),
+    ("source_eos_id", 120, "source_eos_id is 120, it must be 0 to 119"),
+    ("eos_id", 0, "eos_id is a piece that is never generated"),
+    ("banned_ids", [4, 120], "banned_ids is a list with 120, it must be 0 to 119"),
+    ("banned_ids", [2, 4], "eos_id is a piece that is never generated"),
+    ("banned_ids", [*range(4, 120)], "banned_ids leave no piece that could be generated"),
+    ("vocabularies", "none", 'vocabularies is "none", it must be "shared" or "separate"'),
+    ("normalization_epsilon", 0.0, "normalization_epsilon is 0, it must be a number above 0 and at most 0.1"),
+    ("normalization_epsilon", 0.2, "normalization_epsilon is 0.2, it must be a number above 0 and at most 0.1"),
+    ("normalization_epsilon", math.nan, "normalization_epsilon is nan, it must be a number above 0 and at most 0.1"),
 ]
 OTHER_TYPES: list[tuple[str, object, str]] = [
-    ("pad_id", False, "pad_id is false, it must be 0"),
-    ("eos_id", 2.0, "eos_id is 2, it must be 2"),
+    ("pad_id", False, "pad_id is false, it must be 0 to 119"),
+    ("eos_id", 2.0, "eos_id is 2, it must be 0 to 119"),
     ("model_dimension", "32", 'model_dimension is "32", it must be 1 to 65536'),
     ("model_dimension", -32, "model_dimension is -32, it must be 1 to 65536"),
     ("vocabulary_size", 2**64, "vocabulary_size is 1844674407370955"),
-    ("output_bias", 0, "output_bias is 0, it must be false"),
+    ("output_bias", 0, "output_bias is 0, it must be a boolean"),
+    ("scale_embeddings", 1, "scale_embeddings is 1, it must be a boolean"),
+    ("append_source_eos", "yes", 'append_source_eos is "yes", it must be a boolean'),
+    ("banned_ids", 7, "banned_ids is 7, it must be a list of sizes"),
     ("first_decoder_input", 1, "first_decoder_input is 1, it must be a text"),
-    ("normalization_epsilon", 0, "normalization_epsilon is 0, it must be 1e-05"),
+    ("normalization_epsilon", 0, "normalization_epsilon is 0, it must be a number above 0 and at most 0.1"),
 ]
+OPTIONAL = {"pad_id", "bos_id"}
 
 
 Arguments = dict[str, Any]
@@ -86,11 +98,38 @@ def test_the_order_of_fields_does_not_matter(arguments: Arguments) -> None:
     assert _native.Model(**arguments).logits([5, 6], [7]) == model.logits([5, 6], [7])
 
 
-def test_every_field_is_required(arguments: Arguments) -> None:
+def test_every_field_but_ids_of_pieces_that_may_be_missing_is_required(arguments: Arguments) -> None:
     described = arguments["architecture"]
-    for name in described:
+    for name in described.keys() - OPTIONAL:
         arguments["architecture"] = {other: value for other, value in described.items() if other != name}
         assert refusal(arguments) == f'architecture: missing field "{name}"'
+
+
+def test_ids_may_be_missing(arguments: Arguments) -> None:
+    described = arguments["architecture"]
+    logits = _native.Model(**arguments).logits([5, 6], [7])
+    del described["pad_id"]
+    assert _native.Model(**arguments).logits([5, 6], [7]) == logits
+    del described["bos_id"]
+    assert refusal(arguments) == "architecture: first_decoder_input names a piece whose id is missing"
+
+
+@pytest.mark.parametrize(
+    ("changes", "option"),
+    [
+        ({"embeddings": "separate"}, 'embeddings "separate"'),
+        ({"output_projection": "untied"}, 'output_projection "untied"'),
+        ({"output_bias": True}, "an output_bias"),
+        ({"scale_embeddings": False}, "scale_embeddings false"),
+        ({"first_decoder_input": "zero"}, 'first_decoder_input "zero"'),
+    ],
+)
+def test_options_that_an_lstm_has_not(
+    tmp_path: Path, vocabulary: Vocabulary, changes: dict[str, object], option: str
+) -> None:
+    arguments = arguments_of(LSTM, tmp_path, vocabulary)
+    arguments["architecture"].update(changes)
+    assert refusal(arguments) == f"architecture: an LSTM of this engine cannot have {option}"
 
 
 def test_unknown_fields_are_refused(arguments: Arguments) -> None:
@@ -107,8 +146,18 @@ def test_other_values_are_refused_by_name(arguments: Arguments, name: str, value
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
-        ("activation", "swish", 'activation is "swish", it must be "relu"'),
-        ("positions", "split", 'positions is "split", it must be "interleaved"'),
+        (
+            "activation",
+            "tanh",
+            'activation is "tanh", it must be "relu" or "swish" or "gelu" or "gelu_tanh" or "gelu_sigmoid"',
+        ),
+        (
+            "positions",
+            "split",
+            'positions is "split", it must be "interleaved" or "concatenated" or "concatenated_inclusive"',
+        ),
+        ("position_offset", 1025, "position_offset is 1025, it must be 0 to 1024"),
+        ("embedding_norm", 0, "embedding_norm is 0, it must be a boolean"),
         ("norm", "both", 'norm is "both", it must be "post" or "pre"'),
         ("attention_bias", 1, "attention_bias is 1, it must be a boolean"),
         ("encoder_heads", 4, "encoder_heads is 4, it must be a list of sizes"),

@@ -1,5 +1,6 @@
 // The table of vector functions.
 #include "instruction_set.h"
+#include "vector/activations.h"
 #include "vector/attention.h"
 #include "vector/cache_attention.h"
 #include "vector/elementwise.h"
@@ -16,6 +17,10 @@ constinit const VectorFunctions vector_functions = {.quantize_rows = quantize_ro
                                                     .layer_norm = layer_norm,
                                                     .add = add,
                                                     .scale_add = scale_add,
+                                                    .swish = swish,
+                                                    .gelu = gelu,
+                                                    .gelu_tanh = gelu_tanh,
+                                                    .gelu_sigmoid = gelu_sigmoid,
                                                     .transpose_keys = transpose_keys,
                                                     .attend = attend,
                                                     .attend_cache = attend_cache,

@@ -11,8 +11,7 @@ namespace {
 POCKETMT_INLINE Floats sigmoid(Floats x) {
     const Floats one = broadcast(1.0f);
     const Floats small = exponential(Floats{} - absolute(x));
-    const Floats lower = small / (one + small);
-    return where_greater(Floats{}, x, lower, one / (one + small));
+    return where_greater(Floats{}, x, small, one) / (one + small);
 }
 
 // (1 - exp(-2|x|)) / (1 + exp(-2|x|)), with the sign of x: an absolute error below 4e-7.

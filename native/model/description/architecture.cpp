@@ -12,12 +12,24 @@ namespace {
 
 enum class Type { transformer, lstm };
 
-uint32_t id(Fields& fields, const char* name, uint64_t known) {
-    return static_cast<uint32_t>(fields.constant(name, known));
+constexpr size_t least_vocabulary = 5;
+constexpr double most_epsilon = 0.1;
+constexpr size_t most_position_offset = 1024;
+
+enum class FirstInput { bos, eos, pad, zero };
+
+uint32_t piece(Fields& fields, const char* name, size_t vocabulary_size) {
+    return static_cast<uint32_t>(fields.size(name, 0, vocabulary_size - 1));
 }
 
-SpecialIds special_ids(Fields& fields) {
-    return {id(fields, "pad_id", 0), id(fields, "bos_id", 1), id(fields, "eos_id", 2), id(fields, "unk_id", 3)};
+std::optional<uint32_t> optional_piece(Fields& fields, const char* name, size_t vocabulary_size) {
+    if (!fields.has(name)) return std::nullopt;
+    return piece(fields, name, vocabulary_size);
+}
+
+// Throws where an LSTM is described with an option that it has not.
+void refuse(bool given, const char* option) {
+    if (given) throw ModelError(std::string("architecture: an LSTM of this engine cannot have ") + option);
 }
 
 // Sizes of `layers` layers: those of a list, or the same everywhere if it is empty.
@@ -35,30 +47,95 @@ std::vector<size_t> sizes_of_layers(Fields& fields, const std::string& name, siz
 
 Architecture::Architecture(Fields& fields)
     : model_dimension(fields.size("model_dimension", 1, max_dimension)),
-      vocabulary_size(fields.size("vocabulary_size", SpecialIds::count + 1, max_vocabulary)),
+      vocabulary_size(fields.size("vocabulary_size", least_vocabulary, max_vocabulary)),
+      source_vocabulary_size(fields.size("source_vocabulary_size", 0, max_vocabulary)),
       encoder_layers(fields.size("encoder_layers", 1, max_layers)),
       decoder_layers(fields.size("decoder_layers", 1, max_layers)),
       attention_heads(fields.size("attention_heads", 1, max_dimension)),
       attention_dimension(fields.size("attention_dimension", 4, max_dimension)),
-      special_ids(pocketmt::special_ids(fields)),
-      first_decoder_input(fields.choice<uint32_t>("first_decoder_input", {{"bos", special_ids.bos}})),
-      normalization_epsilon(static_cast<float>(fields.constant("normalization_epsilon", 1e-5))) {
-    fields.constant<std::string>("embeddings", "shared");
-    fields.constant<std::string>("vocabularies", "shared");
-    fields.constant("output_bias", false);
+      separate_embeddings(fields.choice<bool>("embeddings", {{"shared", false}, {"separate", true}})),
+      tied_output(fields.choice<bool>("output_projection", {{"tied", true}, {"untied", false}})),
+      output_bias(fields.flag("output_bias")),
+      scale_embeddings(fields.flag("scale_embeddings")),
+      append_source_eos(fields.flag("append_source_eos")),
+      ban_special_pieces(fields.flag("ban_special_pieces")),
+      normalization_epsilon(static_cast<float>(fields.number("normalization_epsilon", most_epsilon))) {
+    fields.choice<bool>("vocabularies", {{"shared", false}, {"separate", true}});
+    if (source_vocabulary_size != 0 && !separate_embeddings)
+        throw ModelError("architecture: source_vocabulary_size is given, but embeddings are \"shared\"");
+    if (source_vocabulary_size == 0) source_vocabulary_size = vocabulary_size;
+    read_pieces(fields);
     if (attention_dimension % (4 * attention_heads) != 0) {
         throw ModelError("architecture: attention_dimension is " + std::to_string(attention_dimension) +
                          ", it must be a multiple of 4 * attention_heads, " + std::to_string(4 * attention_heads));
     }
 }
 
+void Architecture::read_pieces(Fields& fields) {
+    special_ids = {optional_piece(fields, "pad_id", vocabulary_size), optional_piece(fields, "bos_id", vocabulary_size),
+                   piece(fields, "eos_id", vocabulary_size), piece(fields, "unk_id", vocabulary_size)};
+    source_eos = optional_piece(fields, "source_eos_id", source_vocabulary_size).value_or(special_ids.eos);
+    if (source_eos >= source_vocabulary_size)
+        throw ModelError("architecture: source_eos_id is not given, and eos_id is not in the source's vocabulary");
+    for (const char* unused : {"source_pad_id", "source_unk_id"})
+        optional_piece(fields, unused, source_vocabulary_size);
+    for (const size_t banned : fields.sizes("banned_ids", 0, vocabulary_size - 1))
+        banned_ids.push_back(static_cast<uint32_t>(banned));
+    const std::vector<uint32_t> never = never_generated(false);
+    if (std::ranges::binary_search(never, special_ids.eos))
+        throw ModelError("architecture: eos_id is a piece that is never generated, so that no translation would end");
+    if (never.size() + 1 >= vocabulary_size)
+        throw ModelError("architecture: banned_ids leave no piece that could be generated");
+    switch (fields.choice<FirstInput>(
+        "first_decoder_input",
+        {{"bos", FirstInput::bos}, {"eos", FirstInput::eos}, {"pad", FirstInput::pad}, {"zero", FirstInput::zero}})) {
+        case FirstInput::zero:
+            return;
+        case FirstInput::eos:
+            first_decoder_input = special_ids.eos;
+            break;
+        case FirstInput::bos:
+            first_decoder_input = special_ids.bos;
+            break;
+        case FirstInput::pad:
+            first_decoder_input = special_ids.pad;
+            break;
+    }
+    if (!first_decoder_input) throw ModelError("architecture: first_decoder_input names a piece whose id is missing");
+}
+
+std::vector<uint32_t> Architecture::never_generated(bool unknown) const {
+    std::vector<uint32_t> ids = banned_ids;
+    if (ban_special_pieces) {
+        for (const std::optional<uint32_t>& id : {special_ids.pad, special_ids.bos}) {
+            if (id) ids.push_back(*id);
+        }
+        if (!unknown) ids.push_back(special_ids.unk);
+    }
+    std::ranges::sort(ids);
+    const auto repeated = std::ranges::unique(ids);
+    ids.erase(repeated.begin(), repeated.end());
+    return ids;
+}
+
 TransformerArchitecture::TransformerArchitecture(Fields fields)
     : Architecture(fields),
       norm(fields.choice<NormPlace>("norm", {{"post", NormPlace::post}, {"pre", NormPlace::pre}})),
       attention_bias(fields.flag("attention_bias")),
-      activation(fields.choice<Activation>("activation", {{"relu", Activation::relu}})),
-      positions(fields.choice<PositionTable>("positions", {{"interleaved", PositionTable::interleaved}})) {
+      activation(fields.choice<ActivationFunction>("activation", {{"relu", ActivationFunction::relu},
+                                                                  {"swish", ActivationFunction::swish},
+                                                                  {"gelu", ActivationFunction::gelu},
+                                                                  {"gelu_tanh", ActivationFunction::gelu_tanh},
+                                                                  {"gelu_sigmoid", ActivationFunction::gelu_sigmoid}})),
+      positions(fields.choice<PositionTable>("positions",
+                                             {{"interleaved", PositionTable::interleaved},
+                                              {"concatenated", PositionTable::concatenated},
+                                              {"concatenated_inclusive", PositionTable::concatenated_inclusive}})),
+      position_offset(fields.size("position_offset", 0, most_position_offset)),
+      embedding_norm(fields.flag("embedding_norm")) {
     if (model_dimension % 2 != 0) throw ModelError("architecture: model_dimension must be even");
+    if (positions == PositionTable::concatenated_inclusive && model_dimension < 4)
+        throw ModelError("architecture: model_dimension is 2, positions \"concatenated_inclusive\" need 4");
     const size_t nodes = fields.size("feed_forward_dimension", 1, max_dimension);
     const size_t stored = fields.flag("tied_decoder_layers") ? 1 : decoder_layers;
     decoder_rounds = decoder_layers / stored;
@@ -103,6 +180,11 @@ size_t TransformerArchitecture::state_elements() const {
 LstmArchitecture::LstmArchitecture(Fields fields)
     : Architecture(fields), recurrent_dimension(fields.size("recurrent_dimension", 2, max_dimension)) {
     if (recurrent_dimension % 2 != 0) throw ModelError("architecture: recurrent_dimension must be even");
+    refuse(separate_embeddings, "embeddings \"separate\"");
+    refuse(!tied_output, "output_projection \"untied\"");
+    refuse(output_bias, "an output_bias");
+    refuse(!scale_embeddings, "scale_embeddings false");
+    refuse(!first_decoder_input, "first_decoder_input \"zero\"");
     fields.finish();
 }
 

@@ -3,10 +3,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <variant>
 #include <vector>
 
-#include "kernels/activation.h"
 #include "model/description/fields.h"
 
 namespace pocketmt {
@@ -15,33 +15,53 @@ constexpr size_t max_layers = 256;
 constexpr size_t max_dimension = 65536;  // inputs of a matrix: 127 * 127 * 65536 still fits a 32-bit sum
 constexpr size_t max_vocabulary = size_t{1} << 24;
 
-// Ids of the special pieces: the lowest ids of a vocabulary.
+// Ids of the special pieces of the target, any ids of the vocabulary.
 struct SpecialIds {
-    static constexpr size_t count = 4;
+    std::optional<uint32_t> pad, bos;  // none: the vocabulary has no such piece
+    uint32_t eos, unk;
 
-    uint32_t pad, bos, eos, unk;
+    bool contain(uint32_t piece) const { return piece == pad || piece == bos || piece == eos || piece == unk; }
 };
 
 // Fields that all networks have.
 struct Architecture {
     size_t model_dimension;
-    size_t vocabulary_size;
+    size_t vocabulary_size;  // of the target
+    size_t source_vocabulary_size;
     size_t encoder_layers;
     size_t decoder_layers;
     size_t attention_heads;
     size_t attention_dimension;
+    bool separate_embeddings;  // of source and target
+    bool tied_output;          // whether the embedding of the target is the output projection, too
+    bool output_bias;
+    bool scale_embeddings;
     SpecialIds special_ids;
-    uint32_t first_decoder_input;  // id of the piece that the decoder reads before the first target piece
+    uint32_t source_eos;
+    bool append_source_eos;  // whether the encoder's input ends in eos
+    bool ban_special_pieces;
+    std::vector<uint32_t> banned_ids;
+    // The piece that the decoder reads before the first target piece; none: zeros instead of an embedded piece.
+    std::optional<uint32_t> first_decoder_input;
     float normalization_epsilon;
 
     explicit Architecture(Fields& fields);
 
     size_t head_size() const { return attention_dimension / attention_heads; }
+    // Positions of an encoded source of `pieces` pieces.
+    size_t source_positions(size_t pieces) const { return pieces + (append_source_eos ? 1 : 0); }
+    // Ids of the pieces that are never generated, ascending. unknown: whether unk may be, unless it is among
+    // banned_ids.
+    std::vector<uint32_t> never_generated(bool unknown) const;
+
+  private:
+    void read_pieces(Fields& fields);
 };
 
 enum class NormPlace { post, pre };
 enum class DecoderAutoregression { self_attention, ssru };
-enum class PositionTable { interleaved };
+enum class ActivationFunction { relu, swish, gelu, gelu_tanh, gelu_sigmoid };
+enum class PositionTable { interleaved, concatenated, concatenated_inclusive };
 
 // Sizes of one layer; pruning makes them differ from layer to layer.
 struct LayerSizes {
@@ -53,8 +73,10 @@ struct LayerSizes {
 struct TransformerArchitecture : Architecture {
     NormPlace norm;
     bool attention_bias;
-    Activation activation;
+    ActivationFunction activation;
     PositionTable positions;
+    size_t position_offset;  // position of the first piece
+    bool embedding_norm;     // whether the sum of embedding and position is normalized
     std::vector<LayerSizes> encoder;
     std::vector<LayerSizes> decoder;  // layers whose weights are stored
     size_t decoder_rounds;            // how often the stored layers are run: more than once where layers are tied

@@ -31,6 +31,13 @@ std::vector<size_t> Fields::sizes(const std::string& name, size_t least, size_t 
     return sizes;
 }
 
+double Fields::number(const std::string& name, double most) {
+    const std::string expected = "a number above 0 and at most " + shown(most);
+    const double value = take<double>(name, expected);
+    if (!(value > 0.0 && value <= most)) refuse(name, shown(value), expected);
+    return value;
+}
+
 void Fields::finish() const {
     for (const auto& [name, value] : values_) {
         if (!taken_.contains(name)) throw ModelError("architecture: unknown field \"" + name + "\"");

@@ -26,6 +26,9 @@ class Fields {
     size_t size(const std::string& name, size_t least, size_t most);
     // A list of whole numbers within bounds; may be empty.
     std::vector<size_t> sizes(const std::string& name, size_t least, size_t most);
+    // A number above 0.
+    double number(const std::string& name, double most);
+    bool has(const std::string& name) const { return values_.contains(name); }
     bool flag(const std::string& name) { return take<bool>(name, "a boolean"); }
     // The value that a text stands for.
     template <class Value>
@@ -37,13 +40,6 @@ class Fields {
             known += (known.empty() ? "\"" : " or \"") + std::string(key) + "\"";
         }
         refuse(name, "\"" + text + "\"", known);
-    }
-    // A value that must be the one that this engine knows; returned.
-    template <class Value>
-    Value constant(const std::string& name, const Value& known) {
-        const Value value = take<Value>(name, shown(FieldValue(known)));
-        if (value != known) refuse(name, shown(FieldValue(value)), shown(FieldValue(known)));
-        return value;
     }
     // Throws where a field was not asked for.
     void finish() const;

@@ -44,7 +44,7 @@ void add_softmax(std::vector<float>& scores, float inverse_root, float factor, f
 
 }  // namespace
 
-void add_attention(const TiedNetwork& network, const CrossAttention& layer, bool codes,
+void add_attention(const NetworkBase& network, const CrossAttention& layer, bool codes,
                    std::span<const DecoderRow> rows, size_t earlier, const float* queries, size_t layers) {
     const size_t head_size = network.architecture.head_size(), a = layer.heads * head_size;
     const float inverse_root = 1.0f / std::sqrt(static_cast<float>(head_size));

@@ -10,7 +10,7 @@ namespace pocketmt {
 // Adds the mean of the heads' softmax(q K^T / sqrt(head size)), divided by `layers`, to each row that asks for it;
 // other rows cost nothing. queries [rows, a]; earlier: as in CrossAttentionCache; layers: with attention to the source.
 // Of codes, the weights are those before they are rounded.
-void add_attention(const TiedNetwork& network, const CrossAttention& layer, bool codes,
+void add_attention(const NetworkBase& network, const CrossAttention& layer, bool codes,
                    std::span<const DecoderRow> rows, size_t earlier, const float* queries, size_t layers);
 
 }  // namespace pocketmt

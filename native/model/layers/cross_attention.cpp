@@ -4,7 +4,7 @@
 
 namespace pocketmt {
 
-void fill_cross_attention_caches(const TiedNetwork& network, std::span<const CrossAttentionCache> caches,
+void fill_cross_attention_caches(const NetworkBase& network, std::span<const CrossAttentionCache> caches,
                                  size_t earlier, size_t heads, const float* projected) {
     size_t head_size = network.architecture.head_size(), a = heads * head_size;
     for (const CrossAttentionCache& cache : caches) {
@@ -21,7 +21,7 @@ void fill_cross_attention_caches(const TiedNetwork& network, std::span<const Cro
     }
 }
 
-void attend_to_source(const TiedNetwork& network, Workspace& workspace, std::span<const DecoderRow> rows,
+void attend_to_source(const NetworkBase& network, Workspace& workspace, std::span<const DecoderRow> rows,
                       size_t earlier, size_t heads, const float* queries, float* out) {
     size_t head_size = network.architecture.head_size(), a = heads * head_size;
     for_each_sentence(rows, [&](const CrossAttentionCache& cache, size_t first, size_t end) {

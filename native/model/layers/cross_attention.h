@@ -5,7 +5,7 @@
 #include <span>
 
 #include "model/layers/decoder_state.h"
-#include "model/layers/tied_network.h"
+#include "model/layers/network_base.h"
 #include "model/layers/workspace.h"
 #include "model/weights/linear.h"
 
@@ -33,11 +33,11 @@ void for_each_sentence(std::span<const DecoderRow> rows, Body&& body) {
 }
 
 // Stores keys and values of one layer, projected [positions of all caches, 2a]. earlier: as in CrossAttentionCache.
-void fill_cross_attention_caches(const TiedNetwork& network, std::span<const CrossAttentionCache> caches,
+void fill_cross_attention_caches(const NetworkBase& network, std::span<const CrossAttentionCache> caches,
                                  size_t earlier, size_t heads, const float* projected);
 
 // Attention of queries [rows, a], each to the cache of its row; out [rows, a].
-void attend_to_source(const TiedNetwork& network, Workspace& workspace, std::span<const DecoderRow> rows,
+void attend_to_source(const NetworkBase& network, Workspace& workspace, std::span<const DecoderRow> rows,
                       size_t earlier, size_t heads, const float* queries, float* out);
 
 }  // namespace pocketmt

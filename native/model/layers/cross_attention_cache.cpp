@@ -23,18 +23,19 @@ int8_t* CrossAttentionCache::codes(size_t earlier) const {
 }
 
 std::vector<CrossAttentionCache> allocate_caches(Buffer<std::byte>& memory, Sources sources,
-                                                 const CacheLayout& layout) {
+                                                 const Architecture& architecture, const CacheLayout& layout) {
     // Sentences start on a cache line.
     auto sentence_size = [&](size_t positions) {
         size_t keys = layout.codes ? positions : round_up(positions, position_padding);
         return round_up((keys + positions) * layout.position_size() / 2, buffer_alignment);
     };
     size_t size = 0;
-    for (std::span<const uint32_t> source : sources) size += sentence_size(source.size() + 1);
+    for (std::span<const uint32_t> source : sources)
+        size += sentence_size(architecture.source_positions(source.size()));
     std::byte* data = memory.ensure(size);
     std::vector<CrossAttentionCache> caches;
     for (std::span<const uint32_t> source : sources) {
-        size_t positions = source.size() + 1;
+        size_t positions = architecture.source_positions(source.size());
         caches.push_back({data, positions, round_up(positions, position_padding)});
         data += sentence_size(positions);
     }

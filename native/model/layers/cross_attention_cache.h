@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kernels/kernels.h"
+#include "model/description/architecture.h"
 #include "model/runtime/buffer.h"
 
 namespace pocketmt {
@@ -39,7 +40,8 @@ struct CacheLayout {
 };
 
 // A cache for each sentence, to be filled, all within `memory`.
-std::vector<CrossAttentionCache> allocate_caches(Buffer<std::byte>& memory, Sources sources, const CacheLayout& layout);
+std::vector<CrossAttentionCache> allocate_caches(Buffer<std::byte>& memory, Sources sources,
+                                                 const Architecture& architecture, const CacheLayout& layout);
 
 // encode(sources, caches) for each group of consecutive sentences that have at most `tokens` tokens together, or are
 // one sentence.

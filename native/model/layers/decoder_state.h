@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "model/layers/cross_attention_cache.h"
@@ -12,7 +13,7 @@ namespace pocketmt {
 
 // One hypothesis in a step of the decoder.
 struct DecoderRow {
-    uint32_t token;                                    // the decoder's input
+    std::optional<uint32_t> token;                     // the decoder's input; none: zeros
     const CrossAttentionCache* cross_attention_cache;  // rows of one sentence are neighbours
     std::byte* const* states;  // states of positions 0 to the step's; the step writes the last one
     // Zeros, to which the mean attention to the source positions, end of sentence included, is added; null: not wanted.

@@ -23,7 +23,7 @@ class Step {
     const float* run() {
         const LstmWeights& weights = network_.weights;
         float* embedded = workspace_.normed.ensure(rows_.size() * d_);
-        for (size_t row = 0; row < rows_.size(); ++row) network_.embed(rows_[row].token, embedded + row * d_);
+        for (size_t row = 0; row < rows_.size(); ++row) network_.embed(*rows_[row].token, embedded + row * d_);
         for (size_t index = 0; index < weights.decoder.size(); ++index) {
             const RecurrentLayer& layer = weights.decoder[index];
             advance(layer.unit, index == 0 ? embedded : x_, index == 0 ? d_ : h_, index * 2 * h_);

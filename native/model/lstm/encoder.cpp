@@ -63,7 +63,8 @@ class Group {
                 network_.embed(token, next);
                 next += d_;
             }
-            network_.embed(network_.architecture.special_ids.eos, next);
+            if (!network_.architecture.append_source_eos) continue;
+            network_.embed(network_.architecture.source_eos, next);
             next += d_;
         }
         return embedded;
@@ -109,7 +110,7 @@ class Group {
 }  // namespace
 
 std::vector<CrossAttentionCache> Lstm::encode(Workspace& workspace, Sources sources, Monitor& monitor) const {
-    const auto caches = allocate_caches(workspace.cross_attention_caches, sources, cache_layout());
+    const auto caches = allocate_caches(workspace.cross_attention_caches, sources, architecture, cache_layout());
     for_each_group(sources, caches, group_tokens, [&](Sources group, std::span<const CrossAttentionCache> filled) {
         Group(*this, workspace, group, filled, monitor).run();
     });

@@ -3,7 +3,7 @@
 namespace pocketmt {
 
 Lstm::Lstm(const Kernels& table, const LstmArchitecture& described, const TensorSource& source)
-    : TiedNetwork(table, described, source),
+    : NetworkBase(table, described, source),
       h(described.recurrent_dimension),
       weights(load_lstm(table, arena, described, source)) {}
 

@@ -6,14 +6,14 @@
 #include <vector>
 
 #include "model/layers/decoder_state.h"
-#include "model/layers/tied_network.h"
+#include "model/layers/network_base.h"
 #include "model/lstm/weights.h"
 #include "model/runtime/monitor.h"
 
 namespace pocketmt {
 
 // Its functions are described in model/network.h.
-struct Lstm : TiedNetwork {
+struct Lstm : NetworkBase {
     Lstm(const Kernels& table, const LstmArchitecture& described, const TensorSource& source);
 
     std::vector<CrossAttentionCache> encode(Workspace& workspace, Sources sources, Monitor& monitor) const;

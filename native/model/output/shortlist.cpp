@@ -18,23 +18,29 @@ size_t id_bytes(size_t vocabulary_size) {
 
 }  // namespace
 
-Shortlist::Shortlist(const StoredShortlist& stored, size_t vocabulary_size, const SpecialIds& special_ids)
-    : vocabulary_size_(vocabulary_size), special_ids_(special_ids) {
+Shortlist::Shortlist(const StoredShortlist& stored, const Architecture& architecture)
+    : vocabulary_size_(architecture.vocabulary_size),
+      source_eos_(architecture.source_eos),
+      special_({architecture.special_ids.eos, architecture.special_ids.unk}) {
+    for (const std::optional<uint32_t>& id : {architecture.special_ids.pad, architecture.special_ids.bos}) {
+        if (id) special_.push_back(*id);
+    }
     if (stored.bytes.empty()) return;
+    const size_t sources = architecture.source_vocabulary_size, vocabulary_size = vocabulary_size_;
     const uint8_t* bytes = reinterpret_cast<const uint8_t*>(stored.bytes.data());
     size_t size = stored.bytes.size();
-    if (size < vocabulary_size || stored.frequent > vocabulary_size)
-        throw ModelError("shortlist: it has no count for each piece of the vocabulary, or more pieces than that");
+    if (size < sources || stored.frequent > vocabulary_size)
+        throw ModelError("shortlist: it has no count for each piece of the source, or more pieces than the target");
     offsets_.push_back(0);
-    for (size_t piece = 0; piece < vocabulary_size; ++piece) offsets_.push_back(offsets_.back() + bytes[piece]);
+    for (size_t piece = 0; piece < sources; ++piece) offsets_.push_back(offsets_.back() + bytes[piece]);
     size_t ids = stored.frequent + offsets_.back();
-    if (size - vocabulary_size != ids * id_bytes(vocabulary_size)) {
+    if (size - sources != ids * id_bytes(vocabulary_size)) {
         throw ModelError("shortlist: it has " + std::to_string(size) + " bytes, which is not the size of " +
                          std::to_string(ids) + " pieces");
     }
     // Each id is stored as its difference to the one before. Sums are modulo the vocabulary's size, so ids are in
     // range.
-    const uint8_t* plane = bytes + vocabulary_size;
+    const uint8_t* plane = bytes + sources;
     std::vector<uint32_t> all(ids);
     uint64_t id = 0;
     for (size_t i = 0; i < ids; ++i) {
@@ -52,9 +58,9 @@ Shortlist::Shortlist(const StoredShortlist& stored, size_t vocabulary_size, cons
 std::vector<uint32_t> Shortlist::pieces(std::span<const uint32_t> source) const {
     std::vector<uint64_t> chosen((vocabulary_size_ + word_bits - 1) / word_bits);
     auto choose = [&](uint32_t piece) { chosen[piece / word_bits] |= uint64_t{1} << (piece % word_bits); };
-    for (uint32_t piece : {special_ids_.pad, special_ids_.bos, special_ids_.eos, special_ids_.unk}) choose(piece);
+    for (uint32_t piece : special_) choose(piece);
     for (uint32_t piece : frequent_) choose(piece);
-    for (uint32_t target : targets(special_ids_.eos)) choose(target);
+    for (uint32_t target : targets(source_eos_)) choose(target);
     for (uint32_t piece : source) {
         for (uint32_t target : targets(piece)) choose(target);
     }
@@ -68,7 +74,7 @@ std::vector<uint32_t> Shortlist::pieces(std::span<const uint32_t> source) const 
 }
 
 size_t Shortlist::most_pieces(std::span<const uint32_t> source) const {
-    size_t most = SpecialIds::count + frequent_.size() + targets(special_ids_.eos).size();
+    size_t most = special_.size() + frequent_.size() + targets(source_eos_).size();
     for (uint32_t piece : source) most += targets(piece).size();
     return std::min(most, vocabulary_size_);
 }

@@ -20,12 +20,11 @@ struct StoredShortlist {
 class Shortlist {
   public:
     // Throws ModelError if the size does not fit the counts.
-    Shortlist(const StoredShortlist& stored, size_t vocabulary_size, const SpecialIds& special_ids);
+    Shortlist(const StoredShortlist& stored, const Architecture& architecture);
 
     bool present() const { return !offsets_.empty(); }
     // The pieces that may be in a translation of `source` (ids without eos), ascending: the special pieces, the
-    // frequent ones, and the targets of each source piece and of eos. As special ids are the lowest, each is its own
-    // index.
+    // frequent ones, and the targets of each source piece and of the source's eos.
     std::vector<uint32_t> pieces(std::span<const uint32_t> source) const;
     // An upper bound of the number of pieces(), computed faster.
     size_t most_pieces(std::span<const uint32_t> source) const;
@@ -35,10 +34,11 @@ class Shortlist {
         return std::span(targets_).subspan(offsets_[piece], offsets_[piece + 1] - offsets_[piece]);
     }
 
-    size_t vocabulary_size_;
-    SpecialIds special_ids_;
+    size_t vocabulary_size_;  // of the target
+    uint32_t source_eos_;
+    std::vector<uint32_t> special_;
     std::vector<uint32_t> frequent_;
-    std::vector<uint32_t> offsets_;  // [V + 1], where each source piece's targets begin
+    std::vector<uint32_t> offsets_;  // [V of the source + 1], where each source piece's targets begin
     std::vector<uint32_t> targets_;
 };
 

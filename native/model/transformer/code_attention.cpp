@@ -2,7 +2,7 @@
 
 namespace pocketmt {
 
-CodeAttention::CodeAttention(const TiedNetwork& network, Workspace& workspace,
+CodeAttention::CodeAttention(const NetworkBase& network, Workspace& workspace,
                              const AttentionQuantization& quantization, size_t heads, size_t positions)
     : network_(network),
       quantization_(quantization),
@@ -27,7 +27,7 @@ void CodeAttention::attend(const float* query, float* out) const {
                                               network_.architecture.head_size(), scratch_, out);
 }
 
-void quantize_keys_and_values(const TiedNetwork& network, const AttentionQuantization& quantization, size_t a,
+void quantize_keys_and_values(const NetworkBase& network, const AttentionQuantization& quantization, size_t a,
                               const float* projected, size_t stride, size_t count, int8_t* codes) {
     const FakeQuantizationFunctions& functions = network.kernels.fake_quantization;
     functions.quantize(quantization.key, projected, stride, count, a, codes, a);

@@ -4,14 +4,14 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "model/layers/tied_network.h"
+#include "model/layers/network_base.h"
 #include "model/layers/workspace.h"
 
 namespace pocketmt {
 
 class CodeAttention {
   public:
-    CodeAttention(const TiedNetwork& network, Workspace& workspace, const AttentionQuantization& quantization,
+    CodeAttention(const NetworkBase& network, Workspace& workspace, const AttentionQuantization& quantization,
                   size_t heads, size_t positions);
 
     // Codes [a] of key and value at a position. To be set for every position before the first query.
@@ -26,7 +26,7 @@ class CodeAttention {
     void attend(const float* query, float* out) const;
 
   private:
-    const TiedNetwork& network_;
+    const NetworkBase& network_;
     const AttentionQuantization& quantization_;
     size_t heads_;
     size_t positions_;
@@ -37,7 +37,7 @@ class CodeAttention {
 
 // Quantizes `count` rows of keys and values, projected [count, stride] (key [a], then value [a]) -> codes: keys
 // [count, a], then values [count, a].
-void quantize_keys_and_values(const TiedNetwork& network, const AttentionQuantization& quantization, size_t a,
+void quantize_keys_and_values(const NetworkBase& network, const AttentionQuantization& quantization, size_t a,
                               const float* projected, size_t stride, size_t count, int8_t* codes);
 
 }  // namespace pocketmt

@@ -47,7 +47,7 @@ class Step {
     void embed_tokens(float* x) {
         const float* position = network_.positions.rows(workspace_.positions, positions_) + (positions_ - 1) * d_;
         for (const DecoderRow& row : rows_) {
-            network_.embed(row.token, position, x);
+            network_.embed(network_.embedding, row.token, position, x);
             x += d_;
         }
     }

@@ -43,11 +43,13 @@ class Group {
   private:
     void embed_sources(float* x) {
         const size_t dimension = network_.architecture.model_dimension;
-        const uint32_t eos = network_.architecture.special_ids.eos;
+        const uint32_t eos = network_.architecture.source_eos;
+        const Matrix& embeddings = network_.source_embedding();
         for (std::span<const uint32_t> source : sources_) {
-            const float* positions = network_.positions.rows(workspace_.positions, source.size() + 1);
-            for (size_t i = 0; i <= source.size(); ++i, x += dimension)
-                network_.embed(i < source.size() ? source[i] : eos, positions + i * dimension, x);
+            const size_t count = network_.architecture.source_positions(source.size());
+            const float* positions = network_.positions.rows(workspace_.positions, count);
+            for (size_t i = 0; i < count; ++i, x += dimension)
+                network_.embed(embeddings, i < source.size() ? source[i] : eos, positions + i * dimension, x);
         }
     }
 
@@ -127,7 +129,7 @@ class Group {
 }  // namespace
 
 std::vector<CrossAttentionCache> Transformer::encode(Workspace& workspace, Sources sources, Monitor& monitor) const {
-    const auto caches = allocate_caches(workspace.cross_attention_caches, sources, cache_layout());
+    const auto caches = allocate_caches(workspace.cross_attention_caches, sources, architecture, cache_layout());
     for_each_group(sources, caches, group_tokens, [&](Sources group, std::span<const CrossAttentionCache> filled) {
         Group(*this, workspace, group, filled, monitor).run();
     });

@@ -7,15 +7,16 @@
 
 namespace pocketmt {
 
-PositionEncoding::PositionEncoding(const Kernels& kernels, PositionTable table, size_t dimension,
+PositionEncoding::PositionEncoding(const Kernels& kernels, PositionTable table, size_t offset, size_t dimension,
                                    const QuantizationParameters& quantization)
-    : kernels_(kernels), quantization_(quantization) {
-    switch (table) {
-        case PositionTable::interleaved:  // Vaswani et al. 2017, section 3.5
-            for (size_t column = 0; column < dimension; ++column) {
-                const double exponent = static_cast<double>(column - column % 2) / static_cast<double>(dimension);
-                waves_.push_back({std::pow(10000.0, -exponent), column % 2 != 0});
-            }
+    : kernels_(kernels), offset_(offset), quantization_(quantization) {
+    const bool interleaved = table == PositionTable::interleaved;  // Vaswani et al. 2017, section 3.5
+    const size_t sines = dimension / 2, last = sines - (table == PositionTable::concatenated_inclusive ? 1 : 0);
+    for (size_t column = 0; column < dimension; ++column) {
+        const size_t frequency = interleaved ? column / 2 : column % sines;
+        const bool cosine = interleaved ? column % 2 != 0 : column >= sines;
+        const double exponent = static_cast<double>(frequency) / static_cast<double>(last);
+        waves_.push_back({std::pow(10000.0, -exponent), cosine});
     }
 }
 
@@ -26,7 +27,7 @@ const float* PositionEncoding::rows(std::vector<float>& table, size_t end) const
     for (; position * dimension < table.size(); ++position) {
         float* row = table.data() + position * dimension;
         for (size_t column = 0; column < dimension; ++column) {
-            const double angle = static_cast<double>(position) * waves_[column].frequency;
+            const double angle = static_cast<double>(offset_ + position) * waves_[column].frequency;
             row[column] = static_cast<float>(waves_[column].cosine ? std::cos(angle) : std::sin(angle));
         }
         fake_quantize(kernels_, quantization_, row, 1, dimension);

@@ -11,11 +11,11 @@ namespace pocketmt {
 
 class PositionEncoding {
   public:
-    // quantization: of a row.
-    PositionEncoding(const Kernels& kernels, PositionTable table, size_t dimension,
+    // offset: position of the first piece. quantization: of a row.
+    PositionEncoding(const Kernels& kernels, PositionTable table, size_t offset, size_t dimension,
                      const QuantizationParameters& quantization);
 
-    // Rows 0 to `end` - 1 of `table` [positions, dimension], which grows as needed; valid until the next call.
+    // Rows of the first `end` pieces, `table` [pieces, dimension], which grows as needed; valid until the next call.
     const float* rows(std::vector<float>& table, size_t end) const;
 
   private:
@@ -26,6 +26,7 @@ class PositionEncoding {
     };
 
     const Kernels& kernels_;
+    size_t offset_;
     QuantizationParameters quantization_;
     std::vector<Wave> waves_;  // [dimension]
 };

@@ -29,6 +29,7 @@ ResidualStream::ResidualStream(const Transformer& network, Workspace& workspace,
 
 void ResidualStream::start() {
     fake_quantize(network_.kernels, quantization_, x_, count_, network_.architecture.model_dimension);
+    if (network_.shape.embedding_norm) normalize(x_, nullptr, nullptr, x_);
     if (normed_ != nullptr) normalize(x_, nullptr, nullptr, normed_);
 }
 
@@ -72,7 +73,9 @@ void add_feed_forward(const Transformer& network, Workspace& workspace, const Fe
     float* inner = workspace.inner.ensure(std::min(count, feed_forward_rows) * f);
     for (size_t first = 0; first < count; first += feed_forward_rows) {
         const size_t rows = std::min(feed_forward_rows, count - first);
-        layer.inner.multiply(stream.activations(first, rows), inner, network.shape.activation);
+        layer.inner.multiply(stream.activations(first, rows), inner,
+                             network.activate == nullptr ? Activation::relu : Activation::none);
+        if (network.activate != nullptr) network.activate(rows * f, inner);
         fake_quantize(network.kernels, layer.activated, inner, rows, f);
         layer.outer.multiply(network.activations(workspace, inner, rows, f, layer.activated), update + first * d);
     }

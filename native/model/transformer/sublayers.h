@@ -18,7 +18,7 @@ class ResidualStream {
                    const QuantizationParameters& embedded, size_t count);
 
     float* x() { return x_; }
-    // To be called when x is filled.
+    // To be called when x is filled with embedded pieces.
     void start();
     // x += update, with the normalization before or after it.
     void add(const float* update);

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "model/layers/decoder_state.h"
-#include "model/layers/tied_network.h"
+#include "model/layers/network_base.h"
 #include "model/runtime/monitor.h"
 #include "model/transformer/positions.h"
 #include "model/transformer/weights.h"
@@ -14,7 +16,7 @@
 namespace pocketmt {
 
 // Its functions are described in model/network.h.
-struct Transformer : TiedNetwork {
+struct Transformer : NetworkBase {
     Transformer(const Kernels& table, const TransformerArchitecture& described, const TensorSource& source,
                 unsigned activation_bits);
 
@@ -25,10 +27,12 @@ struct Transformer : TiedNetwork {
     bool reads_all_states() const { return weights.decoder_layers.front().self_attention.has_value(); }
 
     CacheLayout cache_layout() const { return {shape.cross_attention_queries(), weights.attends_to_codes}; }
-    // out [d] = embedding of `piece` * sqrt(d) + `position` [d].
-    void embed(uint32_t piece, const float* position, float* out) const;
+    // out [d] = row `piece` of a matrix of embeddings, scaled, + `position` [d]; no piece: zeros + `position`.
+    void embed(const Matrix& embeddings, std::optional<uint32_t> piece, const float* position, float* out) const;
 
     TransformerArchitecture shape;
+    // The activation function of the feed-forward networks, element by element; null: relu, part of the product.
+    void (*activate)(size_t size, float* x);
     TransformerWeights weights;
     PositionEncoding positions;
 };

@@ -99,10 +99,23 @@ class TransformerLoader {
     Vectors vectors_;
 };
 
+namespace {
+
+// Throws where a network with trained ranges is described with an option for which there are none.
+void check_quantizable(const TransformerArchitecture& architecture) {
+    const char* option = nullptr;
+    if (architecture.activation != ActivationFunction::relu) option = "activation, it must be \"relu\"";
+    if (architecture.embedding_norm) option = "embedding_norm, it must be false";
+    if (option != nullptr) throw ModelError(std::string("quantized activations do not support this ") + option);
+}
+
+}  // namespace
+
 TransformerWeights::TransformerWeights(const Kernels& kernels, Arena& arena,
                                        const TransformerArchitecture& architecture, const TensorSource& source,
                                        unsigned activation_bits) {
     ActivationRanges ranges(source, arena, activation_bits);
+    if (activation_bits != 0) check_quantizable(architecture);
     TransformerLoader loader(kernels, arena, ranges, architecture, source);
     position = ranges.next("position", 1);
     encoder_input = ranges.next("embedding_sum", architecture.model_dimension);
@@ -116,6 +129,7 @@ TransformerWeights::TransformerWeights(const Kernels& kernels, Arena& arena,
 }
 
 void TransformerWeights::load_encoder(TransformerLoader& loader, const TransformerArchitecture& architecture) {
+    if (architecture.embedding_norm) encoder_norms.push_back(loader.norm("encoder.embedding_norm"));
     encoder_layers.reserve(architecture.encoder.size());
     for (const LayerSizes& sizes : architecture.encoder) {
         std::string name = "encoder.layers." + std::to_string(encoder_layers.size());
@@ -131,6 +145,8 @@ void TransformerWeights::load_encoder(TransformerLoader& loader, const Transform
 
 void TransformerWeights::load_decoder(TransformerLoader& loader, const TransformerArchitecture& architecture) {
     QuantizationParameters encoded = encoder_norms.back().quantization.output;
+    if (architecture.embedding_norm) decoder_norms.push_back(loader.norm("decoder.embedding_norm"));
+    const size_t embedding_norms = decoder_norms.size();
     size_t earlier_state = 0, earlier_queries = 0;
     decoder_layers.reserve(architecture.decoder.size());
     for (const LayerSizes& sizes : architecture.decoder) {
@@ -156,7 +172,8 @@ void TransformerWeights::load_decoder(TransformerLoader& loader, const Transform
         earlier_state += architecture.state_elements(sizes);
         earlier_queries += sizes.cross_heads * architecture.head_size();
     }
-    const std::vector<Norm> once = decoder_norms;
+    const std::vector<Norm> once(decoder_norms.begin() + static_cast<std::ptrdiff_t>(embedding_norms),
+                                 decoder_norms.end());
     for (size_t round = 1; round < architecture.decoder_rounds; ++round)
         decoder_norms.insert(decoder_norms.end(), once.begin(), once.end());
     if (architecture.norm == NormPlace::pre) decoder_norms.push_back(loader.norm("decoder.norm"));

@@ -114,6 +114,18 @@ def add(instruction_set: str, x: Floats, y: Floats) -> Floats:
 def scale_add(instruction_set: str, x: Floats, factor: float, y: Floats) -> Floats:
     """x * factor + y."""
 
+def swish(instruction_set: str, x: Floats) -> Floats:
+    """x * sigmoid(x)."""
+
+def gelu(instruction_set: str, x: Floats) -> Floats:
+    """x * (1 + erf(x / sqrt(2))) / 2."""
+
+def gelu_tanh(instruction_set: str, x: Floats) -> Floats:
+    """x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3))) / 2."""
+
+def gelu_sigmoid(instruction_set: str, x: Floats) -> Floats:
+    """x * sigmoid(1.702 x)."""
+
 def transpose_keys(instruction_set: str, keys: Floats, heads: int, gap: int = 0) -> Floats:
     """[positions, width] -> [heads, head size, positions rounded up to 16]."""
 

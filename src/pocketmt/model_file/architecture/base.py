@@ -19,11 +19,7 @@ MAXIMUM_VOCABULARY: Final = 1 << 24
 SPECIAL_PIECES: Final = 4  # pad, bos, eos, unk
 
 # The engine does not know these fields yet; it gets them where they have other values than their defaults.
-_LEFT_OUT: Final = {
-    *("source_vocabulary_size", "output_projection", "scale_embeddings", "ban_special_pieces", "banned_ids"),
-    *("append_source_eos", "position_offset", "embedding_norm", "average_attention_dimension"),
-    *("average_attention_activation", "average_attention_gate"),
-}
+_LEFT_OUT: Final = {"average_attention_dimension", "average_attention_activation", "average_attention_gate"}
 
 AttentionKind = Literal["cross", "encoder", "decoder"]
 

@@ -1,4 +1,4 @@
-#include "search/suppressed_texts.h"
+#include "search/pieces/suppressed_texts.h"
 
 #include <utility>
 

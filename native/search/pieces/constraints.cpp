@@ -1,4 +1,4 @@
-#include "search/constraints.h"
+#include "search/pieces/constraints.h"
 
 #include <algorithm>
 #include <iterator>
@@ -27,27 +27,14 @@ void ban_sequences(std::span<const uint32_t> tokens, const std::vector<std::vect
     }
 }
 
-// Turns pieces into outputs of a layer, ascending and without repetitions; pieces that it does not have are left out.
-void to_outputs(const SelectedOutput* output, std::vector<uint32_t>& pieces) {
-    std::ranges::sort(pieces);
-    const auto repeated = std::ranges::unique(pieces);
-    pieces.erase(repeated.begin(), repeated.end());
-    if (output == nullptr) return;
-    size_t kept = 0;
-    for (uint32_t piece : pieces) {
-        if (const std::optional<uint32_t> found = output->find(piece)) pieces[kept++] = *found;
-    }
-    pieces.resize(kept);
-}
-
 // Bans the pieces that would continue the word that a term has ended.
-void ban_continuations(const std::vector<uint32_t>& continuations, const SelectedOutput* output,
+void ban_continuations(const std::vector<uint32_t>& continuations, const PieceChoice& choice,
                        std::vector<uint32_t>& banned) {
     std::vector<uint32_t> all;
-    if (output == nullptr) {
+    if (choice.selected() == nullptr) {
         std::ranges::set_union(banned, continuations, std::back_inserter(all));
     } else {
-        const std::vector<uint32_t>& pieces = output->pieces();
+        const std::vector<uint32_t>& pieces = *choice.selected();
         for (uint32_t i = 0; i < pieces.size(); ++i) {
             if (std::ranges::binary_search(continuations, pieces[i]) || std::ranges::binary_search(banned, i))
                 all.push_back(i);
@@ -64,7 +51,7 @@ bool has_constraints(const SearchOptions& options) {
 }
 
 void find_constraints(const SearchOptions& options, std::span<const uint32_t> tokens, const TermProgress& terms,
-                      const SelectedOutput* output, RowRules& rules) {
+                      const PieceChoice& choice, RowRules& rules) {
     rules.banned.clear();
     rules.penalized.clear();
     rules.asked = terms.next_pieces();
@@ -73,10 +60,10 @@ void find_constraints(const SearchOptions& options, std::span<const uint32_t> to
     std::erase_if(rules.banned, [&](uint32_t piece) { return std::ranges::binary_search(rules.asked, piece); });
     ban_sequences(tokens, options.suppressed_sequences, rules.banned);
     if (options.suppressed_texts) options.suppressed_texts->find(tokens, rules.banned);
-    to_outputs(output, rules.penalized);
-    to_outputs(output, rules.banned);
-    to_outputs(output, rules.asked);
-    if (terms.after_word()) ban_continuations(options.word_continuations, output, rules.banned);
+    choice.to_outputs(rules.penalized);
+    choice.to_outputs(rules.banned);
+    choice.to_outputs(rules.asked);
+    if (terms.after_word()) ban_continuations(options.word_continuations, choice, rules.banned);
 }
 
 }  // namespace pocketmt

@@ -1,8 +1,9 @@
-// The base of all networks: one matrix embeds pieces and computes logits.
+// The base of all networks: the matrices that embed pieces and that compute logits.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "kernels/kernels.h"
@@ -16,8 +17,8 @@
 
 namespace pocketmt {
 
-struct TiedNetwork {
-    TiedNetwork(const Kernels& table, const Architecture& described, const TensorSource& source);
+struct NetworkBase {
+    NetworkBase(const Kernels& table, const Architecture& described, const TensorSource& source);
 
     // Rows of values as the input of a product. Valid until the next Activations is made on the same workspace.
     Activations activations(Workspace& workspace, const float* values, size_t count, size_t columns,
@@ -29,15 +30,21 @@ struct TiedNetwork {
         return activations(workspace, decoded, count, architecture.model_dimension, output_quantization);
     }
     // The output projection to the whole vocabulary.
-    OutputLayer output_layer() const { return {embedding, output_bias.empty() ? nullptr : output_bias.data()}; }
-    // Factor of embedded pieces, sqrt(d).
+    OutputLayer output_layer() const { return {output_matrix(), output_bias.empty() ? nullptr : output_bias.data()}; }
+    // A row for each piece of the source.
+    const Matrix& source_embedding() const { return own_source_embedding ? *own_source_embedding : embedding; }
+    // A row for each piece of the target; before bias.
+    const Matrix& output_matrix() const { return own_output ? *own_output : embedding; }
+    // Factor of embedded pieces.
     float embedding_scale() const;
 
     const Kernels& kernels;
     Architecture architecture;
     Quantizer quantizer;                         // of inputs of quantized matrices
     Arena arena;                                 // of all packed weights
-    Matrix embedding;                            // [V, d]
+    Matrix embedding;                            // [V, d], of the target; what is not in the next two, too
+    std::optional<Matrix> own_source_embedding;  // [V of the source, d]
+    std::optional<Matrix> own_output;            // [V, d]
     QuantizationParameters output_quantization;  // [d], of the input of the output projection
     std::vector<float> output_bias;              // [V], or empty
 };

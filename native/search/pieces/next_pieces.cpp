@@ -1,4 +1,4 @@
-#include "search/next_pieces.h"
+#include "search/pieces/next_pieces.h"
 
 #include <algorithm>
 #include <cmath>
@@ -19,6 +19,17 @@ static_assert(slice_outputs % part_outputs == 0);
 // Logits computed at a time if the matrix cannot be multiplied in parts: 32 rows of 32,000 floats are 4 MB.
 constexpr size_t whole_logits = size_t{1} << 20;
 
+// change(logit) for each of `outputs`, which are ascending, that is among the `count` outputs from `first` on.
+template <class Change>
+void for_each(const std::vector<uint32_t>& outputs, size_t first, float* logits, size_t count, Change&& change) {
+    for (auto it = std::ranges::lower_bound(outputs, first); it != outputs.end() && *it < first + count; ++it)
+        change(logits[*it - first]);
+}
+
+void exclude(float& logit) {
+    logit = never;
+}
+
 // Keeps the logits of the outputs from `first` on that rules ask for.
 void keep_asked(const RowRules& rules, size_t first, const float* logits, size_t count, std::vector<float>& values) {
     for (size_t place = 0; place < rules.asked.size(); ++place) {
@@ -29,27 +40,22 @@ void keep_asked(const RowRules& rules, size_t first, const float* logits, size_t
 
 // Applies the rules of a row to its logits of the outputs from `first` on.
 void apply(const RowRules& rules, double repetition_penalty, size_t first, float* logits, size_t count) {
-    const auto for_each = [&](const std::vector<uint32_t>& outputs, auto&& change) {
-        for (auto it = std::ranges::lower_bound(outputs, first); it != outputs.end() && *it < first + count; ++it)
-            change(logits[*it - first]);
-    };
     const float penalty = static_cast<float>(repetition_penalty);
-    for_each(rules.penalized, [&](float& logit) { logit = logit < 0.0f ? logit * penalty : logit / penalty; });
-    for_each(rules.banned, [](float& logit) { logit = never; });
+    for_each(rules.penalized, first, logits, count,
+             [&](float& logit) { logit = logit < 0.0f ? logit * penalty : logit / penalty; });
+    for_each(rules.banned, first, logits, count, exclude);
 }
 
 }  // namespace
 
 NextPieces::NextPieces(const Network& network, Workspace& workspace, const SearchOptions& options, size_t most)
-    : network_(network),
-      workspace_(workspace),
-      most_(most),
-      unknown_(options.unknown),
-      repetition_penalty_(options.repetition_penalty) {
+    : network_(network), workspace_(workspace), most_(most), repetition_penalty_(options.repetition_penalty) {
     if (options.sampling) sampler_.emplace(*options.sampling);
 }
 
-void NextPieces::find(const OutputLayer& layer, const float* decoded, std::span<const AskedRow> rows) {
+void NextPieces::find(const PieceChoice& choice, const float* decoded, std::span<const AskedRow> rows) {
+    const OutputLayer layer = choice.layer();
+    choice_ = &choice;
     const size_t d = network_.architecture().model_dimension, size = layer.matrix.rows();
     slices_ = (size + slice_outputs - 1) / slice_outputs;
     rows_ = rows;
@@ -89,15 +95,23 @@ void NextPieces::find_chunk(const OutputLayer& layer, Activations& activations, 
     }
 }
 
+void NextPieces::mask(size_t row, size_t first_output, float* logits, size_t count) const {
+    const RowRules* rules = rows_[row].rules;
+    const bool forced =
+        rules != nullptr && rules->forced && *rules->forced >= first_output && *rules->forced < first_output + count;
+    float* kept = forced ? logits + (*rules->forced - first_output) : nullptr;
+    const float logit = kept != nullptr ? *kept : 0.0f;
+    for_each(choice_->never(), first_output, logits, count, exclude);
+    const size_t eos = choice_->eos();
+    if (rows_[row].forbids_eos && eos >= first_output && eos < first_output + count)
+        exclude(logits[eos - first_output]);
+    if (kept != nullptr) *kept = logit;
+}
+
 // Slices do not depend on how many outputs were computed at a time, so sums are the same bit for bit.
 void NextPieces::search_slices(size_t row, size_t first_output, float* logits, size_t count) {
     const VectorFunctions& vector = network_.kernels().vector;
-    const SpecialIds& ids = network_.architecture().special_ids;
-    if (first_output == 0) {  // special pieces have their ids as indices in a shortlist, too
-        logits[ids.pad] = logits[ids.bos] = never;
-        if (!unknown_) logits[ids.unk] = never;
-        if (rows_[row].forbids_eos) logits[ids.eos] = never;
-    }
+    mask(row, first_output, logits, count);
     const RowRules* rules = rows_[row].rules;
     if (rules != nullptr) {
         apply(*rules, repetition_penalty_, first_output, logits, count);

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "model/network.h"
-#include "search/constraints.h"
-#include "search/sampling.h"
+#include "search/pieces/constraints.h"
+#include "search/pieces/sampling.h"
 
 namespace pocketmt {
 
@@ -27,13 +27,13 @@ class NextPieces {
     NextPieces(const Network& network, Workspace& workspace, const SearchOptions& options, size_t most);
 
     // Finds the best pieces of each row of the decoder's output [rows, d], or the one that is forced or drawn, without
-    // special pieces that are never generated. The result of a row does not depend on other rows. Throws Error if a
-    // row's best logit is not a finite number.
-    void find(const OutputLayer& layer, const float* decoded, std::span<const AskedRow> rows);
+    // pieces that are never generated unless they are forced. The result of a row does not depend on other rows. Throws
+    // Error if a row's best logit is not a finite number.
+    void find(const PieceChoice& choice, const float* decoded, std::span<const AskedRow> rows);
 
     // How many of the wanted pieces of a row exist.
     size_t found(size_t row) const;
-    // The output (row of the layer's matrix) of the best piece at place 0, the second best at 1, and so on.
+    // The output of the best piece at place 0, the second best at 1, and so on.
     uint32_t output(size_t row, size_t place) const { return outputs_[row * most_ + place]; }
     double log_probability(size_t row, size_t place) const {
         if (!rows_[row].scores) return 0.0;
@@ -46,6 +46,8 @@ class NextPieces {
 
   private:
     void find_chunk(const OutputLayer& layer, Activations& activations, size_t first_row, size_t width);
+    // Makes logits of pieces that must not follow -inf.
+    void mask(size_t row, size_t first_output, float* logits, size_t count) const;
     void search_slices(size_t row, size_t first_output, float* logits, size_t count);
     // Keeps the forced or drawn piece of a row, if it is among these outputs.
     void choose(size_t row, size_t first_output, const float* logits, size_t count);
@@ -54,9 +56,9 @@ class NextPieces {
     const Network& network_;
     Workspace& workspace_;
     size_t most_;
-    bool unknown_;  // whether unk may be generated
     double repetition_penalty_;
     std::optional<Sampler> sampler_;
+    const PieceChoice* choice_ = nullptr;
     size_t slices_ = 0;  // of the output layer
     std::span<const AskedRow> rows_;
     std::vector<uint32_t> outputs_;                 // [rows, most]

@@ -6,13 +6,13 @@
 #include <span>
 #include <vector>
 
-#include "model/output/selected_output.h"
 #include "search/options.h"
+#include "search/pieces/piece_choice.h"
 #include "search/terms.h"
 
 namespace pocketmt {
 
-// Changes to the search of one row, whose outputs are rows of its output layer.
+// Changes to the search of one row, by outputs of its PieceChoice.
 struct RowRules {
     std::optional<uint32_t> forced;   // the output that must follow
     std::vector<uint32_t> banned;     // ascending
@@ -25,8 +25,8 @@ struct RowRules {
 bool has_constraints(const SearchOptions& options);
 
 // Sets `banned`, `penalized` and `asked` of the hypothesis `tokens`. Pieces of terms are asked for, and may repeat
-// n-grams. output: the sentence's shortlist; null: the whole vocabulary.
+// n-grams.
 void find_constraints(const SearchOptions& options, std::span<const uint32_t> tokens, const TermProgress& terms,
-                      const SelectedOutput* output, RowRules& rules);
+                      const PieceChoice& choice, RowRules& rules);
 
 }  // namespace pocketmt
