@@ -51,6 +51,17 @@ _OPTIONS: Final = (
         "--token-scores", is_flag=True, help="With --json: write the pieces and the log-probability of each, too."
     ),
     shortlist_option,
+    click.option(
+        "--source-language",
+        metavar="CODE",
+        help="Language of the text, of a model that has several (default: the one that the model file names).",
+    ),
+    click.option(
+        "--target-language",
+        metavar="CODE",
+        help="Language to translate into, of a model that has several (default: the one that the model file names). "
+        "`pocketmt inspect` lists them.",
+    ),
     click.option("--prefix", "target_prefix", metavar="TEXT", help="Begin every translation with this text."),
     click.option(
         "--terms",
@@ -110,7 +121,8 @@ _OPTIONS: Final = (
 # Names of the parameters: keyword arguments of the translator, and of `SearchChoices`.
 _OF_SAMPLING: Final = ("seed", "temperature", "top_k", "top_p")
 _SEARCH: Final = (
-    *("beam_size", "split", "shortlist", "target_prefix", "terms", "suppressed_texts", "repetition_penalty"),
+    *("beam_size", "split", "shortlist", "source_language", "target_language", "target_prefix", "terms"),
+    *("suppressed_texts", "repetition_penalty"),
     *("no_repeat_ngram_size", "replace_unknowns", "max_length", "batch_size", "sampling", *_OF_SAMPLING),
 )
 _WRITTEN: Final = ("n_best", "scores", "alignment", "as_json", "token_scores")

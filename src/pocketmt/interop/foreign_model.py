@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from pocketmt.interop.foreign_tensor import Tensor
 from pocketmt.model_file.architecture import Architecture
+from pocketmt.model_file.language_pieces import LanguagePieces
 from pocketmt.model_file.manifest import DEFAULT_UNIT
 from pocketmt.text.stored_vocabulary import StoredVocabularies
 
@@ -18,6 +19,7 @@ class ForeignMetadata:
     licence: str = ""
     description: str = ""
     unit: str = DEFAULT_UNIT
+    language_pieces: LanguagePieces | None = None
     training: Mapping[str, object] = field(default_factory=dict)
 
 

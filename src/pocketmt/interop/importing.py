@@ -99,8 +99,10 @@ def _streamed(name: str, tensor: Tensor) -> StreamedTensor:
 
 def _manifest(model: ForeignModel) -> dict[str, object]:
     metadata: ForeignMetadata = model.metadata
-    unit = {} if metadata.unit == DEFAULT_UNIT else {"unit": metadata.unit}
-    return unit | {
+    optional: dict[str, object] = {} if metadata.unit == DEFAULT_UNIT else {"unit": metadata.unit}
+    if metadata.language_pieces is not None:
+        optional["language_pieces"] = metadata.language_pieces.to_json()
+    return optional | {
         "format_version": FORMAT_VERSION,
         "architecture": model.architecture.to_json(),
         **vocabulary_members(model.vocabularies),

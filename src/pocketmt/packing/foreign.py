@@ -32,6 +32,7 @@ def foreign_model_of(file: ModelFile) -> ForeignModel:
             licence=manifest["licence"],
             description=manifest["description"],
             unit=file.unit,
+            language_pieces=file.language_pieces,
             training=manifest["training"],
         ),
         notes=_notes(file),
