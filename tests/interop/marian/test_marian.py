@@ -129,7 +129,7 @@ def test_compressed_files_and_columns_first_are_read(tmp_path: Path) -> None:
     model = model_of()
     folder = write(model, tmp_path / "model")
     with np.load(folder / "model.npz") as file:
-        held = {name: np.asfortranarray(file[name]) for name in file.files}
+        held: dict[str, Any] = {name: np.asfortranarray(file[name]) for name in file.files}
     np.savez_compressed(folder / "model.npz", **held)
     assert same(model, read_foreign(folder))
 
