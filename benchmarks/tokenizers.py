@@ -120,7 +120,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--step", type=int, default=1, help="compare each STEP-th line (default: all)")
     parser.add_argument("--output", type=Path, default=RECORD)
     options = parser.parse_args(arguments)
-    rows = []
+    rows: list[dict[str, Any]] = []
     for pair in pairs():
         for path in texts():
             lines = lines_of(path, options.step)
@@ -140,7 +140,7 @@ def _with_eos(vocabulary: Vocabulary) -> Encode:
 
 def _count(both: tuple[Callable[[Any], Any], Callable[[Any], Any]], inputs: Iterable[Any]) -> int:
     original, own = both
-    return sum(bool(original(each) != own(each)) for each in inputs)
+    return sum(1 for each in inputs if original(each) != own(each))
 
 
 if __name__ == "__main__":

@@ -153,6 +153,11 @@ class SearchChoices:
         """Whether more than one text is written for each line."""
         return self.n_best > 1 or self.scores or self.alignment or self.as_json
 
+    def languages(self, translator: "Translator") -> tuple[str, str]:
+        """Return codes of the source and the target: those that were chosen, or the translator's."""
+        source, target = translator.languages
+        return self.options.get("source_language") or source, self.options.get("target_language") or target
+
     def translate(
         self, translator: "Translator", chunks: Iterable[list[str]], check: "bool | TranslationChecks"
     ) -> Iterator[list[str]]:

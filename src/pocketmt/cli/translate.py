@@ -103,16 +103,10 @@ def translate(
         instruction_set=instruction_set,
         longest_sentence=longest_sentence,
     )
-    options = search.options
-    source_language, target_language = translator.languages
-    languages = (
-        options.get("source_language") or source_language,
-        options.get("target_language") or target_language,
-    )
     name = str(input_path or "stdin")
     checks = TranslationChecks(lambda message: warn(f"{name}, {message}"))
     with open_input(input_path) as source, open_output(output_path) as target:
-        document = records.open(source, name, format_name, languages)
+        document = records.open(source, name, format_name, search.languages(translator))
         chunks = read_chunks(source, name, LINES_AT_ONCE) if document is None else document.chunks(LINES_AT_ONCE)
         translations = search.translate(translator, chunks, checks if check else False)
         blocks = encode_chunks(translations) if document is None else document.render(translations)

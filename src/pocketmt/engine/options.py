@@ -169,26 +169,21 @@ def check_options(
         TypeError: an option is unknown or has a wrong type.
         EngineError: an option is out of range, or the model does not have a language.
     """
-    known = TranslationOptions.__annotations__
-    unknown = sorted(set(options) - set(known))
-    if unknown:
-        raise TypeError(f"unknown search option {unknown[0]!r}; known: {', '.join(known)}")
+    _check_names(options)
     sampling = _sampling(options)
     n_best = check_integer("n_best", n_best, 1, _native.max_beam_size)
     chosen = languages.choose(options.get("source_language"), options.get("target_language"))
-    forced = chosen.forced is not None
     max_length, batch_size = options.get("max_length"), options.get("batch_size")
     replace_unknowns = check_flag("replace_unknowns", options.get("replace_unknowns", False))
-    prefix = options.get("target_prefix")
-    by_line = prefix is not None and not isinstance(prefix, str)
+    prefix, line_prefixes = _prefixes(options.get("target_prefix"), vocabulary)
     terms = _terms(options, vocabulary, sampling is not None)
     return Search(
         native=_native.SearchOptions(
             beam_size=_beam_size(options, n_best, sampling is not None),
             n_best=n_best,
             length_penalty=check_number("length_penalty", options.get("length_penalty", 1.0)),
-            max_length=None if max_length is None else _length("max_length", max_length, 1, forced),
-            min_length=_length("min_length", options.get("min_length", 0), 0, forced),
+            max_length=None if max_length is None else _length("max_length", max_length, 1, chosen),
+            min_length=_length("min_length", options.get("min_length", 0), 0, chosen),
             scores=scores,
             shortlist=check_flag("shortlist", options.get("shortlist", True)),
             token_scores=scores,
@@ -202,8 +197,8 @@ def check_options(
             sampling=sampling,
             batch_size=0 if batch_size is None else check_integer("batch_size", batch_size, 1, HIGHEST_NUMBER),
         ),
-        prefix=[] if by_line else _prefix(prefix, vocabulary),
-        line_prefixes=[_prefix(each, vocabulary) for each in _list("target_prefix", prefix)] if by_line else None,
+        prefix=prefix,
+        line_prefixes=line_prefixes,
         terms=terms,
         replace_unknowns=replace_unknowns,
         alignment=alignment,
@@ -213,9 +208,16 @@ def check_options(
     )
 
 
-def _length(name: str, value: object, lowest: int, forced: bool) -> int:
+def _check_names(options: TranslationOptions) -> None:
+    known = TranslationOptions.__annotations__
+    unknown = sorted(set(options) - set(known))
+    if unknown:
+        raise TypeError(f"unknown search option {unknown[0]!r}; known: {', '.join(known)}")
+
+
+def _length(name: str, value: object, lowest: int, chosen: ChosenLanguages) -> int:
     """Return a length of translations, in which the engine counts a forced piece."""
-    return min(check_integer(name, value, lowest, HIGHEST_NUMBER) + forced, HIGHEST_NUMBER)
+    return min(check_integer(name, value, lowest, HIGHEST_NUMBER) + (chosen.forced is not None), HIGHEST_NUMBER)
 
 
 def _checks(check: object) -> TranslationChecks | None:
@@ -245,6 +247,13 @@ def _sampling(options: SearchOptions) -> tuple[float, int, float, int] | None:
         check_number("top_p", options.get("top_p", 1.0)),
         check_integer("seed", options.get("seed", 0), 0, HIGHEST_SEED),
     )
+
+
+def _prefixes(given: object, vocabulary: Vocabulary) -> tuple[list[int], list[list[int]] | None]:
+    """Return the prefix of all lines, and those of single lines if there is a list of them."""
+    if given is None or isinstance(given, str):
+        return _prefix(given, vocabulary), None
+    return [], [_prefix(each, vocabulary) for each in _list("target_prefix", given)]
 
 
 def _prefix(text: object, vocabulary: Vocabulary) -> list[int]:
