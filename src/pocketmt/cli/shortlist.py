@@ -8,6 +8,7 @@ import click
 from pocketmt.atomic_file import check_output
 from pocketmt.cli.endings import quoted, show_next
 from pocketmt.cli.options import FILE, beam_size_option, json_option, require_both_sides
+from pocketmt.interop.temporary import model_file_of
 from pocketmt.model_file.shortlist import MOST_TARGETS
 from pocketmt.progress import ProgressLine
 from pocketmt.text.corpus import both_sides
@@ -76,7 +77,6 @@ def shortlist(
     from pocketmt.engine.bundled import resolve_model
     from pocketmt.evaluation.records import to_json
     from pocketmt.evaluation.shortlist import measure_recall
-    from pocketmt.interop.temporary import model_file_of
     from pocketmt.packing.shortlist import add_shortlist, held_shortlist, learn_shortlist
 
     path = resolve_model(model_file_of(model))
