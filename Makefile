@@ -8,6 +8,7 @@
 #   make benchmark   the measurements of benchmarks/: speed compared with CTranslate2, all schemes, threads, all kernels
 #   make wheel       builds the source distribution and the wheels into dist and checks them (ten minutes on two cores)
 #   make marian      installs Marian (pymarian) in a separate environment, 1.1 GB; `make benchmark` then compares with it, too
+#   make bergamot    installs bergamot's WebAssembly for Node, 5 MB; tests that compare with it are skipped without
 #   make format      formats Python and C++
 #   make lock        pins the newest versions of the development packages in requirements.lock
 #   make clean       removes all that make created, also the virtual environment; your own files in build/ stay
@@ -29,11 +30,12 @@ BIN := $(VENV)/bin
 PACKAGES := $(VENV)/.packages
 ENGINE := $(VENV)/.engine
 MARIAN := build/marian
+BERGAMOT := build/bergamot
 LOCK := build/lock
 SANITIZED := build/sanitize
 comma := ,
 MODULES := build/modules
-MADE := $(SANITIZED) $(MODULES) $(MARIAN) $(LOCK) build/demo build/editable build/install.json build/aarch64 \
+MADE := $(SANITIZED) $(MODULES) $(MARIAN) $(BERGAMOT) $(LOCK) build/demo build/editable build/install.json build/aarch64 \
     build/docs build/tutorial build/packages dist
 NATIVE_SOURCES := $(shell find native -type f 2>/dev/null)
 PYTHON_SOURCES := $(sort $(shell find src -name '*.py'))
@@ -51,7 +53,7 @@ PIP := $(BIN)/python $(PIP_QUIETLY)
 STABLE_PYTHON ?= $(firstword $(foreach minor,12 13 14,$(shell python3.$(minor) -c 'import sys; print(sys.executable)' 2>/dev/null)))
 PACKAGING := build/packages/environment
 
-.PHONY: help demo docs test wheel check sanitize benchmark marian format lock clean engine always
+.PHONY: help demo docs test wheel check sanitize benchmark marian bergamot format lock clean engine always
 
 help:
 	@sed -n 's/^#   make/make/p' Makefile
@@ -65,7 +67,7 @@ docs: $(ENGINE)
 	@echo "build/docs/index.html; with search: python3 -m http.server --directory build/docs"
 
 # The tests of a file run in one process, because they share slow fixtures.
-test: check
+test: check $(if $(and $(shell command -v npm),$(shell command -v node)),$(BERGAMOT)/.packages)
 	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile
 	$(BIN)/python tools/check_install.py --output build/install.json
 
@@ -145,6 +147,14 @@ $(ENGINE): $(PACKAGES) pyproject.toml $(NATIVE_SOURCES) $(MODULES) | prerequisit
 $(MODULES): always
 	mkdir -p $(@D)
 	cmp --quiet $@ <(echo $(PYTHON_SOURCES)) || echo $(PYTHON_SOURCES) > $@
+
+bergamot: $(BERGAMOT)/.packages
+
+$(BERGAMOT)/.packages: benchmarks/four_engines/package.json benchmarks/four_engines/package-lock.json
+	mkdir -p $(BERGAMOT)
+	cp $^ $(BERGAMOT)
+	npm ci --prefix $(BERGAMOT) --no-audit --no-fund --ignore-scripts
+	touch $@
 
 marian: $(MARIAN)/.packages
 

@@ -149,6 +149,10 @@ def with_table(table: object, **members: object) -> Callable[[Json], Json]:
     return alter("vocabulary", vocabulary)
 
 
+def language_pieces(target: object, **members: object) -> Callable[[Json], Json]:
+    return alter("language_pieces", {"target": target, "target_place": "source", **members})
+
+
 def without_table(**members: object) -> Callable[[Json], Json]:
     return alter("vocabulary", {"encoding": "xz", "bytes": 1, "normalization": "none", **members})
 
@@ -200,6 +204,15 @@ MANIFEST_ATTACKS: list[tuple[Callable[[Json], Json], str]] = [
     (with_table({"encoding": "xz", "bytes": 1}, language_codes=1), "language_codes is 1"),
     (without_table(language_codes=True), "need a table"),
     (without_table(verbatim=["</s>"]), "need a table"),
+    (alter("language_pieces", {"target": {"de": "a"}}), "language_pieces: expected exactly target and target_place"),
+    (language_pieces({"de": "a"}, target_place="decoder"), "target_place is 'decoder'"),
+    (language_pieces({"de": "a"}, target_place=["source"]), "target_place is"),
+    (language_pieces({}), "target: expected an object of 1 to 4096 languages"),
+    (language_pieces(["de"]), "target: expected an object"),
+    (language_pieces({"de": 1}), "'de' has the piece 1, expected strings"),
+    (language_pieces({"": "a"}), "expected strings of 1 to 256"),
+    (language_pieces({"de": "a" * 300}), "expected strings of 1 to 256"),
+    (language_pieces({"de": "a"}, source={"en": ""}), "source: 'en' has the piece ''"),
     (alter("target_vocabulary", {"encoding": "xz", "bytes": 1, "normalization": "nfkc"}), "target_vocabulary is there"),
     (alter_architecture(type="gru"), "type is 'gru'"),
     (alter_architecture(encoder_layers=10**9), "encoder_layers is 1000000000"),

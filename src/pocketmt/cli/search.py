@@ -51,6 +51,17 @@ _OPTIONS: Final = (
         "--token-scores", is_flag=True, help="With --json: write the pieces and the log-probability of each, too."
     ),
     shortlist_option,
+    click.option(
+        "--source-language",
+        metavar="CODE",
+        help="Language of the text, of a model that has several (default: the one that the model file names).",
+    ),
+    click.option(
+        "--target-language",
+        metavar="CODE",
+        help="Language to translate into, of a model that has several (default: the one that the model file names). "
+        "`pocketmt inspect` lists them.",
+    ),
     click.option("--prefix", "target_prefix", metavar="TEXT", help="Begin every translation with this text."),
     click.option(
         "--terms",
@@ -110,7 +121,8 @@ _OPTIONS: Final = (
 # Names of the parameters: keyword arguments of the translator, and of `SearchChoices`.
 _OF_SAMPLING: Final = ("seed", "temperature", "top_k", "top_p")
 _SEARCH: Final = (
-    *("beam_size", "split", "shortlist", "target_prefix", "terms", "suppressed_texts", "repetition_penalty"),
+    *("beam_size", "split", "shortlist", "source_language", "target_language", "target_prefix", "terms"),
+    *("suppressed_texts", "repetition_penalty"),
     *("no_repeat_ngram_size", "replace_unknowns", "max_length", "batch_size", "sampling", *_OF_SAMPLING),
 )
 _WRITTEN: Final = ("n_best", "scores", "alignment", "as_json", "token_scores")
@@ -140,6 +152,11 @@ class SearchChoices:
     def detailed(self) -> bool:
         """Whether more than one text is written for each line."""
         return self.n_best > 1 or self.scores or self.alignment or self.as_json
+
+    def languages(self, translator: "Translator") -> tuple[str, str]:
+        """Return codes of the source and the target: those that were chosen, or the translator's."""
+        source, target = translator.languages
+        return self.options.get("source_language") or source, self.options.get("target_language") or target
 
     def translate(
         self, translator: "Translator", chunks: Iterable[list[str]], check: "bool | TranslationChecks"

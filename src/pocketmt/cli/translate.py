@@ -105,7 +105,7 @@ def translate(
     name = str(input_path or "stdin")
     checks = TranslationChecks(lambda message: warn(f"{name}, {message}"))
     with open_input(input_path) as source, open_output(output_path) as target:
-        document = records.open(source, name, format_name, translator.languages)
+        document = records.open(source, name, format_name, search.languages(translator))
         chunks = read_chunks(source, name, LINES_AT_ONCE) if document is None else document.chunks(LINES_AT_ONCE)
         translations = search.translate(translator, chunks, checks if check else False)
         blocks = encode_chunks(translations) if document is None else document.render(translations)

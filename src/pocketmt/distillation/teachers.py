@@ -11,6 +11,7 @@ import sacrebleu
 import torch
 
 from pocketmt.engine import Hypothesis
+from pocketmt.engine.languages import ModelLanguages
 from pocketmt.engine.line_parts import DividedLine, LineDivider
 from pocketmt.engine.translator import LONGEST_SEGMENT, LONGEST_SENTENCE
 from pocketmt.errors import ConfigurationError, DataError
@@ -19,7 +20,7 @@ from pocketmt.models.network import TranslationNetwork
 from pocketmt.models.search import Hypothesis as TokenHypothesis
 from pocketmt.models.search import translate_by_ensemble
 from pocketmt.packing.model_source import AnyModel
-from pocketmt.text.vocabulary import Vocabulary
+from pocketmt.text.vocabulary import Vocabularies, Vocabulary
 
 PACKED_TEACHER: Final = "teacher.pocketmt"  # The model of a run as a file, in the folder of the distillation.
 # The n best translations of each line.
@@ -94,13 +95,16 @@ class Teachers:
             translator = self.models[0].translator(self._folder / PACKED_TEACHER, self._workers)
             return partial(translator.translate_n_best, beam_size=self.beam_size, check=False)
         torch.set_num_threads(self._workers)
+        defaults = self.languages["source"], self.languages["target"]
+        languages = ModelLanguages(defaults, None, Vocabularies(self.vocabulary, self.vocabulary))
         divider = LineDivider(
             self.vocabulary,
-            self.languages["source"],
+            languages,
             longest_segment=LONGEST_SEGMENT,
             longest_sentence=LONGEST_SENTENCE,
         )
-        divide = partial(divider.divide, split=self.models[0].unit == DEFAULT_UNIT)
+        chosen = languages.choose(None, None)
+        divide = partial(divider.divide, languages=chosen, split=self.models[0].unit == DEFAULT_UNIT)
         ensemble = Ensemble([model.network() for model in self.models], self.vocabulary, divide)
         return partial(ensemble.translate_n_best, beam_size=self.beam_size)
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
+from pocketmt.engine.languages import ChosenLanguages, ModelLanguages
 from pocketmt.engine.segmentation import encode_line, replace_surrogates
 from pocketmt.sentences import translation_spans
 from pocketmt.text.vocabulary import Vocabulary
@@ -25,12 +26,14 @@ class DividedLine:
             without text.
         sentence_texts: of the parts that are translated.
         copied: why some of its text is copied although it may have words; empty for ordinary text.
+        prefix: ids that each sentence begins with, before those of its text.
     """
 
     line: str
     text: str = ""
     parts: list[str | list[int]] = field(default_factory=list)
     copied: list[str] = field(default_factory=list)
+    prefix: list[int] = field(default_factory=list)
     sentence_texts: list[str] = field(default_factory=list)
 
     @property
@@ -49,30 +52,37 @@ class LineDivider:
 
     Args:
         vocabulary: of the model.
-        language: source language of the model; it selects the abbreviations that end no sentence.
+        languages: of the model.
         longest_segment: in pieces; a longer sentence is translated in segments, as `encode_line` divides it.
         longest_sentence: in characters; a longer one is copied.
     """
 
-    def __init__(self, vocabulary: Vocabulary, language: str, *, longest_segment: int, longest_sentence: int) -> None:
+    def __init__(
+        self, vocabulary: Vocabulary, languages: ModelLanguages, *, longest_segment: int, longest_sentence: int
+    ) -> None:
         self._vocabulary = vocabulary
-        self._language = language
+        self._languages = languages
         self._longest_segment = longest_segment
         self._longest_sentence = longest_sentence
 
-    def divide(self, line: str, *, split: bool) -> DividedLine:
+    def divide(self, line: str, languages: ChosenLanguages, *, split: bool) -> DividedLine:
         """Divide a line into sentences, or take it for one sentence if it is not to be split.
+
+        The source language selects the abbreviations that end no sentence. A line may begin with the target language,
+        if the model finds it there; it is no part of its text.
 
         The white space around sentences is a part, too, so it stays as it is. But line breaks at the end are left out,
         and others become a space, so that one line gives one line.
+
+        Raises EngineError if the line must name the target language, but does not.
         """
-        line = line.rstrip("\r\n")
+        named, line = self._languages.named_by(line.rstrip("\r\n"))
         texts: list[str] = []
         parts: list[str | list[int]] = []
         copied: list[str] = []
         sentence_texts: list[str] = []
         end = 0
-        for span in translation_spans(line, self._language, split=split, longest=self._longest_sentence):
+        for span in translation_spans(line, languages.source, split=split, longest=self._longest_sentence):
             text = line[span.start : span.end]
             segments = encode_line(self._vocabulary, text, self._longest_segment) if span.reason is None else []
             found = _spaced(segments) if span.reason is None else _copied(text)
@@ -89,7 +99,8 @@ class LineDivider:
             end = span.end
         if parts and end < len(line):
             parts.append(_UNUSUAL.sub(" ", line[end:]))
-        return DividedLine(line, " ".join(texts), parts, copied, sentence_texts)
+        prefix = languages.prefix(named) if texts else []
+        return DividedLine(line, " ".join(texts), parts, copied, prefix, sentence_texts)
 
 
 def _spaced(segments: Iterable[list[int]]) -> list[str | list[int]]:

@@ -7,7 +7,15 @@ from typing import TypeVar
 from pocketmt.engine import _native
 from pocketmt.engine.line_parts import DividedLine
 from pocketmt.engine.options import Search
-from pocketmt.engine.results import DetailedHypothesis, Hypothesis, best_text, describe, join, source_pieces
+from pocketmt.engine.results import (
+    DetailedHypothesis,
+    Hypothesis,
+    best_text,
+    describe,
+    join,
+    source_pieces,
+    without_prefixes,
+)
 from pocketmt.text.vocabulary import Vocabularies
 
 Result = TypeVar("Result")
@@ -24,7 +32,7 @@ class PendingLines:
         self._lines = lines
         self._search = search
         self._counts = [len(line.sentences) for line in lines]
-        sources = [ids for line in lines for ids in line.sentences]
+        sources = [[*line.prefix, *ids] for line in lines for ids in line.sentences]
         terms = search.terms_of(text for line in lines for text in line.sentence_texts)
         self._pending = model.submit(sources, search.native, search.prefixes(self._counts), terms)
 
@@ -36,8 +44,9 @@ class PendingLines:
         """Return the best translation of each line."""
         if self._search.replace_unknowns:
             return [hypotheses[0].text for hypotheses in self.details()]
+        search = self._search
         texts = [
-            line.join(best_text(self._vocabularies.target, hypotheses[0][0]) for hypotheses in sentences)
+            line.join(best_text(self._vocabularies.target, search.shown(hypotheses[0][0])) for hypotheses in sentences)
             for line, sentences in zip(self._lines, self._by_line(self._pending.result()), strict=True)
         ]
         if self._search.checks is not None:
@@ -57,8 +66,12 @@ class PendingLines:
         return details
 
     def _line(self, line: DividedLine, sentences: list[list["_native.Details"]]) -> list[DetailedHypothesis]:
+        prefix = len(line.prefix)
         described = [
-            [describe(self._vocabularies, pieces, each, self._search) for each in hypotheses]
+            [
+                describe(self._vocabularies, pieces, without_prefixes(each, prefix, self._search), self._search)
+                for each in hypotheses
+            ]
             for pieces, hypotheses in zip(
                 source_pieces(self._vocabularies.source, line.text, line.sentences), sentences, strict=True
             )

@@ -4,8 +4,10 @@ import mmap
 import os
 from collections.abc import Callable
 from functools import partial
+from typing import NamedTuple
 
 from pocketmt.engine import _native
+from pocketmt.engine.languages import ModelLanguages
 from pocketmt.errors import DataError, ModelFileError
 from pocketmt.model_file import ModelFile, open_model
 from pocketmt.model_file.activations.activation_quantization import StoredLogarithmicActivations
@@ -15,10 +17,19 @@ from pocketmt.model_file.reader import DAMAGED
 from pocketmt.text.vocabulary import Vocabularies
 
 
+class LoadedModel(NamedTuple):
+    """A native model, and what belongs to it."""
+
+    native: _native.Model
+    vocabularies: Vocabularies
+    languages: ModelLanguages
+    manifest: dict[str, object]
+
+
 def load_model(
     path: str | os.PathLike[str], workers: int, pin_workers: bool, instruction_set: str | None
-) -> tuple[_native.Model, Vocabularies, dict[str, object]]:
-    """Open a model file and pack its weights; returns the model, its vocabularies and the manifest.
+) -> LoadedModel:
+    """Open a model file and pack its weights.
 
     Raises:
         ModelFileError: the file is broken.
@@ -27,10 +38,12 @@ def load_model(
     with open_model(path) as file:
         try:
             vocabularies = file.vocabularies()
+            defaults = file.source_language, file.target_language
+            languages = ModelLanguages(defaults, file.language_pieces, vocabularies)
             model = native_model(file, workers, instruction_set, pin_workers)
         except (DataError, ModelFileError) as error:
             raise ModelFileError(f"{os.fspath(path)}: {error}. {DAMAGED}") from error
-        return model, vocabularies, file.manifest
+        return LoadedModel(model, vocabularies, languages, file.manifest)
 
 
 def native_model(

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, TypedDict
+from typing import Final, TypedDict, TypeVar
 
 from pocketmt.engine import _native
 from pocketmt.engine.arguments import check_flag, check_integer, check_lines, check_number, check_text
 from pocketmt.engine.checks import TranslationChecks
+from pocketmt.engine.languages import ChosenLanguages, ModelLanguages
 from pocketmt.engine.terms import Term, Terms, contains, make_terms
 from pocketmt.engine.tokenizer import Tokenizer
 from pocketmt.errors import EngineError
@@ -16,6 +17,7 @@ DEFAULT_BEAM_SIZE: Final = 4
 HIGHEST_NUMBER: Final = (1 << 31) - 1
 HIGHEST_SEED: Final = (1 << 64) - 1
 LONGEST_SUPPRESSED_TEXT: Final = 200  # bytes; tables of the engine grow with it
+Value = TypeVar("Value")
 OF_SAMPLING: Final = ("temperature", "top_k", "top_p", "seed")
 
 
@@ -52,6 +54,9 @@ class SearchOptions(TypedDict, total=False):
         top_p: of sampling: only the fewest most probable pieces whose probabilities reach this sum are drawn from
             (default 1.0; Holtzman et al. 2020, section 3.1).
         seed: of sampling: samples are the same for the same seed and sentence (default 0).
+        source_language, target_language: codes of the languages, of a model that has several (default: those of the
+            model file). A line for a model that finds the target language in its source may begin with its piece,
+            such as ">>deu<<", instead. Ids of a source are taken as they are.
     """
 
     beam_size: int
@@ -72,6 +77,8 @@ class SearchOptions(TypedDict, total=False):
     top_k: int | None
     top_p: float
     seed: int
+    source_language: str | None
+    target_language: str | None
 
 
 class TranslationOptions(SearchOptions, total=False):
@@ -99,6 +106,7 @@ class Search:
         terms: see `SearchOptions`; None: none.
         replace_unknowns: see `SearchOptions`.
         alignment: whether results have alignments.
+        languages: of the translation.
         split: see `TranslationOptions`.
         checks: of the translations; None: none.
     """
@@ -109,6 +117,7 @@ class Search:
     terms: Terms | None
     replace_unknowns: bool
     alignment: bool
+    languages: ChosenLanguages
     split: bool
     checks: TranslationChecks | None
 
@@ -121,7 +130,7 @@ class Search:
 
         Raises EngineError if there is a list of prefixes that has not one for each line.
         """
-        if self.line_prefixes is None and not self.prefix:
+        if self.line_prefixes is None and not self.prefix and self.languages.forced is None:
             return []
         lines = [self.prefix] * len(sentences) if self.line_prefixes is None else self.line_prefixes
         if len(lines) != len(sentences):
@@ -129,12 +138,18 @@ class Search:
         prefixes: list[list[int]] = []
         for prefix, count in zip(lines, sentences, strict=True):
             prefixes += [prefix, *[[]] * (count - 1)][:count]
-        return prefixes
+        forced = [] if self.languages.forced is None else [self.languages.forced]
+        return [forced + prefix for prefix in prefixes]
+
+    def shown(self, values: list[Value]) -> list[Value]:
+        """Return the values of a translation's pieces without that of the piece that is forced."""
+        return values if self.languages.forced is None else values[1:]
 
 
 def check_options(
     options: TranslationOptions,
     vocabulary: Vocabulary,
+    languages: ModelLanguages,
     *,
     n_best: int = 1,
     scores: bool = False,
@@ -145,32 +160,30 @@ def check_options(
     Args:
         options: what the caller gave.
         vocabulary: of the target.
+        languages: of the model.
         n_best: translations of each sentence.
         scores: whether scores are needed.
         alignment: whether alignments are needed.
 
     Raises:
         TypeError: an option is unknown or has a wrong type.
-        EngineError: an option is out of range.
+        EngineError: an option is out of range, or the model does not have a language.
     """
-    known = TranslationOptions.__annotations__
-    unknown = sorted(set(options) - set(known))
-    if unknown:
-        raise TypeError(f"unknown search option {unknown[0]!r}; known: {', '.join(known)}")
+    _check_names(options)
     sampling = _sampling(options)
     n_best = check_integer("n_best", n_best, 1, _native.max_beam_size)
+    chosen = languages.choose(options.get("source_language"), options.get("target_language"))
     max_length, batch_size = options.get("max_length"), options.get("batch_size")
     replace_unknowns = check_flag("replace_unknowns", options.get("replace_unknowns", False))
-    prefix = options.get("target_prefix")
-    by_line = prefix is not None and not isinstance(prefix, str)
+    prefix, line_prefixes = _prefixes(options.get("target_prefix"), vocabulary)
     terms = _terms(options, vocabulary, sampling is not None)
     return Search(
         native=_native.SearchOptions(
             beam_size=_beam_size(options, n_best, sampling is not None),
             n_best=n_best,
             length_penalty=check_number("length_penalty", options.get("length_penalty", 1.0)),
-            max_length=None if max_length is None else check_integer("max_length", max_length, 1, HIGHEST_NUMBER),
-            min_length=check_integer("min_length", options.get("min_length", 0), 0, HIGHEST_NUMBER),
+            max_length=None if max_length is None else _length("max_length", max_length, 1, chosen),
+            min_length=_length("min_length", options.get("min_length", 0), 0, chosen),
             scores=scores,
             shortlist=check_flag("shortlist", options.get("shortlist", True)),
             token_scores=scores,
@@ -184,14 +197,27 @@ def check_options(
             sampling=sampling,
             batch_size=0 if batch_size is None else check_integer("batch_size", batch_size, 1, HIGHEST_NUMBER),
         ),
-        prefix=[] if by_line else _prefix(prefix, vocabulary),
-        line_prefixes=[_prefix(each, vocabulary) for each in _list("target_prefix", prefix)] if by_line else None,
+        prefix=prefix,
+        line_prefixes=line_prefixes,
         terms=terms,
         replace_unknowns=replace_unknowns,
         alignment=alignment,
+        languages=chosen,
         split=check_flag("split", options.get("split", True)),
         checks=_checks(options.get("check", True)),
     )
+
+
+def _check_names(options: TranslationOptions) -> None:
+    known = TranslationOptions.__annotations__
+    unknown = sorted(set(options) - set(known))
+    if unknown:
+        raise TypeError(f"unknown search option {unknown[0]!r}; known: {', '.join(known)}")
+
+
+def _length(name: str, value: object, lowest: int, chosen: ChosenLanguages) -> int:
+    """Return a length of translations, in which the engine counts a forced piece."""
+    return min(check_integer(name, value, lowest, HIGHEST_NUMBER) + (chosen.forced is not None), HIGHEST_NUMBER)
 
 
 def _checks(check: object) -> TranslationChecks | None:
@@ -221,6 +247,13 @@ def _sampling(options: SearchOptions) -> tuple[float, int, float, int] | None:
         check_number("top_p", options.get("top_p", 1.0)),
         check_integer("seed", options.get("seed", 0), 0, HIGHEST_SEED),
     )
+
+
+def _prefixes(given: object, vocabulary: Vocabulary) -> tuple[list[int], list[list[int]] | None]:
+    """Return the prefix of all lines, and those of single lines if there is a list of them."""
+    if given is None or isinstance(given, str):
+        return _prefix(given, vocabulary), None
+    return [], [_prefix(each, vocabulary) for each in _list("target_prefix", given)]
 
 
 def _prefix(text: object, vocabulary: Vocabulary) -> list[int]:

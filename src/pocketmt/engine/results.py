@@ -63,6 +63,15 @@ def describe(
     return DetailedHypothesis(text, score, tuple(pieces), tuple(token_scores[: len(ids)]), alignment)
 
 
+def without_prefixes(details: "_native.Details", source_prefix: int, search: Search) -> "_native.Details":
+    """Return the result of a sentence without pieces of languages: those of the source and of the translation."""
+    if search.languages.forced is None and not source_prefix:
+        return details
+    ids, score, token_scores, attention = details
+    rows = [row[source_prefix:] for row in search.shown(attention)]
+    return search.shown(ids), score, search.shown(token_scores), rows
+
+
 def join(line: DividedLine, parts: Sequence[DetailedHypothesis], search: Search) -> DetailedHypothesis:
     """Return the translation of a line from those of its sentences; its score is their mean."""
     alignments = [part.alignment for part in parts if part.alignment is not None]

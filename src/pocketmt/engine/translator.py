@@ -27,7 +27,7 @@ LINES_AT_ONCE: Final = 256  # a good chunk size for long texts
 MOST_WORKERS: Final = 1024
 LONGEST_SEGMENT: Final = 200  # pieces
 LONGEST_SENTENCE: Final = 50_000  # characters
-_UNCHANGEABLE: Final = (int, float, bool, type(None))
+_UNCHANGEABLE: Final = (int, float, bool, str, type(None))
 _LINE_BREAK: Final = re.compile(r"(\r\n|[\r\n])")
 
 
@@ -69,14 +69,14 @@ class Translator:
         longest_sentence = check_integer("longest_sentence", longest_sentence, 1, HIGHEST_NUMBER)
         pin_workers = check_flag("pin_workers", pin_workers)
         loaded = load_model(resolve_model(model), workers, pin_workers, instruction_set)
-        self._model, self._vocabularies, self.manifest = loaded
+        self._model, self._vocabularies, self._languages, self.manifest = loaded
         self.tokenizer = Tokenizer(self._vocabularies.source)
         self.target_tokenizer = self.tokenizer
         if not self._vocabularies.shared:
             self.target_tokenizer = Tokenizer(self._vocabularies.target)
         self._divider = LineDivider(
             self._vocabularies.source,
-            self.source_language,
+            self._languages,
             longest_segment=longest_segment,
             longest_sentence=longest_sentence,
         )
@@ -86,10 +86,18 @@ class Translator:
 
     @property
     def languages(self) -> tuple[str, str]:
-        """Codes of the source and the target language, as the model file has them."""
-        languages = self.manifest["languages"]
-        assert isinstance(languages, dict)
-        return languages["source"], languages["target"]
+        """Codes of the source and the target language that are taken if none are chosen, as the model file has them."""
+        return self._languages.defaults
+
+    @property
+    def source_languages(self) -> tuple[str, ...]:
+        """Codes of all languages that the model translates from."""
+        return self._languages.sources
+
+    @property
+    def target_languages(self) -> tuple[str, ...]:
+        """Codes of all languages that the model translates into."""
+        return self._languages.targets
 
     @property
     def source_language(self) -> str:
@@ -233,7 +241,7 @@ class Translator:
             pending = self._model.submit(sources, search.native, prefixes, terms)
         except TypeError as error:  # its message describes the types of C++
             raise TypeError("sources must be a list of lists of piece ids, which are integers from 0") from error
-        return [hypotheses[0][0] for hypotheses in pending.result()]
+        return [search.shown(hypotheses[0][0]) for hypotheses in pending.result()]
 
     def logits(self, source: Sequence[int], target: Sequence[int]) -> list[list[float]]:
         """Return teacher-forced logits after bos and each id of `target`: `[len(target) + 1][vocabulary size]`.
@@ -265,13 +273,15 @@ class Translator:
         last_key, last_search = self._last_check
         if last_search is not None and key == last_key:
             return replace(last_search, checks=None if last_search.checks is None else TranslationChecks())
-        search = check_options(options, self._vocabularies.target, n_best=n_best, scores=scores, alignment=alignment)
+        search = check_options(
+            options, self._vocabularies.target, self._languages, n_best=n_best, scores=scores, alignment=alignment
+        )
         if all(type(value) in _UNCHANGEABLE for value in values):
             self._last_check = key, search
         return search
 
     def _start(self, lines: Iterable[str], search: Search) -> PendingLines:
-        divided = [self._divider.divide(line, split=search.split) for line in check_lines(lines)]
+        divided = [self._divider.divide(line, search.languages, split=search.split) for line in check_lines(lines)]
         return PendingLines(self._model, self._vocabularies, divided, search)
 
     def _in_background(self) -> BackgroundTranslations:

@@ -5,7 +5,9 @@ from dataclasses import dataclass, field
 
 from pocketmt.interop.foreign_tensor import Tensor
 from pocketmt.model_file.architecture import Architecture
+from pocketmt.model_file.language_pieces import LanguagePieces
 from pocketmt.model_file.manifest import DEFAULT_UNIT
+from pocketmt.model_file.shortlist_encoding import Shortlist
 from pocketmt.text.stored_vocabulary import StoredVocabularies
 
 
@@ -18,6 +20,7 @@ class ForeignMetadata:
     licence: str = ""
     description: str = ""
     unit: str = DEFAULT_UNIT
+    language_pieces: LanguagePieces | None = None
     training: Mapping[str, object] = field(default_factory=dict)
 
 
@@ -30,6 +33,9 @@ class ForeignModel:
         tensors: every parameter of the architecture and nothing else, by our name.
         vocabularies: of the source and the target.
         metadata: languages, licence, description.
+        activation_scales: values of code 1 of the inputs of each matrix that is multiplied, by its name, if all
+            matrices are codes and the model says how their inputs are quantized; None: it does not.
+        shortlist: pieces that translations may contain; None: all.
         notes: what a user should know, such as a setting of the model that is an option of `pocketmt translate`.
     """
 
@@ -37,4 +43,6 @@ class ForeignModel:
     tensors: Mapping[str, Tensor]
     vocabularies: StoredVocabularies
     metadata: ForeignMetadata = field(default_factory=ForeignMetadata)
+    activation_scales: Mapping[str, float] | None = None
+    shortlist: Shortlist | None = None
     notes: tuple[str, ...] = ()

@@ -32,22 +32,42 @@ class ForeignTensor:
 
 
 @dataclass(frozen=True, slots=True)
-class CodesTensor:
-    """A matrix of 8-bit codes; a weight is code / multiplier.
+class CodedRows:
+    """Consecutive rows of 8-bit codes; a weight is code * scale.
 
     Attributes:
-        shape: [rows, columns].
-        multiplier: codes for each unit of the weights, positive and finite.
+        scales: not negative and finite, float32 [rows], or [1] for all rows.
         codes: returns int8 [rows, columns], from -127 to 127.
     """
 
-    shape: tuple[int, ...]
-    multiplier: float
+    rows: int
+    scales: Float32
     codes: Callable[[], NDArray[np.int8]]
 
     def read(self) -> Float32:
         """Return the weights, float32 [rows, columns]."""
-        return self.codes().astype(np.float32) / np.float32(self.multiplier)
+        return self.codes().astype(np.float32) * self.scales[:, None]
+
+
+@dataclass(frozen=True, slots=True)
+class CodesTensor:
+    """A matrix of 8-bit codes.
+
+    Attributes:
+        shape: [rows, columns].
+        groups: rows of the matrix, one group below the other.
+    """
+
+    shape: tuple[int, ...]
+    groups: tuple[CodedRows, ...]
+
+    def blocks(self) -> Iterator[Float32]:
+        """Return the weights of each group, float32 [rows, columns]."""
+        return (group.read() for group in self.groups)
+
+    def read(self) -> Float32:
+        """Return the weights, float32 [rows, columns]."""
+        return np.concatenate(list(self.blocks()))
 
 
 Tensor = ForeignTensor | CodesTensor

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pocketmt.errors import InteropError
+from pocketmt.interop.bergamot import BERGAMOT
 from pocketmt.interop.ctranslate2 import CTRANSLATE2
 from pocketmt.interop.format import Format
 from pocketmt.interop.hugging_face import HUGGING_FACE
@@ -12,7 +13,7 @@ from pocketmt.interop.marian import MARIAN
 if TYPE_CHECKING:
     from pocketmt.interop.foreign_model import ForeignModel
 
-FORMATS: Final[dict[str, Format]] = {format.name: format for format in (HUGGING_FACE, MARIAN, CTRANSLATE2)}
+FORMATS: Final[dict[str, Format]] = {format.name: format for format in (HUGGING_FACE, MARIAN, BERGAMOT, CTRANSLATE2)}
 
 
 def recognize(path: Path) -> Format | None:

@@ -2,19 +2,19 @@
 
 import dataclasses
 import os
-from collections.abc import Iterator
 from pathlib import Path
-
-import numpy as np
 
 from pocketmt import __version__
 from pocketmt.errors import DataError, InteropError, ModelFileError
 from pocketmt.interop.foreign_model import ForeignMetadata, ForeignModel
-from pocketmt.interop.foreign_tensor import ForeignTensor, Tensor
 from pocketmt.interop.formats import read_foreign
+from pocketmt.interop.stored_parameters import StoredParameters
+from pocketmt.model_file.container.xz_tensor import compress
 from pocketmt.model_file.manifest import DEFAULT_UNIT, FORMAT_VERSION
+from pocketmt.model_file.shortlist import SHORTLIST_TENSOR
+from pocketmt.model_file.shortlist_encoding import encode_shortlist
 from pocketmt.model_file.vocabularies import load_checked, vocabulary_members
-from pocketmt.model_file.writer import StreamedTensor, write_model
+from pocketmt.model_file.writer import StoredTensor, write_model
 
 
 def import_model(
@@ -60,8 +60,17 @@ def write_foreign(model: ForeignModel, output: str | os.PathLike[str]) -> int:
     """Write a model file; returns its size in bytes, and raises as `import_model` does."""
     _check_tensors(model)
     _check_vocabularies(model)
-    stored = {name: _streamed(name, model.tensors[name]) for name in model.architecture.parameter_shapes()}
-    return write_model(output, _manifest(model), stored, model.vocabularies)
+    stored = StoredParameters()
+    for name in model.architecture.parameter_shapes():
+        stored.add(name, model.tensors[name])
+    if model.activation_scales is not None:
+        stored.add_activation_scales(model.activation_scales)
+    if model.shortlist is not None:
+        content, entry = encode_shortlist(model.shortlist)
+        compressed = compress(content)
+        stored.members["shortlist"] = entry.to_json()
+        stored.tensors[SHORTLIST_TENSOR] = StoredTensor("U8", (len(compressed),), compressed)
+    return write_model(output, _manifest(model) | stored.members, stored.tensors, model.vocabularies)
 
 
 def _check_tensors(model: ForeignModel) -> None:
@@ -84,29 +93,16 @@ def _check_vocabularies(model: ForeignModel) -> None:
         raise InteropError(f"the vocabulary does not fit the model: {error}") from error
 
 
-def _streamed(name: str, tensor: Tensor) -> StreamedTensor:
-    if not isinstance(tensor, ForeignTensor):
-        raise InteropError(f"{name} has 8-bit codes, which cannot be imported yet")
-
-    def blocks() -> Iterator[bytes]:
-        for block in tensor.blocks():
-            if not np.isfinite(block).all():
-                raise InteropError(f"the tensor for {name} holds a value that is not finite")
-            yield block.astype("<f4", copy=False).tobytes()
-
-    return StreamedTensor("F32", tensor.shape, blocks)
-
-
 def _manifest(model: ForeignModel) -> dict[str, object]:
     metadata: ForeignMetadata = model.metadata
-    unit = {} if metadata.unit == DEFAULT_UNIT else {"unit": metadata.unit}
-    return unit | {
+    optional: dict[str, object] = {} if metadata.unit == DEFAULT_UNIT else {"unit": metadata.unit}
+    if metadata.language_pieces is not None:
+        optional["language_pieces"] = metadata.language_pieces.to_json()
+    return optional | {
         "format_version": FORMAT_VERSION,
         "architecture": model.architecture.to_json(),
         **vocabulary_members(model.vocabularies),
         "languages": {"source": metadata.source_language, "target": metadata.target_language},
-        "schemes": [],
-        "matrices": {},
         "recipe": {},
         "licence": metadata.licence,
         "producer": f"pocketmt {__version__}",

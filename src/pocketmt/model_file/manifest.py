@@ -14,6 +14,7 @@ from pocketmt.model_file.activations.activation_quantization import (
 from pocketmt.model_file.activations.activation_ranges import StoredActivationRanges, activation_ranges_from_json
 from pocketmt.model_file.architecture import Architecture, architecture_from_json
 from pocketmt.model_file.errors import NewerFileError
+from pocketmt.model_file.language_pieces import LanguagePieces, language_pieces_from_json
 from pocketmt.model_file.matrices.entropy_coding import CODING
 from pocketmt.model_file.matrices.grouped_vectors import VectorGroups, stored_shapes, vector_groups_from_json
 from pocketmt.model_file.matrices.row_groups import StoredRowGroup
@@ -41,7 +42,17 @@ _MEMBERS: Final = {
     "training": _OBJECT,
     "description": _TEXT,
 }
-_OPTIONAL: Final = {"coding", "vectors", "sparse", "products", "activations", "shortlist", "unit", TARGET_VOCABULARY}
+_OPTIONAL: Final = {
+    "coding",
+    "vectors",
+    "sparse",
+    "products",
+    "activations",
+    "shortlist",
+    "unit",
+    "language_pieces",
+    TARGET_VOCABULARY,
+}
 _TYPES: Final[dict[str, type]] = {_OBJECT: dict, _TEXT: str, "a list": list}
 
 
@@ -51,6 +62,7 @@ class CheckedManifest:
 
     architecture: Architecture
     languages: tuple[str, str]  # source, target
+    language_pieces: LanguagePieces | None  # None: one language on each side
     vocabularies: VocabularyEntries
     matrices: dict[str, tuple[StoredRowGroup, ...]]  # including vector groups
     vector_groups: VectorGroups
@@ -100,6 +112,9 @@ def check_manifest(manifest: dict[str, object]) -> CheckedManifest:
     return CheckedManifest(
         architecture=architecture,
         languages=languages,
+        language_pieces=(
+            language_pieces_from_json(manifest["language_pieces"]) if "language_pieces" in manifest else None
+        ),
         vocabularies=vocabularies_from_json(manifest, architecture),
         matrices=matrices,
         vector_groups=vector_groups,

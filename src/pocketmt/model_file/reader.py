@@ -25,6 +25,7 @@ from pocketmt.model_file.container.strict_json import parse_object
 from pocketmt.model_file.errors import NewerFileError
 from pocketmt.model_file.file_checks import check_digest as check_file_digest
 from pocketmt.model_file.file_checks import check_tensors, coded_tensors
+from pocketmt.model_file.language_pieces import LanguagePieces
 from pocketmt.model_file.manifest import CheckedManifest, check_manifest
 from pocketmt.model_file.matrices.entropy_coding import coded_name, decode
 from pocketmt.model_file.matrices.group_checks import check_group
@@ -46,6 +47,7 @@ class ModelFile:
     Attributes:
         architecture: of the network.
         source_language, target_language: as the manifest names them, e.g. "en" and "de".
+        language_pieces: languages that are chosen for each translation; None: there is one on each side.
         unit: what the model translates at once, one of `pocketmt.model_file.manifest.UNITS`.
         manifest: the whole manifest, as JSON values.
         matrices: quantized matrix -> its row groups, including vector groups; other matrices are plain F32 tensors.
@@ -71,6 +73,7 @@ class ModelFile:
     ) -> None:
         self.architecture: Architecture = checked.architecture
         self.source_language, self.target_language = checked.languages
+        self.language_pieces: LanguagePieces | None = checked.language_pieces
         self.unit: str = checked.unit
         self.manifest: dict[str, object] = manifest
         self.matrices: dict[str, tuple[StoredRowGroup, ...]] = checked.matrices

@@ -52,6 +52,7 @@ class ModelReport:
     """Sizes of a model file in bytes; every byte of the file is counted once.
 
     Attributes:
+        source_languages, target_languages: codes to choose from; empty: there is one language.
         unit: what the model translates at once: "sentence", "line" or "document".
         recipe: by which the model was compressed, as in the manifest; empty if unknown.
         training: facts about the training and its scores, as in the manifest; empty if unknown.
@@ -75,6 +76,8 @@ class ModelReport:
     architecture: Architecture
     source_language: str
     target_language: str
+    source_languages: tuple[str, ...]
+    target_languages: tuple[str, ...]
     unit: str
     description: str
     licence: str
@@ -129,6 +132,8 @@ class ModelReport:
         facts = [
             ("file", self.path),
             ("languages", f"{self.source_language} to {self.target_language}"),
+            ("sources", _languages(self.source_languages)),
+            ("targets", _languages(self.target_languages)),
             ("unit", self.unit),
             ("description", self.description),
             ("licence", self.licence),
@@ -193,11 +198,14 @@ def _report(path: str, file: ModelFile) -> ModelReport:
     plain = (name for name, shape in shapes.items() if len(shape) == 1 and name in file.tensors)
     vector_bytes = sum(file.tensors[name].size for name in plain) + sum(group.bytes for group in vector_groups)
     stored = sum(entry.size for entry in file.tensors.values())
+    pieces = file.language_pieces
     return ModelReport(
         path=path,
         architecture=file.architecture,
         source_language=file.source_language,
         target_language=file.target_language,
+        source_languages=tuple(pieces.source) if pieces is not None else (),
+        target_languages=tuple(pieces.target) if pieces is not None else (),
         unit=file.unit,
         description=str(file.manifest["description"]),
         licence=str(file.manifest["licence"]),
@@ -219,6 +227,10 @@ def _report(path: str, file: ModelFile) -> ModelReport:
         parameters=parameters,
         float32_bytes=FLOAT32_BYTES * parameters,
     )
+
+
+def _languages(codes: Sequence[str]) -> str:
+    return f"{len(codes)}: {', '.join(codes)}" if codes else ""
 
 
 def _object(value: object) -> dict[str, object]:

@@ -7,6 +7,7 @@ from typing import Any, Final
 from torch import Tensor
 
 from pocketmt.model_file.architecture import Architecture
+from pocketmt.model_file.language_pieces import LanguagePieces
 from pocketmt.model_file.manifest import DEFAULT_UNIT
 from pocketmt.quantization import Scheme
 from pocketmt.quantization.activations.base import ActivationQuantization
@@ -28,6 +29,7 @@ class ModelMetadata:
 
     source_language: str
     target_language: str
+    language_pieces: LanguagePieces | None = None  # None: there is one language on each side.
     unit: str = DEFAULT_UNIT  # What the model translates at once: one of UNITS.
     licence: str = ""
     description: str = ""

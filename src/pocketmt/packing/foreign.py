@@ -4,9 +4,18 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from pocketmt.interop.foreign_model import ForeignMetadata, ForeignModel
-from pocketmt.interop.foreign_tensor import Float32, ForeignTensor
+from pocketmt.interop.foreign_tensor import CodedRows, CodesTensor, Float32, ForeignTensor
 from pocketmt.model_file import ModelFile
+from pocketmt.model_file.activations.activation_quantization import (
+    StoredLogarithmicActivations,
+    StoredStaticActivations,
+    activation_scale_name,
+)
+from pocketmt.model_file.shortlist_encoding import Shortlist, decode_shortlist, listed_sides
 from pocketmt.packing.reference.network import decoded_matrix
 from pocketmt.packing.reference.stored_rows import read_tensor
 
@@ -14,7 +23,7 @@ from pocketmt.packing.reference.stored_rows import read_tensor
 def foreign_model_of(file: ModelFile) -> ForeignModel:
     """Return the model of an open file, which must stay open while its tensors are read.
 
-    Quantized matrices and vectors are decoded to float32; the notes say so.
+    Matrices of uniform codes keep them; others, and quantized vectors, are decoded to float32; the notes say so.
     """
     shapes = file.architecture.parameter_shapes()
     grouped = {vector: (name, row) for name, rows in file.vector_groups.items() for row, vector in enumerate(rows)}
@@ -22,7 +31,9 @@ def foreign_model_of(file: ModelFile) -> ForeignModel:
     return ForeignModel(
         architecture=file.architecture,
         tensors={
-            name: ForeignTensor(shape, partial(_blocks, file, name, grouped.get(name)))
+            name: _coded(file, name, shape)
+            if _has_uniform_codes(file, name)
+            else ForeignTensor(shape, partial(_blocks, file, name, grouped.get(name)))
             for name, shape in shapes.items()
         },
         vocabularies=file.stored_vocabularies(),
@@ -32,10 +43,50 @@ def foreign_model_of(file: ModelFile) -> ForeignModel:
             licence=manifest["licence"],
             description=manifest["description"],
             unit=file.unit,
+            language_pieces=file.language_pieces,
             training=manifest["training"],
         ),
+        activation_scales=_activation_scales(file),
+        shortlist=_shortlist(file),
         notes=_notes(file),
     )
+
+
+def _has_uniform_codes(file: ModelFile, name: str) -> bool:
+    groups = file.matrices.get(name, ())
+    consecutive = f"{name}.groups" not in file.tensors
+    return bool(groups) and consecutive and all(group.form.name == "uniform" for group in groups)
+
+
+def _coded(file: ModelFile, name: str, shape: tuple[int, ...]) -> CodesTensor:
+    groups = [
+        CodedRows(
+            group.rows,
+            read_tensor(file, f"{name}.{index}.scale").float().numpy(),
+            partial(_codes, file, f"{name}.{index}.codes"),
+        )
+        for index, group in enumerate(file.matrices[name])
+    ]
+    return CodesTensor(shape, tuple(groups))
+
+
+def _codes(file: ModelFile, name: str) -> NDArray[np.int8]:
+    codes: NDArray[np.int8] = read_tensor(file, name).numpy()
+    return codes
+
+
+def _activation_scales(file: ModelFile) -> dict[str, float] | None:
+    if not isinstance(file.activation_quantization, StoredStaticActivations):
+        return None
+    scales = {name: activation_scale_name(name) for name in file.matrices}
+    return {name: float(read_tensor(file, scale)) for name, scale in scales.items() if scale in file.tensors}
+
+
+def _shortlist(file: ModelFile) -> Shortlist | None:
+    content, stored = file.shortlist(), file.stored_shortlist
+    if content is None or stored is None:
+        return None
+    return decode_shortlist(content, stored, listed_sides(file.architecture))
 
 
 def _blocks(file: ModelFile, name: str, grouped: tuple[str, int] | None) -> Iterator[Float32]:
@@ -50,10 +101,10 @@ def _blocks(file: ModelFile, name: str, grouped: tuple[str, int] | None) -> Iter
 
 def _notes(file: ModelFile) -> tuple[str, ...]:
     notes = []
-    if file.matrices:
-        notes.append("quantized weights are written in full precision, with the values that the codes stand for")
-    if file.stored_shortlist is not None:
-        notes.append("the shortlist is left out")
-    if file.activation_ranges is not None or file.activation_quantization is not None:
-        notes.append("the quantization of activations is left out")
+    if any(not _has_uniform_codes(file, name) for name in file.matrices):
+        notes.append("quantized weights but those of 8 bits are written as the values that their codes stand for")
+    if file.activation_ranges is not None:
+        notes.append("the quantization of activations within trained ranges is left out")
+    if isinstance(file.activation_quantization, StoredLogarithmicActivations):
+        notes.append("the logarithmic quantization of activations is left out")
     return tuple(notes)

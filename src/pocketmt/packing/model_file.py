@@ -76,6 +76,8 @@ def _description(contents: ModelContents) -> _Members:
     """Return the members of the manifest that do not depend on how parameters are stored."""
     metadata = contents.metadata
     members: _Members = {} if metadata.unit == DEFAULT_UNIT else {"unit": metadata.unit}
+    if metadata.language_pieces is not None:
+        members["language_pieces"] = metadata.language_pieces.to_json()
     return members | {
         "format_version": FORMAT_VERSION,
         "architecture": contents.architecture.to_json(),

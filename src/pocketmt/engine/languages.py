@@ -1,0 +1,130 @@
+"""The languages of a model, and the pieces that stand for those that are chosen for a translation."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from pocketmt.engine.arguments import check_text
+from pocketmt.errors import EngineError, ModelFileError
+from pocketmt.model_file.language_pieces import LanguagePieces
+from pocketmt.text.vocabulary import Vocabularies, Vocabulary
+
+_MOST_NAMED: Final = 20  # languages that a message names
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenLanguages:
+    """Languages of one translation.
+
+    Attributes:
+        source, target: their codes.
+        source_id: the piece of the source's language, which every source begins with; None: there is none.
+        target_id: the piece of the target's language, which every source begins with; None: there is none.
+        forced: the piece that every translation begins with, and that no text shows; None: there is none.
+        needed: what to say of a line that names no target language, if none is chosen and the model needs one; empty:
+            lines need not name one.
+    """
+
+    source: str
+    target: str
+    source_id: int | None = None
+    target_id: int | None = None
+    forced: int | None = None
+    needed: str = ""
+
+    def prefix(self, named: int | None) -> list[int]:
+        """Return the ids that a source begins with.
+
+        Args:
+            named: the piece of the target language that the line itself names; None: it names none.
+
+        Raises EngineError if a line must name the target language, but does not.
+        """
+        if named is None and self.needed:
+            raise EngineError(self.needed)
+        ids = (self.target_id if named is None else named, self.source_id)
+        return [id for id in ids if id is not None]
+
+
+class ModelLanguages:
+    """The languages of a model.
+
+    Attributes:
+        defaults: codes of the source and the target, as the model file has them.
+        sources, targets: all codes to choose from, in the order of the file.
+
+    Raises ModelFileError if a vocabulary lacks the piece of a language.
+    """
+
+    def __init__(self, defaults: tuple[str, str], pieces: LanguagePieces | None, vocabularies: Vocabularies) -> None:
+        self.defaults: Final = defaults
+        self._place = pieces.target_place if pieces is not None else "translation"
+        target_side = vocabularies.source if self._place == "source" else vocabularies.target
+        self._targets = _ids(pieces.target if pieces is not None else {}, target_side)
+        self._sources = _ids(pieces.source if pieces is not None else {}, vocabularies.source)
+        self.sources: Final = tuple(self._sources) or defaults[:1]
+        self.targets: Final = tuple(self._targets) or defaults[1:]
+        self._named: dict[str, int] = {}
+        if pieces is not None and self._place == "source":
+            self._named = {piece: self._targets[code] for code, piece in pieces.target.items()}
+
+    def choose(self, source: object, target: object) -> ChosenLanguages:
+        """Return what a translation from and into these languages needs; None: those of the model file.
+
+        Raises:
+            TypeError: a code is no string.
+            EngineError: the model does not have a language, or needs one that is not given.
+        """
+        source_code, source_id = self._find("source_language", source, self._sources, self.defaults[0])
+        target_code, target_id = self._find("target_language", target, self._targets, self.defaults[1])
+        if self._sources and source_id is None:
+            raise EngineError(_missing("source_language", "from", self.sources))
+        if self._place == "translation":
+            if self._targets and target_id is None:
+                raise EngineError(_missing("target_language", "into", self.targets))
+            return ChosenLanguages(source_code, target_code, source_id, forced=target_id)
+        needed = ""
+        if target_id is None:
+            piece = next(iter(self._named))
+            needed = f"{_missing('target_language', 'into', self.targets)}, or begin the line with a code as {piece}"
+        return ChosenLanguages(source_code, target_code, source_id, target_id, needed=needed)
+
+    def named_by(self, line: str) -> tuple[int | None, str]:
+        """Return the piece of the target language that a line begins with, and the text after it."""
+        for piece, id in self._named.items():
+            if line.startswith(piece):
+                return id, line[len(piece) :].lstrip()
+        return None, line
+
+    @staticmethod
+    def _find(name: str, code: object, known: Mapping[str, int], default: str) -> tuple[str, int | None]:
+        if code is None:
+            return default, known.get(default)
+        text = check_text(code, name)
+        if text in known:
+            return text, known[text]
+        if not known and text == default:
+            return text, None
+        if not known:
+            raise EngineError(f"{name} is {text!r:.80}, but the model is for {default!r} alone: leave it out")
+        raise EngineError(f"{name} is {text!r:.80}, which the model does not have; it has {_named(known)}")
+
+
+def _ids(pieces: Mapping[str, str], vocabulary: Vocabulary) -> dict[str, int]:
+    ids = {}
+    for code, piece in pieces.items():
+        id = vocabulary.id(piece)
+        if id is None:
+            raise ModelFileError(f"the vocabulary lacks the piece {piece!r:.80} of the language {code!r:.80}")
+        ids[code] = id
+    return ids
+
+
+def _missing(name: str, direction: str, codes: tuple[str, ...]) -> str:
+    return f"the model translates {direction} several languages: give {name}, one of {_named(codes)}"
+
+
+def _named(codes: Mapping[str, int] | tuple[str, ...]) -> str:
+    shown = list(codes)[:_MOST_NAMED]
+    more = f" and {len(codes) - len(shown)} more (`pocketmt inspect` names all)" if len(codes) > len(shown) else ""
+    return ", ".join(shown) + more

@@ -1,0 +1,89 @@
+"""The files of a model of bergamot in its folder, found by their first bytes and their endings."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from pocketmt.errors import InteropError, unreadable
+from pocketmt.interop.bergamot.container import is_container
+from pocketmt.interop.bergamot.lex_file import is_lex_file
+from pocketmt.interop.foreign_model import ForeignMetadata
+from pocketmt.interop.hugging_face.json_file import read_json
+from pocketmt.interop.marian.files import MarianFiles
+
+METADATA: Final = "metadata.json"
+_SIDES: Final = (("src", "source"), ("trg", "target"))
+
+
+@dataclass(frozen=True, slots=True)
+class BergamotFiles:
+    """Files of a model.
+
+    Attributes:
+        model: the network.
+        shortlist: None: there is none.
+        vocabularies: SentencePiece models of source and target, which may be one.
+        metadata: None: there is none.
+    """
+
+    model: Path
+    shortlist: Path | None
+    vocabularies: tuple[Path, Path]
+    metadata: Path | None
+
+    @property
+    def marian(self) -> MarianFiles:
+        """The files as those of a Marian model."""
+        return MarianFiles(self.model, self.vocabularies, None)
+
+    def described(self) -> ForeignMetadata:
+        """Return what the metadata of a Firefox model say."""
+        if self.metadata is None:
+            return ForeignMetadata()
+        found: dict[str, Any] = read_json(self.metadata)
+        source, target = (found.get(f"{side}Language") for side in ("source", "target"))
+        return ForeignMetadata(
+            source_language=source if isinstance(source, str) else "",
+            target_language=target if isinstance(target, str) else "",
+        )
+
+
+def find_files(path: Path) -> BergamotFiles:
+    """Return the files of a model.
+
+    Args:
+        path: its folder, or its `.bin` file, where the folder has several.
+
+    Raises InteropError if files are missing, or there are several of a kind.
+    """
+    folder = path.parent if path.is_file() else path
+    try:
+        files = sorted(each for each in folder.iterdir() if each.is_file())
+    except OSError as error:
+        raise InteropError(unreadable(folder, error)) from error
+    shortlists = [each for each in files if each.suffix == ".bin" and is_lex_file(each)]
+    models = [path] if path.is_file() else [each for each in files if each.suffix == ".bin" and is_container(each)]
+    for kind, found in (("models", models), ("shortlists", shortlists)):
+        if len(found) > 1:
+            names = ", ".join(each.name for each in found)
+            raise InteropError(f"{folder}: has several {kind}, {names}: keep one, in a separate folder")
+    metadata = folder / METADATA
+    return BergamotFiles(
+        models[0],
+        shortlists[0] if shortlists else None,
+        _vocabularies(folder, [each for each in files if each.suffix == ".spm"]),
+        metadata if metadata.is_file() else None,
+    )
+
+
+def _vocabularies(folder: Path, files: list[Path]) -> tuple[Path, Path]:
+    if len(files) == 1:
+        return files[0], files[0]
+    sides = [[each for each in files if each.name.startswith(prefixes)] for prefixes in _SIDES]
+    if len(files) != 2 or [len(side) for side in sides] != [1, 1]:
+        names = ", ".join(each.name for each in files) or "none"
+        raise InteropError(
+            f"{folder}: expected one vocabulary, *.spm, or two, src*.spm and trg*.spm; found {names}: copy those of "
+            "the model there"
+        )
+    return sides[0][0], sides[1][0]

@@ -1,0 +1,173 @@
+"""Reading a model of bergamot: its codes and scales stay as they are."""
+
+from collections.abc import Iterable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pocketmt.errors import ConfigurationError, InteropError
+from pocketmt.interop.bergamot.container import FLOAT32, INT8, INTGEMM8, Item, read_container
+from pocketmt.interop.bergamot.folder import BergamotFiles, find_files
+from pocketmt.interop.bergamot.lex_file import read_lex_file
+from pocketmt.interop.foreign_model import ForeignModel
+from pocketmt.interop.foreign_tensor import CodedRows, CodesTensor, Float32, ForeignTensor, Tensor, stacked
+from pocketmt.interop.marian.description import MarianNetwork, describe
+from pocketmt.interop.marian.model_yml import read_model_yml
+from pocketmt.interop.marian.names import Place, place
+from pocketmt.interop.marian.settings import MODEL_YML
+from pocketmt.interop.marian.vocabularies import read_vocabularies
+from pocketmt.model_file.architecture import Architecture
+from pocketmt.model_file.shortlist_encoding import listed_sides
+
+MULTIPLIER: Final = "_QuantMultA"  # after the name of a matrix: the multiplier of its inputs
+NAMELESS: Final = "none" + MULTIPLIER  # that of the output matrix, which has no name once rows of it were chosen
+PER_BATCH: Final = "bergamot makes a shortlist for a batch and fills it up to a multiple of 8, PocketMT for a sentence"
+
+
+def read_model(path: Path) -> ForeignModel:
+    """Read a model of bergamot.
+
+    Args:
+        path: its folder, or its file in a folder with its vocabulary.
+
+    Raises InteropError naming what is damaged, or what PocketMT does not have.
+    """
+    files = find_files(path)
+    try:
+        return _read(files)
+    except (ConfigurationError, InteropError) as error:
+        text = str(error)
+        raise error if text.startswith(str(files.model.parent)) else InteropError(f"{files.model}: {text}") from error
+
+
+def _read(files: BergamotFiles) -> ForeignModel:
+    items = _Items(read_container(files.model))
+    vocabularies, facts = read_vocabularies(files.marian)
+    network = describe(read_model_yml(items.settings()), facts)
+    shapes = network.architecture.parameter_shapes()
+    tensors = {name: items.tensor(place(name, network), shape) for name, shape in shapes.items()}
+    coded = [name for name, tensor in tensors.items() if isinstance(tensor, CodesTensor)]
+    scales = _activation_scales(items, network, coded)
+    items.finish()
+    notes = [*network.notes]
+    if scales is None and coded:
+        notes.append("inputs of matrices have no multipliers: they are quantized by row")
+    shortlist = None
+    if files.shortlist is not None:
+        sides = listed_sides(network.architecture)
+        shortlist = read_lex_file(files.shortlist, sides, shared=vocabularies.target is None)
+        notes.append(PER_BATCH)
+    return ForeignModel(
+        architecture=network.architecture,
+        tensors=tensors,
+        vocabularies=vocabularies,
+        metadata=files.described(),
+        activation_scales=scales,
+        shortlist=shortlist,
+        notes=tuple(notes),
+    )
+
+
+def output_matrix(architecture: Architecture) -> str:
+    """Return our name of the matrix that is the output projection."""
+    return "embedding.weight" if architecture.output_projection == "tied" else "output.weight"
+
+
+class _Items:
+    """The items of a file; those that are never taken are refused by `finish`."""
+
+    def __init__(self, items: Mapping[str, Item]) -> None:
+        self._items = items
+        self._taken: set[str] = set()
+
+    def take(self, name: str) -> Item:
+        if name not in self._items:
+            raise InteropError(f"the item {name} is missing: the model is of another kind, or damaged")
+        self._taken.add(name)
+        return self._items[name]
+
+    def settings(self) -> bytes:
+        item = self.take(MODEL_YML)
+        if item.type != INT8:
+            raise InteropError(f"the item {MODEL_YML} has the type {item.type:#x}, expected {INT8:#x}")
+        return bytes(item.data[: item.size])
+
+    def multiplier(self, name: str) -> float | None:
+        """Return the one number of an item; that of `Wemb` is held as a code."""
+        if name not in self._items:
+            return None
+        item = self.take(name)
+        if item.size != 1:
+            raise InteropError(f"the item {name} has the shape {list(item.shape)}, expected one number")
+        value = float(item.floats().item()) if item.type == FLOAT32 else item.codes().item() / item.multiplier()
+        if not 1e-20 < value < 1e20:
+            raise InteropError(f"the item {name} is {value}, which is no multiplier of activations")
+        return value
+
+    def tensor(self, where: Place, shape: tuple[int, ...]) -> Tensor:
+        rows = (shape[0] // len(where.names), *shape[1:])
+        transposed = where.form == "matrix"
+        items = [self._checked(name, rows, transposed) for name in where.names]
+        if all(item.type == FLOAT32 for item in items):
+            return stacked(*(_floats(item, rows, transposed) for item in items))
+        if len(shape) == 1 or not all(item.type == INTGEMM8 for item in items):
+            raise InteropError(f"the items {', '.join(where.names)} have types that PocketMT does not have together")
+        return CodesTensor(shape, tuple(_coded(item, rows) for item in items))
+
+    def _checked(self, name: str, shape: tuple[int, ...], transposed: bool) -> Item:
+        item = self.take(name)
+        expected = (1, *shape) if len(shape) == 1 else shape[::-1] if transposed else shape
+        if item.shape != expected and not (len(shape) == 1 and item.shape == shape):
+            raise InteropError(f"the item {name} is {list(item.shape)}, settings and vocabulary say {list(expected)}")
+        return item
+
+    def finish(self) -> None:
+        # The multiplier of the source's embedding is of no use: it is looked up, not multiplied.
+        unused = self._items.keys() - self._taken - {f"encoder_Wemb{MULTIPLIER}"}
+        if unused:
+            raise InteropError(f"holds the item {sorted(unused)[0]!r:.120}, which PocketMT has no place for")
+
+
+def _floats(item: Item, shape: tuple[int, ...], transposed: bool) -> ForeignTensor:
+    def blocks() -> Iterable[Float32]:
+        values = item.floats().T if transposed else item.floats().reshape(shape)
+        return (np.ascontiguousarray(values),)
+
+    return ForeignTensor(shape, blocks)
+
+
+def _coded(item: Item, shape: tuple[int, ...]) -> CodedRows:
+    with np.errstate(over="ignore"):
+        scale = np.float32(1) / np.float32(item.multiplier())
+    if not 0 < scale < np.inf:
+        raise InteropError(f"the item {item.name} has the multiplier {item.multiplier()}: the file is damaged")
+    return CodedRows(shape[0], np.array([scale], np.float32), partial(_codes, item, shape))
+
+
+def _codes(item: Item, shape: tuple[int, ...]) -> NDArray[np.int8]:
+    return item.codes().reshape(shape)
+
+
+def _activation_scales(items: _Items, network: MarianNetwork, coded: list[str]) -> dict[str, float] | None:
+    """Return the scales of the inputs of matrices of codes; None: the file has none."""
+    found: dict[str, float] = {}
+    missing = []
+    for name in coded:
+        if name == "source_embedding.weight":
+            continue
+        names = place(name, network).names
+        of_output = [items.multiplier(NAMELESS)] if name == output_matrix(network.architecture) else []
+        each = [items.multiplier(part + MULTIPLIER) for part in names]
+        known = [value for value in (*of_output, *each) if value is not None]
+        if not known or (None in each and not of_output):
+            missing.append(names[0])
+        elif len({np.float32(value) for value in each if value is not None}) > 1:
+            raise InteropError(f"the items {', '.join(names)} have inputs of different multipliers, {each}")
+        else:
+            found[name] = float(np.float32(1) / np.float32(known[0]))
+    if found and missing:
+        raise InteropError(f"the item {missing[0]}{MULTIPLIER} is missing, but others have one: the file is damaged")
+    return found or None

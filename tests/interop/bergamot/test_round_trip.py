@@ -1,0 +1,141 @@
+"""A model of bergamot becomes a model file and bergamot's again, bit for bit, and computes with the same codes."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import sentencepiece
+import torch
+
+from pocketmt.interop.bergamot.container import float_item, read_container, settings_item, write_container
+from pocketmt.interop.bergamot.reading import read_model
+from pocketmt.interop.bergamot.writing import write_model
+from pocketmt.interop.foreign_model import ForeignModel
+from pocketmt.interop.foreign_tensor import CodesTensor
+from pocketmt.interop.formats import recognize
+from pocketmt.interop.importing import import_model
+from pocketmt.interop.marian.description import MarianNetwork
+from pocketmt.interop.marian.names import place
+from pocketmt.interop.marian.settings import MODEL_YML
+from pocketmt.model_file import open_model
+from pocketmt.model_file.architecture import TransformerArchitecture
+from pocketmt.model_file.shortlist_encoding import Shortlist
+from pocketmt.packing.foreign import foreign_model_of
+from pocketmt.packing.reference.network import load_reference
+from tests.engine.reference import reference_logits
+from tests.interop.bergamot.conftest import loaded
+from tests.interop.bergamot.saturating import Student
+from tests.interop.bergamot.students import LINES, PIECES, random_student, vocabulary
+
+LIST = Shortlist(range(8), [[piece] if piece >= 8 else [9, 11] for piece in range(PIECES)])
+
+
+def exported(path: Path, folder: Path) -> dict[str, bytes]:
+    """The files that a model file becomes."""
+    folder.mkdir()
+    with open_model(path) as file:
+        write_model(foreign_model_of(file), folder)
+    return {each.name: each.read_bytes() for each in folder.iterdir()}
+
+
+def test_files_are_the_same_after_an_import(student: ForeignModel, tmp_path: Path) -> None:
+    first = tmp_path / "first"
+    first.mkdir()
+    write_model(replace(student, shortlist=LIST), first)
+    format = recognize(first)
+    assert format is not None and format.name == "bergamot"
+    import_model(first, tmp_path / "model.pocketmt")
+    second = exported(tmp_path / "model.pocketmt", tmp_path / "second")
+    assert second == {each.name: each.read_bytes() for each in first.iterdir()}
+    import_model(tmp_path / "second", tmp_path / "again.pocketmt")
+    assert (tmp_path / "again.pocketmt").read_bytes() == (tmp_path / "model.pocketmt").read_bytes()
+
+
+def test_codes_of_the_model_file_are_those_of_the_items(folder: Path, read: ForeignModel, tmp_path: Path) -> None:
+    import_model(folder, tmp_path / "model.pocketmt")
+    items = read_container(folder / "model.bin")
+    assert isinstance(read.architecture, TransformerArchitecture)
+    with open_model(tmp_path / "model.pocketmt") as file:
+        for name in read.tensors:
+            names = place(name, MarianNetwork(read.architecture, (1, 2)))
+            if isinstance(read.tensors[name], CodesTensor):
+                for index, each in enumerate(names.names):
+                    item = items[each]
+                    assert bytes(file.data(f"{name}.{index}.codes")) == item.codes().tobytes()
+                    scale = np.frombuffer(file.data(f"{name}.{index}.scale"), np.float32)
+                    assert scale == np.float32(1) / np.float32(item.multiplier())
+
+
+def test_the_reference_of_the_model_file_computes_with_the_same_codes(
+    folder: Path, read: ForeignModel, processor: sentencepiece.SentencePieceProcessor, tmp_path: Path
+) -> None:
+    import_model(folder, tmp_path / "model.pocketmt")
+    network = load_reference(tmp_path / "model.pocketmt")
+    codes = Student(read)
+    for line in LINES:
+        source = processor.encode(line)
+        found = codes.greedy(source, 8)
+        logits = torch.from_numpy(reference_logits(network, source, found))[: len(found)]
+        logits[:, read.architecture.unk_id] = -torch.inf
+        assert logits.argmax(dim=1).tolist() == found
+
+
+def test_a_model_in_full_precision_is_read(student: ForeignModel, folder: Path, tmp_path: Path) -> None:
+    assert isinstance(student.architecture, TransformerArchitecture)
+    items = []
+    for name in student.tensors:
+        names = place(name, MarianNetwork(student.architecture, (1, 2)))
+        for each, part in zip(names.names, np.split(student.tensors[name].read(), len(names.names)), strict=True):
+            items.append(float_item(each, part.T if names.form == "matrix" else part))
+    items.append(settings_item(MODEL_YML, bytes(read_container(folder / "model.bin")[MODEL_YML].data)))
+    with (tmp_path / "model.bin").open("wb") as file:
+        write_container(file, items)
+    (tmp_path / "vocab.spm").write_bytes(student.vocabularies.source.model)
+    model = read_model(tmp_path)
+    assert model.activation_scales is None
+    for name, tensor in student.tensors.items():
+        assert np.array_equal(model.tensors[name].read(), tensor.read())
+
+
+def test_two_vocabularies_and_a_decoder_of_self_attention(tmp_path: Path) -> None:
+    changes = {"embeddings": "separate", "vocabularies": "separate", "decoder_autoregression": "self_attention"}
+    plain = random_student(5, **changes, source_eos_id=2, source_unk_id=0)
+    sides = replace(plain.vocabularies.source, model=vocabulary(eos_id=2, unk_id=0)), plain.vocabularies.source
+    model = replace(plain, vocabularies=replace(plain.vocabularies, source=sides[0], target=sides[1]))
+    scales = {name: 0.03125 for name, tensor in model.tensors.items() if len(tensor.shape) == 2}
+    scales.pop("source_embedding.weight")
+    first = tmp_path / "first"
+    first.mkdir()
+    write_model(replace(model, activation_scales=scales), first)
+    assert {each.name for each in first.glob("*.spm")} == {"srcvocab.spm", "trgvocab.spm"}
+    import_model(first, tmp_path / "model.pocketmt")
+    with open_model(tmp_path / "model.pocketmt") as file:
+        assert file.architecture == model.architecture
+        assert file.stored_vocabularies() == model.vocabularies
+    assert exported(tmp_path / "model.pocketmt", tmp_path / "second") == {
+        each.name: each.read_bytes() for each in first.iterdir()
+    }
+    load_reference(tmp_path / "model.pocketmt")
+
+
+def test_what_bergamot_rounds_is_said(student: ForeignModel, tmp_path: Path) -> None:
+    notes = " ".join(write_model(replace(student, activation_scales=None), tmp_path))
+    assert "matrices are rounded to 8 bits" in notes and "int8shiftAll" in notes
+    assert "int8shiftAll\n" in (tmp_path / "config.yml").read_text()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_special_pieces_are_those_of_the_vocabulary(seed: int, tmp_path: Path) -> None:
+    ids = [{"eos_id": 2, "unk_id": 0}, {"eos_id": 1, "unk_id": 0}, {"eos_id": 0, "unk_id": 3}]
+    plain = random_student(seed, **{"pad_id": None, "bos_id": None, **ids[seed]})
+    model = replace(
+        plain,
+        vocabularies=replace(
+            plain.vocabularies,
+            source=replace(plain.vocabularies.source, model=vocabulary(**{"pad_id": -1, "bos_id": -1, **ids[seed]})),
+        ),
+    )
+    write_model(model, tmp_path)
+    assert read_model(tmp_path).architecture == plain.architecture
+    assert loaded((tmp_path / "vocab.spm").read_bytes()).eos_id() == ids[seed]["eos_id"]
