@@ -22,7 +22,7 @@ from pocketmt.quantization.row_groups import RowGroup, decode, quantize
 from pocketmt.recipes.catalogue import find_recipe
 from pocketmt.recipes.matrices import matching, matrix_names
 from pocketmt.recipes.schema import Recipe
-from pocketmt.training.data import load_corpus
+from pocketmt.training.data import corpus_for
 from pocketmt.training.trained_model import TrainedModel, read_trained_model
 from tests.compression.tiny_run import write_tiny_run
 from tests.recipes.parity import assert_packed_and_run_as_in_pytorch
@@ -79,7 +79,7 @@ def test_activations_within_ranges_are_refused(model: TrainedModel) -> None:
 
 def test_words_are_counted_on_their_side(model: TrainedModel) -> None:
     assert model.configuration is not None
-    corpus = load_corpus(model.configuration.data, model.vocabulary_file)
+    corpus = corpus_for(model.configuration.data, model.vocabularies)
     counts = piece_counts(corpus, model.architecture)
     assert list(counts) == WORD_MATRICES
     sources = Counter(id for source, _ in corpus.training for id in (*source, 2))
@@ -127,7 +127,7 @@ def test_scales_of_inputs_belong_to_matrices_that_inputs_are_multiplied_with(
     contents = ModelContents(
         model.weights,
         model.architecture,
-        model.vocabulary_file.read_bytes(),
+        model.vocabularies.stored,
         {"*": scheme},
         METADATA,
         activation_quantization=scales,
