@@ -13,7 +13,6 @@ from pocketmt.models.search import greedy_search
 from pocketmt.packing.model_source import AnyModel
 from pocketmt.packing.reference.network import load_reference
 from pocketmt.packing.run import pack_run
-from pocketmt.text.vocabulary import Vocabulary
 from pocketmt.training.configuration import Model, read_configuration
 from pocketmt.training.run import train
 from pocketmt.training.trained_model import read_trained_model
@@ -50,7 +49,7 @@ def test_a_network_with_options_is_trained_packed_and_run(tmp_path: Path) -> Non
     with open_model(tmp_path / "model.pocketmt") as file:
         expected = reference_logits(reference, [5, 6, 7], [8, 9])
         np.testing.assert_allclose(native_logits(native_model(file), [5, 6, 7], [8, 9]), expected, atol=1e-4, rtol=0)
-    vocabulary = Vocabulary.from_file(trained.vocabulary_file)
+    vocabulary = trained.vocabularies.target
     (best,) = greedy_search(reference, [vocabulary.encode("red house")])
     found = Translator(tmp_path / "model.pocketmt").translate(["red house"], beam_size=1, check=False)
     assert found == [vocabulary.decode(best)]
