@@ -48,7 +48,23 @@ OPTIONS: dict[str, list[Changes]] = {
     "end of sources": [{}, {"append_source_eos": False}],
     "epsilon": [{}, {"normalization_epsilon": 1e-6}, {"normalization_epsilon": 0.1}],
     "norm": [{}, {"norm": "pre"}],
-    "decoder": [{}, {"decoder_autoregression": "ssru"}, {"tied_decoder_layers": True}],
+    "decoder": [
+        {},
+        {"decoder_autoregression": "ssru"},
+        {"tied_decoder_layers": True},
+        {"decoder_autoregression": "average_attention"},
+        {
+            "decoder_autoregression": "average_attention",
+            "average_attention_dimension": 29,
+            "average_attention_activation": "swish",
+            "tied_decoder_layers": True,
+        },
+        {
+            "decoder_autoregression": "average_attention",
+            "average_attention_dimension": 24,
+            "average_attention_gate": False,
+        },
+    ],
     "sizes": [
         {},
         {"model_dimension": 38, "feed_forward_dimension": 51, "attention_heads": 3, "attention_dimension": 12},
