@@ -1,4 +1,4 @@
-"""What trimming costs on text that it has not seen: pieces that text is divided into, and BLEU."""
+"""The loss by trimming on text that it has not seen: pieces that text is divided into, and BLEU."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What trimming costs: how much text that was not used for it is divided otherwise."""
+"""The loss by trimming: how much text that was not used for it is divided otherwise."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
