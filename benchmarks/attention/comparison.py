@@ -106,7 +106,7 @@ def _load(name: str) -> tuple[TranslationNetwork, Vocabulary]:
     """Return the network of a run or model file, and its vocabulary."""
     torch.set_num_threads(1)  # more threads do not speed up one sentence
     model = AnyModel(name)
-    return model.network(), model.vocabulary
+    return model.network(), model.vocabularies.source
 
 
 def _layer_index(name: str, model: TranslationNetwork, kind: AttentionKind, layer: int | None, head: int | None) -> int:

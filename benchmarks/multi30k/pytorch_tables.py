@@ -46,7 +46,6 @@ from pocketmt.models.network import TranslationNetwork
 from pocketmt.models.search import translate
 from pocketmt.quantization.row_groups import RowGroup, decoded_weights
 from pocketmt.recipes.schema import Recipe
-from pocketmt.text.vocabulary import Vocabulary
 from pocketmt.training.trained_model import TrainedModel, read_trained_model
 from tests.compression.tiny_run import compress
 
@@ -141,7 +140,7 @@ class Run:
         """Return the translations of both test sets, from their file if it exists."""
         file = translations_file(self.folder, self.recipe.name)
         if not file.exists():
-            network, vocabulary = self.network(), Vocabulary.from_file(self.model.vocabulary_file)
+            network, vocabulary = self.network(), self.model.vocabularies.source
             outputs: Outputs = {}
             for name in TESTS:
                 sources = [vocabulary.encode(line) for line in lines(name, "en")]

@@ -19,7 +19,7 @@ from pocketmt.packing.reference.network import load_reference
 from pocketmt.quantization.row_groups import decoded_weights
 from pocketmt.recipes.matrices import kinds_of, matrix_names
 from pocketmt.recipes.schema import Recipe
-from pocketmt.training.data import load_corpus
+from pocketmt.training.data import corpus_for
 from pocketmt.training.trained_model import TrainedModel, read_trained_model
 from tests.compression.activations.test_matrix_inputs import loss_of
 from tests.compression.tiny_run import compress, lstm, write_tiny_run
@@ -66,7 +66,7 @@ def test_compressed_lstms_are_packed_and_loaded(
 ) -> None:
     result, groups = compress(model, recipe(*stages), tmp_path / "work")
     file = tmp_path / "model.pocketmt"
-    vocabulary = model.vocabulary_file.read_bytes()
+    vocabulary = model.vocabularies.source.model
     pack(file, ModelContents(result.weights, model.architecture, vocabulary, {**groups}, METADATA, result.quantized))
     with open_model(file) as opened:
         assert opened.architecture == model.architecture
@@ -89,13 +89,13 @@ PRODUCTS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 def test_the_file_computes_what_was_scored(
     model: TrainedModel, tmp_path: Path, quantize: dict[str, Any], products: dict[str, Any]
 ) -> None:
-    path, run = tmp_path / "model.pocketmt", model.vocabulary_file.parent
+    path, run = tmp_path / "model.pocketmt", model.name
     stage = {"quantize": [quantize], "matrix_inputs": products, "retraining": STRAIGHT_THROUGH}
     compress_run(CompressionTask(run=run, folder=tmp_path / "work"), recipe(stage), path)
     with open_model(path) as file:
         training: Any = file.manifest["training"]
     assert model.configuration is not None
-    corpus = load_corpus(model.configuration.data, model.vocabulary_file)
+    corpus = corpus_for(model.configuration.data, model.vocabularies)
     assert loss_of(load_reference(path), corpus) == pytest.approx(training["compression"]["loss"], abs=1e-3)
 
 

@@ -21,7 +21,6 @@ from pocketmt.models.networks import make_network
 from pocketmt.models.search import translate
 from pocketmt.packing.model_source import start_engine
 from pocketmt.recipes.schema import Recipe
-from pocketmt.text.vocabulary import Vocabulary
 from pocketmt.training.data import Batch
 from pocketmt.training.objectives import TranslationObjective
 from pocketmt.training.trained_model import TrainedModel, read_trained_model
@@ -61,14 +60,13 @@ def plain_text(tmp_path: Path) -> Path:
 
 def texts_of(model: TrainedModel, recipe: Recipe, folder: Path, source_text: Path | None = None) -> Texts:
     plan = make_plan(recipe, model.architecture)
-    corpus = parallel_text(model.configuration, model.vocabulary_file, plan, source_text)
+    corpus = parallel_text(model, plan, source_text)
     return with_translations(corpus, plan, source_text, teacher_of(model, folder))
 
 
 def teacher_of(model: TrainedModel, folder: Path) -> Teacher:
-    vocabulary = Vocabulary.from_file(model.vocabulary_file)
     engine = partial(start_engine, model)
-    return Teacher(model.digest, vocabulary, model.configuration, engine, folder, lambda done, total: None)
+    return Teacher(model.digest, model.vocabularies, model.configuration, engine, folder, lambda done, total: None)
 
 
 def test_the_teacher_translates_as_the_reference_search_does(model: TrainedModel, tmp_path: Path) -> None:
@@ -78,7 +76,7 @@ def test_the_teacher_translates_as_the_reference_search_does(model: TrainedModel
     network.load_state_dict(model.weights)
     sources = [source for source, _ in texts.translations.validation]
     assert sources == [source for source, _ in texts.corpus.validation]
-    vocabulary = texts.corpus.vocabulary
+    vocabulary = texts.corpus.vocabularies.source
     wanted = [vocabulary.encode(vocabulary.decode(output)) for output in translate(network, sources[:4], beam=4)]
     assert [target for _, target in texts.translations.validation[:4]] == wanted
 
@@ -175,7 +173,7 @@ def test_a_model_without_parallel_text_is_compressed_by_plain_text(
     shutil.copytree(run, bare)
     (bare / "configuration.json").unlink()
     model = read_trained_model(bare)
-    with pytest.raises(DataError, match="or plain text by --source-text"):
+    with pytest.raises(DataError, match="give plain text by --source-text"):
         compress(model, recipe, tmp_path / "work")
     result, _ = compress(model, recipe, tmp_path / "work", plain_text)
     assert result.scores["update"] == 4 and result.scores["loss"] > 0

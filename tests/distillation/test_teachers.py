@@ -30,8 +30,8 @@ def test_an_ensemble_translates_by_the_mean_of_log_probabilities(runs: list[str]
     networks = [model.network() for model in teachers.models]
     sizes = {network.architecture.model_dimension for network in networks}
     assert sizes == {16, 24}
-    sources = [teachers.vocabulary.encode(line) for line in LINES if line]
-    expected = [teachers.vocabulary.decode(best[0].ids) for best in beam_search(networks, sources, beam=3)]
+    sources = [teachers.vocabularies.source.encode(line) for line in LINES if line]
+    expected = [teachers.vocabularies.target.decode(best[0].ids) for best in beam_search(networks, sources, beam=3)]
     assert teachers.translate(LINES, None) == [expected[0], "", *expected[1:]]
     alone = [Teachers([run], tmp_path, beam_size=3).translate(LINES, None) for run in runs]
     assert teachers.translate(LINES, None) not in alone

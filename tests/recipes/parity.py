@@ -9,6 +9,7 @@ from pocketmt.compression.run import CompressionTask, compress_run
 from pocketmt.model_file import ModelFile, open_model
 from pocketmt.model_file.activations.activation_quantization import StoredLogarithmicActivations
 from pocketmt.packing.reference.network import load_reference
+from pocketmt.recipes.matrices import matching
 from pocketmt.recipes.schema import Recipe, limit_updates
 from pocketmt.text.vocabulary import Vocabulary
 from pocketmt.training.trained_model import read_trained_model
@@ -21,7 +22,8 @@ def assert_packed_and_run_as_in_pytorch(recipe: Recipe, run: Path, folder: Path)
     size = compress_run(CompressionTask(run=run, folder=folder / "work"), limit_updates(recipe, 2), path)
     model = read_trained_model(run)
     stage = make_plan(recipe, model.architecture).stages[-1]
-    groups = stage.row_groups(model.weights, {"embedding.weight": range(model.architecture.vocabulary_size)})
+    rows = {name: range(len(model.weights[name])) for name in matching(list(model.weights), "embedding")}
+    groups = stage.row_groups(model.weights, rows)
     with open_model(path) as file:
         assert size == path.stat().st_size
         assert set(file.matrices) == set(groups)

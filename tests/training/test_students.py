@@ -78,7 +78,7 @@ def test_the_training_text_may_consist_of_several_files(folder: Path) -> None:
     alone = load_corpus(configured(folder, data=vocabulary).data, folder / "a.model")
     both = configured(folder, '["train.en", "more.en"]', '["train.up", "more.up"]', vocabulary)
     corpus = load_corpus(both.data, folder / "b.model")
-    encode = alone.vocabulary.encode
+    encode = alone.vocabularies.source.encode
     assert corpus.training == [
         *alone.training,
         (encode("red house"), encode("RED HOUSE")),
@@ -93,7 +93,7 @@ def test_the_vocabulary_is_learnt_from_all_files(folder: Path) -> None:
     (folder / "more.en").write_text("zebra quiz\n" * 50)
     (folder / "more.up").write_text("ZEBRA QUIZ\n" * 50)
     both = configured(folder, '["train.en", "more.en"]', '["train.up", "more.up"]', "vocabulary_size = 64")
-    vocabulary = load_corpus(both.data, folder / "b.model").vocabulary
+    vocabulary = load_corpus(both.data, folder / "b.model").vocabularies.source
     assert vocabulary.decode(vocabulary.encode("zebra quiz")) == "zebra quiz"
 
 
@@ -122,7 +122,7 @@ def test_the_vocabulary_may_be_a_run_a_file_or_a_model(folder: Path, form: str) 
     pack_run(folder / "run", "float32", folder / "packed.pocketmt")
     data = configured(folder, data=f'vocabulary = "{form}"').data
     expected = (folder / "run" / "vocabulary.model").read_bytes()
-    assert load_corpus(data, folder / "a.model").vocabulary.model == expected
+    assert load_corpus(data, folder / "a.model").vocabularies.source.model == expected
     assert (folder / "a.model").read_bytes() == expected
 
 
@@ -163,7 +163,7 @@ def test_distillation_reduces_the_divergence_from_the_teacher(folder: Path) -> N
     for name, tensor in results[0].items():
         assert torch.allclose(tensor, results[1][name], atol=1e-5), name
     opened = AnyModel(str(folder / "run"))
-    teacher, vocabulary = opened.network(), opened.vocabulary
+    teacher, vocabulary = opened.network(), opened.vocabularies.source
     pairs = load_corpus(configuration.data, folder / "a.model").training
     batch = make_batch(pairs[:16], teacher.architecture, "cpu")
     torch.manual_seed(3)  # The seed of the run.

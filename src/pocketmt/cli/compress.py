@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pocketmt.cli.endings import quoted, show_model_file
-from pocketmt.cli.options import FILE, FileSize, FiniteRange, check_run, entropy_coding_option
+from pocketmt.cli.options import FILE, FileSize, FiniteRange, check_model, entropy_coding_option
 from pocketmt.progress import ProgressLine
 
 if TYPE_CHECKING:
@@ -41,8 +41,8 @@ def _show_recipe(recipe: "Recipe") -> None:
     click.echo(f"    {recipe.description}" + (f" [{recipe.paper}]" if recipe.paper else ""))
 
 
-@click.command(short_help="Compress a trained model by a recipe.")
-@click.argument("run", type=FILE)
+@click.command(short_help="Compress a model by a recipe.")
+@click.argument("model")
 @click.argument("recipe", required=False)
 @click.option("--output", "-o", type=FILE, default=None, help="The model file to write (*.pocketmt).")
 @click.option(
@@ -55,14 +55,15 @@ def _show_recipe(recipe: "Recipe") -> None:
     "--configuration",
     type=FILE,
     default=None,
-    help="Training configuration whose text and settings replace those of RUN.",
+    help="Training configuration whose text and settings replace those of MODEL.",
 )
 @click.option(
     "--source-text",
+    "--text",
     type=FILE,
     default=None,
-    help="Plain source text. The compressed model learns from the uncompressed model's translations of it "
-    "(see the guide to distillation).",
+    help="Plain source text. The uncompressed model translates it. The compressed model learns from the translations, "
+    "and is scored on some of them if there is no other text.",
 )
 @click.option(
     "--target-size",
@@ -106,7 +107,7 @@ def _show_recipe(recipe: "Recipe") -> None:
     help="List the built-in recipes and exit.",
 )
 def compress(
-    run: Path,
+    model: str,
     recipe: str | None,
     output: Path | None,
     folder: Path | None,
@@ -121,11 +122,13 @@ def compress(
     licence: str,
     description: str,
 ) -> None:
-    """Compress the model of RUN by RECIPE, a TOML file or the name of a built-in recipe (see --list).
+    """Compress MODEL by RECIPE, a TOML file or the name of a built-in recipe (see --list).
 
-    RUN is a folder that `pocketmt train` wrote. With --target-size or --tolerated-loss, schemes and bits are chosen by
-    the rise of the validation loss when each part of the model is quantized. The model is then retrained on its
-    training text to reproduce its earlier output.
+    MODEL is a folder that `pocketmt train` wrote, a model file (*.pocketmt), such as one that `pocketmt import` wrote,
+    or the name of a bundled model. A model file says nothing of training text: give plain text by --source-text.
+
+    With --target-size or --tolerated-loss, schemes and bits are chosen by the rise of the validation loss when each
+    part of the model is quantized. The model is then retrained on its text to reproduce its earlier output.
 
     With --folder and without --output, no model file is written: the scores are in the folder's log.jsonl. Recipes that
     quantize activations in a way that model files do not support can only be run like this.
@@ -139,9 +142,10 @@ def compress(
       pocketmt compress runs/captions log4-distilled --output captions4.pocketmt
       pocketmt compress runs/captions log4-word-and-sequence-distilled --source-text news.en --output news4.pocketmt
       pocketmt compress runs/captions --target-size 900kB --output captions-900kB.pocketmt
+      pocketmt compress opus-en-de.pocketmt log4-distilled --text news.en --output opus4.pocketmt
     """
-    _check_usage(recipe, target_size, tolerated_loss, updates, source_text)
-    check_run(run)
+    _check_usage(recipe, target_size, tolerated_loss, updates)
+    check_model(model)
     work = _work_folder(folder, output, recipe, for_file=bool(entropy_coding or licence or description))
     from pocketmt.training.configuration import read_configuration
 
@@ -151,7 +155,7 @@ def compress(
     from pocketmt.compression.run import CompressionTask
 
     task = CompressionTask(
-        run=run,
+        run=model,
         folder=work,
         configuration=resolved,
         source_text=source_text,
@@ -172,14 +176,11 @@ def _check_usage(
     size: int | None,
     loss: float | None,
     updates: int | None,
-    source_text: Path | None,
 ) -> None:
     if (recipe is not None) + (size is not None) + (loss is not None) != 1:
         raise click.UsageError("Give one of RECIPE, --target-size and --tolerated-loss.")
     if recipe is not None and updates is not None:
         raise click.UsageError("--updates goes with --target-size or --tolerated-loss: a recipe sets its updates.")
-    if recipe is None and source_text is not None:
-        raise click.UsageError("--source-text goes with RECIPE.")
 
 
 def _work_folder(folder: Path | None, output: Path | None, recipe: str | None, for_file: bool) -> Path:

@@ -10,6 +10,7 @@ import pocketmt
 from pocketmt.atomic_file import DISK_ERRORS
 from pocketmt.cli.benchmark import benchmark
 from pocketmt.cli.clean import clean
+from pocketmt.cli.compare import compare
 from pocketmt.cli.compress import compress
 from pocketmt.cli.distill import distill
 from pocketmt.cli.evaluate import evaluate
@@ -54,6 +55,7 @@ for _command in (
     compress,
     shortlist,
     sensitivity,
+    compare,
     evaluate,
     benchmark,
 ):

@@ -123,6 +123,16 @@ def check_run(run: Path) -> None:
         raise DataError(f"{run}: no such folder: give the folder of a run, which `pocketmt train` writes")
 
 
+def check_model(name: str) -> None:
+    """Check, before PyTorch is loaded, that a name may be a run's folder, a model file or a bundled model.
+
+    Raises ModelFileError if not.
+    """
+    from pocketmt.engine.bundled import resolve_model
+
+    resolve_model(name)
+
+
 def warn_of_languages(languages: Iterable[str]) -> None:
     """Warn on stderr of codes that no language has."""
     for message in dict.fromkeys(filter(None, map(language_warning, languages))):

@@ -1,15 +1,16 @@
 """pocketmt sensitivity: loss of quality of each part of a model at low bit widths."""
 
+import tempfile
 from pathlib import Path
 
 import click
 
-from pocketmt.cli.options import FILE, PICTURE_SUFFIXES, check_picture, check_run, json_option
+from pocketmt.cli.options import FILE, PICTURE_SUFFIXES, check_model, check_picture, json_option
 from pocketmt.progress import ProgressLine
 
 
 @click.command(short_help="Measure how much each part of a model loses at low bit widths.")
-@click.argument("run", type=FILE)
+@click.argument("model")
 @click.option("--scheme", default="binary", show_default=True, help="Quantization scheme to try.")
 @click.option("--option", "options", multiple=True, metavar="NAME=VALUE", help="Option of the scheme. May be repeated.")
 @click.option("--bits", default="4,3,2,1", show_default=True, help="Bit widths to try, separated by commas.")
@@ -20,11 +21,19 @@ from pocketmt.progress import ProgressLine
     help="Validation sentences to score, from the first (default: all).",
 )
 @click.option(
+    "--source-text",
+    "--text",
+    type=FILE,
+    default=None,
+    help="Plain source text, whose translations by MODEL are scored in place of its validation text.",
+)
+@click.option(
     "--picture", type=FILE, default=None, help=f"Also draw the scores into this file ({', '.join(PICTURE_SUFFIXES)})."
 )
 @json_option
 def sensitivity(
-    run: Path,
+    model: str,
+    source_text: Path | None,
     scheme: str,
     options: tuple[str, ...],
     bits: str,
@@ -34,28 +43,34 @@ def sensitivity(
 ) -> None:
     """Measure how much quality each part of a model loses at low bit widths, without retraining.
 
-    RUN is a folder that `pocketmt train` wrote. One part of its model at a time is quantized, and the model is scored
-    on the validation text. The scores help to choose the bits of a recipe.
+    MODEL is a folder that `pocketmt train` wrote, a model file or the name of a bundled model. One part of it at a time
+    is quantized, and the model is scored on the validation text. The scores help to choose the bits of a recipe.
 
     Requires pip install 'pocketmt[train]'.
 
     \b
     Examples:
       pocketmt sensitivity runs/captions --picture sensitivity.svg
+      pocketmt sensitivity opus-en-de.pocketmt --text news.en
       pocketmt sensitivity runs/captions --scheme binary --option method=greedy --sentences 200 --json
     """
     bit_widths = _parse_bit_widths(bits)
     scheme_options = dict(_parse_option(option) for option in options)
     if picture is not None:
         check_picture(picture)
-    check_run(run)
+    check_model(model)
     from pocketmt.compression.choosing.sensitivity import measure_sensitivity
+    from pocketmt.compression.texts import translated_text
     from pocketmt.evaluation.records import to_json
     from pocketmt.evaluation.sensitivity import draw_sensitivity, sensitivity_table
-    from pocketmt.training.trained_model import read_trained_model
+    from pocketmt.packing.decoded import read_model
 
     progress = ProgressLine("scored", "networks").update
-    found = measure_sensitivity(read_trained_model(run), scheme, scheme_options, bit_widths, sentences, progress)
+    trained, corpus = read_model(model), None
+    if source_text is not None:
+        with tempfile.TemporaryDirectory() as folder:
+            corpus = translated_text(trained, source_text, Path(folder), ProgressLine("translated", "lines").update)
+    found = measure_sensitivity(trained, scheme, scheme_options, bit_widths, sentences, progress, corpus)
     click.echo(to_json(found) if as_json else sensitivity_table(found))
     if found.is_noise:
         click.echo(

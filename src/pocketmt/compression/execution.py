@@ -13,14 +13,12 @@ from pocketmt.compression.plan import Plan
 from pocketmt.compression.stage import StageRun
 from pocketmt.compression.stage_context import CompressionProgress, StageContext, TrainingDefaults, piece_counts
 from pocketmt.compression.stage_result import StageResult, load_result
-from pocketmt.compression.teacher_translations import Teacher, TranslationProgress
-from pocketmt.compression.texts import Texts, parallel_text, with_translations
+from pocketmt.compression.teacher_translations import TranslationProgress
+from pocketmt.compression.texts import Texts, parallel_text, teacher_of, with_translations
 from pocketmt.errors import DataError
 from pocketmt.models.networks import make_network
-from pocketmt.packing.model_source import start_engine
 from pocketmt.quantization.row_groups import RowGroup
 from pocketmt.recipes.schema import Recipe, extendable_updates, lasting_recipe
-from pocketmt.text.vocabulary import Vocabulary
 from pocketmt.training.checkpoints import load_checkpoint
 from pocketmt.training.configuration import Configuration, lasting_settings
 from pocketmt.training.reporter import Reporter
@@ -73,20 +71,12 @@ def execute(
         ConfigurationError: the folder holds another compression.
         DataError: text that cannot be used, or none where the recipe needs text.
     """
-    corpus = parallel_text(model.configuration, model.vocabulary_file, plan, source_text)
+    corpus = parallel_text(model, plan, source_text)
     text_digest = None if source_text is None else hash_lines(source_text)
     fingerprint = RunFingerprint(plan.recipe, model.digest, model.configuration, text_digest)
     folder.mkdir(parents=True, exist_ok=True)
     _record(fingerprint, folder)
-    teacher = Teacher(
-        model.digest,
-        Vocabulary.from_file(model.vocabulary_file),
-        model.configuration,
-        partial(start_engine, model),
-        folder / "translations",
-        translated,
-    )
-    texts = with_translations(corpus, plan, source_text, teacher)
+    texts = with_translations(corpus, plan, source_text, teacher_of(model, folder, translated))
     defaults = TrainingDefaults()
     if model.configuration is not None:
         # The run's own precision was for its own training; a recipe says the precision of its stages.

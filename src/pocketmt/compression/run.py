@@ -1,4 +1,4 @@
-"""From the folder of a training run to a compressed model file."""
+"""From a trained model to a compressed model file."""
 
 import dataclasses
 from contextlib import AbstractContextManager
@@ -16,12 +16,13 @@ from pocketmt.compression.pruning.sublayers import architecture_of
 from pocketmt.compression.teacher_translations import TranslationProgress
 from pocketmt.packing.activation_ranges import check_storable
 from pocketmt.packing.contents import FLOAT32, PackingOptions, TrainedRanges, contents_of
+from pocketmt.packing.decoded import read_model
 from pocketmt.packing.model_file import pack
 from pocketmt.recipes.schema import Recipe
 from pocketmt.training.configuration import Configuration
 from pocketmt.training.run_folder import run_folder
 from pocketmt.training.steps import DivergedError
-from pocketmt.training.trained_model import TrainedModel, read_trained_model
+from pocketmt.training.trained_model import TrainedModel
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,7 +30,7 @@ class CompressionTask:
     """A model to compress, and what is asked for besides its recipe.
 
     Attributes:
-        run: folder of the training run, whose best weights are compressed.
+        run: folder of a training run, whose best weights are compressed, a model file, or the name of a bundled model.
         folder: where the compression is logged and resumes.
         configuration: whose text and settings are used; None: the run's own.
         source_text: plain text, as of `execute`.
@@ -40,7 +41,7 @@ class CompressionTask:
         maximum_size: of the model file in bytes; None: no limit.
     """
 
-    run: Path
+    run: Path | str
     folder: Path
     configuration: Configuration | None = None
     source_text: Path | None = None
@@ -51,8 +52,8 @@ class CompressionTask:
     maximum_size: int | None = None
 
     def read_model(self) -> TrainedModel:
-        """Return the trained model with the configuration to use; raises as `read_trained_model` does."""
-        model = read_trained_model(self.run)
+        """Return the trained model with the configuration to use; raises as `read_model` does."""
+        model = read_model(str(self.run))
         if self.configuration is None:
             return model
         return dataclasses.replace(model, configuration=self.configuration)
@@ -85,7 +86,7 @@ def compress_run(task: CompressionTask, recipe: Recipe, output: Path) -> int:
 def compress_in_folder(task: CompressionTask, recipe: Recipe, output: Path) -> int:
     """Do what `compress_run` does in a folder that is locked.
 
-    Raises as `read_trained_model`, `make_plan`, `execute` and `pack` do; ConfigurationError, before any work starts,
+    Raises as `read_model`, `make_plan`, `execute` and `pack` do; ConfigurationError, before any work starts,
     where a model file cannot hold the result; OversizedError, with nothing written, where the file is too large.
     """
     check_outcome(recipe)
@@ -112,7 +113,7 @@ def compress_in_folder(task: CompressionTask, recipe: Recipe, output: Path) -> i
 def score_run(task: CompressionTask, recipe: Recipe) -> dict[str, float]:
     """Run a recipe on the best weights of a run without packing; returns the scores of the best validation.
 
-    Raises as `read_trained_model`, `make_plan` and `execute` do, and LockedError as `compress_run` does.
+    Raises as `read_model`, `make_plan` and `execute` do, and LockedError as `compress_run` does.
     """
     model = task.read_model()
     plan = make_plan(recipe, model.architecture)

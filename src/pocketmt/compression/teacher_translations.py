@@ -9,7 +9,7 @@ from typing import Final
 from pocketmt.engine import Translator
 from pocketmt.errors import DataError
 from pocketmt.text.cleaning import Cleaning
-from pocketmt.text.vocabulary import Vocabulary
+from pocketmt.text.vocabulary import Vocabularies
 from pocketmt.training.configuration import Configuration
 from pocketmt.training.data import Corpus, Pair, clean_pairs, encode_pairs, make_cleaning
 from pocketmt.training.translations import TextPair, translate_text
@@ -34,24 +34,24 @@ class Teacher:
     def __init__(
         self,
         digest: str,
-        vocabulary: Vocabulary,
+        vocabularies: Vocabularies,
         configuration: Configuration | None,
         start_engine: Callable[[Path, int], Translator],
         folder: Path,
         progress: TranslationProgress,
     ) -> None:
-        """Take the model's digest, vocabulary and configuration, and what starts the engine with it.
+        """Take the model's digest, vocabularies and configuration, and what starts the engine with it.
 
         Args:
             digest: of the model's weights; translations of another model are not taken over.
-            vocabulary: of the model.
+            vocabularies: of the model.
             configuration: of its training, which says what is cleaned; None: empty and overlong lines.
             start_engine: file for a packed model, and workers -> translator.
             folder: where translations are kept.
             progress: told how many lines of a text are translated, of how many.
         """
         self.digest = digest
-        self.vocabulary = vocabulary
+        self.vocabularies = vocabularies
         self.configuration = configuration
         self.folder = folder
         self.progress = progress
@@ -68,14 +68,14 @@ class Teacher:
         languages = None if self.configuration is None else self.configuration.data.languages
         identity: dict[str, str | int] = {"model": self.digest, "beam_size": BEAM_SIZE}
         pairs = translate_text(text, self.folder / name, self._translate, identity, self.progress, languages=languages)
-        kept = list(clean_pairs(pairs, self.cleaning, self.vocabulary))
+        kept = list(clean_pairs(pairs, self.cleaning, self.vocabularies))
         if not kept:
             raise DataError(f"{text}: none of its lines has a usable translation by the model: give other text")
         return kept
 
     def pairs(self, text: Path, name: str) -> list[Pair]:
         """Return the same as piece ids."""
-        return encode_pairs(self.texts(text, name), self.vocabulary)
+        return encode_pairs(self.texts(text, name), self.vocabularies)
 
     def translate_corpus(self, source_text: Path | None) -> Translations:
         """Translate the source sides of the configuration's text, and plain source text, if any.
@@ -101,10 +101,10 @@ class Teacher:
             raise DataError(f"{source_text}: at least two lines are needed, one to learn from and one to validate by")
         count = max(1, min(MOST_HELD_OUT, len(texts) // 10))
         held_out = {index * len(texts) // count for index in range(count)}
-        pairs = encode_pairs(texts, self.vocabulary)
+        pairs = encode_pairs(texts, self.vocabularies)
         validation = [pairs[index] for index in sorted(held_out)]
         return Corpus(
-            vocabulary=self.vocabulary,
+            vocabularies=self.vocabularies,
             training=[pair for index, pair in enumerate(pairs) if index not in held_out],
             validation_sources=[source for source, _ in validation],
             validation_references=[texts[index][1] for index in sorted(held_out)],

@@ -1,15 +1,17 @@
 """Text that a compression learns from: the model's own, the uncompressed model's translations, or both."""
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from pocketmt.compression.plan import Plan
-from pocketmt.compression.teacher_translations import Teacher, Translations
+from pocketmt.compression.teacher_translations import Teacher, TranslationProgress, Translations
 from pocketmt.errors import ConfigurationError, DataError
+from pocketmt.packing.model_source import start_engine
 from pocketmt.recipes.schema import SEQUENCE_OBJECTIVES
 from pocketmt.text.corpus import read_lines
-from pocketmt.training.configuration import Configuration
-from pocketmt.training.data import Corpus, load_corpus
+from pocketmt.training.data import Corpus, corpus_for
+from pocketmt.training.trained_model import TrainedModel
 
 
 @dataclass(frozen=True)
@@ -25,30 +27,27 @@ class Texts:
     translations: Translations | None
 
 
-def parallel_text(
-    configuration: Configuration | None, vocabulary_file: Path, plan: Plan, source_text: Path | None
-) -> Corpus | None:
-    """Load the text of the model's own configuration; None if it has none and needs none.
+def parallel_text(model: TrainedModel, plan: Plan, source_text: Path | None) -> Corpus | None:
+    """Load the text of a model's own configuration; None if it has none and needs none.
 
     Raises:
         DataError: it has none, and no plain text replaces it, or the plain text is blank or cannot be read.
         ConfigurationError: plain text is given, but no stage learns from it.
     """
-    if source_text is not None and not any(line.strip() for line in read_lines(source_text)):
-        raise DataError(f"{source_text}: every line is empty: give other text")
+    if source_text is not None:
+        _check_text(source_text)
     needed = plan.needs_text and source_text is None
     corpus = None
-    if configuration is not None:
+    if model.configuration is not None:
         try:
-            corpus = load_corpus(configuration.data, vocabulary_file)
+            corpus = corpus_for(model.configuration.data, model.vocabularies)
         except DataError:
             if needed:
                 raise
     elif needed:
         raise DataError(
-            f"{vocabulary_file.parent} holds no configuration.json, and the recipe needs text, to retrain, "
-            "to estimate ranges or to count words: give a training configuration, or plain text by "
-            "--source-text"
+            f"{model.name}: no training text is known, and the recipe needs text, to retrain, to estimate ranges or to "
+            "count words: give plain text by --source-text, or a training configuration by --configuration"
         )
     if source_text is not None and not (plan.learns_from_translations or (corpus is None and plan.needs_text)):
         objectives = " or ".join(SEQUENCE_OBJECTIVES)
@@ -57,6 +56,23 @@ def parallel_text(
             "choose another recipe, or leave the text out"
         )
     return corpus
+
+
+def teacher_of(model: TrainedModel, folder: Path, progress: TranslationProgress) -> Teacher:
+    """Return the uncompressed model as a teacher, which keeps its translations in a folder of `folder`."""
+    engine = partial(start_engine, model)
+    return Teacher(model.digest, model.vocabularies, model.configuration, engine, folder / "translations", progress)
+
+
+def translated_text(
+    model: TrainedModel, source_text: Path, folder: Path, progress: TranslationProgress = lambda done, total: None
+) -> Corpus:
+    """Return plain source text with the model's translations, some lines of it held out for validation.
+
+    Raises as `parallel_text` and `Teacher.corpus_of_plain_text` do.
+    """
+    _check_text(source_text)
+    return teacher_of(model, folder, progress).corpus_of_plain_text(source_text)
 
 
 def with_translations(corpus: Corpus | None, plan: Plan, source_text: Path | None, teacher: Teacher) -> Texts:
@@ -68,3 +84,8 @@ def with_translations(corpus: Corpus | None, plan: Plan, source_text: Path | Non
         corpus = teacher.corpus_of_plain_text(source_text)
         return Texts(corpus, Translations(corpus.training, corpus.validation))
     return Texts(corpus, teacher.translate_corpus(source_text) if plan.learns_from_translations else None)
+
+
+def _check_text(source_text: Path) -> None:
+    if not any(line.strip() for line in read_lines(source_text)):
+        raise DataError(f"{source_text}: every line is empty: give other text")

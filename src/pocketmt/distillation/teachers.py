@@ -20,7 +20,7 @@ from pocketmt.models.network import TranslationNetwork
 from pocketmt.models.search import Hypothesis as TokenHypothesis
 from pocketmt.models.search import translate_by_ensemble
 from pocketmt.packing.model_source import AnyModel
-from pocketmt.text.vocabulary import Vocabularies, Vocabulary
+from pocketmt.text.vocabulary import Vocabulary
 
 PACKED_TEACHER: Final = "teacher.pocketmt"  # The model of a run as a file, in the folder of the distillation.
 # The n best translations of each line.
@@ -33,7 +33,7 @@ class Teachers:
     Attributes:
         models: the teachers.
         languages: "source" and "target", the same for all teachers.
-        vocabulary: vocabulary of all teachers.
+        vocabularies: of all teachers.
         beam_size: number of hypotheses of the search.
         n_best: number of translations among which references choose.
     """
@@ -60,9 +60,9 @@ class Teachers:
                 f"the {n_best} best translations need a beam of at least {n_best}, not {beam_size}"
             )
         self.models = [AnyModel(name) for name in names]
-        self.languages, self.vocabulary = self.models[0].languages, self.models[0].vocabulary
+        self.languages, self.vocabularies = self.models[0].languages, self.models[0].vocabularies
         for model in self.models[1:]:
-            if model.vocabulary.model != self.vocabulary.model:
+            if model.vocabularies.stored != self.vocabularies.stored:
                 raise DataError(
                     f"{model.name}: its vocabulary is not that of {names[0]}: train the teachers of an ensemble with "
                     "the same vocabulary ([data] vocabulary)"
@@ -96,16 +96,16 @@ class Teachers:
             return partial(translator.translate_n_best, beam_size=self.beam_size, check=False)
         torch.set_num_threads(self._workers)
         defaults = self.languages["source"], self.languages["target"]
-        languages = ModelLanguages(defaults, None, Vocabularies(self.vocabulary, self.vocabulary))
+        languages = ModelLanguages(defaults, None, self.vocabularies)
         divider = LineDivider(
-            self.vocabulary,
+            self.vocabularies.source,
             languages,
             longest_segment=LONGEST_SEGMENT,
             longest_sentence=LONGEST_SENTENCE,
         )
         chosen = languages.choose(None, None)
         divide = partial(divider.divide, languages=chosen, split=self.models[0].unit == DEFAULT_UNIT)
-        ensemble = Ensemble([model.network() for model in self.models], self.vocabulary, divide)
+        ensemble = Ensemble([model.network() for model in self.models], self.vocabularies.target, divide)
         return partial(ensemble.translate_n_best, beam_size=self.beam_size)
 
 
@@ -118,7 +118,7 @@ class Ensemble:
         vocabulary: Vocabulary,
         divide: Callable[[str], DividedLine],
     ) -> None:
-        """Take networks in evaluation mode, which may differ in size, their vocabulary, and the division of lines."""
+        """Take networks in evaluation mode, which may differ in size, their target vocabulary, and a line divider."""
         self._networks = networks
         self._vocabulary = vocabulary
         self._divide = divide

@@ -243,14 +243,30 @@ class Translator:
             raise TypeError("sources must be a list of lists of piece ids, which are integers from 0") from error
         return [search.shown(hypotheses[0][0]) for hypotheses in pending.result()]
 
+    def network_ids(self, line: str, **options: Unpack[TranslationOptions]) -> list[tuple[list[int], list[int]]]:
+        """Return the source and the best translation of each sentence of a line as piece ids, as `logits` takes them.
+
+        They have the pieces of languages that texts do not show. Raises as `translate` does.
+        """
+        search = self._check(options)
+        divided = self._divider.divide(check_text(line, "line"), search.languages, split=search.split)
+        sources = [[*divided.prefix, *ids] for ids in divided.sentences]
+        terms = search.terms_of(divided.sentence_texts)
+        results = self._model.submit(sources, search.native, search.prefixes([len(sources)]), terms).result()
+        return [(source, hypotheses[0][0]) for source, hypotheses in zip(sources, results, strict=True)]
+
     def logits(self, source: Sequence[int], target: Sequence[int]) -> list[list[float]]:
         """Return teacher-forced logits after bos and each id of `target`: `[len(target) + 1][vocabulary size]`.
 
         Raises EngineError if an id is out of range.
         """
-        values = array("f", self._model.logits(source, target))
+        values = self.flat_logits(source, target)
         size = len(self._vocabularies.target)
         return [values[start : start + size].tolist() for start in range(0, len(values), size)]
+
+    def flat_logits(self, source: Sequence[int], target: Sequence[int]) -> "array[float]":
+        """Return `logits` as one array of `(len(target) + 1) * vocabulary size` float32 numbers."""
+        return array("f", self._model.logits(source, target))
 
     def _translate_chunks(self, chunks: Iterable[Sequence[str]], ahead: int, search: Search) -> Iterator[list[str]]:
         pending: deque[PendingLines] = deque()

@@ -220,6 +220,6 @@ def _range_tensors(ranges: StoredActivationRanges, architecture: Architecture) -
     if not architecture.supports_quantized_activations:
         raise ModelFileError(
             "manifest: activations: a Transformer alone has such ranges, with a decoder of self-attention, no tied "
-            "layers, and as many heads in each layer"
+            "layers, as many heads in each layer, and no field at another value than its default"
         )
     return ranges.tensors(architecture)

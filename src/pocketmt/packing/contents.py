@@ -74,4 +74,4 @@ def contents_of(model: TrainedModel, schemes: Schemes, **metadata: Any) -> Model
     """Return the contents of a file with the weights of a run; `metadata` are further fields of `ModelMetadata`."""
     source, target = model.languages["source"], model.languages["target"]
     about = ModelMetadata(source_language=source, target_language=target, unit=model.unit, **metadata)
-    return ModelContents(model.weights, model.architecture, model.vocabulary_file.read_bytes(), schemes, about)
+    return ModelContents(model.weights, model.architecture, model.vocabularies.stored, schemes, about)

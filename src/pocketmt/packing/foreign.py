@@ -16,7 +16,7 @@ from pocketmt.model_file.activations.activation_quantization import (
     activation_scale_name,
 )
 from pocketmt.model_file.shortlist_encoding import Shortlist, decode_shortlist, listed_sides
-from pocketmt.packing.reference.network import decoded_matrix
+from pocketmt.packing.decoded import DecodedParameters
 from pocketmt.packing.reference.stored_rows import read_tensor
 
 
@@ -25,16 +25,15 @@ def foreign_model_of(file: ModelFile) -> ForeignModel:
 
     Matrices of uniform codes keep them; others, and quantized vectors, are decoded to float32; the notes say so.
     """
-    shapes = file.architecture.parameter_shapes()
-    grouped = {vector: (name, row) for name, rows in file.vector_groups.items() for row, vector in enumerate(rows)}
+    parameters = DecodedParameters(file)
     manifest: dict[str, Any] = file.manifest
     return ForeignModel(
         architecture=file.architecture,
         tensors={
             name: _coded(file, name, shape)
             if _has_uniform_codes(file, name)
-            else ForeignTensor(shape, partial(_blocks, file, name, grouped.get(name)))
-            for name, shape in shapes.items()
+            else ForeignTensor(shape, partial(_blocks, parameters, name))
+            for name, shape in file.architecture.parameter_shapes().items()
         },
         vocabularies=file.stored_vocabularies(),
         metadata=ForeignMetadata(
@@ -89,14 +88,8 @@ def _shortlist(file: ModelFile) -> Shortlist | None:
     return decode_shortlist(content, stored, listed_sides(file.architecture))
 
 
-def _blocks(file: ModelFile, name: str, grouped: tuple[str, int] | None) -> Iterator[Float32]:
-    if grouped is not None:
-        group, row = grouped
-        yield decoded_matrix(file, group)[row].numpy()
-    elif name in file.matrices:
-        yield decoded_matrix(file, name).numpy()
-    else:
-        yield read_tensor(file, name).numpy()
+def _blocks(parameters: DecodedParameters, name: str) -> Iterator[Float32]:
+    yield parameters[name].numpy()
 
 
 def _notes(file: ModelFile) -> tuple[str, ...]:

@@ -11,7 +11,6 @@ from pocketmt.models.network import TranslationNetwork
 from pocketmt.packing.contents import FLOAT32, contents_of
 from pocketmt.packing.model_file import pack
 from pocketmt.packing.reference.network import load_reference
-from pocketmt.text.vocabulary import Vocabulary
 from pocketmt.training.trained_model import TrainedModel, read_trained_model
 
 
@@ -20,7 +19,7 @@ class AnyModel:
 
     Attributes:
         name: as it was given.
-        vocabulary: of the model.
+        vocabularies: of the model.
         languages: "source" and "target".
         unit: what it translates at once, see `pocketmt.model_file.manifest.UNITS`.
     """
@@ -31,12 +30,12 @@ class AnyModel:
         self._run: TrainedModel | None = None
         if Path(name).is_dir():
             self._run = read_trained_model(Path(name))
-            self.vocabulary = Vocabulary.from_file(self._run.vocabulary_file)
+            self.vocabularies = self._run.vocabularies
             self.languages, self.unit = self._run.languages, self._run.unit
             return
         self._file = resolve_model(name)
         with open_model(self._file) as file:
-            self.vocabulary = Vocabulary(file.vocabulary())
+            self.vocabularies = file.vocabularies()
             self.languages = {"source": file.source_language, "target": file.target_language}
             self.unit = file.unit
 

@@ -86,7 +86,11 @@ class CleaningReport:
 
 
 def clean(
-    pairs: Iterable[Pair], cleaning: Cleaning, report: CleaningReport, split: Split = str.split
+    pairs: Iterable[Pair],
+    cleaning: Cleaning,
+    report: CleaningReport,
+    split: Split = str.split,
+    target_split: Split | None = None,
 ) -> Iterator[Pair]:
     """Yield the pairs that pass all rules, unchanged and in order.
 
@@ -97,10 +101,11 @@ def clean(
         cleaning: the rules.
         report: counts the pairs.
         split: splits a normalized line into words, or into pieces for languages written without spaces.
+        target_split: the same for lines of the target; None: `split`.
 
     Raises ConfigurationError, before the first pair is read, if a language is not known.
     """
-    return _clean(pairs, _Rules(cleaning, split), report)
+    return _clean(pairs, _Rules(cleaning, split, target_split or split), report)
 
 
 def _clean(pairs: Iterable[Pair], rules: "_Rules", report: CleaningReport) -> Iterator[Pair]:
@@ -116,9 +121,9 @@ def _clean(pairs: Iterable[Pair], rules: "_Rules", report: CleaningReport) -> It
 class _Rules:
     """Applies the rules, with the letters, language model and hashes of earlier pairs that they need."""
 
-    def __init__(self, cleaning: Cleaning, split: Split) -> None:
+    def __init__(self, cleaning: Cleaning, split: Split, target_split: Split) -> None:
         self.cleaning = cleaning
-        self.split = split
+        self.split, self.target_split = split, target_split
         self.seen: set[bytes] = set()
         self.letters: tuple[Letters, ...] = ()
         self.identification: LanguageIdentification | None = None
@@ -131,7 +136,7 @@ class _Rules:
         """Return the reason to remove a pair of normalized lines; None to keep it."""
         if not source or not target:
             return Reason.EMPTY
-        reason = self._reason_of_words(self.split(source), self.split(target), source == target)
+        reason = self._reason_of_words(self.split(source), self.target_split(target), source == target)
         if reason is not None:
             return reason
         if any(self._lacks_letters(*side) for side in zip((source, target), self.letters, strict=False)):

@@ -156,13 +156,17 @@ class Vocabularies:
         return StoredVocabularies(self.source.stored, None if self.shared else self.target.stored)
 
 
+def shared_vocabulary(vocabulary: Vocabulary) -> Vocabularies:
+    """Return the vocabularies of a model whose sides share one."""
+    return Vocabularies(vocabulary, vocabulary)
+
+
 def load_vocabularies(
     stored: StoredVocabularies, source_ids: SpecialIds = OWN_IDS, target_ids: SpecialIds = OWN_IDS
 ) -> Vocabularies:
     """Load the vocabularies of a model; raises DataError as `Vocabulary` does, naming the side if there are two."""
     if stored.target is None:
-        vocabulary = Vocabulary(stored.source, target_ids)
-        return Vocabularies(vocabulary, vocabulary)
+        return shared_vocabulary(Vocabulary(stored.source, target_ids))
     sides = []
     for name, side, ids in (("source", stored.source, source_ids), ("target", stored.target, target_ids)):
         try:

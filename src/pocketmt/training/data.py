@@ -13,7 +13,7 @@ from pocketmt.models.inputs import decoder_input, encoder_input, pad
 from pocketmt.text.batching import make_batches
 from pocketmt.text.cleaning import Cleaning, CleaningReport, clean
 from pocketmt.text.corpus import read_pairs
-from pocketmt.text.vocabulary import Vocabulary
+from pocketmt.text.vocabulary import Vocabularies, Vocabulary, shared_vocabulary
 from pocketmt.text.vocabulary_training import train_vocabulary
 from pocketmt.training.configuration import Data
 
@@ -34,7 +34,7 @@ class Batch:
 class Corpus:
     """The text of a run."""
 
-    vocabulary: Vocabulary
+    vocabularies: Vocabularies
     training: list[Pair]
     validation_sources: list[list[int]]
     validation_references: list[str]
@@ -53,10 +53,7 @@ def load_corpus(data: Data, vocabulary_file: Path) -> Corpus:
             vocabulary can be learnt.
         ModelFileError: `data` names a damaged model file as its vocabulary.
     """
-    files = data.training_files
-    texts = [pair for source, target in files for pair in read_pairs(source, target, data.languages)]
-    if not texts:
-        raise DataError(f"{_names(files[0])}: empty, there is nothing to train on")
+    texts = _training_texts(data)
     if not vocabulary_file.exists():
         if data.vocabulary is not None:
             vocabulary = read_vocabulary(Path(data.vocabulary))
@@ -64,17 +61,34 @@ def load_corpus(data: Data, vocabulary_file: Path) -> Corpus:
             vocabulary = train_vocabulary((line for pair in texts for line in pair), data.vocabulary_size)
         with atomic_write(vocabulary_file) as stream:
             stream.write(vocabulary.model)
-    vocabulary = Vocabulary.from_file(vocabulary_file)
+    return _encode(data, texts, shared_vocabulary(Vocabulary.from_file(vocabulary_file)))
+
+
+def corpus_for(data: Data, vocabularies: Vocabularies) -> Corpus:
+    """Read the text of a run, and encode it by the vocabularies of a model; raises as `load_corpus` does."""
+    return _encode(data, _training_texts(data), vocabularies)
+
+
+def _training_texts(data: Data) -> list[tuple[str, str]]:
+    files = data.training_files
+    texts = [pair for source, target in files for pair in read_pairs(source, target, data.languages)]
+    if not texts:
+        raise DataError(f"{_names(files[0])}: empty, there is nothing to train on")
+    return texts
+
+
+def _encode(data: Data, texts: Sequence[tuple[str, str]], vocabularies: Vocabularies) -> Corpus:
     report = CleaningReport()
-    training = encode_pairs(clean_pairs(texts, make_cleaning(data), vocabulary, report), vocabulary)
+    training = encode_pairs(clean_pairs(texts, make_cleaning(data), vocabularies, report), vocabularies)
     if not training:
-        raise DataError(f"no pair of {files[0][0]} is left after cleaning ({report}): check the files and the limits")
+        file = data.training_files[0][0]
+        raise DataError(f"no pair of {file} is left after cleaning ({report}): check the files and the limits")
     validation_texts = list(read_pairs(*data.validation_files, data.languages))
     if not validation_texts:
         raise DataError(f"{data.validation_source} is empty: training needs validation text to know when to stop")
-    validation = encode_pairs(validation_texts, vocabulary)
+    validation = encode_pairs(validation_texts, vocabularies)
     return Corpus(
-        vocabulary=vocabulary,
+        vocabularies=vocabularies,
         training=training,
         validation_sources=[source for source, _ in validation],
         validation_references=[target for _, target in validation_texts],
@@ -109,15 +123,18 @@ def make_cleaning(data: Data) -> Cleaning:
 
 
 def clean_pairs(
-    texts: Iterable[tuple[str, str]], cleaning: Cleaning, vocabulary: Vocabulary, report: CleaningReport | None = None
+    texts: Iterable[tuple[str, str]],
+    cleaning: Cleaning,
+    vocabularies: Vocabularies,
+    report: CleaningReport | None = None,
 ) -> Iterator[tuple[str, str]]:
     """Yield the pairs that are suitable for training, and count them in a report; lengths are in pieces."""
-    return clean(texts, cleaning, report or CleaningReport(), vocabulary.encode)
+    return clean(texts, cleaning, report or CleaningReport(), vocabularies.source.encode, vocabularies.target.encode)
 
 
-def encode_pairs(texts: Iterable[tuple[str, str]], vocabulary: Vocabulary) -> list[Pair]:
+def encode_pairs(texts: Iterable[tuple[str, str]], vocabularies: Vocabularies) -> list[Pair]:
     """Return pairs of lines as pairs of token ids."""
-    return [(vocabulary.encode(source), vocabulary.encode(target)) for source, target in texts]
+    return [(vocabularies.source.encode(source), vocabularies.target.encode(target)) for source, target in texts]
 
 
 def batches(

@@ -15,7 +15,7 @@ from pocketmt.model_file.manifest import DEFAULT_UNIT
 from pocketmt.models.network import TranslationNetwork
 from pocketmt.models.networks import make_network
 from pocketmt.text.corpus import read_lines
-from pocketmt.text.vocabulary import Vocabulary
+from pocketmt.text.vocabulary import Vocabularies
 from pocketmt.training.checkpoints import Snapshots, load_checkpoint, save_checkpoint, save_weights
 from pocketmt.training.configuration import Configuration, Training, lasting_settings
 from pocketmt.training.data import Batch, Corpus, load_corpus, read_vocabulary
@@ -55,7 +55,7 @@ class TrainingProgress(Progress):
 class TeacherModel(Protocol):
     """A trained model that a configuration names as its teacher."""
 
-    vocabulary: Vocabulary
+    vocabularies: Vocabularies
 
     def network(self) -> TranslationNetwork:
         """Return the network in evaluation mode."""
@@ -130,7 +130,7 @@ def _open_teacher(configuration: Configuration, open_teacher: OpenTeacher | None
         return None
     assert open_teacher is not None
     teacher = open_teacher(name)
-    if vocabulary is None or read_vocabulary(Path(vocabulary)).model != teacher.vocabulary.model:
+    if vocabulary is None or read_vocabulary(Path(vocabulary)).stored != teacher.vocabularies.source.stored:
         raise DataError(
             f"the vocabulary of the teacher {name} is not that of this run: "
             f"use the teacher's by [data] vocabulary = {name!r}"
@@ -174,7 +174,7 @@ class TrainingRun:
         if data.unit != DEFAULT_UNIT:
             self.about["unit"] = data.unit
         torch.manual_seed(self.settings.seed)
-        architecture = configuration.model.architecture(len(corpus.vocabulary))
+        architecture = configuration.model.architecture(len(corpus.vocabularies.target))
         self.network = make_network(architecture, make_dropouts(configuration.model))
         self.model, self.optimizer = fabric.setup(self.network, make_optimizer(self.network.parameters()))
         self.snapshots = Snapshots(folder / SNAPSHOTS, self.settings.averaged_checkpoints)
@@ -204,7 +204,7 @@ class TrainingRun:
         """Train until the run is finished."""
         start: dict[str, Any] = {"pairs": len(self.corpus.training), "left_out": self.corpus.left_out}
         if self.progress.update == 0:
-            self.reporter.event("start", 0, vocabulary=len(self.corpus.vocabulary), **start)
+            self.reporter.event("start", 0, vocabulary=len(self.corpus.vocabularies.target), **start)
         loop = TrainingLoop(
             fabric=self.fabric,
             model=self.model,

@@ -16,6 +16,7 @@ from pocketmt.model_file.architecture import Architecture, architecture_from_jso
 from pocketmt.model_file.manifest import DEFAULT_UNIT
 from pocketmt.models.network import TranslationNetwork
 from pocketmt.models.networks import make_network
+from pocketmt.text.vocabulary import Vocabularies, Vocabulary, shared_vocabulary
 from pocketmt.training.checkpoints import Weights, load_weights
 from pocketmt.training.configuration import Configuration
 from pocketmt.training.earlier_versions import decode_settings
@@ -23,16 +24,17 @@ from pocketmt.training.earlier_versions import decode_settings
 
 @dataclass(frozen=True)
 class TrainedModel:
-    """The best weights of a run, with their architecture and how they were trained."""
+    """A trained model in full precision, with its architecture and how it was trained."""
 
+    name: str  # As it was given: the folder of a run, a model file or a bundled name.
     weights: Weights
     architecture: Architecture
     languages: dict[str, str]  # "source" and "target".
     unit: str  # What the model translates at once, as `pocketmt.model_file.manifest.UNITS` names it.
     training: dict[str, Any]  # Update, scores and other facts about the training.
-    vocabulary_file: Path
-    configuration: Configuration | None  # None if the folder holds none.
-    digest: str  # Hexadecimal SHA-256 of the weights file.
+    vocabularies: Vocabularies
+    configuration: Configuration | None  # None if the folder holds none, and for a model file.
+    digest: str  # Hexadecimal SHA-256 of the file of weights.
 
     def network(self, replaced: Mapping[str, Tensor] = MappingProxyType({})) -> TranslationNetwork:
         """Return the network in evaluation mode; `replaced` holds other values for some of its weights."""
@@ -66,12 +68,13 @@ def read_trained_model(run: Path) -> TrainedModel:
     except ModelFileError as error:
         raise ModelFileError(f"{file}: {error}") from error
     return TrainedModel(
+        name=str(run),
         weights=weights,
         architecture=architecture,
         languages=metadata["languages"],
         unit=metadata.get("unit", DEFAULT_UNIT),
         training=metadata["training"],
-        vocabulary_file=vocabulary,
+        vocabularies=shared_vocabulary(Vocabulary.from_file(vocabulary)),
         configuration=_configuration(run / "configuration.json"),
         digest=hashlib.sha256(file.read_bytes()).hexdigest(),
     )

@@ -27,7 +27,7 @@ def validate(model: TranslationNetwork, corpus: Corpus, token_budget: int) -> Va
     loss = validation_loss(model, corpus, token_budget)
     model.eval()
     outputs = translate(model, corpus.validation_sources, beam=1, batch_tokens=token_budget)
-    texts = [corpus.vocabulary.decode(output) for output in outputs]
+    texts = [corpus.vocabularies.target.decode(output) for output in outputs]
     bleu = sacrebleu.corpus_bleu(texts, [corpus.validation_references]).score
     model.train()
     return Validation(loss, bleu, texts)

@@ -8,6 +8,7 @@ import pocketmt.compression.choosing.allocation as allocation
 from benchmarks.recipe_files import find_recipe
 from pocketmt.compression.choosing.allocation import Choices, Target, default_retraining, recipe_of_size
 from pocketmt.compression.choosing.budget import least_loss_increase
+from pocketmt.compression.choosing.sensitivity import validation_text
 from pocketmt.compression.choosing.target import compress_run_to
 from pocketmt.compression.run import CompressionTask, compress_run
 from pocketmt.engine import Translator
@@ -26,7 +27,8 @@ def tiny_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def choices(tiny_run: Path) -> Choices:
-    return Choices(read_trained_model(tiny_run), lambda done, total: None, entropy_coding=True)
+    model = read_trained_model(tiny_run)
+    return Choices(model, validation_text(model), lambda done, total: None, entropy_coding=True)
 
 
 def test_counted_bytes_are_those_of_the_file(choices: Choices, tiny_run: Path, tmp_path: Path) -> None:
@@ -46,7 +48,7 @@ def test_counted_bytes_are_those_of_the_file(choices: Choices, tiny_run: Path, t
 
 
 def test_entropy_coding_lowers_the_loss_increase_at_equal_size(choices: Choices) -> None:
-    plain = Choices(choices.model, lambda done, total: None)
+    plain = Choices(choices.model, choices.corpus, lambda done, total: None)
     increases = [
         [least_loss_increase(each.parts, size).loss_increase for size in range(14_000, 30_000, 1_000)]
         for each in (choices, plain)

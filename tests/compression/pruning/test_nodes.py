@@ -21,6 +21,7 @@ from pocketmt.errors import ConfigurationError, DataError
 from pocketmt.model_file import open_model
 from pocketmt.model_file.architecture import TransformerArchitecture
 from pocketmt.model_file.report import inspect_model
+from pocketmt.models.activations import ACTIVATIONS
 from pocketmt.models.inputs import PADDING
 from pocketmt.packing.reference.network import load_reference
 from pocketmt.quantization import fake_quantize
@@ -65,9 +66,10 @@ def left() -> list[int]:
     return [node for node in range(24) if node not in DEAD]
 
 
-@pytest.mark.parametrize("norm", ["pre", "post"])
-def test_maxima_are_of_relu_outputs_at_all_positions_of_the_text(norm: str) -> None:
-    shape = dataclasses.replace(architecture(norm), decoder_layers=2, tied_decoder_layers=True)
+@pytest.mark.parametrize(("norm", "activation"), [("pre", "relu"), ("post", "relu"), ("post", "swish")])
+def test_maxima_are_of_activations_at_all_positions_of_the_text(norm: str, activation: str) -> None:
+    shape = dataclasses.replace(architecture(norm), decoder_layers=2, tied_decoder_layers=True, activation=activation)
+    activate = ACTIVATIONS[activation]()
     network = random_transformer(shape)
     layers = [each for each in prunable_sublayers(shape) if each.is_feed_forward]
     pairs = [([5, 6, 7, 8], [9, 10]), ([11], [12, 13, 14])]
@@ -82,7 +84,7 @@ def test_maxima_are_of_relu_outputs_at_all_positions_of_the_text(norm: str) -> N
         for name, seen in outputs.items():
             tokens = batch.source if name.startswith("encoder") else batch.target_inputs
             text = [(row, column) for row, column in (tokens != PADDING).nonzero().tolist()]
-            highest = torch.stack([output[at].relu() for output in seen for at in text]).amax(dim=0)
+            highest = torch.stack([activate(output[at]) for output in seen for at in text]).amax(dim=0)
             expected[name] = 0.9 * expected[name] + 0.1 * highest if name in expected else highest
     assert found.keys() == expected.keys()
     for name, maxima in found.items():

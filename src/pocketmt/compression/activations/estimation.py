@@ -89,7 +89,8 @@ def plan_activations(
     if not architecture.supports_quantized_activations:
         raise ConfigurationError(
             f"{place}.activations: fully quantized networks are Transformers with self-attention in the decoder, "
-            "untied layers and the same number of heads in all layers: leave [stages.activations] out for this network"
+            "untied layers, the same number of heads in all layers and no options of other programs (an activation, "
+            "other positions, an output bias and so on): leave [stages.activations] out for this network"
         )
     found = _settings(settings, f"{place}.activations")
     if isinstance(settings.bucketed, list):

@@ -10,7 +10,7 @@ from typing import Final
 import msgspec
 
 from pocketmt.compression.choosing.budget import Allocation, Choice, least_loss_increase, least_size, pareto_frontier
-from pocketmt.compression.choosing.sensitivity import validation_text
+from pocketmt.compression.choosing.sensitivity import scoring_tokens, validation_text
 from pocketmt.compression.planning import make_plan
 from pocketmt.compression.stage_context import piece_counts
 from pocketmt.errors import ConfigurationError
@@ -49,6 +49,7 @@ class Choices:
     def __init__(
         self,
         model: TrainedModel,
+        corpus: Corpus,
         progress: Callable[[int, int], None],
         *,
         entropy_coding: bool = False,
@@ -56,12 +57,12 @@ class Choices:
     ) -> None:
         """Quantize each part in each way without retraining, and score the network on validation text.
 
-        With `entropy_coding`, sizes are those of coded files. Raises DataError where the model has no text, and
-        ConfigurationError, before anything is scored, if no file has at most `size` bytes.
+        With `entropy_coding`, sizes are those of coded files. Raises ConfigurationError, before anything is scored, if
+        no file has at most `size` bytes.
         """
         self.model = model
         self.entropy_coding = entropy_coding
-        self.corpus = validation_text(model)
+        self.corpus = corpus
         self.counts = piece_counts(self.corpus, model.architecture)
         self.entries: dict[tuple[str, str], Quantize] = {}
         kinds = kinds_of(model.architecture)
@@ -164,14 +165,16 @@ def choose_recipe(
     folder: Path,
     target: Target,
     progress: Callable[[int, int], None] = lambda done, total: None,
+    make_corpus: Callable[[], Corpus] | None = None,
 ) -> Recipe:
     """Return the recipe of the smallest increase of the loss for a size, or of the smallest size for an increase.
 
     Args:
-        model: with the configuration of its text, on whose validation part choices are scored.
+        model: to compress.
         folder: of the compression; an interrupted one resumes with the recipe that it began with.
         target: what is asked for.
         progress: told how many networks are scored, of how many.
+        make_corpus: returns the text on whose validation part choices are scored; None: that of the configuration.
 
     Raises:
         ConfigurationError: no such recipe exists.
@@ -183,7 +186,8 @@ def choose_recipe(
     begun = _begun(folder / "compression.json")
     if begun is not None and begun.name == name:
         return begun
-    choices = Choices(model, progress, entropy_coding=target.entropy_coding, size=size)
+    corpus = validation_text(model) if make_corpus is None else make_corpus()
+    choices = Choices(model, corpus, progress, entropy_coding=target.entropy_coding, size=size)
     if size is not None:
         return recipe_of_size(choices, name, size, default_retraining(updates))
     assert increase is not None
@@ -278,8 +282,7 @@ def _uncoded(kind: str) -> Iterator[tuple[str, Quantize]]:
 
 
 def _loss(model: TrainedModel, corpus: Corpus, replaced: Weights) -> float:
-    assert model.configuration is not None
-    return validation_loss(model.network(replaced), corpus, model.configuration.training.batch_tokens * 4)
+    return validation_loss(model.network(replaced), corpus, scoring_tokens(model))
 
 
 def _file_size(choices: Choices, recipe: Recipe, reserve: float) -> int:

@@ -14,7 +14,8 @@ from pocketmt.quantization.registry import scheme_from_options
 from pocketmt.quantization.row_groups import RowGroup, decode, quantize
 from pocketmt.recipes.matrices import matching, matrix_names
 from pocketmt.training.checkpoints import Weights
-from pocketmt.training.data import Corpus, load_corpus
+from pocketmt.training.configuration import Training
+from pocketmt.training.data import Corpus, corpus_for
 from pocketmt.training.trained_model import TrainedModel
 from pocketmt.training.validation import Validation, validate
 
@@ -77,23 +78,25 @@ def measure_sensitivity(
     bits: Sequence[int] = BITS,
     sentences: int | None = None,
     progress: Callable[[int, int], None] = lambda done, total: None,
+    corpus: Corpus | None = None,
 ) -> Sensitivity:
-    """Quantize one part of a trained model at a time, and score the model on its validation text.
+    """Quantize one part of a trained model at a time, and score the model on validation text.
 
     Args:
-        model: with the configuration of its text.
+        model: to quantize.
         scheme: name of a scheme that is available with all the `bits`.
         options: of the scheme, e.g. {"method": "greedy"}, as in the paper.
         bits: numbers of bits to try for every part.
         sentences: use only the first ones of the validation text; None: all.
         progress: told how many networks are scored, of how many.
+        corpus: whose validation part is scored; None: that of the model's configuration.
 
     Raises:
         ConfigurationError: unknown scheme or options, or bits that it has not.
         DataError: no configuration, or text that cannot be used.
     """
     schemes = [_scheme(scheme, each, options or {}) for each in bits]
-    corpus = validation_text(model, sentences)
+    corpus = first_sentences(validation_text(model) if corpus is None else corpus, sentences)
     names = matrix_names(model.architecture)
     parts = {part: matching(names, part) or matching(names, f"{part}.*") for part in PARTS}
     parts = {part: matrices for part, matrices in parts.items() if matrices}
@@ -122,16 +125,17 @@ def _scheme(name: str, bits: int, options: Mapping[str, object]) -> Scheme:
     return scheme_from_options(name, bits=bits, **options)
 
 
-def validation_text(model: TrainedModel, sentences: int | None = None) -> Corpus:
-    """Return a model's text with only the first `sentences` of its validation part; DataError if it has none."""
+def validation_text(model: TrainedModel) -> Corpus:
+    """Return the text of a model's configuration; DataError if it has none."""
     if model.configuration is None:
-        raise DataError(
-            f"{model.vocabulary_file.parent} holds no configuration.json, which names the validation text: "
-            "give a training configuration"
-        )
+        raise DataError(f"{model.name}: no validation text is known: give plain text by --source-text")
     if model.configuration.training.threads:
         torch.set_num_threads(model.configuration.training.threads)
-    corpus = load_corpus(model.configuration.data, model.vocabulary_file)
+    return corpus_for(model.configuration.data, model.vocabularies)
+
+
+def first_sentences(corpus: Corpus, sentences: int | None) -> Corpus:
+    """Return a text with only the first `sentences` of its validation part; None: all."""
     return dataclasses.replace(
         corpus,
         validation_sources=corpus.validation_sources[:sentences],
@@ -141,5 +145,10 @@ def validation_text(model: TrainedModel, sentences: int | None = None) -> Corpus
 
 
 def _score(model: TrainedModel, corpus: Corpus, replaced: Weights) -> Validation:
-    assert model.configuration is not None
-    return validate(model.network(replaced), corpus, model.configuration.training.batch_tokens * 4)
+    return validate(model.network(replaced), corpus, scoring_tokens(model))
+
+
+def scoring_tokens(model: TrainedModel) -> int:
+    """Return the most pieces of a batch that is scored without gradients."""
+    training = Training() if model.configuration is None else model.configuration.training
+    return training.batch_tokens * 4

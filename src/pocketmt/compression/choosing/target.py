@@ -2,11 +2,13 @@
 
 import dataclasses
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from pocketmt.atomic_file import check_output
 from pocketmt.compression.choosing.allocation import Target, choose_recipe
 from pocketmt.compression.run import CompressionTask, compress_in_folder, compression_folder
+from pocketmt.compression.texts import translated_text
 from pocketmt.model_file.writer import OversizedError
 from pocketmt.recipes.schema import Recipe, set_precision
 
@@ -48,7 +50,11 @@ def _compress(
 ) -> int:
     size = target.size
     while True:
-        recipe = choose_recipe(task.read_model(), task.folder, dataclasses.replace(target, size=size), scored)
+        model = task.read_model()
+        make_corpus = None
+        if task.source_text is not None and model.configuration is None:
+            make_corpus = partial(translated_text, model, task.source_text, task.folder, task.translated)
+        recipe = choose_recipe(model, task.folder, dataclasses.replace(target, size=size), scored, make_corpus)
         recipe = set_precision(recipe, target.precision)
         chosen(recipe)
         try:

@@ -20,7 +20,7 @@ def node_maxima(
 ) -> dict[str, Tensor]:
     """Return x_max, the running maximum of each node's activation, [nodes], by the names of the feed-forward layers.
 
-    Outputs of the ReLU are observed before they are quantized and without dropout; padding is ignored.
+    Outputs of the activation are observed before they are quantized and without dropout; padding is ignored.
 
     Args:
         network: in evaluation mode afterwards.
@@ -29,7 +29,7 @@ def node_maxima(
     """
     maxima: dict[str, Tensor] = {}
     seen: dict[str, list[Tensor]] = {each.name: [] for each in sublayers}  # tied layers run several times
-    handles = [_relu(network, name).register_forward_hook(_taker(outputs)) for name, outputs in seen.items()]
+    handles = [_activation(network, name).register_forward_hook(_taker(outputs)) for name, outputs in seen.items()]
     network.eval()
     try:
         for batch in batches:
@@ -45,9 +45,10 @@ def node_maxima(
     return maxima
 
 
-def _relu(network: TranslationNetwork, name: str) -> nn.Module:
-    """Return a feed-forward layer's ReLU, which a quantization range may follow."""
-    return next(part for part in network.get_submodule(f"{name}.activation").modules() if isinstance(part, nn.ReLU))
+def _activation(network: TranslationNetwork, name: str) -> nn.Module:
+    """Return a feed-forward layer's activation, which a quantization range may follow."""
+    activation = network.get_submodule(f"{name}.activation")
+    return activation[0] if isinstance(activation, nn.Sequential) else activation
 
 
 def _taker(outputs: list[Tensor]) -> Callable[[nn.Module, tuple[Tensor, ...], Tensor], None]:

@@ -1,0 +1,180 @@
+"""The comparison of two model files on a text."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from pocketmt.engine import Translator
+from pocketmt.engine.bundled import resolve_model
+from pocketmt.errors import ConfigurationError, DataError
+from pocketmt.evaluation.comparison import agreement, outputs
+from pocketmt.evaluation.comparison.agreement import LineAgreement
+from pocketmt.evaluation.comparison.record import ComparedModel, Comparison, LengthGroup
+from pocketmt.evaluation.comparison.sizes import measure_sizes
+from pocketmt.evaluation.comparison.speed import compare_speed
+from pocketmt.evaluation.quality import compare, metrics, score
+from pocketmt.evaluation.records import provenance
+from pocketmt.model_file.report import inspect_model
+from pocketmt.sentences.word_count import count_words
+from pocketmt.text.corpus import read_lines, read_pairs
+from pocketmt.text.formats.format import format_of, primary_subtag
+
+MOST_CHANGED: Final = 25
+# Lowest numbers of source words of the groups of lines.
+LENGTHS: Final = (1, 6, 11, 16, 21, 31)
+LINES_AT_ONCE: Final = 256
+
+# Called with the name of a step, and the numbers of what is done of it and of all.
+Progress = Callable[[str, int, int], None]
+
+
+def compare_models(
+    original: str,
+    small: str,
+    text: Path,
+    references: Sequence[Path] = (),
+    *,
+    beam_size: int = 4,
+    workers: int = 1,
+    most_lines: int | None = None,
+    speed: bool = True,
+    progress: Progress = lambda step, done, total: None,
+) -> Comparison:
+    """Compare a smaller model with the one that it was made from; both are files, or names of bundled models.
+
+    Args:
+        original, small: the models.
+        text, references: one sentence a line; a text of a parallel format has references.
+        beam_size, workers, speed, progress: of the search; whether speed is measured; see `Progress`.
+        most_lines: only the first lines of the text; None: all.
+
+    Raises:
+        ModelFileError: there is no such model, or its file is broken.
+        DataError: a text cannot be read, has no text, or references are not parallel to it.
+        ConfigurationError: the models are of different languages, or sacreBLEU is not installed.
+    """
+    metrics()  # fails now, not after the translation, if sacreBLEU is missing
+    paths = [resolve_model(each) for each in (original, small)]
+    translators = [Translator(path, workers=workers) for path in paths]
+    languages = _common_languages([original, small], translators)
+    references = references or (() if format_of(text) == "text" else (text,))
+    lines, expected = _read(text, references, languages, most_lines)
+    first = _translate(translators[0], "the original", lines, beam_size, progress)
+    second = _translate(translators[1], "the smaller model", lines, beam_size, progress)
+    no_agreement = agreement.why_not(*translators)
+    forced = {} if no_agreement else _compare_pieces(translators, lines, beam_size, progress)
+    models = [
+        _describe(name, path, lines, translations, expected)
+        for name, path, translations in zip((original, small), paths, (first, second), strict=True)
+    ]
+    if speed:
+        models = _with_speed(models, paths, lines, beam_size, workers, progress)
+    scores = outputs.sentence_chrf(first, second)
+    return Comparison(
+        original=models[0],
+        small=models[1],
+        source_language=languages[0],
+        target_language=languages[1],
+        text=str(text),
+        references=tuple(map(str, references)),
+        lines=len(lines),
+        beam_size=beam_size,
+        outputs=outputs.agree(first, second),
+        agreement=agreement.total(forced.values()),
+        no_agreement=no_agreement,
+        by_length=_by_length(lines, first, second, forced),
+        chrf_histogram=outputs.histogram(scores),
+        differences=tuple(compare(first, second, *expected)) if expected else (),
+        changed=outputs.most_changed(lines, first, second, expected, scores, MOST_CHANGED),
+        provenance=provenance(),
+    )
+
+
+def _common_languages(names: Sequence[str], translators: Sequence[Translator]) -> tuple[str, str]:
+    codes = [[primary_subtag(code) for code in translator.languages] for translator in translators]
+    if codes[0] != codes[1]:
+        pairs = [" to ".join(translator.languages) for translator in translators]
+        raise ConfigurationError(
+            f"{names[0]} translates {pairs[0]}, {names[1]} {pairs[1]}: compare models of the same languages"
+        )
+    return translators[0].languages
+
+
+def _read(
+    text: Path, references: Sequence[Path], languages: tuple[str, str], most: int | None
+) -> tuple[list[str], list[list[str]]]:
+    """Return the lines of a text, and those of each reference."""
+    expected = []
+    for reference in references:
+        pairs = list(read_pairs(text, reference, languages))
+        expected.append([target for _, target in pairs][:most])
+        lines = [source for source, _ in pairs][:most]
+    if not references:
+        lines = list(read_lines(text, "source", languages))[:most]
+    if not any(line.strip() for line in lines):
+        raise DataError(f"{text} has no text: there is nothing to compare, give another file")
+    return lines, expected
+
+
+def _translate(translator: Translator, name: str, lines: list[str], beam_size: int, progress: Progress) -> list[str]:
+    translations: list[str] = []
+    chunks = (lines[start : start + LINES_AT_ONCE] for start in range(0, len(lines), LINES_AT_ONCE))
+    for chunk in translator.translate_chunks(chunks, beam_size=beam_size, check=False):
+        translations += chunk
+        progress(f"translated by {name}", len(translations), len(lines))
+    return translations
+
+
+def _compare_pieces(
+    translators: Sequence[Translator], lines: list[str], beam_size: int, progress: Progress
+) -> dict[int, LineAgreement]:
+    """Return the agreement of some lines, by their places."""
+    places = agreement.chosen_lines(lines, partial(progress, "compared pieces of"))
+    return {place: agreement.compare_line(translators, lines[place], beam_size) for place in places}
+
+
+def _describe(
+    name: str, path: Path, lines: list[str], translations: list[str], expected: list[list[str]]
+) -> ComparedModel:
+    report = inspect_model(path)
+    return ComparedModel(
+        name=name,
+        producer=report.producer,
+        recipe=str(report.recipe.get("name", report.recipe.get("schemes", ""))),
+        architecture=report.architecture.to_json(),
+        sizes=measure_sizes(report),
+        faults=outputs.find_faults(lines, translations),
+        quality=score(translations, *expected) if expected else None,
+        speed=None,
+    )
+
+
+def _with_speed(
+    models: Sequence[ComparedModel],
+    paths: Sequence[Path],
+    lines: list[str],
+    beam_size: int,
+    workers: int,
+    progress: Progress,
+) -> list[ComparedModel]:
+    shown = partial(progress, "measured speed")
+    speeds = compare_speed(paths, lines, beam_size=beam_size, workers=workers, progress=shown)
+    return [replace(model, speed=speed) for model, speed in zip(models, speeds, strict=True)]
+
+
+def _by_length(
+    lines: list[str], first: list[str], second: list[str], forced: dict[int, LineAgreement]
+) -> tuple[LengthGroup, ...]:
+    groups = []
+    for index, lowest in enumerate(LENGTHS):
+        highest = LENGTHS[index + 1] - 1 if index + 1 < len(LENGTHS) else None
+        limit = float("inf") if highest is None else highest
+        # Half a word of a script without spaces belongs to the words before it.
+        places = [place for place, line in enumerate(lines) if lowest <= int(count_words(line)) <= limit]
+        if places:
+            agreed = outputs.agree([first[place] for place in places], [second[place] for place in places])
+            in_group = agreement.total(forced[place] for place in places if place in forced)
+            groups.append(LengthGroup(lowest, highest, agreed, in_group))
+    return tuple(groups)

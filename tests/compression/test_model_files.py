@@ -1,0 +1,94 @@
+"""Compression of model files from plain source text: as that of the run that they were packed from."""
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from pocketmt.cli.main import run as run_command
+from pocketmt.compression.run import CompressionTask, compress_run
+from pocketmt.engine import Translator
+from pocketmt.errors import DataError
+from pocketmt.model_file import open_model
+from pocketmt.packing.decoded import read_model
+from pocketmt.packing.run import pack_run
+from pocketmt.quantization.registry import scheme_from_options
+from pocketmt.quantization.row_groups import RowGroup, decode, quantize
+from pocketmt.recipes.catalogue import find_recipe
+from pocketmt.recipes.schema import limit_updates
+from tests.compression.tiny_run import write_tiny_run
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run without its configuration, as nothing is known of the text of a model file."""
+    folder = write_tiny_run(tmp_path_factory.mktemp("tiny"))
+    (folder / "configuration.json").unlink()
+    return folder
+
+
+@pytest.fixture(scope="module")
+def model_file(run: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("packed") / "model.pocketmt"
+    pack_run(run, "float32", path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def text(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("text") / "plain.en"
+    words = ["red", "blue", "cat", "dog", "house", "tree", "green"]
+    path.write_text("".join(" ".join(words[line * (3 + k) % 7] for k in range(8)) + "\n" for line in range(24)))
+    return path
+
+
+def tensors(path: Path) -> dict[str, bytes]:
+    with open_model(path) as file:
+        return {name: bytes(file.data(name)) for name in file.tensors}
+
+
+@pytest.mark.parametrize("name", ["log4-compensated", "8bit-static", "log4-word-and-sequence-distilled"])
+def test_a_model_file_is_compressed_as_its_run(
+    name: str, run: Path, model_file: Path, text: Path, tmp_path: Path
+) -> None:
+    recipe = limit_updates(find_recipe(name), 2)
+    for model in (run, model_file):
+        task = CompressionTask(run=model, folder=tmp_path / model.name, source_text=text)
+        compress_run(task, recipe, tmp_path / f"{model.name}.small")
+    assert tensors(tmp_path / f"{run.name}.small") == tensors(tmp_path / f"{model_file.name}.small")
+    assert Translator(tmp_path / f"{model_file.name}.small").translate(["red cat"])
+
+
+def test_a_quantized_file_has_the_values_of_its_codes(run: Path, tmp_path: Path) -> None:
+    path = tmp_path / "8bit.pocketmt"
+    pack_run(run, "uniform8", path)
+    whole, decoded = read_model(str(run)).weights, read_model(str(path)).weights
+    scheme = scheme_from_options("uniform", bits=8)
+    for name, weight in whole.items():
+        groups = (RowGroup(scheme),)
+        expected = decode(groups, quantize(groups, weight)) if weight.dim() == 2 else weight
+        assert torch.equal(decoded[name], expected), name
+
+
+def test_without_text_the_command_says_how_to_give_some(model_file: Path, tmp_path: Path) -> None:
+    recipe = find_recipe("log4-compensated")
+    with pytest.raises(DataError, match=r"model\.pocketmt: no training text is known.*--source-text"):
+        compress_run(CompressionTask(run=model_file, folder=tmp_path / "work"), recipe, tmp_path / "out.pocketmt")
+    assert not list(tmp_path.glob("out*"))
+
+
+def test_a_size_is_reached_from_plain_text(model_file: Path, text: Path, tmp_path: Path) -> None:
+    output = tmp_path / "small.pocketmt"
+    arguments = ["compress", str(model_file), "--target-size", "30kB", "--updates", "0", "--text", str(text)]
+    assert run_command([*arguments, "-o", str(output)]) == 0
+    assert output.stat().st_size <= 30_000
+
+
+def test_sensitivity_is_measured_on_translations_of_plain_text(
+    model_file: Path, text: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["sensitivity", str(model_file), "--bits", "2", "--sentences", "4", "--text", str(text)]
+    assert run_command(arguments) == 0
+    assert "encoder.feed_forward" in capsys.readouterr().out
+    assert run_command(arguments[:-2]) == 1
+    assert "--source-text" in capsys.readouterr().err
