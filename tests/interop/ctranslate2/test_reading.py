@@ -142,7 +142,7 @@ def test_separate_and_untied_matrices(tmp_path: Path) -> None:
 
 
 def as_older(folder: Path, version: int) -> None:
-    """Write the file as an older version had it: without aliases, or with sizes in the place of types."""
+    """Write the file as an older version had it: without aliases, or with sizes instead of types."""
     read = read_model_bin(folder / "model.bin")
 
     def text(value: str) -> bytes:

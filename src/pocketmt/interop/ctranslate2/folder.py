@@ -50,10 +50,13 @@ def read_vocabularies(folder: Path, own: dict[str, Any]) -> StoredVocabularies:
 
 
 def own_pieces(model: bytes) -> tuple[str, ...]:
-    """Return the pieces of a SentencePiece model by id."""
+    """Return the pieces of a SentencePiece model by id; raises InteropError if one is not UTF-8."""
     processor = sentencepiece.SentencePieceProcessor()
     processor.LoadFromSerializedProto(model)
-    return tuple(processor.IdToPiece(id) for id in range(processor.GetPieceSize()))
+    try:
+        return tuple(processor.IdToPiece(id) for id in range(processor.GetPieceSize()))
+    except UnicodeDecodeError as error:
+        raise InteropError(f"the SentencePiece model has a piece that is not UTF-8: {error}") from error
 
 
 def _sentencepiece(folder: Path, side: str) -> Path:

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from pocketmt.errors import ConfigurationError, InteropError
+from pocketmt.errors import ConfigurationError, DataError, InteropError, ModelFileError
 from pocketmt.interop.ctranslate2.folder import CONFIGURATION, MODEL, OWN, read_optional_json, read_vocabularies
 from pocketmt.interop.ctranslate2.model_bin import read_model_bin
 from pocketmt.interop.ctranslate2.names import (
@@ -68,7 +68,7 @@ class _Folder:
             raise self._held.error(f"holds the variable {unknown[0]!r:.120}, which PocketMT has no place for")
         try:
             load_checked(vocabularies, architecture)
-        except Exception as error:
+        except (DataError, ModelFileError) as error:
             raise InteropError(f"{self._folder}: the vocabulary does not fit: {error}") from error
         return ForeignModel(
             architecture=architecture, tensors=tensors, vocabularies=vocabularies, metadata=self._metadata()
@@ -259,9 +259,9 @@ def _pieces(side: Any) -> tuple[str, ...]:
 
 def _recognized(table: Float32) -> tuple[str, int] | None:
     rows, dimension = table.shape
-    for kind in (
-        ("interleaved", "concatenated", "concatenated_inclusive") if dimension >= 4 and dimension % 2 == 0 else ()
-    ):
+    if dimension < 4 or dimension % 2 or not rows or not np.isfinite(table).all():
+        return None
+    for kind in ("interleaved", "concatenated", "concatenated_inclusive"):
         for offset in range(_MOST_OFFSET + 1):
             start = position_table(kind, offset, min(rows, 2), dimension)
             if np.abs(table[:2] - start).max() > _TABLE_ERROR:

@@ -93,7 +93,7 @@ def _scales(multipliers: Float32) -> Float32:
     exact = np.float32(1) / multipliers
     bits = exact.view(np.uint32).astype(np.uint64)
     halves = (((bits + 0x8000) >> 16) << 16).astype(np.uint32).view(np.float32)
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", over="ignore"):
         return halves if np.array_equal(np.float32(1) / halves, multipliers) else exact
 
 
