@@ -67,6 +67,12 @@ struct VectorFunctions {
     // at the first position.
     void (*recurrent_unit)(const float* projected, const float* forget_bias, const float* cell_before, size_t size,
                            float* cell, float* out);
+    // mean = (before * count + x) / (count + 1), element by element: of x and the `count` vectors whose mean is
+    // `before`, which is null if there are none.
+    void (*running_mean)(const float* x, const float* before, size_t count, size_t size, float* mean);
+    // out = sigmoid(x_gate) * x + sigmoid(y_gate) * y, element by element. out may be any of the inputs.
+    void (*gated_sum)(const float* x_gate, const float* x, const float* y_gate, const float* y, size_t size,
+                      float* out);
     // One position of an LSTM. given + recurrent, each [4 size], are the rows i, f, o and g;
     // cell = sigmoid(f) * cell_before + sigmoid(i) * tanh(g), hidden = sigmoid(o) * tanh(cell). recurrent and
     // cell_before are null at the first position. cell may be cell_before.

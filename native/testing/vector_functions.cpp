@@ -208,6 +208,29 @@ std::pair<NumPyArray<float>, NumPyArray<float>> recurrent_unit(const std::string
     return {to_numpy(cell.values(), {size}), to_numpy(out.values(), {size})};
 }
 
+NumPyArray<float> running_mean(const std::string& instruction_set, const Vector& x, const std::optional<Vector>& before,
+                               size_t count) {
+    const size_t size = x.shape(0);
+    require(!before || before->shape(0) == size, "x and before of one size");
+    std::optional<GuardedRows<float>> earlier;
+    if (before) earlier.emplace(before->data(), 1, size, 0);
+    const GuardedRows<float> mean(1, size, 0);
+    kernels_named(instruction_set)
+        .vector.running_mean(guarded(x).data(), earlier ? earlier->data() : nullptr, count, size, mean.data());
+    return to_numpy(mean.values(), {size});
+}
+
+NumPyArray<float> gated_sum(const std::string& instruction_set, const Vector& x_gate, const Vector& x,
+                            const Vector& y_gate, const Vector& y) {
+    const size_t size = x.shape(0);
+    require(x_gate.shape(0) == size && y_gate.shape(0) == size && y.shape(0) == size, "vectors of one size");
+    const GuardedRows<float> out(1, size, 0);
+    kernels_named(instruction_set)
+        .vector.gated_sum(guarded(x_gate).data(), guarded(x).data(), guarded(y_gate).data(), guarded(y).data(), size,
+                          out.data());
+    return to_numpy(out.values(), {size});
+}
+
 std::pair<NumPyArray<float>, NumPyArray<float>> lstm_unit(const std::string& instruction_set, const Vector& given,
                                                           const std::optional<Vector>& recurrent,
                                                           const std::optional<Vector>& before) {
@@ -265,6 +288,8 @@ void bind_vector_functions(nb::module_& module) {
                nb::arg("rows"), nb::arg("heads"));
     module.def("recurrent_unit", &recurrent_unit, set, nb::arg("projected"), nb::arg("forget_bias"),
                nb::arg("cell_before").none());
+    module.def("running_mean", &running_mean, set, nb::arg("x"), nb::arg("before").none(), nb::arg("count"));
+    module.def("gated_sum", &gated_sum, set, nb::arg("x_gate"), nb::arg("x"), nb::arg("y_gate"), nb::arg("y"));
     module.def("lstm_unit", &lstm_unit, set, nb::arg("given"), nb::arg("recurrent").none(),
                nb::arg("cell_before").none());
     module.def(

@@ -44,6 +44,21 @@ SHAPES: dict[str, dict[str, object]] = {
         "decoder_cross_heads": (4, 1),
         "decoder_feed_forward": (48, 2),
     },
+    "average attention decoder": {"decoder_autoregression": "average_attention", "model_dimension": 38},
+    "average attention decoder, pre-norm, feed-forward, no gate, tied": {
+        "decoder_autoregression": "average_attention",
+        "average_attention_dimension": 51,
+        "average_attention_activation": "swish",
+        "average_attention_gate": False,
+        "norm": "pre",
+        "tied_decoder_layers": True,
+        "decoder_layers": 3,
+    },
+    "average attention decoder, feed-forward": {
+        "decoder_autoregression": "average_attention",
+        "average_attention_dimension": 40,
+        "embedding_norm": True,
+    },
     "more rows than are packed at a time": {"feed_forward_dimension": 1100},
 }
 

@@ -2,6 +2,7 @@
 #include "instruction_set.h"
 #include "vector/activations.h"
 #include "vector/attention.h"
+#include "vector/average_attention.h"
 #include "vector/cache_attention.h"
 #include "vector/elementwise.h"
 #include "vector/log_quantization.h"
@@ -25,6 +26,8 @@ constinit const VectorFunctions vector_functions = {.quantize_rows = quantize_ro
                                                     .attend = attend,
                                                     .attend_cache = attend_cache,
                                                     .recurrent_unit = recurrent_unit,
+                                                    .running_mean = running_mean,
+                                                    .gated_sum = gated_sum,
                                                     .lstm_unit = lstm_unit,
                                                     .log_sum_exp = log_sum_exp,
                                                     .top_k = top_k};

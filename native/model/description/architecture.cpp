@@ -27,6 +27,14 @@ std::optional<uint32_t> optional_piece(Fields& fields, const char* name, size_t 
     return piece(fields, name, vocabulary_size);
 }
 
+ActivationFunction activation_function(Fields& fields, const char* name) {
+    return fields.choice<ActivationFunction>(name, {{"relu", ActivationFunction::relu},
+                                                    {"swish", ActivationFunction::swish},
+                                                    {"gelu", ActivationFunction::gelu},
+                                                    {"gelu_tanh", ActivationFunction::gelu_tanh},
+                                                    {"gelu_sigmoid", ActivationFunction::gelu_sigmoid}});
+}
+
 // Throws where an LSTM is described with an option that it has not.
 void refuse(bool given, const char* option) {
     if (given) throw ModelError(std::string("architecture: an LSTM of this engine cannot have ") + option);
@@ -122,26 +130,33 @@ TransformerArchitecture::TransformerArchitecture(Fields fields)
     : Architecture(fields),
       norm(fields.choice<NormPlace>("norm", {{"post", NormPlace::post}, {"pre", NormPlace::pre}})),
       attention_bias(fields.flag("attention_bias")),
-      activation(fields.choice<ActivationFunction>("activation", {{"relu", ActivationFunction::relu},
-                                                                  {"swish", ActivationFunction::swish},
-                                                                  {"gelu", ActivationFunction::gelu},
-                                                                  {"gelu_tanh", ActivationFunction::gelu_tanh},
-                                                                  {"gelu_sigmoid", ActivationFunction::gelu_sigmoid}})),
+      activation(activation_function(fields, "activation")),
       positions(fields.choice<PositionTable>("positions",
                                              {{"interleaved", PositionTable::interleaved},
                                               {"concatenated", PositionTable::concatenated},
                                               {"concatenated_inclusive", PositionTable::concatenated_inclusive}})),
       position_offset(fields.size("position_offset", 0, most_position_offset)),
-      embedding_norm(fields.flag("embedding_norm")) {
+      embedding_norm(fields.flag("embedding_norm")),
+      autoregression(fields.choice<DecoderAutoregression>(
+          "decoder_autoregression", {{"self_attention", DecoderAutoregression::self_attention},
+                                     {"ssru", DecoderAutoregression::ssru},
+                                     {"average_attention", DecoderAutoregression::average_attention}})),
+      average_attention_dimension(fields.size("average_attention_dimension", 0, max_dimension)),
+      average_attention_activation(activation_function(fields, "average_attention_activation")),
+      average_attention_gate(fields.flag("average_attention_gate")) {
     if (model_dimension % 2 != 0) throw ModelError("architecture: model_dimension must be even");
     if (positions == PositionTable::concatenated_inclusive && model_dimension < 4)
         throw ModelError("architecture: model_dimension is 2, positions \"concatenated_inclusive\" need 4");
+    const bool averages = average_attention_dimension != 0 || !average_attention_gate ||
+                          average_attention_activation != ActivationFunction::relu;
+    if (averages && autoregression != DecoderAutoregression::average_attention) {
+        throw ModelError(
+            "architecture: average_attention_dimension, _activation or _gate is given, but decoder_autoregression is "
+            "not \"average_attention\"");
+    }
     const size_t nodes = fields.size("feed_forward_dimension", 1, max_dimension);
     const size_t stored = fields.flag("tied_decoder_layers") ? 1 : decoder_layers;
     decoder_rounds = decoder_layers / stored;
-    const auto autoregression = fields.choice<DecoderAutoregression>(
-        "decoder_autoregression",
-        {{"self_attention", DecoderAutoregression::self_attention}, {"ssru", DecoderAutoregression::ssru}});
     const auto sizes = [&](const char* name, size_t unpruned, size_t layers) {
         return sizes_of_layers(fields, name, unpruned, layers);
     };

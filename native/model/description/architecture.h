@@ -59,13 +59,13 @@ struct Architecture {
 };
 
 enum class NormPlace { post, pre };
-enum class DecoderAutoregression { self_attention, ssru };
+enum class DecoderAutoregression { self_attention, ssru, average_attention };
 enum class ActivationFunction { relu, swish, gelu, gelu_tanh, gelu_sigmoid };
 enum class PositionTable { interleaved, concatenated, concatenated_inclusive };
 
 // Sizes of one layer; pruning makes them differ from layer to layer.
 struct LayerSizes {
-    size_t heads;        // of self-attention; 0 in a decoder layer with a recurrent unit
+    size_t heads;        // of self-attention; 0 in a decoder layer without it
     size_t cross_heads;  // 0 in an encoder layer
     size_t feed_forward;
 };
@@ -77,6 +77,10 @@ struct TransformerArchitecture : Architecture {
     PositionTable positions;
     size_t position_offset;  // position of the first piece
     bool embedding_norm;     // whether the sum of embedding and position is normalized
+    DecoderAutoregression autoregression;
+    size_t average_attention_dimension;  // nodes of average attention's feed-forward network; 0: it has none
+    ActivationFunction average_attention_activation;
+    bool average_attention_gate;
     std::vector<LayerSizes> encoder;
     std::vector<LayerSizes> decoder;  // layers whose weights are stored
     size_t decoder_rounds;            // how often the stored layers are run: more than once where layers are tied
@@ -88,7 +92,8 @@ struct TransformerArchitecture : Architecture {
     size_t widest_attention() const;
     // Elements of a cross-attention query in all stored decoder layers together.
     size_t cross_attention_queries() const;
-    // Elements that a layer adds to the decoder's state: key and value of self-attention, or a recurrent unit's cell.
+    // Elements that a layer adds to the decoder's state: key and value of self-attention, a recurrent unit's cell or an
+    // average.
     size_t state_elements(const LayerSizes& layer) const {
         return layer.heads == 0 ? model_dimension : 2 * layer.heads * head_size();
     }

@@ -20,7 +20,7 @@ class Step {
           d_(network.architecture.model_dimension),
           head_size_(network.architecture.head_size()),
           projected_(workspace.projected.ensure(rows.size() * std::max(3 * network.shape.widest_attention(), 2 * d_))),
-          attended_(workspace.attended.ensure(rows.size() * network.shape.widest_attention())) {}
+          attended_(workspace.attended.ensure(rows.size() * std::max(network.shape.widest_attention(), d_))) {}
 
     const float* run() {
         const TransformerWeights& weights = network_.weights;
@@ -33,6 +33,8 @@ class Step {
                 const size_t state = round * round_state + layer.earlier_state;
                 if (layer.recurrent_unit) {
                     add_recurrent_unit(*layer.recurrent_unit, state, stream);
+                } else if (layer.average_attention) {
+                    add_average_attention(*layer.average_attention, state, stream);
                 } else {
                     add_self_attention(*layer.self_attention, state, stream);
                 }
@@ -52,18 +54,49 @@ class Step {
         }
     }
 
-    // state: where this layer's elements begin in a decoder state.
+    // An element of the state at a position; `state`: where a layer's elements begin in it.
+    float* stored(size_t row, size_t position, size_t state) const {
+        return reinterpret_cast<float*>(rows_[row].states[position]) + state;
+    }
+
     void add_recurrent_unit(const RecurrentUnit& weights, size_t state, ResidualStream& stream) {
         float* update = workspace_.update.ensure(rows_.size() * d_);
         Activations input = stream.activations();
         weights.input_forget.multiply(input, projected_);
         for (size_t row = 0; row < rows_.size(); ++row) {
-            auto cell = [&](size_t position) { return reinterpret_cast<float*>(rows_[row].states[position]) + state; };
-            const float* before = positions_ == 1 ? nullptr : cell(positions_ - 2);
+            const float* before = positions_ == 1 ? nullptr : stored(row, positions_ - 2, state);
             network_.kernels.vector.recurrent_unit(projected_ + row * 2 * d_, weights.forget_bias.data(), before, d_,
-                                                   cell(positions_ - 1), update + row * d_);
+                                                   stored(row, positions_ - 1, state), update + row * d_);
         }
         stream.add(update);
+    }
+
+    void add_average_attention(const AverageAttention& weights, size_t state, ResidualStream& stream) {
+        const VectorFunctions& vector = network_.kernels.vector;
+        const size_t count = rows_.size();
+        const float* x = stream.x();
+        for (size_t row = 0; row < count; ++row) {
+            const float* before = positions_ == 1 ? nullptr : stored(row, positions_ - 2, state);
+            float* mean = stored(row, positions_ - 1, state);
+            vector.running_mean(x + row * d_, before, positions_ - 1, d_, mean);
+            std::copy_n(mean, d_, projected_ + row * d_);
+        }
+        float* y = attended_;
+        stream.normalize_like_input(projected_, y);
+        if (weights.layers) {
+            const size_t nodes = weights.layers->inner.matrix.rows();
+            float* inner = workspace_.inner.ensure(count * nodes);
+            multiply_activated(weights.layers->inner, network_.activations(workspace_, y, count, d_),
+                               network_.average_activate, inner);
+            weights.layers->outer.multiply(network_.activations(workspace_, inner, count, nodes), y);
+        }
+        if (weights.gates) {
+            float *x_gate = projected_, *y_gate = projected_ + count * d_;
+            weights.gates->input.multiply(network_.activations(workspace_, x, count, d_), x_gate);
+            weights.gates->average.multiply(network_.activations(workspace_, y, count, d_), y_gate);
+            vector.gated_sum(x_gate, x, y_gate, y, count * d_, y);
+        }
+        stream.add(y);
     }
 
     void add_self_attention(const SelfAttention& weights, size_t state, ResidualStream& stream) {

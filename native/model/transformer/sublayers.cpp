@@ -52,6 +52,17 @@ void ResidualStream::normalize(const float* update, const float* residual, float
     ++norm_;
 }
 
+void ResidualStream::normalize_like_input(const float* values, float* out) const {
+    const size_t d = network_.architecture.model_dimension;
+    if (normed_ == nullptr) {
+        std::copy_n(values, count_ * d, out);
+        return;
+    }
+    const Norm& norm = norm_[-1];
+    network_.kernels.vector.layer_norm(values, nullptr, norm.gamma.data(), norm.beta.data(),
+                                       network_.architecture.normalization_epsilon, count_, d, nullptr, out);
+}
+
 Activations ResidualStream::activations(size_t first, size_t count) const {
     const size_t d = network_.architecture.model_dimension;
     return network_.activations(workspace_, input_ + first * d, count, d, quantization_);
@@ -66,6 +77,11 @@ void add_attention_output(const Transformer& network, Workspace& workspace, cons
     stream.add(update);
 }
 
+void multiply_activated(const Linear& linear, Activations&& input, Activate activate, float* out) {
+    linear.multiply(input, out, activate == nullptr ? Activation::relu : Activation::none);
+    if (activate != nullptr) activate(input.count() * linear.matrix.rows(), out);
+}
+
 void add_feed_forward(const Transformer& network, Workspace& workspace, const FeedForward& layer,
                       ResidualStream& stream, size_t count) {
     const size_t d = network.architecture.model_dimension, f = layer.nodes;
@@ -73,9 +89,7 @@ void add_feed_forward(const Transformer& network, Workspace& workspace, const Fe
     float* inner = workspace.inner.ensure(std::min(count, feed_forward_rows) * f);
     for (size_t first = 0; first < count; first += feed_forward_rows) {
         const size_t rows = std::min(feed_forward_rows, count - first);
-        layer.inner.multiply(stream.activations(first, rows), inner,
-                             network.activate == nullptr ? Activation::relu : Activation::none);
-        if (network.activate != nullptr) network.activate(rows * f, inner);
+        multiply_activated(layer.inner, stream.activations(first, rows), network.activate, inner);
         fake_quantize(network.kernels, layer.activated, inner, rows, f);
         layer.outer.multiply(network.activations(workspace, inner, rows, f, layer.activated), update + first * d);
     }

@@ -22,6 +22,9 @@ class ResidualStream {
     void start();
     // x += update, with the normalization before or after it.
     void add(const float* update);
+    // out [count, d] = values [count, d], normalized as the input of the next sub-layer; the values as they are in a
+    // post-norm network.
+    void normalize_like_input(const float* values, float* out) const;
     // Input of the next sub-layer [count, d]; after the last one, the output of the stack.
     const float* input() const { return input_; }
     Activations activations() const { return activations(0, count_); }
@@ -46,6 +49,9 @@ class ResidualStream {
 void add_attention_output(const Transformer& network, Workspace& workspace, const Linear& output,
                           const QuantizationParameters& quantization, float* attended, size_t count, size_t a,
                           ResidualStream& stream);
+
+// out [count, rows] = activate(linear(input)); activate null: relu.
+void multiply_activated(const Linear& linear, Activations&& input, Activate activate, float* out);
 
 // The feed-forward sub-layer of all rows of the stream.
 void add_feed_forward(const Transformer& network, Workspace& workspace, const FeedForward& layer,

@@ -7,8 +7,6 @@ namespace pocketmt {
 
 namespace {
 
-using Activate = void (*)(size_t size, float* x);
-
 Activate activation_function(const VectorFunctions& functions, ActivationFunction chosen) {
     switch (chosen) {
         case ActivationFunction::swish:
@@ -32,6 +30,7 @@ Transformer::Transformer(const Kernels& table, const TransformerArchitecture& de
     : NetworkBase(table, described, source),
       shape(described),
       activate(activation_function(table.vector, described.activation)),
+      average_activate(activation_function(table.vector, described.average_attention_activation)),
       weights(table, arena, described, source, activation_bits),
       positions(table, described.positions, described.position_offset, described.model_dimension, weights.position) {
     output_quantization = weights.decoded;

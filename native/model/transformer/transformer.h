@@ -1,4 +1,4 @@
-// The Transformer, with self-attention or recurrent units in the decoder.
+// The Transformer, with self-attention, recurrent units or average attention in the decoder.
 #pragma once
 
 #include <cstddef>
@@ -14,6 +14,9 @@
 #include "model/transformer/weights.h"
 
 namespace pocketmt {
+
+// An activation function, element by element; null: relu, which is part of the product.
+using Activate = void (*)(size_t size, float* x);
 
 // Its functions are described in model/network.h.
 struct Transformer : NetworkBase {
@@ -31,8 +34,8 @@ struct Transformer : NetworkBase {
     void embed(const Matrix& embeddings, std::optional<uint32_t> piece, const float* position, float* out) const;
 
     TransformerArchitecture shape;
-    // The activation function of the feed-forward networks, element by element; null: relu, part of the product.
-    void (*activate)(size_t size, float* x);
+    Activate activate;          // of the feed-forward networks
+    Activate average_activate;  // of those of average attention
     TransformerWeights weights;
     PositionEncoding positions;
 };

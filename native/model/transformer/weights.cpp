@@ -56,6 +56,17 @@ class TransformerLoader {
         return {linear(name + ".input_forget", 2 * d, d, false, input), vectors_.values(name + ".forget_bias", d)};
     }
 
+    AverageAttention average_attention(const std::string& name) {
+        const size_t d = architecture_.model_dimension, n = architecture_.average_attention_dimension;
+        AverageAttention found;
+        if (n > 0) found.layers = {linear(name + ".inner", n, d, true, {}), linear(name + ".outer", d, n, true, {})};
+        if (architecture_.average_attention_gate) {
+            found.gates = {linear(name + ".input_gate", d, d, true, {}),
+                           linear(name + ".average_gate", d, d, true, {})};
+        }
+        return found;
+    }
+
     FeedForward feed_forward(const std::string& name, size_t f, const QuantizationParameters& input) {
         size_t d = architecture_.model_dimension;
         QuantizationParameters activated = ranges_.next("relu_output", 1);
@@ -101,10 +112,25 @@ class TransformerLoader {
 
 namespace {
 
+// Name of a decoder layer's first sub-layer.
+std::string first_sublayer(DecoderAutoregression autoregression) {
+    switch (autoregression) {
+        case DecoderAutoregression::ssru:
+            return "ssru";
+        case DecoderAutoregression::average_attention:
+            return "average_attention";
+        case DecoderAutoregression::self_attention:
+            break;
+    }
+    return "self_attention";
+}
+
 // Throws where a network with trained ranges is described with an option for which there are none.
 void check_quantizable(const TransformerArchitecture& architecture) {
     const char* option = nullptr;
     if (architecture.activation != ActivationFunction::relu) option = "activation, it must be \"relu\"";
+    if (architecture.autoregression == DecoderAutoregression::average_attention)
+        option = "decoder_autoregression, it must be \"self_attention\"";
     if (architecture.embedding_norm) option = "embedding_norm, it must be false";
     if (option != nullptr) throw ModelError(std::string("quantized activations do not support this ") + option);
 }
@@ -152,20 +178,26 @@ void TransformerWeights::load_decoder(TransformerLoader& loader, const Transform
     for (const LayerSizes& sizes : architecture.decoder) {
         std::string name = "decoder.layers." + std::to_string(decoder_layers.size());
         size_t index = decoder_norms.size();
-        const char* first = sizes.heads == 0 ? ".ssru" : ".self_attention";
-        for (const std::string& sublayer :
-             {std::string(first), std::string(".cross_attention"), std::string(".feed_forward")})
+        const std::string first = "." + first_sublayer(architecture.autoregression);
+        for (const std::string& sublayer : {first, std::string(".cross_attention"), std::string(".feed_forward")})
             decoder_norms.push_back(loader.norm(name + sublayer + "_norm"));
         auto input = [&](size_t sublayer) { return loader.input(decoder_norms, decoder_input, index + sublayer); };
         std::optional<SelfAttention> self_attention;
         std::optional<RecurrentUnit> recurrent_unit;
-        if (sizes.heads == 0) {
-            recurrent_unit = loader.recurrent_unit(name + first, input(0));
-        } else {
-            self_attention = loader.self_attention(name + first, sizes.heads, input(0));
+        std::optional<AverageAttention> average_attention;
+        switch (architecture.autoregression) {
+            case DecoderAutoregression::self_attention:
+                self_attention = loader.self_attention(name + first, sizes.heads, input(0));
+                break;
+            case DecoderAutoregression::ssru:
+                recurrent_unit = loader.recurrent_unit(name + first, input(0));
+                break;
+            case DecoderAutoregression::average_attention:
+                average_attention = loader.average_attention(name + first);
+                break;
         }
         decoder_layers.push_back(
-            {std::move(self_attention), std::move(recurrent_unit),
+            {std::move(self_attention), std::move(recurrent_unit), std::move(average_attention),
              loader.cross_attention(name + ".cross_attention", sizes.cross_heads, input(1), encoded),
              loader.feed_forward(name + ".feed_forward", sizes.feed_forward, input(2)), earlier_state,
              earlier_queries});

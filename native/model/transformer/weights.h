@@ -30,6 +30,22 @@ struct RecurrentUnit {
     std::vector<float> forget_bias;  // [d]
 };
 
+// y is the mean of the inputs so far, normalized in a pre-norm network, then outer(activation(inner(y))); the
+// sub-layer's update is sigmoid(input_gate(x)) * x + sigmoid(average_gate(y)) * y, where x is the input without
+// normalization (Zhang et al. 2018, section 3).
+struct AverageAttention {
+    struct Layers {
+        Linear inner;  // [n, d], then the activation
+        Linear outer;  // [d, n]
+    };
+    struct Gates {
+        Linear input;    // [d, d]
+        Linear average;  // [d, d]
+    };
+    std::optional<Layers> layers;  // none: y is the mean
+    std::optional<Gates> gates;    // none: the update is y
+};
+
 struct FeedForward {
     size_t nodes;
     Linear inner;                      // [f, d], then the activation
@@ -44,9 +60,10 @@ struct EncoderLayer {
 };
 
 struct DecoderLayer {
-    // One of the two.
+    // One of the three.
     std::optional<SelfAttention> self_attention;
     std::optional<RecurrentUnit> recurrent_unit;
+    std::optional<AverageAttention> average_attention;
     CrossAttention cross_attention;
     FeedForward feed_forward;
     size_t earlier_state;    // elements of earlier layers in a decoder state

@@ -142,6 +142,12 @@ def recurrent_unit(
 ) -> tuple[Floats, Floats]:
     """projected [2 size], the others [size] -> cell and output [size]."""
 
+def running_mean(instruction_set: str, x: Floats, before: Floats | None, count: int) -> Floats:
+    """(before * count + x) / (count + 1)."""
+
+def gated_sum(instruction_set: str, x_gate: Floats, x: Floats, y_gate: Floats, y: Floats) -> Floats:
+    """sigmoid(x_gate) * x + sigmoid(y_gate) * y."""
+
 def lstm_unit(
     instruction_set: str, given: Floats, recurrent: Floats | None, cell_before: Floats | None
 ) -> tuple[Floats, Floats]:

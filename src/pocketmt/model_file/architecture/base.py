@@ -18,9 +18,6 @@ MAXIMUM_DIMENSION: Final = 1 << 16
 MAXIMUM_VOCABULARY: Final = 1 << 24
 SPECIAL_PIECES: Final = 4  # pad, bos, eos, unk
 
-# The engine does not know these fields yet; it gets them where they have other values than their defaults.
-_LEFT_OUT: Final = {"average_attention_dimension", "average_attention_activation", "average_attention_gate"}
-
 AttentionKind = Literal["cross", "encoder", "decoder"]
 
 
@@ -173,12 +170,7 @@ class Architecture(AttentionSizes, SpecialPieces, ABC):
 
     def fields(self) -> dict[str, Any]:
         """Return every field by its name, defaults too, but those that are None: what the engine reads."""
-        written = self.to_json()
-        return {
-            name: value
-            for name, value in self._values().items()
-            if value is not None and (name not in _LEFT_OUT or name in written)
-        }
+        return {name: value for name, value in self._values().items() if value is not None}
 
     def to_json(self) -> dict[str, Any]:
         """Return the manifest's object: every field but those that have their default; always the type."""
