@@ -12,11 +12,13 @@ import pytest
 from pocketmt.engine import _native
 from pocketmt.engine.loading import native_model
 from pocketmt.model_file import Architecture, open_model
+from pocketmt.model_file.shortlist_encoding import Shortlist, listed_sides
 from pocketmt.model_file.writer import StoredTensor, write_model
 from pocketmt.models.network import TranslationNetwork
 from pocketmt.models.search import beam_search, greedy_search
 from pocketmt.packing.encoding import encode_float32, encode_matrix
 from pocketmt.packing.reference.network import load_reference
+from pocketmt.packing.shortlist import add_shortlist
 from pocketmt.quantization import Scheme
 from pocketmt.quantization.registry import scheme_from_options
 from pocketmt.quantization.row_groups import RowGroup
@@ -46,7 +48,23 @@ OPTIONS: dict[str, list[Changes]] = {
     "end of sources": [{}, {"append_source_eos": False}],
     "epsilon": [{}, {"normalization_epsilon": 1e-6}, {"normalization_epsilon": 0.1}],
     "norm": [{}, {"norm": "pre"}],
-    "decoder": [{}, {"decoder_autoregression": "ssru"}, {"tied_decoder_layers": True}],
+    "decoder": [
+        {},
+        {"decoder_autoregression": "ssru"},
+        {"tied_decoder_layers": True},
+        {"decoder_autoregression": "average_attention"},
+        {
+            "decoder_autoregression": "average_attention",
+            "average_attention_dimension": 29,
+            "average_attention_activation": "swish",
+            "tied_decoder_layers": True,
+        },
+        {
+            "decoder_autoregression": "average_attention",
+            "average_attention_dimension": 24,
+            "average_attention_gate": False,
+        },
+    ],
     "sizes": [
         {},
         {"model_dimension": 38, "feed_forward_dimension": 51, "attention_heads": 3, "attention_dimension": 12},
@@ -85,7 +103,9 @@ Opened = Callable[..., tuple[_native.Model, TranslationNetwork]]
 def opened(tmp_path: Path, vocabulary: Vocabulary) -> Opened:
     """Write a random network in a scheme, and open it: the native model, and its PyTorch reference."""
 
-    def make(shape: Architecture, scheme: Scheme | None = None) -> tuple[_native.Model, TranslationNetwork]:
+    def make(
+        shape: Architecture, scheme: Scheme | None = None, shortlist: Shortlist | None = None
+    ) -> tuple[_native.Model, TranslationNetwork]:
         path = tmp_path / "model.pocketmt"
         tensors: dict[str, StoredTensor] = {}
         matrices: dict[str, list[list[int]]] = {}
@@ -97,6 +117,8 @@ def opened(tmp_path: Path, vocabulary: Vocabulary) -> Opened:
                 matrices[name] = [[0, len(weight)]]
         schemes = [] if scheme is None else [scheme.stored_form()]
         write_model(path, manifest(shape, vocabulary, schemes, matrices), tensors, vocabulary.model)
+        if shortlist is not None:
+            add_shortlist(path, shortlist, path)
         with open_model(path) as file:
             return native_model(file), load_reference(path)
 
@@ -136,12 +158,34 @@ def test_each_option_alone(opened: Opened, changes: Changes) -> None:
     assert_equal_translations(model, reference, exact=True)
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
-@pytest.mark.parametrize("index", range(len(COMBINATIONS)))
+@pytest.mark.parametrize(
+    ("index", "scheme"),
+    [(index, scheme) for index in range(len(COMBINATIONS)) for scheme in ("fp32", ("8 bit", "binary")[index % 2])],
+)
 def test_combinations(opened: Opened, index: int, scheme: str) -> None:
     model, reference = opened(architecture(**COMBINATIONS[index]), SCHEMES[scheme])
     assert_equal_logits(model, reference, exact=scheme == "fp32")
     assert_equal_translations(model, reference, exact=scheme == "fp32")
+
+
+@pytest.mark.parametrize("index", range(0, len(COMBINATIONS), 3))
+def test_shortlists_of_combinations(opened: Opened, index: int) -> None:
+    shape = architecture(**COMBINATIONS[index])
+    draw = random.Random(index)
+
+    def some(count: int) -> list[int]:
+        return sorted(draw.sample(range(shape.vocabulary_size), count))
+
+    shortlist = Shortlist(some(30), [some(draw.randint(0, 4)) for _ in range(shape.source_size)], listed_sides(shape))
+    model, reference = opened(shape, None, shortlist)
+    sources = sentences(10)
+    allowed = [shortlist.pieces(source) for source in sources]
+    limit = {"max_length": 12}
+    found = model.translate(sources, search_options(beam_size=1, scores=False, **limit))
+    assert [each[0][0] for each in found] == greedy_search(reference, sources, lambda _: 12, allowed)
+    found = model.translate(sources, search_options(beam_size=3, **limit))
+    best = beam_search(reference, sources, 3, maximum_length=lambda _: 12, allowed=allowed)
+    assert [each[0][0] for each in found] == [list(each[0].ids) for each in best]
 
 
 def test_combinations_cover_all_pairs() -> None:
