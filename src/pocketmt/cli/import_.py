@@ -45,8 +45,8 @@ def import_(
 ) -> None:
     """Make a model file from a model of another toolkit, without changing its weights.
 
-    SOURCE is a Hugging Face folder of a Marian (OPUS-MT), M2M100 or NLLB model, a folder of Marian (.npz) or of
-    bergamot, which Firefox has (.bin, with its 8-bit codes unchanged). Its format is found from its files.
+    SOURCE is a Hugging Face folder of a Marian (OPUS-MT), M2M100 or NLLB model, a folder of Marian (.npz), of
+    bergamot, which Firefox has (.bin), or of CTranslate2; 8-bit codes stay as they are. Its files tell the format.
     What a model file cannot hold is refused by name. Requires pip install 'pocketmt[interop]'.
 
     With --text, embeddings lose the rows of pieces that the text does not have. Give text of all languages that stay,
