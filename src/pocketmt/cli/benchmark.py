@@ -92,9 +92,10 @@ def benchmark(
     from pocketmt.evaluation.model_file import measure_speed
     from pocketmt.evaluation.records import to_json
     from pocketmt.evaluation.tables import look_up, write_value
+    from pocketmt.interop.temporary import model_file_of
 
     record = measure_speed(
-        resolve_model(model),
+        resolve_model(model_file_of(model)),
         text,
         beam_size=beam_size,
         mode=mode,

@@ -16,7 +16,11 @@ if TYPE_CHECKING:
 
 
 @click.command(short_help="Score the translations of a model, or existing ones (BLEU, chrF).")
-@click.option("--model", "-m", help="A model file (*.pocketmt), or the name of a bundled model.")
+@click.option(
+    "--model",
+    "-m",
+    help="A model file (*.pocketmt), the name of a bundled model, or a model that `pocketmt import` reads.",
+)
 @click.option(
     "--translations",
     "-t",
@@ -76,17 +80,21 @@ def evaluate(
         return
     if source is None or (not references and format_of(source) == "text"):
         raise click.UsageError("--model goes with --source and --references, or a TSV, JSONL or TMX file as --source.")
+    from dataclasses import replace
+
     from pocketmt.evaluation.model_file import evaluate_model
+    from pocketmt.interop.temporary import model_file_of
 
     record = evaluate_model(
-        model,
+        str(model_file_of(model)),
         source,
         references or (source,),
         beam_size=beam_size,
-        baseline=baseline,
+        baseline=None if baseline is None else str(model_file_of(baseline)),
         workers=workers,
         shortlist=shortlist,
     )
+    record = replace(record, model=model, baseline=baseline)
     click.echo(to_json(record) if as_json else _model_table(record))
 
 

@@ -17,19 +17,21 @@ TARGETS = [format.name for format in FORMATS.values() if format.write is not Non
 def export(model: str, target: str, output: Path) -> None:
     """Write MODEL in a format that other toolkits read.
 
-    MODEL is a model file (*.pocketmt) or the name of a bundled model. What the format cannot hold is refused by name;
-    what it holds only nearly is said. Requires pip install 'pocketmt[train]'.
+    MODEL is a model file (*.pocketmt), the name of a bundled model, or a model that `pocketmt import` reads. What the
+    format cannot hold is refused by name; what it holds only nearly is said. Requires pip install 'pocketmt[train]'.
 
     \b
     Examples:
       pocketmt export my.pocketmt --to ctranslate2 --output my-ctranslate2
+      pocketmt export my.pocketmt --to hugging-face --output my-hugging-face
     """
     from pocketmt.engine.bundled import resolve_model
     from pocketmt.interop.exporting import write_folder
+    from pocketmt.interop.temporary import model_file_of
     from pocketmt.model_file import open_model
     from pocketmt.packing.foreign import foreign_model_of
 
-    with open_model(resolve_model(model)) as file:
+    with open_model(resolve_model(model_file_of(model))) as file:
         notes = write_folder(foreign_model_of(file), FORMATS[target], output)
     for note in notes:
         click.echo(f"note: {note}", err=True)

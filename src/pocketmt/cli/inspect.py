@@ -11,8 +11,8 @@ from pocketmt.cli.options import json_option
 def inspect(model: str, as_json: bool) -> None:
     """Show languages, unit, licence, recipe, training, scores, each matrix, and the size by part compared with fp32.
 
-    MODEL is a model file (*.pocketmt) or the name of a bundled model. It is checked as thoroughly as by
-    `pocketmt translate`.
+    MODEL is a model file (*.pocketmt), the name of a bundled model, or a model that `pocketmt import` reads. It is
+    checked as thoroughly as by `pocketmt translate`.
 
     \b
     Examples:
@@ -20,7 +20,8 @@ def inspect(model: str, as_json: bool) -> None:
       pocketmt inspect my.pocketmt --json
     """
     from pocketmt.engine.bundled import resolve_model
+    from pocketmt.interop.temporary import model_file_of
     from pocketmt.model_file.report import inspect_model
 
-    report = inspect_model(resolve_model(model))
+    report = inspect_model(resolve_model(model_file_of(model)))
     click.echo(report.to_json() if as_json else report.to_text())

@@ -8,6 +8,7 @@ import click
 from pocketmt.atomic_file import check_output
 from pocketmt.cli.endings import quoted, show_next
 from pocketmt.cli.options import FILE, beam_size_option, json_option, require_both_sides
+from pocketmt.interop.temporary import model_file_of
 from pocketmt.model_file.shortlist import MOST_TARGETS
 from pocketmt.progress import ProgressLine
 from pocketmt.text.corpus import both_sides
@@ -78,7 +79,7 @@ def shortlist(
     from pocketmt.evaluation.shortlist import measure_recall
     from pocketmt.packing.shortlist import add_shortlist, held_shortlist, learn_shortlist
 
-    path = resolve_model(model)
+    path = resolve_model(model_file_of(model))
     if source is not None:
         found = learn_shortlist(
             path,

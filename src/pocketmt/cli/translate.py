@@ -22,7 +22,7 @@ from pocketmt.cli.streams import encode_chunks, open_input, open_output, read_ch
     "-m",
     default=DEFAULT_MODEL,
     show_default=True,
-    help="A model file (*.pocketmt), or the name of a bundled model.",
+    help="A model file (*.pocketmt), the name of a bundled model, or a model that `pocketmt import` reads.",
 )
 @click.option(
     "--input",
@@ -93,10 +93,11 @@ def translate(
     """
     from pocketmt.engine.checks import MOST_WARNINGS, TranslationChecks
     from pocketmt.engine.translator import LINES_AT_ONCE, Translator
+    from pocketmt.interop.temporary import model_file_of
 
     format_name = records.format(input_path, search.detailed)
     translator = Translator(
-        model,
+        model_file_of(model),
         workers=workers,
         pin_workers=pin_workers,
         instruction_set=instruction_set,

@@ -15,6 +15,7 @@ from pocketmt.distillation.teachers import Teachers
 from pocketmt.distillation.texts import Text, distill
 from pocketmt.engine.bundled import resolve_model
 from pocketmt.folder_lock import locked
+from pocketmt.interop.temporary import model_file_of
 from pocketmt.model_file import open_model
 from pocketmt.packing.model_source import AnyModel
 from pocketmt.packing.run import pack_run
@@ -122,7 +123,8 @@ def _student_configuration(pipeline: Pipeline, teacher: str, source: Path, targe
     files = [(source.resolve(), target.resolve())]
     if pipeline.settings.distillation.human_references:
         files += data.training_files
-    vocabulary = Path(teacher) if Path(teacher).is_dir() else resolve_model(teacher)
+    given = Path(model_file_of(teacher))
+    vocabulary = given if given.is_dir() else resolve_model(given)
     changed: dict[str, Any] = {
         "training_source": [str(each) for each, _ in files],
         "training_target": [str(each) for _, each in files],
@@ -133,8 +135,8 @@ def _student_configuration(pipeline: Pipeline, teacher: str, source: Path, targe
 
 def _describe_run(run: Path, folder: Path) -> PipelineArtifact:
     """Describe the model of a run in full precision, or a model file."""
-    if not run.is_dir():
-        return _describe_file(resolve_model(str(run)))
+    if not (given := Path(model_file_of(run))).is_dir():
+        return _describe_file(resolve_model(given))
     packed = folder / "float32.temporary"
     try:
         size = pack_run(run, "float32", packed)

@@ -114,3 +114,25 @@ def equal(left: ForeignTensor, right: ForeignTensor) -> bool:
         np.array_equal(first.view(np.uint32), second.view(np.uint32))
         for first, second in zip(left.blocks(), right.blocks(), strict=True)
     )
+
+
+def as_float32(tensor: Tensor) -> ForeignTensor:
+    """Return a tensor in full precision; codes are decoded when it is read."""
+    return tensor if isinstance(tensor, ForeignTensor) else ForeignTensor(tensor.shape, lambda: (tensor.read(),))
+
+
+def rows_of(tensor: Tensor, start: int, stop: int) -> ForeignTensor:
+    """Return rows (elements of a vector) of a tensor, which is read as a whole."""
+    return ForeignTensor((stop - start, *tensor.shape[1:]), lambda: (tensor.read()[start:stop],))
+
+
+def permuted(tensor: ForeignTensor, order: NDArray[np.int64], axis: int) -> ForeignTensor:
+    """Return a tensor whose rows (axis 0) or columns (axis 1) are those of `order`."""
+    if axis == 0:
+        return ForeignTensor(tensor.shape, lambda: (tensor.read()[order],))
+    return ForeignTensor(tensor.shape, lambda: (block[:, order] for block in tensor.blocks()))
+
+
+def with_zero_row(matrix: ForeignTensor) -> ForeignTensor:
+    """Return a matrix with one more row (a vector with one more element), of zeros."""
+    return stacked(matrix, of_array(np.zeros((1, *matrix.shape[1:]), np.float32)))

@@ -7,7 +7,7 @@ import stat
 from collections.abc import Mapping
 from contextlib import suppress
 from types import MappingProxyType, TracebackType
-from typing import Final, Self
+from typing import TYPE_CHECKING, Final, Self
 
 from pocketmt.errors import ModelFileError
 from pocketmt.model_file.activations.activation_quantization import (
@@ -36,7 +36,9 @@ from pocketmt.model_file.matrices.stored_form import TensorLayout
 from pocketmt.model_file.shortlist import SHORTLIST_TENSOR, StoredShortlist, read_shortlist
 from pocketmt.model_file.vocabularies import load_checked
 from pocketmt.text.stored_vocabulary import StoredVocabularies
-from pocketmt.text.vocabulary import Vocabularies
+
+if TYPE_CHECKING:  # SentencePiece is loaded when a vocabulary is.
+    from pocketmt.text.vocabulary import Vocabularies
 
 DAMAGED: Final = "Copy or download the file again, or pack it again"
 
@@ -130,7 +132,7 @@ class ModelFile:
         """
         return self._vocabularies.read({name: self.data(name) for name in self.vocabulary_tensors})
 
-    def vocabularies(self) -> Vocabularies:
+    def vocabularies(self) -> "Vocabularies":
         """Return the vocabularies, ready for use; raises as `stored_vocabularies` and `load_checked` do."""
         return load_checked(self.stored_vocabularies(), self.architecture)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from pocketmt.errors import ModelFileError
 from pocketmt.model_file.architecture import Architecture
@@ -14,7 +14,9 @@ from pocketmt.text.stored_vocabulary import (
     StoredVocabularies,
     StoredVocabulary,
 )
-from pocketmt.text.vocabulary import Vocabularies, load_vocabularies
+
+if TYPE_CHECKING:  # SentencePiece is loaded when a vocabulary is.
+    from pocketmt.text.vocabulary import Vocabularies
 
 VOCABULARY: Final = "vocabulary"  # of the source, or of both sides
 TARGET_VOCABULARY: Final = "target_vocabulary"
@@ -124,13 +126,15 @@ def vocabulary_tensors(stored: StoredVocabularies) -> dict[str, bytes]:
     return tensors
 
 
-def load_checked(stored: StoredVocabularies, architecture: Architecture) -> Vocabularies:
+def load_checked(stored: StoredVocabularies, architecture: Architecture) -> "Vocabularies":
     """Load the vocabularies of a model.
 
     Raises:
         ModelFileError: there are not as many as the architecture says, or one has not as many pieces.
         DataError: a SentencePiece model or an id table is invalid, or has other special pieces.
     """
+    from pocketmt.text.vocabulary import load_vocabularies
+
     separate = architecture.vocabularies == "separate"
     if separate != (stored.target is not None):
         number = "two vocabularies" if stored.target is not None else "one vocabulary"

@@ -1,4 +1,4 @@
-"""A model from the folder of a training run, a model file, or the name of a bundled model."""
+"""A model from the folder of a run, a model file, the name of a bundled model, or a model of another toolkit."""
 
 import hashlib
 from functools import cached_property
@@ -6,6 +6,7 @@ from pathlib import Path
 
 from pocketmt.engine import Translator
 from pocketmt.engine.bundled import resolve_model
+from pocketmt.interop.temporary import model_file_of
 from pocketmt.model_file import open_model
 from pocketmt.models.network import TranslationNetwork
 from pocketmt.packing.contents import FLOAT32, contents_of
@@ -25,15 +26,16 @@ class AnyModel:
     """
 
     def __init__(self, name: str) -> None:
-        """Read a model; raises as `read_trained_model`, `resolve_model` and `open_model` do."""
+        """Read a model; raises as `model_file_of`, `read_trained_model`, `resolve_model` and `open_model` do."""
         self.name = name
         self._run: TrainedModel | None = None
-        if Path(name).is_dir():
-            self._run = read_trained_model(Path(name))
+        given = Path(model_file_of(name))
+        if given.is_dir():
+            self._run = read_trained_model(given)
             self.vocabularies = self._run.vocabularies
             self.languages, self.unit = self._run.languages, self._run.unit
             return
-        self._file = resolve_model(name)
+        self._file = resolve_model(given)
         with open_model(self._file) as file:
             self.vocabularies = file.vocabularies()
             self.languages = {"source": file.source_language, "target": file.target_language}

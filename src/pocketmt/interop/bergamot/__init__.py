@@ -10,11 +10,12 @@ if TYPE_CHECKING:
 
 
 def _recognizes(path: Path) -> bool:
-    from pocketmt.interop.bergamot.container import is_container
+    files = [path] if path.is_file() else sorted(path.glob("*.bin")) if path.is_dir() else []
+    if not (named := [file for file in files if file.suffix == ".bin"]):
+        return False
+    from pocketmt.interop.bergamot.container import is_container  # NumPy, which the runtime lacks
 
-    if path.is_file():
-        return path.suffix == ".bin" and is_container(path)
-    return path.is_dir() and any(is_container(each) for each in path.glob("*.bin"))
+    return any(map(is_container, named))
 
 
 def _read(path: Path) -> "ForeignModel":

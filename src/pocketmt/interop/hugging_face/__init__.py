@@ -27,4 +27,10 @@ def _read(path: Path) -> "ForeignModel":
     return read_model(path)
 
 
-HUGGING_FACE: Final = Format("hugging-face", "Hugging Face (Marian, M2M100, NLLB)", _recognizes, _read)
+def _write(model: "ForeignModel", folder: Path) -> tuple[str, ...]:
+    from pocketmt.interop.hugging_face.writing import write_model
+
+    return write_model(model, folder)
+
+
+HUGGING_FACE: Final = Format("hugging-face", "Hugging Face (Marian, M2M100, NLLB)", _recognizes, _read, _write)

@@ -1,5 +1,6 @@
 """The vocabularies of OPUS-MT folders: two SentencePiece models, and tables of ids that are not theirs."""
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -13,8 +14,10 @@ from pocketmt.interop.hugging_face.tokenizer_files import (
     table_of,
 )
 from pocketmt.interop.sentencepiece_file import read_sentencepiece
+from pocketmt.model_file.language_pieces import LanguagePieces
 from pocketmt.text.stored_vocabulary import StoredVocabularies, StoredVocabulary
 
+_LANGUAGE: Final = re.compile(">>[^<>]{1,64}<<")
 _ROLES: Final = {"eos": "</s>", "unk": "<unk>", "pad": "<pad>"}
 
 
@@ -27,6 +30,7 @@ class MarianTokenizer:
     target: dict[str, int]
     source_language: str
     target_language: str
+    languages: LanguagePieces | None
 
 
 def read_marian_tokenizer(folder: Path, source_size: int, target_size: int) -> MarianTokenizer:
@@ -54,12 +58,15 @@ def read_marian_tokenizer(folder: Path, source_size: int, target_size: int) -> M
         )
         for name, ids, size in (("source.spm", source_ids, source_size), ("target.spm", target_ids, target_size))
     ]
-    languages = [configuration.get(key) for key in ("source_lang", "target_lang")]
+    codes = {piece[2:-2]: piece for piece in source_ids if _LANGUAGE.fullmatch(piece)}
+    source, target = (configuration.get(key) for key in ("source_lang", "target_lang"))
     return MarianTokenizer(
         StoredVocabularies(*sides) if sides[0] != sides[1] else StoredVocabularies(sides[0]),
         _special_ids(folder / "vocab.json", source_ids, special),
         _special_ids(folder / ("target_vocab.json" if separate else "vocab.json"), target_ids, special),
-        *(language if isinstance(language, str) else "" for language in languages),
+        source if isinstance(source, str) else "",
+        target if isinstance(target, str) else "",
+        LanguagePieces(codes, "source") if codes else None,
     )
 
 

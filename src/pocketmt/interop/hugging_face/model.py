@@ -114,6 +114,7 @@ def _foreign(
         metadata=ForeignMetadata(
             source_language=languages[0],
             target_language=languages[1],
+            language_pieces=tokenizer.languages,
             licence=_licence(folder / "README.md"),
             training={"imported_from": "Hugging Face"},
         ),

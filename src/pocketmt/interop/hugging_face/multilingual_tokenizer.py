@@ -12,6 +12,7 @@ from pocketmt.interop.hugging_face.tokenizer_files import (
     table_of,
 )
 from pocketmt.interop.sentencepiece_file import read_sentencepiece, sentencepiece_of
+from pocketmt.model_file.language_pieces import LanguagePieces
 from pocketmt.text.stored_vocabulary import StoredVocabularies, StoredVocabulary
 
 SENTENCEPIECE: Final = "sentencepiece.bpe.model"
@@ -26,10 +27,10 @@ _SPM_SPECIAL: Final = 3  # <unk>, <s>, </s> are the first pieces of the Sentence
 
 @dataclass(frozen=True, slots=True)
 class MultilingualTokenizer:
-    """The vocabulary, and the piece of each language by its code."""
+    """The vocabulary, and the pieces of languages."""
 
     vocabularies: StoredVocabularies
-    languages: dict[str, str]
+    languages: LanguagePieces
 
 
 def read_multilingual_tokenizer(folder: Path, size: int) -> MultilingualTokenizer:
@@ -54,7 +55,8 @@ def read_multilingual_tokenizer(folder: Path, size: int) -> MultilingualTokenize
             raise InteropError(f"{folder}: the id of {piece!r:.80} is {id}, which another piece has, or none of {size}")
         taken.add(id)
     vocabulary = StoredVocabulary(model, table_of(ids | found, size), "none", verbatim=(*SPECIAL, *found))
-    return MultilingualTokenizer(StoredVocabularies(vocabulary), languages)
+    pieces = LanguagePieces(languages, "translation", languages)
+    return MultilingualTokenizer(StoredVocabularies(vocabulary), pieces)
 
 
 def _fairseq_ids(path: Path, model: bytes) -> dict[str, int]:

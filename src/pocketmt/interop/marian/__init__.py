@@ -21,4 +21,10 @@ def _read(path: Path) -> "ForeignModel":
     return read_model(path)
 
 
-MARIAN: Final = Format("marian", "Marian (.npz)", _recognizes, _read)
+def _write(model: "ForeignModel", folder: Path) -> tuple[str, ...]:
+    from pocketmt.interop.marian.writing import write_model
+
+    return write_model(model, folder)
+
+
+MARIAN: Final = Format("marian", "Marian (.npz)", _recognizes, _read, _write)

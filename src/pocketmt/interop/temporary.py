@@ -1,0 +1,46 @@
+"""Models of other toolkits where a command takes a model file: imported for as long as the process runs."""
+
+import atexit
+import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+from typing import Final
+
+from pocketmt.interop.formats import recognize
+
+_imported: Final[dict[Path, Path]] = {}
+_folders: Final[list[str]] = []
+
+
+def model_file_of(model: str | os.PathLike[str]) -> str | os.PathLike[str]:
+    """Return a model as it was given, or, if it is one of another toolkit, a temporary model file with it.
+
+    The first import of a model is said on stderr, with the command that keeps it; the file is removed when the process
+    ends. Raises as `pocketmt.interop.importing.import_model` does.
+    """
+    path = Path(model)
+    if not str(model) or not path.exists() or (format := recognize(path)) is None:
+        return model
+    resolved = path.resolve()
+    if resolved not in _imported:
+        from pocketmt.interop.importing import import_model
+
+        print(
+            f"{path}: a model of {format.title}, imported into a temporary file; keep it with "
+            f"`pocketmt import {path} --output MODEL.pocketmt`",
+            file=sys.stderr,
+        )
+        folder = tempfile.mkdtemp(prefix="pocketmt-import-")
+        _folders.append(folder)
+        temporary = Path(folder) / f"{resolved.stem or 'model'}.pocketmt"
+        import_model(path, temporary)
+        _imported[resolved] = temporary
+    return _imported[resolved]
+
+
+@atexit.register
+def _remove() -> None:
+    for folder in _folders:
+        shutil.rmtree(folder, ignore_errors=True)

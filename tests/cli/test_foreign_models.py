@@ -1,0 +1,70 @@
+"""Commands take models of other toolkits where they take model files."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pocketmt.interop.exporting import write_folder
+from pocketmt.interop.formats import FORMATS
+from tests.interop.models import marian_architecture, marian_vocabularies, random_model
+
+from .conftest import Run
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("foreign") / "marian"
+    vocabularies = marian_vocabularies()
+    write_folder(random_model(marian_architecture(vocabularies), vocabularies), FORMATS["marian"], folder)
+    return folder
+
+
+def test_a_model_is_imported_and_exported(pocketmt: Run, folder: Path, tmp_path: Path) -> None:
+    path = tmp_path / "model.pocketmt"
+    answer = pocketmt("import", folder, "--output", path, "--source-language", "en", "--target-language", "de")
+    assert answer.returncode == 0, answer.stderr
+    assert json.loads(pocketmt("inspect", path, "--json").stdout)["source_language"] == "en"
+    written = tmp_path / "written"
+    answer = pocketmt("export", path, "--to", "marian", "--output", written)
+    assert answer.returncode == 0, answer.stderr
+    assert (written / "vocab.spm").read_bytes() == (folder / "vocab.spm").read_bytes()
+    again = pocketmt("export", path, "--to", "marian", "--output", written)
+    assert again.returncode == 1
+    assert b"exists already" in again.stderr
+
+
+def test_what_a_format_lacks_is_an_error_and_nothing_is_written(pocketmt: Run, folder: Path, tmp_path: Path) -> None:
+    answer = pocketmt("export", folder, "--to", "hugging-face", "--output", tmp_path / "written")
+    assert answer.returncode == 1
+    assert b"error: positions is 'concatenated_inclusive'" in answer.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_damaged_model_is_an_error_and_nothing_is_written(pocketmt: Run, tmp_path: Path) -> None:
+    (tmp_path / "model.npz").write_bytes(b"PK damaged")
+    (tmp_path / "vocab.spm").write_bytes(b"damaged")
+    answer = pocketmt("import", tmp_path, "--output", tmp_path / "model.pocketmt")
+    assert answer.returncode == 1
+    assert answer.stderr.startswith(b"error: ")
+    assert not (tmp_path / "model.pocketmt").exists()
+
+
+def test_a_folder_is_translated_with(pocketmt: Run, folder: Path) -> None:
+    answer = pocketmt("translate", "--model", folder, "--no-check", stdin=b"the man rides a bike\n")
+    assert answer.returncode == 0, answer.stderr
+    assert b"imported into a temporary file; keep it with `pocketmt import" in answer.stderr
+    assert answer.stdout.count(b"\n") == 1
+
+
+def test_a_folder_is_inspected_and_scored(pocketmt: Run, folder: Path, tmp_path: Path) -> None:
+    report = json.loads(pocketmt("inspect", folder, "--json").stdout)
+    assert report["architecture"]["positions"] == "concatenated_inclusive"
+    (tmp_path / "text.en").write_text("the man sees a bike\n")
+    (tmp_path / "text.de").write_text("der Mann sieht ein Rad\n")
+    arguments = ("--source", tmp_path / "text.en", "--references", tmp_path / "text.de", "--json")
+    answer = pocketmt("evaluate", "--model", folder, "--baseline", folder, *arguments)
+    assert answer.returncode == 0, answer.stderr
+    record = json.loads(answer.stdout)
+    assert (record["model"], record["baseline"]) == (str(folder), str(folder))
+    assert answer.stderr.count(b"imported into a temporary file") == 1

@@ -1,0 +1,125 @@
+"""Imported M2M100 and NLLB models compute what transformers computes, from the same text."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sentencepiece
+import torch
+import transformers
+
+from pocketmt.errors import InteropError
+from pocketmt.interop.formats import read_foreign
+from pocketmt.interop.importing import import_model
+from pocketmt.model_file import open_model
+from pocketmt.packing.reference.network import load_reference
+from tests.interop.toy_text import SOURCE_LINES, TARGET_LINES, pieces_of, sentencepiece_model
+
+from .folders import SMALL, randomized
+
+LINES = ["the man rides a bike", "two dogs want bread, the red one!", "", "das rote Haus — ein Rad"]
+FAIRSEQ = {"bos_id": 1, "eos_id": 2, "unk_id": 0, "model_type": "bpe"}
+SPECIAL = {"<s>": 0, "<pad>": 1, "</s>": 2, "<unk>": 3}
+
+
+def write_model(folder: Path, size: int) -> Any:
+    configuration = transformers.M2M100Config(**SMALL | {"vocab_size": size, "max_position_embeddings": 64})
+    model = randomized(transformers.M2M100ForConditionalGeneration(configuration))
+    model.save_pretrained(folder)
+    return model
+
+
+def write_nllb(folder: Path) -> tuple[Any, dict[str, int]]:
+    """Write a folder as the original ones are; returns the model, and the ids of its languages."""
+    folder.mkdir(parents=True)
+    model = sentencepiece_model(SOURCE_LINES + TARGET_LINES, 90, **FAIRSEQ)
+    (folder / "sentencepiece.bpe.model").write_bytes(model)
+    pieces = len(pieces_of(model))
+    languages = {"eng_Latn": pieces + 1, "deu_Latn": pieces + 2}
+    (folder / "special_tokens_map.json").write_text(json.dumps({"additional_special_tokens": list(languages)}))
+    (folder / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "NllbTokenizer"}))
+    return write_model(folder, pieces + 6), languages
+
+
+def write_m2m100(folder: Path) -> tuple[Any, dict[str, int]]:
+    folder.mkdir(parents=True)
+    model = sentencepiece_model(SOURCE_LINES + TARGET_LINES, 90, **FAIRSEQ)
+    (folder / "sentencepiece.bpe.model").write_bytes(model)
+    # In another order than SentencePiece's, and without one piece.
+    pieces = [*SPECIAL, *sorted(pieces_of(model)[3:-1])]
+    (folder / "vocab.json").write_text(json.dumps({piece: id for id, piece in enumerate(pieces)}), encoding="utf-8")
+    languages = {"en": len(pieces), "de": len(pieces) + 1}
+    named = [f"__{code}__" for code in languages]
+    (folder / "special_tokens_map.json").write_text(json.dumps({"additional_special_tokens": named}))
+    (folder / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "M2M100Tokenizer"}))
+    return write_model(folder, len(pieces) + 8), languages
+
+
+WRITERS = {"NLLB": write_nllb, "M2M100": write_m2m100}
+
+
+@pytest.mark.parametrize("kind", WRITERS)
+def test_logits_are_those_of_transformers(tmp_path: Path, kind: str) -> None:
+    model, languages = WRITERS[kind](tmp_path / "folder")
+    import_model(tmp_path / "folder", tmp_path / "model.pocketmt")
+    network = load_reference(tmp_path / "model.pocketmt")
+    with open_model(tmp_path / "model.pocketmt") as file:
+        vocabulary = file.vocabularies().source
+        pieces = file.language_pieces
+    assert pieces is not None
+    assert pieces.target_place == "translation"
+    assert {code: vocabulary.id(piece) for code, piece in pieces.target.items()} == languages
+    assert pieces.source == pieces.target
+    source, target = languages.values()
+    for line in LINES:
+        ids = torch.tensor([[source, *vocabulary.encode(line), 2]])
+        given = torch.tensor([[2, target, 9, 15, 12, 8]])
+        with torch.no_grad():
+            expected = model(input_ids=ids, decoder_input_ids=given).logits
+            found = network.logits(network(ids, given))
+        assert float((expected - found).abs().max()) < 1e-4
+
+
+def test_ids_of_nllb_are_those_of_its_sentencepiece_model_plus_one(tmp_path: Path) -> None:
+    write_nllb(tmp_path / "folder")
+    import_model(tmp_path / "folder", tmp_path / "model.pocketmt")
+    processor = sentencepiece.SentencePieceProcessor(str(tmp_path / "folder" / "sentencepiece.bpe.model"))
+    with open_model(tmp_path / "model.pocketmt") as file:
+        vocabulary = file.vocabularies().source
+    for line in LINES:
+        expected = [id + 1 if id else SPECIAL["<unk>"] for id in processor.EncodeAsIds(line)]
+        assert vocabulary.encode(line) == expected
+
+
+def test_ids_of_m2m100_are_those_of_its_tokenizer(tmp_path: Path) -> None:
+    write_m2m100(tmp_path / "folder")
+    import_model(tmp_path / "folder", tmp_path / "model.pocketmt")
+    tokenizer: Any = transformers.M2M100Tokenizer.from_pretrained(tmp_path / "folder")
+    with open_model(tmp_path / "model.pocketmt") as file:
+        vocabulary = file.vocabularies().source
+    for line in LINES:
+        assert vocabulary.encode(line) == tokenizer(line).input_ids[1:-1]
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "message"),
+    [
+        ("sentencepiece.bpe.model", None, "sentencepiece.bpe.model: cannot be read"),
+        ("special_tokens_map.json", None, "lists the pieces of languages"),
+        ("special_tokens_map.json", json.dumps({"additional_special_tokens": ["eng_Latn"] * 99}), "or none of"),
+        ("vocab.json", json.dumps({"<s>": 0}), "<pad> is not piece 1"),
+        ("vocab.json", json.dumps(SPECIAL | {"x": 3}), "two pieces have the same id"),
+        ("vocab.json", json.dumps(SPECIAL | {"x": 1 << 20}), "the vocabulary of another model"),
+    ],
+)
+def test_damaged_tokenizers_are_refused(tmp_path: Path, file: str, content: str | None, message: str) -> None:
+    write: Callable[[Path], Any] = write_m2m100 if file == "vocab.json" else write_nllb
+    write(tmp_path / "folder")
+    path = tmp_path / "folder" / file
+    path.unlink()
+    if content is not None:
+        path.write_text(content)
+    with pytest.raises(InteropError, match=message):
+        read_foreign(tmp_path / "folder")

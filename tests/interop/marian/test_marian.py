@@ -1,0 +1,169 @@
+"""Marian models in and out: the same bits, the same network, and refusals by name."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pocketmt.errors import InteropError
+from pocketmt.interop.exporting import write_folder
+from pocketmt.interop.foreign_model import ForeignModel
+from pocketmt.interop.formats import FORMATS, read_foreign
+from tests.interop.models import marian_architecture, marian_vocabularies, random_model, same
+
+VARIANTS: dict[str, dict[str, Any]] = {
+    "self-attention": {},
+    "student": {"decoder_autoregression": "ssru", "tied_decoder_layers": True},
+    "swish": {"activation": "swish", "output_bias": False},
+    "gelu": {"activation": "gelu_sigmoid"},
+    "pre-norm": {"norm": "pre", "embedding_norm": True},
+    "uneven": {"encoder_feed_forward": (24, 24), "decoder_feed_forward": (12, 12, 12)},
+    "sources tied": {"output_projection": "untied"},
+    "two vocabularies": {"separate": True},
+    "two vocabularies, untied": {"separate": True, "output_projection": "untied"},
+}
+
+
+def model_of(separate: bool = False, **changes: Any) -> ForeignModel:
+    vocabularies = marian_vocabularies(separate)
+    return random_model(marian_architecture(vocabularies, **changes), vocabularies)
+
+
+def write(model: ForeignModel, folder: Path) -> Path:
+    write_folder(model, FORMATS["marian"], folder)
+    return folder
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_a_model_comes_back_bit_for_bit(tmp_path: Path, variant: str) -> None:
+    model = model_of(**VARIANTS[variant])
+    first = read_foreign(write(model, tmp_path / "first"))
+    assert same(model, first)
+    write(first, tmp_path / "second")
+    for file in (tmp_path / "first").iterdir():
+        if file.suffix != ".npz":
+            assert file.read_bytes() == (tmp_path / "second" / file.name).read_bytes()
+    assert same(first, read_foreign(tmp_path / "second" / "model.npz"))
+
+
+def change(folder: Path, tensors: dict[str, Any], **keys: Any) -> None:
+    """Change tensors (None: removed) and keys of the configuration."""
+    path = folder / "model.npz"
+    with np.load(path) as file:
+        held = {name: file[name] for name in file.files}
+    text = held.pop("special:model.yml").tobytes().rstrip(b"\0").decode()
+    values = dict(line.split(": ", 1) for line in text.splitlines())
+    values |= {key.replace("_", "-"): json.dumps(value) for key, value in keys.items()}
+    content = "".join(f"{key}: {value}\n" for key, value in values.items()).encode() + b"\0"
+    held["special:model.yml"] = np.frombuffer(content, np.int8)
+    held |= tensors
+    np.savez(path, **{name: array for name, array in held.items() if array is not None})
+
+
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        ({"type": "s2s"}, "type is 's2s'"),
+        ({"transformer_ffn_depth": 3}, "transformer-ffn-depth is 3"),
+        ({"transformer_no_projection": True}, "transformer-no-projection is True"),
+        ({"transformer_train_position_embeddings": True}, "transformer-train-position-embeddings is True"),
+        ({"transformer_ffn_activation": "selu"}, "transformer-ffn-activation is 'selu'"),
+        ({"transformer_decoder_autoreg": "rnn", "dec_cell": "gru"}, "dec-cell is 'gru'"),
+        ({"transformer_preprocess": "n"}, "normalization after each layer, or before each layer"),
+        ({"right_left": True}, "right-left is True"),
+        ({"lemma_dim_emb": 64}, "lemma-dim-emb is 64"),
+        ({"ulr": True}, "ulr is True"),
+        ({"transformer_new_option": "on"}, "transformer-new-option is 'on'"),
+        ({"dim_emb": -16}, "dim-emb is -16"),
+        ({"dim_emb": 1 << 40}, "model_dimension"),
+        ({"enc_depth": 10**9}, "encoder_layers"),
+        ({"transformer_heads": 5}, "attention_dimension is 16"),
+        ({"dim_vocabs": [5, 5]}, "dim-vocabs is"),
+        ({"transformer_tied_layers": [2, 1, 1]}, "tied to an earlier one"),
+        ({"transformer_tied_layers": [1, 1, 2]}, "tied to an earlier one"),
+        ({"transformer_tied_layers": [1]}, "a list of 3 layers"),
+        ({"transformer_tied_layers": [0, 0, 0]}, "tied to an earlier one"),
+        ({"transformer_tied_layers": [1, 1, 1]}, "has the tensor 'decoder_l2_"),
+    ],
+)
+def test_configurations_of_other_networks_are_refused(tmp_path: Path, keys: dict[str, Any], message: str) -> None:
+    folder = write(model_of(), tmp_path / "model")
+    change(folder, {}, **keys)
+    with pytest.raises(InteropError, match=message):
+        read_foreign(folder)
+
+
+def test_tied_layers_of_any_pattern_are_written_one_by_one(tmp_path: Path) -> None:
+    model = model_of()
+    folder = write(model, tmp_path / "model")
+    with np.load(folder / "model.npz") as file:
+        second = [name for name in file.files if name.startswith("decoder_l2_")]
+    change(folder, dict.fromkeys(second), transformer_tied_layers=[1, 1, 3])
+    found = read_foreign(folder)
+    assert "tied in the pattern [1, 1, 3]" in found.notes[0]
+    for name, tensor in found.tensors.items():
+        copied = name.replace("decoder.layers.1.", "decoder.layers.0.")
+        assert np.array_equal(tensor.read(), model.tensors[copied].read())
+
+
+@pytest.mark.parametrize(
+    ("tensors", "message"),
+    [
+        ({"encoder_l1_ffn_W1": None}, "no tensor encoder_l1_ffn_W1"),
+        ({"encoder_l1_ffn_W1": np.zeros((24, 16), np.float32)}, r"encoder_l1_ffn_W1 is \[24, 16\]"),
+        ({"encoder_l1_ffn_W1": np.zeros((16, 24), np.float64)}, "has type float64"),
+        ({"encoder_l1_ffn_W1": np.array([[object()]])}, "has type object"),
+        ({"Wpos": np.zeros((4, 16), np.float32)}, "has the tensor 'Wpos'"),
+    ],
+)
+def test_tensors_that_do_not_fit_are_refused(tmp_path: Path, tensors: dict[str, Any], message: str) -> None:
+    folder = write(model_of(), tmp_path / "model")
+    change(folder, tensors)
+    with pytest.raises(InteropError, match=message):
+        read_foreign(folder)
+
+
+def test_compressed_files_and_columns_first_are_read(tmp_path: Path) -> None:
+    model = model_of()
+    folder = write(model, tmp_path / "model")
+    with np.load(folder / "model.npz") as file:
+        held: dict[str, Any] = {name: np.asfortranarray(file[name]) for name in file.files}
+    np.savez_compressed(folder / "model.npz", **held)
+    assert same(model, read_foreign(folder))
+
+
+def test_a_file_that_would_expand_is_refused(tmp_path: Path) -> None:
+    folder = write(model_of(), tmp_path / "model")
+    np.savez_compressed(folder / "model.npz", zeros=np.zeros((64, 1 << 20), np.float32))
+    with pytest.raises(InteropError, match="far more than the file has"):
+        read_foreign(folder)
+
+
+def test_another_vocabulary_is_refused(tmp_path: Path) -> None:
+    folder = write(model_of(), tmp_path / "model")
+    (folder / "vocab.spm").write_bytes(marian_vocabularies(separate=True).source.model)
+    with pytest.raises(InteropError, match="they are of another model"):
+        read_foreign(folder)
+    (folder / "vocab.spm").write_bytes(b"no model")
+    with pytest.raises(InteropError, match="not a SentencePiece model"):
+        read_foreign(folder)
+    (folder / "vocab.spm").unlink()
+    with pytest.raises(InteropError, match="no such file"):
+        read_foreign(folder)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"first_decoder_input": "eos"}, "first_decoder_input is 'eos'"),
+        ({"normalization_epsilon": 1e-5}, "normalization_epsilon is 1e-05"),
+        ({"positions": "interleaved"}, "positions is 'interleaved'"),
+        ({"activation": "gelu"}, "activation is 'gelu'"),
+    ],
+)
+def test_what_marian_lacks_is_refused(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(InteropError, match=message):
+        write(model_of(**changes), tmp_path / "model")
+    assert not list(tmp_path.iterdir())
