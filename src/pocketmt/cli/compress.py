@@ -134,15 +134,13 @@ def compress(
     quantize activations in a way that model files do not support can only be run like this.
 
     An interrupted compression resumes when it is called again with the same arguments. A finished one continues if the
-    last stage of RECIPE has more updates than before, and neither prunes nor has a linear learning rate.
-    Requires pip install 'pocketmt[train]'.
+    last stage of RECIPE has more updates, and neither prunes nor has a linear rate. Requires pip install 'pocketmt[train]'.
 
     \b
     Examples:
       pocketmt compress runs/captions log4-distilled --output captions4.pocketmt
-      pocketmt compress runs/captions log4-word-and-sequence-distilled --source-text news.en --output news4.pocketmt
       pocketmt compress runs/captions --target-size 900kB --output captions-900kB.pocketmt
-      pocketmt compress opus-en-de.pocketmt log4-distilled --text news.en --output opus4.pocketmt
+      pocketmt compress opus-en-de.pocketmt log4-word-and-sequence-distilled --text news.en --output opus4.pocketmt
     """
     _check_usage(recipe, target_size, tolerated_loss, updates)
     check_model(model)
@@ -167,16 +165,11 @@ def compress(
     if found is not None:
         _compress_by_recipe(task, found, output)
     elif output is not None:
-        updates = min(limit_updates, DEFAULT_UPDATES if updates is None else updates)
-        _compress_to_target(task, output, target_size, tolerated_loss, updates, precision)
+        most = min(limit_updates, DEFAULT_UPDATES if updates is None else updates)
+        _compress_to_target(task, output, target_size, tolerated_loss, most, precision)
 
 
-def _check_usage(
-    recipe: str | None,
-    size: int | None,
-    loss: float | None,
-    updates: int | None,
-) -> None:
+def _check_usage(recipe: str | None, size: int | None, loss: float | None, updates: int | None) -> None:
     if (recipe is not None) + (size is not None) + (loss is not None) != 1:
         raise click.UsageError("Give one of RECIPE, --target-size and --tolerated-loss.")
     if recipe is not None and updates is not None:
