@@ -131,10 +131,11 @@ def compress(
     part of the model is quantized. The model is then retrained on its text to reproduce its earlier output.
 
     With --folder and without --output, no model file is written: the scores are in the folder's log.jsonl. Recipes that
-    quantize activations in a way that model files do not support can only be run like this.
+    quantize activations in a way that model files do not support can only be run like this. Requires pip install
+    'pocketmt[train]'.
 
     An interrupted compression resumes when it is called again with the same arguments. A finished one continues if the
-    last stage of RECIPE has more updates, and neither prunes nor has a linear rate. Requires pip install 'pocketmt[train]'.
+    last stage of RECIPE has more updates than before, and neither prunes nor has a linear learning rate.
 
     \b
     Examples:
@@ -142,8 +143,7 @@ def compress(
       pocketmt compress runs/captions --target-size 900kB --output captions-900kB.pocketmt
       pocketmt compress opus-en-de.pocketmt log4-word-and-sequence-distilled --text news.en --output opus4.pocketmt
     """
-    _check_usage(recipe, target_size, tolerated_loss, updates)
-    check_model(model)
+    _check_usage(model, recipe, target_size, tolerated_loss, updates)
     work = _work_folder(folder, output, recipe, for_file=bool(entropy_coding or licence or description))
     from pocketmt.training.configuration import read_configuration
 
@@ -169,11 +169,12 @@ def compress(
         _compress_to_target(task, output, target_size, tolerated_loss, most, precision)
 
 
-def _check_usage(recipe: str | None, size: int | None, loss: float | None, updates: int | None) -> None:
+def _check_usage(model: str, recipe: str | None, size: int | None, loss: float | None, updates: int | None) -> None:
     if (recipe is not None) + (size is not None) + (loss is not None) != 1:
         raise click.UsageError("Give one of RECIPE, --target-size and --tolerated-loss.")
     if recipe is not None and updates is not None:
         raise click.UsageError("--updates goes with --target-size or --tolerated-loss: a recipe sets its updates.")
+    check_model(model)
 
 
 def _work_folder(folder: Path | None, output: Path | None, recipe: str | None, for_file: bool) -> Path:
