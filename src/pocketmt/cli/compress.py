@@ -129,7 +129,6 @@ def compress(
 
     With --target-size or --tolerated-loss, schemes and bits are chosen by the rise of the validation loss when each
     part of the model is quantized. The model is then retrained on its text to reproduce its earlier output.
-
     With --folder and without --output, no model file is written: the scores are in the folder's log.jsonl. Recipes that
     quantize activations in a way that model files do not support can only be run like this. Requires pip install
     'pocketmt[train]'.
