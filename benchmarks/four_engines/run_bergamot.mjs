@@ -1,7 +1,7 @@
 // Translates lines of standard input with bergamot's WebAssembly in this thread of Node:
 //   node run_bergamot.mjs PACKAGE FOLDER < TEXT
 // PACKAGE is the folder of @browsermt/bergamot-translator, FOLDER holds model.bin, its vocabularies and perhaps lex.bin.
-// Writes a line of JSON for each line, {text, seconds}, and one at the end, {load, memory}: seconds and bytes.
+// Writes a line of JSON for each line, {text, seconds}, and one at the end, {load, memory}: seconds, most bytes.
 import fs from "node:fs";
 import path from "node:path";
 import vm from "node:vm";
@@ -66,4 +66,5 @@ for (const line of fs.readFileSync(0, "utf8").replace(/\n$/, "").split("\n")) {
     const text = service.translate(model, lines, options).get(0).getTranslatedText();
     console.log(JSON.stringify({ text, seconds: (performance.now() - begin) / 1000 }));
 }
-console.log(JSON.stringify({ load, memory: process.memoryUsage().rss, heap: Module.HEAP8.length }));
+const peak = /VmHWM:\s*(\d+)/.exec(fs.readFileSync("/proc/self/status", "utf8"))[1] * 1024;
+console.log(JSON.stringify({ load, memory: peak }));

@@ -10,7 +10,7 @@ from typing import Any
 import numpy
 
 from benchmarks.peer.child_program import serve
-from pocketmt.interop.ctranslate2.writing import export
+from pocketmt.interop.ctranslate2.exporting import export
 from pocketmt.model_file.architecture import architecture_from_json
 
 # Imported by name, because this dependency of benchmarks is not installed when types are checked.

@@ -2,6 +2,9 @@
 
 import gzip
 import os
+import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -77,6 +80,20 @@ def test_the_least_probable_lines_of_the_written_side_are_removed(pocketmt: Run,
         assert answer.returncode == 0, answer.stderr
         (tmp_path / "clean.de").write_bytes(gzip.decompress((tmp_path / "clean.de.gz").read_bytes()))
         assert read(tmp_path) == pairs[:lost] + pairs[lost + 1 :]
+
+
+def test_the_next_run_removes_what_a_killed_one_has_left(pocketmt: Run, tmp_path: Path) -> None:
+    files = write(tmp_path, [(f"the cat number {place}", f"Wort {place}") for place in range(20)])
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    names = {process: f".cleaning-{socket.gethostname()}-{process}-x" for process in (ended.pid, os.getpid())}
+    for name in (*names.values(), f".cleaning-elsewhere-{ended.pid}-x"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "source").touch()
+    answer = pocketmt("clean", *files, "-o", tmp_path / "clean.en", tmp_path / "clean.de", "--improbable", "0.1")
+    assert answer.returncode == 0, answer.stderr
+    left = sorted(each.name for each in tmp_path.glob(".*"))
+    assert left == sorted([names[os.getpid()], f".cleaning-elsewhere-{ended.pid}-x"])
 
 
 @pytest.mark.parametrize(

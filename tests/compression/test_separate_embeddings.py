@@ -1,4 +1,4 @@
-"""Compression of a network with an embedding for each side, another output matrix and a bias."""
+"""Compression of a network with an embedding for each side, another output matrix, a bias and average attention."""
 
 from collections import Counter
 from pathlib import Path
@@ -46,6 +46,8 @@ def separate(dimension: int, pieces: int) -> Architecture:
         output_projection="untied",
         output_bias=True,
         activation="swish",
+        decoder_autoregression="average_attention",
+        average_attention_dimension=dimension + 3,
     )
 
 
@@ -62,6 +64,8 @@ def model(run: Path) -> TrainedModel:
 def test_all_matrices_of_words_are_the_embedding_of_recipes(model: TrainedModel) -> None:
     names = matrix_names(model.architecture)
     assert matching(names, "embedding") == WORD_MATRICES
+    averages = matching(names, "decoder.self_attention")
+    assert "decoder.layers.1.average_attention.average_gate.weight" in averages and len(averages) == 8
 
 
 @pytest.mark.parametrize(

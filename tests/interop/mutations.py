@@ -1,116 +1,107 @@
-"""Damages the files of foreign models at random: an import must succeed or say what is wrong, and nothing else.
+"""Files of foreign models with a few bytes changed, cut off or moved; each is read or refused, and nothing else.
 
-    python -m tests.interop.mutations [--count 10000]
-
-Prints for each format how many imports succeeded and failed. Ends with an error at the first other exception, file left
-behind, or if memory grows beyond a limit.
+As a program, tries many: python -m tests.interop.mutations FORMAT COUNT
 """
 
-import argparse
 import random
-import resource
 import shutil
+import sys
 import tempfile
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
-import torch
-
 from pocketmt.errors import PocketMTError
-from pocketmt.interop.exporting import write_folder
-from pocketmt.interop.formats import FORMATS
+from pocketmt.interop.foreign_model import ForeignModel
 from pocketmt.interop.importing import import_model
-from tests.interop.hugging_face.folders import write_marian
-from tests.interop.models import marian_architecture, marian_vocabularies, random_model
 
-MOST_MEMORY = 512 << 20  # bytes that all imports together may add to the peak
+EXTREMES = (b"\0", b"\x01", b"\x7f", b"\x80", b"\xff", b"\xff\xff\xff\xff", b"\0\0\0\x80", b"\xff\xff\xff\x7f")
 
 
-def write_safetensors(folder: Path) -> None:
-    write_marian(folder)
-
-
-def write_pickle(folder: Path) -> None:
-    model = write_marian(folder)
-    (folder / "model.safetensors").unlink()
-    torch.save(model.state_dict(), folder / "pytorch_model.bin")
-
-
-def write_npz(folder: Path) -> None:
-    vocabularies = marian_vocabularies()
-    model = random_model(marian_architecture(vocabularies, decoder_autoregression="ssru"), vocabularies)
-    write_folder(model, FORMATS["marian"], folder)
-
-
-WRITERS: dict[str, Callable[[Path], None]] = {
-    "safetensors": write_safetensors,
-    "pytorch_model.bin": write_pickle,
-    "npz": write_npz,
-}
-
-
-def damaged(content: bytes, generator: random.Random) -> bytes:
-    """Return a file with bytes changed, inserted, repeated or removed, most often near its beginning or end."""
-    changed = bytearray(content)
-    for _ in range(generator.choice((1, 1, 2, 8))):
-        # Headers are at the beginning, directories of zip files at the end.
-        span = generator.choice((64, 1024, len(changed))) or 1
-        place = generator.randrange(min(span, len(changed)) or 1)
-        place = place if generator.random() < 0.6 else max(0, len(changed) - 1 - place)
-        kind = generator.randrange(5)
+def changed(content: bytes, draw: random.Random, header: int) -> bytes:
+    """A file with one to four changes; most are among its first `header` bytes."""
+    data = bytearray(content)
+    for _ in range(draw.randint(1, 4)):
+        place = draw.randrange(min(header, len(data)) if draw.random() < 0.8 else len(data)) if data else 0
+        kind = draw.randrange(5)
         if kind == 0:
-            changed[place : place + 1] = bytes([generator.randrange(256)])
+            data[place : place + 1] = draw.randbytes(1)
         elif kind == 1:
-            changed[place : place + 4] = generator.choice((b"\xff\xff\xff\x7f", bytes(4), b"\xff" * 4))
+            value = draw.choice(EXTREMES)
+            data[place : place + len(value)] = value
         elif kind == 2:
-            del changed[place : place + generator.choice((1, 16, 4096))]
+            del data[place:]
         elif kind == 3:
-            changed[place:place] = changed[place : place + generator.choice((1, 16, 4096))]
+            data[place:place] = draw.randbytes(draw.choice((1, 4, 8, 256)))
         else:
-            del changed[place:]
-    return bytes(changed)
+            del data[place : place + draw.choice((1, 4, 8))]
+    return bytes(data)
 
 
-def attack(write: Callable[[Path], None], count: int, seed: int = 1) -> Counter[str]:
-    """Damage one file of a folder `count` times; returns how many imports succeeded, and how many were refused."""
-    found: Counter[str] = Counter()
-    generator = random.Random(seed)
-    with tempfile.TemporaryDirectory() as temporary:
-        folder, output = Path(temporary) / "model", Path(temporary) / "output"
-        write(folder)
-        output.mkdir()
-        contents = {file: file.read_bytes() for file in sorted(folder.iterdir())}
-        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
-        for number in range(count):
-            file = generator.choice(list(contents))
-            file.write_bytes(damaged(contents[file], generator))
+def try_mutations(folder: Path, seeds: range, places: dict[str, int]) -> int:
+    """Import `folder` with one of its files changed, once a seed; returns how many were refused.
+
+    Args:
+        folder: of a model.
+        seeds: of the changes.
+        places: files to change -> bytes at their start that most changes are made in.
+    """
+    refused = 0
+    with tempfile.TemporaryDirectory() as workplace:
+        copy, output = Path(workplace) / "model", Path(workplace) / "out" / "model.pocketmt"
+        shutil.copytree(folder, copy)
+        output.parent.mkdir()
+        for seed in seeds:
+            draw = random.Random(seed)
+            name = draw.choice(list(places))
+            (copy / name).write_bytes(changed((folder / name).read_bytes(), draw, places[name]))
             try:
-                import_model(folder, output / "model.pocketmt")
-                found["succeeded"] += 1
+                import_model(copy, output)
             except PocketMTError as error:
-                found["refused"] += 1
-                assert str(error), (number, file)
-                assert not list(output.iterdir()), (number, file)
-            except BaseException:
-                print(f"damage {number} of {file.name}: kept in /tmp/pocketmt-damaged")
-                shutil.copytree(folder, "/tmp/pocketmt-damaged", dirs_exist_ok=True)
-                raise
-            file.write_bytes(contents[file])
-            for left in output.iterdir():
-                left.unlink()
-        grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10) - before
-        assert grown < MOST_MEMORY, f"memory grew by {grown} bytes"
-    return found
+                refused += 1
+                assert str(error)
+                assert not any(output.parent.iterdir()), f"seed {seed}: something was written"
+            finally:
+                output.unlink(missing_ok=True)
+                shutil.copy(folder / name, copy / name)
+    return refused
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description="Damages the files of foreign models at random.")
-    parser.add_argument("--count", type=int, default=10_000, help="of damaged files of each format")
-    arguments = parser.parse_args()
-    for name, write in WRITERS.items():
-        print(name, dict(attack(write, arguments.count)), flush=True)
+def write_bergamot(folder: Path) -> dict[str, int]:
+    """A student with a shortlist; returns files and the sizes of their headers."""
+    from dataclasses import replace
+
+    from pocketmt.interop.bergamot.writing import write_model
+    from pocketmt.model_file.shortlist_encoding import Shortlist, listed_sides
+    from tests.interop.bergamot.students import random_student
+
+    model = small(random_student)
+    size = model.architecture.vocabulary_size
+    lists = Shortlist(range(4), [[9, 11]] * size, listed_sides(model.architecture))
+    scales = {name: 0.03125 for name, tensor in model.tensors.items() if len(tensor.shape) == 2}
+    write_model(replace(model, shortlist=lists, activation_scales=scales), folder)
+    return {"model.bin": 4096, "lex.bin": 2048, "vocab.spm": 512, "metadata.json": 512}
+
+
+def write_ctranslate2(folder: Path) -> dict[str, int]:
+    """A model in full precision; returns files and the sizes of their headers."""
+    from pocketmt.interop.ctranslate2.writing import write_model
+    from tests.interop.bergamot.students import random_student
+
+    write_model(small(random_student, decoder_autoregression="self_attention"), folder)
+    names = ("config.json", "shared_vocabulary.json", "pocketmt.json", "sentencepiece.model")
+    return {"model.bin": 1 << 20, **dict.fromkeys(names, 512)}
+
+
+def small(student: Callable[..., ForeignModel], **changes: object) -> ForeignModel:
+    """A student of one layer a side."""
+    return student(1, encoder_layers=1, decoder_layers=1, feed_forward_dimension=64, attention_heads=2, **changes)
+
+
+FORMATS = {"bergamot": write_bergamot, "ctranslate2": write_ctranslate2}
 
 
 if __name__ == "__main__":
-    main()
+    with tempfile.TemporaryDirectory() as made:
+        sizes = FORMATS[sys.argv[1]](Path(made))
+        number = int(sys.argv[2])
+        print(f"{sys.argv[1]}: {try_mutations(Path(made), range(number), sizes)} of {number} refused")

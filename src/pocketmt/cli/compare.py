@@ -34,6 +34,8 @@ from pocketmt.progress import ProgressLine
 @click.option(
     "--speed/--no-speed", default=True, help="Measure speed and memory, in separate processes (default: speed)."
 )
+@click.option("--source-language", default=None, help="Of models with several source languages.")
+@click.option("--target-language", default=None, help="Of models with several target languages.")
 @beam_size_option
 @workers_option
 def compare(
@@ -45,6 +47,8 @@ def compare(
     json_path: Path | None,
     lines: int | None,
     speed: bool,
+    source_language: str | None,
+    target_language: str | None,
     beam_size: int,
     workers: int,
 ) -> None:
@@ -71,7 +75,7 @@ def compare(
         small,
         text,
         references,
-        beam_size=beam_size,
+        search={"beam_size": beam_size, "source_language": source_language, "target_language": target_language},
         workers=workers,
         most_lines=lines,
         speed=speed,

@@ -1,5 +1,6 @@
 """pocketmt import: a model of another toolkit becomes a model file."""
 
+import tempfile
 from pathlib import Path
 
 import click
@@ -15,22 +16,57 @@ from pocketmt.cli.options import FILE, warn_of_languages
 @click.option("--target-language", default="", help="Language code of the target, if the model does not say it.")
 @click.option("--licence", default="", help="Licence of the model, stored in the file.")
 @click.option("--description", default="", help="Description of the model, stored in the file.")
+@click.option(
+    "--text",
+    "texts",
+    type=FILE,
+    multiple=True,
+    help="Cut the pieces of the vocabulary that this text, and what else is given so, never has.",
+)
+@click.option(
+    "--keep-languages",
+    metavar="CODES",
+    multiple=True,
+    help="With --text: cut all other languages of a model that has several; codes separated by commas.",
+)
+@click.option("--held-out", type=FILE, help="With --text: measure on how much of this text the loss is.")
+@click.option("--references", type=FILE, help="With --held-out: translations of it; BLEU is measured before and after.")
 def import_(
-    source: Path, output: Path, source_language: str, target_language: str, licence: str, description: str
+    source: Path,
+    output: Path,
+    source_language: str,
+    target_language: str,
+    licence: str,
+    description: str,
+    texts: tuple[Path, ...],
+    keep_languages: tuple[str, ...],
+    held_out: Path | None,
+    references: Path | None,
 ) -> None:
     """Make a model file from a model of another toolkit, without changing its weights.
 
-    SOURCE is a Hugging Face folder of a Marian (OPUS-MT), M2M100 or NLLB model, a folder of Marian (.npz) or of
-    bergamot, which Firefox has (.bin, with its 8-bit codes unchanged). Its format is found from its files.
+    SOURCE is a Hugging Face folder of a Marian (OPUS-MT), M2M100 or NLLB model, a folder of Marian (.npz), of
+    bergamot, which Firefox has (.bin), or of CTranslate2; 8-bit codes stay as they are. Its files tell the format.
     What a model file cannot hold is refused by name. Requires pip install 'pocketmt[interop]'.
+
+    With --text, embeddings lose the rows of pieces that the text does not have. Give text of all languages that stay,
+    of the source and the target: other words are divided into smaller pieces, which makes translations longer and
+    worse. --held-out measures on how much other text that happens, and with --references the loss of BLEU.
 
     \b
     Examples:
       pocketmt import opus-mt-en-de --output en-de.pocketmt
       pocketmt import models/en-de --output en-de.pocketmt --licence CC-BY-4.0 --source-language en --target-language de
+      pocketmt import nllb --output en-de.pocketmt --keep-languages eng,deu --text news.en --text news.de
     """
     from pocketmt.interop.importing import import_model
+    from pocketmt.trimming.model import trimming_to
 
+    if keep_languages and not texts:
+        raise click.UsageError("--keep-languages needs --text, in the languages that stay")
+    if (held_out is not None and not texts) or (references is not None and held_out is None):
+        raise click.UsageError("--references needs --held-out, and --held-out needs --text")
+    languages = [code.strip() for codes in keep_languages for code in codes.split(",") if code.strip()]
     warn_of_languages(language for language in (source_language, target_language) if language)
     model = import_model(
         source,
@@ -39,7 +75,22 @@ def import_(
         target_language=target_language,
         licence=licence,
         description=description,
+        change=trimming_to(texts, languages),
     )
     for note in model.notes:
         click.echo(f"note: {note}", err=True)
+    if held_out is not None:
+        _show_loss(source, output, held_out, references)
     show_model_file(output, f"pocketmt translate --model {quoted(output)} < TEXT")
+
+
+def _show_loss(source: Path, trimmed: Path, held_out: Path, references: Path | None) -> None:
+    """Import the whole model to a temporary file beside the trimmed one, and compare the two."""
+    from pocketmt.evaluation.trimming import measure_trimming
+    from pocketmt.interop.importing import import_model
+
+    with tempfile.TemporaryDirectory(prefix="pocketmt-", dir=trimmed.parent) as folder:
+        whole = Path(folder) / "whole.pocketmt"
+        import_model(source, whole)
+        for line in measure_trimming(whole, trimmed, held_out, references).lines():
+            click.echo(line, err=True)

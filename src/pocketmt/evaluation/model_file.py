@@ -99,15 +99,15 @@ def measure_speed(
     pin_workers: bool = False,
     instruction_set: str | None = None,
     shortlist: bool = True,
+    languages: tuple[str | None, str | None] = (None, None),
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> SpeedRecord:
     """Time a model file on a text, sentence by sentence or as a stream (Behnke et al. 2021, section 1.1).
 
     Args:
-        model: the file.
-        text: a file with a sentence a line.
+        model, text: the files; the text has a sentence a line.
         mode: "latency" or "throughput".
-        beam_size, workers, pin_workers, instruction_set, shortlist: see `Translator`.
+        beam_size, workers, pin_workers, instruction_set, shortlist, languages: see `Translator`.
         repeats: number of runs over the whole text.
         lines: number of lines in a run, with the text repeated as needed; None: the lines of the text.
         progress: called with the number of translated lines, and of all in all runs.
@@ -126,7 +126,8 @@ def measure_speed(
     start = time.perf_counter()
     translator = Translator(model, workers=workers, pin_workers=pin_workers, instruction_set=instruction_set)
     load_seconds = time.perf_counter() - start
-    search: TranslationOptions = {"beam_size": beam_size, "shortlist": shortlist, "check": False}
+    search = TranslationOptions(beam_size=beam_size, shortlist=shortlist, check=False)
+    search["source_language"], search["target_language"] = languages
     if mode == "latency":
         timing = measure_latency(partial(translator.translate, **search), sentences, repeats, progress)
     else:

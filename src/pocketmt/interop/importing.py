@@ -2,6 +2,7 @@
 
 import dataclasses
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 from pocketmt import __version__
@@ -25,6 +26,7 @@ def import_model(
     target_language: str = "",
     licence: str = "",
     description: str = "",
+    change: Callable[[ForeignModel], ForeignModel] = lambda model: model,
 ) -> ForeignModel:
     """Write a model file with the weights of a foreign model, in the precision that it has.
 
@@ -34,9 +36,10 @@ def import_model(
         source: folder or file of a format of `pocketmt.interop.formats`.
         output: the model file to write; it appears when it is complete and checked.
         source_language, target_language, licence, description: what the model says is replaced; "": it is kept.
+        change: returns the model that is written, from the one that was read.
 
     Returns:
-        The model that was read.
+        The model that was written.
 
     Raises:
         InteropError: as `read_foreign` does, or a tensor is missing, unknown, of another shape or not finite.
@@ -51,7 +54,7 @@ def import_model(
         licence=licence or said.licence,
         description=description or said.description,
     )
-    model = dataclasses.replace(model, metadata=metadata)
+    model = change(dataclasses.replace(model, metadata=metadata))
     write_foreign(model, output)
     return model
 

@@ -1,5 +1,8 @@
 """Cleans the two files of a corpus: by rules while they are read, then by the cross-entropy of one side's lines."""
 
+import os
+import shutil
+import socket
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -61,7 +64,9 @@ def clean_corpus(
             return report
         from pocketmt.text.cross_entropy_filter import improbable_lines  # needs NumPy; rules alone do not
 
-        with TemporaryDirectory(prefix=".cleaning-", dir=clean_source.absolute().parent) as folder:
+        beside = clean_source.absolute().parent
+        _remove_left(beside)
+        with TemporaryDirectory(prefix=f"{_prefix()}{os.getpid()}-", dir=beside) as folder:
             sides = {name: Path(folder) / name for name in ("source", "target")}
             with write_pairs(sides["source"], sides["target"]) as keep:
                 for pair in kept:
@@ -75,6 +80,30 @@ def clean_corpus(
     report.removed[Reason.IMPROBABLE] = len(worst)
     report.kept -= len(worst)
     return report
+
+
+def _prefix() -> str:
+    return f".cleaning-{socket.gethostname()}-"
+
+
+def _remove_left(folder: Path) -> None:
+    """Remove the hidden folders of processes of this machine that were killed."""
+    for left in folder.glob(f"{_prefix()}*-*"):
+        process = left.name.removeprefix(_prefix()).partition("-")[0]
+        if process.isdecimal() and not _is_running(int(process)):
+            shutil.rmtree(left, ignore_errors=True)
+
+
+def _is_running(process: int) -> bool:
+    if os.name != "posix":  # There the signal 0 would end the process.
+        return True
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:  # of another user
+        return True
+    return True
 
 
 def _check_kept(report: CleaningReport, source: Path) -> None:

@@ -12,9 +12,11 @@ import pytest
 import sentencepiece
 from fxtranslate import Translator
 
+from pocketmt.engine import Translator as PocketMT
 from pocketmt.interop.bergamot.reading import read_model
 from pocketmt.interop.bergamot.writing import write_model
 from pocketmt.interop.foreign_model import ForeignModel
+from pocketmt.interop.importing import import_model
 from pocketmt.model_file.shortlist_encoding import Shortlist
 from tests.interop.bergamot.conftest import loaded
 from tests.interop.bergamot.saturating import Student
@@ -93,6 +95,16 @@ def test_sums_that_do_not_saturate_are_nearer_to_full_precision(
         pairs = [zip(exact.greedy(each, LIMIT), network.greedy(each, LIMIT), strict=False) for each in sources]
         same[saturating] = sum(left == right for pair in pairs for left, right in pair)
     assert same[False] >= same[True]
+
+
+def test_pocketmts_engine_sums_exactly(
+    folder: Path, read: ForeignModel, processor: sentencepiece.SentencePieceProcessor, tmp_path: Path
+) -> None:
+    import_model(folder, tmp_path / "model.pocketmt")
+    found = PocketMT(tmp_path / "model.pocketmt").translate(LINES, beam_size=1, check=False, max_length=LIMIT)
+    network = Student(read)
+    for line, text in zip(LINES, found, strict=True):
+        assert text == processor.decode(network.greedy(processor.encode(line), LIMIT)).strip()
 
 
 @ENGINES

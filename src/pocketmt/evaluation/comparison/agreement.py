@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from pocketmt.engine import Translator
+from pocketmt.engine import TranslationOptions, Translator
 from pocketmt.evaluation.comparison.record import Agreement
 
 MOST_LINES: Final = 300  # Logits of the whole vocabulary take longer than a translation.
@@ -33,10 +33,10 @@ def why_not(original: Translator, small: Translator) -> str:
     return ""
 
 
-def compare_line(translators: Sequence[Translator], line: str, beam_size: int) -> LineAgreement:
+def compare_line(translators: Sequence[Translator], line: str, options: TranslationOptions) -> LineAgreement:
     """Compare the distributions of the next piece after each piece of the original's translation of a line."""
     original, _ = translators
-    sentences = original.network_ids(line, beam_size=beam_size)
+    sentences = original.network_ids(line, **options)
     tokens = same = 0
     divergence = 0.0
     for source, target in sentences:

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from pocketmt.engine import Translator
+from pocketmt.engine import TranslationOptions, Translator
 from pocketmt.engine.bundled import resolve_model
 from pocketmt.errors import ConfigurationError, DataError
 from pocketmt.evaluation.comparison import agreement, outputs
@@ -36,7 +36,7 @@ def compare_models(
     text: Path,
     references: Sequence[Path] = (),
     *,
-    beam_size: int = 4,
+    search: TranslationOptions,
     workers: int = 1,
     most_lines: int | None = None,
     speed: bool = True,
@@ -47,30 +47,30 @@ def compare_models(
     Args:
         original, small: the models.
         text, references: one sentence a line; a text of a parallel format has references.
-        beam_size, workers, speed, progress: of the search; whether speed is measured; see `Progress`.
-        most_lines: only the first lines of the text; None: all.
+        search, workers: beam size, and languages where the models have several; threads of the engine.
+        most_lines, speed, progress: of the text, None: all; whether speed is measured; see `Progress`.
 
     Raises:
         ModelFileError: there is no such model, or its file is broken.
-        DataError: a text cannot be read, has no text, or references are not parallel to it.
+        DataError: a text cannot be read, is blank, or references are not parallel to it.
         ConfigurationError: the models are of different languages, or sacreBLEU is not installed.
     """
     metrics()  # fails now, not after the translation, if sacreBLEU is missing
     paths = [resolve_model(each) for each in (original, small)]
     translators = [Translator(path, workers=workers) for path in paths]
-    languages = _common_languages([original, small], translators)
+    languages = _common_languages([original, small], translators, search)
     references = references or (() if format_of(text) == "text" else (text,))
     lines, expected = _read(text, references, languages, most_lines)
-    first = _translate(translators[0], "the original", lines, beam_size, progress)
-    second = _translate(translators[1], "the smaller model", lines, beam_size, progress)
+    first = _translate(translators[0], "the original", lines, search, progress)
+    second = _translate(translators[1], "the smaller model", lines, search, progress)
     no_agreement = agreement.why_not(*translators)
-    forced = {} if no_agreement else _compare_pieces(translators, lines, beam_size, progress)
+    forced = {} if no_agreement else _compare_pieces(translators, lines, search, progress)
     models = [
         _describe(name, path, lines, translations, expected)
         for name, path, translations in zip((original, small), paths, (first, second), strict=True)
     ]
     if speed:
-        models = _with_speed(models, paths, lines, beam_size, workers, progress)
+        models = _with_speed(models, paths, lines, search, workers, progress)
     scores = outputs.sentence_chrf(first, second)
     return Comparison(
         original=models[0],
@@ -80,7 +80,7 @@ def compare_models(
         text=str(text),
         references=tuple(map(str, references)),
         lines=len(lines),
-        beam_size=beam_size,
+        beam_size=search["beam_size"],
         outputs=outputs.agree(first, second),
         agreement=agreement.total(forced.values()),
         no_agreement=no_agreement,
@@ -92,14 +92,19 @@ def compare_models(
     )
 
 
-def _common_languages(names: Sequence[str], translators: Sequence[Translator]) -> tuple[str, str]:
+def _common_languages(
+    names: Sequence[str], translators: Sequence[Translator], search: TranslationOptions
+) -> tuple[str, str]:
+    source, target = search.get("source_language"), search.get("target_language")
+    if source is not None and target is not None:  # The engine refuses languages that a model does not have.
+        return source, target
     codes = [[primary_subtag(code) for code in translator.languages] for translator in translators]
     if codes[0] != codes[1]:
         pairs = [" to ".join(translator.languages) for translator in translators]
         raise ConfigurationError(
             f"{names[0]} translates {pairs[0]}, {names[1]} {pairs[1]}: compare models of the same languages"
         )
-    return translators[0].languages
+    return source or translators[0].languages[0], target or translators[0].languages[1]
 
 
 def _read(
@@ -118,21 +123,24 @@ def _read(
     return lines, expected
 
 
-def _translate(translator: Translator, name: str, lines: list[str], beam_size: int, progress: Progress) -> list[str]:
+def _translate(
+    translator: Translator, name: str, lines: list[str], search: TranslationOptions, progress: Progress
+) -> list[str]:
     translations: list[str] = []
     chunks = (lines[start : start + LINES_AT_ONCE] for start in range(0, len(lines), LINES_AT_ONCE))
-    for chunk in translator.translate_chunks(chunks, beam_size=beam_size, check=False):
+    options: TranslationOptions = {**search, "check": False}
+    for chunk in translator.translate_chunks(chunks, **options):
         translations += chunk
         progress(f"translated by {name}", len(translations), len(lines))
     return translations
 
 
 def _compare_pieces(
-    translators: Sequence[Translator], lines: list[str], beam_size: int, progress: Progress
+    translators: Sequence[Translator], lines: list[str], search: TranslationOptions, progress: Progress
 ) -> dict[int, LineAgreement]:
     """Return the agreement of some lines, by their places."""
     places = agreement.chosen_lines(lines, partial(progress, "compared pieces of"))
-    return {place: agreement.compare_line(translators, lines[place], beam_size) for place in places}
+    return {place: agreement.compare_line(translators, lines[place], search) for place in places}
 
 
 def _describe(
@@ -155,12 +163,12 @@ def _with_speed(
     models: Sequence[ComparedModel],
     paths: Sequence[Path],
     lines: list[str],
-    beam_size: int,
+    search: TranslationOptions,
     workers: int,
     progress: Progress,
 ) -> list[ComparedModel]:
     shown = partial(progress, "measured speed")
-    speeds = compare_speed(paths, lines, beam_size=beam_size, workers=workers, progress=shown)
+    speeds = compare_speed(paths, lines, search=search, workers=workers, progress=shown)
     return [replace(model, speed=speed) for model, speed in zip(models, speeds, strict=True)]
 
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from pocketmt.engine import TranslationOptions
 from pocketmt.errors import EngineError
 from pocketmt.evaluation.comparison.record import Speed
 from pocketmt.evaluation.model_file import measure_speed
@@ -27,7 +28,7 @@ def compare_speed(
     models: Sequence[Path],
     lines: Sequence[str],
     *,
-    beam_size: int,
+    search: TranslationOptions,
     workers: int,
     rounds: int = ROUNDS,
     progress: Callable[[int, int], None] = lambda done, total: None,
@@ -45,7 +46,7 @@ def compare_speed(
         for _ in range(rounds):
             for number, model in enumerate(models):
                 for mode in _MODES:
-                    record = _measure(model, text, mode, beam_size, workers)
+                    record = _measure(model, text, mode, search, workers)
                     records.setdefault((number, mode), []).append(record)
                     done += 1
                     progress(done, total)
@@ -55,8 +56,9 @@ def compare_speed(
     ]
 
 
-def _measure(model: Path, text: Path, mode: Mode, beam_size: int, workers: int) -> dict[str, Any]:
-    arguments = [str(model.absolute()), str(text), mode, str(beam_size), str(workers)]
+def _measure(model: Path, text: Path, mode: Mode, search: TranslationOptions, workers: int) -> dict[str, Any]:
+    languages = search.get("source_language") or "", search.get("target_language") or ""
+    arguments = [str(model.absolute()), str(text), mode, str(search["beam_size"]), str(workers), *languages]
     # -P: a folder named pocketmt in the working directory must not be taken for this package.
     command = [sys.executable, "-P", "-m", "pocketmt.evaluation.comparison.speed", *arguments]
     answer = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)
@@ -82,10 +84,16 @@ def _summarize(
     )
 
 
-def main(model: str, text: str, mode: Mode, beam_size: str, workers: str) -> None:
+def main(model: str, text: str, mode: Mode, beam_size: str, workers: str, source: str, target: str) -> None:
     """Measure once, and print the record."""
     record = measure_speed(
-        Path(model), Path(text), mode=mode, beam_size=int(beam_size), repeats=1, workers=int(workers)
+        Path(model),
+        Path(text),
+        mode=mode,
+        beam_size=int(beam_size),
+        repeats=1,
+        workers=int(workers),
+        languages=(source or None, target or None),
     )
     print(to_json(record))
 

@@ -1,200 +1,167 @@
-"""Export a Transformer to a CTranslate2 model folder (its package, read through its own `ctranslate2.specs`).
+"""Writing a CTranslate2 folder, without its package: weights as they are, 8-bit codes with a scale a row."""
 
-CTranslate2 and NumPy are imported by `export` only; the runtime does not need them. The exported model computes what
-PocketMT's model does: one tied embedding scaled by sqrt(d), the same table of sinusoids, the same LayerNorm epsilon,
-`eos` appended to the source, `bos` as the decoder's first input.
-"""
-
-import importlib
-from collections.abc import Mapping
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from pathlib import Path
-from types import ModuleType
-from typing import Any, Literal
+from typing import Any, Final
 
-from pocketmt.errors import ConfigurationError, DataError
-from pocketmt.model_file.architecture import Architecture, TransformerArchitecture, is_plain_transformer
-from pocketmt.text.vocabulary import Vocabulary
+import numpy as np
 
-# Rows of the position table: CTranslate2 cuts sources at 1,024 tokens by default and refuses longer inputs.
-POSITIONS = 1024
+from pocketmt.errors import InteropError
+from pocketmt.interop.ctranslate2.folder import CONFIGURATION, MODEL, OWN, own_pieces
+from pocketmt.interop.ctranslate2.model_bin import Variable, variable, write_model_bin
+from pocketmt.interop.ctranslate2.names import (
+    ACTIVATIONS,
+    DECODER_EMBEDDING,
+    ENCODER_EMBEDDING,
+    POSITIONS,
+    PROJECTION,
+    ctranslate2_name,
+    position_table,
+)
+from pocketmt.interop.foreign_model import ForeignModel
+from pocketmt.interop.foreign_tensor import CodesTensor, Tensor
+from pocketmt.interop.reciprocal import reciprocal
+from pocketmt.model_file.architecture import Architecture, TransformerArchitecture
+from pocketmt.text.stored_vocabulary import StoredVocabularies
 
-Quantization = Literal["none", "int8"]
+# Fields that CTranslate2 has at one value only.
+_ONLY: Final[dict[str, object]] = {
+    "decoder_autoregression": "self_attention",
+    "encoder_heads": (),
+    "decoder_heads": (),
+    "decoder_cross_heads": (),
+    "tied_decoder_layers": False,
+}
 
 
-def export(
-    state_dict: Mapping[str, Any],
-    architecture: Architecture,
-    vocabulary: bytes,
-    folder: Path,
-    quantization: Quantization = "none",
-) -> None:
-    """Write a CTranslate2 model to a folder: `model.bin`, `config.json` and the vocabulary.
+def write_model(model: ForeignModel, folder: Path) -> tuple[str, ...]:
+    """Write a model to a folder; returns notes on what is only near.
 
-    Args:
-        state_dict: tensors by PocketMT's parameter names, as NumPy arrays or PyTorch tensors on the CPU.
-        architecture: architecture of the network.
-        vocabulary: serialized SentencePiece model.
-        folder: folder to write to, created if it is missing; files in it are replaced.
-        quantization: "int8" stores every matrix in int8 with one scale per row, quantized by CTranslate2.
-
-    Raises:
-        ConfigurationError: CTranslate2 is not installed, it has no such network (an LSTM, an SSRU, tied layers,
-            layers that pruning made unequal), or a tensor is missing, unknown or of another shape.
-        DataError: the vocabulary is not a SentencePiece model or does not fit the embedding.
+    Raises InteropError naming what CTranslate2 does not have.
     """
-    if not is_plain_transformer(architecture):
-        raise ConfigurationError(
-            "cannot export: CTranslate2 only runs Transformers with self-attention decoders, and with untied layers of "
-            "equal size"
-        )
-    specs = _specs()
-    weights = _Weights(state_dict)
-    loaded = Vocabulary(vocabulary)
-    pieces = loaded.pieces(range(len(loaded)))
-    if len(pieces) != architecture.vocabulary_size:
-        raise DataError(
-            f"the vocabulary has {len(pieces)} pieces, the model's embedding {architecture.vocabulary_size}: "
-            "export a model with the vocabulary that it was trained with"
-        )
-    spec = specs.TransformerSpec(_encoder(specs, weights, architecture), _decoder(specs, weights, architecture))
-    weights.refuse_unused()
-    spec.config.add_source_eos = True
-    spec.config.layer_norm_epsilon = architecture.normalization_epsilon
-    assert architecture.bos_id is not None and architecture.first_input_id is not None  # it is plain
-    spec.config.unk_token, spec.config.bos_token = pieces[architecture.unk_id], pieces[architecture.bos_id]
-    spec.config.eos_token = pieces[architecture.eos_id]
-    spec.config.decoder_start_token = pieces[architecture.first_input_id]
-    spec.register_source_vocabulary(pieces)
-    spec.register_target_vocabulary(pieces)
-    spec.validate()
-    spec.optimize(quantization=None if quantization == "none" else quantization)
-    folder.mkdir(parents=True, exist_ok=True)
-    spec.save(str(folder))
+    architecture = _checked(model.architecture)
+    variables = dict(_numbers(architecture))
+    aliases = {}
+    if architecture.embeddings == "shared":
+        aliases[ENCODER_EMBEDDING] = DECODER_EMBEDDING
+    if architecture.output_projection == "tied":
+        aliases[PROJECTION] = DECODER_EMBEDDING
+    names = {ctranslate2_name(name): tensor for name, tensor in model.tensors.items()}
+    coded = {name for name, tensor in names.items() if isinstance(tensor, CodesTensor)}
+    aliases |= {f"{alias}_scale": f"{name}_scale" for alias, name in aliases.items() if name in coded}
+    variables |= {f"{name}_scale": _multipliers(names[name]) for name in coded}
+    with (folder / MODEL).open("wb") as file:
+        write_model_bin(file, _in_order(variables, names), aliases)
+    _write_vocabularies(model.vocabularies, architecture, folder)
+    _write_json(folder / OWN, _own(model))
+    notes = []
+    if model.shortlist is not None:
+        notes.append("the shortlist is left out")
+    if model.activation_scales is not None:
+        notes.append("CTranslate2 quantizes activations by row, without calibrated scales")
+    return tuple(notes)
 
 
-class _Weights:
-    """Tensors of a model as NumPy arrays, which are checked against their shapes and marked as used."""
-
-    def __init__(self, state_dict: Mapping[str, Any]) -> None:
-        self._tensors = dict(state_dict)
-        self._numpy = importlib.import_module("numpy")
-        self._used: set[str] = set()
-
-    def take(self, name: str, *shape: int) -> Any:
-        """Return a copy of a tensor as a float32 array; ConfigurationError if it is missing or has another shape."""
-        if name not in self._tensors:
-            raise ConfigurationError(f"cannot export: the model has no tensor {name}")
-        # CTranslate2 quantizes in place, which would change the weights of the caller's network.
-        array = self._numpy.asarray(self._tensors[name]).astype(self._numpy.float32, order="C")
-        if array.shape != shape:
-            raise ConfigurationError(
-                f"cannot export: tensor {name} is {list(array.shape)}, the architecture says {list(shape)}"
-            )
-        self._used.add(name)
-        return array
-
-    def positions(self, dimension: int) -> Any:
-        """Return the sinusoids, float32 [POSITIONS, d]: PE(p, 2i) = sin(p / 10000^(2i/d)), PE(p, 2i+1) = cos of it."""
-        numpy = self._numpy
-        frequencies = numpy.power(10000.0, -numpy.arange(0, dimension, 2) / dimension)
-        angles = numpy.arange(POSITIONS)[:, None] * frequencies
-        interleaved = numpy.stack([numpy.sin(angles), numpy.cos(angles)], axis=-1).reshape(POSITIONS, -1)
-        return numpy.ascontiguousarray(interleaved[:, :dimension], dtype=numpy.float32)
-
-    def refuse_unused(self) -> None:
-        """Raise ConfigurationError if a tensor of the model was not used."""
-        unused = sorted(self._tensors.keys() - self._used)
-        if unused:
-            raise ConfigurationError(f"cannot export: the architecture has no place for tensor {unused[0]}")
+def _checked(architecture: Architecture) -> TransformerArchitecture:
+    if not isinstance(architecture, TransformerArchitecture):
+        raise InteropError(f"CTranslate2 has no network of type {architecture.type!r} as PocketMT has it")
+    for field, only in _ONLY.items():
+        if (value := getattr(architecture, field)) != only:
+            raise InteropError(f"CTranslate2 has no network with {field} {value!r:.80}, only with {only!r}")
+    return architecture
 
 
-def _specs() -> ModuleType:
-    try:
-        return importlib.import_module("ctranslate2.specs")
-    except ImportError as error:
-        raise ConfigurationError(
-            "exporting to CTranslate2 needs its package: install it with `pip install ctranslate2`"
-        ) from error
-
-
-def _encoder(specs: ModuleType, weights: _Weights, architecture: TransformerArchitecture) -> Any:
-    spec = specs.TransformerEncoderSpec(
-        architecture.encoder_layers,
-        architecture.attention_heads,
-        pre_norm=architecture.pre_norm,
-        head_dim=architecture.head_size,
+def _numbers(architecture: TransformerArchitecture) -> Iterator[tuple[str, Variable]]:
+    positions = position_table(
+        architecture.positions, architecture.position_offset, POSITIONS, architecture.model_dimension
     )
-    _fill_ends(spec, spec.embeddings[0], weights, architecture, "encoder")
-    for index, layer in enumerate(spec.layer):
-        prefix = f"encoder.layers.{index}"
-        _fill_self_attention(layer.self_attention, weights, architecture, prefix)
-        _fill_feed_forward(layer.ffn, weights, architecture, prefix)
-    return spec
+    for stack in ("encoder", "decoder"):
+        yield f"{stack}/num_heads", variable(np.array(architecture.attention_heads, np.int16))
+        yield f"{stack}/pre_norm", variable(np.array(architecture.pre_norm, np.int8))
+        yield f"{stack}/activation", variable(np.array(ACTIVATIONS[architecture.activation], np.int8))
+        yield f"{stack}/scale_embeddings", variable(np.array(architecture.scale_embeddings, np.int8))
+        yield f"{stack}/position_encodings/encodings", variable(positions)
+        layers = architecture.encoder_layers if stack == "encoder" else architecture.decoder_layers
+        for layer in range(layers):
+            for attention in ("self_attention", "attention")[: 1 + (stack == "decoder")]:
+                yield (
+                    f"{stack}/layer_{layer}/{attention}/head_dim",
+                    variable(np.array(architecture.head_size, np.int32)),
+                )
+    yield "encoder/embeddings_merge", variable(np.array(0, np.int8))
+    for name in ("alibi", "alibi_use_positive_positions", "scale_alibi"):
+        yield f"decoder/{name}", variable(np.array(0, np.int8))
+    yield "decoder/alignment_heads", variable(np.array(1, np.int16))
+    yield "decoder/alignment_layer", variable(np.array(-1, np.int16))
+    zero = architecture.first_decoder_input == "zero"
+    yield "decoder/start_from_zero_embedding", variable(np.array(zero, np.int8))
 
 
-def _decoder(specs: ModuleType, weights: _Weights, architecture: TransformerArchitecture) -> Any:
-    spec = specs.TransformerDecoderSpec(
-        architecture.decoder_layers,
-        architecture.attention_heads,
-        pre_norm=architecture.pre_norm,
-        head_dim=architecture.head_size,
-    )
-    _fill_ends(spec, spec.embeddings, weights, architecture, "decoder")
-    # CTranslate2 stores equal variables once, so embedding and output projection remain one matrix.
-    spec.projection.weight = spec.embeddings.weight
-    for index, layer in enumerate(spec.layer):
-        prefix = f"decoder.layers.{index}"
-        _fill_self_attention(layer.self_attention, weights, architecture, prefix)
-        _fill_cross_attention(layer.attention, weights, architecture, prefix)
-        _fill_feed_forward(layer.ffn, weights, architecture, prefix)
-    return spec
+def _in_order(variables: Mapping[str, Variable], tensors: Mapping[str, Tensor]) -> Iterator[tuple[str, Variable]]:
+    """Return variables by name; those of tensors are read when they are taken."""
+    for name in sorted({*variables, *tensors}):
+        yield name, variables[name] if name in variables else _stored(tensors[name])
 
 
-def _fill_ends(spec: Any, embeddings: Any, weights: _Weights, architecture: TransformerArchitecture, side: str) -> None:
-    """Fill embedding, positions and, in a pre-norm network, the final norm of one side."""
-    dimension = architecture.model_dimension
-    embeddings.weight = weights.take("embedding.weight", architecture.vocabulary_size, dimension)
-    spec.position_encodings.encodings = weights.positions(dimension)
-    if architecture.pre_norm:
-        _fill_norm(spec.layer_norm, weights, f"{side}.norm", dimension)
+def _stored(tensor: Tensor) -> Variable:
+    if isinstance(tensor, CodesTensor):
+        return variable(np.concatenate([group.codes() for group in tensor.groups]))
+    return variable(tensor.read())
 
 
-def _fill_norm(spec: Any, weights: _Weights, name: str, dimension: int) -> None:
-    spec.gamma = weights.take(f"{name}.weight", dimension)
-    spec.beta = weights.take(f"{name}.bias", dimension)
+def _multipliers(tensor: Tensor) -> Variable:
+    assert isinstance(tensor, CodesTensor)
+    scales = np.concatenate([np.broadcast_to(group.scales, group.rows) for group in tensor.groups])
+    # Codes of a row of scale 0 stand for 0; a multiplier of 0 would divide by it.
+    values = [reciprocal(scale) if scale > 0 else np.float32(np.finfo(np.float32).max) for scale in scales]
+    return variable(np.array(values, np.float32))
 
 
-def _fill_linear(spec: Any, weights: _Weights, name: str, outputs: int, inputs: int, bias: bool) -> None:
-    spec.weight = weights.take(f"{name}.weight", outputs, inputs)
-    if bias:
-        spec.bias = weights.take(f"{name}.bias", outputs)
+def _write_vocabularies(vocabularies: StoredVocabularies, architecture: TransformerArchitecture, folder: Path) -> None:
+    """Write pieces, SentencePiece models, and what the configuration says of special pieces."""
+    shared = vocabularies.target is None
+    lists = []
+    for index, side in enumerate(vocabularies.sides):
+        if side.verbatim or side.language_codes:
+            raise InteropError("CTranslate2: a model whose texts begin with language codes cannot be written yet")
+        name = "shared" if shared else ("source", "target")[index]
+        pieces = side.pieces if side.pieces is not None else own_pieces(side.model)
+        lists.append(pieces)
+        _write_json(folder / f"{name}_vocabulary.json", list(pieces))
+        (folder / ("sentencepiece.model" if shared else f"{name}.spm")).write_bytes(side.model)
+    target = lists[-1]
+    named = {"unk": architecture.unk_id, "bos": architecture.bos_id, "eos": architecture.eos_id}
+    first = architecture.first_input_id
+    configuration: dict[str, Any] = {
+        **{f"{role}_token": target[id] for role, id in named.items() if id is not None},
+        "add_source_bos": False,
+        "add_source_eos": architecture.append_source_eos,
+        "decoder_start_token": target[architecture.eos_id if first is None else first],
+        "layer_norm_epsilon": architecture.normalization_epsilon,
+        "multi_query_attention": False,
+    }
+    configuration.setdefault("bos_token", target[architecture.eos_id])
+    if not shared:
+        ids = architecture.source_special_ids
+        for role, id in (("unk", ids.unk), ("eos", ids.eos)):
+            if lists[0][id] != configuration[f"{role}_token"]:
+                raise InteropError(f"CTranslate2 has one name of {role} for both vocabularies, here they are different")
+    _write_json(folder / CONFIGURATION, configuration)
 
 
-def _fill_self_attention(spec: Any, weights: _Weights, architecture: TransformerArchitecture, prefix: str) -> None:
-    model, attention, bias = (
-        architecture.model_dimension,
-        architecture.attention_dimension,
-        architecture.attention_bias,
-    )
-    _fill_norm(spec.layer_norm, weights, f"{prefix}.self_attention_norm", model)
-    _fill_linear(spec.linear[0], weights, f"{prefix}.self_attention.query_key_value", 3 * attention, model, bias)
-    _fill_linear(spec.linear[1], weights, f"{prefix}.self_attention.output", model, attention, bias)
+def _own(model: ForeignModel) -> dict[str, Any]:
+    architecture = model.architecture
+    return {
+        "normalization": model.vocabularies.source.normalization,
+        "pad_id": architecture.pad_id,
+        "bos_id": architecture.bos_id,
+        "ban_special_pieces": architecture.ban_special_pieces,
+        "banned_ids": list(architecture.banned_ids),
+        "metadata": asdict(model.metadata),
+    }
 
 
-def _fill_cross_attention(spec: Any, weights: _Weights, architecture: TransformerArchitecture, prefix: str) -> None:
-    model, attention, bias = (
-        architecture.model_dimension,
-        architecture.attention_dimension,
-        architecture.attention_bias,
-    )
-    _fill_norm(spec.layer_norm, weights, f"{prefix}.cross_attention_norm", model)
-    _fill_linear(spec.linear[0], weights, f"{prefix}.cross_attention.query", attention, model, bias)
-    _fill_linear(spec.linear[1], weights, f"{prefix}.cross_attention.key_value", 2 * attention, model, bias)
-    _fill_linear(spec.linear[2], weights, f"{prefix}.cross_attention.output", model, attention, bias)
-
-
-def _fill_feed_forward(spec: Any, weights: _Weights, architecture: TransformerArchitecture, prefix: str) -> None:
-    model, inner = architecture.model_dimension, architecture.feed_forward_dimension
-    _fill_norm(spec.layer_norm, weights, f"{prefix}.feed_forward_norm", model)
-    _fill_linear(spec.linear_0, weights, f"{prefix}.feed_forward.inner", inner, model, True)
-    _fill_linear(spec.linear_1, weights, f"{prefix}.feed_forward.outer", model, inner, True)
+def _write_json(path: Path, value: object) -> None:
+    path.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")

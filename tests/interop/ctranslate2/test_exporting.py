@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from pocketmt.errors import ConfigurationError, DataError
-from pocketmt.interop.ctranslate2.writing import export
+from pocketmt.interop.ctranslate2.exporting import export
 from pocketmt.model_file.architecture import TransformerArchitecture
 from pocketmt.models.search import greedy_search
 from pocketmt.models.transformer import Transformer

@@ -1,0 +1,49 @@
+"""The loss by trimming: how much text that was not used for it is divided otherwise."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from pocketmt.text.vocabulary import Vocabulary
+
+
+@dataclass(frozen=True)
+class SegmentationLoss:
+    """Text that a trimmed vocabulary divides otherwise than the whole one.
+
+    Attributes:
+        lines, pieces: of the text, as the whole vocabulary divides it.
+        changed_lines: how many have other pieces.
+        lost_pieces: how many pieces of them were cut, or are otherwise not where they were.
+        unknown_pieces: how many unknown pieces the text has, before and after.
+    """
+
+    lines: int
+    pieces: int
+    changed_lines: int
+    lost_pieces: int
+    unknown_pieces: tuple[int, int]
+
+
+def measure_segmentation(whole: Vocabulary, trimmed: Vocabulary, lines: Iterable[str]) -> SegmentationLoss:
+    """Compare how two vocabularies of one side divide lines."""
+    count = pieces = changed = lost = 0
+    unknown = [0, 0]
+    for line in lines:
+        before, after = whole.encode_as_pieces(line), trimmed.encode_as_pieces(line)
+        count += 1
+        pieces += len(before)
+        changed += before != after
+        lost += len(_places(before) - _places(after))
+        for index, vocabulary in enumerate((whole, trimmed)):
+            unknown[index] += vocabulary.encode(line).count(vocabulary.ids.unk)
+    return SegmentationLoss(count, pieces, changed, lost, (unknown[0], unknown[1]))
+
+
+def _places(pieces: Iterable[str]) -> set[tuple[int, int]]:
+    """Return where each piece begins and ends in the text."""
+    places = set()
+    start = 0
+    for piece in pieces:
+        places.add((start, start + len(piece)))
+        start += len(piece)
+    return places

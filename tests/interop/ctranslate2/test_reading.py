@@ -1,0 +1,197 @@
+"""Folders of CTranslate2 are read without its package, and compute what it computes."""
+
+import json
+import struct
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import ctranslate2  # type: ignore[import-untyped]
+import numpy as np
+import pytest
+import torch
+from ctranslate2.converters import MarianConverter  # type: ignore[import-untyped]
+
+from pocketmt.engine.bundled import resolve_model
+from pocketmt.errors import InteropError
+from pocketmt.interop.ctranslate2.model_bin import Variable, read_model_bin
+from pocketmt.interop.ctranslate2.reading import read_model
+from pocketmt.interop.ctranslate2.writing import write_model
+from pocketmt.interop.foreign_model import ForeignModel
+from pocketmt.interop.foreign_tensor import CodesTensor
+from pocketmt.interop.formats import recognize
+from pocketmt.interop.importing import import_model, write_foreign
+from pocketmt.interop.marian.description import MarianNetwork
+from pocketmt.interop.marian.names import place
+from pocketmt.interop.marian.settings import format_settings, settings_of
+from pocketmt.model_file import open_model
+from pocketmt.models.networks import make_network
+from pocketmt.packing.foreign import foreign_model_of
+from tests.engine.reference import reference_logits
+from tests.interop.bergamot.conftest import loaded
+from tests.interop.bergamot.students import LINES, random_student
+
+SELF_ATTENTION = {"decoder_autoregression": "self_attention", "activation": "swish", "normalization_epsilon": 1e-5}
+
+
+@pytest.fixture(scope="module")
+def model() -> ForeignModel:
+    return random_student(11, **SELF_ATTENTION)
+
+
+def converted(model: ForeignModel, folder: Path, quantization: str | None) -> Path:
+    """The model as CTranslate2's own converter writes it, from Marian's weights."""
+    arrays: dict[str, Any] = {}
+    for name in model.tensors:
+        where = place(name, MarianNetwork(model.architecture, (1, 2)))  # type: ignore[arg-type]
+        for each, part in zip(where.names, np.split(model.tensors[name].read(), len(where.names)), strict=True):
+            arrays[each] = part.T if where.form == "matrix" else part.reshape(1, -1) if part.ndim == 1 else part
+    settings = settings_of(replace(model.architecture, normalization_epsilon=1e-6))
+    arrays["special:model.yml"] = np.frombuffer(format_settings(settings), np.int8)
+    np.savez(folder / "model.npz", **arrays)
+    processor = loaded(model.vocabularies.source.model)
+    pieces = [processor.IdToPiece(id) for id in range(processor.GetPieceSize())]
+    table = folder / "vocabulary.yml"
+    table.write_text("".join(f"{json.dumps(piece, ensure_ascii=False)}: {id}\n" for id, piece in enumerate(pieces)))
+    converter = MarianConverter(str(folder / "model.npz"), [str(table), str(table)])
+    converter.convert(str(folder / "out"), quantization=quantization)
+    (folder / "out" / "sentencepiece.model").write_bytes(model.vocabularies.source.model)
+    return folder / "out"
+
+
+def scores(folder: Path, sources: list[list[str]], targets: list[list[str]]) -> list[list[float]]:
+    translator = ctranslate2.Translator(str(folder), compute_type="float32", inter_threads=1, intra_threads=1)
+    return [result.log_probs for result in translator.score_batch(sources, targets)]
+
+
+def own_scores(model: ForeignModel, source: list[int], target: list[int]) -> torch.Tensor:
+    """Log-probabilities of a target and its end by our network in full precision."""
+    network = make_network(model.architecture).eval()
+    network.load_state_dict({name: torch.from_numpy(tensor.read().copy()) for name, tensor in model.tensors.items()})
+    eos = model.architecture.eos_id
+    logits = torch.from_numpy(np.array(reference_logits(network, source, target)))
+    table = torch.log_softmax(logits.double(), dim=-1)
+    return table[torch.arange(len(target) + 1), torch.tensor([*target, eos])]
+
+
+# In half precision, CTranslate2's table of positions is rounded, too.
+@pytest.mark.parametrize(
+    ("quantization", "tolerance"),
+    [(None, 1e-4), ("int16", 1e-4), ("int8", 1e-4), ("float16", 5e-4), ("bfloat16", 3e-3)],
+)
+def test_probabilities_are_those_of_its_package(
+    model: ForeignModel, tmp_path: Path, quantization: str | None, tolerance: float
+) -> None:
+    folder = converted(model, tmp_path, quantization)
+    format = recognize(folder)
+    assert format is not None and format.name == "ctranslate2"
+    read = read_model(folder)
+    assert read.architecture.positions == "concatenated"  # type: ignore[attr-defined]
+    assert read.architecture.first_decoder_input == "zero"
+    matrix = read.tensors["encoder.layers.0.feed_forward.inner.weight"]
+    assert isinstance(matrix, CodesTensor) == (quantization == "int8")
+    processor = loaded(model.vocabularies.source.model)
+    ids = [processor.encode(line) for line in LINES]
+    pieces = [processor.encode_as_pieces(line) for line in LINES]
+    for source, target, found in zip(ids, ids[::-1], scores(folder, pieces, pieces[::-1]), strict=True):
+        np.testing.assert_allclose(found, own_scores(read, source, target).numpy(), atol=tolerance, rtol=0)
+
+
+@pytest.mark.parametrize("quantization", [None, "int8"])
+def test_a_round_trip_is_bit_for_bit(model: ForeignModel, tmp_path: Path, quantization: str | None) -> None:
+    import_model(converted(model, tmp_path, quantization), tmp_path / "first.pocketmt")
+    written = tmp_path / "written"
+    written.mkdir()
+    with open_model(tmp_path / "first.pocketmt") as file:
+        write_model(foreign_model_of(file), written)
+    import_model(written, tmp_path / "second.pocketmt")
+    assert (tmp_path / "first.pocketmt").read_bytes() == (tmp_path / "second.pocketmt").read_bytes()
+
+
+def test_a_bundled_model_comes_back_bit_for_bit(tmp_path: Path) -> None:
+    written = tmp_path / "written"
+    written.mkdir()
+    with open_model(resolve_model("captions-en-de-8bit")) as file:
+        original = foreign_model_of(file)
+        write_model(original, written)
+        read = read_model(written)
+        assert read.architecture == file.architecture
+        assert read.vocabularies == file.stored_vocabularies()
+        assert read.metadata == original.metadata
+        for name, tensor in original.tensors.items():
+            other = read.tensors[name]
+            assert isinstance(tensor, CodesTensor) == isinstance(other, CodesTensor)
+            assert np.array_equal(tensor.read(), other.read())
+        write_foreign(read, tmp_path / "again.pocketmt")
+        with open_model(tmp_path / "again.pocketmt") as again:
+            assert again.matrices == file.matrices
+    ctranslate2.Translator(str(written), compute_type="float32")
+
+
+def test_separate_and_untied_matrices(tmp_path: Path) -> None:
+    changes = {**SELF_ATTENTION, "embeddings": "separate", "output_projection": "untied", "norm": "pre"}
+    positions = {"positions": "interleaved", "first_decoder_input": "eos", "embedding_norm": True}
+    model = random_student(2, **changes, **positions, ban_special_pieces=False)
+    write_model(model, tmp_path)
+    read = read_model(tmp_path)
+    assert read.architecture == model.architecture
+    processor = loaded(model.vocabularies.source.model)
+    ids, pieces = processor.encode(LINES[0]), processor.encode_as_pieces(LINES[0])
+    (found,) = scores(tmp_path, [pieces], [pieces])
+    np.testing.assert_allclose(found, own_scores(read, ids, ids).numpy(), atol=1e-4, rtol=0)
+
+
+def as_older(folder: Path, version: int) -> None:
+    """Write the file as an older version had it: without aliases, or with sizes instead of types."""
+    read = read_model_bin(folder / "model.bin")
+
+    def text(value: str) -> bytes:
+        return struct.pack("<H", len(value) + 1) + value.encode() + b"\0"
+
+    def packed(name: str, each: Variable) -> bytes:
+        head = text(name) + struct.pack(f"<B{len(each.shape)}I", len(each.shape), *each.shape)
+        size = each.array().dtype.itemsize
+        return head + struct.pack("<BI", size, len(each.data) // size) + bytes(each.data)
+
+    names = [name for name in read.found if version < 3 or name not in read.aliases]
+    data = struct.pack("<I", version) + text("TransformerSpec") + struct.pack("<II", 5, len(names))
+    data += b"".join(packed(name, read.found[name]) for name in names)
+    if version >= 3:
+        data += struct.pack("<I", len(read.aliases))
+        data += b"".join(text(alias) + text(name) for alias, name in read.aliases.items())
+    (folder / "model.bin").write_bytes(data)
+
+
+@pytest.mark.parametrize("version", [2, 3])
+def test_older_versions_hold_the_same(model: ForeignModel, tmp_path: Path, version: int) -> None:
+    folder = converted(model, tmp_path, "int8")
+    expected = read_model(folder)
+    as_older(folder, version)
+    (folder / "shared_vocabulary.json").rename(folder / "list.json")
+    pieces = json.loads((folder / "list.json").read_text())
+    (folder / "shared_vocabulary.txt").write_text("\n".join(pieces) + "\n")
+    read = read_model(folder)
+    assert read.architecture == expected.architecture
+    for name, tensor in expected.tensors.items():
+        assert np.array_equal(read.tensors[name].read(), tensor.read())
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("decoder_autoregression", "ssru"), ("tied_decoder_layers", True), ("encoder_heads", (8, 8, 4))],
+)
+def test_what_it_does_not_have_is_refused_by_name(tmp_path: Path, field: str, value: object) -> None:
+    model = random_student(1, **{**SELF_ATTENTION, field: value})
+    with pytest.raises(InteropError, match=f"CTranslate2 has no network with {field}"):
+        write_model(model, tmp_path)
+    assert not any(tmp_path.iterdir())
+
+
+def test_unknown_positions_are_refused(model: ForeignModel, tmp_path: Path) -> None:
+    write_model(model, tmp_path)
+    content = bytearray((tmp_path / "model.bin").read_bytes())
+    place = content.index(b"encoder/position_encodings/encodings") + 60
+    content[place + 4000 : place + 4400] = bytes(400)
+    (tmp_path / "model.bin").write_bytes(content)
+    with pytest.raises(InteropError, match="sinusoids"):
+        read_model(tmp_path)
