@@ -1,4 +1,4 @@
-"""Damaged files are imported or refused, and nothing else happens (`python -m tests.interop.checkpoint_mutations` does 10,000)."""
+"""Damaged files are imported or refused (`python -m tests.interop.checkpoint_mutations` damages 10,000)."""
 
 import pytest
 
