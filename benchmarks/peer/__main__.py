@@ -25,7 +25,7 @@ from benchmarks.command import run
 from benchmarks.one_core import AllCores, OneCore, add_core_option
 from benchmarks.peer.files import MIXED
 from benchmarks.peer.measure import CASES, Amount, compare, select
-from benchmarks.peer.models import Pythons, TimedModel, random_models, trained_models
+from benchmarks.peer.models import SHAPES, Pythons, TimedModel, random_models, trained_models
 from benchmarks.peer.record import render, rows_of
 from benchmarks.peer.sides import our_side, with_workers
 from benchmarks.record_files import write_record
@@ -77,7 +77,9 @@ def _versions(measurements: Sequence[dict[str, Any]]) -> dict[str, str]:
 def _options(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--trained", nargs="*", metavar="MODEL", help="trained model files, or names of bundled models")
-    parser.add_argument("--random", nargs="*", metavar="PRESET", help="presets, with random weights")
+    parser.add_argument(
+        "--random", nargs="*", metavar="SHAPE", help=f"presets or {', '.join(SHAPES)}, with random weights"
+    )
     add_core_option(parser)
     parser.add_argument("--rounds", type=int, default=RANDOM.rounds, help="runs of each engine (default: %(default)s)")
     parser.add_argument("--peer-python", default=sys.executable, help="the Python with CTranslate2 (default: this one)")

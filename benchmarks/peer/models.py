@@ -5,7 +5,7 @@ import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import torch
 from torch import Tensor
@@ -42,6 +42,29 @@ SOURCE_LENGTH, TARGET_LENGTH = 27, 28
 TRAINED_LENGTHS = (1, 256)
 RANDOM_VOCABULARY = 32_000
 SELF_ATTENTION: Final = "self_attention"
+
+
+def _shape(preset: str, vocabulary: int, activation: str, **sizes: int | str) -> Architecture:
+    """Return the network that a format of another toolkit describes, of the sizes of a preset."""
+    options: dict[str, Any] = {
+        **TRANSFORMERS[preset],
+        **sizes,
+        "activation": activation,
+        "attention_bias": True,
+        "output_bias": True,
+        "first_decoder_input": "zero",
+        "positions": "concatenated",
+        "vocabulary_size": vocabulary,
+    }
+    return TransformerArchitecture(**{"norm": "post", **options})
+
+
+# OPUS-MT's models of 2020, the larger ones of tc-big, and NLLB with 600 million parameters.
+SHAPES: Final = {
+    "opus-mt": _shape("base", 58_000, "swish"),
+    "opus-mt-big": _shape("big", 58_000, "relu"),
+    "nllb-600m": _shape("big", 256_000, "relu", encoder_layers=12, decoder_layers=12, norm="pre"),
+}
 
 
 @dataclass(frozen=True)
@@ -98,23 +121,29 @@ def random_models(name: str, sentences: int, seed: int, folder: Path, pythons: P
     A preset with another decoder is first yielded with a self-attention decoder, the only one of CTranslate2, and then
     unchanged if Marian is available.
     """
-    whole = preset(name, RANDOM_VOCABULARY)
-    decoders = [SELF_ATTENTION]
-    if isinstance(whole, TransformerArchitecture) and not whole.plain and pythons.marian is not None:
-        decoders.append(whole.decoder_autoregression)
-    for decoder in decoders:
-        network = random_network(preset(name, RANDOM_VOCABULARY, decoder_autoregression=decoder), seed)
-        sources = random_sources(RANDOM_VOCABULARY, sentences, seed)
+    for architecture in _architectures(name, pythons):
+        network = random_network(architecture, seed)
         about = TimedModel(
             f"{name}, random weights",
             f"seed {seed}",
             network.architecture,
             (TARGET_LENGTH, TARGET_LENGTH),
-            sources,
+            random_sources(architecture.vocabulary_size, sentences, seed),
             {},
             {},
         )
-        yield from variants(about, network, folder / f"{name}-{decoder}", pythons)
+        yield from variants(about, network, folder / f"{name}-{about.decoder}", pythons)
+
+
+def _architectures(name: str, pythons: Pythons) -> list[Architecture]:
+    """Return the network of a shape of another toolkit, or those of a preset that the peers run."""
+    if name in SHAPES:
+        return [SHAPES[name]]
+    whole = preset(name, RANDOM_VOCABULARY)
+    decoders = [SELF_ATTENTION]
+    if isinstance(whole, TransformerArchitecture) and not whole.plain and pythons.marian is not None:
+        decoders.append(whole.decoder_autoregression)
+    return [preset(name, RANDOM_VOCABULARY, decoder_autoregression=decoder) for decoder in decoders]
 
 
 def random_sources(vocabulary: int, sentences: int, seed: int) -> list[list[int]]:

@@ -129,23 +129,20 @@ def compress(
 
     With --target-size or --tolerated-loss, schemes and bits are chosen by the rise of the validation loss when each
     part of the model is quantized. The model is then retrained on its text to reproduce its earlier output.
-
     With --folder and without --output, no model file is written: the scores are in the folder's log.jsonl. Recipes that
-    quantize activations in a way that model files do not support can only be run like this.
+    quantize activations in a way that model files do not support can only be run like this. Requires pip install
+    'pocketmt[train]'.
 
     An interrupted compression resumes when it is called again with the same arguments. A finished one continues if the
     last stage of RECIPE has more updates than before, and neither prunes nor has a linear learning rate.
-    Requires pip install 'pocketmt[train]'.
 
     \b
     Examples:
       pocketmt compress runs/captions log4-distilled --output captions4.pocketmt
-      pocketmt compress runs/captions log4-word-and-sequence-distilled --source-text news.en --output news4.pocketmt
       pocketmt compress runs/captions --target-size 900kB --output captions-900kB.pocketmt
-      pocketmt compress opus-en-de.pocketmt log4-distilled --text news.en --output opus4.pocketmt
+      pocketmt compress opus-en-de.pocketmt log4-word-and-sequence-distilled --text news.en --output opus4.pocketmt
     """
-    _check_usage(recipe, target_size, tolerated_loss, updates)
-    check_model(model)
+    _check_usage(model, recipe, target_size, tolerated_loss, updates)
     work = _work_folder(folder, output, recipe, for_file=bool(entropy_coding or licence or description))
     from pocketmt.training.configuration import read_configuration
 
@@ -167,20 +164,16 @@ def compress(
     if found is not None:
         _compress_by_recipe(task, found, output)
     elif output is not None:
-        updates = min(limit_updates, DEFAULT_UPDATES if updates is None else updates)
-        _compress_to_target(task, output, target_size, tolerated_loss, updates, precision)
+        most = min(limit_updates, DEFAULT_UPDATES if updates is None else updates)
+        _compress_to_target(task, output, target_size, tolerated_loss, most, precision)
 
 
-def _check_usage(
-    recipe: str | None,
-    size: int | None,
-    loss: float | None,
-    updates: int | None,
-) -> None:
+def _check_usage(model: str, recipe: str | None, size: int | None, loss: float | None, updates: int | None) -> None:
     if (recipe is not None) + (size is not None) + (loss is not None) != 1:
         raise click.UsageError("Give one of RECIPE, --target-size and --tolerated-loss.")
     if recipe is not None and updates is not None:
         raise click.UsageError("--updates goes with --target-size or --tolerated-loss: a recipe sets its updates.")
+    check_model(model)
 
 
 def _work_folder(folder: Path | None, output: Path | None, recipe: str | None, for_file: bool) -> Path:

@@ -71,7 +71,11 @@ class _Folder:
         except (DataError, ModelFileError) as error:
             raise InteropError(f"{self._folder}: the vocabulary does not fit: {error}") from error
         return ForeignModel(
-            architecture=architecture, tensors=tensors, vocabularies=vocabularies, metadata=self._metadata()
+            architecture=architecture,
+            tensors=tensors,
+            vocabularies=vocabularies,
+            metadata=self._metadata(),
+            notes=("the shortlist vmap.txt is left out",) if (self._folder / "vmap.txt").is_file() else (),
         )
 
     def _metadata(self) -> ForeignMetadata:
