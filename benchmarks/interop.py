@@ -12,6 +12,7 @@ with `generate`. Writes benchmarks/records/interop.json. Needs transformers, whi
 """
 
 import argparse
+import sys
 import tempfile
 import warnings
 from collections.abc import Sequence
@@ -20,6 +21,7 @@ from typing import Any
 
 import torch
 
+from benchmarks.command import run
 from benchmarks.data import corpus
 from benchmarks.record_files import write_record
 from pocketmt.engine import Translator
@@ -48,13 +50,13 @@ SIZES: dict[str, Any] = {
 }
 
 
-def main() -> None:
-    """Compare, and write the record."""
+def main(arguments: Sequence[str]) -> int:
+    """Compare, and write the record; return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--run", type=Path, required=True, help="a run of `pocketmt train`, of a post-norm Transformer")
     parser.add_argument("--sentences", type=int, default=1000, help="default: %(default)s")
     parser.add_argument("--output", type=Path, default=RECORD, help="the record (default: %(default)s)")
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     origin = provenance(seed=1)
     warnings.simplefilter("ignore")
     lines = (corpus("multi30k") / "train.en").read_text(encoding="utf-8").splitlines()[: options.sentences]
@@ -64,12 +66,13 @@ def main() -> None:
     write_record({"rows": rows, "provenance": origin}, options.output)
     for row in rows:
         print(row)
+    return 0
 
 
-def _compare_trained(run: Path, lines: Sequence[str], folder: Path) -> dict[str, Any]:
+def _compare_trained(folder_of_run: Path, lines: Sequence[str], folder: Path) -> dict[str, Any]:
     import transformers
 
-    pack_run(run, "float32", folder / "trained.pocketmt")
+    pack_run(folder_of_run, "float32", folder / "trained.pocketmt")
     with open_model(folder / "trained.pocketmt") as file:
         write_folder(foreign_model_of(file), FORMATS["hugging-face"], folder / "trained")
     model: Any = transformers.MarianMTModel.from_pretrained(folder / "trained")
@@ -173,4 +176,4 @@ def beam_search(model: Any, source: Sequence[int]) -> list[int]:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(run(main))
