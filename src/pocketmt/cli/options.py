@@ -124,7 +124,7 @@ def check_run(run: Path) -> None:
 
 
 def check_model(name: str) -> None:
-    """Check, before PyTorch is loaded, that a name is a folder, a model file, a bundled model or another toolkit's model.
+    """Check, before PyTorch is loaded, that a name is a folder, a model file, a bundled or another toolkit's model.
 
     Raises ModelFileError if it is a file of another kind, and DataError if there is nothing of this name.
     """
