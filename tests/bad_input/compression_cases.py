@@ -72,7 +72,7 @@ COMPRESS = [
     Case(f"compress run {BY_TRANSLATIONS} --source-text blank.en {OUT}", ("blank.en",)),
     Case(f"compress run {BY_TRANSLATIONS} --source-text binary.en {OUT}", ("binary.en", "UTF-8")),
     Case(f"compress run 8bit --source-text train.en {OUT}", ("train.en", "objective")),
-    Case(f"compress run --target-size 1MB --source-text train.en {OUT}", ("run has text of its own", "train.en")),
+    Case(f"compress run --target-size 1MB --source-text train.en {OUT}", ("run has its training text", "train.en")),
     Case(f"compress run log4-distilled --configuration missing.toml {OUT}", ("missing.toml", "cannot be read")),
     Case(f"compress run log4-distilled --configuration recipe.toml {OUT}", ("recipe.toml", "pocketmt compress RUN")),
     Case(f"compress run 8bit --folder train.en {OUT}", ("train.en", "is a file")),

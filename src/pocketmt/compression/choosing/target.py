@@ -55,7 +55,7 @@ def _compress(
         make_corpus = None
         if task.source_text is not None and model.configuration is not None:
             raise ConfigurationError(
-                f"{model.name} has text of its own, on which choices are scored: leave {task.source_text} out"
+                f"{model.name} has its training text, on which choices are scored: leave {task.source_text} out"
             )
         if task.source_text is not None:
             make_corpus = partial(translated_text, model, task.source_text, task.folder, task.translated)
