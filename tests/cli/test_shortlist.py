@@ -49,6 +49,17 @@ def test_translations_consist_of_pieces_in_the_shortlist(
     assert len(set(vocabulary.encode(restricted.decode().splitlines()[0]))) < 25
 
 
+def test_without_a_target_the_model_translates_the_source(
+    pocketmt: Run, random_model: Path, parallel: tuple[Path, Path], tmp_path: Path
+) -> None:
+    translations, outputs = tmp_path / "translations", [tmp_path / f"{name}.pocketmt" for name in ("own", "given")]
+    pocketmt("translate", "-m", random_model, "-i", parallel[0], "-o", translations)
+    for output, target in zip(outputs, ((), ("--target", translations)), strict=True):
+        answer = pocketmt("shortlist", random_model, "--source", parallel[0], *target, "-o", output)
+        assert answer.returncode == 0, answer.stderr
+    assert outputs[0].read_bytes() == outputs[1].read_bytes()
+
+
 def test_a_file_of_both_sides_gives_the_same_shortlist(
     pocketmt: Run, random_model: Path, faster: Path, parallel: tuple[Path, Path], tmp_path: Path
 ) -> None:
@@ -125,7 +136,7 @@ def test_other_commands_run_with_or_without_the_shortlist(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--source", "train.en", "-o", "out"], "give --target too"),
+        (["--source", "train.en", "--alignments", "links", "-o", "out"], "give --target too"),
         (["-s", "train.en", "-t", "train.de", "--like", "x", "-o", "out"], "not both"),
         (["--alignments", "train.en", "-o", "out"], "--alignments goes with"),
         (["--recall-source", "train.en"], "give --recall-target too"),

@@ -1,5 +1,6 @@
 """pocketmt shortlist: learn a lexical shortlist from parallel text and add it to a model file."""
 
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,9 +13,11 @@ from pocketmt.interop.temporary import model_file_of
 from pocketmt.model_file.shortlist import MOST_TARGETS
 from pocketmt.progress import ProgressLine
 from pocketmt.text.corpus import both_sides
+from pocketmt.text.formats.format import format_of
 
 if TYPE_CHECKING:
     from pocketmt.evaluation.shortlist import Recall
+    from pocketmt.model_file.shortlist_encoding import Shortlist
 
 TOP_K = FREQUENT = 50
 
@@ -22,7 +25,12 @@ TOP_K = FREQUENT = 50
 @click.command(short_help="Add a lexical shortlist to a model file, which makes it faster.")
 @click.argument("model")
 @click.option("--source", "-s", type=FILE, help="Source side of the text to learn from, or TSV, JSONL or TMX of both.")
-@click.option("--target", "-t", type=FILE, help="Its target side: references, or translations by the teacher.")
+@click.option(
+    "--target",
+    "-t",
+    type=FILE,
+    help="Its target side: references, or translations by a teacher (default: MODEL translates the text).",
+)
 @click.option(
     "--alignments",
     type=FILE,
@@ -58,7 +66,7 @@ def shortlist(
     beam_size: int,
     as_json: bool,
 ) -> None:
-    """Learn a shortlist of probable target pieces for each source piece from parallel text, and add it to MODEL.
+    """Learn a shortlist of probable target pieces for each source piece from text, and add it to MODEL.
 
     MODEL is a model file (*.pocketmt) or the name of a bundled model. With a shortlist, a sentence is translated with
     the probable pieces of its source pieces and the most frequent pieces; other rows of the output matrix are not read.
@@ -77,18 +85,11 @@ def shortlist(
     from pocketmt.engine.bundled import resolve_model
     from pocketmt.evaluation.records import to_json
     from pocketmt.evaluation.shortlist import measure_recall
-    from pocketmt.packing.shortlist import add_shortlist, held_shortlist, learn_shortlist
+    from pocketmt.packing.shortlist import add_shortlist, held_shortlist
 
     path = resolve_model(model_file_of(model))
     if source is not None:
-        found = learn_shortlist(
-            path,
-            *both_sides(source, target),
-            top_k=top_k or TOP_K,
-            frequent=frequent or FREQUENT,
-            alignments=alignments,
-            iterated=ProgressLine("IBM model 1:", "iterations").update,
-        )
+        found = _learn(path, source, target, alignments, top_k or TOP_K, frequent or FREQUENT)
     else:
         found = held_shortlist(path) if like is None else held_shortlist(like, of=path)
     record: dict[str, object] = {"model": model, "frequent": len(found.frequent)}
@@ -104,6 +105,25 @@ def shortlist(
         _show_written(output, written, before)
     if as_json:
         click.echo(to_json(record))
+
+
+def _learn(
+    path: Path, source: Path, target: Path | None, alignments: Path | None, top_k: int, frequent: int
+) -> "Shortlist":
+    """Learn a shortlist from parallel text, or from plain source text and the model's translations of it."""
+    from pocketmt.packing.shortlist import learn_shortlist, translate_source
+
+    with tempfile.TemporaryDirectory() as folder:
+        if target is None and format_of(source) == "text":
+            target = translate_source(path, source, Path(folder), ProgressLine("translated", "lines").update)
+        return learn_shortlist(
+            path,
+            *both_sides(source, target),
+            top_k=top_k,
+            frequent=frequent,
+            alignments=alignments,
+            iterated=ProgressLine("IBM model 1:", "iterations").update,
+        )
 
 
 def _check_usage(
@@ -132,7 +152,7 @@ def _check_usage(
         raise click.UsageError("Give text to learn from, --source and --target, or --like.")
     if output is not None:
         check_output(output)
-    if source is not None:
+    if alignments is not None and source is not None:
         require_both_sides(source, target, "--target")
     if recall_source is not None:
         for path in require_both_sides(recall_source, recall_target, "--recall-target"):

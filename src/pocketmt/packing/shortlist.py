@@ -3,7 +3,9 @@
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Final
 
+from pocketmt.engine import Translator
 from pocketmt.errors import DataError, ModelFileError
 from pocketmt.model_file import ModelFile, open_model
 from pocketmt.model_file.container.xz_tensor import compress
@@ -16,10 +18,12 @@ from pocketmt.model_file.shortlist_encoding import (
     listed_sides,
 )
 from pocketmt.model_file.writer import StoredTensor, write_model
-from pocketmt.text.corpus import check_rereadable, read_pairs
+from pocketmt.text.corpus import check_rereadable, read_lines, read_pairs
 from pocketmt.text.pair_chunks import PairChunks
 from pocketmt.text.shortlist import choose_pieces, encode_pairs, read_links
 from pocketmt.text.translation_table import ITERATIONS, count_links, estimate
+
+TRANSLATED_TOGETHER: Final = 1_000  # lines, between reports of progress
 
 
 def learn_shortlist(
@@ -61,6 +65,24 @@ def learn_shortlist(
             table = count_links(read_links(alignments, vocabularies, pairs), size)
         chosen = choose_pieces(table, chunks.target_counts, top_k, frequent, vocabularies)
         return Shortlist(*chosen, sides).without_repetition()
+
+
+def translate_source(
+    model: Path, source: Path, folder: Path, progress: Callable[[int, int], None] = lambda done, total: None
+) -> Path:
+    """Return a file in a folder with the model's own translations of plain source text, to learn a shortlist from.
+
+    Raises DataError if the text cannot be read, and as `Translator` does.
+    """
+    lines = list(read_lines(source))
+    translator = Translator(model, workers=len(os.sched_getaffinity(0)))
+    target = folder / "translations"
+    with target.open("w", encoding="utf-8") as stream:
+        for start in range(0, len(lines), TRANSLATED_TOGETHER):
+            some = lines[start : start + TRANSLATED_TOGETHER]
+            stream.writelines(f"{text}\n" for text in translator.translate(some, check=False))
+            progress(min(start + TRANSLATED_TOGETHER, len(lines)), len(lines))
+    return target
 
 
 def held_shortlist(model: Path, of: Path | None = None) -> Shortlist:
