@@ -17,7 +17,10 @@ from pocketmt.errors import ConfigurationError
 from pocketmt.evaluation.records import Machine
 
 # Children of other programs, which answer orders on their stdin, and a program with click's options.
-NOT_PROGRAMS = {"peer/run_ctranslate2.py", "peer/run_marian.py", "peer/run_pocketmt.py", "attention/__main__.py"}
+NOT_PROGRAMS = {
+    *("peer/run_ctranslate2.py", "peer/run_marian.py", "peer/run_pocketmt.py"),
+    *("attention/__main__.py", "four_engines/run_engine.py"),
+}
 RUN = "benchmarks.multi30k"
 NO_CORPUS = "multi30k: there is no such corpus: set POCKETMT_DATA"
 ANY_PYTHON = shutil.which("true") or "true"  # appears to have every package

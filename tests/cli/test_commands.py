@@ -13,6 +13,7 @@ from .conftest import Run
 COMMANDS = [
     "benchmark",
     "clean",
+    "compare",
     "compress",
     "distill",
     "evaluate",

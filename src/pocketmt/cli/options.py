@@ -124,13 +124,22 @@ def check_run(run: Path) -> None:
 
 
 def check_model(name: str) -> None:
-    """Check, before PyTorch is loaded, that a name may be a run's folder, a model file or a bundled model.
+    """Check, before PyTorch is loaded, that a name is a folder, a model file, a bundled or another toolkit's model.
 
-    Raises ModelFileError if not.
+    Raises ModelFileError if it is a file of another kind, and DataError if there is nothing of this name.
     """
-    from pocketmt.engine.bundled import resolve_model
+    from pocketmt.engine.bundled import bundled_models
+    from pocketmt.interop.formats import recognize
+    from pocketmt.model_file import open_model
 
-    resolve_model(name)
+    path = Path(name)
+    if path.is_file() and recognize(path) is None:
+        open_model(path, check_digest=False).close()
+    elif not path.exists() and name not in bundled_models():
+        raise DataError(
+            f"{name}: no such folder, model file or bundled model: give the folder of a run, which `pocketmt train` "
+            "writes, or a model file (*.pocketmt), which `pocketmt import` writes"
+        )
 
 
 def warn_of_languages(languages: Iterable[str]) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from pocketmt.engine import Translator
+from pocketmt.engine.languages import ModelLanguages
 from pocketmt.errors import DataError
 from pocketmt.text.cleaning import Cleaning
 from pocketmt.text.vocabulary import Vocabularies
@@ -39,6 +40,7 @@ class Teacher:
         start_engine: Callable[[Path, int], Translator],
         folder: Path,
         progress: TranslationProgress,
+        languages: ModelLanguages | None = None,
     ) -> None:
         """Take the model's digest, vocabularies and configuration, and what starts the engine with it.
 
@@ -49,12 +51,14 @@ class Teacher:
             start_engine: file for a packed model, and workers -> translator.
             folder: where translations are kept.
             progress: told how many lines of a text are translated, of how many.
+            languages: of a model of several languages, whose default ones are taken; None: they need no pieces.
         """
         self.digest = digest
         self.vocabularies = vocabularies
         self.configuration = configuration
         self.folder = folder
         self.progress = progress
+        self.languages = languages
         unfiltered = Cleaning(remove_identical=False, remove_duplicates=False)
         self.cleaning = unfiltered if configuration is None else make_cleaning(configuration.data)
         self._start_engine = start_engine
@@ -75,7 +79,7 @@ class Teacher:
 
     def pairs(self, text: Path, name: str) -> list[Pair]:
         """Return the same as piece ids."""
-        return encode_pairs(self.texts(text, name), self.vocabularies)
+        return self._encode(self.texts(text, name))
 
     def translate_corpus(self, source_text: Path | None) -> Translations:
         """Translate the source sides of the configuration's text, and plain source text, if any.
@@ -101,7 +105,7 @@ class Teacher:
             raise DataError(f"{source_text}: at least two lines are needed, one to learn from and one to validate by")
         count = max(1, min(MOST_HELD_OUT, len(texts) // 10))
         held_out = {index * len(texts) // count for index in range(count)}
-        pairs = encode_pairs(texts, self.vocabularies)
+        pairs = self._encode(texts)
         validation = [pairs[index] for index in sorted(held_out)]
         return Corpus(
             vocabularies=self.vocabularies,
@@ -111,6 +115,20 @@ class Teacher:
             validation=validation,
             left_out={},
         )
+
+    def _encode(self, texts: Sequence[TextPair]) -> list[Pair]:
+        """Return pairs as piece ids, with the pieces of their languages as the engine adds them."""
+        pairs = encode_pairs(texts, self.vocabularies)
+        if self.languages is None:
+            return pairs
+        chosen = self.languages.choose(None, None)
+        forced = [] if chosen.forced is None else [chosen.forced]
+        encoded = []
+        for (line, _), (source, target) in zip(texts, pairs, strict=True):
+            named, rest = self.languages.named_by(line)
+            ids = source if named is None else self.vocabularies.source.encode(rest)
+            encoded.append(([*chosen.prefix(named), *ids], [*forced, *target]))
+        return encoded
 
     def _translate(self, lines: Sequence[str], references: Sequence[str] | None) -> list[str]:
         if self._translator is None:

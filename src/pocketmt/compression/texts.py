@@ -6,6 +6,7 @@ from pathlib import Path
 
 from pocketmt.compression.plan import Plan
 from pocketmt.compression.teacher_translations import Teacher, TranslationProgress, Translations
+from pocketmt.engine.languages import ModelLanguages
 from pocketmt.errors import ConfigurationError, DataError
 from pocketmt.packing.model_source import start_engine
 from pocketmt.recipes.schema import SEQUENCE_OBJECTIVES
@@ -61,7 +62,12 @@ def parallel_text(model: TrainedModel, plan: Plan, source_text: Path | None) -> 
 def teacher_of(model: TrainedModel, folder: Path, progress: TranslationProgress) -> Teacher:
     """Return the uncompressed model as a teacher, which keeps its translations in a folder of `folder`."""
     engine = partial(start_engine, model)
-    return Teacher(model.digest, model.vocabularies, model.configuration, engine, folder / "translations", progress)
+    languages = None
+    if model.language_pieces is not None:
+        defaults = model.languages["source"], model.languages["target"]
+        languages = ModelLanguages(defaults, model.language_pieces, model.vocabularies)
+    work = folder / "translations"
+    return Teacher(model.digest, model.vocabularies, model.configuration, engine, work, progress, languages)
 
 
 def translated_text(

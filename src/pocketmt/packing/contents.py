@@ -73,5 +73,11 @@ class PackingOptions:
 def contents_of(model: TrainedModel, schemes: Schemes, **metadata: Any) -> ModelContents:
     """Return the contents of a file with the weights of a run; `metadata` are further fields of `ModelMetadata`."""
     source, target = model.languages["source"], model.languages["target"]
-    about = ModelMetadata(source_language=source, target_language=target, unit=model.unit, **metadata)
+    about = ModelMetadata(
+        source_language=source,
+        target_language=target,
+        unit=model.unit,
+        language_pieces=model.language_pieces,
+        **metadata,
+    )
     return ModelContents(model.weights, model.architecture, model.vocabularies.stored, schemes, about)

@@ -6,6 +6,7 @@ from pathlib import Path
 from torch import Tensor
 
 from pocketmt.engine.bundled import resolve_model
+from pocketmt.interop.temporary import model_file_of
 from pocketmt.model_file import ModelFile, open_model
 from pocketmt.packing.reference.network import decoded_matrix
 from pocketmt.packing.reference.stored_rows import read_tensor
@@ -30,14 +31,15 @@ class DecodedParameters:
 
 
 def read_model(name: str) -> TrainedModel:
-    """Read the model of a training run's folder, a model file, or a bundled model by its name.
+    """Read the model of a training run's folder, a model file, a bundled model by its name, or another toolkit's model.
 
-    The weights of a quantized file are those that its codes stand for. Raises as `read_trained_model`, `resolve_model`
-    and `open_model` do.
+    The weights of a quantized file are those that its codes stand for. Raises as `model_file_of`,
+    `read_trained_model`, `resolve_model` and `open_model` do.
     """
-    if Path(name).is_dir():
-        return read_trained_model(Path(name))
-    path = resolve_model(name)
+    given = Path(model_file_of(name))
+    if given.is_dir():
+        return read_trained_model(given)
+    path = resolve_model(given)
     with open_model(path) as file:
         parameters = DecodedParameters(file)
         training = file.manifest["training"]
@@ -51,5 +53,6 @@ def read_model(name: str) -> TrainedModel:
             training=training,
             vocabularies=file.vocabularies(),
             configuration=None,
+            language_pieces=file.language_pieces,
             digest=hashlib.sha256(path.read_bytes()).hexdigest(),
         )

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from pocketmt.errors import ConfigurationError, DataError, ModelFileError
 from pocketmt.model_file.architecture import Architecture, architecture_from_json
+from pocketmt.model_file.language_pieces import LanguagePieces
 from pocketmt.model_file.manifest import DEFAULT_UNIT
 from pocketmt.models.network import TranslationNetwork
 from pocketmt.models.networks import make_network
@@ -35,6 +36,7 @@ class TrainedModel:
     vocabularies: Vocabularies
     configuration: Configuration | None  # None if the folder holds none, and for a model file.
     digest: str  # Hexadecimal SHA-256 of the file of weights.
+    language_pieces: LanguagePieces | None = None  # None: there is one language on each side.
 
     def network(self, replaced: Mapping[str, Tensor] = MappingProxyType({})) -> TranslationNetwork:
         """Return the network in evaluation mode; `replaced` holds other values for some of its weights."""

@@ -61,7 +61,7 @@ def test_the_number_of_sentences_is_limited(model: TrainedModel) -> None:
 def test_impossible_measurements_are_refused(model: TrainedModel) -> None:
     with pytest.raises(ConfigurationError, match="bits is 8, expected one of 1, 2, 3, 4"):
         measure_sensitivity(model, bits=(8,))
-    with pytest.raises(DataError, match=r"no configuration\.json"):
+    with pytest.raises(DataError, match="no validation text is known"):
         measure_sensitivity(dataclasses.replace(model, configuration=None))
 
 

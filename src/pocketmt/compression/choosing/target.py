@@ -9,6 +9,7 @@ from pocketmt.atomic_file import check_output
 from pocketmt.compression.choosing.allocation import Target, choose_recipe
 from pocketmt.compression.run import CompressionTask, compress_in_folder, compression_folder
 from pocketmt.compression.texts import translated_text
+from pocketmt.errors import ConfigurationError
 from pocketmt.model_file.writer import OversizedError
 from pocketmt.recipes.schema import Recipe, set_precision
 
@@ -52,7 +53,11 @@ def _compress(
     while True:
         model = task.read_model()
         make_corpus = None
-        if task.source_text is not None and model.configuration is None:
+        if task.source_text is not None and model.configuration is not None:
+            raise ConfigurationError(
+                f"{model.name} has text of its own, on which choices are scored: leave {task.source_text} out"
+            )
+        if task.source_text is not None:
             make_corpus = partial(translated_text, model, task.source_text, task.folder, task.translated)
         recipe = choose_recipe(model, task.folder, dataclasses.replace(target, size=size), scored, make_corpus)
         recipe = set_precision(recipe, target.precision)
