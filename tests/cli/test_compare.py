@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from pocketmt.cli.main import run as run_command
 from pocketmt.engine import Translator
 from pocketmt.model_file.report import inspect_model
 
@@ -48,6 +49,14 @@ def small(random_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The weights of `random_model` in 4 bits, and so other translations."""
     path = tmp_path_factory.mktemp("small") / "small.pocketmt"
     write_random_model(path, "logarithmic4", seed=1)
+    return path
+
+
+@pytest.fixture(scope="module")
+def other(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model of another target language."""
+    path = tmp_path_factory.mktemp("other") / "other.pocketmt"
+    write_random_model(path, "uniform8", seed=1, target_language="fr")
     return path
 
 
@@ -216,9 +225,10 @@ def test_numbers_of_the_record_are_finite(pocketmt: Run, random_model: Path, sma
     ],
 )
 def test_what_is_refused(
-    pocketmt: Run,
+    capsys: pytest.CaptureFixture[str],
     random_model: Path,
     small: Path,
+    other: Path,
     text: Path,
     arguments: list[str],
     status: int,
@@ -226,12 +236,11 @@ def test_what_is_refused(
 ) -> None:
     folder = text.parent
     (folder / "blank.en").write_text("\n \n")
-    write_random_model(folder / "other.pocketmt", "uniform8", seed=1, target_language="fr")
     before = sorted(folder.iterdir())
     names = {"model": random_model, "small": small, "text": text, "folder": folder}
-    names |= {"blank": folder / "blank.en", "other": folder / "other.pocketmt"}
-    answer = pocketmt("compare", *(each.format(**names) for each in arguments), "--no-speed")
-    assert answer.returncode == status
-    assert message in answer.stderr.decode()
-    assert b"Traceback" not in answer.stderr
+    names |= {"blank": folder / "blank.en", "other": other}
+    assert run_command(["compare", *(each.format(**names) for each in arguments), "--no-speed"]) == status
+    said = capsys.readouterr().err
+    assert message in said
+    assert "Traceback" not in said
     assert sorted(folder.iterdir()) == before

@@ -140,7 +140,7 @@ def assert_equal_logits(model: _native.Model, reference: TranslationNetwork, exa
 
 
 def assert_equal_translations(model: _native.Model, reference: TranslationNetwork, exact: bool) -> None:
-    sources = sentences(10)
+    sources = sentences(6)
     limit = {"max_length": 12}
     greedy = model.translate(sources, search_options(beam_size=1, scores=False, **limit))
     expected = greedy_search(reference, sources, lambda _: 12)
@@ -148,7 +148,7 @@ def assert_equal_translations(model: _native.Model, reference: TranslationNetwor
     beams = model.translate(sources, search_options(beam_size=3, **limit))
     best = beam_search(reference, sources, 3, maximum_length=lambda _: 12)
     equal += sum(each[0][0] == list(ids[0].ids) for each, ids in zip(beams, best, strict=True))
-    assert equal >= (20 if exact else 15)
+    assert equal >= (12 if exact else 8)
 
 
 @pytest.mark.parametrize("changes", [each for settings in OPTIONS.values() for each in settings[1:]], ids=str)
@@ -178,7 +178,7 @@ def test_shortlists_of_combinations(opened: Opened, index: int) -> None:
 
     shortlist = Shortlist(some(30), [some(draw.randint(0, 4)) for _ in range(shape.source_size)], listed_sides(shape))
     model, reference = opened(shape, None, shortlist)
-    sources = sentences(10)
+    sources = sentences(5)
     allowed = [shortlist.pieces(source) for source in sources]
     limit = {"max_length": 12}
     found = model.translate(sources, search_options(beam_size=1, scores=False, **limit))

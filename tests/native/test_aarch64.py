@@ -11,7 +11,8 @@ from pocketmt.engine.loading import native_model
 from pocketmt.model_file import open_model
 from pocketmt.packing.contents import ModelContents
 from pocketmt.packing.model_file import pack
-from pocketmt.text.vocabulary import Vocabulary
+from pocketmt.text.stored_vocabulary import SpecialIds, StoredVocabularies, StoredVocabulary
+from pocketmt.text.vocabulary import OWN_IDS, Vocabulary
 from pocketmt.text.vocabulary_training import train_vocabulary
 from tests.engine import test_fully_quantized, test_lstm
 from tests.engine.conftest import WORDS, search_options, sentences
@@ -57,11 +58,21 @@ def test_products_are_those_of_the_reference(program: Path, processor: Processor
     assert int(done.stdout) > 100
 
 
+def with_special_ids(vocabulary: Vocabulary, ids: SpecialIds) -> StoredVocabularies:
+    """The pieces of a vocabulary, in an id table where its own special pieces have other ids."""
+    if ids == OWN_IDS:
+        return StoredVocabularies(vocabulary.stored)
+    pieces = [f"surplus{id}" for id in range(len(vocabulary))]
+    pieces[ids.eos], pieces[ids.unk] = "</s>", "<unk>"
+    return StoredVocabularies(StoredVocabulary(vocabulary.model, tuple(pieces)))
+
+
 def of_groups(embedding: Groups, others: Groups, **shape: object) -> Callable[[Path, Vocabulary], object]:
     def write_model(path: Path, vocabulary: Vocabulary) -> None:
         model = random_network(architecture(**shape))
         choice = {"embedding.weight": embedding, "*": others}
-        pack(path, ModelContents(model.state_dict(), model.architecture, vocabulary.model, choice, METADATA))
+        vocabularies = with_special_ids(vocabulary, model.architecture.special_ids)
+        pack(path, ModelContents(model.state_dict(), model.architecture, vocabularies, choice, METADATA))
 
     return write_model
 

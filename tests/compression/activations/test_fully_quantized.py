@@ -16,6 +16,7 @@ from pocketmt.compression.activations.fully_quantized import (
 )
 from pocketmt.errors import ConfigurationError
 from pocketmt.model_file.architecture import TransformerArchitecture
+from pocketmt.models.inputs import pad
 from pocketmt.models.transformer import Transformer
 from pocketmt.quantization.activations.running_range import RunningRange
 from pocketmt.recipes.activations import NAIVE, STRATEGY, FullQuantization
@@ -31,8 +32,8 @@ ARCHITECTURE = TransformerArchitecture(
     attention_bias=False,
     vocabulary_size=20,
 )
-SOURCE = torch.tensor([[5, 6, 7, 2], [8, 2, 0, 0]])
-TARGET = torch.tensor([[1, 9, 10], [1, 11, 0]])
+SOURCE = pad([[5, 6, 7, 2], [8, 2]])
+TARGET = pad([[1, 9, 10], [1, 11]])
 NOTHING = FullQuantization(operations=())
 
 
