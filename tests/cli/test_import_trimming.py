@@ -15,8 +15,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("opus")
     write_marian(path / "model")
     for name, lines in (("source", SOURCE_LINES), ("target", TARGET_LINES)):
-        language = ">>deu<< " if name == "source" else ""
-        (path / name).write_text("".join(f"{language}{line}\n" for line in lines), encoding="utf-8")
+        (path / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
         (path / f"few.{name}").write_text(f"{next(iter(lines))}\n", encoding="utf-8")
     return path
 

@@ -88,9 +88,13 @@ def _show_loss(source: Path, trimmed: Path, held_out: Path, references: Path | N
     """Import the whole model to a temporary file beside the trimmed one, and compare the two."""
     from pocketmt.evaluation.trimming import measure_trimming
     from pocketmt.interop.importing import import_model
+    from pocketmt.model_file import open_model
 
     with tempfile.TemporaryDirectory(prefix="pocketmt-", dir=trimmed.parent) as folder:
         whole = Path(folder) / "whole.pocketmt"
-        import_model(source, whole)
+        with open_model(trimmed) as file:
+            # Of several languages, the ones that stay are those to compare in.
+            source_language, target_language = file.source_language, file.target_language
+        import_model(source, whole, source_language=source_language, target_language=target_language)
         for line in measure_trimming(whole, trimmed, held_out, references).lines():
             click.echo(line, err=True)
