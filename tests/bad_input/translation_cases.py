@@ -87,7 +87,7 @@ SHORTLIST = [
     Case("shortlist model.pocketmt -s latin.en -t latin.up -o x.pocketmt", ("latin.en, line 2", "UTF-8")),
     Case("shortlist model.pocketmt -s train.en -t train.up -o missing/x.pocketmt", ("missing", "make it first")),
     Case("shortlist model.pocketmt -s train.en -t train.up -o folder", ("folder is a folder",)),
-    Case("shortlist model.pocketmt -s train.en -o x.pocketmt", ("--target",), 2),
+    Case("shortlist model.pocketmt -s train.en --alignments links.txt -o x.pocketmt", ("--target",), 2),
     Case("shortlist model.pocketmt -s train.en -t train.up", ("--output",), 2),
     Case("shortlist model.pocketmt -o x.pocketmt", ("--source",), 2),
     Case("shortlist model.pocketmt -s train.en -t train.up --top-k 0 -o x.pocketmt", ("--top-k", "0"), 2),
