@@ -1,6 +1,7 @@
 """Compares imported models with transformers: ids, greedy tokens and tokens of beam 4 on real sentences.
 
-    python -m benchmarks.interop --run runs/captions --sentences 1000
+    pocketmt train benchmarks/interop.toml --output runs/interop
+    python -m benchmarks.interop --run runs/interop --sentences 1000
 
 The run is exported to Hugging Face's format, which transformers and `pocketmt import` read. Two more models have random
 weights, and the tokenizers and special pieces of OPUS-MT's ($POCKETMT_DATA/opus-mt); these end sentences at once or
