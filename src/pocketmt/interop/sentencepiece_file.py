@@ -5,20 +5,16 @@ from typing import Final
 
 import sentencepiece
 
-from pocketmt.errors import InteropError, unreadable
+from pocketmt.errors import InteropError
+from pocketmt.interop.file_content import read_whole
 
 MAXIMUM_MODEL: Final = 64 << 20  # bytes
 
 
 def read_sentencepiece(path: Path) -> bytes:
     """Return the bytes of a SentencePiece model that was loaded once; InteropError if it cannot be."""
-    try:
-        with path.open("rb") as file:
-            model = file.read(MAXIMUM_MODEL + 1)
-    except OSError as error:
-        raise InteropError(f"{unreadable(path, error)}; PocketMT needs the SentencePiece models of a folder") from error
-    if len(model) > MAXIMUM_MODEL:
-        raise InteropError(f"{path}: has more than {MAXIMUM_MODEL} bytes: not a SentencePiece model")
+    hint = "; PocketMT needs the SentencePiece models of a folder"
+    model = read_whole(path, MAXIMUM_MODEL, too_large=": not a SentencePiece model", hint=hint)
     sentencepiece_of(path, model)
     return model
 

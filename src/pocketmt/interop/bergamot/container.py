@@ -1,6 +1,5 @@
 """The container of bergamot's models (Marian's common/binary.cpp): named items, mapped into memory and checked."""
 
-import mmap
 import struct
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -10,7 +9,8 @@ from typing import BinaryIO, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from pocketmt.errors import InteropError, unreadable
+from pocketmt.errors import InteropError
+from pocketmt.interop.file_content import mapped
 from pocketmt.interop.foreign_tensor import Float32
 
 VERSION: Final = 1
@@ -91,12 +91,7 @@ def read_container(path: Path) -> dict[str, Item]:
 
     Raises InteropError if the file cannot be read, its header does not fit it, or an item has a type that is refused.
     """
-    try:
-        with path.open("rb") as file:
-            content = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
-    except (OSError, ValueError) as error:
-        cause = error if isinstance(error, OSError) else OSError(str(error))
-        raise InteropError(unreadable(path, cause)) from error
+    content = mapped(path)
     try:
         return _Reader(content).items()
     except InteropError as error:

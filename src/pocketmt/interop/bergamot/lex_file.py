@@ -7,7 +7,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from pocketmt.errors import ConfigurationError, InteropError, unreadable
+from pocketmt.errors import ConfigurationError, InteropError
+from pocketmt.interop.file_content import read_whole
 from pocketmt.model_file.shortlist_encoding import ListedSides, Shortlist
 
 MAGIC: Final = 0xF11A48D5013417F5
@@ -35,11 +36,7 @@ def read_lex_file(path: Path, sides: ListedSides, shared: bool) -> Shortlist:
 
     Raises InteropError if the file is damaged, is for another vocabulary, or lists more than a model file holds.
     """
-    try:
-        with path.open("rb") as file:
-            content = file.read(LARGEST_BYTES + 1)
-    except OSError as error:
-        raise InteropError(unreadable(path, error)) from error
+    content = read_whole(path, LARGEST_BYTES, too_large=", which no shortlist has")
     frequent, offsets, ids = _parts(path, content)
     if len(offsets) > sides.source_size + 1:
         raise InteropError(
@@ -65,7 +62,7 @@ def _parts(path: Path, content: bytes) -> tuple[int, NDArray[np.uint64], NDArray
 
     Its checksum is not checked, as bergamot does not: it depends on the compiler that made it.
     """
-    if len(content) > LARGEST_BYTES or len(content) < _HEADER.size:
+    if len(content) < _HEADER.size:
         raise InteropError(f"{path}: has {len(content)} bytes, which no shortlist has")
     magic, _, frequent, _, offset_count, id_count = _HEADER.unpack_from(content)
     if magic != MAGIC:

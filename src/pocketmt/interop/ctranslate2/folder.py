@@ -6,7 +6,8 @@ from typing import Any, Final
 
 import sentencepiece
 
-from pocketmt.errors import InteropError, unreadable
+from pocketmt.errors import InteropError
+from pocketmt.interop.file_content import read_whole
 from pocketmt.interop.hugging_face.json_file import read_json
 from pocketmt.interop.sentencepiece_file import read_sentencepiece
 from pocketmt.text.stored_vocabulary import NORMALIZATIONS, StoredVocabularies, StoredVocabulary
@@ -90,13 +91,6 @@ def _listed(path: Path, text: str) -> tuple[str, ...]:
 
 def _text(path: Path) -> str:
     try:
-        with path.open("rb") as file:
-            content = file.read(LARGEST_VOCABULARY + 1)
-    except OSError as error:
-        raise InteropError(unreadable(path, error)) from error
-    if len(content) > LARGEST_VOCABULARY:
-        raise InteropError(f"{path}: has more than {LARGEST_VOCABULARY} bytes, which no vocabulary has")
-    try:
-        return content.decode("utf-8")
+        return read_whole(path, LARGEST_VOCABULARY, too_large=", which no vocabulary has").decode("utf-8")
     except UnicodeDecodeError as error:
         raise InteropError(f"{path}: is not UTF-8") from error

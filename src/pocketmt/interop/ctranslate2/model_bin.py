@@ -1,7 +1,6 @@
 """The file `model.bin` of CTranslate2, versions 1 to 6: named variables, mapped and checked, and aliases."""
 
 import math
-import mmap
 import struct
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -11,7 +10,8 @@ from typing import Any, BinaryIO, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from pocketmt.errors import InteropError, unreadable
+from pocketmt.errors import InteropError
+from pocketmt.interop.file_content import mapped
 from pocketmt.interop.foreign_tensor import Float32
 
 SPECIFICATION: Final = "TransformerSpec"
@@ -69,12 +69,7 @@ def read_model_bin(path: Path) -> Variables:
 
     Raises InteropError if the file cannot be read, or its sizes, types and aliases do not fit together.
     """
-    try:
-        with path.open("rb") as file:
-            content = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
-    except (OSError, ValueError) as error:
-        cause = error if isinstance(error, OSError) else OSError(str(error))
-        raise InteropError(unreadable(path, cause)) from error
+    content = mapped(path)
     try:
         return _Reader(content).variables()
     except InteropError as error:
