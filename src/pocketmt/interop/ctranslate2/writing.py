@@ -20,19 +20,19 @@ from pocketmt.interop.ctranslate2.names import (
     ctranslate2_name,
     position_table,
 )
+from pocketmt.interop.field_values import check_fields
 from pocketmt.interop.foreign_model import ForeignModel
 from pocketmt.interop.foreign_tensor import CodesTensor, Tensor
 from pocketmt.interop.reciprocal import reciprocal
 from pocketmt.model_file.architecture import Architecture, TransformerArchitecture
 from pocketmt.text.stored_vocabulary import StoredVocabularies
 
-# Fields that CTranslate2 has at one value only.
-_ONLY: Final[dict[str, object]] = {
-    "decoder_autoregression": "self_attention",
-    "encoder_heads": (),
-    "decoder_heads": (),
-    "decoder_cross_heads": (),
-    "tied_decoder_layers": False,
+_ONLY: Final[dict[str, tuple[object, ...]]] = {
+    "decoder_autoregression": ("self_attention",),
+    "encoder_heads": ((),),
+    "decoder_heads": ((),),
+    "decoder_cross_heads": ((),),
+    "tied_decoder_layers": (False,),
 }
 
 
@@ -67,9 +67,7 @@ def write_model(model: ForeignModel, folder: Path) -> tuple[str, ...]:
 def _checked(architecture: Architecture) -> TransformerArchitecture:
     if not isinstance(architecture, TransformerArchitecture):
         raise InteropError(f"CTranslate2 has no network of type {architecture.type!r} as PocketMT has it")
-    for field, only in _ONLY.items():
-        if (value := getattr(architecture, field)) != only:
-            raise InteropError(f"CTranslate2 has no network with {field} {value!r:.80}, only with {only!r}")
+    check_fields(architecture, _ONLY, "CTranslate2")
     return architecture
 
 

@@ -8,6 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from pocketmt.errors import InteropError
+from pocketmt.interop.field_values import check_equal_layers, check_fields
 from pocketmt.interop.foreign_model import ForeignModel
 from pocketmt.interop.foreign_tensor import ForeignTensor, as_float32, of_array, permuted, rows_of, with_zero_row
 from pocketmt.interop.hugging_face.tokenizer_writing import write_tokenizer
@@ -68,13 +69,8 @@ def _checked(architecture: Architecture) -> TransformerArchitecture:
         "decoder_heads": ((),),
         "decoder_cross_heads": ((),),
     }
-    for field, values in only.items():
-        if (value := getattr(architecture, field)) not in values:
-            expected = " or ".join(map(repr, values))
-            raise InteropError(f"{field} is {value!r:.80}, Hugging Face's Marian only has {expected}")
-    for field in ("encoder_feed_forward", "decoder_feed_forward"):
-        if len(set(getattr(architecture, field))) > 1:
-            raise InteropError(f"{field} is {getattr(architecture, field)!r:.80}, Hugging Face's layers have one size")
+    check_fields(architecture, only, "Hugging Face's Marian")
+    check_equal_layers(architecture, "Hugging Face's")
     return architecture
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.lib import format as npy
 
 from pocketmt.errors import InteropError
+from pocketmt.interop.field_values import check_equal_layers, check_fields
 from pocketmt.interop.foreign_model import ForeignModel
 from pocketmt.interop.foreign_tensor import ForeignTensor, as_float32, rows_of, transposed
 from pocketmt.interop.marian.description import ACTIVATIONS, NORMALIZATION_EPSILON, MarianNetwork
@@ -65,13 +66,8 @@ def checked_architecture(architecture: Architecture) -> TransformerArchitecture:
         "decoder_heads": ((),),
         "decoder_cross_heads": ((),),
     }
-    for field, values in only.items():
-        if (value := getattr(architecture, field)) not in values:
-            expected = " or ".join(map(repr, values))
-            raise InteropError(f"{field} is {value!r:.80}, Marian only has {expected}")
-    for field in ("encoder_feed_forward", "decoder_feed_forward"):
-        if len(set(getattr(architecture, field))) > 1:
-            raise InteropError(f"{field} is {getattr(architecture, field)!r:.80}, Marian's layers have one size")
+    check_fields(architecture, only, "Marian")
+    check_equal_layers(architecture, "Marian's")
     return architecture
 
 
