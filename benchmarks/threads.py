@@ -31,9 +31,10 @@ from pocketmt.engine import SearchOptions, Translator
 from pocketmt.engine import _native_testing as native
 from pocketmt.evaluation.records import provenance
 from pocketmt.evaluation.tables import Column, plain_table
+from pocketmt.model_file.metadata import ModelMetadata
 from pocketmt.models.networks import make_network
 from pocketmt.models.presets import preset
-from pocketmt.packing.contents import ModelContents, ModelMetadata
+from pocketmt.packing.contents import ModelContents
 from pocketmt.packing.model_file import pack
 
 RECORD: Final = Path(__file__).parent / "records" / "threads.json"

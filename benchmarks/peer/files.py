@@ -21,8 +21,9 @@ from benchmarks.recipe_files import find_recipe
 from pocketmt.compression.planning import make_plan
 from pocketmt.errors import ConfigurationError
 from pocketmt.model_file import Architecture
+from pocketmt.model_file.metadata import ModelMetadata
 from pocketmt.model_file.shortlist_encoding import Shortlist
-from pocketmt.packing.contents import FLOAT32, ModelContents, ModelMetadata, Schemes
+from pocketmt.packing.contents import FLOAT32, ModelContents, Schemes
 from pocketmt.packing.model_file import pack
 from pocketmt.packing.scheme_choice import presets
 from pocketmt.packing.shortlist import add_shortlist

@@ -13,8 +13,9 @@ from benchmarks.schemes.activations import EstimatedActivations, estimate_activa
 from benchmarks.schemes.forms import Form
 from pocketmt.compression.plan import row_groups
 from pocketmt.model_file import Architecture
+from pocketmt.model_file.metadata import ModelMetadata
 from pocketmt.models.networks import make_network
-from pocketmt.packing.contents import FLOAT32, ModelContents, ModelMetadata, PackingOptions
+from pocketmt.packing.contents import FLOAT32, ModelContents, PackingOptions
 from pocketmt.packing.model_file import pack
 from pocketmt.quantization import Scheme
 from pocketmt.quantization.row_groups import QuantizedGroup, RowGroup, decoded_weights

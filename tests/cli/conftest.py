@@ -9,8 +9,9 @@ import pytest
 import torch
 
 from pocketmt.model_file.architecture import TransformerArchitecture
+from pocketmt.model_file.metadata import ModelMetadata
 from pocketmt.models.transformer import Transformer
-from pocketmt.packing.contents import ModelContents, ModelMetadata
+from pocketmt.packing.contents import ModelContents
 from pocketmt.packing.model_file import pack
 from pocketmt.text.vocabulary_training import train_vocabulary
 

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from pocketmt.model_file.language_pieces import LanguagePieces
-from pocketmt.packing.contents import ModelContents, ModelMetadata
+from pocketmt.model_file.metadata import ModelMetadata
+from pocketmt.packing.contents import ModelContents
 from pocketmt.packing.model_file import pack
 from pocketmt.text.stored_vocabulary import StoredVocabularies, StoredVocabulary
 from tests.cli.conftest import Run

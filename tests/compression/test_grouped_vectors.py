@@ -14,7 +14,8 @@ from pocketmt.compression.planning import make_plan
 from pocketmt.compression.retraining.factory import make_trainer, parameter_trainer
 from pocketmt.errors import ConfigurationError, ModelFileError
 from pocketmt.model_file import TransformerArchitecture, open_model
-from pocketmt.packing.contents import ModelContents, ModelMetadata
+from pocketmt.model_file.metadata import ModelMetadata
+from pocketmt.packing.contents import ModelContents
 from pocketmt.packing.model_file import pack
 from pocketmt.packing.reference.network import load_reference
 from pocketmt.quantization import Uniform, fake_quantize

@@ -13,7 +13,8 @@ from pocketmt.compression.planning import make_plan
 from pocketmt.compression.run import CompressionTask, compress_run
 from pocketmt.errors import ConfigurationError
 from pocketmt.model_file import open_model
-from pocketmt.packing.contents import ModelContents, ModelMetadata
+from pocketmt.model_file.metadata import ModelMetadata
+from pocketmt.packing.contents import ModelContents
 from pocketmt.packing.model_file import pack
 from pocketmt.packing.reference.network import load_reference
 from pocketmt.quantization.row_groups import decoded_weights

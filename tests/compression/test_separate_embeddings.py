@@ -13,7 +13,8 @@ from pocketmt.compression.stage_context import piece_counts
 from pocketmt.errors import ConfigurationError
 from pocketmt.model_file import open_model
 from pocketmt.model_file.architecture import Architecture, TransformerArchitecture
-from pocketmt.packing.contents import ModelContents, ModelMetadata
+from pocketmt.model_file.metadata import ModelMetadata
+from pocketmt.packing.contents import ModelContents
 from pocketmt.packing.model_file import pack
 from pocketmt.packing.reference.network import QuantizedLinear, load_reference
 from pocketmt.quantization.activations.static import CalibratedActivations

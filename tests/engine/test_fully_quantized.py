@@ -12,10 +12,11 @@ from pocketmt.engine import _native
 from pocketmt.engine.loading import native_model
 from pocketmt.model_file import open_model
 from pocketmt.model_file.activations.activation_ranges import BUCKETED
+from pocketmt.model_file.metadata import ModelMetadata
 from pocketmt.models.network import TranslationNetwork
 from pocketmt.models.search import beam_search, greedy_search
 from pocketmt.models.transformer import Transformer
-from pocketmt.packing.contents import FLOAT32, ModelContents, ModelMetadata, TrainedRanges
+from pocketmt.packing.contents import FLOAT32, ModelContents, TrainedRanges
 from pocketmt.packing.model_file import pack
 from pocketmt.packing.reference.network import load_reference
 from pocketmt.quantization.registry import scheme_from_options

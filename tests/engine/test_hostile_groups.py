@@ -8,7 +8,8 @@ import pytest
 
 from pocketmt.errors import ModelFileError
 from pocketmt.model_file import open_model
-from pocketmt.packing.contents import ModelContents, ModelMetadata
+from pocketmt.model_file.metadata import ModelMetadata
+from pocketmt.packing.contents import ModelContents
 from pocketmt.packing.model_file import pack
 from pocketmt.quantization import Scheme, Uniform
 from pocketmt.quantization.registry import scheme_from_options

@@ -11,9 +11,10 @@ from pocketmt.engine import _native
 from pocketmt.engine.loading import native_model
 from pocketmt.errors import ModelFileError
 from pocketmt.model_file import LstmArchitecture, open_model
+from pocketmt.model_file.metadata import ModelMetadata
 from pocketmt.models.network import TranslationNetwork
 from pocketmt.models.search import beam_search, greedy_search
-from pocketmt.packing.contents import FLOAT32, ModelContents, ModelMetadata
+from pocketmt.packing.contents import FLOAT32, ModelContents
 from pocketmt.packing.model_file import pack
 from pocketmt.packing.reference.network import load_reference
 from pocketmt.quantization import Scheme

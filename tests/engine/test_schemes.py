@@ -9,8 +9,9 @@ import pytest
 from pocketmt.engine import _native
 from pocketmt.engine.loading import native_model
 from pocketmt.model_file import open_model
+from pocketmt.model_file.metadata import ModelMetadata
 from pocketmt.models.network import TranslationNetwork
-from pocketmt.packing.contents import ModelContents, ModelMetadata
+from pocketmt.packing.contents import ModelContents
 from pocketmt.packing.model_file import pack
 from pocketmt.packing.reference.network import load_reference
 from pocketmt.quantization import Scheme

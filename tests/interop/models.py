@@ -4,9 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from pocketmt.interop.foreign_model import ForeignMetadata, ForeignModel
+from pocketmt.interop.foreign_model import ForeignModel
 from pocketmt.interop.foreign_tensor import of_array
 from pocketmt.model_file import TransformerArchitecture
+from pocketmt.model_file.metadata import ModelMetadata
 from pocketmt.text.stored_vocabulary import StoredVocabularies, StoredVocabulary
 from tests.interop.toy_text import SOURCE_LINES, TARGET_LINES, pieces_of, sentencepiece_model
 
@@ -55,7 +56,7 @@ def random_model(
         name: of_array(random.standard_normal(shape, dtype=np.float32) * np.float32(0.4))
         for name, shape in architecture.parameter_shapes().items()
     }
-    metadata = ForeignMetadata(source_language="en", target_language="de")
+    metadata = ModelMetadata(source_language="en", target_language="de")
     return ForeignModel(architecture=architecture, tensors=tensors, vocabularies=vocabularies, metadata=metadata)
 
 

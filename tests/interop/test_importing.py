@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 from pocketmt.errors import InteropError
-from pocketmt.interop.foreign_model import ForeignMetadata, ForeignModel
+from pocketmt.interop.foreign_model import ForeignModel
 from pocketmt.interop.foreign_tensor import Float32, ForeignTensor, of_array, stacked, transposed
 from pocketmt.interop.formats import read_foreign
 from pocketmt.interop.importing import write_foreign
 from pocketmt.model_file import TransformerArchitecture, open_model
+from pocketmt.model_file.metadata import ModelMetadata
 from pocketmt.text.stored_vocabulary import StoredVocabularies
 from pocketmt.text.vocabulary_training import train_vocabulary
 
@@ -36,7 +37,7 @@ def model() -> ForeignModel:
         name: of_array(random.standard_normal(shape, dtype=np.float32))
         for name, shape in architecture.parameter_shapes().items()
     }
-    metadata = ForeignMetadata(source_language="en", target_language="de", licence="CC-BY-4.0")
+    metadata = ModelMetadata(source_language="en", target_language="de", licence="CC-BY-4.0")
     return ForeignModel(
         architecture=architecture,
         tensors=tensors,

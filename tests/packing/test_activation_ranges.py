@@ -9,9 +9,10 @@ from torch import Tensor
 from pocketmt.compression.activations.fully_quantized import quantize_activations, ranges
 from pocketmt.errors import ConfigurationError
 from pocketmt.model_file import open_model
+from pocketmt.model_file.metadata import ModelMetadata
 from pocketmt.models.transformer import Transformer
 from pocketmt.packing.activation_ranges import check_storable
-from pocketmt.packing.contents import ModelContents, ModelMetadata, TrainedRanges
+from pocketmt.packing.contents import ModelContents, TrainedRanges
 from pocketmt.packing.model_file import pack
 from pocketmt.recipes.activations import STRATEGY, FullQuantization
 from tests.small_network import architecture

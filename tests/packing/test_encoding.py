@@ -11,7 +11,8 @@ from torch import Tensor
 from pocketmt.errors import ModelFileError
 from pocketmt.model_file import open_model
 from pocketmt.model_file.matrices.stored_forms import form_from_json
-from pocketmt.packing.contents import ModelContents, ModelMetadata
+from pocketmt.model_file.metadata import ModelMetadata
+from pocketmt.packing.contents import ModelContents
 from pocketmt.packing.encoding import encode_matrix
 from pocketmt.packing.model_file import pack
 from pocketmt.packing.reference.network import load_reference

@@ -9,10 +9,11 @@ import torch
 import pocketmt
 from pocketmt.errors import DataError, ModelFileError
 from pocketmt.model_file import open_model
+from pocketmt.model_file.metadata import ModelMetadata
 from pocketmt.models.networks import make_network
 from pocketmt.models.presets import preset
 from pocketmt.models.transformer import Transformer
-from pocketmt.packing.contents import ModelContents, ModelMetadata, Schemes
+from pocketmt.packing.contents import ModelContents, Schemes
 from pocketmt.packing.model_file import pack
 from pocketmt.packing.scheme_choice import presets
 from pocketmt.quantization import Logarithmic, Uniform

@@ -9,11 +9,12 @@ import pytest
 
 from pocketmt.engine import Translator
 from pocketmt.errors import ConfigurationError
-from pocketmt.interop.foreign_model import ForeignMetadata, ForeignModel
+from pocketmt.interop.foreign_model import ForeignModel
 from pocketmt.interop.foreign_tensor import CodedRows, CodesTensor, of_array
 from pocketmt.interop.importing import write_foreign
 from pocketmt.model_file.architecture import Architecture
 from pocketmt.model_file.language_pieces import LanguagePieces
+from pocketmt.model_file.metadata import ModelMetadata
 from pocketmt.model_file.shortlist_encoding import Shortlist, listed_sides
 from pocketmt.model_file.vocabularies import load_checked
 from pocketmt.text.stored_vocabulary import StoredVocabularies, StoredVocabulary
@@ -30,7 +31,7 @@ CODES = ("__de__", "__en__", "__cs__")
 def model(shape: Architecture, stored: StoredVocabularies, **metadata: Any) -> ForeignModel:
     network = random_network(shape, seed=3)
     tensors = {name: of_array(weight.numpy()) for name, weight in network.state_dict().items()}
-    return ForeignModel(architecture=shape, tensors=tensors, vocabularies=stored, metadata=ForeignMetadata(**metadata))
+    return ForeignModel(architecture=shape, tensors=tensors, vocabularies=stored, metadata=ModelMetadata(**metadata))
 
 
 def joint_model(**changes: Any) -> ForeignModel:

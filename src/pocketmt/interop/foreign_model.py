@@ -5,23 +5,9 @@ from dataclasses import dataclass, field
 
 from pocketmt.interop.foreign_tensor import Tensor
 from pocketmt.model_file.architecture import Architecture
-from pocketmt.model_file.language_pieces import LanguagePieces
-from pocketmt.model_file.manifest import DEFAULT_UNIT
+from pocketmt.model_file.metadata import ModelMetadata
 from pocketmt.model_file.shortlist_encoding import Shortlist
 from pocketmt.text.stored_vocabulary import StoredVocabularies
-
-
-@dataclass(frozen=True, kw_only=True)
-class ForeignMetadata:
-    """What a model says about itself; "" where it says nothing."""
-
-    source_language: str = ""
-    target_language: str = ""
-    licence: str = ""
-    description: str = ""
-    unit: str = DEFAULT_UNIT
-    language_pieces: LanguagePieces | None = None
-    training: Mapping[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +28,7 @@ class ForeignModel:
     architecture: Architecture
     tensors: Mapping[str, Tensor]
     vocabularies: StoredVocabularies
-    metadata: ForeignMetadata = field(default_factory=ForeignMetadata)
+    metadata: ModelMetadata = field(default_factory=ModelMetadata)
     activation_scales: Mapping[str, float] | None = None
     shortlist: Shortlist | None = None
     notes: tuple[str, ...] = ()

@@ -5,16 +5,14 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from pocketmt import __version__
 from pocketmt.errors import DataError, InteropError, ModelFileError
-from pocketmt.interop.foreign_model import ForeignMetadata, ForeignModel
+from pocketmt.interop.foreign_model import ForeignModel
 from pocketmt.interop.formats import read_foreign
 from pocketmt.interop.stored_parameters import StoredParameters
 from pocketmt.model_file.container.xz_tensor import compress
-from pocketmt.model_file.manifest import DEFAULT_UNIT, FORMAT_VERSION
 from pocketmt.model_file.shortlist import SHORTLIST_TENSOR
 from pocketmt.model_file.shortlist_encoding import encode_shortlist
-from pocketmt.model_file.vocabularies import load_checked, vocabulary_members
+from pocketmt.model_file.vocabularies import load_checked
 from pocketmt.model_file.writer import StoredTensor, write_model
 
 
@@ -73,7 +71,8 @@ def write_foreign(model: ForeignModel, output: str | os.PathLike[str]) -> int:
         compressed = compress(content)
         stored.members["shortlist"] = entry.to_json()
         stored.tensors[SHORTLIST_TENSOR] = StoredTensor("U8", (len(compressed),), compressed)
-    return write_model(output, _manifest(model) | stored.members, stored.tensors, model.vocabularies)
+    manifest = model.metadata.manifest_members(model.architecture, model.vocabularies)
+    return write_model(output, manifest | stored.members, stored.tensors, model.vocabularies)
 
 
 def _check_tensors(model: ForeignModel) -> None:
@@ -94,21 +93,3 @@ def _check_vocabularies(model: ForeignModel) -> None:
         load_checked(model.vocabularies, model.architecture)
     except (DataError, ModelFileError) as error:
         raise InteropError(f"the vocabulary does not fit the model: {error}") from error
-
-
-def _manifest(model: ForeignModel) -> dict[str, object]:
-    metadata: ForeignMetadata = model.metadata
-    optional: dict[str, object] = {} if metadata.unit == DEFAULT_UNIT else {"unit": metadata.unit}
-    if metadata.language_pieces is not None:
-        optional["language_pieces"] = metadata.language_pieces.to_json()
-    return optional | {
-        "format_version": FORMAT_VERSION,
-        "architecture": model.architecture.to_json(),
-        **vocabulary_members(model.vocabularies),
-        "languages": {"source": metadata.source_language, "target": metadata.target_language},
-        "recipe": {},
-        "licence": metadata.licence,
-        "producer": f"pocketmt {__version__}",
-        "training": dict(metadata.training),
-        "description": metadata.description,
-    }

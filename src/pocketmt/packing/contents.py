@@ -7,8 +7,7 @@ from typing import Any, Final
 from torch import Tensor
 
 from pocketmt.model_file.architecture import Architecture
-from pocketmt.model_file.language_pieces import LanguagePieces
-from pocketmt.model_file.manifest import DEFAULT_UNIT
+from pocketmt.model_file.metadata import ModelMetadata
 from pocketmt.quantization import Scheme
 from pocketmt.quantization.activations.base import ActivationQuantization
 from pocketmt.quantization.row_groups import QuantizedMatrix, RowGroup
@@ -21,20 +20,6 @@ FLOAT32: Final = "float32"
 # vector group (`vector_group_name`) -> one row group that names its vectors; other vectors are stored in fp32.
 ByPattern = Mapping[str, str | Scheme | Sequence[RowGroup]]
 Schemes = str | ByPattern  # a string is the name of a preset (`pocketmt pack --scheme`)
-
-
-@dataclass(frozen=True, kw_only=True)
-class ModelMetadata:
-    """The manifest's description of a model; recipe and training are any JSON objects."""
-
-    source_language: str
-    target_language: str
-    language_pieces: LanguagePieces | None = None  # None: there is one language on each side.
-    unit: str = DEFAULT_UNIT  # What the model translates at once: one of UNITS.
-    licence: str = ""
-    description: str = ""
-    recipe: Mapping[str, object] = field(default_factory=dict)
-    training: Mapping[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pocketmt.interop.foreign_model import ForeignMetadata, ForeignModel
+from pocketmt.interop.foreign_model import ForeignModel
 from pocketmt.interop.foreign_tensor import CodedRows, CodesTensor, Float32, ForeignTensor
 from pocketmt.model_file import ModelFile
 from pocketmt.model_file.activations.activation_quantization import (
@@ -15,6 +15,7 @@ from pocketmt.model_file.activations.activation_quantization import (
     StoredStaticActivations,
     activation_scale_name,
 )
+from pocketmt.model_file.metadata import ModelMetadata
 from pocketmt.model_file.shortlist_encoding import Shortlist, decode_shortlist, listed_sides
 from pocketmt.packing.decoded import DecodedParameters
 from pocketmt.packing.reference.stored_rows import read_tensor
@@ -36,7 +37,7 @@ def foreign_model_of(file: ModelFile) -> ForeignModel:
             for name, shape in file.architecture.parameter_shapes().items()
         },
         vocabularies=file.stored_vocabularies(),
-        metadata=ForeignMetadata(
+        metadata=ModelMetadata(
             source_language=file.source_language,
             target_language=file.target_language,
             licence=manifest["licence"],

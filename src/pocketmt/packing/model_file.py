@@ -6,12 +6,10 @@ from collections.abc import Mapping, Sequence
 import torch
 from torch import Tensor
 
-from pocketmt import __version__
 from pocketmt.errors import ConfigurationError
 from pocketmt.model_file.activations.activation_quantization import activation_scale_name
-from pocketmt.model_file.manifest import DEFAULT_UNIT, FORMAT_VERSION
 from pocketmt.model_file.matrices.entropy_coding import CODING
-from pocketmt.model_file.vocabularies import load_checked, vocabulary_members
+from pocketmt.model_file.vocabularies import load_checked
 from pocketmt.model_file.writer import StoredTensor, write_model
 from pocketmt.packing.activation_ranges import encode_ranges, with_stored_norms
 from pocketmt.packing.contents import ModelContents, PackingOptions
@@ -43,11 +41,13 @@ def pack(path: str | os.PathLike[str], contents: ModelContents, options: Packing
     options = options or PackingOptions()
     shapes, chosen = choose_row_groups(contents.architecture, contents.schemes)
     check_weights(contents.weights, contents.architecture.parameter_shapes())
-    load_checked(stored_vocabularies(contents.vocabulary), contents.architecture)
+    vocabularies = stored_vocabularies(contents.vocabulary)
+    load_checked(vocabularies, contents.architecture)
     weights = _stored_weights(contents, chosen, list(shapes))
     encoded = {name: _encode(name, weight, contents, chosen, options) for name, weight in weights.items()}
     members, tensors = _activations(contents, chosen)
-    manifest = _description(contents) | _parameter_members(encoded, chosen) | members
+    described = contents.metadata.manifest_members(contents.architecture, vocabularies)
+    manifest = described | _parameter_members(encoded, chosen) | members
     if any(parameter.entropy_coded for parameter in encoded.values()):
         manifest["coding"] = CODING
     stored = {name: tensor for parameter in encoded.values() for name, tensor in parameter.tensors.items()}
@@ -70,25 +70,6 @@ def _encode(
     if name not in chosen:
         return encode_float32(name, weight)
     return encode_matrix(name, weight, chosen[name], contents.quantized.get(name), options.entropy_coding)
-
-
-def _description(contents: ModelContents) -> _Members:
-    """Return the members of the manifest that do not depend on how parameters are stored."""
-    metadata = contents.metadata
-    members: _Members = {} if metadata.unit == DEFAULT_UNIT else {"unit": metadata.unit}
-    if metadata.language_pieces is not None:
-        members["language_pieces"] = metadata.language_pieces.to_json()
-    return members | {
-        "format_version": FORMAT_VERSION,
-        "architecture": contents.architecture.to_json(),
-        **vocabulary_members(stored_vocabularies(contents.vocabulary)),
-        "languages": {"source": metadata.source_language, "target": metadata.target_language},
-        "recipe": dict(metadata.recipe),
-        "licence": metadata.licence,
-        "producer": f"pocketmt {__version__}",
-        "training": dict(metadata.training),
-        "description": metadata.description,
-    }
 
 
 def _parameter_members(encoded: Mapping[str, EncodedParameter], chosen: RowGroups) -> _Members:

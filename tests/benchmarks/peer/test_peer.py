@@ -25,10 +25,11 @@ from benchmarks.record_files import read_record
 from pocketmt.engine import Translator
 from pocketmt.errors import EngineError
 from pocketmt.model_file import open_model
+from pocketmt.model_file.metadata import ModelMetadata
 from pocketmt.model_file.shortlist_encoding import Shortlist
 from pocketmt.models.networks import make_network
 from pocketmt.models.presets import preset
-from pocketmt.packing.contents import ModelContents, ModelMetadata
+from pocketmt.packing.contents import ModelContents
 from pocketmt.packing.model_file import pack
 from pocketmt.text.vocabulary import Vocabulary
 

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 from pocketmt.model_file import Architecture
+from pocketmt.model_file.metadata import ModelMetadata
 from pocketmt.model_file.writer import StoredTensor, write_model
 from pocketmt.models.presets import preset
-from pocketmt.packing.contents import FLOAT32, ModelContents, ModelMetadata
+from pocketmt.packing.contents import FLOAT32, ModelContents
 from pocketmt.packing.model_file import pack
 from pocketmt.quantization import Uniform
 from pocketmt.text.vocabulary import Vocabulary

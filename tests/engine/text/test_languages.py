@@ -9,7 +9,8 @@ from pocketmt.engine import Translator
 from pocketmt.engine.languages import ModelLanguages
 from pocketmt.errors import EngineError, ModelFileError
 from pocketmt.model_file.language_pieces import LanguagePieces
-from pocketmt.packing.contents import ModelContents, ModelMetadata
+from pocketmt.model_file.metadata import ModelMetadata
+from pocketmt.packing.contents import ModelContents
 from pocketmt.packing.model_file import pack
 from pocketmt.text.stored_vocabulary import StoredVocabularies, StoredVocabulary
 from pocketmt.text.vocabulary import Vocabularies, Vocabulary

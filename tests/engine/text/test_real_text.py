@@ -12,10 +12,11 @@ from pocketmt.engine import Translator
 from pocketmt.engine.bundled import resolve_model
 from pocketmt.errors import DataError
 from pocketmt.model_file import open_model
+from pocketmt.model_file.metadata import ModelMetadata
 from pocketmt.models.inputs import pad
 from pocketmt.models.networks import make_network
 from pocketmt.models.search import translate
-from pocketmt.packing.contents import ModelContents, ModelMetadata
+from pocketmt.packing.contents import ModelContents
 from pocketmt.packing.model_file import pack
 from pocketmt.packing.reference.network import QuantizedLinear, load_reference
 from pocketmt.text.vocabulary import BOS, EOS, Vocabulary

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 import sentencepiece
 
-from pocketmt.interop.foreign_model import ForeignMetadata, ForeignModel
+from pocketmt.interop.foreign_model import ForeignModel
 from pocketmt.interop.foreign_tensor import of_array
 from pocketmt.model_file.architecture import TransformerArchitecture
+from pocketmt.model_file.metadata import ModelMetadata
 from pocketmt.text.stored_vocabulary import StoredVocabularies, StoredVocabulary
 
 PIECES = 200
@@ -91,5 +92,5 @@ def random_student(seed: int = 3, **changes: object) -> ForeignModel:
         architecture=described,
         tensors=tensors,
         vocabularies=StoredVocabularies(StoredVocabulary(vocabulary(described.vocabulary_size), normalization="none")),
-        metadata=ForeignMetadata(source_language="en", target_language="de"),
+        metadata=ModelMetadata(source_language="en", target_language="de"),
     )

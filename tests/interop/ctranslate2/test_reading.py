@@ -182,7 +182,7 @@ def test_older_versions_hold_the_same(model: ForeignModel, tmp_path: Path, versi
 )
 def test_what_it_does_not_have_is_refused_by_name(tmp_path: Path, field: str, value: object) -> None:
     model = random_student(1, **{**SELF_ATTENTION, field: value})
-    with pytest.raises(InteropError, match=f"CTranslate2 has no network with {field}"):
+    with pytest.raises(InteropError, match=f"{field} is .*, CTranslate2 only has "):
         write_model(model, tmp_path)
     assert not any(tmp_path.iterdir())
 

@@ -6,9 +6,10 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from pocketmt.model_file.metadata import ModelMetadata
 from pocketmt.models.network import TranslationNetwork
 from pocketmt.models.networks import make_network
-from pocketmt.packing.contents import ModelContents, ModelMetadata
+from pocketmt.packing.contents import ModelContents
 from pocketmt.packing.model_file import pack
 from pocketmt.packing.reference.network import load_reference
 from pocketmt.packing.scheme_choice import choose_schemes, presets

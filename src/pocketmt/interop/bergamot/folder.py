@@ -7,9 +7,9 @@ from typing import Any, Final
 from pocketmt.errors import InteropError, unreadable
 from pocketmt.interop.bergamot.container import is_container
 from pocketmt.interop.bergamot.lex_file import is_lex_file
-from pocketmt.interop.foreign_model import ForeignMetadata
 from pocketmt.interop.hugging_face.json_file import read_json
 from pocketmt.interop.marian.files import MarianFiles
+from pocketmt.model_file.metadata import ModelMetadata
 
 METADATA: Final = "metadata.json"
 _SIDES: Final = (("src", "source"), ("trg", "target"))
@@ -36,13 +36,13 @@ class BergamotFiles:
         """The files as those of a Marian model."""
         return MarianFiles(self.model, self.vocabularies, None)
 
-    def described(self) -> ForeignMetadata:
+    def described(self) -> ModelMetadata:
         """Return what the metadata of a Firefox model say."""
         if self.metadata is None:
-            return ForeignMetadata()
+            return ModelMetadata()
         found: dict[str, Any] = read_json(self.metadata)
         source, target = (found.get(f"{side}Language") for side in ("source", "target"))
-        return ForeignMetadata(
+        return ModelMetadata(
             source_language=source if isinstance(source, str) else "",
             target_language=target if isinstance(target, str) else "",
         )

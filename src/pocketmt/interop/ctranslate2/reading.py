@@ -17,9 +17,10 @@ from pocketmt.interop.ctranslate2.names import (
     position_table,
 )
 from pocketmt.interop.ctranslate2.taken_variables import FLOATS, TakenVariables
-from pocketmt.interop.foreign_model import ForeignMetadata, ForeignModel
+from pocketmt.interop.foreign_model import ForeignModel
 from pocketmt.interop.foreign_tensor import Float32
 from pocketmt.model_file.architecture import TransformerArchitecture
+from pocketmt.model_file.metadata import ModelMetadata
 from pocketmt.model_file.vocabularies import load_checked
 from pocketmt.text.stored_vocabulary import StoredVocabularies
 
@@ -78,7 +79,7 @@ class _Folder:
             notes=("the shortlist vmap.txt is left out",) if (self._folder / "vmap.txt").is_file() else (),
         )
 
-    def _metadata(self) -> ForeignMetadata:
+    def _metadata(self) -> ModelMetadata:
         held = self._own.get("metadata", {})
         texts = ("source_language", "target_language", "licence", "description", "unit")
         if not isinstance(held, dict) or not all(isinstance(held.get(name, ""), str) for name in texts):
@@ -86,7 +87,7 @@ class _Folder:
         training = held.get("training", {"imported_from": "CTranslate2"})
         if not isinstance(training, dict):
             raise InteropError(f"{self._folder / OWN}: training is not an object")
-        return ForeignMetadata(**{name: held[name] for name in texts if name in held}, training=training)
+        return ModelMetadata(**{name: held[name] for name in texts if name in held}, training=training)
 
     def _architecture(self, vocabularies: StoredVocabularies) -> TransformerArchitecture:
         layers = [self._layers(stack) for stack in ("encoder", "decoder")]

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from pocketmt.errors import ConfigurationError, InteropError
-from pocketmt.interop.foreign_model import ForeignMetadata, ForeignModel
+from pocketmt.interop.foreign_model import ForeignModel
 from pocketmt.interop.foreign_tensor import Float32
 from pocketmt.interop.hugging_face.checkpoint import read_checkpoint
 from pocketmt.interop.hugging_face.configuration import Configuration, banned_ids, one_id, read_configuration
@@ -18,6 +18,7 @@ from pocketmt.interop.hugging_face.multilingual_tokenizer import (
 )
 from pocketmt.interop.hugging_face.weights import Weights, network_tensors
 from pocketmt.model_file.architecture import TransformerArchitecture
+from pocketmt.model_file.metadata import ModelMetadata
 
 ACTIVATIONS: Final = {
     "relu": "relu",
@@ -111,7 +112,7 @@ def _foreign(
         architecture=architecture,
         tensors=network_tensors(weights, architecture, bias),
         vocabularies=tokenizer.vocabularies,
-        metadata=ForeignMetadata(
+        metadata=ModelMetadata(
             source_language=languages[0],
             target_language=languages[1],
             language_pieces=tokenizer.languages,

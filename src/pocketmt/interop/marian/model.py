@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from pocketmt.errors import ConfigurationError, InteropError
-from pocketmt.interop.foreign_model import ForeignMetadata, ForeignModel
+from pocketmt.interop.foreign_model import ForeignModel
 from pocketmt.interop.foreign_tensor import ForeignTensor, of_vector, stacked, transposed
 from pocketmt.interop.marian.description import MarianNetwork, describe
 from pocketmt.interop.marian.files import find_files
@@ -13,6 +13,7 @@ from pocketmt.interop.marian.model_yml import read_model_yml
 from pocketmt.interop.marian.names import Place, place
 from pocketmt.interop.marian.npz_file import read_npz
 from pocketmt.interop.marian.vocabularies import read_vocabularies
+from pocketmt.model_file.metadata import ModelMetadata
 
 OUTPUT: Final = "decoder_ff_logit_out_Wt"
 LEGACY_OUTPUT: Final = "decoder_ff_logit_out_W"
@@ -29,7 +30,7 @@ def read_model(path: Path) -> ForeignModel:
             architecture=network.architecture,
             tensors=network_tensors(tensors, network),
             vocabularies=vocabularies,
-            metadata=ForeignMetadata(training={"imported_from": "Marian"}),
+            metadata=ModelMetadata(training={"imported_from": "Marian"}),
             notes=network.notes,
         )
     except (ConfigurationError, InteropError) as error:
