@@ -57,6 +57,18 @@ def test_a_folder_is_translated_with(pocketmt: Run, folder: Path) -> None:
     assert answer.stdout.count(b"\n") == 1
 
 
+def test_a_folder_is_compared_under_its_own_name(pocketmt: Run, folder: Path, tmp_path: Path) -> None:
+    imported, record = tmp_path / "model.pocketmt", tmp_path / "record.json"
+    assert pocketmt("import", folder, "--output", imported).returncode == 0
+    (tmp_path / "text.en").write_text("the man sees a bike\n")
+    for models in ((folder, imported), (imported, folder)):
+        answer = pocketmt("compare", *models, "--text", tmp_path / "text.en", "--json", record, "--no-speed")
+        assert answer.returncode == 0, answer.stderr
+        found = json.loads(record.read_text(encoding="utf-8"))
+        assert [found[side]["name"] for side in ("original", "small")] == [str(model) for model in models]
+        assert found["outputs"]["identical"] == found["lines"] == 1
+
+
 def test_a_folder_is_inspected_and_scored(pocketmt: Run, folder: Path, tmp_path: Path) -> None:
     report = json.loads(pocketmt("inspect", folder, "--json").stdout)
     assert report["architecture"]["positions"] == "concatenated_inclusive"

@@ -54,9 +54,10 @@ def compare(
 ) -> None:
     """Compare SMALL with ORIGINAL, the model that it was made from: is it as good, how much smaller and faster?
 
-    Both are model files (*.pocketmt) or names of bundled models. Without references, the agreement with the original
-    shows what was lost. The page needs no network: sizes by matrix and scheme, BLEU and chrF with their significance,
-    agreement by sentence length, the translations that changed most, repetitions, missing text, speed and memory.
+    Both are model files (*.pocketmt), names of bundled models or models of other toolkits. Without references, the
+    agreement with the original shows what was lost. The page needs no network: sizes by matrix and scheme, BLEU and
+    chrF with their significance, agreement by sentence length, the translations that changed most, repetitions, missing
+    text, speed and memory.
 
     Requires pip install 'pocketmt[train]'.
 

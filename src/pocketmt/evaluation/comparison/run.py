@@ -16,6 +16,7 @@ from pocketmt.evaluation.comparison.sizes import measure_sizes
 from pocketmt.evaluation.comparison.speed import compare_speed
 from pocketmt.evaluation.quality import compare, metrics, score
 from pocketmt.evaluation.records import provenance
+from pocketmt.interop.temporary import model_file_of
 from pocketmt.model_file.report import inspect_model
 from pocketmt.sentences.word_count import count_words
 from pocketmt.text.corpus import read_lines, read_pairs
@@ -42,21 +43,22 @@ def compare_models(
     speed: bool = True,
     progress: Progress = lambda step, done, total: None,
 ) -> Comparison:
-    """Compare a smaller model with the one that it was made from; both are files, or names of bundled models.
+    """Compare a smaller model with the one that it was made from; both are files, names of bundled models, or of another toolkit.
 
     Args:
-        original, small: the models.
+        original, small: the models, which the result names as they are given.
         text, references: one sentence a line; a text of a parallel format has references.
         search, workers: beam size, and languages where the models have several; threads of the engine.
         most_lines, speed, progress: of the text, None: all; whether speed is measured; see `Progress`.
 
     Raises:
         ModelFileError: there is no such model, or its file is broken.
+        InteropError: a model of another toolkit cannot be imported.
         DataError: a text cannot be read, is blank, or references are not parallel to it.
         ConfigurationError: the models are of different languages, or sacreBLEU is not installed.
     """
     metrics()  # fails now, not after the translation, if sacreBLEU is missing
-    paths = [resolve_model(each) for each in (original, small)]
+    paths = [resolve_model(model_file_of(each)) for each in (original, small)]
     translators = [Translator(path, workers=workers) for path in paths]
     languages = _common_languages([original, small], translators, search)
     references = references or (() if format_of(text) == "text" else (text,))
