@@ -1,11 +1,12 @@
 """Makes the everyday models by the whole pipeline; a second call resumes where the first stopped.
 
-    python -m examples.everyday examples/everyday/everyday.toml --output runs/everyday
+python -m examples.everyday examples/everyday/everyday.toml --output runs/everyday
 """
 
 import argparse
 import sys
 import time
+from fnmatch import fnmatch
 from pathlib import Path
 
 from examples.everyday.scheduler import StepError, run_steps
@@ -19,6 +20,7 @@ def main() -> int:
     parser.add_argument("configuration", type=Path)
     parser.add_argument("--output", "-o", type=Path, required=True, help="folder of all results")
     parser.add_argument("--side-by-side", type=int, default=1, help="steps at one time (default: %(default)s)")
+    parser.add_argument("--only", nargs="+", default=["*"], help="patterns of the steps to run, such as '*.teacher*'")
     options = parser.parse_args()
     folder = options.output.absolute()
     started = time.monotonic()
@@ -28,7 +30,8 @@ def main() -> int:
 
     try:
         steps = steps_of(read_settings(options.configuration), folder)
-        run_steps(steps, folder, options.side_by_side, report)
+        chosen = [step for step in steps if any(fnmatch(step.name, pattern) for pattern in options.only)]
+        run_steps(chosen, folder, options.side_by_side, report)
     except StepError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1

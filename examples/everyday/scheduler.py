@@ -29,7 +29,7 @@ def run_steps(steps: Sequence[Step], folder: Path, most: int, report: Callable[[
     `folder`/logs/NAME.log.
     After a step has failed, no step that needs it starts; StepError names those that failed.
     """
-    done = {step.name for step in steps if (folder / "done" / step.name).exists()}
+    done = {path.name for path in (folder / "done").glob("*")}
     (folder / "logs").mkdir(parents=True, exist_ok=True)
     waiting = [step for step in steps if step.name not in done]
     running: dict[str, tuple[subprocess.Popen[bytes], float]] = {}

@@ -13,6 +13,7 @@ from examples.everyday.texts import join, prepare
 from pocketmt.text.vocabulary_training import Segmentation
 
 POCKETMT = [sys.executable, "-c", "from pocketmt.cli.process import main; main()"]
+BEAM_SIZE = 4  # Of all scores.
 Pair = tuple[str, str]  # Source and target language.
 
 
@@ -26,6 +27,8 @@ def steps_of(settings: Settings, folder: Path) -> list[Step]:
     for pair in settings.directions:
         steps += _distilled(settings, folder, pair)
     steps += _plain(settings, folder)
+    for pair in settings.directions:
+        steps += _test_translations(settings, folder, pair)
     for (name, student), pair in product(settings.students.items(), settings.directions):
         steps.append(_student(settings, folder, pair, name, student))
     return steps
@@ -72,13 +75,14 @@ def _teacher(settings: Settings, folder: Path, pair: Pair, number: int) -> Step:
     return Step(f"{_name(pair)}.{name}", _train(settings, folder, pair, name, tables), ("texts",))
 
 
-def _distill(
-    settings: Settings, folder: Path, pair: Pair, text: list[str], output: list[Path], n_best: int
-) -> list[str]:
-    runs = [str(folder / _name(pair) / f"teacher{n + 1}") for n in range(len(settings.teachers.models))]
-    beam = str(settings.teachers.beam_size)
+def _distill(runs: list[Path], text: list[str], output: list[Path], beam_size: int, n_best: int = 1) -> list[str]:
     best = ["--n-best", str(n_best)] if n_best > 1 else []
-    return [*POCKETMT, "distill", *runs, *text, *best, "--beam-size", beam, "--output", *map(str, output)]
+    teachers, files = map(str, runs), map(str, output)
+    return [*POCKETMT, "distill", *teachers, *text, *best, "--beam-size", str(beam_size), "--output", *files]
+
+
+def _runs(settings: Settings, made: Path) -> list[Path]:
+    return [made / f"teacher{number}" for number in range(1, len(settings.teachers.models) + 1)]
 
 
 def _distilled(settings: Settings, folder: Path, pair: Pair) -> list[Step]:
@@ -89,7 +93,8 @@ def _distilled(settings: Settings, folder: Path, pair: Pair) -> list[Step]:
     for part in parts:
         sides = [str(text / f"training.{part}.{language}") for language in pair]
         output = [made / f"distilled.{part}.{language}" for language in pair]
-        command = _distill(settings, folder, pair, ["--parallel", *sides], output, settings.teachers.n_best)
+        beam_size, n_best = settings.teachers.beam_size, settings.teachers.n_best
+        command = _distill(_runs(settings, made), ["--parallel", *sides], output, beam_size, n_best)
         steps.append(Step(f"{name}.distilled.{part}", command, teachers))
     steps += _joined_and_cleaned(settings, made, pair, "distilled", "target")
     return steps
@@ -103,7 +108,8 @@ def _plain(settings: Settings, folder: Path) -> list[Step]:
     steps = []
     for part in range(settings.teachers.parts):
         output = [made / f"plain.{part}.{language}" for language in forward]
-        command = _distill(settings, folder, forward, ["--text", str(text / f"plain.{part}.{forward[0]}")], output, 1)
+        source = text / f"plain.{part}.{forward[0]}"
+        command = _distill(_runs(settings, made), ["--text", str(source)], output, settings.teachers.beam_size)
         steps.append(Step(f"{name}.plain.{part}", command, teachers))
     steps += _joined_and_cleaned(settings, made, forward, "plain", "target")
     other = folder / _name(backward)
@@ -111,6 +117,18 @@ def _plain(settings: Settings, folder: Path) -> list[Step]:
         partial(join, [made / f"clean.plain.{language}"], other / f"clean.plain.{language}") for language in forward
     ]
     steps.append(Step(f"{_name(backward)}.plain", lambda: [copy() for copy in copies] and None, (f"{name}.plain",)))
+    return steps
+
+
+def _test_translations(settings: Settings, folder: Path, pair: Pair) -> list[Step]:
+    """Translate the test text by each teacher and by all together, with the beam that models are scored with."""
+    name, made = _name(pair), folder / _name(pair)
+    runs = _runs(settings, made)
+    steps = []
+    for label, chosen in {"ensemble": runs, **{run.name: [run] for run in runs}}.items():
+        output = [made / f"test.{label}.{language}" for language in pair]
+        command = _distill(chosen, ["--text", str(folder / "text" / f"test.{pair[0]}")], output, BEAM_SIZE)
+        steps.append(Step(f"{name}.test.{label}", command, tuple(f"{name}.{run.name}" for run in chosen)))
     return steps
 
 

@@ -25,7 +25,7 @@ from pocketmt.text.vocabulary import Vocabulary
 PACKED_TEACHER: Final = "teacher.pocketmt"  # The model of a run as a file, in the folder of the distillation.
 # Source tokens of a batch of an ensemble, times the size of the beam.
 CPU_BATCH_TOKENS: Final = 4096
-GPU_BATCH_TOKENS: Final = 131_072
+GPU_BATCH_TOKENS: Final = 49_152
 # The n best translations of each line.
 _Translate = Callable[[Sequence[str], int], list[list[Hypothesis]]]
 

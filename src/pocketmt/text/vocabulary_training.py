@@ -11,7 +11,6 @@ from pocketmt.errors import DataError
 from pocketmt.text.normalization import normalize
 from pocketmt.text.vocabulary import BOS, EOS, PAD, UNK, Vocabulary
 
-
 # Byte-pair encoding (Sennrich et al. 2016), or a unigram language model (Kudo 2018), which Firefox's engines need.
 Segmentation = Literal["bpe", "unigram"]
 

@@ -144,6 +144,8 @@ class Training(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     # Mixed: matrix products read bfloat16 and everything else stays float32. About twice as fast on processors with
     # bfloat16 units.
     precision: Precision = "float32"
+    # Whether the layers of a Transformer are compiled by PyTorch, which takes about a minute and is faster on a GPU.
+    compiled: bool = False
 
 
 class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -155,7 +157,7 @@ class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 # Settings of training that may change during a run: when it ends, and how it is computed.
-CHANGEABLE: Final = ("maximum_updates", "patience", "checkpoint_every", "threads", "accelerator")
+CHANGEABLE: Final = ("maximum_updates", "patience", "checkpoint_every", "threads", "accelerator", "compiled")
 
 
 def lasting_settings(configuration: Configuration) -> Configuration:
