@@ -113,10 +113,12 @@ def _plain(settings: Settings, folder: Path) -> list[Step]:
         steps.append(Step(f"{name}.plain.{part}", command, teachers))
     steps += _joined_and_cleaned(settings, made, forward, "plain", "target")
     other = folder / _name(backward)
-    copies = [
-        partial(join, [made / f"clean.plain.{language}"], other / f"clean.plain.{language}") for language in forward
-    ]
-    steps.append(Step(f"{_name(backward)}.plain", lambda: [copy() for copy in copies] and None, (f"{name}.plain",)))
+
+    def copy() -> None:
+        for language in forward:
+            join([made / f"clean.plain.{language}"], other / f"clean.plain.{language}")
+
+    steps.append(Step(f"{_name(backward)}.plain", copy, (f"{name}.plain",)))
     return steps
 
 
