@@ -73,6 +73,14 @@ def test_training_is_deterministic() -> None:
     assert train_vocabulary(corpus(), SIZE).model == vocabulary().model
 
 
+def test_a_unigram_vocabulary_is_another_one_and_deterministic() -> None:
+    unigram = train_vocabulary(corpus(), SIZE, "unigram")
+    assert unigram.model == train_vocabulary(corpus(), SIZE, "unigram").model
+    assert unigram.pieces([PAD, BOS, EOS, UNK]) == vocabulary().pieces([PAD, BOS, EOS, UNK])
+    assert unigram.encode(corpus()[0]) != vocabulary().encode(corpus()[0])
+    assert unigram.decode(unigram.encode(corpus()[0])) == corpus()[0]
+
+
 def test_bytes_and_file_give_the_same_vocabulary(tmp_path: Path) -> None:
     (tmp_path / "vocabulary.model").write_bytes(vocabulary().model)
     line = corpus()[0]

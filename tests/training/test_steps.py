@@ -5,11 +5,13 @@ from typing import Any
 
 import pytest
 import torch
+from torch import nn
 
 from pocketmt.errors import DataError
 from pocketmt.models.dropout import Dropout
+from pocketmt.models.networks import make_network
 from pocketmt.models.presets import preset
-from pocketmt.training.steps import seed_update, share_of_epoch
+from pocketmt.training.steps import compile_layers, seed_update, share_of_epoch
 
 ARCHITECTURE = preset("tiny", 20)
 PAIRS = [([5, 6], [7, 8]), ([5, 6, 9], [7, 8, 9]), ([5], [7])]
@@ -29,6 +31,25 @@ def test_each_update_and_process_has_another_seed() -> None:
     draws = [drawn(seed, update, rank) for seed in (1, 2**60) for update in (1, 2) for rank in (0, 1)]
     assert len({tuple(each) for each in draws}) == 8
     assert drawn(2**60, 1) == drawn(2**60, 1)
+
+
+@pytest.mark.parametrize(("name", "compiled"), [("tiny", 8), ("6-2.tiny", 6), ("lstm.tiny", 0)])
+def test_compiled_layers_compute_the_same(monkeypatch: pytest.MonkeyPatch, name: str, compiled: int) -> None:
+    compile_module, calls = nn.Module.compile, []
+
+    def without_machine_code(module: nn.Module, **settings: Any) -> None:
+        calls.append(settings)
+        compile_module(module, backend="eager", **settings)
+
+    monkeypatch.setattr(nn.Module, "compile", without_machine_code)
+    torch.manual_seed(1)
+    network = make_network(preset(name, 20)).eval()
+    batches = [torch.randint(4, 20, shape) for shape in ((2, 3), (3, 5))]
+    expected = [network(batch, batch) for batch in batches]
+    compile_layers(network)
+    assert calls == [{"dynamic": True}] * compiled
+    for batch, decoded in zip(batches, expected, strict=True):
+        torch.testing.assert_close(network(batch, batch), decoded)
 
 
 def test_processes_divide_an_epoch_and_count_all_tokens() -> None:

@@ -23,6 +23,9 @@ from pocketmt.packing.model_source import AnyModel
 from pocketmt.text.vocabulary import Vocabulary
 
 PACKED_TEACHER: Final = "teacher.pocketmt"  # The model of a run as a file, in the folder of the distillation.
+# Source tokens of a batch of an ensemble, times the size of the beam.
+CPU_BATCH_TOKENS: Final = 4096
+GPU_BATCH_TOKENS: Final = 49_152
 # The n best translations of each line.
 _Translate = Callable[[Sequence[str], int], list[list[Hypothesis]]]
 
@@ -105,7 +108,9 @@ class Teachers:
         )
         chosen = languages.choose(None, None)
         divide = partial(divider.divide, languages=chosen, split=self.models[0].unit == DEFAULT_UNIT)
-        ensemble = Ensemble([model.network() for model in self.models], self.vocabularies.target, divide)
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+        networks = [model.network().to(device) for model in self.models]
+        ensemble = Ensemble(networks, self.vocabularies.target, divide)
         return partial(ensemble.translate_n_best, beam_size=self.beam_size)
 
 
@@ -122,12 +127,13 @@ class Ensemble:
         self._networks = networks
         self._vocabulary = vocabulary
         self._divide = divide
+        self._batch_tokens = GPU_BATCH_TOKENS if networks[0].embedding.weight.is_cuda else CPU_BATCH_TOKENS
 
     def translate_n_best(self, lines: Sequence[str], n_best: int, *, beam_size: int) -> list[list[Hypothesis]]:
         """Return up to `n_best` translations of each line, best first, as `Translator.translate_n_best` does."""
         divided = [self._divide(line) for line in lines]
         sources = [ids for line in divided for ids in line.sentences]
-        found = iter(translate_by_ensemble(self._networks, sources, beam_size))
+        found = iter(translate_by_ensemble(self._networks, sources, beam_size, batch_tokens=self._batch_tokens))
         return [self._joined(line, list(islice(found, len(line.sentences))), n_best) for line in divided]
 
     def _joined(

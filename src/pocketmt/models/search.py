@@ -207,11 +207,19 @@ def translate_by_ensemble(
 ) -> list[list[Hypothesis]]:
     """Return the best `beam` translations of each source by an ensemble in evaluation mode, best first.
 
-    An empty source has none.
+    An empty source has none. A batch for which a GPU has too little memory is divided.
     """
     results: list[list[Hypothesis]] = [[] for _ in sources]
-    for batch in _by_length(sources, batch_tokens // beam):
-        found = beam_search(models, [sources[index] for index in batch], beam)
+    waiting = list(_by_length(sources, batch_tokens // beam))
+    while waiting:
+        batch = waiting.pop(0)
+        try:
+            found = beam_search(models, [sources[index] for index in batch], beam)
+        except torch.OutOfMemoryError:
+            if len(batch) == 1:
+                raise
+            waiting[:0] = [batch[: len(batch) // 2], batch[len(batch) // 2 :]]
+            continue
         for index, hypotheses in zip(batch, found, strict=True):
             results[index] = hypotheses
     return results

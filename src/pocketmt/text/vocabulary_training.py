@@ -3,6 +3,7 @@
 import io
 import re
 from collections.abc import Iterable
+from typing import Literal
 
 import sentencepiece
 
@@ -10,9 +11,12 @@ from pocketmt.errors import DataError
 from pocketmt.text.normalization import normalize
 from pocketmt.text.vocabulary import BOS, EOS, PAD, UNK, Vocabulary
 
+# Byte-pair encoding (Sennrich et al. 2016), or a unigram language model (Kudo 2018), which Firefox's engines need.
+Segmentation = Literal["bpe", "unigram"]
 
-def train_vocabulary(lines: Iterable[str], size: int) -> Vocabulary:
-    """Train a byte-pair-encoding vocabulary of `size` pieces, special pieces included, on lines of both languages.
+
+def train_vocabulary(lines: Iterable[str], size: int, segmentation: Segmentation = "bpe") -> Vocabulary:
+    """Train a vocabulary of `size` pieces, special pieces included, on lines of both languages.
 
     The result depends on the lines alone: training is deterministic. SentencePiece's own normalization is off, because
     `normalize` is applied instead. Raises DataError if the text is empty or does not allow this `size`.
@@ -23,7 +27,7 @@ def train_vocabulary(lines: Iterable[str], size: int) -> Vocabulary:
             sentence_iterator=(text for text in map(normalize, lines) if text),
             model_writer=buffer,
             vocab_size=size,
-            model_type="bpe",
+            model_type=segmentation,
             normalization_rule_name="identity",
             character_coverage=1.0,
             pad_id=PAD,

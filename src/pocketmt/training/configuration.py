@@ -12,6 +12,7 @@ from pocketmt.model_file.architecture import Architecture
 from pocketmt.models.presets import OPTIONS, PRESETS, preset
 from pocketmt.text.corpus import both_sides
 from pocketmt.text.languages import check_language
+from pocketmt.text.vocabulary_training import Segmentation
 from pocketmt.toml_file import absolute_path, read_toml
 
 Positive = Annotated[int, Meta(ge=1)]
@@ -41,6 +42,7 @@ class Data(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     # A SentencePiece file, the folder of a run or a model file; None: a vocabulary is learnt from the training text.
     vocabulary: str | None = None
     vocabulary_size: Annotated[int, Meta(ge=8, le=1_000_000)] = 6000  # Size of a learnt vocabulary.
+    segmentation: Segmentation = "bpe"  # How a learnt vocabulary divides words; Firefox's engines need unigram.
     maximum_length: Positive = 200  # Pieces on each side; longer pairs are removed.
     maximum_ratio: Annotated[float, Meta(ge=1)] = 4.0  # Largest ratio of the two lengths in pieces.
     remove_identical: bool = False  # Whether pairs with the same text on both sides are removed.
@@ -142,6 +144,8 @@ class Training(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     # Mixed: matrix products read bfloat16 and everything else stays float32. About twice as fast on processors with
     # bfloat16 units.
     precision: Precision = "float32"
+    # Whether the layers of a Transformer are compiled by PyTorch, which takes about a minute and is faster on a GPU.
+    compiled: bool = False
 
 
 class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -153,7 +157,7 @@ class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 # Settings of training that may change during a run: when it ends, and how it is computed.
-CHANGEABLE: Final = ("maximum_updates", "patience", "checkpoint_every", "threads", "accelerator")
+CHANGEABLE: Final = ("maximum_updates", "patience", "checkpoint_every", "threads", "accelerator", "compiled")
 
 
 def lasting_settings(configuration: Configuration) -> Configuration:

@@ -58,7 +58,8 @@ def load_corpus(data: Data, vocabulary_file: Path) -> Corpus:
         if data.vocabulary is not None:
             vocabulary = read_vocabulary(Path(data.vocabulary))
         else:
-            vocabulary = train_vocabulary((line for pair in texts for line in pair), data.vocabulary_size)
+            lines = (line for pair in texts for line in pair)
+            vocabulary = train_vocabulary(lines, data.vocabulary_size, data.segmentation)
         with atomic_write(vocabulary_file) as stream:
             stream.write(vocabulary.model)
     return _encode(data, texts, shared_vocabulary(Vocabulary.from_file(vocabulary_file)))

@@ -13,8 +13,14 @@ from pocketmt.models.inputs import PADDING
 from pocketmt.models.network import TranslationNetwork
 from pocketmt.training.data import Batch
 
-# Rows of logits in memory at one time. 256 x 6,000 float32 are 6 MB and stay in the cache; those of a batch would not.
+# Rows of logits in memory at one time. 256 x 6,000 float32 are 6 MB and stay in a processor's cache; those of a batch
+# would not. A GPU needs large products.
 ROWS_AT_ONCE = 256
+ROWS_AT_ONCE_ON_GPU = 8192
+
+
+def _rows_at_once(decoded: Tensor) -> int:
+    return ROWS_AT_ONCE_ON_GPU if decoded.is_cuda else ROWS_AT_ONCE
 
 
 def _matmul_operand(x: Tensor) -> Tensor:
@@ -34,9 +40,10 @@ class _OutputCrossEntropy(torch.autograd.Function):
         decoded_gradient, weight_gradient, bias_gradient = _gradients(context, decoded, weight, bias)
         loss = decoded.new_zeros(())
         rows_read, weight_read = _matmul_operand(decoded), _matmul_operand(weight)
-        for start in range(0, len(decoded), ROWS_AT_ONCE):
-            rows = rows_read[start : start + ROWS_AT_ONCE]
-            chosen = targets[start : start + ROWS_AT_ONCE, None]
+        count = _rows_at_once(decoded)
+        for start in range(0, len(decoded), count):
+            rows = rows_read[start : start + count]
+            chosen = targets[start : start + count, None]
             logits = _logits(rows, weight_read, bias)
             largest = logits.amax(dim=-1, keepdim=True)
             smooth = logits.mean(dim=-1, keepdim=True) * smoothing + logits.gather(1, chosen) * (1 - smoothing)
@@ -49,7 +56,7 @@ class _OutputCrossEntropy(torch.autograd.Function):
                 bias_gradient += gradient.sum(dim=0)
             gradient = _matmul_operand(gradient)
             if decoded_gradient is not None:
-                decoded_gradient[start : start + ROWS_AT_ONCE] = gradient @ weight_read
+                decoded_gradient[start : start + count] = gradient @ weight_read
             if weight_gradient is not None:
                 weight_gradient += gradient.t() @ rows
         context.save_for_backward(decoded_gradient, weight_gradient, bias_gradient)  # type: ignore[arg-type]
@@ -99,10 +106,11 @@ class _OutputDivergence(torch.autograd.Function):
         loss = decoded.new_zeros(())
         rows_read, weight_read = _matmul_operand(decoded), _matmul_operand(weight)
         teacher_rows_read, teacher_weight_read = _matmul_operand(teacher_decoded), _matmul_operand(teacher_weight)
-        for start in range(0, len(decoded), ROWS_AT_ONCE):
-            rows = rows_read[start : start + ROWS_AT_ONCE]
+        count = _rows_at_once(decoded)
+        for start in range(0, len(decoded), count):
+            rows = rows_read[start : start + count]
             student = torch.log_softmax(_logits(rows, weight_read, bias), dim=-1)
-            teacher_rows = teacher_rows_read[start : start + ROWS_AT_ONCE]
+            teacher_rows = teacher_rows_read[start : start + count]
             teacher = torch.log_softmax(_logits(teacher_rows, teacher_weight_read, teacher_bias), dim=-1)
             probability = teacher.exp()
             loss += (probability * (teacher - student)).sum()
@@ -111,7 +119,7 @@ class _OutputDivergence(torch.autograd.Function):
                 bias_gradient += gradient.sum(dim=0)
             gradient = _matmul_operand(gradient)
             if decoded_gradient is not None:
-                decoded_gradient[start : start + ROWS_AT_ONCE] = gradient @ weight_read
+                decoded_gradient[start : start + count] = gradient @ weight_read
             if weight_gradient is not None:
                 weight_gradient += gradient.t() @ rows
         context.save_for_backward(decoded_gradient, weight_gradient, bias_gradient)  # type: ignore[arg-type]

@@ -27,6 +27,7 @@ from pocketmt.training.schedule import training_rate
 from pocketmt.training.steps import (
     DivergedError,
     check_accelerator,
+    compile_layers,
     launch,
     make_dropouts,
     make_fabric,
@@ -176,6 +177,8 @@ class TrainingRun:
         torch.manual_seed(self.settings.seed)
         architecture = configuration.model.architecture(len(corpus.vocabularies.target))
         self.network = make_network(architecture, make_dropouts(configuration.model))
+        if self.settings.compiled:
+            compile_layers(self.network)
         self.model, self.optimizer = fabric.setup(self.network, make_optimizer(self.network.parameters()))
         self.snapshots = Snapshots(folder / SNAPSHOTS, self.settings.averaged_checkpoints)
         self.progress = self._load_checkpoint(folder / CHECKPOINT)

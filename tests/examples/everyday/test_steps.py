@@ -1,0 +1,73 @@
+"""The steps of the everyday models: what each needs, and configurations that `pocketmt train` accepts."""
+
+from pathlib import Path
+
+import pytest
+
+from examples.everyday.settings import Settings, Texts, read_settings
+from examples.everyday.steps import steps_of
+from examples.everyday.texts import prepare
+from pocketmt.errors import ConfigurationError
+from pocketmt.text.vocabulary import Vocabulary
+from pocketmt.training.configuration import read_configuration
+
+CONFIGURATION = Path("examples/everyday/everyday.toml")
+
+
+@pytest.fixture
+def settings() -> Settings:
+    return read_settings(CONFIGURATION)
+
+
+def test_every_step_needs_steps_that_exist(settings: Settings, tmp_path: Path) -> None:
+    steps = steps_of(settings, tmp_path)
+    names = [step.name for step in steps]
+    assert len(set(names)) == len(names)
+    assert {need for step in steps for need in step.needs} <= {*names}
+
+
+def test_students_need_the_translations_that_they_learn_from(settings: Settings, tmp_path: Path) -> None:
+    needs = {step.name: step.needs for step in steps_of(settings, tmp_path)}
+    assert needs["de-en.tiny"] == ("texts", "de-en.distilled", "de-en.plain")
+    assert needs["de-en.plain"] == ("en-de.plain",)
+    assert needs["en-de.tiny-authentic"] == ("texts",)
+
+
+def test_configurations_of_all_runs_are_valid(settings: Settings, tmp_path: Path) -> None:
+    steps_of(settings, tmp_path)
+    paths = sorted(tmp_path.glob("*/*.toml"))
+    runs = len(settings.teachers.models) + len(settings.students)
+    assert len(paths) == 2 * runs
+    assert all(read_configuration(path).data.vocabulary for path in paths)
+
+
+def test_plain_text_holds_no_sentence_of_the_pairs(settings: Settings, tmp_path: Path) -> None:
+    texts = {
+        "training": (["a cat", "a dog", "a cat"], ["eine Katze", "ein Hund", "ein Kater"]),
+        "validation": (["the house"], ["das Haus"]),
+        "test": (["the tree"], ["der Baum"]),
+    }
+    for name, (english, german) in texts.items():
+        ending = "" if name == "training" else "0"
+        (tmp_path / f"{name}.en").write_text("".join(f"{line}\n" for line in english))
+        (tmp_path / f"{name}.de{ending}").write_text("".join(f"{line}\n" for line in german))
+    (tmp_path / "plain.en").write_text("a bird\na cat\nthe tree\na bird\nthe house\na fish\n")
+    given = Texts(**{name: str(tmp_path / name) for name in Texts.__struct_fields__})
+    changed = Settings(**{**{name: getattr(settings, name) for name in Settings.__struct_fields__}, "texts": given})
+    changed = Settings(
+        **{name: getattr(changed, name) for name in Settings.__struct_fields__ if name != "vocabulary_size"},
+        vocabulary_size=22,
+    )
+    prepare(changed, tmp_path / "out", "unigram")
+    assert (tmp_path / "out" / "plain.en").read_text() == "a bird\na fish\n"
+    assert (tmp_path / "out" / "validation.de").read_text() == "das Haus\n"
+    parts = [(tmp_path / "out" / f"training.{part}.en").read_text() for part in range(settings.teachers.parts)]
+    assert "".join(parts) == "a cat\na dog\na cat\n"
+    assert len(Vocabulary.from_file(tmp_path / "out" / "vocabulary.model")) == 22
+
+
+def test_an_unknown_key_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "everyday.toml"
+    path.write_text(CONFIGURATION.read_text().replace("beam_size", "beam"))
+    with pytest.raises(ConfigurationError, match="beam"):
+        read_settings(path)
