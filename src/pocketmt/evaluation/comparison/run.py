@@ -43,7 +43,7 @@ def compare_models(
     speed: bool = True,
     progress: Progress = lambda step, done, total: None,
 ) -> Comparison:
-    """Compare a smaller model with the one that it was made from; both are files, names of bundled models, or of another toolkit.
+    """Compare a smaller model with its original; both are files, names of bundled models, or of another toolkit.
 
     Args:
         original, small: the models, which the result names as they are given.
