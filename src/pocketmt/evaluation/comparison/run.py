@@ -52,8 +52,7 @@ def compare_models(
         most_lines, speed, progress: of the text, None: all; whether speed is measured; see `Progress`.
 
     Raises:
-        ModelFileError: there is no such model, or its file is broken.
-        InteropError: a model of another toolkit cannot be imported.
+        ModelFileError, InteropError: there is no such model, or it is broken.
         DataError: a text cannot be read, is blank, or references are not parallel to it.
         ConfigurationError: the models are of different languages, or sacreBLEU is not installed.
     """
