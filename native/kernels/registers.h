@@ -28,8 +28,7 @@
 //                                sum(weight * activation); negative_sums: see integer_product/panels.h
 //     add(sums, inputs)          adds 4 products to each lane
 //
-//   store_low_bytes(to, low, high)
-//                                the lowest byte of each lane of two registers; only with registers of 8 lanes
+//   store_low_bytes(to, sixteen) the lowest byte of each of 16 lanes; only with registers of 8 and of 16 lanes
 //   ByteSums                     sums of bytes in 16 bits: add(bytes), widen(sums [4])
 //   fill_subset_sums(codes, table, high_offset)
 //                                see binary_code_product/nibble_tables.h

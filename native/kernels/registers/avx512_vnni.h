@@ -2,6 +2,7 @@
 #pragma once
 
 #include "registers/vectors.h"
+#include "registers/x86_features.h"
 
 #define POCKETMT_LOOKS_UP_WORDS
 
@@ -17,21 +18,11 @@ POCKETMT_INLINE Float16 maximum(Float16 a, Float16 b) {
 POCKETMT_INLINE bool any_greater(Float16 a, Float16 b) {
     return _mm512_cmp_ps_mask(a, b, _CMP_GT_OQ) != 0;
 }
-// Stores 16 integers, given as integer + rounding_shift (vector/lanes.h), as bytes.
-POCKETMT_INLINE void store_bytes(int8_t* to, Float16 shifted) {
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm512_cvtepi32_epi8(_mm512_castps_si512(shifted)));
-}
 
 struct Registers : VectorRegisters<16> {
-    static constexpr CpuRequirements requirements{{{1, 0, CpuidRegister::ecx, 28},   // AVX
-                                                   {1, 0, CpuidRegister::ecx, 12},   // FMA
-                                                   {7, 0, CpuidRegister::ebx, 5},    // AVX2
-                                                   {7, 0, CpuidRegister::ebx, 16},   // AVX-512 F
-                                                   {7, 0, CpuidRegister::ebx, 17},   // AVX-512 DQ
-                                                   {7, 0, CpuidRegister::ebx, 30},   // AVX-512 BW
-                                                   {7, 0, CpuidRegister::ebx, 31},   // AVX-512 VL
-                                                   {7, 0, CpuidRegister::ecx, 11}},  // AVX-512 VNNI
-                                                  0xe6};
+    static constexpr CpuRequirements requirements{
+        {has_avx, has_fma, has_avx2, has_avx512f, has_avx512dq, has_avx512bw, has_avx512vl, has_avx512_vnni},
+        saves_avx512};
     // There are 32 registers: 24 sums, and the rest for weights, tables and activations.
     static constexpr size_t float_outputs = 64;
     static constexpr size_t float_rows = 6;
@@ -46,6 +37,9 @@ struct Registers : VectorRegisters<16> {
     POCKETMT_INLINE static void store_first(float* to, size_t valid, Floats values) {
         if (valid >= lanes) return _mm512_storeu_ps(to, values);
         _mm512_mask_storeu_ps(to, mask(valid), values);
+    }
+    POCKETMT_INLINE static void store_low_bytes(int8_t* to, Floats values) {
+        _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm512_cvtepi32_epi8(_mm512_castps_si512(values)));
     }
     POCKETMT_INLINE static Floats to_floats(Integers values) { return _mm512_cvtepi32_ps((__m512i)values); }
     POCKETMT_INLINE static Floats positive(Floats values) { return _mm512_max_ps(values, _mm512_setzero_ps()); }

@@ -9,12 +9,10 @@ namespace {
 
 struct Registers : Registers256 {
 #if defined(__AVXVNNI__)
-    static constexpr CpuRequirements requirements{{has_avx, has_fma, has_avx2, {7, 1, CpuidRegister::eax, 4}},
-                                                  saves_avx};
+    static constexpr CpuRequirements requirements{{has_avx, has_fma, has_avx2, has_avx_vnni}, saves_avx};
 #else
-    static constexpr CpuidBit has_avx512f{7, 0, CpuidRegister::ebx, 16}, has_avx512vl{7, 0, CpuidRegister::ebx, 31};
     static constexpr CpuRequirements requirements{
-        {has_avx, has_fma, has_avx2, has_avx512f, has_avx512vl, {7, 0, CpuidRegister::ecx, 11}}, 0xe6};
+        {has_avx, has_fma, has_avx2, has_avx512f, has_avx512vl, has_avx512_vnni}, saves_avx512};
 #endif
 
     // 32 weights, stored as weight + offset, which is not negative.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "registers/vectors.h"
+#include "registers/x86_features.h"
 
 namespace pocketmt {
 namespace {
@@ -12,11 +13,6 @@ POCKETMT_INLINE Float8 maximum(Float8 a, Float8 b) {
 POCKETMT_INLINE bool any_greater(Float8 a, Float8 b) {
     return _mm256_movemask_ps(_mm256_cmp_ps(a, b, _CMP_GT_OQ)) != 0;
 }
-
-constexpr CpuidBit has_avx{1, 0, CpuidRegister::ecx, 28};
-constexpr CpuidBit has_fma{1, 0, CpuidRegister::ecx, 12};
-constexpr CpuidBit has_avx2{7, 0, CpuidRegister::ebx, 5};
-constexpr uint32_t saves_avx = 0x06;
 
 struct Registers256 : VectorRegisters<8> {
     // There are 16 registers: 12 sums, and the rest for weights and activations.
@@ -38,10 +34,11 @@ struct Registers256 : VectorRegisters<8> {
     POCKETMT_INLINE static Floats positive(Floats values) { return _mm256_max_ps(values, _mm256_setzero_ps()); }
     POCKETMT_INLINE static Floats multiply_add(Floats a, Floats b, Floats sums) { return _mm256_fmadd_ps(a, b, sums); }
 
-    POCKETMT_INLINE static void store_low_bytes(int8_t* to, Floats low, Floats high) {
+    template <class Pair>
+    POCKETMT_INLINE static void store_low_bytes(int8_t* to, Pair values) {
         const __m256i mask = _mm256_set1_epi32(0xff);
-        const __m256i halves =
-            _mm256_packus_epi32(_mm256_and_si256((__m256i)low, mask), _mm256_and_si256((__m256i)high, mask));
+        const __m256i halves = _mm256_packus_epi32(_mm256_and_si256((__m256i)values.low, mask),
+                                                   _mm256_and_si256((__m256i)values.high, mask));
         const __m256i words = _mm256_permute4x64_epi64(halves, 0xd8);  // The packing is separate in each 128 bits.
         _mm_storeu_si128(reinterpret_cast<__m128i*>(to),
                          _mm_packus_epi16(_mm256_castsi256_si128(words), _mm256_extracti128_si256(words, 1)));

@@ -232,10 +232,10 @@ POCKETMT_INLINE float greatest_lane(Floats value) {
 }
 
 // Stores 16 integers, given as integer + rounding_shift, as bytes.
-template <class Half, class Chosen = Registers>
-POCKETMT_INLINE void store_bytes(int8_t* to, Pair<Half> shifted) {
-    if constexpr (requires { Chosen::store_low_bytes(to, shifted.low, shifted.high); }) {
-        Chosen::store_low_bytes(to, shifted.low, shifted.high);
+template <class Sixteen, class Chosen = Registers>
+POCKETMT_INLINE void store_bytes(int8_t* to, Sixteen shifted) {
+    if constexpr (requires { Chosen::store_low_bytes(to, shifted); }) {
+        Chosen::store_low_bytes(to, shifted);
     } else {
         int32_t words[lanes];
         __builtin_memcpy(words, &shifted, sizeof words);
