@@ -114,6 +114,10 @@ class TranslationNetwork(Network):
         stacks = (self.get_submodule(name) for name in ("encoder", "decoder"))
         return [(stack, each != PADDING) for stack, each in zip(stacks, tokens, strict=True)]
 
+    def layers_to_compile(self) -> list[nn.Module]:
+        """Return the layers that compilation makes faster in training; none for a network with loops over positions."""
+        return []
+
     def forward(self, source: Tensor, target: Tensor) -> Tensor:
         """Teacher-forced decoder output [B, T, d] for source [B, S] and target inputs [B, T] (`decoder_input`)."""
         encoded, mask = self.encode(source)

@@ -249,6 +249,14 @@ class Transformer(PositionedNetwork, TranslationNetwork):
         x = self.encoder.embedding_norm(self.encoder.input(self.embed_source(source)))
         return self.encoder(self.embedding_dropout(x), mask), mask
 
+    def layers_to_compile(self) -> list[nn.Module]:
+        """Return the layers, without those of a decoder with SSRU.
+
+        The loop of an SSRU over the positions would be compiled again for each length.
+        """
+        loops = self.architecture.decoder_autoregression == "ssru"
+        return [*self.encoder.layers, *([] if loops else self.decoder.layers)]
+
     def start(self, encoded: Tensor) -> list[LayerState]:
         """Decoder states before the first target token, for an encoder output [B, S, d]."""
         caches = [layer.cross_attention.cross_attention_cache(encoded) for layer in self.decoder.layers]  # type: ignore[union-attr, operator]

@@ -16,7 +16,6 @@ from pocketmt.errors import ConfigurationError, DataError, PocketMTError
 from pocketmt.model_file.architecture import Architecture
 from pocketmt.models.dropout import Dropouts
 from pocketmt.models.network import TranslationNetwork
-from pocketmt.models.transformer import Transformer
 from pocketmt.text.batching import make_batches
 from pocketmt.training.configuration import Model, Training
 from pocketmt.training.data import Batch, Pair, make_batch
@@ -72,16 +71,8 @@ def launch(fabric: Fabric, function: Callable[..., T], *arguments: Any) -> T:
 
 
 def compile_layers(network: TranslationNetwork) -> None:
-    """Let PyTorch compile the layers of a Transformer, once for batches of all sizes.
-
-    Decoder layers with SSRU are not compiled: their loop over the positions would be, again for each length.
-    """
-    if not isinstance(network, Transformer):
-        return
-    layers = [*network.encoder.layers]
-    if network.architecture.decoder_autoregression != "ssru":
-        layers += network.decoder.layers
-    for layer in layers:
+    """Let PyTorch compile the layers that gain from it, once for batches of all sizes."""
+    for layer in network.layers_to_compile():
         layer.compile(dynamic=True)
 
 
