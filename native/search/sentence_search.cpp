@@ -80,17 +80,18 @@ void SentenceSearch::set_rules(size_t hypothesis, const PieceChoice& choice, Row
 
 bool SentenceSearch::consider(size_t hypothesis, uint32_t token, double log_probability) {
     const Hypothesis& live = live_[hypothesis];
+    const double counted = step_ < request_->prefix.size() ? 0.0 : log_probability;
     size_t bank = 0;
     if (has_terms()) {
         TermProgress terms = live.terms;
-        terms.advance(token, log_probability);
+        terms.advance(token, counted);
         if (terms.missing() > limit_ - step_ - 1) return false;  // the terms would not fit
         // The probability of eos is not given to the other pieces: text after a complete sentence shall stay
         // improbable.
         if (token == eos_ && terms.missing() > 0) return false;
         bank = term_pieces_ - terms.missing();
     }
-    candidates_.push_back({live.log_probability + log_probability, static_cast<uint32_t>(hypothesis), token,
+    candidates_.push_back({live.log_probability + counted, log_probability, static_cast<uint32_t>(hypothesis), token,
                            static_cast<uint32_t>(bank)});
     return true;
 }
@@ -166,8 +167,7 @@ void SentenceSearch::advance(StatePool& pool) {
 }
 
 void SentenceSearch::add_token_score(const Candidate& candidate, std::vector<double>& scores) const {
-    if (options_->token_scores)
-        scores.push_back(candidate.log_probability - live_[candidate.hypothesis].log_probability);
+    if (options_->token_scores) scores.push_back(candidate.token_log_probability);
 }
 
 void SentenceSearch::finish_hypothesis(const Candidate& candidate) {

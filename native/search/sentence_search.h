@@ -92,7 +92,8 @@ class SentenceSearch {
         size_t uses = 0;          // continuations that still need its history
     };
     struct Candidate {
-        double log_probability;
+        double log_probability;        // of the text, without its prefix, which is not the model's choice
+        double token_log_probability;  // of the last token
         uint32_t hypothesis;
         uint32_t token;
         uint32_t bank;  // pieces of terms that the hypothesis then has

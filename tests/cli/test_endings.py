@@ -48,6 +48,18 @@ def test_compress_ends_with_ratio_quality_and_the_next_command(
     assert lines["licence"] == "CC0" and "to" in lines["languages"]
 
 
+def test_compress_from_plain_text_names_what_it_is_scored_against(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text, output = tmp_path / "text.en", tmp_path / "small.pocketmt"
+    text.write_text("A man rides a bike.\nTwo dogs run on the beach.\n" * 5)
+    assert run(["compress", "captions-en-de", "8bit-static", "--text", str(text), "--output", str(output)]) == 0
+    messages = capsys.readouterr().err
+    assert "against the uncompressed model's translations" in messages and "before compression" not in messages
+    assert run(["inspect", str(output)]) == 0
+    assert "scores: BLEU against the uncompressed model's translations" in " ".join(capsys.readouterr().out.split())
+
+
 def test_pack_ends_with_ratio_and_the_next_commands(
     tiny_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

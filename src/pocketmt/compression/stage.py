@@ -251,7 +251,8 @@ class StageRun:
         network = self._build(weights, with_dropout=False).to(self.context.fabric.device)
         translations, tokens = self.context.texts.translations, self.context.defaults.training.batch_tokens * 4
         validation = validate(network, self._corpus, tokens)
-        scores = {"loss": validation.loss, "bleu": validation.bleu}
+        bleu = "agreement_bleu" if self.context.texts.scored_on_translations else "bleu"
+        scores = {"loss": validation.loss, bleu: validation.bleu}
         if translations is not None and self.plan.learns_from_translations:
             corpus = dataclasses.replace(self._corpus, validation=translations.validation)
             scores["distillation_loss"] = validation_loss(network, corpus, tokens)

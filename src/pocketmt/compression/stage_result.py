@@ -15,7 +15,8 @@ class StageResult:
     Attributes:
         weights: every parameter in full precision: what a later stage starts from.
         quantized: what is stored of the matrices that have a scheme.
-        scores: of the validation: "update", "loss", "bleu"; empty where there was none.
+        scores: of the validation: "update", "loss", "bleu" or, where translations by the uncompressed model stand for
+            references, "agreement_bleu"; empty where there was none.
         ranges: buffers of a network whose activations are quantized.
     """
 

@@ -27,6 +27,15 @@ class Texts:
     corpus: Corpus | None
     translations: Translations | None
 
+    @property
+    def scored_on_translations(self) -> bool:
+        """Whether the uncompressed model's translations stand for references."""
+        return (
+            self.corpus is not None
+            and self.translations is not None
+            and self.translations.validation is self.corpus.validation
+        )
+
 
 def parallel_text(model: TrainedModel, plan: Plan, source_text: Path | None) -> Corpus | None:
     """Load the text of a model's own configuration; None if it has none and needs none.

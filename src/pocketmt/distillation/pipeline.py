@@ -149,5 +149,5 @@ def _describe_run(run: Path, folder: Path) -> PipelineArtifact:
 def _describe_file(path: Path) -> PipelineArtifact:
     with open_model(path) as file:
         training: Any = file.manifest["training"]
-    bleu = training.get("compression", {}).get("bleu", training.get("validation_bleu"))
+    bleu = training["compression"].get("bleu") if "compression" in training else training.get("validation_bleu")
     return PipelineArtifact(str(path), path.stat().st_size, bleu if isinstance(bleu, float) else None)

@@ -19,7 +19,11 @@ from pocketmt.model_file.shortlist import SHORTLIST_TENSOR
 FLOAT32_BYTES = 4
 # Scores in the manifest, and their names in the report.
 _SCORES: Final = {"validation_bleu": "validation BLEU", "validation_loss": "validation loss"}
-_COMPRESSION_SCORES: Final = {"bleu": "validation BLEU", "loss": "validation loss"}
+_COMPRESSION_SCORES: Final = {
+    "bleu": "validation BLEU",
+    "agreement_bleu": "BLEU against the uncompressed model's translations",
+    "loss": "validation loss",
+}
 
 
 @dataclass(frozen=True, slots=True)

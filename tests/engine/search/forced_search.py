@@ -22,10 +22,11 @@ class Found:
 
     ids: list[int]
     token_scores: list[float]
+    prefix: int = 0  # ids that were given, which the score leaves out
     score: float = field(init=False)
 
     def __post_init__(self) -> None:
-        self.score = sum(self.token_scores) / len(self.token_scores)
+        self.score = sum(self.token_scores[self.prefix :]) / len(self.token_scores)
 
 
 def search(
@@ -57,15 +58,15 @@ def search(
             normalizer = np.logaddexp.reduce(logits)
             for piece in pieces:
                 score = float(logits[piece] - normalizer)
-                candidates.append((-(sum(scores) + score), order, int(piece), [*scores, score]))
+                candidates.append((-(sum([*scores, score][len(prefix) :])), order, int(piece), [*scores, score]))
         candidates.sort(key=lambda candidate: candidate[:3])
         next_live = []
         for _, order, piece, scores in candidates[: beam - len(finished)]:
             ids = live[order][0]
             if piece == EOS:
-                finished.append(Found(ids, scores))
+                finished.append(Found(ids, scores, len(prefix)))
             elif len(ids) + 1 >= limit:
-                finished.append(Found([*ids, piece], scores))
+                finished.append(Found([*ids, piece], scores, len(prefix)))
             else:
                 next_live.append(([*ids, piece], scores))
         live = next_live

@@ -59,6 +59,19 @@ def test_they_are_those_of_pytorch(
             )
 
 
+@pytest.mark.parametrize("beam_size", [1, 3])
+def test_the_score_leaves_the_prefix_out(load: Loader, beam_size: int) -> None:
+    model, reference = load()
+    sources, prefix = sentences(4, longest=9), [25, 30]
+    options = search_options(token_scores=True, beam_size=beam_size, n_best=beam_size, max_length=9)
+    for source, hypotheses in zip(sources, model.submit(sources, options, [prefix] * 4).details(), strict=True):
+        expected = search(reference, source, beam=beam_size, prefix=prefix, limit=9)
+        for (ids, score, token_scores, _), best in zip(hypotheses, expected, strict=True):
+            assert ids == best.ids
+            np.testing.assert_allclose(token_scores, best.token_scores, atol=1e-3)
+            np.testing.assert_allclose(score, sum(best.token_scores[2:]) / len(best.token_scores), atol=1e-3)
+
+
 @pytest.mark.parametrize("grouping", GROUPINGS)
 def test_quantized_networks(load: Loader, grouping: str) -> None:
     model, reference = load(architecture(norm="pre"), GROUPINGS[grouping])

@@ -17,8 +17,9 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "self-attention": {},
     "student": {"decoder_autoregression": "ssru", "tied_decoder_layers": True},
     "swish": {"activation": "swish", "output_bias": False},
-    "gelu": {"activation": "gelu_sigmoid"},
+    "gelu": {"activation": "gelu"},
     "pre-norm": {"norm": "pre", "embedding_norm": True},
+    "pre-norm, SSRU": {"norm": "pre", "decoder_autoregression": "ssru"},
     "uneven": {"encoder_feed_forward": (24, 24), "decoder_feed_forward": (12, 12, 12)},
     "sources tied": {"output_projection": "untied"},
     "two vocabularies": {"separate": True},
@@ -46,6 +47,13 @@ def test_a_model_comes_back_bit_for_bit(tmp_path: Path, variant: str) -> None:
         if file.suffix != ".npz":
             assert file.read_bytes() == (tmp_path / "second" / file.name).read_bytes()
     assert same(first, read_foreign(tmp_path / "second" / "model.npz"))
+
+
+def test_the_norm_before_an_ssru_has_the_name_that_marian_reads(tmp_path: Path) -> None:
+    folder = write(model_of(norm="pre", decoder_autoregression="ssru"), tmp_path / "model")
+    with np.load(folder / "model.npz") as file:
+        names = [name for name in file.files if name.startswith("decoder_l1_rnn") and "_ln_" in name]
+    assert sorted(names) == ["decoder_l1_rnn_ln_bias_pre", "decoder_l1_rnn_ln_scale_pre"]
 
 
 def change(folder: Path, tensors: dict[str, Any], **keys: Any) -> None:
@@ -160,7 +168,7 @@ def test_another_vocabulary_is_refused(tmp_path: Path) -> None:
         ({"first_decoder_input": "eos"}, "first_decoder_input is 'eos'"),
         ({"normalization_epsilon": 1e-5}, "normalization_epsilon is 1e-05"),
         ({"positions": "interleaved"}, "positions is 'interleaved'"),
-        ({"activation": "gelu"}, "activation is 'gelu'"),
+        ({"activation": "gelu_sigmoid"}, "activation is 'gelu_sigmoid'"),
     ],
 )
 def test_what_marian_lacks_is_refused(tmp_path: Path, changes: dict[str, Any], message: str) -> None:

@@ -14,7 +14,7 @@ from pocketmt.interop.bergamot.folder import BergamotFiles, find_files
 from pocketmt.interop.bergamot.lex_file import read_lex_file
 from pocketmt.interop.foreign_model import ForeignModel
 from pocketmt.interop.foreign_tensor import CodedRows, CodesTensor, Float32, ForeignTensor, Tensor, stacked
-from pocketmt.interop.marian.description import MarianNetwork, describe
+from pocketmt.interop.marian.description import OLD_ACTIVATIONS, MarianNetwork, describe
 from pocketmt.interop.marian.model_yml import read_model_yml
 from pocketmt.interop.marian.names import Place, place
 from pocketmt.interop.marian.settings import MODEL_YML
@@ -46,7 +46,7 @@ def read_model(path: Path) -> ForeignModel:
 def _read(files: BergamotFiles) -> ForeignModel:
     items = _Items(read_container(files.model))
     vocabularies, facts = read_vocabularies(files.marian)
-    network = describe(read_model_yml(items.settings()), facts)
+    network = describe(read_model_yml(items.settings()), facts, OLD_ACTIVATIONS)
     shapes = network.architecture.parameter_shapes()
     tensors = {name: items.tensor(place(name, network), shape) for name, shape in shapes.items()}
     coded = [name for name, tensor in tensors.items() if isinstance(tensor, CodesTensor)]

@@ -9,7 +9,10 @@ from pocketmt.interop.marian.model_yml import Value
 from pocketmt.model_file.architecture import TransformerArchitecture
 
 NORMALIZATION_EPSILON: Final = 1e-6
-ACTIVATIONS: Final = {"relu": "relu", "swish": "swish", "gelu": "gelu_sigmoid"}
+# As Marian 1.12 computes them.
+ACTIVATIONS: Final = {"relu": "relu", "swish": "swish", "gelu": "gelu"}
+# As Marian 1.9 does, which bergamot contains.
+OLD_ACTIVATIONS: Final = ACTIVATIONS | {"gelu": "gelu_sigmoid"}
 # Keys about training, or about what the network does not have (cells of recurrent networks, type embeddings).
 _WITHOUT_EFFECT: Final = {
     *("version", "model", "dec-cell-base-depth", "dec-cell-high-depth", "dim-rnn", "enc-cell", "enc-cell-depth"),
@@ -60,8 +63,18 @@ class MarianNetwork:
     notes: tuple[str, ...] = ()
 
 
-def describe(configuration: Mapping[str, Value], vocabulary: VocabularyFacts) -> MarianNetwork:
+def describe(
+    configuration: Mapping[str, Value], vocabulary: VocabularyFacts, activations: Mapping[str, str] = ACTIVATIONS
+) -> MarianNetwork:
     """Return the network of a configuration.
+
+    Self-attention with pre-norm is the network that Marian trains. When Marian 1.12 translates, it does not normalize
+    the inputs of keys and values after the first piece.
+
+    Args:
+        configuration: its keys.
+        vocabulary: what the vocabularies say.
+        activations: Marian's names of activations -> ours.
 
     Raises:
         InteropError: naming the key, its value, and what there is instead.
@@ -106,10 +119,10 @@ def describe(configuration: Mapping[str, Value], vocabulary: VocabularyFacts) ->
         norm=norm,
         attention_bias=True,
         tied_decoder_layers=tied,
-        activation=keys.choice("transformer-ffn-activation", ACTIVATIONS, "swish"),
+        activation=keys.choice("transformer-ffn-activation", activations, "swish"),
         positions="concatenated_inclusive",
         embedding_norm=keys.operations("transformer-postprocess-emb", ("", "d", "n", "dn", "nd")).count("n") == 1,
-        **_autoregression(keys),
+        **_autoregression(keys, activations),
     )
     keys.finish()
     return MarianNetwork(architecture, decoder_layers, notes)
@@ -210,7 +223,7 @@ def _tied_layers(keys: _Keys, layers: int) -> tuple[bool, tuple[int, ...], tuple
     return False, tuple(tied), (note,)
 
 
-def _autoregression(keys: _Keys) -> dict[str, Any]:
+def _autoregression(keys: _Keys, activations: Mapping[str, str]) -> dict[str, Any]:
     key = "transformer-decoder-autoreg"
     kind = keys.get(key, "self-attention")
     if kind == "self-attention":
@@ -222,11 +235,11 @@ def _autoregression(keys: _Keys) -> dict[str, Any]:
             raise _refused("layer-normalization", True, "false in SSRUs")
         return {"decoder_autoregression": "ssru"}
     if kind == "average-attention":
-        return _average_attention(keys)
+        return _average_attention(keys, activations)
     raise _refused(key, kind, "'self-attention' or 'average-attention' or 'rnn'")
 
 
-def _average_attention(keys: _Keys) -> dict[str, Any]:
+def _average_attention(keys: _Keys, activations: Mapping[str, str]) -> dict[str, Any]:
     depth, nodes = keys.whole("transformer-aan-depth", 2), keys.whole("transformer-dim-aan", 2048)
     if depth > 2:
         raise _refused("transformer-aan-depth", depth, "1 or 2")
@@ -235,7 +248,7 @@ def _average_attention(keys: _Keys) -> dict[str, Any]:
     return {
         "decoder_autoregression": "average_attention",
         "average_attention_dimension": nodes if depth == 2 else 0,
-        "average_attention_activation": keys.choice("transformer-aan-activation", ACTIVATIONS, "swish"),
+        "average_attention_activation": keys.choice("transformer-aan-activation", activations, "swish"),
         "average_attention_gate": not keys.flag("transformer-aan-nogate"),
     }
 

@@ -71,8 +71,9 @@ def _of_layer(name: str, network: MarianNetwork) -> Place:
     if kind == "forget_bias":
         return Place((f"{prefix}_rnn_bf",), "vector")
     if part in _NORMS:
-        suffix = "_pre" if network.architecture.pre_norm else ""
-        return Place((f"{prefix}_{_NORMS[part]}_ln_{_KINDS[kind]}{suffix}",), "vector")
+        pre = network.architecture.pre_norm
+        norm = "rnn" if pre and part == "ssru_norm" else _NORMS[part]
+        return Place((f"{prefix}_{norm}_ln_{_KINDS[kind]}{'_pre' if pre else ''}",), "vector")
     letter = "W" if kind == "weight" else "b"
     form: Form = "matrix" if kind == "weight" else "vector"
     return Place(tuple(f"{prefix}_{each.format(letter)}" for each in _LINEAR[part]), form)

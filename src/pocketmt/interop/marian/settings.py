@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from pocketmt.errors import InteropError
-from pocketmt.interop.marian.description import ACTIVATIONS
+from pocketmt.interop.marian.description import OLD_ACTIVATIONS
 from pocketmt.model_file.architecture import Architecture, TransformerArchitecture
 
 MODEL_YML: Final = "special:model.yml"
@@ -57,7 +57,7 @@ def settings_of(architecture: Architecture) -> dict[str, Setting]:
     _refuse(architecture, "append_source_eos", True)
     for name in architecture.unpruned_sizes():
         _refuse(architecture, name, ())
-    activations = {ours: theirs for theirs, ours in ACTIVATIONS.items()}
+    activations = {ours: theirs for theirs, ours in OLD_ACTIVATIONS.items()}
     if architecture.activation not in activations:
         _refuse(architecture, "activation", "relu")
     if architecture.decoder_autoregression not in _AUTOREGRESSION:
