@@ -107,6 +107,30 @@ def test_the_pipeline_makes_a_small_student(folder: Path, capsys: pytest.Capture
     assert len(Translator(pruned).translate(["red cat"], beam_size=2)) == 1
 
 
+def test_a_model_file_and_plain_text_are_enough(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_here(["train", str(folder / "teacher.toml"), "--output", str(tmp_path / "run")]) == 0
+    teacher = folder / "teacher.pocketmt"
+    assert run_here(["pack", str(tmp_path / "run"), "--scheme", "float32", "--output", str(teacher)]) == 0
+    plain = DATA.replace('training_target = "train.up"\n', "").replace('validation_target = "dev.up"\n', "")
+    (folder / "student.toml").write_text(plain + STUDENT)
+    settings = PIPELINE.replace('"teacher.toml", "teacher.toml"', '"teacher.pocketmt"')
+    (folder / "pipeline.toml").write_text(settings)
+    for name in ("train.up", "dev.up"):
+        (folder / name).unlink()
+    command = ["pipeline", str(folder / "pipeline.toml"), "--output", str(folder / "work")]
+    assert run_here(command) == 1
+    assert "human_references is true, but the training text of student.toml has no target" in capsys.readouterr().err
+    (folder / "pipeline.toml").write_text(settings.replace("human_references = true", ""))
+    assert run_here(command) == 0
+    assert "BLEU is against the teachers' translations" in capsys.readouterr().err
+    validation = (folder / "work" / "validation.up").read_text(encoding="utf-8").splitlines()
+    sources = (folder / "dev.en").read_text(encoding="utf-8").splitlines()
+    assert validation == Translator(teacher).translate(sources, beam_size=2, split=False, check=False)
+    assert Translator(folder / "work" / "model.pocketmt").translate(["red cat"])
+
+
 def test_a_killed_pipeline_resumes_to_the_same_model(folder: Path) -> None:
     command = command_line("pipeline", folder / "pipeline.toml", "--output", folder / "killed")
     for seen in ("teacher1/checkpoint.pt", "student/checkpoint.pt"):

@@ -18,8 +18,8 @@ def pipeline(configuration: Path, output: Path) -> None:
     """Make a small, fast model as CONFIGURATION, a TOML file, describes.
 
     Teachers are trained first if the file names training configurations for them. They translate the student's training
-    text and any plain text. The student is trained on the translations, compressed by a recipe (which may prune it
-    first), and given a shortlist.
+    text, which needs no target side, and any plain text. The student is trained on the translations, compressed by a
+    recipe (which may prune it first), and given a shortlist.
 
     An interrupted run resumes when it is called again with the same arguments.
     Requires pip install 'pocketmt[train]'.
@@ -50,4 +50,6 @@ def pipeline(configuration: Path, output: Path) -> None:
     ]
     columns = ("model", "bytes:,", "smaller:.1f=times smaller", "bleu:.1f=val BLEU, greedy")
     click.echo(plain_table(rows, [Column.parse(column) for column in columns]))
+    if parsed.student.data.plain_validation_text:
+        click.echo("BLEU is against the teachers' translations: the validation text has no target side", err=True)
     show_next(f"pocketmt translate --model {quoted(output / 'model.pocketmt')} < TEXT")

@@ -17,6 +17,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
+from pocketmt.errors import ConfigurationError
 from pocketmt.model_file.shortlist import MOST_TARGETS
 from pocketmt.recipes.catalogue import find_recipe
 from pocketmt.recipes.schema import Recipe, read_recipe
@@ -56,7 +57,9 @@ class PipelineSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, 
     name: Name  # Name of the pipeline.
     # Training configurations (*.toml) to train first, folders of runs, model files, or names of bundled models.
     teachers: Annotated[list[Name], Meta(min_length=1)]
-    student: Name  # A training configuration; the teachers translate its training text.
+    # A training configuration; the teachers translate its training text. It may leave out training_target and
+    # validation_target: then the teachers' translations stand for them.
+    student: Name
     recipe: Name  # A recipe of `pocketmt compress`: a built-in name or a TOML file.
     distillation: Distillation = Distillation()  # Text that the teachers translate.
     entropy_coding: bool = True  # Whether the file is made smaller without loss.
@@ -79,11 +82,17 @@ def read_pipeline(path: Path) -> Pipeline:
     settings: PipelineSettings = read_toml(path, PipelineSettings)
     folder = path.parent.resolve()
     recipe = settings.recipe
+    student = read_configuration(folder / settings.student, plain_text=True)
+    if student.data.plain_training_text and settings.distillation.human_references:
+        raise ConfigurationError(
+            f"{path}: human_references is true, but the training text of {settings.student} has no target side: name "
+            "its file as training_target, or leave human_references out"
+        )
     return Pipeline(
         settings,
         [_teacher(name, folder) for name in settings.teachers],
         [folder / name for name in settings.distillation.texts],
-        read_configuration(folder / settings.student),
+        student,
         read_recipe(folder / recipe) if recipe.endswith(".toml") else find_recipe(recipe),
     )
 

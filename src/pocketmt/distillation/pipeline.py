@@ -1,7 +1,7 @@
 """The pipeline from teachers to a small student: training, distillation, compression and a shortlist."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +33,9 @@ class PipelineArtifact:
 
     model: str
     bytes: int  # Size of its model file.
-    bleu: float | None  # BLEU of greedy search on the validation text; None if it was not measured.
+    # BLEU of greedy search on the validation text, against the teachers' translations if it has no target side; None if
+    # it was not measured.
+    bleu: float | None
 
 
 def run_pipeline(
@@ -79,7 +81,7 @@ def _run_steps(
     source, target = _distill(pipeline, teachers, folder, translated)
     step("student")
     student = folder / "student"
-    train(_student_configuration(pipeline, teachers[0], source, target), student, AnyModel)
+    train(_student_configuration(pipeline, teachers[0], folder, source, target), student, AnyModel)
     step(f"recipe {pipeline.recipe.name}")
     model, small = folder / "model.pocketmt", folder / "compressed.pocketmt"
     work = folder / "student.compression"
@@ -93,7 +95,11 @@ def _run_steps(
         found = learn_shortlist(small, source, target, top_k=settings.top_k, frequent=settings.frequent)
         add_shortlist(small, found, model)
         small.unlink()
-    return [_describe_run(Path(teachers[0]), folder), _describe_run(student, folder), _describe_file(model)]
+    artifacts = [_describe_run(Path(teachers[0]), folder), _describe_run(student, folder), _describe_file(model)]
+    if pipeline.student.data.plain_validation_text:
+        # The teacher's score, if it has one, is of other text.
+        artifacts[0] = replace(artifacts[0], bleu=None)
+    return artifacts
 
 
 def _trained_teacher(teacher: Configuration | str, run: Path, step: Callable[[str], None]) -> str:
@@ -111,13 +117,25 @@ def _distill(
     settings, data = pipeline.settings.distillation, pipeline.student.data
     outputs = folder / f"distilled.{data.source_language}", folder / f"distilled.{data.target_language}"
     loaded = Teachers(teachers, folder / "distillation", beam_size=settings.beam_size, n_best=settings.n_best)
-    texts = [Text(source, target if settings.n_best > 1 else None) for source, target in data.training_files]
+    if data.plain_training_text:
+        texts = [Text(path) for path in data.training_sources]
+    else:
+        texts = [Text(source, target if settings.n_best > 1 else None) for source, target in data.training_files]
     texts += [Text(path) for path in pipeline.texts]
     distill(loaded, texts, *outputs, folder / "distillation", progress=translated)
+    if data.plain_validation_text:
+        validation = Text(Path(data.validation_source))
+        distill(loaded, [validation], *_validation_files(pipeline, folder), folder / "validation")
     return outputs
 
 
-def _student_configuration(pipeline: Pipeline, teacher: str, source: Path, target: Path) -> Configuration:
+def _validation_files(pipeline: Pipeline, folder: Path) -> tuple[Path, Path]:
+    """Return the files of validation text without a target side, and of its translations by the teachers."""
+    source, target = pipeline.student.data.languages
+    return folder / f"validation.{source}", folder / f"validation.{target}"
+
+
+def _student_configuration(pipeline: Pipeline, teacher: str, folder: Path, source: Path, target: Path) -> Configuration:
     """Return the student's configuration with the teachers' vocabulary and translations as its text."""
     data = pipeline.student.data
     files = [(source.resolve(), target.resolve())]
@@ -130,6 +148,11 @@ def _student_configuration(pipeline: Pipeline, teacher: str, source: Path, targe
         "training_target": [str(each) for _, each in files],
         "vocabulary": str(vocabulary.resolve()),
     }
+    if data.plain_validation_text:
+        names = "validation_source", "validation_target"
+        changed |= {
+            name: str(path.resolve()) for name, path in zip(names, _validation_files(pipeline, folder), strict=True)
+        }
     return msgspec.structs.replace(pipeline.student, data=msgspec.structs.replace(data, **changed))
 
 

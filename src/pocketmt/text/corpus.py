@@ -69,18 +69,23 @@ def check_rereadable(path: Path) -> None:
         raise DataError(f"{path} is not a regular file, but its text is read more than once: write it to a file first")
 
 
+def is_plain(file: Path) -> bool:
+    """Return whether a file holds lines of text, not the two sides of a parallel format."""
+    return format_of(file) == "text"
+
+
 def both_sides(source: Path, target: Path | None) -> tuple[Path, Path]:
     """Return the files of the two sides, which for a parallel format are the same.
 
     Raises ConfigurationError if the target file is missing, or is the source file and not of a parallel format.
     """
-    if format_of(source) != "text" and target is None:
+    if target is None and not is_plain(source):
         return source, source
     if target is None:
         raise ConfigurationError(
             f"{source} is plain text: name the file of its target side too, or give a TSV, JSONL or TMX file"
         )
-    if format_of(source) == "text" and _same_file(source, target):
+    if is_plain(source) and _same_file(source, target):
         raise ConfigurationError(f"{source} is given for both sides: name the file of its translations as the target")
     return source, target
 

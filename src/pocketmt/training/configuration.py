@@ -1,6 +1,7 @@
 """Configuration of a training run, read from TOML; training defaults are defined only here."""
 
 import math
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
@@ -10,7 +11,7 @@ from msgspec import Meta
 from pocketmt.errors import ConfigurationError
 from pocketmt.model_file.architecture import Architecture
 from pocketmt.models.presets import OPTIONS, PRESETS, preset
-from pocketmt.text.corpus import both_sides
+from pocketmt.text.corpus import both_sides, is_plain
 from pocketmt.text.languages import check_language
 from pocketmt.text.vocabulary_training import Segmentation
 from pocketmt.toml_file import absolute_path, read_toml
@@ -54,7 +55,7 @@ class Data(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
         Raises ConfigurationError if one side has more files, and as `both_sides` does.
         """
-        sources = _file_list(self.training_source)
+        sources = self.training_sources
         if self.training_target is None:
             return [both_sides(source, None) for source in sources]
         targets = _file_list(self.training_target)
@@ -63,6 +64,21 @@ class Data(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
                 f"training_source names {len(sources)} files, training_target {len(targets)}: name the same number"
             )
         return [both_sides(source, target) for source, target in zip(sources, targets, strict=True)]
+
+    @property
+    def training_sources(self) -> list[Path]:
+        """Source file of each part of the training text."""
+        return _file_list(self.training_source)
+
+    @property
+    def plain_training_text(self) -> bool:
+        """Whether the training text has no target side, as only the student of a pipeline may."""
+        return self.training_target is None and all(is_plain(path) for path in self.training_sources)
+
+    @property
+    def plain_validation_text(self) -> bool:
+        """Whether the validation text has no target side, as only the student of a pipeline may."""
+        return self.validation_target is None and is_plain(Path(self.validation_source))
 
     @property
     def validation_files(self) -> tuple[Path, Path]:
@@ -166,10 +182,19 @@ def lasting_settings(configuration: Configuration) -> Configuration:
     return msgspec.structs.replace(configuration, training=msgspec.structs.replace(configuration.training, **defaults))
 
 
-def read_configuration(path: Path) -> Configuration:
-    """Read a TOML file and make its paths absolute; ConfigurationError names the file, the key and what is allowed."""
+def read_configuration(path: Path, *, plain_text: bool = False) -> Configuration:
+    """Read a TOML file and make its paths absolute.
+
+    Args:
+        path: the file.
+        plain_text: whether text may have no target side.
+
+    Raises:
+        ConfigurationError: naming the file, the key and what is allowed.
+    """
     configuration: Configuration = read_toml(path, Configuration)
-    for table, check in (("model", _check_model), ("data", _check_data), ("training", _check_training)):
+    check_data = partial(_check_data, plain_text=plain_text)
+    for table, check in (("model", _check_model), ("data", check_data), ("training", _check_training)):
         try:
             check(configuration)
         except ConfigurationError as error:
@@ -189,11 +214,12 @@ def _check_model(configuration: Configuration) -> None:
     configuration.model.architecture(configuration.data.vocabulary_size)
 
 
-def _check_data(configuration: Configuration) -> None:
+def _check_data(configuration: Configuration, plain_text: bool) -> None:
     for language in configuration.data.languages:
         check_language(language)
-    assert configuration.data.training_files
-    assert configuration.data.validation_files
+    data = configuration.data
+    assert (plain_text and data.plain_training_text) or data.training_files
+    assert (plain_text and data.plain_validation_text) or data.validation_files
 
 
 def _check_training(configuration: Configuration) -> None:
