@@ -1,107 +1,161 @@
-"""Files of foreign models with a few bytes changed, cut off or moved; each is read or refused, and nothing else.
+"""Damages the files of foreign models at random: an import must succeed or say what is wrong, and nothing else.
 
-As a program, tries many: python -m tests.interop.mutations FORMAT COUNT
+    python -m tests.interop.mutations [--count 10000] [FORMAT ...]
+
+Prints for each format how many imports succeeded and were refused. Ends with an error at the first other exception, at
+a file left behind, or if memory grows beyond a limit.
 """
 
+import argparse
 import random
+import resource
 import shutil
-import sys
 import tempfile
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Final
+
+import torch
 
 from pocketmt.errors import PocketMTError
+from pocketmt.interop.exporting import write_folder
 from pocketmt.interop.foreign_model import ForeignModel
+from pocketmt.interop.formats import FORMATS
 from pocketmt.interop.importing import import_model
+from pocketmt.model_file.shortlist_encoding import Shortlist, listed_sides
+from tests.interop.bergamot.students import random_student
+from tests.interop.hugging_face.folders import write_marian
+from tests.interop.models import marian_architecture, marian_vocabularies, random_model
 
-EXTREMES = (b"\0", b"\x01", b"\x7f", b"\x80", b"\xff", b"\xff\xff\xff\xff", b"\0\0\0\x80", b"\xff\xff\xff\x7f")
+MOST_MEMORY: Final = 512 << 20  # bytes that all imports of a format together may add to the peak
+EXTREMES: Final = (b"\0", b"\x7f", b"\xff", bytes(4), b"\xff" * 4, b"\xff\xff\xff\x7f", b"\0\0\0\x80")
+LENGTHS: Final = (1, 4, 8, 16, 256, 4096)
 
 
-def changed(content: bytes, draw: random.Random, header: int) -> bytes:
-    """A file with one to four changes; most are among its first `header` bytes."""
+def _small(**changes: object) -> ForeignModel:
+    """A student of one layer a side."""
+    sizes = {"encoder_layers": 1, "decoder_layers": 1, "feed_forward_dimension": 64, "attention_heads": 2}
+    return random_student(1, **sizes, **changes)
+
+
+def write_bergamot(folder: Path) -> None:
+    """A student with multipliers of activations and a shortlist."""
+    model = _small()
+    lists = Shortlist(range(4), [[9, 11]] * model.architecture.vocabulary_size, listed_sides(model.architecture))
+    scales = {name: 0.03125 for name, tensor in model.tensors.items() if len(tensor.shape) == 2}
+    write_folder(replace(model, shortlist=lists, activation_scales=scales), FORMATS["bergamot"], folder)
+
+
+def write_ctranslate2(folder: Path) -> None:
+    """A Transformer in full precision."""
+    write_folder(_small(decoder_autoregression="self_attention"), FORMATS["ctranslate2"], folder)
+
+
+def write_safetensors(folder: Path) -> None:
+    """A Transformer of Hugging Face."""
+    folder.mkdir()
+    write_marian(folder)
+
+
+def write_pickle(folder: Path) -> None:
+    """The same in the older format."""
+    folder.mkdir()
+    model = write_marian(folder)
+    (folder / "model.safetensors").unlink()
+    torch.save(model.state_dict(), folder / "pytorch_model.bin")
+
+
+def write_npz(folder: Path) -> None:
+    """A student of Marian."""
+    vocabularies = marian_vocabularies()
+    model = random_model(marian_architecture(vocabularies, decoder_autoregression="ssru"), vocabularies)
+    write_folder(model, FORMATS["marian"], folder)
+
+
+WRITERS: Final[dict[str, Callable[[Path], None]]] = {
+    "bergamot": write_bergamot,
+    "ctranslate2": write_ctranslate2,
+    "safetensors": write_safetensors,
+    "pytorch_model.bin": write_pickle,
+    "npz": write_npz,
+}
+
+
+def damaged(content: bytes, draw: random.Random) -> bytes:
+    """Return a file with bytes changed, inserted, repeated or removed, most often near its beginning or end."""
     data = bytearray(content)
-    for _ in range(draw.randint(1, 4)):
-        place = draw.randrange(min(header, len(data)) if draw.random() < 0.8 else len(data)) if data else 0
-        kind = draw.randrange(5)
+    for _ in range(draw.choice((1, 1, 2, 4, 8))):
+        # Headers are at the beginning, directories of zip files at the end.
+        span = min(draw.choice((64, 1024, 4096, len(data))), len(data))
+        place = draw.randrange(span or 1)
+        place = place if draw.random() < 0.7 else max(0, len(data) - 1 - place)
+        kind = draw.randrange(6)
         if kind == 0:
             data[place : place + 1] = draw.randbytes(1)
         elif kind == 1:
             value = draw.choice(EXTREMES)
             data[place : place + len(value)] = value
         elif kind == 2:
-            del data[place:]
+            del data[place : place + draw.choice(LENGTHS)]
         elif kind == 3:
-            data[place:place] = draw.randbytes(draw.choice((1, 4, 8, 256)))
+            data[place:place] = data[place : place + draw.choice(LENGTHS)]
+        elif kind == 4:
+            data[place:place] = draw.randbytes(draw.choice(LENGTHS))
         else:
-            del data[place : place + draw.choice((1, 4, 8))]
+            del data[place:]
     return bytes(data)
 
 
-def try_mutations(folder: Path, seeds: range, places: dict[str, int]) -> int:
-    """Import `folder` with one of its files changed, once a seed; returns how many were refused.
-
-    Args:
-        folder: of a model.
-        seeds: of the changes.
-        places: files to change -> bytes at their start that most changes are made in.
-    """
-    refused = 0
-    with tempfile.TemporaryDirectory() as workplace:
-        copy, output = Path(workplace) / "model", Path(workplace) / "out" / "model.pocketmt"
-        shutil.copytree(folder, copy)
-        output.parent.mkdir()
-        for seed in seeds:
+def attack(write: Callable[[Path], None], count: int) -> Counter[str]:
+    """Damage one file of a folder `count` times; returns how many imports succeeded, and how many were refused."""
+    found: Counter[str] = Counter()
+    with tempfile.TemporaryDirectory() as temporary:
+        folder, output = Path(temporary) / "model", Path(temporary) / "output"
+        write(folder)
+        output.mkdir()
+        contents = {file: file.read_bytes() for file in sorted(folder.iterdir())}
+        # Weights are the most of a format: half of all damage is to them.
+        weights = max(contents, key=lambda file: len(contents[file]))
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
+        for seed in range(count):
             draw = random.Random(seed)
-            name = draw.choice(list(places))
-            (copy / name).write_bytes(changed((folder / name).read_bytes(), draw, places[name]))
-            try:
-                import_model(copy, output)
-            except PocketMTError as error:
-                refused += 1
-                assert str(error)
-                assert not any(output.parent.iterdir()), f"seed {seed}: something was written"
-            finally:
-                output.unlink(missing_ok=True)
-                shutil.copy(folder / name, copy / name)
-    return refused
+            file = weights if draw.random() < 0.5 else draw.choice(list(contents))
+            file.write_bytes(damaged(contents[file], draw))
+            found[_import(folder, output, f"seed {seed}, {file.name}")] += 1
+            file.write_bytes(contents[file])
+        grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10) - before
+        assert grown < MOST_MEMORY, f"memory grew by {grown} bytes"
+    return found
 
 
-def write_bergamot(folder: Path) -> dict[str, int]:
-    """A student with a shortlist; returns files and the sizes of their headers."""
-    from dataclasses import replace
-
-    from pocketmt.interop.bergamot.writing import write_model
-    from pocketmt.model_file.shortlist_encoding import Shortlist, listed_sides
-    from tests.interop.bergamot.students import random_student
-
-    model = small(random_student)
-    size = model.architecture.vocabulary_size
-    lists = Shortlist(range(4), [[9, 11]] * size, listed_sides(model.architecture))
-    scales = {name: 0.03125 for name, tensor in model.tensors.items() if len(tensor.shape) == 2}
-    write_model(replace(model, shortlist=lists, activation_scales=scales), folder)
-    return {"model.bin": 4096, "lex.bin": 2048, "vocab.spm": 512, "metadata.json": 512}
-
-
-def write_ctranslate2(folder: Path) -> dict[str, int]:
-    """A model in full precision; returns files and the sizes of their headers."""
-    from pocketmt.interop.ctranslate2.writing import write_model
-    from tests.interop.bergamot.students import random_student
-
-    write_model(small(random_student, decoder_autoregression="self_attention"), folder)
-    names = ("config.json", "shared_vocabulary.json", "pocketmt.json", "sentencepiece.model")
-    return {"model.bin": 1 << 20, **dict.fromkeys(names, 512)}
+def _import(folder: Path, output: Path, name: str) -> str:
+    try:
+        import_model(folder, output / "model.pocketmt")
+    except PocketMTError as error:
+        assert str(error), name
+        assert not list(output.iterdir()), f"{name}: something was written"
+        return "refused"
+    except BaseException:
+        kept = Path(tempfile.gettempdir()) / "pocketmt-damaged"
+        print(f"{name}: kept in {kept}")
+        shutil.copytree(folder, kept, dirs_exist_ok=True)
+        raise
+    for file in output.iterdir():
+        file.unlink()
+    return "succeeded"
 
 
-def small(student: Callable[..., ForeignModel], **changes: object) -> ForeignModel:
-    """A student of one layer a side."""
-    return student(1, encoder_layers=1, decoder_layers=1, feed_forward_dimension=64, attention_heads=2, **changes)
-
-
-FORMATS = {"bergamot": write_bergamot, "ctranslate2": write_ctranslate2}
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Damage files of each format."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("formats", nargs="*", choices=[*WRITERS, []], help="default: all")
+    parser.add_argument("--count", type=int, default=10_000, help="damaged files of each format")
+    options = parser.parse_args(arguments)
+    for name in options.formats or WRITERS:
+        print(name, dict(attack(WRITERS[name], options.count)), flush=True)
 
 
 if __name__ == "__main__":
-    with tempfile.TemporaryDirectory() as made:
-        sizes = FORMATS[sys.argv[1]](Path(made))
-        number = int(sys.argv[2])
-        print(f"{sys.argv[1]}: {try_mutations(Path(made), range(number), sizes)} of {number} refused")
+    main()
