@@ -11,7 +11,9 @@ DEFAULT_PORT = 5000
 
 @click.command(short_help="Translate over HTTP, with a page.")
 @click.argument("models", nargs=-1, type=FILE)
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen at; 0.0.0.0: all of this machine.")
+@click.option(
+    "--host", default="127.0.0.1", show_default=True, help="Address to listen at; 0.0.0.0: all of this machine."
+)
 @click.option(
     "--port",
     "-p",

@@ -40,9 +40,7 @@ _OWN_ORIGIN_ONLY: Final = ("/metrics",)
 _CLIENT_LEFT: Final = 499  # counted, never sent
 
 
-def make_application(
-    catalogue: Catalogue, settings: ServerSettings, report: Callable[[str], None]
-) -> Starlette:
+def make_application(catalogue: Catalogue, settings: ServerSettings, report: Callable[[str], None]) -> Starlette:
     """Return the application.
 
     Args:

@@ -32,9 +32,9 @@ def read_fields(content_type: str, body: bytes, query: str) -> dict[str, object]
     try:
         value = json.loads(body)
     except (ValueError, RecursionError) as error:
-        raise RequestError(400, "the body is not JSON: send an object such as {\"q\": \"text\"}") from error
+        raise RequestError(400, 'the body is not JSON: send an object such as {"q": "text"}') from error
     if not isinstance(value, dict):
-        raise RequestError(400, "the body is not a JSON object: send one such as {\"q\": \"text\"}")
+        raise RequestError(400, 'the body is not a JSON object: send one such as {"q": "text"}')
     return fields | value
 
 

@@ -66,7 +66,10 @@ class Metrics:
         Args:
             gauges: name -> its help and the value of now.
         """
-        lines = ["# HELP pocketmt_requests_total Answers, by path and status.", "# TYPE pocketmt_requests_total counter"]
+        lines = [
+            "# HELP pocketmt_requests_total Answers, by path and status.",
+            "# TYPE pocketmt_requests_total counter",
+        ]
         for (path, status), count in sorted(self._requests.items()):
             lines.append(f'pocketmt_requests_total{{path="{path}",status="{status}"}} {count}')
         for name, text, count in (

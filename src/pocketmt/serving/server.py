@@ -28,7 +28,9 @@ def open_socket(host: str, port: int) -> socket.socket:
         return socket.create_server((host, port), family=family, backlog=_WAITING_CONNECTIONS)
     except OSError as error:
         reason = error.strerror or error
-        raise ConfigurationError(f"cannot listen at {host} port {port}: {reason}. Give another --port or --host") from error
+        raise ConfigurationError(
+            f"cannot listen at {host} port {port}: {reason}. Give another --port or --host"
+        ) from error
 
 
 def address_of(listener: socket.socket) -> str:

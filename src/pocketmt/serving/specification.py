@@ -42,7 +42,9 @@ def specification() -> dict[str, object]:
         "openapi": "3.0.3",
         "info": {"title": "PocketMT", "version": pocketmt.__version__, "license": {"name": "Apache-2.0"}},
         "paths": {
-            "/translate": {"post": _operation("Translate texts", _object(_TRANSLATED), _TRANSLATE, ["q", "source", "target"])},
+            "/translate": {
+                "post": _operation("Translate texts", _object(_TRANSLATED), _TRANSLATE, ["q", "source", "target"])
+            },
             "/detect": {"post": _operation("Detect a language", {"type": "array", "items": _DETECTED}, detect, ["q"])},
             "/languages": {"get": _operation("List the languages", languages)},
             "/health": {"get": _operation("Whether the server works", _object({"status": {"type": "string"}}))},

@@ -78,9 +78,7 @@ def _empty(element: Element) -> str:
     return element.opening + "".join(map(_empty, element.children)) + element.closing
 
 
-def _place(
-    words: Sequence[Link], elements: Sequence[Element], first: int, last: int
-) -> list[tuple[Element, int, int]]:
+def _place(words: Sequence[Link], elements: Sequence[Element], first: int, last: int) -> list[tuple[Element, int, int]]:
     """Return elements in their new order, each with the words from and up to which it is; no two share a word."""
     free = [True] * len(words)
     placed: list[tuple[Element, int, int]] = []
@@ -99,7 +97,9 @@ def _place(
     return sorted(placed, key=lambda each: each[1:])
 
 
-def _best_range(words: Sequence[Link], element: Element, free: Sequence[bool], first: int, last: int) -> tuple[int, int]:
+def _best_range(
+    words: Sequence[Link], element: Element, free: Sequence[bool], first: int, last: int
+) -> tuple[int, int]:
     """Return the free words that have the most of an element's words more than others; an empty range without any."""
     best, best_range = 0, (first, first)
     total, start = 0, first

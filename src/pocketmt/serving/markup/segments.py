@@ -10,12 +10,46 @@ from pocketmt.serving.markup.tokens import RAW_TEXT, Token, tokenize
 
 # Elements within a line; all others end a segment.
 INLINE: Final = frozenset(
-    "a abbr acronym b bdi bdo big cite del dfn em font i ins label mark q s small span strike strong sub sup time tt u"
-    " wbr img code kbd samp var data".split()
+    [
+        "a",
+        "abbr",
+        "acronym",
+        "b",
+        "bdi",
+        "bdo",
+        "big",
+        "cite",
+        "del",
+        "dfn",
+        "em",
+        "font",
+        "i",
+        "ins",
+        "label",
+        "mark",
+        "q",
+        "s",
+        "small",
+        "span",
+        "strike",
+        "strong",
+        "sub",
+        "sup",
+        "time",
+        "tt",
+        "u",
+        "wbr",
+        "img",
+        "code",
+        "kbd",
+        "samp",
+        "var",
+        "data",
+    ]
 )
 _VOID: Final = frozenset(("img", "wbr"))
 # Their content is copied; those within a line move as a whole.
-_UNTRANSLATED: Final = frozenset("code kbd samp var pre svg math template select object".split())
+_UNTRANSLATED: Final = frozenset(["code", "kbd", "samp", "var", "pre", "svg", "math", "template", "select", "object"])
 _LINE_SPACE: Final = re.compile(r"[\n\r\t\f\v\x1c-\x1e\x85\u2028\u2029]")
 
 

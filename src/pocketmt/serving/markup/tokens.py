@@ -10,7 +10,7 @@ from typing import Final
 
 # Their content is no markup, up to their end tags.
 RAW_TEXT: Final = frozenset(
-    "script style xmp iframe noembed noframes noscript plaintext title textarea".split()
+    ["script", "style", "xmp", "iframe", "noembed", "noframes", "noscript", "plaintext", "title", "textarea"]
 )
 _SPACE: Final = " \t\n\r\f"
 _NAME: Final = re.compile(r"</?([A-Za-z][^ \t\n\r\f/>]*)")
@@ -74,7 +74,9 @@ def _markup(document: str, start: int) -> Token | None:
     end, attributes = _tag_end(document, name.end())
     if end is None:
         return Token(document[start:], copied=True)
-    untranslated = attributes.get("translate", "").lower() == "no" or "notranslate" in attributes.get("class", "").split()
+    untranslated = (
+        attributes.get("translate", "").lower() == "no" or "notranslate" in attributes.get("class", "").split()
+    )
     return Token(document[start:end], name[1].lower(), following == "/", untranslated=untranslated)
 
 

@@ -141,4 +141,6 @@ class Catalogue:
             if self._missing[path] >= LOOKS_UNTIL_REMOVED:
                 del self.models[path]
                 self._report(f"{path}: removed")
-        self._missing = {path: times for path, times in self._missing.items() if path in self.models and path not in found}
+        self._missing = {
+            path: times for path, times in self._missing.items() if path in self.models and path not in found
+        }

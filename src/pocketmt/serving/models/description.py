@@ -58,7 +58,9 @@ def describe_model(path: Path) -> ModelDescription:
     targets = tuple(pieces.target) if pieces is not None else checked.languages[1:]
     if not all((*sources, *targets)):
         raise ModelFileError(f"{path}: cannot be served: the file does not say its languages")
-    memory = _CONSTANT_MEMORY + sum(math.prod(shape) * ELEMENT_BYTES[dtype] for dtype, shape in checked.tensors.values())
+    memory = _CONSTANT_MEMORY + sum(
+        math.prod(shape) * ELEMENT_BYTES[dtype] for dtype, shape in checked.tensors.values()
+    )
     return ModelDescription(path, stamp, sources, targets, memory)
 
 

@@ -62,9 +62,7 @@ class EngineBatches:
             target_language=kind.target,
         )
 
-    def _submit_detailed(
-        self, kind: Kind, sentences: list[str]
-    ) -> TranslationFuture[list[list[DetailedHypothesis]]]:
+    def _submit_detailed(self, kind: Kind, sentences: list[str]) -> TranslationFuture[list[list[DetailedHypothesis]]]:
         return kind.translator.submit_detailed(
             sentences,
             n_best=kind.n_best,

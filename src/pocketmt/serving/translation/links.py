@@ -21,7 +21,9 @@ class Link(NamedTuple):
 
     def moved(self, source: int, target: int) -> "Link":
         """Return the link of texts with more characters before them."""
-        return Link(self.source_start + source, self.source_end + source, self.target_start + target, self.target_end + target)
+        return Link(
+            self.source_start + source, self.source_end + source, self.target_start + target, self.target_end + target
+        )
 
 
 def word_links(source: str, target: str, alignment: Alignment) -> list[Link]:
