@@ -1,4 +1,4 @@
-"""Detection of the language of a text, out of the languages of the models, by py3langid with the model in that package."""
+"""Detection of the language of a text, out of the languages of the models, by py3langid."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

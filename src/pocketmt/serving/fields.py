@@ -56,6 +56,8 @@ def _multipart(content_type: str, body: bytes) -> dict[str, object]:
         raise RequestError(400, "the body is not a form of type multipart/form-data")
     fields: dict[str, object] = {}
     for part in parts:
+        if isinstance(part, str):
+            continue
         name = part.get_param("name", header="content-disposition")
         content = part.get_payload(decode=True)
         if isinstance(name, str) and isinstance(content, bytes):
@@ -69,12 +71,13 @@ def texts_field(fields: Mapping[str, object], most: int) -> tuple[list[str], boo
     if value is None:
         raise RequestError(400, "q is missing: give the text")
     listed = isinstance(value, list)
-    texts = value if isinstance(value, list) else [value]
-    if len(texts) > most:
-        raise RequestError(400, f"q has {len(texts):,} texts, the limit is {most:,}: send fewer at once")
-    if not all(isinstance(text, str) for text in texts):
+    values = value if isinstance(value, list) else [value]
+    if len(values) > most:
+        raise RequestError(400, f"q has {len(values):,} texts, the limit is {most:,}: send fewer at once")
+    texts = [replace_surrogates(text) for text in values if isinstance(text, str)]
+    if len(texts) < len(values):
         raise RequestError(400, "q must be a string or a list of strings")
-    return [replace_surrogates(text) for text in texts], listed
+    return texts, listed
 
 
 def text_field(fields: Mapping[str, object], name: str, default: str | None = None) -> str:

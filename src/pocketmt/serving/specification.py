@@ -1,15 +1,17 @@
 """The description of the API in OpenAPI 3.0, which `/spec` answers."""
 
+from collections.abc import Mapping
 from typing import Final
 
 import pocketmt
 
-_TEXTS: Final = {"oneOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
-_DETECTED: Final = {
+_LIST: Final[dict[str, object]] = {"type": "array", "items": {"type": "string"}}
+_TEXTS: Final[dict[str, object]] = {"oneOf": [{"type": "string"}, _LIST]}
+_DETECTED: Final[dict[str, object]] = {
     "type": "object",
     "properties": {"confidence": {"type": "number", "minimum": 0, "maximum": 100}, "language": {"type": "string"}},
 }
-_TRANSLATE: Final = {
+_TRANSLATE: Final[dict[str, object]] = {
     "q": _TEXTS,
     "source": {"type": "string", "description": 'code of a language, or "auto"', "example": "en"},
     "target": {"type": "string", "example": "de"},
@@ -22,7 +24,7 @@ _TRANSLATE: Final = {
     },
     "api_key": {"type": "string"},
 }
-_TRANSLATED: Final = {
+_TRANSLATED: Final[dict[str, object]] = {
     "translatedText": _TEXTS,
     "detectedLanguage": {"oneOf": [_DETECTED, {"type": "array", "items": _DETECTED}]},
     "alternatives": {"type": "array", "items": _TEXTS},
@@ -36,7 +38,7 @@ def specification() -> dict[str, object]:
     detect: dict[str, object] = {"q": {"type": "string"}, "api_key": {"type": "string"}}
     languages = {
         "type": "array",
-        "items": _object({"code": {"type": "string"}, "name": {"type": "string"}, "targets": _TEXTS["oneOf"][1]}),
+        "items": _object({"code": {"type": "string"}, "name": {"type": "string"}, "targets": _LIST}),
     }
     return {
         "openapi": "3.0.3",
@@ -54,14 +56,14 @@ def specification() -> dict[str, object]:
     }
 
 
-def _object(properties: dict[str, object]) -> dict[str, object]:
+def _object(properties: Mapping[str, object]) -> dict[str, object]:
     return {"type": "object", "properties": properties}
 
 
 def _operation(
     summary: str,
-    answer: dict[str, object],
-    fields: dict[str, object] | None = None,
+    answer: Mapping[str, object],
+    fields: Mapping[str, object] | None = None,
     required: list[str] | None = None,
     answer_type: str = "application/json",
 ) -> dict[str, object]:

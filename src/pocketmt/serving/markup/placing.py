@@ -40,9 +40,37 @@ def _words(source: str, target: str, links: Sequence[Link]) -> list[Link]:
     for link in sorted(links, key=lambda each: each.target_start):
         if link.target_start >= end and link.target_end > link.target_start:
             words += _unlinked(source, target, end, link.target_start)
-            words.append(link)
+            words += _without_punctuation(source, target, link)
             end = link.target_end
     return [*words, *_unlinked(source, target, end, len(target))]
+
+
+def _without_punctuation(source: str, target: str, link: Link) -> Iterator[Link]:
+    """Yield the parts of a word, if it and its source both begin or end with punctuation, which a tag may leave out."""
+    before = _punctuation(source, target, link, 1)
+    after = _punctuation(source, target, link, -1)
+    first, last, start, end = link
+    if before:
+        yield Link(first, first + before[0], start, start + before[1])
+        first, start = first + before[0], start + before[1]
+    if after:
+        yield Link(first, last - after[0], start, end - after[1])
+        first, start = last - after[0], end - after[1]
+    yield Link(first, last, start, end)
+
+
+def _punctuation(source: str, target: str, link: Link, step: int) -> tuple[int, int] | None:
+    """Return the lengths of the punctuation at the start (step 1) or the end (-1) of a word's source and of the word.
+
+    None: one of the two has no punctuation there, or nothing else.
+    """
+    lengths = []
+    for text in (source[link.source_start : link.source_end], target[link.target_start : link.target_end]):
+        length = next((place for place, each in enumerate(text[::step]) if each.isalnum()), 0)
+        if not length:
+            return None
+        lengths.append(length)
+    return lengths[0], lengths[1]
 
 
 def _unlinked(source: str, target: str, start: int, end: int) -> Iterator[Link]:

@@ -8,48 +8,20 @@ from typing import Final
 
 from pocketmt.serving.markup.tokens import RAW_TEXT, Token, tokenize
 
+
+def _names(names: str) -> frozenset[str]:
+    return frozenset(names.split())
+
+
 # Elements within a line; all others end a segment.
-INLINE: Final = frozenset(
-    [
-        "a",
-        "abbr",
-        "acronym",
-        "b",
-        "bdi",
-        "bdo",
-        "big",
-        "cite",
-        "del",
-        "dfn",
-        "em",
-        "font",
-        "i",
-        "ins",
-        "label",
-        "mark",
-        "q",
-        "s",
-        "small",
-        "span",
-        "strike",
-        "strong",
-        "sub",
-        "sup",
-        "time",
-        "tt",
-        "u",
-        "wbr",
-        "img",
-        "code",
-        "kbd",
-        "samp",
-        "var",
-        "data",
-    ]
+INLINE: Final = _names(
+    "a abbr acronym b bdi bdo big cite code data del dfn em font i img ins kbd label mark q s samp small span strike "
+    "strong sub sup time tt u var wbr"
 )
-_VOID: Final = frozenset(("img", "wbr"))
+_VOID_INLINE: Final = _names("img wbr")
+_VOID: Final = _VOID_INLINE | _names("area base br col embed hr input link meta param source track")
 # Their content is copied; those within a line move as a whole.
-_UNTRANSLATED: Final = frozenset(["code", "kbd", "samp", "var", "pre", "svg", "math", "template", "select", "object"])
+_UNTRANSLATED: Final = _names("code kbd samp var pre svg math template select object")
 _LINE_SPACE: Final = re.compile(r"[\n\r\t\f\v\x1c-\x1e\x85\u2028\u2029]")
 
 
@@ -119,13 +91,9 @@ def divide_document(document: str) -> list[Segment]:
 
 
 def _begins_copied(token: Token) -> bool:
-    if token.closing or not token.name or token.name in RAW_TEXT or token.name in _VOID:
+    if token.closing or not token.name or token.name in RAW_TEXT | _VOID:
         return False
-    return (token.name in _UNTRANSLATED or token.untranslated) and not _is_void(token.name)
-
-
-def _is_void(name: str) -> bool:
-    return name in ("area", "base", "br", "col", "embed", "hr", "input", "link", "meta", "param", "source", "track")
+    return token.name in _UNTRANSLATED or token.untranslated
 
 
 def _flush(tokens: list[Token], segments: list[Segment]) -> None:
@@ -167,7 +135,7 @@ def _matching_tags(tokens: Sequence[Token]) -> dict[int, int]:
     open_tags: list[int] = []
     count: dict[str, int] = {}
     for index, token in enumerate(tokens):
-        if not token.name or token.name in _VOID:
+        if not token.name or token.name in _VOID_INLINE:
             continue
         if not token.closing:
             open_tags.append(index)

@@ -10,7 +10,7 @@ from typing import Final
 
 # Their content is no markup, up to their end tags.
 RAW_TEXT: Final = frozenset(
-    ["script", "style", "xmp", "iframe", "noembed", "noframes", "noscript", "plaintext", "title", "textarea"]
+    ("script", "style", "xmp", "iframe", "noembed", "noframes", "noscript", "plaintext", "title", "textarea")
 )
 _SPACE: Final = " \t\n\r\f"
 _NAME: Final = re.compile(r"</?([A-Za-z][^ \t\n\r\f/>]*)")

@@ -80,5 +80,6 @@ def _translations(sentences: Sequence[str], results: Sequence[Sequence[DetailedH
     for sentence, hypotheses in zip(sentences, results, strict=True):
         best = hypotheses[0]
         links = () if best.alignment is None else tuple(word_links(sentence, best.text, best.alignment))
-        translations.append(Translation(tuple(each.text for each in hypotheses), links))
+        others = (each.text for each in hypotheses[1:] if each.text)
+        translations.append(Translation((best.text, *others), links))
     return translations
