@@ -22,6 +22,9 @@ _VOID_INLINE: Final = _names("img wbr")
 _VOID: Final = _VOID_INLINE | _names("area base br col embed hr input link meta param source track")
 # Their content is copied; those within a line move as a whole.
 _UNTRANSLATED: Final = _names("code kbd samp var pre svg math template select object")
+# Text with more tags than these is translated from tag to tag; the time to place tags grows with the product.
+MOST_TAGS: Final = 200
+MOST_WORK: Final = 1_000_000  # tags x characters
 _LINE_SPACE: Final = re.compile(r"[\n\r\t\f\v\x1c-\x1e\x85\u2028\u2029]")
 
 
@@ -97,9 +100,14 @@ def _begins_copied(token: Token) -> bool:
 
 
 def _flush(tokens: list[Token], segments: list[Segment]) -> None:
-    if tokens:
+    if not tokens:
+        return
+    tags = sum(bool(token.name) or token.copied for token in tokens)
+    if tags > MOST_TAGS or tags * sum(len(token.text) for token in tokens) > MOST_WORK:
+        segments.extend(_segment([token]) for token in tokens)
+    else:
         segments.append(_segment(tokens))
-        tokens.clear()
+    tokens.clear()
 
 
 def _segment(tokens: Sequence[Token]) -> Segment:

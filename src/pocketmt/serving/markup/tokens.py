@@ -18,6 +18,7 @@ _BETWEEN: Final = re.compile(r"[ \t\n\r\f/]*")
 _ATTRIBUTE: Final = re.compile(r"=?([^ \t\n\r\f/>=]*)[ \t\n\r\f]*")
 _SPACES: Final = re.compile(r"[ \t\n\r\f]*")
 _UNQUOTED: Final = re.compile(r"[^ \t\n\r\f>]*")
+_SCRIPT_MARK: Final = re.compile(r"<!--|-->|</?script(?=[ \t\n\r\f/>])", re.IGNORECASE)
 _COMMENT_END: Final = re.compile(r"--!?>")
 
 
@@ -126,18 +127,27 @@ def _raw_text_end(document: str, start: int, name: str) -> int:
     """Return where the end tag of an element begins whose content is no markup."""
     if name == "plaintext":
         return len(document)
-    pattern = re.compile(rf"</{name}(?=[ \t\n\r\f/>])", re.IGNORECASE)
-    position = start
-    while (found := pattern.search(document, position)) is not None:
-        if name != "script" or not _in_escaped_script(document[start : found.start()].lower()):
-            return found.start()
+    if name == "script":
+        return _script_end(document, start)
+    found = re.compile(rf"</{name}(?=[ \t\n\r\f/>])", re.IGNORECASE).search(document, start)
+    return len(document) if found is None else found.start()
+
+
+def _script_end(document: str, position: int) -> int:
+    """Return where the end tag of a script begins: not in a script tag in a comment of the script, if that is closed."""
+    in_comment = in_script = False
+    while (found := _SCRIPT_MARK.search(document, position)) is not None:
+        mark = found[0].lower()
         position = found.end()
+        if mark == "<!--":
+            in_comment = True
+            position -= 2  # Its dashes may also end the comment.
+        elif mark == "-->":
+            in_comment = in_script = False
+        elif mark == "<script":
+            in_script = in_comment
+        elif not in_script:
+            return found.start()
+        else:
+            in_script = False
     return len(document)
-
-
-def _in_escaped_script(content: str) -> bool:
-    """Whether a script tag in a comment of a script is open, so that an end tag closes that one."""
-    comment = content.rfind("<!--")
-    if comment < 0 or "-->" in content[comment:]:
-        return False
-    return content.count("<script", comment) > content.count("</script", comment)
