@@ -76,7 +76,7 @@ class ModelStore:
         finally:
             model.uses -= 1
             if model.retired and model.uses == 0:
-                await self._release(model)
+                await self._give_back(model.description.memory)
 
     async def replace(self, description: ModelDescription) -> None:
         """Load a model again whose file changed, if it is in memory; requests that use the old one go on with it."""
@@ -110,17 +110,18 @@ class ModelStore:
             loop = asyncio.get_running_loop()
             translator = await loop.run_in_executor(self._threads, load_copy, path, self.load)
         except PocketMTError as error:
-            self.memory -= description.memory
             self._failed[path] = description.stamp
             self.report(str(error))
+            await self._give_back(description.memory)
             return
         except BaseException:
-            self.memory -= description.memory
+            await self._give_back(description.memory)
             raise
         if path in self._loaded:
             await self._retire(self._loaded[path])
         self._loaded[path] = LoadedModel(description, translator)
         self.report(f"{path}: loaded")
+        await self._give_back(0)  # Who waits for memory may now have this model leave.
 
     async def _make_room(self, memory: int) -> None:
         """Wait until there is memory for a model; the models that were used least recently leave, idle ones first."""
@@ -137,10 +138,10 @@ class ModelStore:
         del self._loaded[model.description.path]
         model.retired = True
         if model.uses == 0:
-            await self._release(model)
+            await self._give_back(model.description.memory)
 
-    async def _release(self, model: LoadedModel) -> None:
-        self.memory -= model.description.memory
+    async def _give_back(self, memory: int) -> None:
+        self.memory -= memory
         async with self._released:
             self._released.notify_all()
 
