@@ -16,6 +16,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from pocketmt.serving.api import Answer, Api
+from pocketmt.serving.connection import MOST_HEAD_BYTES
 from pocketmt.serving.errors import RequestError
 from pocketmt.serving.metrics import Metrics
 from pocketmt.serving.models.catalogue import Catalogue
@@ -149,7 +150,10 @@ class _Gate:
             await send(message)
 
         try:
-            if scope["method"] == "OPTIONS":
+            if sum(len(name) + len(value) + 4 for name, value in scope["headers"]) > MOST_HEAD_BYTES:
+                refusal = JSONResponse({"error": "the head of the request is too long"}, 431, {"Connection": "close"})
+                await refusal(scope, receive, send_with_headers)
+            elif scope["method"] == "OPTIONS":
                 await Response(status_code=204)(scope, receive, send_with_headers)
             else:
                 await self._app(scope, receive, send_with_headers)
