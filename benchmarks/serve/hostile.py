@@ -7,26 +7,40 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Final
 
-PATHS: Final = ("/translate", "/detect", "/languages", "/", "/metrics", "/spec", "/suggest", "/%00", "/translate/../x", "*")
+PATHS: Final = (
+    "/translate",
+    "/detect",
+    "/languages",
+    "/",
+    "/metrics",
+    "/spec",
+    "/suggest",
+    "/%00",
+    "/translate/../x",
+    "*",
+)
 TEXTS: Final = (
-    "A man rides a bike.", "", " ", "\x00", "\ud800", "\udfff\ud800", "e\u0301" * 500, "x" * 20_000, "\u202e\ufeff\u2028",
-    "<b>" * 500, "<script>alert(1)</script>", "&lt;" * 300, "<b x='", "<!--", "]]>", "</" * 300, "<s></s><unk>", "▁a▁b",
-    "{name} %s $(x) `rm`", "' OR 1=1 --", "../../etc/passwd", "😀" * 300, "א" * 200 + "a", "word " * 300, ". " * 500,
-    "\r\n" * 300, "1" * 400, "http://" + "a" * 2000, ">>de<< a dog", "__proto__", "日本語。" * 100,
+    "A man rides a bike.", "", " ", "\x00", "\ud800", "\udfff\ud800", "e\u0301" * 500, "x" * 20_000,
+    "\u202e\ufeff\u2028", "<b>" * 500, "<script>alert(1)</script>", "&lt;" * 300, "<b x='", "<!--", "]]>", "</" * 300,
+    "<s></s><unk>", "▁a▁b", "{name} %s $(x) `rm`", "' OR 1=1 --", "../../etc/passwd", "😀" * 300, "א" * 200 + "a",
+    "word " * 300, ". " * 500, "\r\n" * 300, "1" * 400, "http://" + "a" * 2000, ">>de<< a dog", "__proto__",
+    "日本語。" * 100,
 )  # fmt: skip
 VALUES: Final[tuple[object, ...]] = (
-    None, True, 0, -1, 1e308, 10**400, [], {}, [[]], ["a", 1], {"q": "a"}, "en", "de", "auto", "xx", "EN", "en-US", "text",
-    "html", "HTML", "1", "\x00", "a" * 1000, [""], ["a"] * 50, float("nan"),
+    None, True, 0, -1, 1e308, 10**400, [], {}, [[]], ["a", 1], {"q": "a"}, "en", "de", "auto", "xx", "EN", "en-US",
+    "text", "html", "HTML", "1", "\x00", "a" * 1000, [""], ["a"] * 50, float("nan"),
 )  # fmt: skip
 FIELDS: Final = ("q", "source", "target", "format", "alternatives", "alignment", "api_key", "__class__", "")
 TYPES: Final = (
     "application/json", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "multipart/form-data",
-    "text/plain", "", "application/json; charset=utf-16", "application/xml", "multipart/form-data; boundary=" + "x" * 500,
+    "text/plain", "", "application/json; charset=utf-16", "application/xml",
+    "multipart/form-data; boundary="     + "x" * 500,
 )  # fmt: skip
 HEADERS: Final = (
     b"Content-Length: 3", b"Content-Length: 0x10", b"Transfer-Encoding: chunked", b"Transfer-Encoding: gzip, chunked",
-    b"Expect: 100-continue", b"Upgrade: websocket\r\nConnection: Upgrade", b"X-Forwarded-For: 1.2.3.4", b"Host:", b" folded",
-    b"Content-Encoding: gzip", b"Range: bytes=0-", b"Cookie: " + b"a" * 5000, b"\x00: \x00", b"A" * 9000 + b": b",
+    b"Expect: 100-continue", b"Upgrade: websocket\r\nConnection: Upgrade", b"X-Forwarded-For: 1.2.3.4", b"Host:",
+    b" folded", b"Content-Encoding: gzip", b"Range: bytes=0-", b"Cookie: " + b"a" * 5000, b"\x00: \x00",
+    b"A" * 9000 + b": b",
 )  # fmt: skip
 
 
@@ -53,7 +67,12 @@ def hostile_requests(seed: int, count: int) -> Iterator[bytes]:
         method = generator.choice(("POST", "POST", "POST", "GET", "HEAD", "PUT", "OPTIONS", "x", "CONNECT"))
         path = generator.choice(PATHS) if generator.random() < 0.3 else "/translate"
         kind = generator.choice(TYPES) if generator.random() < 0.3 else TYPES[0]
-        lines = [f"{method} {path} HTTP/1.1".encode(), b"Host: x", b"Connection: close", b"Content-Type: " + kind.encode()]
+        lines = [
+            f"{method} {path} HTTP/1.1".encode(),
+            b"Host: x",
+            b"Connection: close",
+            b"Content-Type: " + kind.encode(),
+        ]
         if generator.random() < 0.3:
             lines.append(generator.choice(HEADERS))
         else:

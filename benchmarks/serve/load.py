@@ -6,7 +6,8 @@
 Each client sends a request, waits for its answer and sends the next: of one sentence, or of a document of 30 sentences
 in 10 lines. Texts are the captions of Multi30k's test of 2016. Each server starts, is measured with one number of
 clients after another, and ends; its peak memory is that of its process. Both search with beam 4. LibreTranslate has our
-export for CTranslate2 in 8 bits, and otherwise its own settings. Clients run on the same machine. Writes benchmarks/records/serve-load.json.
+export for CTranslate2 in 8 bits, and otherwise its settings. Clients run on the same machine. Writes
+benchmarks/records/serve-load.json.
 """
 
 import argparse
@@ -15,8 +16,9 @@ import os
 import statistics
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -53,11 +55,11 @@ def main(arguments: Sequence[str]) -> int:
     origin = provenance(seed=0)
     rows: list[dict[str, Any]] = []
     with ExitStack() as stack:
-        starts = [lambda: pocketmt_server(options.workers)]
+        starts: list[Callable[[], AbstractContextManager[RunningServer]]] = [partial(pocketmt_server, options.workers)]
         if not options.without_libretranslate:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
             prepare_libretranslate(folder)
-            starts.append(lambda: libretranslate_server(folder, options.workers, "int8"))
+            starts.append(partial(libretranslate_server, folder, options.workers, "int8"))
         for start in starts:
             for kind, its_texts in texts.items():
                 with start() as server:

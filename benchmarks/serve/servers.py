@@ -45,7 +45,7 @@ def pocketmt_server(workers: int, model: str = MODEL, *options: str) -> Iterator
     """Run `pocketmt serve`."""
     port = free_port()
     command = Path(sys.executable).with_name("pocketmt")
-    arguments = [command, "serve", model, "--port", str(port), "--workers", str(workers), *options]
+    arguments: list[str | Path] = [command, "serve", model, "--port", str(port), "--workers", str(workers), *options]
     yield from _running(f"PocketMT, {workers} workers", port, arguments, {})
 
 
@@ -68,7 +68,7 @@ def libretranslate_server(folder: Path, workers: int, compute_type: str) -> Iter
         "ARGOS_INTER_THREADS": str(workers),
         "ARGOS_INTRA_THREADS": "1",
     }
-    arguments = [LIBRETRANSLATE / "bin" / "libretranslate", "--port", str(port), "--disable-web-ui"]
+    arguments: list[str | Path] = [LIBRETRANSLATE / "bin" / "libretranslate", "--port", str(port), "--disable-web-ui"]
     yield from _running(f"LibreTranslate, {compute_type}, {workers} workers", port, arguments, environment)
 
 

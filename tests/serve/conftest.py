@@ -11,7 +11,9 @@ from urllib.parse import urlsplit
 import pytest
 
 from pocketmt.engine import Translator
-from tests.cli.conftest import command_line, write_random_model
+from tests.cli.conftest import command_line, pocketmt, write_random_model
+
+__all__ = ["pocketmt"]  # a fixture
 
 TEXTS = [
     "A man in a red shirt rides a bike.",

@@ -2,12 +2,13 @@
 
 import json
 import subprocess
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pocketmt.engine import Translator
 from tests.cli.conftest import Run
-from tests.cli.conftest import pocketmt as pocketmt  # a fixture
 
 from .conftest import TEXTS, RunningServer, Serve
 
@@ -31,7 +32,7 @@ def test_a_document_keeps_its_paragraphs(server: RunningServer, translator: Tran
 @pytest.mark.parametrize("listed", [False, True])
 def test_the_source_language_is_detected(server: RunningServer, listed: bool) -> None:
     answer = server.translate([TEXTS[0]] if listed else TEXTS[0], source="auto")
-    detected = answer["detectedLanguage"]
+    detected: Any = answer["detectedLanguage"]
     if listed:
         assert isinstance(detected, list)
         (detected,) = detected
@@ -160,7 +161,9 @@ def test_no_text_is_logged(serve: Serve) -> None:
     server = serve()
     secret = "Xylophonist"
     for fields in ({"source": "en"}, {"source": "auto"}, {"format": "html"}, {"source": "xx"}, {"q": [secret, 1]}):
-        server.post("/translate", **({"q": f"A {secret} {{name}} 12345 plays.", "source": "en", "target": "de"} | fields))
+        server.post(
+            "/translate", **({"q": f"A {secret} {{name}} 12345 plays.", "source": "en", "target": "de"} | fields)
+        )
     server.request("POST", "/translate", f'{{"q": "{secret}'.encode(), {"Content-Type": "application/json"})
     server.request("POST", f"/translate?q={secret}&source=en&target=de")
     server.process.terminate()
@@ -168,10 +171,8 @@ def test_no_text_is_logged(serve: Serve) -> None:
     assert secret.lower() not in (rest + server.messages.read_text()).lower()
 
 
-def test_keys_are_asked_for(serve: Serve, tmp_path: object) -> None:
-    from pathlib import Path
-
-    keys = Path(str(tmp_path)) / "keys"
+def test_keys_are_asked_for(serve: Serve, tmp_path: Path) -> None:
+    keys = tmp_path / "keys"
     keys.write_text("# the key of a test\nsecret-key-1\n")
     server = serve("--api-keys", keys, "--require-api-key", "--requests-per-minute", "3")
     assert server.post("/translate", q="a dog", source="en", target="de").status == 403
@@ -187,14 +188,14 @@ def test_a_taken_port_is_an_error(server: RunningServer, pocketmt: Run) -> None:
     assert answer.stderr.decode().startswith(f"error: cannot listen at 127.0.0.1 port {server.place[1]}")
 
 
-def test_a_folder_without_models_is_an_error(pocketmt: Run, tmp_path: object) -> None:
+def test_a_folder_without_models_is_an_error(pocketmt: Run, tmp_path: Path) -> None:
     answer = pocketmt("serve", "--port", "0", str(tmp_path))
     assert answer.returncode == 1
     assert b"no model that can be served" in answer.stderr
 
 
 def test_the_python_client_of_libretranslate_works(server: RunningServer) -> None:
-    from libretranslatepy import LibreTranslateAPI
+    from libretranslatepy import LibreTranslateAPI  # type: ignore[import-untyped]
 
     client = LibreTranslateAPI(server.address)
     assert client.translate("Two dogs.", "en", "de") == "Zwei Hunde."
@@ -203,8 +204,6 @@ def test_the_python_client_of_libretranslate_works(server: RunningServer) -> Non
 
 
 def test_a_javascript_client_of_libretranslate_works(server: RunningServer) -> None:
-    from pathlib import Path
-
     package = Path("build/javascript-client/node_modules/translate")
     if not package.exists():
         pytest.skip("the npm package translate is missing: make javascript-client")

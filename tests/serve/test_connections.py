@@ -213,7 +213,7 @@ def test_a_client_that_does_not_read_is_cut_off() -> None:
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 12)
             connection.settimeout(10)
             connection.connect(server.place)
-            text = {"q": "\u4e00" * 90_000, "source": "de", "target": "de"}
+            text: dict[str, object] = {"q": "\u4e00" * 90_000, "source": "de", "target": "de"}
             with pytest.raises((BrokenPipeError, ConnectionResetError, TimeoutError, http.client.HTTPException)):
                 for _ in range(100):
                     connection.sendall(post_bytes(text))

@@ -29,7 +29,20 @@ def test_hostile_requests_are_refused_and_the_server_goes_on(serve: Serve) -> No
         statuses[status] = statuses.get(status, 0) + 1
     assert sum(statuses.values()) == REQUESTS
     assert b"500" not in statuses
-    assert set(statuses) <= {b"", b"100", b"200", b"204", b"400", b"403", b"404", b"405", b"413", b"429", b"431", b"503"}
+    assert set(statuses) <= {
+        b"",
+        b"100",
+        b"200",
+        b"204",
+        b"400",
+        b"403",
+        b"404",
+        b"405",
+        b"413",
+        b"429",
+        b"431",
+        b"503",
+    }
     assert statuses[b"400"] > REQUESTS / 10 and statuses[b"200"] > REQUESTS / 20
     assert server.translate(TEXTS)["translatedText"] == expected
     assert server.metric("pocketmt_queue_requests") == 0

@@ -89,7 +89,9 @@ def test_a_random_history_gives_each_sentence_once() -> None:
     assert (queue.cost, queue.requests) == (0, 0)
 
 
-def make_batcher(run: Translate, workers: int = 2, most_cost: int = 10**6, most_requests: int = 1000) -> Batcher[str, str]:
+def make_batcher(
+    run: Translate, workers: int = 2, most_cost: int = 10**6, most_requests: int = 1000
+) -> Batcher[str, str]:
     return Batcher(run, workers=workers, most_cost=most_cost, most_requests=most_requests, observer=Metrics())
 
 

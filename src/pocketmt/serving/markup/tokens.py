@@ -134,7 +134,7 @@ def _raw_text_end(document: str, start: int, name: str) -> int:
 
 
 def _script_end(document: str, position: int) -> int:
-    """Return where the end tag of a script begins: not in a script tag in a comment of the script, if that is closed."""
+    """Return where the end tag of a script begins; that of a script tag in a comment of the script does not count."""
     in_comment = in_script = False
     while (found := _SCRIPT_MARK.search(document, position)) is not None:
         mark = found[0].lower()
