@@ -179,7 +179,23 @@ def test_keys_are_asked_for(serve: Serve, tmp_path: Path) -> None:
     assert server.post("/translate", q="a dog", source="en", target="de", api_key="secret-key-2").status == 403
     statuses = [server.post("/detect", q="a dog", api_key="secret-key-1") for _ in range(5)]
     assert [answer.status for answer in statuses] == [200, 200, 200, 429, 429]
+    assert server.post("/health").status == 405
     assert 1 <= int(statuses[-1].headers["retry-after"]) <= 60
+
+
+def test_a_client_cannot_name_another_address(serve: Serve) -> None:
+    server = serve("--requests-per-minute", "2")
+    statuses = [
+        server.request("POST", "/detect", b'{"q": "a"}', {"X-Forwarded-For": f"10.0.0.{number}"}).status
+        for number in range(4)
+    ]
+    assert statuses == [200, 200, 429, 429]
+    trusting = serve("--requests-per-minute", "2", "--trusted-proxy", "127.0.0.1")
+    statuses = [
+        trusting.request("POST", "/detect", b'{"q": "a"}', {"X-Forwarded-For": f"10.0.0.{number}"}).status
+        for number in range(4)
+    ]
+    assert statuses == [200] * 4
 
 
 def test_a_taken_port_is_an_error(server: RunningServer, pocketmt: Run) -> None:

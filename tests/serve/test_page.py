@@ -52,7 +52,7 @@ def wait_for_translation(page: "Page", text: str) -> None:
 def test_a_text_is_translated_while_it_is_typed(page: "Page") -> None:
     held: list[Route] = []
     cancelled: list[str] = []
-    page.route("**/translate", held.append)
+    page.route("**/translate", lambda route: held.append(route))
     page.on("requestfailed", lambda request: cancelled.append(request.url))
     for typed, requests in (("Two dogs.", 1), (" A man rides a bike.", 2)):
         page.locator("#text").press_sequentially(typed, delay=10)

@@ -180,6 +180,17 @@ def test_a_client_that_leaves_stops_its_batch() -> None:
     asyncio.run(work())
 
 
+def test_requests_of_a_batch_that_the_engine_ends_are_told() -> None:
+    async def run(kind: str, sentences: list[str]) -> list[str]:
+        raise asyncio.CancelledError
+
+    async def work() -> None:
+        with pytest.raises(RequestError, match="interrupted"):
+            await make_batcher(run).translate("k", "a", ["one", "two"])
+
+    asyncio.run(work())
+
+
 def test_a_failed_batch_fails_its_requests_alone() -> None:
     async def run(kind: str, sentences: list[str]) -> list[str]:
         await asyncio.sleep(0)

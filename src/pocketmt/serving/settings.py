@@ -45,7 +45,7 @@ class ServerSettings:
     allowed_origin: str = "*"
     receive_seconds: float = 20.0
     send_seconds: float = 30.0
-    connections: int = 1_000
+    connections: int = 500
 
     @property
     def body_bytes(self) -> int:

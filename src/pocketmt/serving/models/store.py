@@ -103,6 +103,8 @@ class ModelStore:
         path = description.path
         if self._failed.get(path) == description.stamp:
             return
+        if self.most_memory and description.memory > self.most_memory:
+            self.report(f"{path}: needs about {description.memory / 1e6:.0f} MB, more than all models may have")
         if path not in self._loaded:
             await self._make_room(description.memory)
         self.memory += description.memory
@@ -127,7 +129,7 @@ class ModelStore:
         """Wait until there is memory for a model; the models that were used least recently leave, idle ones first."""
         while self.most_memory and self.memory + memory > self.most_memory:
             if not self._loaded and self.memory == 0:
-                return  # It is the only one; the operator was warned of a limit that is too low for it.
+                return  # It is the only one.
             if self._loaded:
                 await self._retire(min(self._loaded.values(), key=lambda model: (model.uses > 0, model.last_use)))
             else:

@@ -140,7 +140,8 @@ class Batcher(Generic[Kind, Result]):
         try:
             results = await self._run(batch.kind, sentences)
         except asyncio.CancelledError:
-            pass
+            # Usually nobody waits any more. Else the engine has ended it, and the others must hear of it.
+            self._fail(batch, RequestError(503, "the translation was interrupted: try again", 1))
         except Exception as error:
             self._fail(batch, error)
         else:
