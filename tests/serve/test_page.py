@@ -1,5 +1,6 @@
 """The page in Chromium: translation while one types, alternatives, alignment, keyboard, names and small screens."""
 
+import random
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from .conftest import RunningServer, Serve
+from .test_markup import FRAGMENTS, translate
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page, Route
@@ -52,7 +54,7 @@ def wait_for_translation(page: "Page", text: str) -> None:
 def test_a_text_is_translated_while_it_is_typed(page: "Page") -> None:
     held: list[Route] = []
     cancelled: list[str] = []
-    page.route("**/translate", lambda route: held.append(route))
+    page.route("**/translate", lambda route, _: held.append(route))
     page.on("requestfailed", lambda request: cancelled.append(request.url))
     for typed, requests in (("Two dogs.", 1), (" A man rides a bike.", 2)):
         page.locator("#text").press_sequentially(typed, delay=10)
@@ -170,6 +172,44 @@ def test_languages_are_swapped(browser: "Browser", serve: Serve, models: Path, t
     assert (page.input_value("#source"), page.input_value("#target")) == ("fr", "en")
     assert page.locator("#target option").all_text_contents() == ["German", "English"]
     page.close()
+
+
+# What a browser would run or load, and all elements, of documents.
+ACTIVE = """documents => documents.map(text => {
+  const parsed = new DOMParser().parseFromString(text, "text/html");
+  const all = [...parsed.querySelectorAll("*")];
+  const active = all.filter(each => ["SCRIPT", "IFRAME", "IMG", "STYLE"].includes(each.tagName));
+  const handlers = all.flatMap(each => [...each.attributes]).filter(each => each.name.startsWith("on"));
+  return [
+    active.map(each => each.outerHTML).concat(handlers.map(each => each.value)).sort(),
+    all.map(each => each.tagName).sort(),
+  ];
+})"""
+WELL_FORMED = [
+    "<p>one <b>two <i>three</i></b> four",
+    "<a href='#'>one</a> two, <img src=x> three",
+    "one <br> two",
+    "<hr>",
+]
+
+
+def test_a_browser_finds_nothing_else_to_run_in_translated_html(page: "Page") -> None:
+    generator = random.Random(6)
+    fragments = [*FRAGMENTS, "<p onclick='a()'>", "<img src=y onerror='a word'>", "<math>"]
+    documents = ["".join(generator.choices(fragments, k=generator.randint(1, 25))) for _ in range(1500)]
+    translated = [translate(document) for document in documents]
+    for document, before, after in zip(
+        documents, page.evaluate(ACTIVE, documents), page.evaluate(ACTIVE, translated), strict=True
+    ):
+        assert before[0] == after[0], document
+
+
+def test_a_browser_finds_the_same_elements_in_translated_html(page: "Page") -> None:
+    generator = random.Random(7)
+    documents = ["".join(generator.choices(WELL_FORMED, k=generator.randint(1, 6))) for _ in range(200)]
+    translated = [translate(document) for document in documents]
+    assert translated != documents
+    assert page.evaluate(ACTIVE, documents) == page.evaluate(ACTIVE, translated)
 
 
 def test_the_limit_is_said(page: "Page") -> None:
