@@ -72,7 +72,7 @@ class Faults:
                 return
             finally:
                 writer.close()
-        self.counts[f"{kind}: no answer"] += 1
+        self.counts[f"{kind}_no_answer"] += 1
 
     async def _proper(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, generator: random.Random
@@ -80,14 +80,14 @@ class Faults:
         texts = generator.sample(self._texts, generator.choice((1, 1, 1, 2, 10)))
         status, answer = await post(reader, writer, {"q": texts, "source": "en", "target": "de"})
         if status != 200:
-            self.counts[f"proper: {status}"] += 1
+            self.counts[f"proper_{status}"] += 1
             return
         fits = [
             model
             for model in range(len(MODELS))
             if answer["translatedText"] == [self._expected[text][model] for text in texts]
         ]
-        self.counts["proper: right" if fits else "proper: wrong"] += 1
+        self.counts["proper_right" if fits else "proper_wrong"] += 1
         self.models_seen.update(fits[:1] if len(fits) == 1 else [])
 
     async def _faulty(
@@ -106,7 +106,7 @@ class Faults:
         await writer.drain()
         if kind == "hostile":
             start = await _start_of_answer(reader)
-            self.counts[f"hostile: {start[9:12].decode('latin-1') or 'no answer'}"] += 1
+            self.counts[f"hostile_{start[9:12].decode('latin-1') or 'no_answer'}"] += 1
         else:
             await asyncio.sleep(generator.random() / 20)
             self.counts[kind] += 1
@@ -133,7 +133,7 @@ def main(arguments: Sequence[str]) -> int:
     write_record(record | {"provenance": origin}, options.output)
     print(json.dumps(record, indent=2))
     counts = faults.counts
-    return int(counts["proper: wrong"] + counts["proper: 500"] + counts["hostile: 500"] > 0 or not record["survived"])
+    return int(counts["proper_wrong"] + counts["proper_500"] + counts["hostile_500"] > 0 or not record["survived"])
 
 
 def _options(arguments: Sequence[str]) -> argparse.Namespace:

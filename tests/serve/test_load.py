@@ -34,5 +34,5 @@ def test_faults_leave_all_answers_right(tmp_path: Path) -> None:
     path = tmp_path / "faults.json"
     assert faults.main(["--requests", "500", "--output", str(path)]) == 0
     record = json.loads(path.read_text())
-    assert record["counts"]["proper: right"] == 200
+    assert record["counts"]["proper_right"] == 200
     assert record["waiting_requests_at_the_end"] == 0
