@@ -5,7 +5,7 @@ import os
 import shutil
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 
 import pytest
@@ -154,6 +154,63 @@ def test_a_model_is_loaded_once_for_many_requests(described: Callable[[str], Mod
 
         await asyncio.gather(*(use() for _ in range(50)))
         assert loads == ["a"]
+
+    asyncio.run(work())
+
+
+def test_a_client_that_leaves_does_not_stop_the_loading_for_others(
+    described: Callable[[str], ModelDescription],
+) -> None:
+    async def work() -> None:
+        loads: list[str] = []
+        store = store_of(loads, most_memory=0)
+
+        async def use() -> None:
+            async with store.use(described("a")):
+                pass
+
+        first, second = asyncio.create_task(use()), asyncio.create_task(use())
+        await asyncio.sleep(0.002)
+        first.cancel()
+        await second
+        assert loads == ["a"]
+        assert store.memory == 10
+
+    asyncio.run(work())
+
+
+def test_a_model_that_cannot_be_loaded_is_refused_each_time(described: Callable[[str], ModelDescription]) -> None:
+    async def work() -> None:
+        store = ModelStore(failing, 15, lambda message: None)
+
+        def failing_use() -> Coroutine[object, object, None]:
+            async def use() -> None:
+                async with store.use(described("a")):
+                    pass
+
+            return use()
+
+        results = await asyncio.gather(*(failing_use() for _ in range(5)), return_exceptions=True)
+        results += await asyncio.gather(*(failing_use() for _ in range(5)), return_exceptions=True)
+        assert [getattr(each, "status", None) for each in results] == [503] * 10
+        assert store.memory == 0
+
+    def failing(path: Path) -> Translator:
+        raise ModelFileError(f"{path}: broken")
+
+    asyncio.run(asyncio.wait_for(work(), 10))
+
+
+def test_many_requests_share_little_memory(described: Callable[[str], ModelDescription]) -> None:
+    async def work() -> None:
+        store = store_of([], most_memory=25)
+
+        async def use(number: int) -> None:
+            async with store.use(described("abcdefg"[number % 7])):
+                assert store.memory <= 25
+                await asyncio.sleep(0)
+
+        await asyncio.gather(*map(use, range(100)))
 
     asyncio.run(work())
 

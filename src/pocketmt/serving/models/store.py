@@ -51,7 +51,8 @@ class ModelStore:
     memory: int = field(init=False, default=0)
     _loaded: dict[Path, LoadedModel] = field(init=False, default_factory=dict)
     _failed: dict[Path, Stamp] = field(init=False, default_factory=dict)
-    _locks: dict[Path, asyncio.Lock] = field(init=False, default_factory=dict)
+    _loading: "dict[Path, asyncio.Task[None]]" = field(init=False, default_factory=dict)
+    _waiters: "dict[Path, list[asyncio.Future[LoadedModel]]]" = field(init=False, default_factory=dict)
     _released: asyncio.Condition = field(init=False, default_factory=asyncio.Condition)
     _threads: ThreadPoolExecutor = field(init=False)
     _count: int = field(init=False, default=0)
@@ -68,35 +69,67 @@ class ModelStore:
     async def use(self, description: ModelDescription) -> AsyncIterator[Translator]:
         """Provide the translator of a model, and keep it in memory meanwhile; raises RequestError (503)."""
         model = await self._find(description)
-        model.uses += 1
-        self._count += 1
-        model.last_use = self._count
         try:
             yield model.translator
         finally:
-            model.uses -= 1
-            if model.retired and model.uses == 0:
-                await self._give_back(model.description.memory)
+            await self._release(model)
 
     async def replace(self, description: ModelDescription) -> None:
         """Load a model again whose file changed, if it is in memory; requests that use the old one go on with it."""
+        while description.path in self._loading:
+            await asyncio.wait((self._loading[description.path],))
         if description.path in self._loaded:
-            async with self._lock(description.path):
-                await self._load(description)
+            await self._begin_to_load(description)
 
     async def _find(self, description: ModelDescription) -> LoadedModel:
+        """Return a model with one use more."""
         path = description.path
         if path in self._loaded:  # A changed file is loaded in the background, by `replace`.
-            return self._loaded[path]
-        async with self._lock(path):
-            if path not in self._loaded:
-                await self._load(description)
-            if path in self._loaded:
-                return self._loaded[path]
-        raise RequestError(503, f"the model {path.name} cannot be loaded: tell the operator of this server", 5)
+            return self._used(self._loaded[path])
+        self._begin_to_load(description)
+        waiter: asyncio.Future[LoadedModel] = asyncio.get_running_loop().create_future()
+        self._waiters.setdefault(path, []).append(waiter)
+        try:
+            return await waiter
+        except asyncio.CancelledError:
+            if waiter.done() and not waiter.cancelled() and waiter.exception() is None:
+                await self._release(waiter.result())
+            raise
 
-    def _lock(self, path: Path) -> asyncio.Lock:
-        return self._locks.setdefault(path, asyncio.Lock())
+    def _used(self, model: LoadedModel) -> LoadedModel:
+        model.uses += 1
+        self._count += 1
+        model.last_use = self._count
+        return model
+
+    async def _release(self, model: LoadedModel) -> None:
+        model.uses -= 1
+        if model.retired and model.uses == 0:
+            await self._give_back(model.description.memory)
+
+    def _begin_to_load(self, description: ModelDescription) -> "asyncio.Task[None]":
+        """Return the task that loads a model, begun now or before; it does not end when a client leaves."""
+        path = description.path
+        if path not in self._loading:
+            self._loading[path] = asyncio.get_running_loop().create_task(self._load_for_waiters(description))
+        return self._loading[path]
+
+    async def _load_for_waiters(self, description: ModelDescription) -> None:
+        path = description.path
+        try:
+            await self._load(description)
+        finally:
+            del self._loading[path]
+            # At once, so that the model does not leave before it was used.
+            refusal = f"the model {path.name} cannot be loaded: tell the operator of this server"
+            for waiter in self._waiters.pop(path, ()):
+                if waiter.done():
+                    continue
+                if path in self._loaded:
+                    waiter.set_result(self._used(self._loaded[path]))
+                else:
+                    waiter.set_exception(RequestError(503, refusal, 5))
+        await self._give_back(0)  # What waits for memory may now have this model leave.
 
     async def _load(self, description: ModelDescription) -> None:
         """Load a model; if that fails, one that was loaded before stays."""
@@ -123,7 +156,6 @@ class ModelStore:
             await self._retire(self._loaded[path])
         self._loaded[path] = LoadedModel(description, translator)
         self.report(f"{path}: loaded")
-        await self._give_back(0)  # Who waits for memory may now have this model leave.
 
     async def _make_room(self, memory: int) -> None:
         """Wait until there is memory for a model; the models that were used least recently leave, idle ones first."""
