@@ -4,13 +4,18 @@
 #   echo "A man rides a bike." | docker run --rm -i pocketmt translate
 #   docker run --rm -i -v "$PWD:/models:ro" pocketmt translate --model /models/captions.pocketmt < text.en
 #
+# With --build-arg EXTRAS=[serve] it also serves; the host decides who reaches the port:
+#
+#   docker run --rm --read-only --tmpfs /tmp -p 127.0.0.1:5000:5000 -v "$PWD:/models:ro" pocketmt serve --host 0.0.0.0 /models
+#
 # No image has been built from this file yet.
 FROM python:3.12-slim-bookworm AS build
 # hadolint ignore=DL3008
 RUN apt-get update && apt-get install --yes --no-install-recommends g++ && rm -rf /var/lib/apt/lists/*
+ARG EXTRAS=
 WORKDIR /source
 COPY . .
-RUN python -m venv /opt/pocketmt && /opt/pocketmt/bin/pip install --no-cache-dir --quiet . \
+RUN python -m venv /opt/pocketmt && /opt/pocketmt/bin/pip install --no-cache-dir --quiet ".$EXTRAS" \
     && /opt/pocketmt/bin/pip uninstall --yes --quiet pip
 
 FROM python:3.12-slim-bookworm

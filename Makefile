@@ -8,6 +8,8 @@
 #   make benchmark   the measurements of benchmarks/: speed compared with CTranslate2, all schemes, threads, all kernels
 #   make wheel       builds the source distribution and the wheels into dist and checks them (ten minutes on two cores)
 #   make marian      installs Marian (pymarian) in a separate environment, 1.1 GB; `make benchmark` then compares with it, too
+#   make libretranslate  installs LibreTranslate in a separate environment, 1.6 GB, for benchmarks/serve
+#   make javascript-client  installs a client of LibreTranslate for Node, 20 kB; the test with it is skipped without
 #   make bergamot    installs bergamot's WebAssembly for Node, 5 MB; tests that compare with it are skipped without
 #   make format      formats Python and C++
 #   make lock        pins the newest versions of the development packages in requirements.lock
@@ -31,11 +33,13 @@ PACKAGES := $(VENV)/.packages
 ENGINE := $(VENV)/.engine
 MARIAN := build/marian
 BERGAMOT := build/bergamot
+LIBRETRANSLATE := build/libretranslate
+JAVASCRIPT_CLIENT := build/javascript-client
 LOCK := build/lock
 SANITIZED := build/sanitize
 comma := ,
 MODULES := build/modules
-MADE := $(SANITIZED) $(MODULES) $(MARIAN) $(BERGAMOT) $(LOCK) build/demo build/editable build/install.json build/aarch64 \
+MADE := $(SANITIZED) $(MODULES) $(MARIAN) $(BERGAMOT) $(LIBRETRANSLATE) $(JAVASCRIPT_CLIENT) $(LOCK) build/demo build/editable build/install.json build/aarch64 \
     build/docs build/tutorial build/packages dist
 NATIVE_SOURCES := $(shell find native -type f 2>/dev/null)
 PYTHON_SOURCES := $(sort $(shell find src -name '*.py'))
@@ -53,7 +57,7 @@ PIP := $(BIN)/python $(PIP_QUIETLY)
 STABLE_PYTHON ?= $(firstword $(foreach minor,12 13 14,$(shell python3.$(minor) -c 'import sys; print(sys.executable)' 2>/dev/null)))
 PACKAGING := build/packages/environment
 
-.PHONY: help demo docs test wheel check sanitize benchmark marian bergamot format lock clean engine always
+.PHONY: help demo docs test wheel check sanitize benchmark marian bergamot libretranslate javascript-client format lock clean engine always
 
 help:
 	@sed -n 's/^#   make/make/p' Makefile
@@ -67,7 +71,7 @@ docs: $(ENGINE)
 	@echo "build/docs/index.html; with search: python3 -m http.server --directory build/docs"
 
 # The tests of a file run in one process, because they share slow fixtures.
-test: check $(if $(and $(shell command -v npm),$(shell command -v node)),$(BERGAMOT)/.packages)
+test: check $(if $(and $(shell command -v npm),$(shell command -v node)),$(BERGAMOT)/.packages $(JAVASCRIPT_CLIENT)/.packages)
 	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile
 	$(BIN)/python tools/check_install.py --output build/install.json
 
@@ -112,6 +116,8 @@ benchmark: $(ENGINE)
 	$(BIN)/python -m benchmarks.student_shapes
 	$(BIN)/python -m benchmarks.threads
 	$(BIN)/python -m benchmarks.first_word
+	$(BIN)/python -m benchmarks.serve.load $(if $(wildcard $(LIBRETRANSLATE)/.packages),,--without-libretranslate)
+	$(BIN)/python -m benchmarks.serve.faults
 	$(BIN)/pocketmt benchmark captions-en-de $(POCKETMT_DATA)/multi30k/test_2016_flickr.en --beam-size 1 --mode throughput \
 	    --lines 1000000 --repeats 1 --workers 2 --json > build/million-lines.json
 	mv build/million-lines.json benchmarks/records/million-lines.json
@@ -154,6 +160,23 @@ $(BERGAMOT)/.packages: benchmarks/four_engines/package.json benchmarks/four_engi
 	mkdir -p $(BERGAMOT)
 	cp $^ $(BERGAMOT)
 	npm ci --prefix $(BERGAMOT) --no-audit --no-fund --ignore-scripts
+	touch $@
+
+javascript-client: $(JAVASCRIPT_CLIENT)/.packages
+
+$(JAVASCRIPT_CLIENT)/.packages: tests/serve/javascript/package.json tests/serve/javascript/package-lock.json
+	mkdir -p $(JAVASCRIPT_CLIENT)
+	cp $^ $(JAVASCRIPT_CLIENT)
+	npm ci --prefix $(JAVASCRIPT_CLIENT) --no-audit --no-fund --ignore-scripts
+	touch $@
+
+libretranslate: $(LIBRETRANSLATE)/.packages
+
+# Its licence is the AGPL: it runs as a separate program that benchmarks compare with, and nothing of it is used.
+$(LIBRETRANSLATE)/.packages: benchmarks/libretranslate-requirements.lock | prerequisites
+	$(PYTHON) -m venv $(LIBRETRANSLATE)
+	$(LIBRETRANSLATE)/bin/python $(PIP_QUIETLY) install --no-deps --retries 1 --extra-index-url $(TORCH_INDEX) "$$(grep '^torch==' $<)"
+	$(LIBRETRANSLATE)/bin/python $(PIP_QUIETLY) install --no-deps -r $<
 	touch $@
 
 marian: $(MARIAN)/.packages

@@ -62,6 +62,8 @@ def refusal(program: str, arguments: list[str], capsys: pytest.CaptureFixture[st
         ("benchmarks.sentence_splitting.joined", [], NO_CORPUS),
         ("benchmarks.sentence_splitting.checks", [], "there is no such corpus: set POCKETMT_DATA"),
         ("benchmarks.sentence_splitting.__main__", [], "there is no such corpus: set POCKETMT_DATA"),
+        ("benchmarks.serve.load", ["--without-libretranslate"], NO_CORPUS),
+        ("benchmarks.serve.faults", ["--requests", "1"], NO_CORPUS),
         ("benchmarks.tutorial.__main__", ["--folder", "no-folder"], NO_CORPUS),
         ("benchmarks.versions", ["no-program", "no-text"], "no-program"),
         ("benchmarks.schemes.__main__", ["--only", "no-form"], "there is no form 'no-form'"),

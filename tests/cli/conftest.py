@@ -62,7 +62,9 @@ def another_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def write_random_model(path: Path, scheme: str, seed: int, target_language: str = "de") -> None:
+def write_random_model(
+    path: Path, scheme: str, seed: int, target_language: str = "de", source_language: str = "en"
+) -> None:
     vocabulary = train_vocabulary(SOURCES * 20, 60)
     architecture = TransformerArchitecture(
         encoder_layers=1,
@@ -84,7 +86,7 @@ def write_random_model(path: Path, scheme: str, seed: int, target_language: str 
             architecture,
             vocabulary.model,
             scheme,
-            ModelMetadata(source_language="en", target_language=target_language),
+            ModelMetadata(source_language=source_language, target_language=target_language),
         ),
     )
 

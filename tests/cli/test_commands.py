@@ -23,6 +23,7 @@ COMMANDS = [
     "pack",
     "pipeline",
     "sensitivity",
+    "serve",
     "shortlist",
     "train",
     "translate",

@@ -20,6 +20,7 @@ from pocketmt.cli.inspect import inspect
 from pocketmt.cli.pack import pack
 from pocketmt.cli.pipeline import pipeline
 from pocketmt.cli.sensitivity import sensitivity
+from pocketmt.cli.serve import serve
 from pocketmt.cli.shortlist import shortlist
 from pocketmt.cli.train import train
 from pocketmt.cli.translate import translate
@@ -28,6 +29,7 @@ from pocketmt.errors import PocketMTError
 FAILED = 1
 # Packages of the extra `clean`. Commands that need the extra `train` fail at the import of PyTorch, before NumPy's.
 CLEANING = ("numpy", "py3langid", "regex")
+SERVING = ("starlette", "uvicorn")  # Packages of the extra `serve`.
 INTERRUPTED = 128 + signal.SIGINT  # The exit status that shells report for Ctrl-C.
 
 
@@ -44,6 +46,7 @@ def pocketmt_command() -> None:
 
 for _command in (
     translate,
+    serve,
     inspect,
     import_,
     export,
@@ -79,7 +82,7 @@ def run(arguments: list[str], command: click.Command = pocketmt_command, name: s
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] == "pocketmt":
             raise  # The installation is broken; no extra is missing.
-        extra = "clean" if error.name in CLEANING else "train"
+        extra = "serve" if error.name in SERVING else "clean" if error.name in CLEANING else "train"
         return _fail(f"this command needs the package {error.name}: pip install 'pocketmt[{extra}]'")
     except MemoryError:
         return _fail("out of memory: translate with fewer workers, or train with fewer tokens in a batch")

@@ -89,7 +89,7 @@ class LineDivider:
             if not found:
                 continue
             if span.start > end:
-                parts.append(_UNUSUAL.sub(" ", line[end : span.start]))
+                parts.append(plain_spaces(line[end : span.start]))
             parts += found
             if span.reason is None:
                 texts.append(text)
@@ -98,9 +98,14 @@ class LineDivider:
                 copied.append(span.reason)
             end = span.end
         if parts and end < len(line):
-            parts.append(_UNUSUAL.sub(" ", line[end:]))
+            parts.append(plain_spaces(line[end:]))
         prefix = languages.prefix(named) if texts else []
         return DividedLine(line, " ".join(texts), parts, copied, prefix, sentence_texts)
+
+
+def plain_spaces(text: str) -> str:
+    """Return the space between sentences with a space for each character that a program could take for a line's end."""
+    return _UNUSUAL.sub(" ", text)
 
 
 def _spaced(segments: Iterable[list[int]]) -> list[str | list[int]]:

@@ -32,6 +32,7 @@ _NAMES: Final = (
 )
 _CODES: Final = {entry.partition(" ")[2]: entry.partition(" ")[0] for entry in _NAMES.strip().split(", ")}
 _KNOWN: Final = frozenset(_CODES.values())
+_ENGLISH: Final = {code: name for name, code in _CODES.items()}
 # Codes of countries and old codes that are often taken for those of their languages.
 _MISTAKEN: Final = {"jp": "ja", "cn": "zh", "kr": "ko", "cz": "cs", "gr": "el", "ua": "uk", "dk": "da", "iw": "he"}
 _TAG: Final = re.compile(
@@ -55,3 +56,12 @@ def language_warning(code: str) -> str | None:
         return None
     hint = f": do you mean {_MISTAKEN[primary]!r}?" if primary in _MISTAKEN else ""
     return f"no language has the code {code!r} (ISO 639){hint}"
+
+
+def language_name(code: str) -> str:
+    """Return the English name of a language, with script and region if its code has them; an unknown code stays."""
+    primary, *others = re.split("[-_]", code)
+    name = _ENGLISH.get(primary.lower())
+    if name is None:
+        return code
+    return f"{name.title()} ({'-'.join(others)})" if others else name.title()

@@ -1,0 +1,1 @@
+"""Measurements of `pocketmt serve`: load, faults, and LibreTranslate with the same weights."""

@@ -1,0 +1,112 @@
+"""pocketmt serve: translate for other programs and in a page."""
+
+from pathlib import Path
+
+import click
+
+from pocketmt.cli.options import DEFAULT_MODEL, FILE, FileSize, beam_size_option, workers_option
+
+DEFAULT_PORT = 5000
+
+
+@click.command(short_help="Translate over HTTP, with a page.")
+@click.argument("models", nargs=-1, type=FILE)
+@click.option(
+    "--host", default="127.0.0.1", show_default=True, help="Address to listen at; 0.0.0.0: all of this machine."
+)
+@click.option(
+    "--port",
+    "-p",
+    type=click.IntRange(0, 65535),
+    default=DEFAULT_PORT,
+    show_default=True,
+    help="Port to listen at; 0: a free one.",
+)
+@beam_size_option
+@workers_option
+@click.option(
+    "--model-memory", type=FileSize(), help="Unload models that were not used lately beyond this size (default: never)."
+)
+@click.option(
+    "--characters", type=click.IntRange(1), default=100_000, show_default=True, help="Most characters of a request."
+)
+@click.option("--texts", type=click.IntRange(1), default=1000, show_default=True, help="Most texts of a request.")
+@click.option(
+    "--requests-per-minute", type=click.IntRange(1), help="Most requests of a client in a minute (default: any number)."
+)
+@click.option(
+    "--deadline",
+    type=click.IntRange(1),
+    default=60,
+    show_default=True,
+    metavar="SECONDS",
+    help="Refuse a request that is not done within this time.",
+)
+@click.option("--api-keys", type=FILE, help="File with the API key of a client in each line.")
+@click.option("--require-api-key", is_flag=True, help="Refuse clients without an API key.")
+@click.option(
+    "--allow-origin",
+    default="*",
+    show_default=True,
+    help="Origin whose web pages may use the API; an empty one: only the server's page.",
+)
+@click.option(
+    "--trusted-proxy",
+    "trusted_proxies",
+    multiple=True,
+    metavar="ADDRESS",
+    help="Proxy whose X-Forwarded-For names the client; may be repeated.",
+)
+def serve(
+    models: tuple[Path, ...],
+    host: str,
+    port: int,
+    beam_size: int,
+    workers: int,
+    model_memory: int | None,
+    characters: int,
+    texts: int,
+    requests_per_minute: int | None,
+    deadline: int,
+    api_keys: Path | None,
+    require_api_key: bool,
+    allow_origin: str,
+    trusted_proxies: tuple[str, ...],
+) -> None:
+    """Serve translations with MODELS: model files, folders of these, and names of bundled models.
+
+    The API is that of LibreTranslate; the page is at the address that is printed. Models are found by the languages in
+    their files, also two for a translation through a third language. They are loaded when they are needed, and again
+    when their files change. No text is logged.
+
+    \b
+    Examples:
+      pocketmt serve
+      pocketmt serve models --workers 4 --model-memory 2GB
+      pocketmt serve en-de.pocketmt de-fr.pocketmt --port 8080
+      pocketmt serve --host 0.0.0.0 --api-keys keys.txt --require-api-key
+    """
+    from pocketmt.engine.bundled import resolve_model
+    from pocketmt.errors import ConfigurationError
+    from pocketmt.serving.clients import read_keys
+    from pocketmt.serving.server import address_of, open_socket, run_server
+    from pocketmt.serving.settings import ServerSettings
+
+    if require_api_key and api_keys is None:
+        raise ConfigurationError("--require-api-key without --api-keys would refuse all clients: give a file of keys")
+    settings = ServerSettings(
+        workers=workers,
+        beam_size=beam_size,
+        characters=characters,
+        texts=texts,
+        requests_per_minute=requests_per_minute or 0,
+        deadline=deadline,
+        model_memory=model_memory or 0,
+        api_keys=frozenset() if api_keys is None else read_keys(api_keys),
+        keys_required=require_api_key,
+        allowed_origin=allow_origin,
+    )
+    places = [resolve_model(model) for model in models or (DEFAULT_MODEL,)]
+    with open_socket(host, port) as listener:
+        click.echo(f"PocketMT listens at {address_of(listener)} (Ctrl-C ends it)")
+        run_server(listener, places, settings, lambda message: click.echo(message, err=True), trusted_proxies)

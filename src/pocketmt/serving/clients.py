@@ -1,0 +1,98 @@
+"""Clients: their API keys, addresses and rates of requests."""
+
+import hashlib
+import ipaddress
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from pocketmt.errors import ConfigurationError
+from pocketmt.serving.errors import RequestError
+from pocketmt.serving.settings import ServerSettings
+
+MOST_CLIENTS: Final = 10_000  # whose rates are remembered
+SHORTEST_KEY: Final = 8  # characters
+_BITS_OF_NETWORK: Final = 64  # of an IPv6 address; the rest is free to choose for one client
+
+
+def key_digest(key: str) -> str:
+    """Return the digest by which a key is found, so that the time of the search tells nothing of other keys."""
+    return hashlib.sha256(key.encode("utf-8", "replace")).hexdigest()
+
+
+def read_keys(path: Path) -> frozenset[str]:
+    """Read a file with one key in each line, and return their digests; lines that begin with # are left out.
+
+    Raises ConfigurationError if it cannot be read, or a key is short.
+    """
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigurationError(f"{path}: cannot be read ({error})") from error
+    keys = [line.strip() for line in lines if line.strip() and not line.startswith("#")]
+    for number, line in enumerate(lines, 1):
+        if line.strip() in keys and len(line.strip()) < SHORTEST_KEY:
+            raise ConfigurationError(f"{path}, line {number}: a key has at least {SHORTEST_KEY} characters")
+    return frozenset(map(key_digest, keys))
+
+
+def network_of(address: str) -> str:
+    """Return what stands for the client at an address: the address, or the network of one of IPv6."""
+    try:
+        parsed = ipaddress.ip_address(address)
+    except ValueError:
+        return address
+    if parsed.version == 6:
+        if parsed.ipv4_mapped is not None:
+            return str(parsed.ipv4_mapped)
+        return str(ipaddress.ip_network((int(parsed), _BITS_OF_NETWORK), strict=False))
+    return str(parsed)
+
+
+@dataclass(slots=True)
+class _Allowance:
+    requests: float
+    time: float
+
+
+class Clients:
+    """Says who asks, and refuses who may not."""
+
+    def __init__(self, settings: ServerSettings) -> None:
+        self._settings = settings
+        self._allowances: dict[str, _Allowance] = {}
+
+    def identify(self, address: str, key: str | None) -> str:
+        """Return the name of a client: its key or its network.
+
+        Raises RequestError (403) if the key is unknown, or missing although it is needed, and (429) if the client has
+        sent more requests than it may.
+        """
+        client = f"address {network_of(address)}"
+        if key:
+            digest = key_digest(key)
+            if self._settings.api_keys and digest not in self._settings.api_keys:
+                raise RequestError(403, "the api_key is unknown: ask the operator of this server for one")
+            if self._settings.api_keys:
+                client = f"key {digest}"
+        elif self._settings.keys_required:
+            raise RequestError(403, "an api_key is needed: ask the operator of this server for one")
+        self._charge(client)
+        return client
+
+    def _charge(self, client: str) -> None:
+        rate = self._settings.requests_per_minute
+        if not rate:
+            return
+        now = time.monotonic()
+        allowance = self._allowances.pop(client, None) or _Allowance(rate, now)
+        allowance.requests = min(rate, allowance.requests + (now - allowance.time) * rate / 60) - 1
+        allowance.time = now
+        if len(self._allowances) >= MOST_CLIENTS:
+            del self._allowances[next(iter(self._allowances))]
+        self._allowances[client] = allowance
+        if allowance.requests < 0:
+            allowance.requests += 1
+            wait = max(1, round((1 - allowance.requests) * 60 / rate))
+            raise RequestError(429, f"more than {rate} requests in a minute: send fewer", wait)

@@ -1,0 +1,110 @@
+"""Fields of a request: JSON, or a form of either kind, and their types."""
+
+import json
+from collections.abc import Mapping
+from email.parser import BytesParser
+from email.policy import HTTP
+from typing import Final
+from urllib.parse import parse_qsl
+
+from pocketmt.engine.segmentation import replace_surrogates
+from pocketmt.serving.errors import RequestError
+
+MOST_FIELDS: Final = 100  # of a form
+_SHOWN: Final = 40  # characters of a wrong value
+
+
+def read_fields(content_type: str, body: bytes, query: str) -> dict[str, object]:
+    """Return the fields of a request, those of its body and of its address.
+
+    Raises RequestError (400) if the body is not what its type says.
+    """
+    fields: dict[str, object] = _form(query.encode())
+    kind = content_type.partition(";")[0].strip().lower()
+    if kind == "application/x-www-form-urlencoded":
+        return fields | _form(body)
+    if kind == "multipart/form-data":
+        return fields | _multipart(content_type, body)
+    if kind and kind != "application/json" and not kind.endswith("+json"):
+        raise RequestError(400, f"the type of the body is {kind[:_SHOWN]}: send JSON or a form")
+    if not body.strip():
+        return fields
+    try:
+        value = json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise RequestError(400, 'the body is not JSON: send an object such as {"q": "text"}') from error
+    if not isinstance(value, dict):
+        raise RequestError(400, 'the body is not a JSON object: send one such as {"q": "text"}')
+    return fields | value
+
+
+def _form(body: bytes) -> dict[str, object]:
+    try:
+        pairs = parse_qsl(
+            body.decode("utf-8", "replace"), keep_blank_values=True, errors="replace", max_num_fields=MOST_FIELDS
+        )
+    except ValueError as error:
+        raise RequestError(400, f"the form has more than {MOST_FIELDS} fields") from error
+    return dict(reversed(pairs))  # Of fields of the same name, the first counts.
+
+
+def _multipart(content_type: str, body: bytes) -> dict[str, object]:
+    head = b"Content-Type: " + content_type.encode("latin-1", "replace").replace(b"\r", b"").replace(b"\n", b"")
+    message = BytesParser(policy=HTTP).parsebytes(head + b"\r\n\r\n" + body)
+    parts = message.get_payload() if message.is_multipart() else []
+    if not isinstance(parts, list) or not parts or len(parts) > MOST_FIELDS:
+        raise RequestError(400, "the body is not a form of type multipart/form-data")
+    fields: dict[str, object] = {}
+    for part in parts:
+        if isinstance(part, str):
+            continue
+        name = part.get_param("name", header="content-disposition")
+        content = part.get_payload(decode=True)
+        if isinstance(name, str) and isinstance(content, bytes):
+            fields.setdefault(name, content.decode("utf-8", "replace"))
+    return fields
+
+
+def texts_field(fields: Mapping[str, object], most: int) -> tuple[list[str], bool]:
+    """Return the texts of the field q, and whether it is a list; raises RequestError (400)."""
+    value = fields.get("q")
+    if value is None:
+        raise RequestError(400, "q is missing: give the text")
+    listed = isinstance(value, list)
+    values = value if isinstance(value, list) else [value]
+    if len(values) > most:
+        raise RequestError(400, f"q has {len(values):,} texts, the limit is {most:,}: send fewer at once")
+    texts = [replace_surrogates(text) for text in values if isinstance(text, str)]
+    if len(texts) < len(values):
+        raise RequestError(400, "q must be a string or a list of strings")
+    return texts, listed
+
+
+def text_field(fields: Mapping[str, object], name: str, default: str | None = None) -> str:
+    """Return a field with a text; raises RequestError (400) if it is missing without a default, or no text."""
+    value = fields.get(name, default)
+    if value is None:
+        raise RequestError(400, f"{name} is missing")
+    if not isinstance(value, str):
+        raise RequestError(400, f"{name} must be a string")
+    return value
+
+
+def number_field(fields: Mapping[str, object], name: str, most: int) -> int:
+    """Return a field with a whole number from 0 to `most`, 0 if it is missing; raises RequestError (400)."""
+    value = fields.get(name, 0)
+    if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) <= len(str(most)):
+        value = int(value)
+    if type(value) is not int or not 0 <= value <= most:
+        raise RequestError(400, f"{name} must be a whole number from 0 to {most}")
+    return value
+
+
+def flag_field(fields: Mapping[str, object], name: str) -> bool:
+    """Return a field with a truth value, False if it is missing; raises RequestError (400)."""
+    value = fields.get(name, False)
+    if value in ("true", "false", "1", "0"):
+        value = value in ("true", "1")
+    if not isinstance(value, bool):
+        raise RequestError(400, f"{name} must be true or false")
+    return value

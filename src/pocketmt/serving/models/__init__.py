@@ -1,0 +1,1 @@
+"""Models of a server: their files, the translations that they offer together, and which are in memory."""

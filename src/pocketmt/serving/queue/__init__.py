@@ -1,0 +1,1 @@
+"""The queue in which sentences of several clients wait, and their translation in common batches."""

@@ -1,0 +1,82 @@
+"""The server: a socket, the application and uvicorn."""
+
+import logging
+import socket
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Final
+
+import uvicorn
+
+from pocketmt.errors import ConfigurationError, ModelFileError
+from pocketmt.serving.application import make_application
+from pocketmt.serving.connection import MOST_HEAD_BYTES, connection_class
+from pocketmt.serving.models.catalogue import Catalogue
+from pocketmt.serving.settings import ServerSettings
+
+SECONDS_TO_FINISH: Final = 10  # for requests that are under way when the server is told to end
+_WAITING_CONNECTIONS: Final = 512
+
+
+def open_socket(host: str, port: int) -> socket.socket:
+    """Return a socket that listens; port 0: a free one.
+
+    Raises ConfigurationError if the address cannot be used.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        listener = socket.create_server((host, port), family=family, backlog=_WAITING_CONNECTIONS)
+    except OSError as error:
+        reason = error.strerror or error
+        raise ConfigurationError(
+            f"cannot listen at {host} port {port}: {reason}. Give another --port or --host"
+        ) from error
+    # Connections inherit it. Otherwise the body of an answer would wait 40 ms for the client to confirm the head.
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listener
+
+
+def address_of(listener: socket.socket) -> str:
+    """Return the address of a listening socket, as a browser takes it."""
+    host, port = listener.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def run_server(
+    listener: socket.socket,
+    places: Sequence[Path],
+    settings: ServerSettings,
+    report: Callable[[str], None],
+    trusted_proxies: Sequence[str] = (),
+) -> None:
+    """Serve until a signal ends the process; requests under way are finished first.
+
+    Args:
+        listener: listening socket.
+        places: model files and folders of model files.
+        settings: of the server.
+        report: is told what the operator should know; never a text.
+        trusted_proxies: addresses whose header X-Forwarded-For is believed.
+
+    Raises ModelFileError if there is no model.
+    """
+    catalogue = Catalogue(places, report)
+    if not catalogue.models:
+        raise ModelFileError(f"no model that can be served in {', '.join(map(str, places))}: give *.pocketmt files")
+    # Its messages could be caused by any client, again and again.
+    logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
+    config = uvicorn.Config(
+        make_application(catalogue, settings, report),
+        http=connection_class(settings.receive_seconds, settings.send_seconds),
+        ws="none",
+        lifespan="on",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=bool(trusted_proxies),
+        forwarded_allow_ips=list(trusted_proxies),
+        limit_concurrency=settings.connections,
+        timeout_graceful_shutdown=SECONDS_TO_FINISH,
+        h11_max_incomplete_event_size=MOST_HEAD_BYTES,
+    )
+    uvicorn.Server(config).run(sockets=[listener])

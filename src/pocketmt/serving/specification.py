@@ -1,0 +1,89 @@
+"""The description of the API in OpenAPI 3.0, which `/spec` answers."""
+
+from collections.abc import Mapping
+from typing import Final
+
+import pocketmt
+
+_LIST: Final[dict[str, object]] = {"type": "array", "items": {"type": "string"}}
+_TEXTS: Final[dict[str, object]] = {"oneOf": [{"type": "string"}, _LIST]}
+_DETECTED: Final[dict[str, object]] = {
+    "type": "object",
+    "properties": {"confidence": {"type": "number", "minimum": 0, "maximum": 100}, "language": {"type": "string"}},
+}
+_TRANSLATE: Final[dict[str, object]] = {
+    "q": _TEXTS,
+    "source": {"type": "string", "description": 'code of a language, or "auto"', "example": "en"},
+    "target": {"type": "string", "example": "de"},
+    "format": {"type": "string", "enum": ["text", "html"], "default": "text"},
+    "alternatives": {"type": "integer", "minimum": 0, "default": 0},
+    "alignment": {
+        "type": "boolean",
+        "default": False,
+        "description": "whether to answer which words belong together (an addition to the API of LibreTranslate)",
+    },
+    "api_key": {"type": "string"},
+}
+_TRANSLATED: Final[dict[str, object]] = {
+    "translatedText": _TEXTS,
+    "detectedLanguage": {"oneOf": [_DETECTED, {"type": "array", "items": _DETECTED}]},
+    "alternatives": {"type": "array", "items": _TEXTS},
+    "alignment": {"type": "array", "items": {"type": "array"}},
+}
+_ERROR: Final = {"type": "object", "properties": {"error": {"type": "string"}}}
+
+
+def specification() -> dict[str, object]:
+    """Return the description as JSON values."""
+    detect: dict[str, object] = {"q": {"type": "string"}, "api_key": {"type": "string"}}
+    languages = {
+        "type": "array",
+        "items": _object({"code": {"type": "string"}, "name": {"type": "string"}, "targets": _LIST}),
+    }
+    return {
+        "openapi": "3.0.3",
+        "info": {"title": "PocketMT", "version": pocketmt.__version__, "license": {"name": "Apache-2.0"}},
+        "paths": {
+            "/translate": {
+                "post": _operation("Translate texts", _object(_TRANSLATED), _TRANSLATE, ["q", "source", "target"])
+            },
+            "/detect": {"post": _operation("Detect a language", {"type": "array", "items": _DETECTED}, detect, ["q"])},
+            "/languages": {"get": _operation("List the languages", languages)},
+            "/health": {"get": _operation("Whether the server works", _object({"status": {"type": "string"}}))},
+            "/frontend/settings": {"get": _operation("Limits and what is offered", {"type": "object"})},
+            "/metrics": {"get": _operation("Counters for Prometheus", {"type": "string"}, answer_type="text/plain")},
+        },
+    }
+
+
+def _object(properties: Mapping[str, object]) -> dict[str, object]:
+    return {"type": "object", "properties": properties}
+
+
+def _operation(
+    summary: str,
+    answer: Mapping[str, object],
+    fields: Mapping[str, object] | None = None,
+    required: list[str] | None = None,
+    answer_type: str = "application/json",
+) -> dict[str, object]:
+    operation: dict[str, object] = {
+        "summary": summary,
+        "responses": {
+            "200": {"description": "done", "content": {answer_type: {"schema": answer}}},
+            **{
+                status: {"description": text, "content": {"application/json": {"schema": _ERROR}}}
+                for status, text in (
+                    ("400", "a field is wrong, or too long"),
+                    ("403", "the api_key is missing or unknown"),
+                    ("429", "too many requests: try again after the seconds of Retry-After"),
+                    ("500", "the server failed"),
+                )
+            },
+        },
+    }
+    if fields is not None:
+        schema = _object(fields) | {"required": required}
+        types = ("application/json", "application/x-www-form-urlencoded", "multipart/form-data")
+        operation["requestBody"] = {"required": True, "content": {name: {"schema": schema} for name in types}}
+    return operation

@@ -1,0 +1,67 @@
+"""Division of lines into sentences, and lines from translated sentences, as the engine makes them."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from pocketmt.engine.line_parts import plain_spaces
+from pocketmt.sentences.boundaries import sentence_spans
+from pocketmt.serving.translation.links import Link
+
+LINE_BREAK = re.compile(r"(\r\n|[\r\n])")
+
+
+@dataclass(frozen=True, slots=True)
+class Translation:
+    """A translation of a sentence or line.
+
+    Attributes:
+        texts: the best, and then the alternatives that were asked for.
+        links: of the characters of the source and the best translation, in the order of the source's sentences.
+    """
+
+    texts: tuple[str, ...]
+    links: tuple[Link, ...] = ()
+
+
+@dataclass(slots=True)
+class DividedLine:
+    """A line, and where its sentences are."""
+
+    line: str
+    spans: list[tuple[int, int]] = field(default_factory=list)
+
+    @property
+    def sentences(self) -> list[str]:
+        """The texts of its sentences."""
+        return [self.line[start:end] for start, end in self.spans]
+
+    def join(self, translations: Sequence[Translation]) -> Translation:
+        """Return the translation of the line from those of its sentences; white space between these stays.
+
+        A sentence without translation becomes spaces; a line without any is empty.
+        """
+        count = max((len(each.texts) for each in translations), default=1)
+        if not any(text for each in translations for text in each.texts):
+            return Translation(("",) * count)
+        parts: list[list[str]] = [[] for _ in range(count)]
+        links: list[Link] = []
+        end = length = 0
+        for (start, stop), translation in zip(self.spans, translations, strict=True):
+            space = plain_spaces(self.line[end:start])
+            for place, part in enumerate(parts):
+                text = translation.texts[min(place, len(translation.texts) - 1)]
+                part.append(space + (text or " " * (stop - start)))
+            links += (link.moved(start, length + len(space)) for link in translation.links)
+            length += len(parts[0][-1])
+            end = stop
+        tail = plain_spaces(self.line[end:])
+        return Translation(tuple("".join(part) + tail for part in parts), tuple(links))
+
+
+def divide_line(line: str, language: str, *, split: bool) -> DividedLine:
+    """Return the sentences of a line in a language; the whole line, if it is not to be split."""
+    if split:
+        return DividedLine(line, sentence_spans(line, language))
+    start = len(line) - len(line.lstrip())
+    return DividedLine(line, [(start, len(line.rstrip()))] if line.strip() else [])

@@ -1,0 +1,85 @@
+"""Translation of a batch of sentences by the engine."""
+
+import asyncio
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Final
+
+from pocketmt.engine import DetailedHypothesis, TranslationFuture, Translator
+from pocketmt.serving.translation.division import Translation
+from pocketmt.serving.translation.links import word_links
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """How sentences are translated; those of the same kind may be in one batch.
+
+    Attributes:
+        translator: of the model; equal to itself alone, so that a replaced model is another one.
+        source, target: codes of the languages.
+        n_best: translations of each sentence.
+        aligned: whether links are needed.
+    """
+
+    translator: Translator
+    source: str
+    target: str
+    n_best: int = 1
+    aligned: bool = False
+
+
+class EngineBatches:
+    """Translates batches in threads.
+
+    Args:
+        beam_size: of the search; more if more translations of a sentence are asked for.
+        workers: most batches at once.
+    """
+
+    def __init__(self, beam_size: int, workers: int) -> None:
+        self._beam_size: Final = beam_size
+        self._threads = ThreadPoolExecutor(workers + 1, thread_name_prefix="pocketmt-serve")
+
+    async def translate(self, kind: Kind, sentences: list[str]) -> Sequence[Translation]:
+        """Return the translation of each sentence; stops soon when it is cancelled."""
+        loop = asyncio.get_running_loop()
+        if kind.n_best == 1 and not kind.aligned:
+            future = await loop.run_in_executor(self._threads, self._submit, kind, sentences)
+            return [Translation((text,)) for text in await asyncio.wrap_future(future)]
+        detailed = await loop.run_in_executor(self._threads, self._submit_detailed, kind, sentences)
+        results = await asyncio.wrap_future(detailed)
+        return await loop.run_in_executor(self._threads, _translations, sentences, results)
+
+    def _submit(self, kind: Kind, sentences: list[str]) -> TranslationFuture[list[str]]:
+        # Checks are off: their warnings would show texts.
+        return kind.translator.submit(
+            sentences,
+            beam_size=self._beam_size,
+            split=False,
+            check=False,
+            source_language=kind.source,
+            target_language=kind.target,
+        )
+
+    def _submit_detailed(self, kind: Kind, sentences: list[str]) -> TranslationFuture[list[list[DetailedHypothesis]]]:
+        return kind.translator.submit_detailed(
+            sentences,
+            n_best=kind.n_best,
+            alignment=kind.aligned,
+            beam_size=max(self._beam_size, kind.n_best),
+            split=False,
+            check=False,
+            source_language=kind.source,
+            target_language=kind.target,
+        )
+
+
+def _translations(sentences: Sequence[str], results: Sequence[Sequence[DetailedHypothesis]]) -> list[Translation]:
+    translations = []
+    for sentence, hypotheses in zip(sentences, results, strict=True):
+        best = hypotheses[0]
+        links = () if best.alignment is None else tuple(word_links(sentence, best.text, best.alignment))
+        others = (each.text for each in hypotheses[1:] if each.text)
+        translations.append(Translation((best.text, *others), links))
+    return translations

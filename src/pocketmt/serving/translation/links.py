@@ -1,0 +1,83 @@
+"""Links between the characters of a text and of its translation, from the alignment of pieces."""
+
+import re
+from collections.abc import Sequence
+from itertools import accumulate, pairwise
+from typing import NamedTuple
+
+from pocketmt.engine import Alignment
+
+_SPACE = "▁"
+_WORD = re.compile(r"\S+")
+
+
+class Link(NamedTuple):
+    """Characters of a source, from `source_start` to `source_end`, and those of the translation that belong to them."""
+
+    source_start: int
+    source_end: int
+    target_start: int
+    target_end: int
+
+    def moved(self, source: int, target: int) -> "Link":
+        """Return the link of texts with more characters before them."""
+        return Link(
+            self.source_start + source, self.source_end + source, self.target_start + target, self.target_end + target
+        )
+
+
+def word_links(source: str, target: str, alignment: Alignment) -> list[Link]:
+    """Return a link for each word of a translation; none if the words of a text are not those of its pieces.
+
+    A text without spaces between words is linked by its pieces.
+
+    Args:
+        source, target: the texts, as they are before and after the engine.
+        alignment: of the pieces of both.
+    """
+    if len(alignment.source_word_starts) > 1 or len(alignment.target_word_starts) > 1:
+        sources = _words(source, len(alignment.source_word_starts))
+        targets = _words(target, len(alignment.target_word_starts))
+        pairs = alignment.word_links()
+    else:
+        sources = _pieces(source, alignment.source_pieces)
+        targets = _pieces(target, alignment.target_pieces)
+        pairs = alignment.piece_links()
+    if not sources or not targets:
+        return []
+    return [Link(*sources[first], *targets[second]) for first, second in pairs]
+
+
+def compose_links(first: Sequence[Link], second: Sequence[Link]) -> list[Link]:
+    """Return the links from a source to a translation of its translation.
+
+    Args:
+        first: from the source to the text between.
+        second: from the text between to the translation.
+    """
+    composed = []
+    for link in second:
+        overlaps = [
+            (min(link.source_end, each.target_end) - max(link.source_start, each.target_start), each) for each in first
+        ]
+        overlap, best = max(overlaps, key=lambda pair: pair[0], default=(0, link))
+        if overlap > 0:
+            composed.append(Link(best.source_start, best.source_end, link.target_start, link.target_end))
+    return composed
+
+
+def _words(text: str, count: int) -> list[tuple[int, int]]:
+    """Return where the words of a text are, if it has this number of them; else nothing."""
+    words = [match.span() for match in _WORD.finditer(text)]
+    return words if len(words) == count else []
+
+
+def _pieces(text: str, pieces: Sequence[str]) -> list[tuple[int, int]]:
+    """Return where the pieces are in a text that they spell; nothing if they do not."""
+    surfaces = [piece.replace(_SPACE, " ") for piece in pieces]
+    joined = "".join(surfaces)
+    before = len(joined) - len(joined.lstrip())
+    if joined.strip() != text:
+        return []
+    places = (max(0, min(len(text), end - before)) for end in accumulate(map(len, surfaces), initial=0))
+    return list(pairwise(places))

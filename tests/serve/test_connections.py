@@ -1,0 +1,240 @@
+"""Connections: slow, broken and large requests, clients that leave, and the end of the server."""
+
+import http.client
+import json
+import random
+import socket
+import threading
+import time
+from collections.abc import Callable
+
+import pytest
+
+from pocketmt.serving.application import make_application
+from pocketmt.serving.connection import connection_class
+from pocketmt.serving.models.catalogue import Catalogue
+from pocketmt.serving.server import open_socket
+from pocketmt.serving.settings import ServerSettings
+
+from .conftest import TEXTS, RunningServer, Serve
+
+BOOK = " ".join(TEXTS * 400)[:99_000]
+
+
+def wait_until(condition: Callable[[], bool], seconds: float = 20) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def send(server: RunningServer, *parts: bytes, close: bool = False) -> bytes:
+    """Send bytes as they are, and return what comes back."""
+    with socket.create_connection(server.place, timeout=30) as connection:
+        for part in parts:
+            connection.sendall(part)
+        if close:
+            return b""
+        connection.settimeout(10)
+        answer = b""
+        try:
+            while part := connection.recv(1 << 16):
+                answer += part
+        except (TimeoutError, ConnectionResetError):
+            pass
+        return answer
+
+
+def post_bytes(fields: dict[str, object], extra: bytes = b"") -> bytes:
+    body = json.dumps(fields).encode()
+    head = b"POST /translate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+    return head + extra + b"Content-Length: %d\r\n\r\n" % len(body) + body
+
+
+def test_the_work_of_a_client_that_leaves_ends(serve: Serve) -> None:
+    server = serve()
+    server.translate("a dog")
+    connection = socket.create_connection(server.place)
+    connection.sendall(post_bytes({"q": BOOK, "source": "en", "target": "de"}))
+    wait_until(lambda: server.metric("pocketmt_queue_requests") == 1)
+    connection.close()
+    wait_until(lambda: server.metric("pocketmt_cancelled_total") == 1)
+    assert server.metric("pocketmt_queue_requests") == 0
+
+
+def test_a_word_does_not_wait_for_a_book(serve: Serve) -> None:
+    server = serve("--beam-size", "8")
+    server.translate("a dog")
+    done: list[str] = []
+
+    def ask(name: str, text: str) -> None:
+        server.translate(text)
+        done.append(name)
+
+    book = threading.Thread(target=ask, args=("book", BOOK))
+    book.start()
+    wait_until(lambda: server.metric("pocketmt_queue_requests") == 1)
+    ask("word", "Two dogs.")
+    book.join()
+    assert done == ["word", "book"]
+
+
+def test_requests_of_many_clients_are_answered_correctly(server: RunningServer) -> None:
+    expected = {text: server.translate(text)["translatedText"] for text in TEXTS}
+    before = server.metric("pocketmt_batch_seconds_count"), server.metric("pocketmt_batch_sentences_sum")
+    wrong: list[object] = []
+
+    def ask(seed: int) -> None:
+        generator = random.Random(seed)
+        for _ in range(20):
+            texts = generator.sample(TEXTS, generator.randint(1, 4))
+            found = server.translate(texts)["translatedText"]
+            if found != [expected[text] for text in texts]:
+                wrong.append((texts, found))
+
+    clients = [threading.Thread(target=ask, args=(seed,)) for seed in range(20)]
+    for client in clients:
+        client.start()
+    for client in clients:
+        client.join()
+    assert not wrong
+    batches = server.metric("pocketmt_batch_seconds_count") - before[0]
+    assert server.metric("pocketmt_batch_sentences_sum") - before[1] > 1.5 * batches
+
+
+def test_a_full_queue_refuses_with_a_time(serve: Serve) -> None:
+    server = serve("--beam-size", "16", "--deadline", "1")
+    server.translate("a dog")
+    answers = []
+
+    def ask() -> None:
+        answers.append(server.post("/translate", q=BOOK, source="en", target="de"))
+
+    clients = [threading.Thread(target=ask) for _ in range(8)]
+    for client in clients:
+        client.start()
+    for client in clients:
+        client.join()
+    refused = [answer for answer in answers if answer.status == 429]
+    assert refused
+    assert {answer.status for answer in answers} <= {200, 429}
+    assert all(1 <= int(answer.headers["retry-after"]) <= 60 for answer in refused)
+    assert server.translate("Two dogs.")["translatedText"] == "Zwei Hunde."
+
+
+@pytest.mark.parametrize(
+    ("request_bytes", "status"),
+    [
+        (b"nonsense\r\n\r\n", b"400"),
+        (b"GET / HTTP/1.1\r\n" + b"X: " + b"x" * 20_000 + b"\r\n\r\n", b"400"),
+        (b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n" + b"A: b\r\n" * 5000 + b"\r\n", b"431"),
+        (b"POST /translate HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 999999999\r\n\r\n", b"413"),
+        (b"POST /translate HTTP/1.1\r\nHost: x\r\nContent-Length: -5\r\n\r\n", b"400"),
+        (b"POST /translate HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nabcdef", b"400"),
+        (b"POST /translate HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", b"400"),
+        (b"DELETE /translate HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", b"405"),
+        (b"GET /../../etc/passwd HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", b"404"),
+        (b"GET /%2e%2e/page.js HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", b"404"),
+    ],
+)
+def test_a_wrong_request_is_refused(server: RunningServer, request_bytes: bytes, status: bytes) -> None:
+    assert send(server, request_bytes).startswith(b"HTTP/1.1 " + status)
+    assert server.get("/health").status == 200
+
+
+def test_a_body_without_length_is_bounded(server: RunningServer) -> None:
+    chunk = b"10000\r\n" + b"x" * 0x10000 + b"\r\n"
+    head = b"POST /translate HTTP/1.1\r\nHost: x\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n"
+    try:
+        answer = send(server, head, *[chunk] * 60)
+    except (BrokenPipeError, ConnectionResetError):
+        answer = b"HTTP/1.1 413"
+    assert answer.startswith(b"HTTP/1.1 413") or answer == b""
+    assert server.get("/health").status == 200
+
+
+class ShortServer:
+    """A server in this process whose times are short."""
+
+    def __init__(self) -> None:
+        import uvicorn
+
+        from pocketmt.engine.bundled import bundled_models
+
+        settings = ServerSettings(receive_seconds=0.5, send_seconds=0.5)
+        catalogue = Catalogue([bundled_models()["captions-en-de"]], lambda message: None)
+        self.socket = open_socket("127.0.0.1", 0)
+        self.place: tuple[str, int] = self.socket.getsockname()[:2]
+        config = uvicorn.Config(
+            make_application(catalogue, settings, lambda message: None),
+            http=connection_class(settings.receive_seconds, settings.send_seconds),
+            lifespan="on",
+            log_config=None,
+        )
+        self.server = uvicorn.Server(config)
+        self.thread = threading.Thread(target=self.server.run, kwargs={"sockets": [self.socket]})
+        self.thread.start()
+
+    def end(self) -> None:
+        self.server.should_exit = True
+        self.thread.join()
+        self.socket.close()
+
+
+@pytest.mark.parametrize("slow", ["nothing", "head", "body", "second request"])
+def test_slow_clients_are_cut_off(slow: str) -> None:
+    server = ShortServer()
+    try:
+        with socket.create_connection(server.place, timeout=10) as connection:
+            if slow == "second request":
+                connection.sendall(b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n")
+                assert connection.recv(1 << 16).startswith(b"HTTP/1.1 200")
+            if slow == "body":
+                connection.sendall(b"POST /translate HTTP/1.1\r\nHost: x\r\nContent-Length: 50\r\n\r\n")
+            start = time.monotonic()
+            with pytest.raises((BrokenPipeError, ConnectionResetError, EOFError)):
+                while time.monotonic() - start < 8:
+                    if slow != "nothing":
+                        connection.sendall(b"x")
+                    connection.settimeout(0.1)
+                    try:
+                        if not connection.recv(1 << 16):
+                            raise EOFError
+                    except TimeoutError:
+                        pass
+    finally:
+        server.end()
+
+
+def test_a_client_that_does_not_read_is_cut_off() -> None:
+    server = ShortServer()
+    try:
+        with socket.socket() as connection:
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 12)
+            connection.settimeout(10)
+            connection.connect(server.place)
+            text: dict[str, object] = {"q": "\u4e00" * 90_000, "source": "de", "target": "de"}
+            with pytest.raises((BrokenPipeError, ConnectionResetError, TimeoutError, http.client.HTTPException)):
+                for _ in range(100):
+                    connection.sendall(post_bytes(text))
+                raise http.client.HTTPException("the connection took a hundred answers")
+        with socket.create_connection(server.place, timeout=10) as other:
+            other.sendall(b"GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+            assert other.recv(100).startswith(b"HTTP/1.1 200")
+    finally:
+        server.end()
+
+
+def test_a_request_is_finished_when_the_server_ends(serve: Serve) -> None:
+    server = serve()
+    server.translate("a dog")
+    answers: list[object] = []
+    client = threading.Thread(target=lambda: answers.append(server.translate(BOOK[:20_000])))
+    client.start()
+    wait_until(lambda: server.metric("pocketmt_queue_requests") == 1)
+    server.process.terminate()
+    client.join()
+    assert len(answers) == 1
+    assert server.process.wait(30) == 143
+    with pytest.raises(ConnectionRefusedError):
+        server.get("/health")

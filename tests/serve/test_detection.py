@@ -1,0 +1,41 @@
+"""Detection of languages, and names of languages."""
+
+import pytest
+
+from pocketmt.serving.detection import LanguageDetector
+from pocketmt.text.languages import language_name
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("Ein Mann fährt mit dem Fahrrad.", "de"),
+        ("Two dogs play in the snow.", "en"),
+        ("Un homme fait du vélo dans la rue.", "fr"),
+        ("他在街上骑自行车。", "zh-Hans"),
+    ],
+)
+def test_the_language_of_a_sentence_is_found(text: str, language: str) -> None:
+    detector = LanguageDetector(["de", "en", "fr", "zh-Hans", "xx"])
+    found = detector.detect(text)
+    assert found[0].language == language
+    assert sum(each.confidence for each in found) <= 101
+
+
+def test_only_the_languages_of_models_are_found() -> None:
+    detector = LanguageDetector(["de", "fr"])
+    assert {each.language for each in detector.detect("Two dogs play in the snow.")} <= {"de", "fr"}
+    assert LanguageDetector(["xx"]).detect("Two dogs")[0].confidence == 0
+
+
+@pytest.mark.parametrize("text", ["", " ", "123", "!?", "😀"])
+def test_a_text_without_letters_has_no_language(text: str) -> None:
+    assert [each.confidence for each in LanguageDetector(["en", "de"]).detect(text)] == [0]
+
+
+@pytest.mark.parametrize(
+    ("code", "name"),
+    [("de", "German"), ("pt-BR", "Portuguese (BR)"), ("zh_Hans", "Chinese (Hans)"), ("xx", "xx"), ("", "")],
+)
+def test_languages_have_names(code: str, name: str) -> None:
+    assert language_name(code) == name

@@ -1,0 +1,163 @@
+"""HTML: its tags are kept, its text is escaped, and nothing but its text is changed."""
+
+import re
+from html.parser import HTMLParser
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pocketmt.serving.markup.placing import render_segment
+from pocketmt.serving.markup.segments import divide_document
+from pocketmt.serving.markup.tokens import tokenize
+from pocketmt.serving.translation.division import Translation
+from pocketmt.serving.translation.links import Link
+
+from .conftest import RunningServer
+
+FRAGMENTS = [
+    "<p>", "</p>", "<b>", "</b>", "<i class='x>y'>", "</i>", "<a href=\"?a=1&b=2\">", "</a>", "<br>",
+    "<img src=x alt='a b'>", "<script>if (a<b) alert('</b>')</script>", "<style>b > i {}</style>", "<!-- <b> -->",
+    "<!-->", "<!--", "-->", "<", ">", "&amp;", "&lt;script&gt;", "&#60;b&#62;", "&", "\"", "'", "</", "</ ",
+    "<?php x ?>", "<!doctype html>", "<b", "<b x='", "<span translate=no>", "</span>", "<code>x<y</code>",
+    "<svg><style><b></style></svg>", "word ", "two words. ", "Ein, ", "\n", "\x00", "é", "<textarea><b></textarea>",
+    "<SCRIPT>", "</SCRIPT >", "<plaintext>", "<title>a</title>", "<input>",
+]  # fmt: skip
+
+
+def reverse_words(text: str) -> Translation:
+    """A translation that reverses the order of the words, with its links."""
+    words = list(re.finditer(r"\S+", text))
+    links, parts, length = [], [], 0
+    for word in reversed(words):
+        links.append(Link(*word.span(), length, length + len(word[0])))
+        parts.append(word[0].upper())
+        length += len(word[0]) + 1
+    return Translation((" ".join(parts),), tuple(links))
+
+
+def translate(document: str) -> str:
+    segments = divide_document(document)
+    assert "".join(segment.markup for segment in segments) == document
+    return "".join(render_segment(segment, reverse_words(segment.text)) for segment in segments)
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("a <b>red</b> house", "HOUSE <b>RED</b> A"),
+        ("<p>one two</p><p>three</p>", "<p>TWO ONE</p><p>THREE</p>"),
+        ("<a href='x'><b>one</b> two</a> three", "THREE <a href='x'>TWO <b>ONE</b></a>"),
+        ("one <b>two</b>.", "<b>TWO</b>. ONE"),
+        ("one<br>two", "ONE<br>TWO"),
+        ("a &lt;b&gt; c", "C &lt;B&gt; A"),
+        ("one <img src=x> two", "<img src=x>TWO ONE"),
+        ("one <b></b>two", "<b></b>TWO ONE"),
+        ("<b>one two", "TWO<b> ONE"),
+        ("1 <b>2</b> 3", "1 <b>2</b> 3"),
+        ("see <code>x &lt; y</code> now", "<code>x &lt; y</code>NOW SEE"),
+        ("<pre>one  two</pre>", "<pre>one  two</pre>"),
+        ("<p translate='no'>one <p>two</p></p> three four", "<p translate='no'>one <p>two</p></p>FOUR THREE"),
+        ("one <!-- two --> three", "<!-- two -->THREE ONE"),
+    ],
+)
+def test_tags_go_with_their_words(source: str, expected: str) -> None:
+    translated = translate(source)
+    assert re.sub(r"\s", "", translated) == re.sub(r"\s", "", expected)
+    if source != "<b>one two":
+        assert translated.strip() == expected or "<code>" in source or "<img" in source or "<!--" in source
+
+
+@pytest.mark.parametrize(
+    "copied",
+    [
+        "<script>let text = 'a <b>word</b>';</script>",
+        "<script><!--<script>a word</script>--></script>",
+        "<style>p { content: 'a word' }</style>",
+        "<!-- a word -->",
+        "<!--> a word-->",
+        "<textarea>a <b>word</textarea>",
+        "<svg><text>a word</text></svg>",
+        "<a title='a > word' href=\"javascript:word()\">",
+        "<iframe srcdoc='<b>a word</b>'></iframe>",
+        "<noscript><b>a word</b></noscript>",
+        "<b a word",
+        "<plaintext>a word </plaintext>",
+    ],
+)
+def test_what_is_no_text_is_copied(copied: str) -> None:
+    translated = translate(f"<div>before</div>{copied}")
+    if copied == "<!--> a word-->":
+        assert translated == "<div>BEFORE</div>WORD--&gt; <!-->A"
+    else:
+        assert translated == f"<div>BEFORE</div>{copied}"
+
+
+class Tags(HTMLParser):
+    """Counts tags, as Python's parser sees them."""
+
+    def __init__(self, document: str) -> None:
+        super().__init__()
+        self.found: list[str] = []
+        self.open = 0
+        self.feed(document)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append(f"{tag} {attrs}")
+
+    def handle_endtag(self, tag: str) -> None:
+        self.found.append(f"/{tag}")
+
+
+@given(st.lists(st.sampled_from(FRAGMENTS), max_size=30).map("".join))
+def test_tokens_join_to_the_document_and_tags_are_kept(document: str) -> None:
+    assert "".join(token.text for token in tokenize(document)) == document
+    translated = translate(document)
+    before = sorted(token.text for token in tokenize(document) if token.name or token.copied)
+    after = sorted(token.text for token in tokenize(translated) if token.name or token.copied)
+    assert before == after
+
+
+@given(
+    st.lists(st.sampled_from([each for each in FRAGMENTS if each not in ("<b x='", "<b", "<!--", "<!-->")])).map(
+        "".join
+    )
+)
+def test_pythons_parser_sees_the_same_tags(document: str) -> None:
+    assert sorted(Tags(document).found) == sorted(Tags(translate(document)).found)
+
+
+@given(st.text("<b>/a \"'=!-&;x", max_size=60))
+def test_any_text_is_divided(document: str) -> None:
+    translate(document)
+
+
+def test_long_hostile_documents_take_linear_time() -> None:
+    for piece in ("<b>", "</b>", "<a b='", "<!--", "<script>", "&lt;", "<b><i></b>", "word <i>", "<code>", "</"):
+        translate(piece * 20_000)
+
+
+def test_elements_of_a_translation_without_words_are_kept() -> None:
+    (segment,) = divide_document("a <b>red <i>house</i></b>")
+    assert render_segment(segment, Translation(("",))) == "<b><i></i></b>"
+
+
+def test_the_server_keeps_text_and_html_apart(server: RunningServer) -> None:
+    text = "Two dogs & <b>a cat</b> &amp; a bird."
+    plain = server.translate(text)["translatedText"]
+    markup = server.translate(text, format="html")["translatedText"]
+    assert isinstance(plain, str) and isinstance(markup, str)
+    assert "&amp;" in markup and markup.count("<b>") == markup.count("</b>") == 1
+    assert "&lt;" not in plain
+    script = "<p>Two dogs.</p><script>alert('Two dogs.')</script><p onclick='Two()'>&lt;script&gt; dogs</p>"
+    translated = server.translate(script, format="html")["translatedText"]
+    assert isinstance(translated, str)
+    assert translated.startswith("<p>Zwei Hunde.</p><script>alert('Two dogs.')</script><p onclick='Two()'>")
+    assert translated.count("<script") == 1
+
+
+def test_inline_tags_follow_the_alignment(server: RunningServer) -> None:
+    text = 'Two <b>dogs</b> play in the <a href="/snow">snow</a>.'
+    translated = server.translate(text, format="html")["translatedText"]
+    assert translated == 'Zwei <b>Hunde</b> spielen im <a href="/snow">Schnee</a>.'

@@ -1,0 +1,280 @@
+"""Many models: routes between languages, memory, and files that change while the server runs."""
+
+import asyncio
+import os
+import shutil
+import threading
+import time
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+
+import pytest
+
+from pocketmt.engine import Translator
+from pocketmt.errors import ModelFileError
+from pocketmt.serving.models.catalogue import Catalogue, make_routes
+from pocketmt.serving.models.description import ModelDescription, describe_model
+from pocketmt.serving.models.store import ModelStore
+from tests.cli.conftest import write_random_model
+
+from .conftest import TEXTS, RunningServer, Serve
+
+SOURCES = ["a red house", "the green tree and a bird", "two dogs see the house"]
+
+
+def description(source: str, targets: str, name: str = "") -> ModelDescription:
+    return ModelDescription(Path(name or f"{source}-{targets}"), (0, 0, 0), (source,), tuple(targets.split()), 10)
+
+
+def names(route: object) -> list[str] | None:
+    return None if route is None else [str(step.model.path) for step in route]  # type: ignore[attr-defined]
+
+
+def test_routes_lead_through_a_third_language() -> None:
+    routes = make_routes(
+        [description("en", "de fr"), description("de", "en"), description("fr", "en"), description("fr", "it")]
+    )
+    assert names(routes.route("en", "de")) == ["en-de fr"]
+    assert names(routes.route("de", "fr")) == ["de-en", "en-de fr"]
+    assert names(routes.route("en", "it")) == ["en-de fr", "fr-it"]
+    assert names(routes.route("de", "it")) is None
+    assert names(routes.route("de", "de")) == []
+    assert routes.targets["de"] == ("en", "fr")
+    assert routes.languages == ("de", "en", "fr", "it")
+
+
+def test_english_is_the_preferred_third_language() -> None:
+    routes = make_routes([description("ar", "cs en"), description("cs", "ja"), description("en", "ja")])
+    assert names(routes.route("ar", "ja")) == ["ar-cs en", "en-ja"]
+
+
+@pytest.mark.parametrize(
+    ("code", "found"),
+    [("zh", "zh-Hans"), ("ZH_hans", "zh-Hans"), ("pt-PT", "pt"), ("PT", "pt"), ("x", None), ("", None)],
+)
+def test_codes_are_found_without_region(code: str, found: str | None) -> None:
+    assert make_routes([description("pt", "zh-Hans")]).find(code) == found
+
+
+def test_a_model_file_is_described_by_its_header(models: Path, tmp_path: Path) -> None:
+    described = describe_model(models / "de-fr.pocketmt")
+    assert (described.sources, described.targets) == (("de",), ("fr",))
+    assert described.memory > (models / "de-fr.pocketmt").stat().st_size
+    content = (models / "de-fr.pocketmt").read_bytes()
+    for number, wrong in enumerate((b"", content[:100], content[:-1], b"\xfd7zXZ\x00" + content, os.urandom(1000))):
+        path = tmp_path / f"{number}.pocketmt"
+        path.write_bytes(wrong)
+        with pytest.raises(ModelFileError, match="cannot be served"):
+            describe_model(path)
+
+
+def test_the_catalogue_follows_its_folder(models: Path, tmp_path: Path) -> None:
+    messages: list[str] = []
+    catalogue = Catalogue([tmp_path], messages.append)
+    assert catalogue.models == {}
+    path = tmp_path / "a.pocketmt"
+    shutil.copy(models / "en-de.pocketmt", path)
+    assert catalogue.refresh() == []
+    assert catalogue.routes.languages == ("de", "en")
+    shutil.copy(models / "de-fr.pocketmt", path)
+    assert [each.sources for each in catalogue.refresh()] == [("de",)]
+    path.write_bytes(b"broken")
+    assert catalogue.refresh() == []
+    assert catalogue.refresh() == []
+    assert len(messages) == 1 and "cannot be served" in messages[0]
+    assert catalogue.routes.languages == ("de", "fr")
+    path.unlink()
+    catalogue.refresh()
+    assert catalogue.routes.languages == ("de", "fr")
+    catalogue.refresh()
+    assert not catalogue.routes.languages
+
+
+def store_of(loads: list[str], most_memory: int) -> ModelStore:
+    def load(path: Path) -> Translator:
+        loads.append(path.name)
+        time.sleep(0.01)
+        return object()  # type: ignore[return-value]
+
+    return ModelStore(load, most_memory, lambda message: None)
+
+
+@pytest.fixture
+def described(tmp_path: Path) -> Callable[[str], ModelDescription]:
+    def describe(name: str) -> ModelDescription:
+        (tmp_path / name).write_bytes(b"a model")
+        return ModelDescription(tmp_path / name, (0, 0, 0), ("en",), ("de",), 10)
+
+    return describe
+
+
+def test_the_least_recently_used_model_leaves(described: Callable[[str], ModelDescription]) -> None:
+    async def work() -> None:
+        loads: list[str] = []
+        store = store_of(loads, most_memory=25)
+        for name in "abacab":
+            async with store.use(described(name)):
+                assert store.memory <= 25
+        assert loads == ["a", "b", "c", "b"]
+
+    asyncio.run(work())
+
+
+def test_a_model_in_use_stays_until_it_is_released(described: Callable[[str], ModelDescription]) -> None:
+    async def work() -> None:
+        loads: list[str] = []
+        store = store_of(loads, most_memory=15)
+        using = asyncio.Event()
+
+        async def use(name: str, seconds: float) -> None:
+            async with store.use(described(name)):
+                using.set()
+                assert store.memory == 10
+                await asyncio.sleep(seconds)
+
+        first = asyncio.create_task(use("a", 0.2))
+        await using.wait()
+        start = time.monotonic()
+        await use("b", 0)
+        assert time.monotonic() - start > 0.1
+        await first
+        await asyncio.gather(*(use(name, 0.001) for name in "abcab" * 5))
+
+    asyncio.run(work())
+
+
+def test_a_model_is_loaded_once_for_many_requests(described: Callable[[str], ModelDescription]) -> None:
+    async def work() -> None:
+        loads: list[str] = []
+        store = store_of(loads, most_memory=0)
+
+        async def use() -> None:
+            async with store.use(described("a")):
+                pass
+
+        await asyncio.gather(*(use() for _ in range(50)))
+        assert loads == ["a"]
+
+    asyncio.run(work())
+
+
+def test_a_client_that_leaves_does_not_stop_the_loading_for_others(
+    described: Callable[[str], ModelDescription],
+) -> None:
+    async def work() -> None:
+        loads: list[str] = []
+        store = store_of(loads, most_memory=0)
+
+        async def use() -> None:
+            async with store.use(described("a")):
+                pass
+
+        first, second = asyncio.create_task(use()), asyncio.create_task(use())
+        await asyncio.sleep(0.002)
+        first.cancel()
+        await second
+        assert loads == ["a"]
+        assert store.memory == 10
+
+    asyncio.run(work())
+
+
+def test_a_model_that_cannot_be_loaded_is_refused_each_time(described: Callable[[str], ModelDescription]) -> None:
+    async def work() -> None:
+        store = ModelStore(failing, 15, lambda message: None)
+
+        def failing_use() -> Coroutine[object, object, None]:
+            async def use() -> None:
+                async with store.use(described("a")):
+                    pass
+
+            return use()
+
+        results = await asyncio.gather(*(failing_use() for _ in range(5)), return_exceptions=True)
+        results += await asyncio.gather(*(failing_use() for _ in range(5)), return_exceptions=True)
+        assert [getattr(each, "status", None) for each in results] == [503] * 10
+        assert store.memory == 0
+
+    def failing(path: Path) -> Translator:
+        raise ModelFileError(f"{path}: broken")
+
+    asyncio.run(asyncio.wait_for(work(), 10))
+
+
+def test_many_requests_share_little_memory(described: Callable[[str], ModelDescription]) -> None:
+    async def work() -> None:
+        store = store_of([], most_memory=25)
+
+        async def use(number: int) -> None:
+            async with store.use(described("abcdefg"[number % 7])):
+                assert store.memory <= 25
+                await asyncio.sleep(0)
+
+        await asyncio.gather(*map(use, range(100)))
+
+    asyncio.run(work())
+
+
+def test_two_models_translate_through_a_third_language(serve: Serve, models: Path) -> None:
+    server = serve(models)
+    languages = {each["code"]: each["targets"] for each in server.get("/languages").json}  # type: ignore[attr-defined]
+    assert languages["en"] == ["de", "en", "fr"]
+    middle = Translator(models / "en-de.pocketmt").translate(SOURCES, check=False)
+    expected = Translator(models / "de-fr.pocketmt").translate(middle, check=False)
+    assert server.translate(SOURCES, target="fr")["translatedText"] == expected
+    aligned = server.translate(SOURCES[0], target="fr", alignment=True)
+    assert aligned["translatedText"] == expected[0]
+    assert aligned["alignment"]
+
+
+def test_models_are_loaded_and_unloaded_within_the_memory(serve: Serve, models: Path) -> None:
+    server = serve(models, "--model-memory", "9MB")
+    for _ in range(3):
+        for source, target in (("en", "de"), ("de", "fr"), ("fr", "en")):
+            expected = Translator(models / f"{source}-{target}.pocketmt").translate(SOURCES, check=False)
+            assert server.translate(SOURCES, source=source, target=target)["translatedText"] == expected
+            assert server.metric("pocketmt_models_loaded") == 1
+    assert server.messages.read_text().count(": loaded") == 9
+
+
+def test_a_file_is_replaced_without_a_lost_request(serve: Serve, tmp_path: Path) -> None:
+    path = tmp_path / "served" / "model.pocketmt"
+    path.parent.mkdir()
+    expected = []
+    for seed in (1, 2):
+        write_random_model(tmp_path / f"{seed}.pocketmt", "uniform8", seed)
+        expected.append(Translator(tmp_path / f"{seed}.pocketmt").translate(SOURCES, check=False))
+    assert expected[0] != expected[1]
+    shutil.copy(tmp_path / "1.pocketmt", path)
+    server = serve(path.parent)
+    wrong: list[object] = []
+    seen: set[int] = set()
+    end = threading.Event()
+
+    def ask() -> None:
+        while not end.is_set():
+            found = server.translate(SOURCES)["translatedText"]
+            seen.add(expected.index(found)) if found in expected else wrong.append(found)
+
+    clients = [threading.Thread(target=ask) for _ in range(3)]
+    for client in clients:
+        client.start()
+    time.sleep(0.3)
+    path.write_bytes(b"half a file")  # As a slow copy leaves it for a while.
+    time.sleep(2.5)
+    shutil.copy(tmp_path / "2.pocketmt", path.with_suffix(".new"))
+    os.replace(path.with_suffix(".new"), path)
+    deadline = time.monotonic() + 20
+    while 1 not in seen and time.monotonic() < deadline:
+        time.sleep(0.1)
+    end.set()
+    for client in clients:
+        client.join()
+    assert not wrong
+    assert seen == {0, 1}
+    assert server.translate(SOURCES)["translatedText"] == expected[1]
+    assert "model.pocketmt: cannot be served" in server.messages.read_text()
+
+
+def test_a_text_of_many_models_is_not_mixed(server: RunningServer) -> None:
+    assert server.translate(TEXTS)["translatedText"] == [server.translate(text)["translatedText"] for text in TEXTS]

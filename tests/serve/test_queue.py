@@ -1,0 +1,210 @@
+"""The queue: fair between clients, short requests first, bounded, and no answer of another request."""
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable, Sequence
+
+import pytest
+
+from pocketmt.serving.errors import RequestError
+from pocketmt.serving.metrics import Metrics
+from pocketmt.serving.queue.batcher import Batcher
+from pocketmt.serving.queue.fair_queue import PATIENCE, FairQueue, Request
+
+BOOK = [f"sentence {number} of a long book" for number in range(1000)]
+Translate = Callable[[str, list[str]], Awaitable[Sequence[str]]]
+
+
+def taken(queue: FairQueue[str], sentences: int, now: float = 0.0) -> list[str]:
+    return [f"{request.client}{index}" for request, index in queue.take(now, 10**9, sentences)]
+
+
+def test_a_word_comes_before_the_rest_of_a_book() -> None:
+    queue: FairQueue[str] = FairQueue()
+    queue.add(Request("a", "k", BOOK), 0)
+    taken(queue, 10)
+    queue.add(Request("b", "k", ["word"]), 0)
+    assert "b0" in taken(queue, 2)
+
+
+def test_clients_have_equal_shares() -> None:
+    queue: FairQueue[str] = FairQueue()
+    for client, requests in (("a", 1), ("b", 10)):
+        for _ in range(requests):
+            queue.add(Request(client, "k", ["x" * 30] * 100), 0)
+    first = taken(queue, 100)
+    assert 49 <= sum(each.startswith("a") for each in first) <= 51
+
+
+def test_the_shortest_request_of_a_client_comes_first_but_none_waits_for_ever() -> None:
+    queue: FairQueue[str] = FairQueue()
+    long = Request("a", "k", BOOK)
+    queue.add(long, 0)
+    for round_ in range(20):
+        queue.add(Request("a", "k", ["short"]), round_ * PATIENCE / 10)
+        taken(queue, 1, round_ * PATIENCE / 10)
+    assert long.taken == 1
+
+
+def test_a_batch_has_one_kind() -> None:
+    queue: FairQueue[str] = FairQueue()
+    for client in "abcd":
+        queue.add(Request(client, "en-de" if client in "ac" else "en-fr", ["x", "y"]), 0)
+    batches = [{request.kind for request, _ in queue.take(0, 10**9, 100)} for _ in range(2)]
+    assert sorted(map(sorted, batches)) == [["en-de"], ["en-fr"]]
+    assert queue.take(0, 10**9, 100) == []
+    assert (queue.cost, queue.requests) == (0, 0)
+
+
+def test_a_batch_is_bounded_but_has_at_least_one_sentence() -> None:
+    queue: FairQueue[str] = FairQueue()
+    queue.add(Request("a", "k", ["x" * 1000, *["y"] * 10]), 0)
+    assert len(queue.take(0, 100, 100)) == 1
+    assert len(queue.take(0, 100, 100)) == 4
+    assert len(queue.take(0, 10**6, 3)) == 3
+
+
+def test_a_random_history_gives_each_sentence_once() -> None:
+    generator = random.Random(1)
+    queue: FairQueue[str] = FairQueue()
+    expected = 0
+    seen: set[tuple[Request[str], int]] = set()
+    alive: list[Request[str]] = []
+    for step in range(3000):
+        choice = generator.random()
+        if choice < 0.3:
+            request = Request(generator.choice("abcde"), generator.choice("kl"), ["s"] * generator.randint(1, 9))
+            queue.add(request, step)
+            alive.append(request)
+            expected += len(request.sentences)
+        elif choice < 0.4 and alive:
+            request = alive.pop(generator.randrange(len(alive)))
+            expected -= len(request.sentences) - request.taken
+            queue.remove(request)
+        else:
+            seen |= {(request, index) for request, index in queue.take(step, 100, generator.randint(1, 9))}
+    while batch := queue.take(9999, 100, 9):
+        seen |= {(request, index) for request, index in batch}
+    assert len(seen) == expected
+    assert (queue.cost, queue.requests) == (0, 0)
+
+
+def make_batcher(
+    run: Translate, workers: int = 2, most_cost: int = 10**6, most_requests: int = 1000
+) -> Batcher[str, str]:
+    return Batcher(run, workers=workers, most_cost=most_cost, most_requests=most_requests, observer=Metrics())
+
+
+async def slow_upper(kind: str, sentences: list[str]) -> list[str]:
+    await asyncio.sleep(0.001)
+    return [f"{kind}:{sentence.upper()}" for sentence in sentences]
+
+
+def test_answers_are_never_those_of_others() -> None:
+    async def work() -> None:
+        batcher = make_batcher(slow_upper)
+        generator = random.Random(2)
+
+        async def ask(number: int) -> None:
+            texts = [f"text {number} {part}" for part in range(generator.randint(1, 20))]
+            kind = generator.choice("kl")
+            task = asyncio.create_task(batcher.translate(kind, f"client {number % 7}", texts))
+            await asyncio.sleep(generator.random() / 50)
+            if generator.random() < 0.3 and not task.done():
+                task.cancel()
+            try:
+                assert await task == [f"{kind}:{text.upper()}" for text in texts]
+            except asyncio.CancelledError:
+                assert task.cancelled()
+
+        await asyncio.gather(*map(ask, range(1000)))
+        assert batcher.waiting == (0, 0)
+
+    asyncio.run(work())
+
+
+def test_sentences_of_several_clients_are_in_one_batch() -> None:
+    sizes = []
+
+    async def run(kind: str, sentences: list[str]) -> list[str]:
+        sizes.append(len(sentences))
+        await asyncio.sleep(0.01)
+        return sentences
+
+    async def work() -> None:
+        batcher = make_batcher(run, workers=1)
+        await asyncio.gather(*(batcher.translate("k", f"client {number}", ["word"]) for number in range(30)))
+
+    asyncio.run(work())
+    assert sizes == [1, 29]
+
+
+def test_a_full_queue_refuses_and_says_when_to_come_back() -> None:
+    async def work() -> None:
+        batcher = make_batcher(slow_upper, workers=1, most_cost=20_000)
+        book = asyncio.create_task(batcher.translate("k", "a", ["x" * 30] * 300))
+        await asyncio.sleep(0)
+        with pytest.raises(RequestError) as refusal:
+            await batcher.translate("k", "a", ["x" * 30] * 10)
+        assert refusal.value.status == 429
+        assert refusal.value.retry_after is not None and refusal.value.retry_after >= 1
+        assert await batcher.translate("k", "b", ["word"]) == ["k:WORD"]
+        assert len(await book) == 300
+
+    asyncio.run(work())
+
+
+def test_a_client_that_leaves_stops_its_batch() -> None:
+    stopped = asyncio.Event()
+
+    async def run(kind: str, sentences: list[str]) -> list[str]:
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            stopped.set()
+            raise
+        return sentences
+
+    async def work() -> None:
+        batcher = make_batcher(run, workers=1)
+        first = asyncio.create_task(batcher.translate("k", "a", ["one", "two"]))
+        await asyncio.sleep(0)
+        second = asyncio.create_task(batcher.translate("k", "b", ["three"]))
+        await asyncio.sleep(0.01)
+        first.cancel()
+        await asyncio.wait_for(stopped.wait(), 5)
+        second.cancel()
+        await asyncio.wait([first, second])
+        assert batcher.waiting == (0, 0)
+
+    asyncio.run(work())
+
+
+def test_requests_of_a_batch_that_the_engine_ends_are_told() -> None:
+    async def run(kind: str, sentences: list[str]) -> list[str]:
+        raise asyncio.CancelledError
+
+    async def work() -> None:
+        with pytest.raises(RequestError, match="interrupted"):
+            await make_batcher(run).translate("k", "a", ["one", "two"])
+
+    asyncio.run(work())
+
+
+def test_a_failed_batch_fails_its_requests_alone() -> None:
+    async def run(kind: str, sentences: list[str]) -> list[str]:
+        await asyncio.sleep(0)
+        if kind == "bad":
+            raise ValueError("no such kind")
+        return sentences
+
+    async def work() -> None:
+        batcher = make_batcher(run)
+        results = await asyncio.gather(
+            batcher.translate("bad", "a", ["x"] * 500), batcher.translate("good", "a", ["y"]), return_exceptions=True
+        )
+        assert isinstance(results[0], ValueError)
+        assert results[1] == ["y"]
+        assert batcher.waiting == (0, 0)
+
+    asyncio.run(work())
