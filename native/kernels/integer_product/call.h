@@ -94,12 +94,13 @@ inline void multiply_panels(const IntegerCall& call, size_t count, const TileFun
     }
 }
 
-// Multiplies blocks of rows that stay in the second-level cache while every panel passes over them. The tiles read the
-// sums of the activations if weights have a zero or there are offsets.
-template <size_t highest>
-inline void multiply_blocks(IntegerCall call, size_t count, bool weights_have_zero,
-                            const TileFunctions<TileFunction, highest>& tiles) {
-    constexpr size_t block_rows = 240;
+// Rows that stay in the second-level cache while every panel passes over them.
+constexpr size_t block_rows = 240;
+
+// Calls multiply(call, rows) for blocks of rows. It can read the sums of the activations if weights have a zero or
+// there are offsets.
+template <class Multiply>
+inline void multiply_blocks(IntegerCall call, size_t count, bool weights_have_zero, Multiply&& multiply) {
     const bool sums_are_needed = weights_have_zero || call.epilogue.offsets != nullptr;
     int32_t sums[block_rows];
     call.activation_sums = sums;
@@ -109,7 +110,7 @@ inline void multiply_blocks(IntegerCall call, size_t count, bool weights_have_ze
             const int8_t* codes = call.activations.codes + row * call.activations.stride;
             sums[row] = sums_are_needed ? Registers::sum_codes(codes, call.columns) : 0;
         }
-        multiply_panels(call, height, tiles);
+        multiply(call, height);
         call.activations.codes += height * call.activations.stride;
         call.activations.scales += height;
         call.outputs.values += height * call.outputs.stride;

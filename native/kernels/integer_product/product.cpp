@@ -1,7 +1,7 @@
 // The products of 8-bit and of 6-bit weights.
 #include "instruction_set.h"
 #include "integer_product/six_bit_panels.h"
-#include "integer_product/tile.h"
+#include "integer_product/expanded.h"
 
 namespace pocketmt {
 namespace {
@@ -39,7 +39,7 @@ void multiply(const PackedMatrix& matrix, const ProductInput& input, const Epilo
     const size_t steps = step_count(matrix.shape.columns);
     const IntegerCall call = integer_call(static_cast<const uint8_t*>(matrix.data), nullptr, steps,
                                           steps * Weights::step_bytes, matrix.shape, input, epilogue, outputs);
-    multiply_blocks(call, input.count, Weights::Products::zero != 0, tiles<Weights>);
+    multiply_blocks(call, input.count, Weights::Products::zero != 0, multiply_rows<Weights>);
 }
 
 using Panels = BytePanels<Registers::SignedWeights::zero>;

@@ -1,7 +1,7 @@
 // The product of 4-bit codes with one table of levels: codes become 8-bit weights by a look-up in registers. A tile of
 // many rows hides the look-ups behind its multiplications.
 #include "instruction_set.h"
-#include "integer_product/tile.h"
+#include "integer_product/expanded.h"
 #include "lookup_table_product/panels.h"
 
 namespace pocketmt {
@@ -28,7 +28,7 @@ void multiply(const PackedMatrix& matrix, const ProductInput& input, const Epilo
     const uint8_t* bytes = static_cast<const uint8_t*>(matrix.data);
     const IntegerCall call = integer_call(bytes + block.codes, bytes, step_count(matrix.shape.columns),
                                           block.panel_bytes, matrix.shape, input, epilogue, outputs);
-    multiply_blocks(call, input.count, LookupTableWeights::Products::zero != 0, tiles<LookupTableWeights>);
+    multiply_blocks(call, input.count, LookupTableWeights::Products::zero != 0, multiply_rows<LookupTableWeights>);
 }
 
 }  // namespace

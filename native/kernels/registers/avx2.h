@@ -10,6 +10,8 @@ namespace {
 struct Registers : Registers256 {
     static constexpr CpuRequirements requirements{{has_avx, has_fma, has_avx2}, saves_avx};
 
+    static constexpr size_t expanding_rows = 16;
+
     // 32 weights from -128 to 127: |weight| times the activation where the weight is positive, else times the
     // activation's complement, -activation - 1. The sums therefore begin with the magnitudes of the negative weights.
     // Two products are at least -2 * 128 * 128 and at most 2 * 128 * 127, which 16 bits hold.

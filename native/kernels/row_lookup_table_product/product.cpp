@@ -57,7 +57,8 @@ void multiply(const PackedMatrix& matrix, const ProductInput& input, const Epilo
     const RowLookupTableParts block = row_lookup_table_parts(matrix.shape);
     const IntegerCall call = integer_call(static_cast<const uint8_t*>(matrix.data), nullptr, block.steps,
                                           block.panel_bytes, matrix.shape, input, epilogue, outputs);
-    multiply_blocks(call, input.count, Weights::zero != 0, tiles);
+    multiply_blocks(call, input.count, Weights::zero != 0,
+                    [](const IntegerCall& block, size_t rows) { multiply_panels(block, rows, tiles); });
 }
 
 }  // namespace
