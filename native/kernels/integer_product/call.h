@@ -24,6 +24,29 @@ struct IntegerCall {
     Outputs outputs;
 };
 
+// A type that is named only where registers have it.
+template <class Set>
+struct FewRows {
+    using Weights = Set::SignedWeights;
+};
+template <class Set>
+    requires requires { typename Set::SymmetricWeights; }
+struct FewRows<Set> {
+    using Weights = Set::SymmetricWeights;
+};
+// Weights from -127 to 127 that are multiplied by few rows.
+using FewRowWeights = FewRows<Registers>::Weights;
+
+// Inputs in the form that Products::add takes.
+template <class Products, class Inputs>
+POCKETMT_INLINE auto prepared(Inputs inputs) {
+    if constexpr (requires { Products::prepared(inputs); }) {
+        return Products::prepared(inputs);
+    } else {
+        return inputs;
+    }
+}
+
 // The call of a product whose scales follow its packed weights.
 inline IntegerCall integer_call(const uint8_t* weights, const uint8_t* levels, size_t steps, size_t panel_bytes,
                                 const MatrixShape& shape, const ProductInput& input, const Epilogue& epilogue,

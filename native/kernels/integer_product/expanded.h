@@ -42,10 +42,12 @@ void multiply_expanded_tile(const IntegerCall& call, const ExpandedPart<Products
     const Products* weights = part.weights;
     for (size_t step = part.first_step; step < part.last_step; ++step, codes += step_inputs) {
         unrolled<2>([&](auto group) POCKETMT_INLINE_LAMBDA {
+            Products loaded[expanded_parts];
+            unrolled<expanded_parts>([&](auto index) POCKETMT_INLINE_LAMBDA { loaded[index()] = weights[index()]; });
             unrolled<rows>([&](auto row) POCKETMT_INLINE_LAMBDA {
                 const auto inputs = Registers::template group_inputs<group()>(codes + row() * stride);
                 unrolled<expanded_parts>(
-                    [&](auto index) POCKETMT_INLINE_LAMBDA { weights[index()].add(sums[row()][index()], inputs); });
+                    [&](auto index) POCKETMT_INLINE_LAMBDA { loaded[index()].add(sums[row()][index()], inputs); });
             });
             weights += expanded_parts;
         });
@@ -97,13 +99,13 @@ void multiply_expanded(const IntegerCall& call, size_t count) {
     }
 }
 
-// The product of a block of rows, in whichever way is faster.
-template <class Weights>
-void multiply_rows(const IntegerCall& call, size_t count) {
+// The product of a block of rows, in whichever way is faster. `tiles`: of these weights, for fewer rows.
+template <class Weights, class Tiles>
+void multiply_rows(const IntegerCall& call, size_t count, const Tiles& tiles) {
     if constexpr (Registers::expanding_rows > 0) {
         if (count >= Registers::expanding_rows) return multiply_expanded<Weights>(call, count);
     }
-    multiply_panels(call, count, tiles<Weights>);
+    multiply_panels(call, count, tiles);
 }
 
 }  // namespace

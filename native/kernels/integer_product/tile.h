@@ -12,6 +12,15 @@ constexpr size_t part_bytes = Registers::lanes * group_inputs;
 template <size_t rows>
 constexpr size_t tile_parts = rows <= Registers::whole_panel_rows ? parts : parts / 2;
 
+// Asks for the bytes of the next panel that a step takes, because the processor does not read ahead while a panel is
+// multiplied by several tiles of rows.
+template <size_t bytes>
+POCKETMT_INLINE void prefetch(const uint8_t* from) {
+    constexpr size_t line = 64;
+    unrolled<ceil_divide(bytes, line)>([&](auto index)
+                                           POCKETMT_INLINE_LAMBDA { __builtin_prefetch(from + index() * line, 0, 2); });
+}
+
 template <size_t rows, class Weights, size_t first_part>
 POCKETMT_INLINE void multiply_parts(const IntegerCall& call, const TileRange& range, size_t panel,
                                     const uint8_t* weights) {
@@ -30,6 +39,8 @@ POCKETMT_INLINE void multiply_parts(const IntegerCall& call, const TileRange& ra
     });
     const int8_t* codes = call.activations.codes + range.first_row * stride;
     for (size_t step = 0; step < call.steps; ++step, weights += Weights::step_bytes, codes += step_inputs) {
+        prefetch<Weights::step_bytes * held / parts>(weights + call.panel_bytes +
+                                                     first_part * Weights::step_bytes / parts);
         Registers::Step inputs[rows];
         for_rows<rows>(range, [&](auto row) POCKETMT_INLINE_LAMBDA {
             inputs[row()] = Registers::load_step(codes + row() * stride);
@@ -41,7 +52,7 @@ POCKETMT_INLINE void multiply_parts(const IntegerCall& call, const TileRange& ra
                 loaded[part()] = source.template load<group, first_part + next_part + part()>(weights);
             });
             for_rows<rows>(range, [&](auto row) POCKETMT_INLINE_LAMBDA {
-                const auto four = Registers::template group_inputs<group>(inputs[row()]);
+                const auto four = prepared<Products>(Registers::template group_inputs<group>(inputs[row()]));
                 unrolled<at_once>([&](auto part) POCKETMT_INLINE_LAMBDA {
                     loaded[part()].add(sums[group % chains][row()][next_part + part()], four);
                 });
@@ -59,7 +70,7 @@ POCKETMT_INLINE void multiply_parts(const IntegerCall& call, const TileRange& ra
 }
 
 // Weights: where the weights of a step come from, made of an IntegerCall, with
-//   Products                     SignedWeights or SixBitWeights of the registers
+//   Products                     SignedWeights, SymmetricWeights or SixBitWeights of the registers
 //   step_bytes                   bytes of a step
 //   load<group, part>(step)      the weights of a group of inputs and of the outputs of one register
 template <size_t rows, class Weights>
@@ -75,6 +86,12 @@ void multiply_tile(const IntegerCall& call, const TileRange& range) {
 template <class Weights>
 constexpr auto tiles =
     integer_tiles<Registers::integer_rows>([](auto rows) -> TileFunction { return multiply_tile<rows(), Weights>; });
+// Those of weights from -127 to 127. Weights<Products>: as above.
+template <template <class> class Weights>
+constexpr auto symmetric_tiles = integer_tiles<Registers::integer_rows>([](auto rows) -> TileFunction {
+    if constexpr (rows() <= Registers::whole_panel_rows) return multiply_tile<rows(), Weights<FewRowWeights>>;
+    return multiply_tile<rows(), Weights<Registers::SignedWeights>>;
+});
 
 }  // namespace
 }  // namespace pocketmt
