@@ -7,8 +7,9 @@
 //   integer_rows                 rows of activations of a tile of the integer products
 //   whole_panel_rows             tiles of more rows hold sums for half a panel, so that weights that must be prepared
 //                                serve more rows
-//   expanding_rows               so many rows and more are multiplied by weights that were prepared first
+//   expanding_rows               at least this many rows are multiplied by weights that were prepared first
 //                                (integer_product/expanded.h); 0: never
+//   expanding_table_rows         the same of the product with a lookup table
 //   row_lookup_rows              the same of the product with a lookup table for each row
 //   unrolls_rows                 whether loops over a tile's rows are unrolled, so that its sums stay in registers
 //   parts_at_once                registers of weights that are multiplied by a row before the next row's turn

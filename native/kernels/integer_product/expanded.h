@@ -68,6 +68,8 @@ POCKETMT_INLINE void expand(const IntegerCall& call, const uint8_t* panel, size_
                             typename Weights::Products* expanded) {
     const Weights source(call);
     for (size_t step = first_step; step < last_step; ++step) {
+        prefetch_panel<Weights::step_bytes / 2>(
+            call, panel + step * Weights::step_bytes + (first_part == 0 ? 0 : Weights::step_bytes / 2));
         unrolled<2>([&](auto group) POCKETMT_INLINE_LAMBDA {
             unrolled<expanded_parts>([&](auto index) POCKETMT_INLINE_LAMBDA {
                 *expanded++ = source.template load<group(), first_part + index()>(panel + step * Weights::step_bytes);
@@ -99,11 +101,11 @@ void multiply_expanded(const IntegerCall& call, size_t count) {
     }
 }
 
-// The product of a block of rows, in whichever way is faster. `tiles`: of these weights, for fewer rows.
-template <class Weights, class Tiles>
+// The product of a block of rows: prepared weights for `fewest` rows and more, if it is not 0, `tiles` for fewer.
+template <class Weights, size_t fewest, class Tiles>
 void multiply_rows(const IntegerCall& call, size_t count, const Tiles& tiles) {
-    if constexpr (Registers::expanding_rows > 0) {
-        if (count >= Registers::expanding_rows) return multiply_expanded<Weights>(call, count);
+    if constexpr (fewest > 0) {
+        if (count >= fewest) return multiply_expanded<Weights>(call, count);
     }
     multiply_panels(call, count, tiles);
 }

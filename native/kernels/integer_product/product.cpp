@@ -41,8 +41,9 @@ void multiply_by(const Tiles& tiles, const PackedMatrix& matrix, const ProductIn
     const size_t steps = step_count(matrix.shape.columns);
     const IntegerCall call = integer_call(static_cast<const uint8_t*>(matrix.data), nullptr, steps,
                                           steps * Weights::step_bytes, matrix.shape, input, epilogue, outputs);
-    multiply_blocks(call, input.count, Weights::Products::zero != 0,
-                    [&](const IntegerCall& block, size_t rows) { multiply_rows<Weights>(block, rows, tiles); });
+    multiply_blocks(call, input.count, Weights::Products::zero != 0, [&](const IntegerCall& block, size_t rows) {
+        multiply_rows<Weights, Registers::expanding_rows>(block, rows, tiles);
+    });
 }
 
 using Panels = BytePanels<Registers::SignedWeights::zero>;

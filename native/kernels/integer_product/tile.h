@@ -13,17 +13,19 @@ template <size_t rows>
 constexpr size_t tile_parts = rows <= Registers::whole_panel_rows ? parts : parts / 2;
 
 // Asks for weights before they are read. Processors do not read far ahead, and not at all while several tiles of rows
-// take turns at a panel; these ask for the next panel.
-template <size_t rows, size_t bytes>
-POCKETMT_INLINE void prefetch(const IntegerCall& call, const uint8_t* weights) {
-    constexpr size_t line = 64, ahead = 4096;
-    unrolled<ceil_divide(bytes, line)>([&](auto index) POCKETMT_INLINE_LAMBDA {
-        if constexpr (rows <= Registers::whole_panel_rows) {
-            __builtin_prefetch(weights + ahead + index() * line);
-        } else {
-            __builtin_prefetch(weights + call.panel_bytes + index() * line, 0, 2);
-        }
+// take turns at a panel; these ask for the next panel, to be kept in the second-level cache.
+constexpr size_t cache_line = 64;
+template <size_t bytes>
+POCKETMT_INLINE void prefetch_panel(const IntegerCall& call, const uint8_t* weights) {
+    unrolled<ceil_divide(bytes, cache_line)>([&](auto index) POCKETMT_INLINE_LAMBDA {
+        __builtin_prefetch(weights + call.panel_bytes + index() * cache_line, 0, 2);
     });
+}
+template <size_t bytes>
+POCKETMT_INLINE void prefetch_page(const uint8_t* weights) {
+    constexpr size_t page = 4096;
+    unrolled<ceil_divide(bytes, cache_line)>(
+        [&](auto index) POCKETMT_INLINE_LAMBDA { __builtin_prefetch(weights + page + index() * cache_line); });
 }
 
 template <size_t rows, class Weights, size_t first_part>
@@ -44,7 +46,12 @@ POCKETMT_INLINE void multiply_parts(const IntegerCall& call, const TileRange& ra
     });
     const int8_t* codes = call.activations.codes + range.first_row * stride;
     for (size_t step = 0; step < call.steps; ++step, weights += Weights::step_bytes, codes += step_inputs) {
-        prefetch<rows, Weights::step_bytes * held / parts>(call, weights + first_part * Weights::step_bytes / parts);
+        if constexpr (held == parts) {
+            prefetch_page<Weights::step_bytes>(weights);
+        } else {
+            prefetch_panel<Weights::step_bytes * held / parts>(call,
+                                                               weights + first_part * Weights::step_bytes / parts);
+        }
         Registers::Step inputs[rows];
         for_rows<rows>(range, [&](auto row) POCKETMT_INLINE_LAMBDA {
             inputs[row()] = Registers::load_step(codes + row() * stride);

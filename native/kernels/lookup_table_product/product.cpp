@@ -31,7 +31,7 @@ void multiply(const PackedMatrix& matrix, const ProductInput& input, const Epilo
                                           block.panel_bytes, matrix.shape, input, epilogue, outputs);
     using Weights = LookupTableWeights<Registers::SignedWeights>;
     multiply_blocks(call, input.count, Weights::Products::zero != 0, [](const IntegerCall& block, size_t rows) {
-        multiply_rows<Weights>(block, rows, symmetric_tiles<LookupTableWeights>);
+        multiply_rows<Weights, Registers::expanding_table_rows>(block, rows, symmetric_tiles<LookupTableWeights>);
     });
 }
 
