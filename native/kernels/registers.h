@@ -33,7 +33,7 @@
 //                                sum(weight * activation); negative_sums: see integer_product/panels.h
 //     add(sums, inputs)          adds 4 products to each lane
 //
-//   SymmetricWeights             optional: the same as SignedWeights, faster for few rows, of weights that are not -128;
+//   SymmetricWeights             optional: as SignedWeights, of weights from -127 to 127; faster for few rows
 //     prepared(inputs)           what its `add` takes, made of group_inputs or sixteen_inputs
 //
 //   store_low_bytes(to, sixteen) the lowest byte of each of 16 lanes; only with registers of 8 and of 16 lanes
