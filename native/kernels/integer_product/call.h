@@ -68,6 +68,15 @@ POCKETMT_INLINE void store_sums(const IntegerCall& call, size_t row, int32_t act
                     Registers::to_floats(sums) * scale);
 }
 
+// Asks for weights a page before they are read; processors do not read as far ahead.
+constexpr size_t cache_line = 64;
+template <size_t bytes>
+POCKETMT_INLINE void prefetch_page(const uint8_t* weights) {
+    constexpr size_t page = 4096;
+    unrolled<ceil_divide(bytes, cache_line)>(
+        [&](auto index) POCKETMT_INLINE_LAMBDA { __builtin_prefetch(weights + page + index() * cache_line); });
+}
+
 // The rows and panels that a tile function multiplies.
 struct TileRange {
     const uint8_t* weights;  // The first panel.

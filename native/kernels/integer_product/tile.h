@@ -12,20 +12,13 @@ constexpr size_t part_bytes = Registers::lanes * group_inputs;
 template <size_t rows>
 constexpr size_t tile_parts = rows <= Registers::whole_panel_rows ? parts : parts / 2;
 
-// Asks for weights before they are read. Processors do not read far ahead, and not at all while several tiles of rows
-// take turns at a panel; these ask for the next panel, to be kept in the second-level cache.
-constexpr size_t cache_line = 64;
+// Asks for the next panel, to be kept in the second-level cache. Processors do not read ahead while several tiles of
+// rows take turns at a panel.
 template <size_t bytes>
 POCKETMT_INLINE void prefetch_panel(const IntegerCall& call, const uint8_t* weights) {
     unrolled<ceil_divide(bytes, cache_line)>([&](auto index) POCKETMT_INLINE_LAMBDA {
         __builtin_prefetch(weights + call.panel_bytes + index() * cache_line, 0, 2);
     });
-}
-template <size_t bytes>
-POCKETMT_INLINE void prefetch_page(const uint8_t* weights) {
-    constexpr size_t page = 4096;
-    unrolled<ceil_divide(bytes, cache_line)>(
-        [&](auto index) POCKETMT_INLINE_LAMBDA { __builtin_prefetch(weights + page + index() * cache_line); });
 }
 
 template <size_t rows, class Weights, size_t first_part>
