@@ -118,6 +118,7 @@ benchmark: $(ENGINE)
 	$(BIN)/python -m benchmarks.first_word
 	$(BIN)/python -m benchmarks.serve.load $(if $(wildcard $(LIBRETRANSLATE)/.packages),,--without-libretranslate)
 	$(BIN)/python -m benchmarks.serve.faults
+	$(BIN)/python -m benchmarks.lengths
 	$(BIN)/pocketmt benchmark captions-en-de $(POCKETMT_DATA)/multi30k/test_2016_flickr.en --beam-size 1 --mode throughput \
 	    --lines 1000000 --repeats 1 --workers 2 --json > build/million-lines.json
 	mv build/million-lines.json benchmarks/records/million-lines.json

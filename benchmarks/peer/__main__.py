@@ -3,14 +3,16 @@
     python -m benchmarks.peer --core 1 --trained captions-en-de-8bit --random base 6-2.tiny 12-1.tiny
     python -m benchmarks.peer --marian-python build/marian/bin/python
     python -m benchmarks.peer --workers 2 --trained --random base --output benchmarks/records/peer-threads.json
+    python -m benchmarks.peer --instruction-set avx2 --output benchmarks/records/peer-avx2.json
     python -m benchmarks.peer --quick
 
 For each model, without and with a lexical shortlist, each precision and each case (one by one or in batches, greedy or
 beam 4), the fastest setting of each engine is chosen first; then all run in turn, A B C A B C, in separate processes.
 Inputs and outputs are token ids, or pieces for the peers. Our forms of less than 8 bits are compared with 8 bit of the
 peers. Students are timed with a self-attention decoder and, if Marian is installed (`make marian`), with their SSRU
-decoder. With --workers N each engine has N threads on all cores, and only batches are timed. Writes
-benchmarks/records/peer.json and prints its rows.
+decoder. With --workers N each engine has N threads on all cores, and only batches are timed. --instruction-set holds
+every engine, and the libraries that it calls, to one instruction set. Writes benchmarks/records/peer.json and prints
+its rows.
 """
 
 import argparse
@@ -27,7 +29,7 @@ from benchmarks.peer.files import MIXED
 from benchmarks.peer.measure import CASES, Amount, compare, select
 from benchmarks.peer.models import SHAPES, Pythons, TimedModel, random_models, trained_models
 from benchmarks.peer.record import render, rows_of
-from benchmarks.peer.sides import our_side, with_workers
+from benchmarks.peer.sides import HELD, held_to, our_side, with_workers
 from benchmarks.record_files import write_record
 from pocketmt.evaluation.records import provenance
 
@@ -51,7 +53,7 @@ def main(arguments: Sequence[str]) -> int:
     with tempfile.TemporaryDirectory() as folder:
         for model, amount in _models(options, Path(folder)):
             about.append(_description(model))
-            for found in _measure(model, amount, options.precisions, options.workers):
+            for found in _measure(model, amount, options):
                 rows += found.pop("rows")
                 measurements.append(found)
             if not options.quick or options.output != RECORD:
@@ -61,6 +63,7 @@ def main(arguments: Sequence[str]) -> int:
                     "models": about,
                     **core.about(min((row["core_share"] for row in rows), default=1.0)),
                     "threads": options.workers,
+                    "instruction_set": options.instruction_set,
                     "measurements": measurements,
                     "provenance": origin,
                 }
@@ -96,6 +99,9 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument(
         "--workers", type=int, default=1, help="threads of each engine (default: %(default)s, on one core)"
     )
+    parser.add_argument(
+        "--instruction-set", choices=list(HELD), help="hold all engines to it (default: what the processor has)"
+    )
     parser.add_argument("--marian-python", help="the Python with pymarian (default: without Marian)")
     parser.add_argument("--output", type=Path, default=RECORD, help="the record (default: %(default)s)")
     parser.add_argument("--quick", action="store_true", help="a smoke test: few sentences, a tiny network, no record")
@@ -125,15 +131,18 @@ def _models(options: argparse.Namespace, folder: Path) -> Iterator[tuple[TimedMo
                     yield model, amount
 
 
-def _measure(model: TimedModel, amount: Amount, precisions: Sequence[str], workers: int) -> Iterator[dict[str, Any]]:
+def _measure(model: TimedModel, amount: Amount, options: argparse.Namespace) -> Iterator[dict[str, Any]]:
     """Yield the rows and the measurements of each precision and case of a model."""
+    workers = options.workers
     cases = [case for case in CASES if workers == 1 or not case.one_by_one]
-    for peer_weights in precisions:
+    for peer_weights in options.precisions:
         our_weights = [form for form in FORMS_COMPARED[peer_weights] if form in model.ours]
         peers = model.peers[peer_weights]
         sides = [*peers, *(our_side(weights, model.ours[weights], sys.executable) for weights in our_weights)]
         if workers > 1:
             sides = [with_workers(side, workers) for side in sides]
+        if options.instruction_set is not None:
+            sides = [held_to(side, options.instruction_set) for side in sides]
         about = {"model": model.name, "decoder": model.decoder, "shortlist": model.shortlist}
         engines = ", ".join(f"{side.name} {side.weights}" for side in sides)
         print(f"{model.label}: choosing settings ({engines})", file=sys.stderr)

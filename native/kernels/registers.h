@@ -5,6 +5,11 @@
 //   requirements                 what the processor must have
 //   float_outputs, float_rows    outputs and rows of activations of a tile of the fp32 product
 //   integer_rows                 rows of activations of a tile of the integer products
+//   whole_panel_rows             tiles of more rows hold sums for half a panel, so that weights that must be prepared
+//                                serve more rows
+//   expanding_rows               at least this many rows are multiplied by weights that were prepared first
+//                                (integer_product/expanded.h); 0: never
+//   expanding_table_rows         the same of the product with a lookup table
 //   row_lookup_rows              the same of the product with a lookup table for each row
 //   unrolls_rows                 whether loops over a tile's rows are unrolled, so that its sums stay in registers
 //   parts_at_once                registers of weights that are multiplied by a row before the next row's turn
@@ -27,6 +32,9 @@
 //                                the correction to add to the sums of the outputs from `output` on, so that they become
 //                                sum(weight * activation); negative_sums: see integer_product/panels.h
 //     add(sums, inputs)          adds 4 products to each lane
+//
+//   SymmetricWeights             optional: as SignedWeights, of weights from -127 to 127; faster for few rows
+//     prepared(inputs)           what its `add` takes, made of group_inputs or sixteen_inputs
 //
 //   store_low_bytes(to, sixteen) the lowest byte of each of 16 lanes; only with registers of 8 and of 16 lanes
 //   ByteSums                     sums of bytes in 16 bits: add(bytes), widen(sums [4])

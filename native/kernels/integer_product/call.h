@@ -24,6 +24,29 @@ struct IntegerCall {
     Outputs outputs;
 };
 
+// A type that is named only where registers have it.
+template <class Set>
+struct FewRows {
+    using Weights = Set::SignedWeights;
+};
+template <class Set>
+    requires requires { typename Set::SymmetricWeights; }
+struct FewRows<Set> {
+    using Weights = Set::SymmetricWeights;
+};
+// Weights from -127 to 127 that are multiplied by few rows.
+using FewRowWeights = FewRows<Registers>::Weights;
+
+// Inputs in the form that Products::add takes.
+template <class Products, class Inputs>
+POCKETMT_INLINE auto prepared(Inputs inputs) {
+    if constexpr (requires { Products::prepared(inputs); }) {
+        return Products::prepared(inputs);
+    } else {
+        return inputs;
+    }
+}
+
 // The call of a product whose scales follow its packed weights.
 inline IntegerCall integer_call(const uint8_t* weights, const uint8_t* levels, size_t steps, size_t panel_bytes,
                                 const MatrixShape& shape, const ProductInput& input, const Epilogue& epilogue,
@@ -43,6 +66,15 @@ POCKETMT_INLINE void store_sums(const IntegerCall& call, size_t row, int32_t act
     const auto scale = Registers::broadcast(activation_scale) * Registers::load(call.weight_scales + output);
     store_quantized(call.epilogue, call.outputs, call.rows, row, output, activation_sum, activation_scale,
                     Registers::to_floats(sums) * scale);
+}
+
+// Asks for weights a page before they are read; processors do not read as far ahead.
+constexpr size_t cache_line = 64;
+template <size_t bytes>
+POCKETMT_INLINE void prefetch_page(const uint8_t* weights) {
+    constexpr size_t page = 4096;
+    unrolled<ceil_divide(bytes, cache_line)>(
+        [&](auto index) POCKETMT_INLINE_LAMBDA { __builtin_prefetch(weights + page + index() * cache_line); });
 }
 
 // The rows and panels that a tile function multiplies.
@@ -94,12 +126,13 @@ inline void multiply_panels(const IntegerCall& call, size_t count, const TileFun
     }
 }
 
-// Multiplies blocks of rows that stay in the second-level cache while every panel passes over them. The tiles read the
-// sums of the activations if weights have a zero or there are offsets.
-template <size_t highest>
-inline void multiply_blocks(IntegerCall call, size_t count, bool weights_have_zero,
-                            const TileFunctions<TileFunction, highest>& tiles) {
-    constexpr size_t block_rows = 240;
+// Rows that stay in the second-level cache while every panel passes over them.
+constexpr size_t block_rows = 240;
+
+// Calls multiply(call, rows) for blocks of rows. It can read the sums of the activations if weights have a zero or
+// there are offsets.
+template <class Multiply>
+inline void multiply_blocks(IntegerCall call, size_t count, bool weights_have_zero, Multiply&& multiply) {
     const bool sums_are_needed = weights_have_zero || call.epilogue.offsets != nullptr;
     int32_t sums[block_rows];
     call.activation_sums = sums;
@@ -109,7 +142,7 @@ inline void multiply_blocks(IntegerCall call, size_t count, bool weights_have_ze
             const int8_t* codes = call.activations.codes + row * call.activations.stride;
             sums[row] = sums_are_needed ? Registers::sum_codes(codes, call.columns) : 0;
         }
-        multiply_panels(call, height, tiles);
+        multiply(call, height);
         call.activations.codes += height * call.activations.stride;
         call.activations.scales += height;
         call.outputs.values += height * call.outputs.stride;

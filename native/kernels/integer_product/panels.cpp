@@ -1,7 +1,9 @@
 #include "integer_product/panels.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
+#include <limits>
 #include <stdexcept>
 #include <string>
 
@@ -38,6 +40,15 @@ size_t place(size_t output, size_t input) {
     return input / group_inputs * group_bytes + output * group_inputs + input % group_inputs;
 }
 
+// Where a block without an offset says whether a weight is -128.
+const int32_t* holds_least(const void* packed, const MatrixShape& shape) {
+    const std::byte* end = static_cast<const std::byte*>(packed) + weight_bytes(shape.rows, shape.columns);
+    return reinterpret_cast<const int32_t*>(end + output_bytes(shape.rows));
+}
+int32_t* holds_least(void* packed, const MatrixShape& shape) {
+    return const_cast<int32_t*>(holds_least(const_cast<const void*>(packed), shape));
+}
+
 }  // namespace
 
 void require_integer_columns(size_t columns) {
@@ -51,7 +62,13 @@ void require_integer_columns(size_t columns) {
 template <uint8_t offset>
 size_t BytePanels<offset>::packed_bytes(const MatrixShape& shape) {
     const size_t scale_bytes = panel_count(shape.rows) * panel_outputs * sizeof(float);
-    return weight_bytes(shape.rows, shape.columns) + (offset == 0 ? output_bytes(shape.rows) : scale_bytes);
+    const size_t plain_bytes = output_bytes(shape.rows) + sizeof(int32_t);
+    return weight_bytes(shape.rows, shape.columns) + (offset == 0 ? plain_bytes : scale_bytes);
+}
+
+template <uint8_t offset>
+bool BytePanels<offset>::symmetric(const PackedMatrix& matrix) {
+    return offset == 0 && *holds_least(matrix.data, matrix.shape) == 0;
 }
 
 template <uint8_t offset>
@@ -71,6 +88,10 @@ void BytePanels<offset>::pack(const UnpackedWeights& weights, const MatrixShape&
             packed_scales[row] = row < rows ? weights.scales[row] : 0.0f;
             if constexpr (offset == 0) negative_sums[row] = negative_sum;
         }
+    }
+    if constexpr (offset == 0) {
+        const bool found = std::memchr(weights.integers, std::numeric_limits<int8_t>::min(), rows * columns) != nullptr;
+        *holds_least(packed, shape) = found ? 1 : 0;
     }
 }
 
@@ -95,7 +116,10 @@ void BytePanels<offset>::gather(const PackedMatrix& matrix, const uint32_t* indi
                                           count, reinterpret_cast<uint32_t*>(to));
     const float* scales = reinterpret_cast<const float*>(from + weight_bytes(rows, columns));
     float* gathered_scales = reinterpret_cast<float*>(to + weight_bytes(count, columns));
-    if constexpr (offset == 0) return gather_outputs(scales, rows, indices, count, gathered_scales);
+    if constexpr (offset == 0) {
+        *holds_least(gathered, {count, columns}) = *holds_least(matrix.data, matrix.shape);
+        return gather_outputs(scales, rows, indices, count, gathered_scales);
+    }
     gather_lanes<float, panel_outputs>(scales, 1, indices, count, gathered_scales);
 }
 

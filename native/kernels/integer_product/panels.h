@@ -1,6 +1,7 @@
 // Packed 8-bit weights, in one layout for every instruction set:
 //   weights [panels][groups][32 outputs][4 inputs] bytes, then scales [panels * 32] floats, then, if the weights have
-//   no offset, negative sums [panels * 32] int32: the sum of the magnitudes of each output's negative weights.
+//   no offset, negative sums [panels * 32] int32: the sum of the magnitudes of each output's negative weights, and
+//   int32: 1 if a weight is -128, else 0.
 // Four neighbouring inputs of an output lie together because integer dot product instructions add four products to one
 // 32-bit lane. A product reads each panel once, in order. Outputs are padded to 32 and inputs to 8 with zero weights.
 #pragma once
@@ -20,6 +21,8 @@ struct BytePanels {
     static void pack(const UnpackedWeights& weights, const MatrixShape& shape, void* packed);
     static void unpack_row(const PackedMatrix& matrix, size_t row, float* out);
     static void gather(const PackedMatrix& matrix, const uint32_t* indices, size_t count, void* gathered);
+    // Whether no weight is -128; not known of weights with an offset.
+    static bool symmetric(const PackedMatrix& matrix);
 };
 
 // Compiled once, for the baseline instruction set, in panels.cpp.

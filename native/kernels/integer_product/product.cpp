@@ -1,14 +1,15 @@
 // The products of 8-bit and of 6-bit weights.
 #include "instruction_set.h"
+#include "integer_product/expanded.h"
 #include "integer_product/six_bit_panels.h"
-#include "integer_product/tile.h"
 
 namespace pocketmt {
 namespace {
 
 // 8-bit weights: a step is 2 groups of 4 inputs.
+template <class Chosen>
 struct ByteWeights {
-    using Products = Registers::SignedWeights;
+    using Products = Chosen;
     static constexpr size_t step_bytes = 2 * group_bytes;
 
     explicit ByteWeights(const IntegerCall&) {}
@@ -34,15 +35,33 @@ struct SixBitWeights {
     }
 };
 
-template <class Weights>
-void multiply(const PackedMatrix& matrix, const ProductInput& input, const Epilogue& epilogue, const Outputs& outputs) {
+template <class Weights, class Tiles>
+void multiply_by(const Tiles& tiles, const PackedMatrix& matrix, const ProductInput& input, const Epilogue& epilogue,
+                 const Outputs& outputs) {
     const size_t steps = step_count(matrix.shape.columns);
     const IntegerCall call = integer_call(static_cast<const uint8_t*>(matrix.data), nullptr, steps,
                                           steps * Weights::step_bytes, matrix.shape, input, epilogue, outputs);
-    multiply_blocks(call, input.count, Weights::Products::zero != 0, tiles<Weights>);
+    multiply_blocks(call, input.count, Weights::Products::zero != 0, [&](const IntegerCall& block, size_t rows) {
+        multiply_rows<Weights, Registers::expanding_rows>(block, rows, tiles);
+    });
 }
 
 using Panels = BytePanels<Registers::SignedWeights::zero>;
+
+void multiply_bytes(const PackedMatrix& matrix, const ProductInput& input, const Epilogue& epilogue,
+                    const Outputs& outputs) {
+    using Weights = ByteWeights<Registers::SignedWeights>;
+    if (Panels::symmetric(matrix)) {
+        multiply_by<Weights>(symmetric_tiles<ByteWeights>, matrix, input, epilogue, outputs);
+    } else {
+        multiply_by<Weights>(tiles<Weights>, matrix, input, epilogue, outputs);
+    }
+}
+
+void multiply_six_bits(const PackedMatrix& matrix, const ProductInput& input, const Epilogue& epilogue,
+                       const Outputs& outputs) {
+    multiply_by<SixBitWeights>(tiles<SixBitWeights>, matrix, input, epilogue, outputs);
+}
 
 }  // namespace
 
@@ -53,13 +72,13 @@ constinit const Product integer_product = {.name = "8-bit product",
                                            .pack = Panels::pack,
                                            .unpack_row = Panels::unpack_row,
                                            .gather = Panels::gather,
-                                           .multiply = multiply<ByteWeights>};
+                                           .multiply = multiply_bytes};
 constinit const Product six_bit_product = {.name = "6-bit product",
                                            .packed_bytes = SixBitPanels::packed_bytes,
                                            .pack = SixBitPanels::pack,
                                            .unpack_row = SixBitPanels::unpack_row,
                                            .gather = SixBitPanels::gather,
-                                           .multiply = multiply<SixBitWeights>};
+                                           .multiply = multiply_six_bits};
 
 }  // namespace POCKETMT_INSTRUCTION_SET
 }  // namespace pocketmt

@@ -8,55 +8,81 @@ namespace {
 
 constexpr size_t parts = panel_outputs / Registers::lanes;
 constexpr size_t part_bytes = Registers::lanes * group_inputs;
+// Parts whose sums a tile of `rows` holds at once: all of a panel, or half of it where the registers are few.
+template <size_t rows>
+constexpr size_t tile_parts = rows <= Registers::whole_panel_rows ? parts : parts / 2;
+
+// Asks for the next panel, to be kept in the second-level cache. Processors do not read ahead while several tiles of
+// rows take turns at a panel.
+template <size_t bytes>
+POCKETMT_INLINE void prefetch_panel(const IntegerCall& call, const uint8_t* weights) {
+    unrolled<ceil_divide(bytes, cache_line)>([&](auto index) POCKETMT_INLINE_LAMBDA {
+        __builtin_prefetch(weights + call.panel_bytes + index() * cache_line, 0, 2);
+    });
+}
+
+template <size_t rows, class Weights, size_t first_part>
+POCKETMT_INLINE void multiply_parts(const IntegerCall& call, const TileRange& range, size_t panel,
+                                    const uint8_t* weights) {
+    using Products = typename Weights::Products;
+    constexpr size_t chains = rows <= Registers::two_chain_rows ? 2 : 1;
+    constexpr size_t held = tile_parts<rows>, at_once = smaller(Registers::parts_at_once, held);
+    const Weights source(call);
+    const size_t stride = call.activations.stride;
+    const auto output = [&](size_t part) { return panel * panel_outputs + (first_part + part) * Registers::lanes; };
+    Registers::Integers sums[chains][rows][held] = {};
+    for_rows<rows>(range, [&](auto row) POCKETMT_INLINE_LAMBDA {
+        unrolled<held>([&](auto part) POCKETMT_INLINE_LAMBDA {
+            sums[0][row()][part()] =
+                Products::first_sums(call.negative_sums, output(part()), call.activation_sums[range.first_row + row()]);
+        });
+    });
+    const int8_t* codes = call.activations.codes + range.first_row * stride;
+    for (size_t step = 0; step < call.steps; ++step, weights += Weights::step_bytes, codes += step_inputs) {
+        if constexpr (held == parts) {
+            prefetch_page<Weights::step_bytes>(weights);
+        } else {
+            prefetch_panel<Weights::step_bytes * held / parts>(call,
+                                                               weights + first_part * Weights::step_bytes / parts);
+        }
+        Registers::Step inputs[rows];
+        for_rows<rows>(range, [&](auto row) POCKETMT_INLINE_LAMBDA {
+            inputs[row()] = Registers::load_step(codes + row() * stride);
+        });
+        unrolled<2 * held / at_once>([&](auto index) POCKETMT_INLINE_LAMBDA {
+            constexpr size_t group = index() * at_once / held, next_part = index() * at_once % held;
+            Products loaded[at_once];
+            unrolled<at_once>([&](auto part) POCKETMT_INLINE_LAMBDA {
+                loaded[part()] = source.template load<group, first_part + next_part + part()>(weights);
+            });
+            for_rows<rows>(range, [&](auto row) POCKETMT_INLINE_LAMBDA {
+                const auto four = prepared<Products>(Registers::template group_inputs<group>(inputs[row()]));
+                unrolled<at_once>([&](auto part) POCKETMT_INLINE_LAMBDA {
+                    loaded[part()].add(sums[group % chains][row()][next_part + part()], four);
+                });
+            });
+        });
+    }
+    for_rows<rows>(range, [&](auto row) POCKETMT_INLINE_LAMBDA {
+        unrolled<held>([&](auto part) POCKETMT_INLINE_LAMBDA {
+            Registers::Integers sum = sums[0][row()][part()];
+            if constexpr (chains == 2) sum += sums[1][row()][part()];
+            const size_t index = range.first_row + row();
+            store_sums(call, index, call.activation_sums[index], output(part()), sum);
+        });
+    });
+}
 
 // Weights: where the weights of a step come from, made of an IntegerCall, with
-//   Products                     SignedWeights or SixBitWeights of the registers
+//   Products                     SignedWeights, SymmetricWeights or SixBitWeights of the registers
 //   step_bytes                   bytes of a step
 //   load<group, part>(step)      the weights of a group of inputs and of the outputs of one register
 template <size_t rows, class Weights>
 void multiply_tile(const IntegerCall& call, const TileRange& range) {
-    using Products = typename Weights::Products;
-    constexpr size_t chains = rows <= Registers::two_chain_rows ? 2 : 1;
-    constexpr size_t at_once = Registers::parts_at_once;
-    const Weights source(call);
-    const size_t stride = call.activations.stride;
     const uint8_t* weights = range.weights;
-    for (size_t panel = range.first_panel; panel < range.last_panel; ++panel) {
-        Registers::Integers sums[chains][rows][parts] = {};
-        for_rows<rows>(range, [&](auto row) POCKETMT_INLINE_LAMBDA {
-            unrolled<parts>([&](auto part) POCKETMT_INLINE_LAMBDA {
-                const size_t output = panel * panel_outputs + part() * Registers::lanes;
-                sums[0][row()][part()] =
-                    Products::first_sums(call.negative_sums, output, call.activation_sums[range.first_row + row()]);
-            });
-        });
-        const int8_t* codes = call.activations.codes + range.first_row * stride;
-        for (size_t step = 0; step < call.steps; ++step, weights += Weights::step_bytes, codes += step_inputs) {
-            Registers::Step inputs[rows];
-            for_rows<rows>(range, [&](auto row) POCKETMT_INLINE_LAMBDA {
-                inputs[row()] = Registers::load_step(codes + row() * stride);
-            });
-            unrolled<2 * parts / at_once>([&](auto index) POCKETMT_INLINE_LAMBDA {
-                constexpr size_t group = index() * at_once / parts, first_part = index() * at_once % parts;
-                Products loaded[at_once];
-                unrolled<at_once>([&](auto part) POCKETMT_INLINE_LAMBDA {
-                    loaded[part()] = source.template load<group, first_part + part()>(weights);
-                });
-                for_rows<rows>(range, [&](auto row) POCKETMT_INLINE_LAMBDA {
-                    const auto four = Registers::template group_inputs<group>(inputs[row()]);
-                    unrolled<at_once>([&](auto part) POCKETMT_INLINE_LAMBDA {
-                        loaded[part()].add(sums[group % chains][row()][first_part + part()], four);
-                    });
-                });
-            });
-        }
-        for_rows<rows>(range, [&](auto row) POCKETMT_INLINE_LAMBDA {
-            unrolled<parts>([&](auto part) POCKETMT_INLINE_LAMBDA {
-                Registers::Integers sum = sums[0][row()][part()];
-                if constexpr (chains == 2) sum += sums[1][row()][part()];
-                const size_t output = panel * panel_outputs + part() * Registers::lanes;
-                store_sums(call, range.first_row + row(), call.activation_sums[range.first_row + row()], output, sum);
-            });
+    for (size_t panel = range.first_panel; panel < range.last_panel; ++panel, weights += call.panel_bytes) {
+        unrolled<parts / tile_parts<rows>>([&](auto index) POCKETMT_INLINE_LAMBDA {
+            multiply_parts<rows, Weights, index() * tile_parts<rows>>(call, range, panel, weights);
         });
     }
 }
@@ -64,6 +90,12 @@ void multiply_tile(const IntegerCall& call, const TileRange& range) {
 template <class Weights>
 constexpr auto tiles =
     integer_tiles<Registers::integer_rows>([](auto rows) -> TileFunction { return multiply_tile<rows(), Weights>; });
+// Those of weights from -127 to 127. Weights<Products>: as above.
+template <template <class> class Weights>
+constexpr auto symmetric_tiles = integer_tiles<Registers::integer_rows>([](auto rows) -> TileFunction {
+    if constexpr (rows() <= Registers::whole_panel_rows) return multiply_tile<rows(), Weights<FewRowWeights>>;
+    return multiply_tile<rows(), Weights<Registers::SignedWeights>>;
+});
 
 }  // namespace
 }  // namespace pocketmt

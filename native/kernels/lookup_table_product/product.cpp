@@ -1,14 +1,15 @@
 // The product of 4-bit codes with one table of levels: codes become 8-bit weights by a look-up in registers. A tile of
 // many rows hides the look-ups behind its multiplications.
 #include "instruction_set.h"
-#include "integer_product/tile.h"
+#include "integer_product/expanded.h"
 #include "lookup_table_product/panels.h"
 
 namespace pocketmt {
 namespace {
 
+template <class Chosen>
 struct LookupTableWeights {
-    using Products = Registers::SignedWeights;
+    using Products = Chosen;
     static constexpr size_t step_bytes = group_bytes;
     Registers::Bytes table;
 
@@ -28,7 +29,10 @@ void multiply(const PackedMatrix& matrix, const ProductInput& input, const Epilo
     const uint8_t* bytes = static_cast<const uint8_t*>(matrix.data);
     const IntegerCall call = integer_call(bytes + block.codes, bytes, step_count(matrix.shape.columns),
                                           block.panel_bytes, matrix.shape, input, epilogue, outputs);
-    multiply_blocks(call, input.count, LookupTableWeights::Products::zero != 0, tiles<LookupTableWeights>);
+    using Weights = LookupTableWeights<Registers::SignedWeights>;
+    multiply_blocks(call, input.count, Weights::Products::zero != 0, [](const IntegerCall& block, size_t rows) {
+        multiply_rows<Weights, Registers::expanding_table_rows>(block, rows, symmetric_tiles<LookupTableWeights>);
+    });
 }
 
 }  // namespace

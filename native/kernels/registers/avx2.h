@@ -1,5 +1,6 @@
 // AVX2 with FMA. Its byte multiplication, vpmaddubsw, multiplies unsigned by signed bytes and adds pairs of products in
-// 16 bits, which must not saturate.
+// 16 bits, which must not saturate. Products are added in assembly, because GCC 12 computes many before it adds the
+// first, and runs out of registers.
 #pragma once
 
 #include "registers/x86_256_bit.h"
@@ -9,6 +10,10 @@ namespace {
 
 struct Registers : Registers256 {
     static constexpr CpuRequirements requirements{{has_avx, has_fma, has_avx2}, saves_avx};
+
+    static constexpr size_t expanding_rows = 16;
+    static constexpr size_t expanding_table_rows = 5;
+    static constexpr size_t parts_at_once = 4;
 
     // 32 weights from -128 to 127: |weight| times the activation where the weight is positive, else times the
     // activation's complement, -activation - 1. The sums therefore begin with the magnitudes of the negative weights.
@@ -25,7 +30,33 @@ struct Registers : Registers256 {
             return load(negative_sums + output);
         }
         POCKETMT_INLINE void add(Integers& sums, Bytes inputs) const {
-            add_pairs(sums, _mm256_maddubs_epi16(magnitudes, _mm256_xor_si256((__m256i)inputs, negative)));
+            __m256i products;
+            __asm__("vpxor %3, %2, %1\n\tvpmaddubsw %1, %4, %1\n\tvpmaddwd %5, %1, %1\n\tvpaddd %1, %0, %0"
+                    : "+x"(sums), "=&x"(products)
+                    : "x"(inputs), "xm"(negative), "x"(magnitudes), "xm"(ones()));
+        }
+    };
+
+    // 32 weights from -127 to 127: |activation| times the weight with the activation's sign. Nothing is prepared for
+    // each register of weights, so this is faster for few rows.
+    struct SymmetricWeights {
+        static constexpr int32_t zero = 0;
+        struct Inputs {
+            __m256i codes, magnitudes;
+        };
+        __m256i weights;
+
+        SymmetricWeights() = default;
+        explicit SymmetricWeights(Bytes given) : weights((__m256i)given) {}
+        POCKETMT_INLINE static Inputs prepared(Bytes inputs) {
+            return {(__m256i)inputs, _mm256_abs_epi8((__m256i)inputs)};
+        }
+        POCKETMT_INLINE static Integers first_sums(const int32_t*, size_t, int32_t) { return Integers{}; }
+        POCKETMT_INLINE void add(Integers& sums, const Inputs& inputs) const {
+            __m256i products;
+            __asm__("vpsignb %3, %2, %1\n\tvpmaddubsw %1, %4, %1\n\tvpmaddwd %5, %1, %1\n\tvpaddd %1, %0, %0"
+                    : "+x"(sums), "=&x"(products)
+                    : "x"(weights), "xm"(inputs.codes), "x"(inputs.magnitudes), "xm"(ones()));
         }
     };
 
@@ -40,14 +71,15 @@ struct Registers : Registers256 {
             return broadcast(-zero * activation_sum);
         }
         POCKETMT_INLINE void add(Integers& sums, Bytes inputs) const {
-            add_pairs(sums, _mm256_maddubs_epi16(codes, (__m256i)inputs));
+            __m256i products;
+            __asm__("vpmaddubsw %2, %3, %1\n\tvpmaddwd %4, %1, %1\n\tvpaddd %1, %0, %0"
+                    : "+x"(sums), "=&x"(products)
+                    : "xm"(inputs), "x"(codes), "xm"(ones()));
         }
     };
 
   private:
-    POCKETMT_INLINE static void add_pairs(Integers& sums, __m256i pairs) {
-        sums += (Integers)_mm256_madd_epi16(pairs, _mm256_set1_epi16(1));
-    }
+    POCKETMT_INLINE static __m256i ones() { return _mm256_set1_epi16(1); }
 };
 
 }  // namespace

@@ -25,6 +25,9 @@ struct VectorRegisters {
     typedef uint8_t Bytes __attribute__((vector_size(bytes)));
 
     static constexpr bool unrolls_rows = true;
+    static constexpr size_t expanding_rows = 0;
+    static constexpr size_t expanding_table_rows = 0;
+    static constexpr size_t whole_panel_rows = static_cast<size_t>(-1);
 
     POCKETMT_INLINE static Floats load(const float* from) { return loaded<Floats>(from); }
     POCKETMT_INLINE static Integers load(const int32_t* from) { return loaded<Integers>(from); }

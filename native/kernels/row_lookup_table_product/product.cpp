@@ -7,11 +7,15 @@
 namespace pocketmt {
 namespace {
 
-using Weights = Registers::SignedWeights;
+using Weights = FewRowWeights;
 constexpr size_t lanes = Registers::bytes / lane_bytes;
 constexpr size_t outputs_of_part = part_registers * lanes;
 constexpr size_t part_bytes = part_registers * Registers::bytes;
 using Panels = RowLookupTablePanels<lanes>;
+
+POCKETMT_INLINE auto inputs_at(const int8_t* codes) {
+    return prepared<Weights>(Registers::sixteen_inputs(codes));
+}
 
 template <size_t rows>
 void multiply_tile(const IntegerCall& call, const TileRange& range) {
@@ -28,14 +32,18 @@ void multiply_tile(const IntegerCall& call, const TileRange& range) {
         Registers::Integers sums[chains][rows][part_registers] = {};
         const int8_t* codes = call.activations.codes + range.first_row * stride;
         for (size_t step = 0; step < call.steps; ++step, bytes += part_bytes, codes += lane_inputs) {
-            unrolled<part_registers>([&](auto index) POCKETMT_INLINE_LAMBDA {
-                const auto loaded = Registers::load(bytes + index() * Registers::bytes);
-                unrolled<2>([&](auto half) POCKETMT_INLINE_LAMBDA {
-                    const auto indices = Registers::nibbles<half()>(loaded);
+            prefetch_page<part_bytes>(bytes);
+            unrolled<2>([&](auto half) POCKETMT_INLINE_LAMBDA {
+                decltype(inputs_at(codes)) inputs[rows];
+                for_rows<rows>(range, [&](auto row) POCKETMT_INLINE_LAMBDA {
+                    inputs[row()] = inputs_at(codes + row() * stride + half() * lane_bytes);
+                });
+                unrolled<part_registers>([&](auto index) POCKETMT_INLINE_LAMBDA {
+                    const auto indices =
+                        Registers::nibbles<half()>(Registers::load(bytes + index() * Registers::bytes));
                     const Weights weights(Registers::look_up(tables[index()], indices));
                     for_rows<rows>(range, [&](auto row) POCKETMT_INLINE_LAMBDA {
-                        const auto inputs = Registers::sixteen_inputs(codes + row() * stride + half() * lane_bytes);
-                        weights.add(sums[half() % chains][row()][index()], inputs);
+                        weights.add(sums[half() % chains][row()][index()], inputs[row()]);
                     });
                 });
             });
@@ -57,7 +65,8 @@ void multiply(const PackedMatrix& matrix, const ProductInput& input, const Epilo
     const RowLookupTableParts block = row_lookup_table_parts(matrix.shape);
     const IntegerCall call = integer_call(static_cast<const uint8_t*>(matrix.data), nullptr, block.steps,
                                           block.panel_bytes, matrix.shape, input, epilogue, outputs);
-    multiply_blocks(call, input.count, Weights::zero != 0, tiles);
+    multiply_blocks(call, input.count, Weights::zero != 0,
+                    [](const IntegerCall& block, size_t rows) { multiply_panels(block, rows, tiles); });
 }
 
 }  // namespace

@@ -162,7 +162,7 @@ def test_with_workers_only_batches_are_timed_and_translations_are_the_same(model
     side = our_side("uniform8", str(model_file), sys.executable)
     model = replace(MODEL, ours={"uniform8": model_file}, peers={"int8": []})
     amount = Amount(one_by_one=3, batches=3, rounds=2)
-    found = list(program._measure(model, amount, ["int8"], 2))
+    found = list(program._measure(model, amount, program._options(["--precisions", "int8", "--workers", "2"])))
     assert [each["case"] for each in found[:-1]] == ["batches, greedy", "batches, beam 4"]
     choices = {tried["choice"] for each in found[-1]["settings"] for tried in each["tried"]}
     assert choices == {"default"}  # one call for all sentences, which the workers share

@@ -41,6 +41,13 @@ def eight_bit(generator: np.random.Generator, rows: int, columns: int) -> Weight
     return Weights(codes(generator, rows, columns), scales(generator, rows))
 
 
+def eight_bit_with_least(generator: np.random.Generator, rows: int, columns: int) -> Weights:
+    """From -128 on, which only codes of an affine scheme reach."""
+    drawn = generator.integers(-128, 128, (rows, columns), dtype=np.int8)
+    drawn[generator.integers(rows), generator.integers(columns)] = -128
+    return Weights(drawn, scales(generator, rows))
+
+
 def six_bit(generator: np.random.Generator, rows: int, columns: int) -> Weights:
     """In [-32, 31]; every third matrix holds nothing but the two ends."""
     drawn = codes(generator, rows, columns) >> 2
@@ -65,6 +72,7 @@ def row_lookup_table(generator: np.random.Generator, rows: int, columns: int) ->
 
 FAMILIES: dict[str, Family] = {
     "8 bit": eight_bit,
+    "8 bit, -128 included": eight_bit_with_least,
     "6 bit": six_bit,
     "lookup table": lookup_table,
     "row lookup table": row_lookup_table,
@@ -126,6 +134,19 @@ def test_more_rows_than_a_block(instruction_set: str, family: Family, count: int
     activations, factors, bias = codes(generator, count, 33), scales(generator, count), normal(generator, 75)
     result = weights.pack(instruction_set).multiply(activations, factors, bias, relu=True, gap=3)
     assert_same_bits(result, _expected(activations, factors, weights, bias, relu=True))
+
+
+# Weights of many rows are prepared for 512 inputs at a time.
+@pytest.mark.parametrize("count", [15, 16, 18])
+@pytest.mark.parametrize("columns", [512, 513, 1500])
+def test_many_rows_of_many_columns(instruction_set: str, family: Family, count: int, columns: int) -> None:
+    generator = np.random.default_rng(columns)
+    weights = family(generator, 70, columns)
+    activations, factors = generator.integers(-128, 128, (count, columns), dtype=np.int8), scales(generator, count)
+    matrix = weights.pack(instruction_set)
+    result = matrix.multiply(activations, factors)
+    assert_same_bits(result, _expected(activations, factors, weights, None, relu=False))
+    assert_same_bits(matrix.multiply(activations[:1], factors[:1])[0], result[0])
 
 
 def test_every_height_of_a_tile_and_every_rest_of_outputs(instruction_set: str, family: Family) -> None:

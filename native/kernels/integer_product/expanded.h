@@ -1,0 +1,114 @@
+// The product of many rows of activations on registers whose weights must be prepared before each multiplication: half
+// a panel is prepared once, in memory that stays in the first-level cache, and then multiplied by all rows.
+#pragma once
+
+#include "integer_product/tile.h"
+
+namespace pocketmt {
+namespace {
+
+constexpr size_t expanded_parts = parts / 2;
+constexpr size_t expanded_outputs = expanded_parts * Registers::lanes;
+constexpr size_t expanded_steps = 64;  // Steps that are prepared at a time: of 512 inputs.
+constexpr size_t expanded_rows = 5;    // Of a tile.
+
+// Prepared weights [steps][groups][parts] and the sums of outputs from `output` on.
+template <class Products>
+struct ExpandedPart {
+    const Products* weights;
+    size_t first_step;
+    size_t last_step;  // One beyond the last.
+    size_t output;
+    int32_t (*sums)[expanded_outputs];  // [rows], between parts of the same outputs.
+};
+
+template <size_t rows, class Products>
+void multiply_expanded_tile(const IntegerCall& call, const ExpandedPart<Products>& part, size_t first_row) {
+    Registers::Integers sums[rows][expanded_parts];
+    const auto for_sums = [&](auto&& body) POCKETMT_INLINE_LAMBDA {
+        unrolled<rows>([&](auto row) POCKETMT_INLINE_LAMBDA {
+            unrolled<expanded_parts>(
+                [&](auto index) POCKETMT_INLINE_LAMBDA { body(first_row + row(), index(), sums[row()][index()]); });
+        });
+    };
+    for_sums([&](size_t row, size_t index, auto& sum) POCKETMT_INLINE_LAMBDA {
+        const size_t lane = index * Registers::lanes;
+        sum = part.first_step == 0
+                  ? Products::first_sums(call.negative_sums, part.output + lane, call.activation_sums[row])
+                  : Registers::load(part.sums[row] + lane);
+    });
+    const size_t stride = call.activations.stride;
+    const int8_t* codes = call.activations.codes + first_row * stride + part.first_step * step_inputs;
+    const Products* weights = part.weights;
+    for (size_t step = part.first_step; step < part.last_step; ++step, codes += step_inputs) {
+        unrolled<2>([&](auto group) POCKETMT_INLINE_LAMBDA {
+            Products loaded[expanded_parts];
+            unrolled<expanded_parts>([&](auto index) POCKETMT_INLINE_LAMBDA { loaded[index()] = weights[index()]; });
+            unrolled<rows>([&](auto row) POCKETMT_INLINE_LAMBDA {
+                const auto inputs = Registers::template group_inputs<group()>(codes + row() * stride);
+                unrolled<expanded_parts>(
+                    [&](auto index) POCKETMT_INLINE_LAMBDA { loaded[index()].add(sums[row()][index()], inputs); });
+            });
+            weights += expanded_parts;
+        });
+    }
+    for_sums([&](size_t row, size_t index, const auto& sum) POCKETMT_INLINE_LAMBDA {
+        const size_t lane = index * Registers::lanes;
+        if (part.last_step < call.steps) {
+            __builtin_memcpy(part.sums[row] + lane, &sum, sizeof sum);
+        } else {
+            store_sums(call, row, call.activation_sums[row], part.output + lane, sum);
+        }
+    });
+}
+
+// Prepares the weights of some steps of half a panel, from part `first_part` on.
+template <class Weights, size_t first_part>
+POCKETMT_INLINE void expand(const IntegerCall& call, const uint8_t* panel, size_t first_step, size_t last_step,
+                            typename Weights::Products* expanded) {
+    const Weights source(call);
+    for (size_t step = first_step; step < last_step; ++step) {
+        prefetch_panel<Weights::step_bytes / 2>(
+            call, panel + step * Weights::step_bytes + (first_part == 0 ? 0 : Weights::step_bytes / 2));
+        unrolled<2>([&](auto group) POCKETMT_INLINE_LAMBDA {
+            unrolled<expanded_parts>([&](auto index) POCKETMT_INLINE_LAMBDA {
+                *expanded++ = source.template load<group(), first_part + index()>(panel + step * Weights::step_bytes);
+            });
+        });
+    }
+}
+
+template <class Weights>
+void multiply_expanded(const IntegerCall& call, size_t count) {
+    using Products = typename Weights::Products;
+    constexpr auto functions =
+        tile_functions<expanded_rows>([](auto rows) { return &multiply_expanded_tile<rows(), Products>; });
+    Products expanded[expanded_steps * 2 * expanded_parts];
+    int32_t sums[block_rows][expanded_outputs];
+    const size_t first = first_panel(call.outputs), last = last_panel(call.outputs, call.rows);
+    for (size_t panel = first; panel < last; ++panel) {
+        const uint8_t* weights = call.weights + panel * call.panel_bytes;
+        unrolled<2>([&](auto half) {
+            const size_t output = panel * panel_outputs + half() * expanded_outputs;
+            for (size_t step = 0; step < call.steps; step += expanded_steps) {
+                const size_t end = smaller(step + expanded_steps, call.steps);
+                expand<Weights, half() * expanded_parts>(call, weights, step, end, expanded);
+                const ExpandedPart<Products> part{expanded, step, end, output, sums};
+                for_tiles<expanded_rows>(
+                    count, [&](size_t row, size_t height) { functions.functions[height - 1](call, part, row); });
+            }
+        });
+    }
+}
+
+// The product of a block of rows: prepared weights for `fewest` rows and more, if it is not 0, `tiles` for fewer.
+template <class Weights, size_t fewest, class Tiles>
+void multiply_rows(const IntegerCall& call, size_t count, const Tiles& tiles) {
+    if constexpr (fewest > 0) {
+        if (count >= fewest) return multiply_expanded<Weights>(call, count);
+    }
+    multiply_panels(call, count, tiles);
+}
+
+}  // namespace
+}  // namespace pocketmt
