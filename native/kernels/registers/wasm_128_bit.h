@@ -15,7 +15,7 @@ struct WasmRegisters : VectorRegisters<4> {
     static constexpr size_t integer_rows = 8;
     static constexpr size_t row_lookup_rows = 8;
     static constexpr bool unrolls_rows = false;
-    static constexpr size_t parts_at_once = 4;
+    static constexpr size_t parts_at_once = 1;
     static constexpr size_t two_chain_rows = 0;
 
     POCKETMT_INLINE static Floats to_floats(Integers values) { return __builtin_convertvector(values, Floats); }
