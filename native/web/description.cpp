@@ -1,5 +1,6 @@
 #include "web/description.h"
 
+#include <bit>
 #include <cstdlib>
 #include <string>
 
@@ -22,7 +23,7 @@ class Words {
         return std::string(found);
     }
     uint64_t whole() { return std::strtoull(word().c_str(), nullptr, 10); }
-    double real() { return std::strtod(word().c_str(), nullptr); }
+    double real() { return std::bit_cast<double>(uint64_t{std::strtoull(word().c_str(), nullptr, 16)}); }
     std::vector<uint64_t> wholes() {
         std::vector<uint64_t> numbers;
         while (more()) numbers.push_back(whole());

@@ -1,7 +1,7 @@
 // A model's description as text, as the host writes it: one item a line, words separated by single spaces.
 //   flag NAME 0|1                                   a field of the network's description; by type:
 //   whole NAME NUMBER
-//   real NAME NUMBER
+//   real NAME REAL                                  REAL: the bits of a float64 in hexadecimal digits
 //   text NAME WORD
 //   list NAME NUMBER...
 //   tensor NAME DTYPE SIZE DIMENSION...             the host has its bytes

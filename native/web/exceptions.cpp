@@ -4,6 +4,7 @@
 #include <new>
 #include <typeinfo>
 
+#include "model/runtime/number_text.h"
 #include "web/host.h"
 
 namespace {
@@ -17,6 +18,23 @@ struct MemoryHandler {
 } memory_handler;
 
 }  // namespace
+
+// libc++ calls this where it would throw. Its own version writes to the standard error stream.
+_LIBCPP_BEGIN_NAMESPACE_STD
+[[noreturn]] void __libcpp_verbose_abort(const char* format, ...) noexcept {
+    pocketmt::web::fail("internal error", format);
+}
+_LIBCPP_END_NAMESPACE_STD
+
+namespace pocketmt {
+
+std::string number_text(double number) {
+    char text[32];
+    web::write_number(number, text);
+    return text;
+}
+
+}  // namespace pocketmt
 
 extern "C" {
 

@@ -16,4 +16,7 @@ __attribute__((import_module("pocketmt"), import_name("copy_tensor"))) void copy
 [[noreturn]] __attribute__((import_module("pocketmt"), import_name("fail"))) void fail(const char* kind,
                                                                                        const char* message);
 
+// Writes a number in decimal digits, with a null character at its end, to at least 32 bytes.
+__attribute__((import_module("pocketmt"), import_name("write_number"))) void write_number(double number, char* target);
+
 }  // namespace pocketmt::web

@@ -35,18 +35,6 @@ interface Exports {
   finish(): void;
 }
 
-// (module (func (export "") (param v128 v128 v128) (result v128) local.get 0 local.get 1 local.get 2
-//   i32x4.relaxed_dot_i8x16_i7x16_add_s))
-const RELAXED_PROBE = Uint8Array.of(
-  0, 97, 115, 109, 1, 0, 0, 0, 1, 8, 1, 96, 3, 123, 123, 123, 1, 123, 3, 2, 1, 0, 10, 13, 1, 11, 0, 32, 0, 32, 1, 32, 2,
-  253, 147, 2, 11,
-);
-
-/** Whether this host has relaxed SIMD. */
-export function hasRelaxedSimd(): boolean {
-  return WebAssembly.validate(RELAXED_PROBE);
-}
-
 /** A compiled module with a model. After an error that it reports it must not be used any more. */
 export class Engine {
   private readonly exports: Exports;
@@ -167,6 +155,9 @@ export class Engine {
       pocketmt: {
         copy_tensor: (index: number, target: number): void => {
           new Uint8Array(this.exports.memory.buffer).set(this.tensors[index] as Uint8Array, target);
+        },
+        write_number: (value: number, target: number): void => {
+          new TextEncoder().encodeInto(`${value}\0`, new Uint8Array(this.exports.memory.buffer, target, 32));
         },
         fail: (kind: number, message: number): never => {
           const Kind = this.text(kind).includes("ModelError") ? ModelFileError : EngineError;

@@ -1,5 +1,5 @@
 /** Translation in the calling thread: what a worker runs. */
-import { Engine, type SearchOptions, hasRelaxedSimd } from "./engine.js";
+import { Engine, type SearchOptions } from "./engine.js";
 import { EngineError } from "./errors.js";
 import { Languages } from "./languages.js";
 import { type Part, divideLine, oneLine } from "./lines.js";
@@ -7,7 +7,7 @@ import { type ModelFile, readModelFile } from "./model/model_file.js";
 import type { Architecture } from "./model/architecture.js";
 import { type SpecialIds, Vocabulary } from "./text/vocabulary.js";
 
-export { Engine, hasRelaxedSimd };
+export { hasRelaxedSimd } from "./relaxed_simd.js";
 
 /** Options of a translation. */
 export interface TranslateOptions {

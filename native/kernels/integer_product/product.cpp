@@ -1,5 +1,6 @@
 // The products of 8-bit and of 6-bit weights.
 #include "instruction_set.h"
+#include "integer_product/marked_panels.h"
 #include "integer_product/six_bit_panels.h"
 #include "integer_product/tile.h"
 
@@ -7,8 +8,9 @@ namespace pocketmt {
 namespace {
 
 // 8-bit weights: a step is 2 groups of 4 inputs.
+template <class Weights>
 struct ByteWeights {
-    using Products = Registers::SignedWeights;
+    using Products = Weights;
     static constexpr size_t step_bytes = 2 * group_bytes;
 
     explicit ByteWeights(const IntegerCall&) {}
@@ -42,7 +44,23 @@ void multiply(const PackedMatrix& matrix, const ProductInput& input, const Epilo
     multiply_blocks(call, input.count, Weights::Products::zero != 0, tiles<Weights>);
 }
 
-using Panels = BytePanels<Registers::SignedWeights::zero>;
+// The product of 8-bit weights, where SignedWeights may be -128 or not.
+template <class Set, bool multiplies_any = !requires { typename Set::AnyWeights; }>
+struct ByteProduct {
+    using Panels = BytePanels<Set::SignedWeights::zero>;
+    static constexpr auto function = multiply<ByteWeights<typename Set::SignedWeights>>;
+};
+template <class Set>
+struct ByteProduct<Set, false> {
+    using Panels = MarkedPanels;
+    static void function(const PackedMatrix& matrix, const ProductInput& input, const Epilogue& epilogue,
+                         const Outputs& outputs) {
+        if (Panels::marked(matrix)) return multiply<ByteWeights<typename Set::AnyWeights>>(matrix, input, epilogue, outputs);
+        multiply<ByteWeights<typename Set::SignedWeights>>(matrix, input, epilogue, outputs);
+    }
+};
+
+using Panels = ByteProduct<Registers>::Panels;
 
 }  // namespace
 
@@ -53,7 +71,7 @@ constinit const Product integer_product = {.name = "8-bit product",
                                            .pack = Panels::pack,
                                            .unpack_row = Panels::unpack_row,
                                            .gather = Panels::gather,
-                                           .multiply = multiply<ByteWeights>};
+                                           .multiply = ByteProduct<Registers>::function};
 constinit const Product six_bit_product = {.name = "6-bit product",
                                            .packed_bytes = SixBitPanels::packed_bytes,
                                            .pack = SixBitPanels::pack,

@@ -20,13 +20,18 @@ struct Registers : WasmRegisters {
 
         SignedWeights() = default;
         explicit SignedWeights(Bytes given)
-            : magnitudes(wasm_i8x16_abs((v128_t)given)), negative(wasm_i8x16_gt(wasm_i8x16_const_splat(0), (v128_t)given)) {}
+            : magnitudes(wasm_i8x16_abs((v128_t)given)), negative(wasm_i8x16_gt(zeros(), (v128_t)given)) {}
         POCKETMT_INLINE static Integers first_sums(const int32_t* negative_sums, size_t output, int32_t) {
             return load(negative_sums + output);
         }
         POCKETMT_INLINE void add(Integers& sums, Bytes inputs) const {
             sums = dot(wasm_v128_xor((v128_t)inputs, negative), magnitudes, sums);
         }
+    };
+    struct AnyWeights : WideWeights {
+        AnyWeights() = default;
+        explicit AnyWeights(Bytes given) : WideWeights(given) {}
+        POCKETMT_INLINE void add(Integers& sums, Bytes inputs) const { WideWeights::add(sums, WideInputs(inputs)); }
     };
     // Codes of 6 bits.
     struct SixBitWeights {
@@ -48,6 +53,12 @@ struct Registers : WasmRegisters {
     POCKETMT_INLINE static Inputs sixteen_inputs(const int8_t* codes) { return repeat(codes); }
 
   private:
+    // Zeros that the compiler does not know: it would replace the comparison with a shift of bytes, which x86 lacks.
+    POCKETMT_INLINE static v128_t zeros() {
+        v128_t value = wasm_i8x16_const_splat(0);
+        __asm__("" : "+r"(value));
+        return value;
+    }
     POCKETMT_INLINE static Integers dot(v128_t inputs, v128_t codes, Integers sums) {
         return (Integers)wasm_i32x4_relaxed_dot_i8x16_i7x16_add(inputs, codes, (v128_t)sums);
     }

@@ -136,9 +136,16 @@ function fieldLine(name: string, value: Json): string {
   if (typeof value === "boolean") return `flag ${name} ${value ? 1 : 0}`;
   if (typeof value === "string" && /^\S+$/.test(value)) return `text ${name} ${value}`;
   if (typeof value === "number" && (REAL_FIELDS.has(name) || !Number.isSafeInteger(value) || value < 0))
-    return `real ${name} ${value}`;
+    return `real ${name} ${realBits(value)}`;
   if (typeof value === "number") return `whole ${name} ${value}`;
   if (Array.isArray(value) && value.every((each) => Number.isSafeInteger(each) && (each as number) >= 0))
     return ["list", name, ...value].join(" ");
   throw new ModelFileError(`architecture: ${name} has a value of another type`);
+}
+
+/** The bits of a number as float64, in hexadecimal digits. */
+export function realBits(value: number): string {
+  const view = new DataView(new ArrayBuffer(8));
+  view.setFloat64(0, value);
+  return view.getBigUint64(0).toString(16);
 }

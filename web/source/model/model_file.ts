@@ -1,6 +1,6 @@
 /** A model file as the engine and the tokenizers read it. */
 import { ModelFileError } from "../errors.js";
-import { Architecture } from "./architecture.js";
+import { Architecture, realBits } from "./architecture.js";
 import { type CodeGroup, codeShape, decodeCodes, expandSparse } from "./codes.js";
 import { type Container, type Tensor, readContainer } from "./container.js";
 import { type Json, type JsonObject, isObject, listMember, objectMember, textMember, textsOf, wholeMember } from "./json.js";
@@ -263,7 +263,7 @@ class InputWriter {
     const { products, activations } = this.container.manifest;
     if (isObject(products) && products["scheme"] === "logarithmic") {
       const bits = wholeMember(products, "bits", "manifest: products", 1, 4);
-      this.lines.push(`logarithmic_activations ${2 ** (2 ** (bits - 1) - 1)} ${Number(products["scale"])}`);
+      this.lines.push(`logarithmic_activations ${realBits(2 ** (2 ** (bits - 1) - 1))} ${realBits(Number(products["scale"]))}`);
     } else if (products !== undefined && !(isObject(products) && products["scheme"] === "uniform" && products["bits"] === 8)) {
       throw new ModelFileError("manifest: products has a scheme that is unknown here");
     }
