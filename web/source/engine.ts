@@ -74,6 +74,11 @@ export class Engine {
     return this.text(this.call((exports) => exports.instruction_set()));
   }
 
+  /** Whether an error ended a call, so that the instance must not be used any more. */
+  get isBroken(): boolean {
+    return this.broken !== undefined;
+  }
+
   /** Bytes of its memory. */
   get memoryBytes(): number {
     return this.exports.memory.buffer.byteLength;

@@ -80,6 +80,11 @@ export class LocalTranslator {
     return { ...this.about, memoryBytes: this.engine.memoryBytes };
   }
 
+  /** Whether an error stopped the engine, so that the model must be loaded again. */
+  get broken(): boolean {
+    return this.engine.isBroken;
+  }
+
   /** The ids of a text, without end of sentence. */
   encode(text: string): number[] {
     return this.source.encode(text);

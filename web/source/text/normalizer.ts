@@ -21,7 +21,11 @@ export class Normalizer {
     if (removeExtraSpaces) mapped = mapped.replace(/ +/g, " ").replace(/^ | $/g, "");
     if (mapped === "") return "";
     if (addDummyPrefix) mapped = ` ${mapped}`;
-    return escapeSpaces ? mapped.replaceAll(" ", SPACE) : mapped;
+    if (!escapeSpaces) return removeExtraSpaces ? mapped.replace(/ +$/, "") : mapped;
+    mapped = mapped.replaceAll(" ", SPACE);
+    let end = mapped.length;
+    while (removeExtraSpaces && mapped[end - 1] === SPACE) --end;
+    return mapped.slice(0, end);
   }
 
   /** Replaces characters by the table, but not in user-defined pieces. */
