@@ -1,6 +1,6 @@
 // Runs jobs with the built package: node run.mjs ENGINE < JOBS, both JSON. A job that fails has an error instead of a result.
 import fs from "node:fs";
-import { LocalTranslator, SentencePiece, translationSpans } from "../../web/dist/testing.js";
+import { Engine, LocalTranslator, SentencePiece, translationSpans } from "../../web/dist/testing.js";
 
 const jobs = JSON.parse(fs.readFileSync(0, "utf8"));
 const wasm = process.argv[2];
@@ -13,6 +13,7 @@ async function model(path) {
 }
 
 const kinds = {
+  check: async () => new Engine(module).check() ?? null,
   ids: async ({ path, sources, options }) => (await model(path)).translateIds(sources, options),
   lines: async ({ path, lines, options }) => (await model(path)).translate(lines, options),
   pieces: async ({ path, lines }) => {

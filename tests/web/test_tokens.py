@@ -58,6 +58,11 @@ def native_tokens(path: Path, beam_size: int) -> list[list[int]]:
 
 
 @pytest.mark.parametrize("engine", ENGINES)
+def test_kernels_are_those_of_the_reference(engine: str) -> None:
+    assert run_jobs([{"kind": "check"}], engine) == [{"result": None}]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
 def test_every_scheme_and_architecture(models: list[Path], engine: str) -> None:
     def job(path: Path, beam: int) -> dict[str, Any]:
         return {"kind": "ids", "path": str(path), "sources": SOURCES, "options": {"beamSize": beam}}

@@ -28,6 +28,7 @@ interface Exports {
   allocate(bytes: number): number;
   release(place: number, bytes: number): void;
   instruction_set(): number;
+  check(): void;
   load(description: number, size: number, stored: number, storedSize: number, shortlist: number, shortlistSize: number): void;
   submit(words: number, count: number, beam: number, penalty: number, most: number, shortlist: number, batch: number): number;
   translate_batch(): number;
@@ -77,6 +78,11 @@ export class Engine {
   /** Whether an error ended a call, so that the instance must not be used any more. */
   get isBroken(): boolean {
     return this.broken !== undefined;
+  }
+
+  /** Compares every kernel with its reference; throws EngineError naming one that differs. */
+  check(): void {
+    this.call((exports) => exports.check());
   }
 
   /** Bytes of its memory. */
