@@ -8,6 +8,7 @@
 #   make benchmark   the measurements of benchmarks/: speed compared with CTranslate2, all schemes, threads, all kernels
 #   make wheel       builds the source distribution and the wheels into dist and checks them (ten minutes on two cores)
 #   make marian      installs Marian (pymarian) in a separate environment, 1.1 GB; `make benchmark` then compares with it, too
+#   make web         the npm package in web/dist: the engine as WebAssembly, and a page that translates in the browser; needs npm
 #   make bergamot    installs bergamot's WebAssembly for Node, 5 MB; tests that compare with it are skipped without
 #   make format      formats Python and C++
 #   make lock        pins the newest versions of the development packages in requirements.lock
@@ -31,11 +32,13 @@ PACKAGES := $(VENV)/.packages
 ENGINE := $(VENV)/.engine
 MARIAN := build/marian
 BERGAMOT := build/bergamot
+WEB := web/dist/.built
+WEB_PEERS := build/web-peers
 LOCK := build/lock
 SANITIZED := build/sanitize
 comma := ,
 MODULES := build/modules
-MADE := $(SANITIZED) $(MODULES) $(MARIAN) $(BERGAMOT) $(LOCK) build/demo build/editable build/install.json build/aarch64 \
+MADE := $(SANITIZED) $(MODULES) $(MARIAN) $(BERGAMOT) $(WEB_PEERS) build/web web/dist web/node_modules web/source/generated $(LOCK) build/demo build/editable build/install.json build/aarch64 \
     build/docs build/tutorial build/packages dist
 NATIVE_SOURCES := $(shell find native -type f 2>/dev/null)
 PYTHON_SOURCES := $(sort $(shell find src -name '*.py'))
@@ -53,7 +56,7 @@ PIP := $(BIN)/python $(PIP_QUIETLY)
 STABLE_PYTHON ?= $(firstword $(foreach minor,12 13 14,$(shell python3.$(minor) -c 'import sys; print(sys.executable)' 2>/dev/null)))
 PACKAGING := build/packages/environment
 
-.PHONY: help demo docs test wheel check sanitize benchmark marian bergamot format lock clean engine always
+.PHONY: help demo docs test wheel check sanitize benchmark marian bergamot web format lock clean engine always
 
 help:
 	@sed -n 's/^#   make/make/p' Makefile
@@ -67,7 +70,7 @@ docs: $(ENGINE)
 	@echo "build/docs/index.html; with search: python3 -m http.server --directory build/docs"
 
 # The tests of a file run in one process, because they share slow fixtures.
-test: check $(if $(and $(shell command -v npm),$(shell command -v node)),$(BERGAMOT)/.packages)
+test: check $(if $(and $(shell command -v npm),$(shell command -v node)),$(BERGAMOT)/.packages $(WEB))
 	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile
 	$(BIN)/python tools/check_install.py --output build/install.json
 
@@ -147,6 +150,25 @@ $(ENGINE): $(PACKAGES) pyproject.toml $(NATIVE_SOURCES) $(MODULES) | prerequisit
 $(MODULES): always
 	mkdir -p $(@D)
 	cmp --quiet $@ <(echo $(PYTHON_SOURCES)) || echo $(PYTHON_SOURCES) > $@
+
+web: $(WEB)
+
+WEB_SOURCES := $(shell find web -type f -not -path 'web/dist/*' -not -path 'web/node_modules/*' -not -path 'web/source/generated/*')
+$(WEB): $(ENGINE) $(WEB_SOURCES) tools/build_web.py src/pocketmt/sentences/abbreviations.toml web/node_modules/.package-lock.json
+	echo "Building the npm package in web/dist (the engine takes some minutes the first time) ..."
+	$(BIN)/python -m tools.build_web
+	touch $@
+
+# The scripts of packages are not run; esbuild works without its own.
+web/node_modules/.package-lock.json: web/package.json web/package-lock.json
+	npm ci --prefix web --no-audit --no-fund --ignore-scripts
+	touch $@
+
+$(WEB_PEERS)/.packages: benchmarks/web/package.json benchmarks/web/package-lock.json
+	mkdir -p $(WEB_PEERS)
+	cp $^ $(WEB_PEERS)
+	npm ci --prefix $(WEB_PEERS) --no-audit --no-fund --ignore-scripts
+	touch $@
 
 bergamot: $(BERGAMOT)/.packages
 

@@ -82,7 +82,14 @@ def bundle(*names: str, folder: str = "source", to: Path = DIST, defined: dict[s
     definitions = [f"--define:{name}={json.dumps(value)}" for name, value in (defined or {}).items()]
     run(
         *("npx", "esbuild", *(WEB / folder / f"{name}.ts" for name in names), "--bundle", "--minify", "--format=esm"),
-        *("--external:node:*", "--target=es2022", "--charset=utf8", "--log-level=warning", f"--outdir={to}", *definitions),
+        *(
+            "--external:node:*",
+            "--target=es2022",
+            "--charset=utf8",
+            "--log-level=warning",
+            f"--outdir={to}",
+            *definitions,
+        ),
     )
 
 

@@ -25,8 +25,7 @@ struct Model {
 
     Model(const Description& description, const TensorSource& source, unsigned activation_bits,
           const StoredShortlist& shortlist)
-        : network(best_kernels(), description, source, activation_bits, shortlist),
-          workspace(network.state_size()) {}
+        : network(best_kernels(), description, source, activation_bits, shortlist), workspace(network.state_size()) {}
 };
 
 // Sentences that are translated batch by batch, so that the host can do other work in between.
@@ -88,8 +87,8 @@ __attribute__((export_name("instruction_set"))) const char* instruction_set() {
     return best_kernels().name;
 }
 
-// Compares every kernel with its reference. Models are loaded without this: WebAssembly defines each instruction's bits,
-// and the host has tried the one of relaxed SIMD that it does not.
+// Compares every kernel with its reference. Models are loaded without this: WebAssembly defines each instruction's
+// bits, and the host has tried the one of relaxed SIMD that it does not.
 __attribute__((export_name("check"))) void check() {
     check_kernels(best_kernels());
 }
@@ -139,7 +138,8 @@ __attribute__((export_name("translate_batch"))) size_t translate_next() {
     return work->batches.size() - ++work->done;
 }
 
-// The translations, when all batches are done: of each sentence the number of its ids, then these. Valid until `finish`.
+// The translations, when all batches are done: of each sentence the number of its ids, then these. Valid until
+// `finish`.
 __attribute__((export_name("result"))) const uint32_t* result() {
     work->result.clear();
     for (const std::vector<uint32_t>& ids : work->translations) {

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 import sentencepiece
 
-from pocketmt.model_file import open_model
 from pocketmt.engine.bundled import resolve_model
+from pocketmt.model_file import open_model
 from pocketmt.sentences import translation_spans
 from tests.web.node import missing, run_jobs
 
@@ -18,14 +18,48 @@ LETTERS = [
     *(chr(code) for code in range(32, 592)),
     *"   \u2581\u3000\u00a0\u200b\ufeff\U0001f600\U0001f468\u200d\u0301\ufb01\u212b\uff21\u2460\u0e33\uac00\u1100\t\n\r\x85\0",
 ]
-WORDS = "the dog man foo bar under und 3. Dr. Mr. e.g. U.S. He It is Yes! No? “Well.” (So.) 。 」 John's 3.5 IV. etc. ...".split()
+WORDS = [
+    "the",
+    "dog",
+    "man",
+    "foo",
+    "bar",
+    "under",
+    "und",
+    "3.",
+    "Dr.",
+    "Mr.",
+    "e.g.",
+    "U.S.",
+    "He",
+    "It",
+    "is",
+    "Yes!",
+    "No?",
+    "“Well.”",
+    "(So.)",
+    "。",
+    "」",
+    "John's",
+    "3.5",
+    "IV.",
+    "etc.",
+    "...",
+]
 
 
 def made_lines(count: int) -> list[str]:
     """Random lines, of characters of many kinds and of words."""
     draw = random.Random(1)
     lines = ["".join(draw.choices(LETTERS, k=draw.randrange(40))) for _ in range(count)]
-    return [*lines, *(" ".join(draw.choices(WORDS, k=draw.randrange(20))) for _ in range(count)), "", " ", "\u2581", " a  b "]
+    return [
+        *lines,
+        *(" ".join(draw.choices(WORDS, k=draw.randrange(20))) for _ in range(count)),
+        "",
+        " ",
+        "\u2581",
+        " a  b ",
+    ]
 
 
 def trained(kind: str, **options: object) -> bytes:

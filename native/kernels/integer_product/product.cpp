@@ -55,7 +55,8 @@ struct ByteProduct<Set, false> {
     using Panels = MarkedPanels;
     static void function(const PackedMatrix& matrix, const ProductInput& input, const Epilogue& epilogue,
                          const Outputs& outputs) {
-        if (Panels::marked(matrix)) return multiply<ByteWeights<typename Set::AnyWeights>>(matrix, input, epilogue, outputs);
+        if (Panels::marked(matrix))
+            return multiply<ByteWeights<typename Set::AnyWeights>>(matrix, input, epilogue, outputs);
         multiply<ByteWeights<typename Set::SignedWeights>>(matrix, input, epilogue, outputs);
     }
 };
