@@ -1,4 +1,4 @@
-"""Build the npm package in web/dist: the engine as WebAssembly, the scripts, and the page that translates in a browser."""
+"""Build the npm package in web/dist: the engine as WebAssembly, the scripts, and the page for browsers."""
 
 import hashlib
 import json
@@ -80,17 +80,9 @@ def write_abbreviations() -> None:
 def bundle(*names: str, folder: str = "source", to: Path = DIST, defined: dict[str, object] | None = None) -> None:
     """Bundle scripts, each as one module."""
     definitions = [f"--define:{name}={json.dumps(value)}" for name, value in (defined or {}).items()]
-    run(
-        *("npx", "esbuild", *(WEB / folder / f"{name}.ts" for name in names), "--bundle", "--minify", "--format=esm"),
-        *(
-            "--external:node:*",
-            "--target=es2022",
-            "--charset=utf8",
-            "--log-level=warning",
-            f"--outdir={to}",
-            *definitions,
-        ),
-    )
+    scripts = [WEB / folder / f"{name}.ts" for name in names]
+    options = ("--bundle", "--minify", "--format=esm", "--external:node:*", "--target=es2022", "--charset=utf8")
+    run("npx", "esbuild", *scripts, *options, "--log-level=warning", f"--outdir={to}", *definitions)
 
 
 def build_page() -> None:

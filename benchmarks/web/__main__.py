@@ -2,8 +2,9 @@
 
     python -m benchmarks.web MODEL8 MODEL4 TEXT...
 
-MODEL8 is a student in 8 bits that bergamot's format can hold, MODEL4 the same in 4 bits. Needs `make web`, `make bergamot` and
-`make build/web-peers/.packages`. Each engine has one thread and gets one line at a time. Writes benchmarks/records/web.json.
+MODEL8 is a student in 8 bits that bergamot's format can hold, MODEL4 the same in 4 bits. Needs `make web bergamot` and
+`make build/web-peers/.packages`. Each engine has one thread and gets one line at a time. Writes
+benchmarks/records/web.json.
 """
 
 import argparse

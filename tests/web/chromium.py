@@ -64,11 +64,13 @@ class Site:
 
 
 class _Handler(http.server.SimpleHTTPRequestHandler):
-    extensions_map = {**http.server.SimpleHTTPRequestHandler.extensions_map, ".wasm": "application/wasm"}
-
     def __init__(self, site: Site, *arguments: Any, **options: Any) -> None:
         self.site = site
         super().__init__(*arguments, **options)
+
+    def guess_type(self, path: Any) -> str:
+        """Return the type that compiling while downloading needs."""
+        return "application/wasm" if str(path).endswith(".wasm") else super().guess_type(path)
 
     def do_GET(self) -> None:
         self.site.requests.append(self.path)

@@ -26,7 +26,7 @@ def plain_model() -> bytes:
 def test_as_a_program_uses_it(tmp_path: Path) -> None:
     damaged = tmp_path / "damaged.pocketmt"
     damaged.write_bytes(MODEL.read_bytes()[:-1])
-    command = ["node", Path(__file__).with_name("package.mjs"), MODEL, damaged]
+    command = ["node", *map(str, (Path(__file__).with_name("package.mjs"), MODEL, damaged))]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode == 0, done.stderr[-2000:]
     found = json.loads(done.stdout)

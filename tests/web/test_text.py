@@ -3,6 +3,7 @@
 import io
 import random
 from pathlib import Path
+from typing import Any
 
 import pytest
 import sentencepiece
@@ -62,7 +63,7 @@ def made_lines(count: int) -> list[str]:
     ]
 
 
-def trained(kind: str, **options: object) -> bytes:
+def trained(kind: str, **options: Any) -> bytes:
     """Train a small SentencePiece model."""
     model = io.BytesIO()
     sentencepiece.SentencePieceTrainer.train(
@@ -75,7 +76,11 @@ def models() -> dict[str, bytes]:
     """Return SentencePiece models of all supported kinds."""
     with open_model(resolve_model("captions-en-de")) as file:
         bundled = file.vocabulary()
-    symbols = {"user_defined_symbols": ["<x>", "foo bar", "und"], "byte_fallback": True, "vocab_size": 900}
+    symbols: dict[str, Any] = {
+        "user_defined_symbols": ["<x>", "foo bar", "und"],
+        "byte_fallback": True,
+        "vocab_size": 900,
+    }
     return {
         "bundled": bundled,
         "bpe": trained("bpe", **symbols),

@@ -1,5 +1,6 @@
 """Translations by the WebAssembly engine: the tokens of the native engine, for every scheme and architecture."""
 
+import random
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +14,11 @@ from pocketmt.packing.contents import ModelContents, PackingOptions
 from pocketmt.packing.model_file import pack
 from pocketmt.quantization.row_groups import RowGroup
 from pocketmt.text.vocabulary import Vocabulary
-from tests.engine.conftest import search_options, sentences
+from pocketmt.text.vocabulary_training import train_vocabulary
+from tests.engine.conftest import WORDS, search_options, sentences
 from tests.engine.reference import architecture, random_network
 from tests.engine.test_schemes import METADATA, SCHEMES
 from tests.native.test_aarch64 import MODELS
-from tests.native.test_aarch64 import vocabulary as vocabulary
 from tests.web.node import ENGINES, missing, run_jobs
 
 pytestmark = pytest.mark.skipif(missing() is not None, reason=str(missing()))
@@ -34,8 +35,14 @@ TEXT = [
 
 
 @pytest.fixture(scope="module")
+def vocabulary() -> Vocabulary:
+    draw = random.Random(1)
+    return train_vocabulary([" ".join(draw.choices(WORDS, k=8)) + "." for _ in range(500)], 120)
+
+
+@pytest.fixture(scope="module")
 def models(tmp_path_factory: pytest.TempPathFactory, vocabulary: Vocabulary) -> list[Path]:
-    """Random models: all schemes as they are and entropy-coded, and the architectures whose products are in integers."""
+    """Random models: all schemes, as they are and entropy-coded, and architectures with integer products."""
     folder = tmp_path_factory.mktemp("models")
     network = random_network(architecture())
     paths = []

@@ -1,4 +1,4 @@
-// Work on one matrix product by several threads; implemented by ThreadPool where there are threads.
+// Work on one matrix product by several threads; ThreadPool implements it, and WebAssembly has none.
 #pragma once
 
 #include <cstddef>
