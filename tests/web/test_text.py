@@ -17,7 +17,8 @@ pytestmark = pytest.mark.skipif(missing() is not None, reason=str(missing()))
 
 LETTERS = [
     *(chr(code) for code in range(32, 592)),
-    *"   \u2581\u3000\u00a0\u200b\ufeff\U0001f600\U0001f468\u200d\u0301\ufb01\u212b\uff21\u2460\u0e33\uac00\u1100\t\n\r\x85\0",
+    *"   \u2581\u3000\u00a0\u200b\ufeff\U0001f600",
+    *"\U0001f468\u200d\u0301\ufb01\u212b\uff21\u2460\u0e33\uac00\u1100\t\n\r\x85\0",
 ]
 WORDS = [
     "the",
