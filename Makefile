@@ -10,6 +10,7 @@
 #   make marian      installs Marian (pymarian) in a separate environment, 1.1 GB; `make benchmark` then compares with it, too
 #   make libretranslate  installs LibreTranslate in a separate environment, 1.6 GB, for benchmarks/serve
 #   make javascript-client  installs a client of LibreTranslate for Node, 20 kB; the test with it is skipped without
+#   make web         the npm package in web/dist: the engine as WebAssembly, and a page that translates in the browser; needs npm
 #   make bergamot    installs bergamot's WebAssembly for Node, 5 MB; tests that compare with it are skipped without
 #   make format      formats Python and C++
 #   make lock        pins the newest versions of the development packages in requirements.lock
@@ -35,11 +36,14 @@ MARIAN := build/marian
 BERGAMOT := build/bergamot
 LIBRETRANSLATE := build/libretranslate
 JAVASCRIPT_CLIENT := build/javascript-client
+WEB := web/dist/.built
+WEB_PEERS := build/web-peers
 LOCK := build/lock
 SANITIZED := build/sanitize
 comma := ,
 MODULES := build/modules
-MADE := $(SANITIZED) $(MODULES) $(MARIAN) $(BERGAMOT) $(LIBRETRANSLATE) $(JAVASCRIPT_CLIENT) $(LOCK) build/demo build/editable build/install.json build/aarch64 \
+MADE := $(SANITIZED) $(MODULES) $(MARIAN) $(BERGAMOT) $(LIBRETRANSLATE) $(JAVASCRIPT_CLIENT) $(WEB_PEERS) $(LOCK) \
+    build/web web/dist web/node_modules web/source/generated build/demo build/editable build/install.json build/aarch64 \
     build/docs build/tutorial build/packages dist
 NATIVE_SOURCES := $(shell find native -type f 2>/dev/null)
 PYTHON_SOURCES := $(sort $(shell find src -name '*.py'))
@@ -57,7 +61,8 @@ PIP := $(BIN)/python $(PIP_QUIETLY)
 STABLE_PYTHON ?= $(firstword $(foreach minor,12 13 14,$(shell python3.$(minor) -c 'import sys; print(sys.executable)' 2>/dev/null)))
 PACKAGING := build/packages/environment
 
-.PHONY: help demo docs test wheel check sanitize benchmark marian bergamot libretranslate javascript-client format lock clean engine always
+.PHONY: help demo docs test wheel check sanitize benchmark marian bergamot libretranslate javascript-client web
+.PHONY: format lock clean engine always
 
 help:
 	@sed -n 's/^#   make/make/p' Makefile
@@ -154,6 +159,25 @@ $(ENGINE): $(PACKAGES) pyproject.toml $(NATIVE_SOURCES) $(MODULES) | prerequisit
 $(MODULES): always
 	mkdir -p $(@D)
 	cmp --quiet $@ <(echo $(PYTHON_SOURCES)) || echo $(PYTHON_SOURCES) > $@
+
+web: $(WEB)
+
+WEB_SOURCES := $(shell find web -type f -not -path 'web/dist/*' -not -path 'web/node_modules/*' -not -path 'web/source/generated/*')
+$(WEB): $(ENGINE) $(WEB_SOURCES) tools/build_web.py src/pocketmt/sentences/abbreviations.toml web/node_modules/.package-lock.json
+	echo "Building the npm package in web/dist (the engine takes some minutes the first time) ..."
+	$(BIN)/python -m tools.build_web
+	touch $@
+
+# The scripts of packages are not run; esbuild works without its own.
+web/node_modules/.package-lock.json: web/package.json web/package-lock.json
+	npm ci --prefix web --no-audit --no-fund --ignore-scripts
+	touch $@
+
+$(WEB_PEERS)/.packages: benchmarks/web/package.json benchmarks/web/package-lock.json
+	mkdir -p $(WEB_PEERS)
+	cp $^ $(WEB_PEERS)
+	npm ci --prefix $(WEB_PEERS) --no-audit --no-fund --ignore-scripts
+	touch $@
 
 bergamot: $(BERGAMOT)/.packages
 

@@ -79,7 +79,7 @@ def call_backend(python: Path, folder: Path, function: str, output: Path, cmake:
 
 def compiler_environment() -> dict[str, str]:
     """Return the environment of this process with Zig as the C++ compiler, and without other options for compilers."""
-    import ziglang  # type: ignore[import-not-found, unused-ignore]
+    import ziglang  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
     zig = Path(ziglang.__file__).parent / "zig"
     environment = {name: value for name, value in os.environ.items() if name not in ("CFLAGS", "CXXFLAGS", "LDFLAGS")}

@@ -11,4 +11,6 @@
 #pragma GCC diagnostic pop
 #elif defined(__ARM_FEATURE_DOTPROD)
 #include <arm_neon.h>
+#elif defined(__wasm_simd128__)
+#include <wasm_simd128.h>
 #endif

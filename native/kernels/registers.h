@@ -32,11 +32,11 @@
 //                                the correction to add to the sums of the outputs from `output` on, so that they become
 //                                sum(weight * activation); negative_sums: see integer_product/panels.h
 //     add(sums, inputs)          adds 4 products to each lane
-//
+//   AnyWeights                   the same for 8-bit weights that may be -128; only if SignedWeights may not
 //   SymmetricWeights             optional: as SignedWeights, of weights from -127 to 127; faster for few rows
 //     prepared(inputs)           what its `add` takes, made of group_inputs or sixteen_inputs
 //
-//   store_low_bytes(to, sixteen) the lowest byte of each of 16 lanes; only with registers of 8 and of 16 lanes
+//   store_low_bytes(to, sixteen) the lowest byte of each of 16 lanes; may be left out
 //   ByteSums                     sums of bytes in 16 bits: add(bytes), widen(sums [4])
 //   fill_subset_sums(codes, table, high_offset)
 //                                see binary_code_product/nibble_tables.h

@@ -58,7 +58,7 @@ class Engine::Lease {
         if (!worker_) return;
         worker_->workspace.reset();
         std::lock_guard lock(engine_.mutex_);
-        worker_->workspace.product.thread_pool = nullptr;
+        worker_->workspace.product.sharing = nullptr;
         for (std::unique_ptr<Worker>& worker : sharing_) engine_.idle_workers_.push_back(std::move(worker));
         engine_.idle_workers_.push_back(std::move(worker_));
         engine_.changed_.notify_all();
@@ -156,7 +156,7 @@ std::vector<std::unique_ptr<Engine::Worker>> Engine::share(Worker& worker) {
         if (i < thread_pool_->workers() && idle_workers_[i]->core)
             keep_to_core(thread_pool_->thread(i), *idle_workers_[i]->core);
     }
-    worker.workspace.product.thread_pool = thread_pool_.get();
+    worker.workspace.product.sharing = thread_pool_.get();
     return std::exchange(idle_workers_, {});
 }
 

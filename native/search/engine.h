@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "model/network.h"
+#include "model/runtime/thread_pool.h"
 #include "search/job.h"
 
 namespace pocketmt {

@@ -1,24 +1,17 @@
-// Sentences to translate, divided into batches for the workers.
+// Sentences to translate, and the batches that the workers take.
 #pragma once
 
 #include <atomic>
 #include <condition_variable>
 #include <cstddef>
-#include <cstdint>
 #include <exception>
 #include <functional>
 #include <mutex>
-#include <span>
 #include <vector>
 
-#include "search/batch.h"
+#include "search/batches.h"
 
 namespace pocketmt {
-
-// Throws Error if a token id is out of range.
-void check_tokens(std::span<const uint32_t> tokens, size_t vocabulary_size);
-// Throws Error if a token id is out of range, or nothing could be encoded.
-void check_source(std::span<const uint32_t> source, const Architecture& architecture);
 
 class Job {
   public:
@@ -27,9 +20,9 @@ class Job {
 
     // Translates the next batch that no worker has taken; false if none is left.
     bool run_next(const Network& network, Workspace& workspace, const std::function<void()>& poll);
-    bool all_taken() const { return next_batch_.load() >= batch_ends_.size(); }
+    bool all_taken() const { return next_batch_.load() >= batches_.size(); }
     // Whether it is a single batch.
-    bool undivided() const { return batch_ends_.size() <= 1; }
+    bool undivided() const { return batches_.size() <= 1; }
     void cancel() { cancelled_ = true; }
 
     // Waits at most 50 ms for batches that other workers have taken; true if all are done.
@@ -38,13 +31,11 @@ class Job {
     std::vector<std::vector<Translation>> take_results();
 
   private:
-    void order_and_cut(const Network& network, size_t workers);
     void translate(const Network& network, Workspace& workspace, const std::function<void()>& poll, size_t batch);
 
     std::vector<Request> requests_;
     SearchOptions options_;
-    std::vector<uint32_t> order_;     // sentences, longest first
-    std::vector<size_t> batch_ends_;  // in order_
+    Batches batches_;
     std::vector<std::vector<Translation>> results_;
     std::atomic<size_t> next_batch_ = 0;
     std::atomic<bool> cancelled_ = false;

@@ -48,12 +48,24 @@ void multiply_by(const Tiles& tiles, const PackedMatrix& matrix, const ProductIn
 
 using Panels = BytePanels<Registers::SignedWeights::zero>;
 
+// How 8-bit weights are multiplied that may be -128.
+template <class Set>
+struct AnyWeightsOf {
+    using Type = typename Set::SignedWeights;
+};
+template <class Set>
+    requires requires { typename Set::AnyWeights; }
+struct AnyWeightsOf<Set> {
+    using Type = typename Set::AnyWeights;
+};
+
 void multiply_bytes(const PackedMatrix& matrix, const ProductInput& input, const Epilogue& epilogue,
                     const Outputs& outputs) {
-    using Weights = ByteWeights<Registers::SignedWeights>;
     if (Panels::symmetric(matrix)) {
+        using Weights = ByteWeights<Registers::SignedWeights>;
         multiply_by<Weights>(symmetric_tiles<ByteWeights>, matrix, input, epilogue, outputs);
     } else {
+        using Weights = ByteWeights<AnyWeightsOf<Registers>::Type>;
         multiply_by<Weights>(tiles<Weights>, matrix, input, epilogue, outputs);
     }
 }

@@ -1,10 +1,7 @@
 #include "model/description/fields.h"
 
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-
 #include "model/runtime/error.h"
+#include "model/runtime/number_text.h"
 
 namespace pocketmt {
 
@@ -56,15 +53,7 @@ std::string Fields::shown(const FieldValue& value) {
     if (const uint64_t* whole = std::get_if<uint64_t>(&value)) return std::to_string(*whole);
     if (const std::string* text = std::get_if<std::string>(&value)) return "\"" + *text + "\"";
     const double* number = std::get_if<double>(&value);
-    if (number == nullptr) return "a list";
-    // The fewest digits that give the number back. std::to_chars does the same with 128 kB of tables.
-    char whole[32], digits[32];
-    for (int precision = 1; precision <= 17; ++precision) {
-        std::snprintf(digits, sizeof(digits), "%.*g", precision, *number);
-        if (std::strtod(digits, nullptr) == *number) break;
-    }
-    const size_t length = static_cast<size_t>(std::snprintf(whole, sizeof(whole), "%.0f", *number));
-    return length <= std::strlen(digits) && std::strtod(whole, nullptr) == *number ? whole : digits;
+    return number == nullptr ? "a list" : number_text(*number);
 }
 
 void Fields::refuse(const std::string& name, const std::string& value, const std::string& expected) {

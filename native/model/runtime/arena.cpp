@@ -8,9 +8,15 @@ namespace pocketmt {
 
 namespace {
 
+#if defined(__wasm__)
+// There are no huge pages, and all of a region takes memory.
+constexpr size_t huge_page = buffer_alignment;
+constexpr size_t region_bytes = size_t{1} << 18;
+#else
 constexpr size_t huge_page = size_t{2} << 20;
 // Size of a region. Pages that are never written take no memory.
 constexpr size_t region_bytes = size_t{16} << 20;
+#endif
 
 }  // namespace
 

@@ -5,28 +5,28 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <functional>
 #include <mutex>
 #include <thread>
 #include <vector>
 
+#include "model/runtime/product_sharing.h"
+
 namespace pocketmt {
 
-class ThreadPool {
+class ThreadPool final : public ProductSharing {
   public:
     // Starts fewer workers if the system has no more threads.
     explicit ThreadPool(size_t workers);
-    ~ThreadPool();
+    ~ThreadPool() override;
     ThreadPool(const ThreadPool&) = delete;
     ThreadPool& operator=(const ThreadPool&) = delete;
 
-    size_t workers() const { return threads_.size(); }
+    size_t workers() const override { return threads_.size(); }
     std::thread::native_handle_type thread(size_t worker) { return threads_[worker].native_handle(); }
 
-    // Calls work(0) .. work(parts - 1), each once, on the calling thread and on the workers that are awake. Workers
-    // that have not begun are not waited for. Rethrows an exception of a part after all parts have ended. One caller at
-    // a time.
-    void run(size_t parts, const std::function<void(size_t)>& work);
+    // Runs parts on the calling thread and on the workers that are awake; workers that have not begun are not waited
+    // for. One caller at a time.
+    void run(size_t parts, const std::function<void(size_t)>& work) override;
 
   private:
     void serve();

@@ -6,14 +6,14 @@
 
 #include "kernels/kernels.h"
 #include "model/runtime/buffer.h"
-#include "model/runtime/thread_pool.h"
+#include "model/runtime/product_sharing.h"
 #include "model/weights/quantizer.h"
 
 namespace pocketmt {
 
-// Buffers of products, and the threads that share them.
+// Buffers of products, and the threads that share the work.
 struct ProductBuffers {
-    ThreadPool* thread_pool = nullptr;  // shares large products; may be null
+    ProductSharing* sharing = nullptr;  // of large products; may be null
     Buffer<int8_t> codes;
     Buffer<float> scales;
     Buffer<float> group_outputs;
@@ -54,8 +54,8 @@ class Activations {
         return {.count = count_, .quantized = quantized_};
     }
 
-    // Thread pool for the product; may be null.
-    ThreadPool* thread_pool() const { return buffers_.thread_pool; }
+    // Threads that share the product; may be null.
+    ProductSharing* sharing() const { return buffers_.sharing; }
 
     // Memory for the outputs [count, rows] of a row group whose rows lie scattered.
     float* group_outputs(size_t rows) { return buffers_.group_outputs.ensure(count_ * rows); }

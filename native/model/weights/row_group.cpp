@@ -17,14 +17,14 @@ constexpr size_t parts_of_thread = 4;
 void RowGroup::multiply(Activations& activations, Epilogue epilogue, const Outputs& outputs) const {
     epilogue.offsets = offsets;
     ProductInput input = activations.input(product->quantized_input);
-    ThreadPool* thread_pool = activations.thread_pool();
+    ProductSharing* sharing = activations.sharing();
     size_t all = std::min(outputs.last, rows()) - outputs.first;
-    if (thread_pool == nullptr || all * columns() * input.count < shared_products)
+    if (sharing == nullptr || all * columns() * input.count < shared_products)
         return product->multiply(matrix, input, epilogue, outputs);
     size_t blocks = (all + part_outputs - 1) / part_outputs;
     size_t of_thread = product->tabulates_input ? 1 : parts_of_thread;
-    size_t parts = std::min(blocks, of_thread * (thread_pool->workers() + 1));
-    thread_pool->run(parts, [&](size_t part) {
+    size_t parts = std::min(blocks, of_thread * (sharing->workers() + 1));
+    sharing->run(parts, [&](size_t part) {
         size_t begin = part * blocks / parts * part_outputs;
         size_t end = std::min((part + 1) * blocks / parts * part_outputs, all);
         product->multiply(matrix, input, epilogue,

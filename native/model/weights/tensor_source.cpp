@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "model/runtime/error.h"
+#include "model/runtime/number_text.h"
 
 namespace pocketmt {
 
@@ -120,7 +121,7 @@ std::vector<float> TensorSource::scales(const std::string& name, const std::vect
 float TensorSource::positive(const std::string& name) const {
     float value = *floats(name, {1});
     if (!(value > 1e-35f && value < 1e35f))
-        throw ModelError("tensor " + name + ": " + std::to_string(value) + " is no scale of activations");
+        throw ModelError("tensor " + name + ": " + number_text(value) + " is no scale of activations");
     return value;
 }
 

@@ -1,0 +1,11 @@
+# WebAssembly by the C++ compiler in the Python package ziglang; ZIG is the path of its program.
+set(CMAKE_SYSTEM_NAME WASI)
+set(CMAKE_SYSTEM_PROCESSOR wasm32)
+set(CMAKE_TRY_COMPILE_PLATFORM_VARIABLES ZIG)
+set(CMAKE_CXX_COMPILER ${ZIG} c++)
+set(CMAKE_CXX_COMPILER_TARGET wasm32-wasi)
+set(CMAKE_CXX_ARCHIVE_CREATE "${ZIG} ar qc <TARGET> <OBJECTS>")
+set(CMAKE_CXX_ARCHIVE_FINISH "")
+set(CMAKE_CXX_FLAGS_INIT "-fexceptions -msimd128")
+set(CMAKE_EXE_LINKER_FLAGS_INIT "-mexec-model=reactor")
+set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)

@@ -1,0 +1,32 @@
+"""The built npm package, run by Node."""
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any, Final
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+DIST: Final = ROOT / "web" / "dist"
+ENGINES: Final = {"simd128": "pocketmt-simd128.wasm", "relaxed": "pocketmt-relaxed.wasm"}
+# Node 20 has relaxed SIMD behind a flag, and its baseline compiler computes wrong sums.
+FLAGS: Final = ("--experimental-wasm-relaxed-simd", "--no-liftoff")
+
+
+def missing() -> str | None:
+    """Return what keeps this machine from running the package; None where nothing does."""
+    if shutil.which("node") is None:
+        return "node is missing: install Node 20 or later"
+    if not (DIST / "page" / "index.html").exists():
+        return "web/dist is missing: run `make web`, which needs npm and the pinned packages"
+    return None
+
+
+def run_jobs(jobs: list[dict[str, Any]], engine: str = "simd128") -> list[dict[str, Any]]:
+    """Run jobs (run.mjs says which there are) in one process; each has a "result", or an "error" and a "message"."""
+    flags = FLAGS if engine == "relaxed" else ()
+    command = ["node", *flags, Path(__file__).with_name("run.mjs"), ENGINES[engine]]
+    done = subprocess.run(command, input=json.dumps(jobs), capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    results: list[dict[str, Any]] = json.loads(done.stdout)
+    return results

@@ -1,0 +1,39 @@
+// Runs jobs with the built package: node run.mjs ENGINE < JOBS, both JSON. A job that fails has an error instead of a result.
+import fs from "node:fs";
+import { Engine, LocalTranslator, SentencePiece, translationSpans } from "../../web/dist/testing.js";
+
+const jobs = JSON.parse(fs.readFileSync(0, "utf8"));
+const wasm = process.argv[2];
+const module = wasm ? await WebAssembly.compile(fs.readFileSync(new URL(`../../web/dist/${wasm}`, import.meta.url))) : undefined;
+const models = new Map();
+
+async function model(path) {
+  if (!models.has(path)) models.set(path, await LocalTranslator.load(module, new Uint8Array(fs.readFileSync(path))));
+  return models.get(path);
+}
+
+const kinds = {
+  check: async () => new Engine(module).check() ?? null,
+  ids: async ({ path, sources, options }) => (await model(path)).translateIds(sources, options),
+  lines: async ({ path, lines, options }) => (await model(path)).translate(lines, options),
+  pieces: async ({ path, lines }) => {
+    const processor = new SentencePiece(new Uint8Array(fs.readFileSync(path)));
+    return lines.map((line) => {
+      const pieces = processor.encode(line);
+      const ids = pieces.map((piece) => piece.id);
+      return [ids, pieces.map((piece) => piece.text), processor.decode(ids)];
+    });
+  },
+  spans: async ({ lines, language }) =>
+    lines.map((line) => [...translationSpans(line, language, true)].map(({ start, end, translated }) => [line.slice(start, end), translated])),
+};
+
+const results = [];
+for (const job of jobs) {
+  try {
+    results.push({ result: await kinds[job.kind](job) });
+  } catch (error) {
+    results.push({ error: error.name, message: error.message });
+  }
+}
+process.stdout.write(JSON.stringify(results));

@@ -1,0 +1,119 @@
+"""Text in the npm package: the pieces of SentencePiece, and the sentences of pocketmt.sentences."""
+
+import io
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sentencepiece
+
+from pocketmt.engine.bundled import resolve_model
+from pocketmt.model_file import open_model
+from pocketmt.sentences import translation_spans
+from tests.web.node import missing, run_jobs
+
+pytestmark = pytest.mark.skipif(missing() is not None, reason=str(missing()))
+
+LETTERS = [
+    *(chr(code) for code in range(32, 592)),
+    *"   \u2581\u3000\u00a0\u200b\ufeff\U0001f600",
+    *"\U0001f468\u200d\u0301\ufb01\u212b\uff21\u2460\u0e33\uac00\u1100\t\n\r\x85\0",
+]
+WORDS = [
+    "the",
+    "dog",
+    "man",
+    "foo",
+    "bar",
+    "under",
+    "und",
+    "3.",
+    "Dr.",
+    "Mr.",
+    "e.g.",
+    "U.S.",
+    "He",
+    "It",
+    "is",
+    "Yes!",
+    "No?",
+    "“Well.”",
+    "(So.)",
+    "。",
+    "」",
+    "John's",
+    "3.5",
+    "IV.",
+    "etc.",
+    "...",
+]
+
+
+def made_lines(count: int) -> list[str]:
+    """Random lines, of characters of many kinds and of words."""
+    draw = random.Random(1)
+    lines = ["".join(draw.choices(LETTERS, k=draw.randrange(40))) for _ in range(count)]
+    return [
+        *lines,
+        *(" ".join(draw.choices(WORDS, k=draw.randrange(20))) for _ in range(count)),
+        "",
+        " ",
+        "\u2581",
+        " a  b ",
+    ]
+
+
+def trained(kind: str, **options: Any) -> bytes:
+    """Train a small SentencePiece model."""
+    model = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(made_lines(1000)), model_writer=model, model_type=kind, minloglevel=2, **options
+    )
+    return model.getvalue()
+
+
+def models() -> dict[str, bytes]:
+    """Return SentencePiece models of all supported kinds."""
+    with open_model(resolve_model("captions-en-de")) as file:
+        bundled = file.vocabulary()
+    symbols: dict[str, Any] = {
+        "user_defined_symbols": ["<x>", "foo bar", "und"],
+        "byte_fallback": True,
+        "vocab_size": 900,
+    }
+    return {
+        "bundled": bundled,
+        "bpe": trained("bpe", **symbols),
+        "unigram": trained("unigram", **symbols),
+        "own normalization": trained(
+            "unigram",
+            vocab_size=620,
+            normalization_rule_name="nmt_nfkc_cf",
+            remove_extra_whitespaces=False,
+            add_dummy_prefix=False,
+        ),
+    }
+
+
+def test_pieces_are_those_of_sentencepiece(tmp_path: Path) -> None:
+    lines, expected, jobs = made_lines(300), {}, []
+    for name, model in models().items():
+        (tmp_path / name).write_bytes(model)
+        processor = sentencepiece.SentencePieceProcessor(model_proto=model)
+        ids = [processor.EncodeAsIds(line) for line in lines]
+        texts = [processor.DecodeIds(each) for each in ids]
+        expected[name] = list(map(list, zip(ids, map(processor.EncodeAsPieces, lines), texts, strict=True)))
+        jobs.append({"kind": "pieces", "path": str(tmp_path / name), "lines": lines})
+    for name, found in zip(expected, run_jobs(jobs), strict=True):
+        differing = [line for line, a, b in zip(lines, found["result"], expected[name], strict=True) if a != b]
+        assert not differing, name
+
+
+@pytest.mark.parametrize("language", ["en", "de", "ja"])
+def test_sentences_are_those_of_python(language: str) -> None:
+    lines = made_lines(400)
+    [found] = run_jobs([{"kind": "spans", "lines": lines, "language": language}])
+    for line, spans in zip(lines, found["result"], strict=True):
+        expected = translation_spans(line, language, split=True, longest=50_000)
+        assert spans == [[line[each.start : each.end], each.reason is None] for each in expected], repr(line)

@@ -1,0 +1,96 @@
+"""Translations by the WebAssembly engine: the tokens of the native engine, for every scheme and architecture."""
+
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pocketmt.engine import Translator
+from pocketmt.engine.bundled import resolve_model
+from pocketmt.engine.loading import native_model
+from pocketmt.model_file import open_model
+from pocketmt.packing.contents import ModelContents, PackingOptions
+from pocketmt.packing.model_file import pack
+from pocketmt.quantization.row_groups import RowGroup
+from pocketmt.text.vocabulary import Vocabulary
+from pocketmt.text.vocabulary_training import train_vocabulary
+from tests.engine.conftest import WORDS, search_options, sentences
+from tests.engine.reference import architecture, random_network
+from tests.engine.test_schemes import METADATA, SCHEMES
+from tests.native.test_aarch64 import MODELS
+from tests.web.node import ENGINES, missing, run_jobs
+
+pytestmark = pytest.mark.skipif(missing() is not None, reason=str(missing()))
+
+SOURCES = sentences(8)
+BUNDLED = ("captions-en-de", "captions-en-de-8bit")
+TEXT = [
+    "A man rides a bike. Two dogs are running through the snow!",
+    "",
+    "  Dr. Smith reads a book, see https://example.org/a?b=1 for more.  Yes.",
+    "12 %",
+    "A girl in a karate uniform breaking a stick with a front kick.\tShe wears a ＲＥＤ hat…",
+]
+
+
+@pytest.fixture(scope="module")
+def vocabulary() -> Vocabulary:
+    draw = random.Random(1)
+    return train_vocabulary([" ".join(draw.choices(WORDS, k=8)) + "." for _ in range(500)], 120)
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory, vocabulary: Vocabulary) -> list[Path]:
+    """Random models: all schemes, as they are and entropy-coded, and architectures with integer products."""
+    folder = tmp_path_factory.mktemp("models")
+    network = random_network(architecture())
+    paths = []
+    for index, scheme in enumerate(SCHEMES.values()):
+        choice = {"*": (RowGroup(scheme),)}
+        contents = ModelContents(network.state_dict(), network.architecture, vocabulary.model, choice, METADATA)
+        for coded in (False, True):
+            paths.append(folder / f"scheme-{index}-{coded}.pocketmt")
+            pack(paths[-1], contents, PackingOptions(entropy_coding=coded))
+    for index, write_model in enumerate(MODELS.values()):
+        paths.append(folder / f"model-{index}.pocketmt")
+        write_model(paths[-1], vocabulary)
+    return paths
+
+
+def native_tokens(path: Path, beam_size: int) -> list[list[int]]:
+    with open_model(path) as file:
+        results = native_model(file).translate(SOURCES, search_options(beam_size=beam_size))
+    return [hypotheses[0][0] for hypotheses in results]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_kernels_are_those_of_the_reference(engine: str) -> None:
+    assert run_jobs([{"kind": "check"}], engine) == [{"result": None}]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_every_scheme_and_architecture(models: list[Path], engine: str) -> None:
+    def job(path: Path, beam: int) -> dict[str, Any]:
+        return {"kind": "ids", "path": str(path), "sources": SOURCES, "options": {"beamSize": beam}}
+
+    cases = [(path, beam) for path in models for beam in (1, 4)]
+    results = run_jobs([job(*case) for case in cases], engine)
+    differing = [
+        (path.name, beam, found.get("message"))
+        for (path, beam), found in zip(cases, results, strict=True)
+        if found.get("result") != native_tokens(path, beam)
+    ]
+    assert not differing
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("beam_size", [1, 4])
+def test_lines_of_bundled_models(engine: str, beam_size: int) -> None:
+    options = {"beamSize": beam_size}
+    results = run_jobs(
+        [{"kind": "lines", "path": str(resolve_model(name)), "lines": TEXT, "options": options} for name in BUNDLED],
+        engine,
+    )
+    for name, found in zip(BUNDLED, results, strict=True):
+        assert found == {"result": Translator(name).translate(TEXT, beam_size=beam_size)}

@@ -1,0 +1,36 @@
+/** Base class of this package's errors. */
+export class PocketMTError extends Error {
+  override name = "PocketMTError";
+}
+
+/** A model file that is broken, damaged or of a later version. */
+export class ModelFileError extends PocketMTError {
+  override name = "ModelFileError";
+}
+
+/** An argument that is out of range, or something that the host lacks. */
+export class EngineError extends PocketMTError {
+  override name = "EngineError";
+}
+
+/** A download that failed. */
+export class DownloadError extends PocketMTError {
+  override name = "DownloadError";
+}
+
+/** A translation or a download that was cancelled. */
+export class CancelledError extends PocketMTError {
+  override name = "CancelledError";
+}
+
+const CLASSES: Readonly<Record<string, new (message: string) => PocketMTError>> = {
+  ModelFileError,
+  EngineError,
+  DownloadError,
+  CancelledError,
+};
+
+/** Returns an error of the class with this name, for an error that comes from another thread. */
+export function namedError(name: string, message: string): Error {
+  return new (CLASSES[name] ?? PocketMTError)(message);
+}

@@ -1,0 +1,18 @@
+/** Text without words: what is left outside URLs, e-mail addresses, tags, placeholders and numbers. */
+import { WHITE, WORD } from "../text/unicode.js";
+
+const URL = `(?:(?:https?|ftp)://|www\\.)[^${WHITE}<>"“”«»]*[^${WHITE}<>"“”«».,;:!?…)\\]}'’。、！？]`;
+const EMAIL = `(?<![${WORD}.+\\-])[${WORD}.+\\-]+@[${WORD}\\-]+(?:\\.[${WORD}\\-]+)+`;
+const TAG = "</?[A-Za-z][^<>]*>";
+const BRACES = `\\$?\\{\\{?[^{}${WHITE}]*\\}?\\}|\\$\\([A-Za-z_][${WORD}]*\\)`;
+const FORMAT = `%(?:\\p{Nd}+\\$|\\([${WORD}]+\\))?[\\-+#0]{0,4}\\p{Nd}{0,4}(?:\\.\\p{Nd}{1,4})?[a-zA-Z@](?![${WORD}])`;
+const VARIABLE = `\\$(?:[A-Za-z_][${WORD}]*|\\p{Nd}(?![\\p{Nd}.,]*\\p{Nd}))`;
+const NUMBER = "\\p{Nd}{1,3}(?:[ \\u00a0\\u202f]\\p{Nd}{3})+(?!\\p{Nd})|\\p{Nd}+(?:[.,:'’]\\p{Nd}+)*";
+const PROTECTED = new RegExp([URL, EMAIL, TAG, BRACES, FORMAT, VARIABLE, NUMBER].join("|"), "gu");
+const MARKS = /[\p{Nd}@%{$</]|www\./u;
+const LETTER = /\p{L}|[\p{Nl}\p{No}]/u;
+
+/** Whether a text has letters outside its URLs, e-mail addresses, tags and placeholders. */
+export function hasWords(text: string): boolean {
+  return LETTER.test(MARKS.test(text) ? text.replace(PROTECTED, " ") : text);
+}

@@ -1,0 +1,51 @@
+/** Division of a line into sentences that are translated and text that is copied. */
+import { trimEnd, trimStart } from "../text/unicode.js";
+import { sentenceSpans } from "./boundaries.js";
+import { hasWords } from "./protected.js";
+
+const LONGEST_SENTENCE = 50_000;
+const LONGEST_WORD = 1000;
+const WITHOUT_SPACES =
+  "\\u0e00-\\u0eff\\u1000-\\u109f\\u1780-\\u17ff\\u3040-\\u30ff\\u3400-\\u4dbf\\u4e00-\\u9fff\\uf900-\\ufaff\\uff66-\\uff9f";
+const LONG_WORD = new RegExp(`(?<![^\\s${WITHOUT_SPACES}])[^\\s${WITHOUT_SPACES}]{${LONGEST_WORD + 1},}`, "gu");
+const LEAST_UNREADABLE = 8;
+const MOST_UNREADABLE = 0.3;
+
+/** A part of a line without white space around it, and whether it is translated, or copied. */
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+  readonly translated: boolean;
+}
+
+/** Yields the sentences of a line and what is copied of it; between them is only white space. */
+export function* translationSpans(line: string, language: string, split: boolean): Generator<Span> {
+  const sentences: [number, number][] = split ? sentenceSpans(line, language) : [[0, line.length]];
+  for (const [start, end] of sentences) {
+    let position = start;
+    const sentence = line.slice(start, end);
+    if (sentence.length > LONGEST_WORD && isTranslated(sentence)) {
+      for (const match of sentence.matchAll(LONG_WORD)) {
+        yield* trimmed(line, position, start + match.index);
+        position = start + match.index + match[0].length;
+        yield { start: start + match.index, end: position, translated: false };
+      }
+    }
+    yield* trimmed(line, position, end);
+  }
+}
+
+function* trimmed(line: string, from: number, to: number): Generator<Span> {
+  const text = line.slice(from, to);
+  const start = to - trimStart(text).length;
+  const end = from + trimEnd(text).length;
+  if (start < end) yield { start, end, translated: isTranslated(line.slice(start, end)) };
+}
+
+function isTranslated(sentence: string): boolean {
+  if (sentence.length > LONGEST_SENTENCE) return false;
+  const visible = [...sentence.matchAll(/\S/gu)].length;
+  const unreadable = [...sentence.matchAll(/[\ufffd\p{Cc}\p{Co}\p{Cn}\p{Cs}]/gu)].length;
+  if (unreadable >= LEAST_UNREADABLE && unreadable > MOST_UNREADABLE * visible) return false;
+  return hasWords(sentence);
+}

@@ -1,0 +1,31 @@
+/** Classes of characters as Python's str and re have them, which differ from those of JavaScript. */
+
+/** White space, for a character class. */
+export const WHITE = "\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000";
+/** Letters, digits and the underscore, for a character class. */
+export const WORD = "\\p{L}\\p{N}_";
+
+const SPLIT = new RegExp(`[${WHITE}]+`, "u");
+const START = new RegExp(`^[${WHITE}]+`, "u");
+
+/** The words between white space. */
+export function splitWords(text: string): string[] {
+  return text.split(SPLIT).filter((word) => word !== "");
+}
+
+export function trimStart(text: string): string {
+  return text.replace(START, "");
+}
+
+export function trimEnd(text: string): string {
+  // A pattern that ends in $ is tried from each place of a run of spaces.
+  let end = text.length;
+  while (end > 0 && START.test(text[end - 1] as string)) --end;
+  return text.slice(0, end);
+}
+
+/** Whether a text has lower-case letters and no upper-case ones, as str.islower. */
+export function isLower(text: string): boolean {
+  return /\p{Ll}/u.test(text) && !/[\p{Lu}\p{Lt}]/u.test(text);
+}
+

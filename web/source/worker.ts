@@ -1,0 +1,92 @@
+/** The worker of a translator: it has one model, and translates one text after the other. */
+import { compileEngine, download, isNode } from "./download.js";
+import { CancelledError, EngineError, ModelFileError } from "./errors.js";
+import { LocalTranslator, hasRelaxedSimd } from "./local.js";
+import type { FromWorker, ToWorker } from "./messages.js";
+
+type Load = Extract<ToWorker, { kind: "load" }>;
+type Translate = Extract<ToWorker, { kind: "translate" }>;
+
+let engine: Promise<WebAssembly.Module> | undefined;
+let loaded: Load | undefined;
+let translator: LocalTranslator | undefined;
+let queue = Promise.resolve();
+const running = new Map<number, AbortController>();
+
+let send = (_message: FromWorker): void => {};
+
+async function load(message: Load, signal: AbortSignal): Promise<LocalTranslator> {
+  engine ??= compileEngine(hasRelaxedSimd());
+  const { id, url, cache, digest } = message;
+  const file = await download(url, cache, signal, (progress) => send({ kind: "progress", id, progress }));
+  try {
+    const found = await LocalTranslator.load(await engine, file.bytes);
+    if (digest !== undefined && found.info.digest !== digest.toLowerCase())
+      throw new ModelFileError(`the file has the digest ${found.info.digest}, expected ${digest}`);
+    await file.keep();
+    return found;
+  } catch (error) {
+    await file.forget();
+    // A file that was damaged in the cache is downloaded again.
+    if (file.fromCache) return load(message, signal);
+    throw error instanceof ModelFileError ? new ModelFileError(`${url}: ${error.message}`) : error;
+  }
+}
+
+async function translate({ id, lines, options }: Translate, signal: AbortSignal): Promise<void> {
+  if (loaded === undefined) throw new EngineError("no model was loaded");
+  // After an error in the engine its memory is in an unknown state, so the model is loaded into another instance.
+  if (translator === undefined || translator.broken) translator = await load(loaded, signal);
+  const translated = await translator.translate(lines, options, async () => {
+    await turn();
+    if (signal.aborted) throw new CancelledError("the translation was cancelled");
+  });
+  send({ kind: "translated", id, lines: translated, info: translator.info });
+}
+
+/** Lets messages arrive. */
+function turn(): Promise<void> {
+  return new Promise((resolve) => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = () => {
+      port1.close();
+      resolve();
+    };
+    port2.postMessage(0);
+  });
+}
+
+async function run(message: Load | Translate, signal: AbortSignal): Promise<void> {
+  const { id } = message;
+  try {
+    if (signal.aborted) throw new CancelledError("the translation was cancelled");
+    if (message.kind === "translate") return await translate(message, signal);
+    translator = await load(message, signal);
+    loaded = message;
+    send({ kind: "loaded", id, info: translator.info });
+  } catch (error) {
+    const { name, message: text } = error instanceof Error ? error : new EngineError(String(error));
+    send({ kind: "failed", id, name, message: text });
+  } finally {
+    running.delete(id);
+  }
+}
+
+function receive(message: ToWorker): void {
+  if (message.kind === "cancel") {
+    running.get(message.id)?.abort();
+    return;
+  }
+  const controller = new AbortController();
+  running.set(message.id, controller);
+  queue = queue.then(() => run(message, controller.signal));
+}
+
+if (isNode) {
+  const { parentPort } = await import("node:worker_threads");
+  send = (message) => parentPort?.postMessage(message);
+  parentPort?.on("message", receive);
+} else {
+  send = (message) => self.postMessage(message);
+  self.onmessage = (event: MessageEvent<ToWorker>) => receive(event.data);
+}
