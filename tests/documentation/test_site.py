@@ -93,7 +93,7 @@ QUESTIONS = {
     "How large is it?": (["install.md"], "MB"),
     "How good are the translations?": (["tutorial.md"], "pocketmt evaluate --model"),
     "Which languages does it know?": (["guides/own-data.md"], "Any two languages work"),
-    "Can I use it in a web application?": (["guides/web.md"], "ThreadingHTTPServer"),
+    "Can I use it in a web application?": (["guides/web.md"], "pocketmt serve"),
     "Does my text leave my machine?": (["guides/offline.md"], "never uses the network"),
     "Which licence does it have?": (["licences.md"], "Apache-2.0"),
     "How do I report a bug?": (["../CONTRIBUTING.md"], "Send what you ran"),
