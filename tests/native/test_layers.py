@@ -17,7 +17,7 @@ LAYERS = (
     ("model/transformer", "model/lstm"),
     ("model",),
     ("search",),
-    ("python", "testing"),
+    ("python", "testing", "web"),
     ("probe",),
 )
 MOST_FILES = 20
