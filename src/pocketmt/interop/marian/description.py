@@ -69,12 +69,7 @@ def describe(
     """Return the network of a configuration.
 
     Self-attention with pre-norm is the network that Marian trains. When Marian 1.12 translates, it does not normalize
-    the inputs of keys and values after the first piece.
-
-    Args:
-        configuration: its keys.
-        vocabulary: what the vocabularies say.
-        activations: Marian's names of activations -> ours.
+    the inputs of keys and values after the first piece. `activations` are Marian's names of activations -> ours.
 
     Raises:
         InteropError: naming the key, its value, and what there is instead.
