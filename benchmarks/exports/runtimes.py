@@ -22,7 +22,7 @@ Translate = Callable[[Path, Sequence[str], int], list[str]]
 
 @dataclass(frozen=True)
 class Runtime:
-    """A runtime that translates with a folder of its own format."""
+    """A runtime, and the format of the folders that it reads."""
 
     name: str
     format: str  # as `pocketmt export --to` names it
