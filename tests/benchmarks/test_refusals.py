@@ -18,6 +18,7 @@ from pocketmt.evaluation.records import Machine
 
 # Children of other programs, which answer orders on their stdin, and a program with click's options.
 NOT_PROGRAMS = {
+    "exports/run_marian.py",
     *("peer/run_ctranslate2.py", "peer/run_marian.py", "peer/run_pocketmt.py"),
     *("attention/__main__.py", "four_engines/run_engine.py"),
 }
