@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from benchmarks.four_engines.__main__ import BERGAMOT, ROOT
+from benchmarks.four_engines.run_engine import ctranslate2_tokenizers, fxtranslate
 from pocketmt.errors import ConfigurationError
 
 MARIAN_PYTHON: Final = ROOT / "build" / "marian" / "bin" / "python"
@@ -53,13 +54,9 @@ def with_ctranslate2(compute_type: str) -> Translate:
     """Return the translation by CTranslate2 with one thread in a compute type."""
 
     def translate(folder: Path, lines: Sequence[str], beam_size: int) -> list[str]:
-        import sentencepiece
-
         module: Any = importlib.import_module("ctranslate2")
         translator = module.Translator(str(folder), compute_type=compute_type, inter_threads=1, intra_threads=1)
-        shared = (folder / "sentencepiece.model").exists()
-        names = ("sentencepiece.model",) * 2 if shared else ("source.spm", "target.spm")
-        source, target = (sentencepiece.SentencePieceProcessor(model_file=str(folder / name)) for name in names)
+        source, target = ctranslate2_tokenizers(folder)
         results = translator.translate_batch(
             source.encode(list(lines), out_type=str), beam_size=beam_size, max_batch_size=BATCH, disable_unk=True
         )
@@ -95,8 +92,6 @@ def with_bergamot(folder: Path, lines: Sequence[str], beam_size: int) -> list[st
 
 def with_fxtranslate(folder: Path, lines: Sequence[str], beam_size: int) -> list[str]:
     """Translate by fxtranslate."""
-    from benchmarks.four_engines.run_engine import fxtranslate
-
     translate = fxtranslate(folder)
     return [translate(line) for line in lines]
 

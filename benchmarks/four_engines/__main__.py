@@ -1,10 +1,12 @@
 """Compares engines on one student: agreement with full precision, speed, memory and installed size.
 
-    python -m benchmarks.four_engines ORIGINAL MODEL TEXT
+    pocketmt train benchmarks/four_engines/student.toml --output runs/student
+    pocketmt compress runs/student benchmarks/four_engines/8bit-matrix.toml --output student8.pocketmt
+    python -m benchmarks.four_engines runs/student student8.pocketmt TEXT
 
-ORIGINAL is the folder of a training run, or a model file, in full precision; MODEL the same model in 8 bits with one
-scale a matrix and calibrated activations, of a network that Marian has. Each engine gets the same codes, one thread,
-and one line at a time, in its own process; they run in turn. Writes benchmarks/records/four-engines.json.
+The first argument is the folder of a training run, or a model file, in full precision; the second the same model in 8
+bits with one scale a matrix and calibrated activations, of a network that Marian has. Each engine gets the same codes,
+one thread, and one line at a time, in its own process; they run in turn. Writes benchmarks/records/four-engines.json.
 """
 
 import argparse

@@ -35,13 +35,9 @@ def fxtranslate(folder: Path) -> Translate:
 
 def ctranslate2(folder: Path) -> Translate:
     """CTranslate2 in 8 bits with one thread."""
-    import sentencepiece
-
     module: Any = importlib.import_module("ctranslate2")
     translator = module.Translator(str(folder), compute_type="int8", inter_threads=1, intra_threads=1)
-    shared = (folder / "sentencepiece.model").exists()
-    names = ("sentencepiece.model",) * 2 if shared else ("source.spm", "target.spm")
-    source, target = (sentencepiece.SentencePieceProcessor(model_file=str(folder / name)) for name in names)
+    source, target = ctranslate2_tokenizers(folder)
 
     def translate(line: str) -> str:
         (result,) = translator.translate_batch([source.EncodeAsPieces(line)], beam_size=1, disable_unk=True)
@@ -49,6 +45,16 @@ def ctranslate2(folder: Path) -> Translate:
         return text
 
     return translate
+
+
+def ctranslate2_tokenizers(folder: Path) -> tuple[Any, Any]:
+    """Return the SentencePiece processors of both sides of a folder that `pocketmt export --to ctranslate2` wrote."""
+    import sentencepiece
+
+    shared = (folder / "sentencepiece.model").exists()
+    names = ("sentencepiece.model",) * 2 if shared else ("source.spm", "target.spm")
+    source, target = (sentencepiece.SentencePieceProcessor(model_file=str(folder / name)) for name in names)
+    return source, target
 
 
 ENGINES = {"PocketMT": pocketmt, "fxtranslate": fxtranslate, "CTranslate2": ctranslate2}

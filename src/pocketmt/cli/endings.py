@@ -14,12 +14,13 @@ def show_model_file(path: Path, *commands: str) -> None:
     ratio = report.float32_file_bytes / report.file_bytes
     parts = [f"{report.file_bytes:,} bytes", f"{ratio:.1f} times smaller than in float32"]
     bleu = report.training.get("validation_bleu")
-    scores = report.training.get("compression")
-    scores = scores if isinstance(scores, dict) else {}
-    if "agreement_bleu" in scores:
-        parts.append(f"BLEU {scores['agreement_bleu']:.1f} against the uncompressed model's translations")
-    elif "bleu" in scores and isinstance(bleu, float):
-        parts.append(f"validation BLEU {scores['bleu']:.1f} (before compression {bleu:.1f})")
+    compression = report.training.get("compression")
+    scores = compression if isinstance(compression, dict) else {}
+    agreement, compressed = scores.get("agreement_bleu"), scores.get("bleu")
+    if isinstance(agreement, float):
+        parts.append(f"BLEU {agreement:.1f} against the uncompressed model's translations")
+    elif isinstance(compressed, float) and isinstance(bleu, float):
+        parts.append(f"validation BLEU {compressed:.1f} (before compression {bleu:.1f})")
     elif isinstance(bleu, float):
         parts.append(f"validation BLEU {bleu:.1f} before packing")
     click.echo(f"{path}: {', '.join(parts)}", err=True)
