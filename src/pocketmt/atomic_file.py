@@ -2,7 +2,6 @@
 
 import errno
 import os
-import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -78,7 +77,7 @@ def _is_special(path: Path) -> bool:
 
 
 def _temporary_path(path: Path) -> Path:
-    return path.with_name(f".{path.name}.{secrets.token_hex(4)}.unfinished")
+    return path.with_name(f".{path.name}.{os.urandom(4).hex()}.unfinished")
 
 
 def _synchronize(folder: Path) -> None:

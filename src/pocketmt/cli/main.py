@@ -3,27 +3,15 @@
 import errno
 import signal
 import sys
+from collections.abc import Iterator, Mapping, MutableMapping
+from importlib import import_module
+from keyword import iskeyword
+from typing import Final, cast
 
 import click
 
 import pocketmt
 from pocketmt.atomic_file import DISK_ERRORS
-from pocketmt.cli.benchmark import benchmark
-from pocketmt.cli.clean import clean
-from pocketmt.cli.compare import compare
-from pocketmt.cli.compress import compress
-from pocketmt.cli.distill import distill
-from pocketmt.cli.evaluate import evaluate
-from pocketmt.cli.export import export
-from pocketmt.cli.import_ import import_
-from pocketmt.cli.inspect import inspect
-from pocketmt.cli.pack import pack
-from pocketmt.cli.pipeline import pipeline
-from pocketmt.cli.sensitivity import sensitivity
-from pocketmt.cli.serve import serve
-from pocketmt.cli.shortlist import shortlist
-from pocketmt.cli.train import train
-from pocketmt.cli.translate import translate
 from pocketmt.errors import PocketMTError
 
 FAILED = 1
@@ -31,9 +19,48 @@ FAILED = 1
 CLEANING = ("numpy", "py3langid", "regex")
 SERVING = ("starlette", "uvicorn")  # Packages of the extra `serve`.
 INTERRUPTED = 128 + signal.SIGINT  # The exit status that shells report for Ctrl-C.
+COMMANDS: Final = (
+    "benchmark",
+    "clean",
+    "compare",
+    "compress",
+    "distill",
+    "evaluate",
+    "export",
+    "import",
+    "inspect",
+    "pack",
+    "pipeline",
+    "sensitivity",
+    "serve",
+    "shortlist",
+    "train",
+    "translate",
+)
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+class LazyCommands(Mapping[str, click.Command]):
+    """The commands by name. A command's module is imported when the command is asked for, because imports take time."""
+
+    def __getitem__(self, name: str) -> click.Command:
+        """Return the function of that name in the module of that name; both end in "_" if it is a keyword."""
+        if name not in COMMANDS:
+            raise KeyError(name)
+        name += "_" if iskeyword(name) else ""
+        command: click.Command = getattr(import_module(f"pocketmt.cli.{name}"), name)
+        return command
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(COMMANDS)
+
+    def __len__(self) -> int:
+        return len(COMMANDS)
+
+
+@click.group(
+    commands=cast("MutableMapping[str, click.Command]", LazyCommands()),
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.version_option(pocketmt.__version__, prog_name="pocketmt")
 def pocketmt_command() -> None:
     """Compress neural machine translation models, and run them fast on ordinary CPUs.
@@ -42,27 +69,6 @@ def pocketmt_command() -> None:
     Try the bundled model:
       echo "A man rides a bike." | pocketmt translate
     """
-
-
-for _command in (
-    translate,
-    serve,
-    inspect,
-    import_,
-    export,
-    pipeline,
-    distill,
-    clean,
-    train,
-    pack,
-    compress,
-    shortlist,
-    sensitivity,
-    compare,
-    evaluate,
-    benchmark,
-):
-    pocketmt_command.add_command(_command)
 
 
 def run(arguments: list[str], command: click.Command = pocketmt_command, name: str = "pocketmt") -> int:

@@ -2,16 +2,18 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Final, TypedDict, TypeVar
 
 from pocketmt.engine import _native
 from pocketmt.engine.arguments import check_flag, check_integer, check_lines, check_number, check_text
 from pocketmt.engine.checks import TranslationChecks
 from pocketmt.engine.languages import ChosenLanguages, ModelLanguages
-from pocketmt.engine.terms import Term, Terms, contains, make_terms
 from pocketmt.engine.tokenizer import Tokenizer
 from pocketmt.errors import EngineError
 from pocketmt.text.vocabulary import SPACE, Vocabulary
+
+if TYPE_CHECKING:  # Few translations have terms, and their patterns take milliseconds to compile.
+    from pocketmt.engine.terms import Term, Terms
 
 DEFAULT_BEAM_SIZE: Final = 4
 HIGHEST_NUMBER: Final = (1 << 31) - 1
@@ -114,14 +116,14 @@ class Search:
     native: _native.SearchOptions
     prefix: list[int]
     line_prefixes: list[list[int]] | None
-    terms: Terms | None
+    terms: "Terms | None"
     replace_unknowns: bool
     alignment: bool
     languages: ChosenLanguages
     split: bool
     checks: TranslationChecks | None
 
-    def terms_of(self, texts: Iterable[str]) -> list[list[Term]]:
+    def terms_of(self, texts: Iterable[str]) -> "list[list[Term]]":
         """Return the terms that the translation of each sentence must have; empty if there are no terms."""
         return [] if self.terms is None else [self.terms.find(text) for text in texts]
 
@@ -266,12 +268,14 @@ def _prefix(text: object, vocabulary: Vocabulary) -> list[int]:
     return ids
 
 
-def _terms(options: SearchOptions, vocabulary: Vocabulary, sampling: bool) -> Terms | None:
+def _terms(options: SearchOptions, vocabulary: Vocabulary, sampling: bool) -> "Terms | None":
     given = options.get("terms")
     if given is None:
         return None
     if sampling:
         raise EngineError("terms need a beam search: leave sampling out")
+    from pocketmt.engine.terms import contains, make_terms
+
     terms = make_terms(given, vocabulary)
     for text in map(vocabulary.normalize, check_lines(options.get("suppressed_texts", ()), "suppressed_texts")):
         for target, _ in terms.targets:

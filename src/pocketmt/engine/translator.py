@@ -8,12 +8,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, islice
 from threading import Lock
-from typing import Final, Unpack
+from typing import TYPE_CHECKING, Final, Unpack
 
 from pocketmt.engine.arguments import check_flag, check_integer, check_lines, check_text
 from pocketmt.engine.bundled import resolve_model
 from pocketmt.engine.checks import TranslationChecks
-from pocketmt.engine.futures import BackgroundTranslations, TranslationFuture
 from pocketmt.engine.line_parts import LineDivider
 from pocketmt.engine.lines import PendingLines
 from pocketmt.engine.loading import load_model
@@ -21,6 +20,9 @@ from pocketmt.engine.options import HIGHEST_NUMBER, Search, SearchOptions, Trans
 from pocketmt.engine.results import DetailedHypothesis, Hypothesis
 from pocketmt.engine.tokenizer import Tokenizer
 from pocketmt.model_file.manifest import DEFAULT_UNIT
+
+if TYPE_CHECKING:  # Only translations in the background need them.
+    from pocketmt.engine.futures import BackgroundTranslations, TranslationFuture
 
 CHUNKS_READ_AHEAD: Final = 2
 LINES_AT_ONCE: Final = 256  # a good chunk size for long texts
@@ -81,7 +83,7 @@ class Translator:
             longest_sentence=longest_sentence,
         )
         self._last_check: tuple[list[object], Search | None] = [], None
-        self._background: BackgroundTranslations | None = None
+        self._background: "BackgroundTranslations | None" = None
         self._starting = Lock()
 
     @property
@@ -167,7 +169,7 @@ class Translator:
         """
         return self._start(lines, self._check(options, n_best, scores=True, alignment=alignment)).details()
 
-    def submit(self, lines: Iterable[str], **options: Unpack[TranslationOptions]) -> TranslationFuture[list[str]]:
+    def submit(self, lines: Iterable[str], **options: Unpack[TranslationOptions]) -> "TranslationFuture[list[str]]":
         """Start `translate` in the background; returns a `concurrent.futures.Future` that can be cancelled at any time.
 
         Translations start in the order of submission, as many at once as there are workers. At the end of the program
@@ -178,7 +180,7 @@ class Translator:
 
     def submit_detailed(
         self, lines: Iterable[str], *, n_best: int = 1, alignment: bool = True, **options: Unpack[TranslationOptions]
-    ) -> TranslationFuture[list[list[DetailedHypothesis]]]:
+    ) -> "TranslationFuture[list[list[DetailedHypothesis]]]":
         """Start `translate_detailed` in the background; see `submit`."""
         pending = self._start(lines, self._check(options, n_best, scores=True, alignment=alignment))
         return self._in_background().submit(pending.details, pending.cancel)
@@ -300,7 +302,9 @@ class Translator:
         divided = [self._divider.divide(line, search.languages, split=search.split) for line in check_lines(lines)]
         return PendingLines(self._model, self._vocabularies, divided, search)
 
-    def _in_background(self) -> BackgroundTranslations:
+    def _in_background(self) -> "BackgroundTranslations":
+        from pocketmt.engine.futures import BackgroundTranslations
+
         with self._starting:
             if self._background is None:
                 self._background = BackgroundTranslations(self.workers)

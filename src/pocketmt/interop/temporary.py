@@ -4,11 +4,8 @@ import atexit
 import os
 import shutil
 import sys
-import tempfile
 from pathlib import Path
 from typing import Final
-
-from pocketmt.interop.formats import recognize
 
 _imported: Final[dict[Path, Path]] = {}
 _folders: Final[list[str]] = []
@@ -21,10 +18,16 @@ def model_file_of(model: str | os.PathLike[str]) -> str | os.PathLike[str]:
     ends. Raises as `pocketmt.interop.importing.import_model` does.
     """
     path = Path(model)
-    if not str(model) or not path.exists() or (format := recognize(path)) is None:
+    if not str(model) or not path.exists():
+        return model
+    from pocketmt.interop.formats import recognize
+
+    if (format := recognize(path)) is None:
         return model
     resolved = path.resolve()
     if resolved not in _imported:
+        import tempfile
+
         from pocketmt.interop.importing import import_model
 
         print(

@@ -4,8 +4,7 @@ import hashlib
 from typing import Final
 
 from pocketmt.errors import ModelFileError
-from pocketmt.model_file.container.header import Header
-from pocketmt.model_file.container.stream_writer import DIGEST_CHARACTERS
+from pocketmt.model_file.container.header import DIGEST_CHARACTERS, Header
 from pocketmt.model_file.manifest import CheckedManifest
 from pocketmt.model_file.matrices.entropy_coding import coded_name
 from pocketmt.model_file.matrices.row_groups import MAXIMUM_GROUPED, StoredRowGroup, groups_layout

@@ -28,7 +28,7 @@ from pocketmt.model_file.file_checks import check_tensors, coded_tensors
 from pocketmt.model_file.language_pieces import LanguagePieces
 from pocketmt.model_file.manifest import CheckedManifest, check_manifest
 from pocketmt.model_file.matrices.entropy_coding import coded_name, decode
-from pocketmt.model_file.matrices.group_checks import check_group
+from pocketmt.model_file.matrices.group_checks import check_codes, check_group
 from pocketmt.model_file.matrices.grouped_vectors import VectorGroups
 from pocketmt.model_file.matrices.row_groups import StoredRowGroup, group_of_row
 from pocketmt.model_file.matrices.sparse import check_kept, expand, kept_name, weights_name
@@ -95,10 +95,13 @@ class ModelFile:
     def data(self, name: str) -> memoryview:
         """Return the bytes of a tensor without copying; those in `coded` or `sparse` are decoded at each call.
 
-        Raises ModelFileError if they cannot be decoded.
+        Raises ModelFileError if they cannot be decoded, or codes have values that the engine cannot use.
         """
         if name in self.coded:
-            return decode(coded_name(name), self.data(coded_name(name)), self.coded[name])
+            group = self.coded[name]
+            decoded = decode(coded_name(name), self.data(coded_name(name)), group)
+            check_codes(name, group, group.form.code_tensor, decoded)
+            return decoded
         if name in self.sparse:
             return expand(self.sparse[name], self.data(kept_name(name)), self.data(weights_name(name)))
         entry = self.tensors[name]
@@ -161,7 +164,7 @@ class ModelFile:
 
 
 def open_model(path: str | os.PathLike[str], *, check_digest: bool = True) -> ModelFile:
-    """Open a model file and check it, except for the values of fp32 matrices and the content of xz streams.
+    """Open a model file and check it, except for values of fp32 matrices, entropy-coded codes and xz streams.
 
     Args:
         path: of a regular file.
@@ -216,13 +219,14 @@ def _check(file: memoryview, check_digest: bool) -> ModelFile:
 
 
 def _check_values(model: ModelFile) -> None:
-    """Raise ModelFileError for values that the engine cannot use, in all tensors but fp32 matrices.
+    """Raise ModelFileError for values that the engine cannot use, in all tensors but fp32 matrices and coded ones.
 
-    The engine checks the weights of fp32 matrices when it packs them.
+    The engine checks the weights of fp32 matrices when it packs them, `ModelFile.data` entropy-coded codes when it
+    decodes them.
     """
     for name, groups in model.matrices.items():
         for index, group in enumerate(groups):
-            check_group(f"{name}.{index}", group, model.data)
+            check_group(f"{name}.{index}", group, model.data, model.coded)
         model.group_of_row(name)
     for name, shape in model.sparse.items():
         check_kept(name, shape, model.data(kept_name(name)), model.tensors[weights_name(name)].shape[0])

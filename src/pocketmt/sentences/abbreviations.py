@@ -1,8 +1,6 @@
 """Abbreviations and words that start sentences, by language, from abbreviations.toml."""
 
-import tomllib
 from functools import cache
-from importlib.resources import files
 from typing import Final
 
 # A full stop after a number of one or two digits makes it an ordinal number, as in "3. Oktober".
@@ -46,4 +44,7 @@ def words(kind: str, language: str) -> frozenset[str]:
 
 @cache
 def _tables() -> dict[str, dict[str, str]]:
+    import tomllib
+    from importlib.resources import files
+
     return tomllib.loads(files(__package__).joinpath("abbreviations.toml").read_text(encoding="utf-8"))

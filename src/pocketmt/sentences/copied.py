@@ -2,13 +2,13 @@
 
 import re
 import unicodedata
+from functools import cache
 from typing import Final
 
 from pocketmt.sentences.protected import has_words
 from pocketmt.sentences.scripts import WITHOUT_SPACES
 
 LONGEST_WORD: Final = 1000  # characters
-_LONG_WORD: Final = re.compile(rf"(?<![^\s{WITHOUT_SPACES}])[^\s{WITHOUT_SPACES}]{{{LONGEST_WORD + 1},}}")
 _LEAST_UNREADABLE: Final = 8  # characters
 _MOST_UNREADABLE: Final = 0.3  # of the characters that are not white space
 _UNREADABLE: Final = ("Cc", "Co", "Cn", "Cs")
@@ -31,4 +31,10 @@ def reason_to_copy(sentence: str, longest: int) -> str | None:
 
 def long_words(sentence: str) -> list[tuple[int, int]]:
     """Return start and end of the words that are too long to be words."""
-    return [match.span() for match in _LONG_WORD.finditer(sentence)] if len(sentence) > LONGEST_WORD else []
+    return [match.span() for match in _long_word().finditer(sentence)] if len(sentence) > LONGEST_WORD else []
+
+
+@cache
+def _long_word() -> re.Pattern[str]:
+    """Return the pattern of a word that is too long; few texts need it, and it takes milliseconds to compile."""
+    return re.compile(rf"(?<![^\s{WITHOUT_SPACES}])[^\s{WITHOUT_SPACES}]{{{LONGEST_WORD + 1},}}")

@@ -1,7 +1,6 @@
 """Language codes: ISO 639, with an optional script and region as in BCP 47."""
 
 import re
-from difflib import get_close_matches
 from typing import Final
 
 from pocketmt.errors import ConfigurationError
@@ -44,6 +43,8 @@ def check_language(code: str) -> None:
     """Raise ConfigurationError, if possible with a suggestion, if a text cannot be the code of a language."""
     if _TAG.fullmatch(code):
         return
+    from difflib import get_close_matches
+
     close = get_close_matches(code.lower(), _CODES, 1, 0.8)
     hint = f"write {_CODES[close[0]]!r}" if close else "write a code of ISO 639 such as 'en', 'pt-BR' or 'zh-Hant'"
     raise ConfigurationError(f"{code!r} is not the code of a language: {hint}")

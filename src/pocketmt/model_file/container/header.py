@@ -10,6 +10,7 @@ from pocketmt.model_file.container.strict_json import parse_object
 
 ALIGNMENT: Final = 64  # bytes; a cache line, and the widest vector load
 LENGTH_BYTES: Final = 8  # of the header's length, little-endian, at the start of the file
+DIGEST_CHARACTERS: Final = 64  # a SHA-256 in hexadecimal
 MAXIMUM_HEADER: Final = 4 << 20  # bytes
 MAXIMUM_EXTENT: Final = 1 << 32  # of one dimension
 ELEMENT_BYTES: Final = {"F32": 4, "BF16": 2, "I8": 1, "U8": 1}

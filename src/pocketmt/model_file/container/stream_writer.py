@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from typing import BinaryIO, Final
 
 from pocketmt.errors import ModelFileError
-from pocketmt.model_file.container.header import ALIGNMENT, ELEMENT_BYTES, LENGTH_BYTES
+from pocketmt.model_file.container.header import ALIGNMENT, DIGEST_CHARACTERS, ELEMENT_BYTES, LENGTH_BYTES
 
-DIGEST_CHARACTERS: Final = 64
 NO_DIGEST: Final = "0" * DIGEST_CHARACTERS
 
 
