@@ -22,6 +22,13 @@ size_t place(const BinaryCodeParts& parts, size_t bits, size_t row, size_t bit, 
     const size_t in_panel = Layout::place(parts.words, bits, input / Layout::word_inputs, bit);
     return row / panel_outputs * parts.panel_words + in_panel * panel_outputs + row % panel_outputs;
 }
+// `count` bits from bit `first` on, at least 1 and at most 17.
+unsigned bits_at(const uint8_t* bytes, size_t first, size_t count) {
+    unsigned found = 0;
+    for (size_t byte = first / 8; byte <= (first + count - 1) / 8; ++byte)
+        found |= static_cast<unsigned>(bytes[byte]) << (8 * (byte - first / 8));
+    return found >> (first % 8) & ((1u << count) - 1);
+}
 size_t alpha_place(size_t bits, size_t row, size_t bit) {
     return (row / panel_outputs * bits + bit) * panel_outputs + row % panel_outputs;
 }
@@ -47,10 +54,9 @@ void BinaryCodePanels<Layout>::pack(const UnpackedWeights& weights, const Matrix
     for (size_t row = 0; row < shape.rows; ++row) {
         for (size_t bit = 0; bit < bits; ++bit) {
             const uint8_t* signs = weights.codes + (row * bits + bit) * ceil_divide(shape.columns, 8);
-            for (size_t input = 0; input < shape.columns; ++input) {
-                const unsigned sign = signs[input / 8] >> (input % 8) & 1u;
-                words[place<Layout>(parts, bits, row, bit, input)] |=
-                    static_cast<Word>(sign << (input % Layout::word_inputs));
+            for (size_t input = 0; input < shape.columns; input += Layout::word_inputs) {
+                const size_t count = smaller(Layout::word_inputs, shape.columns - input);
+                words[place<Layout>(parts, bits, row, bit, input)] = static_cast<Word>(bits_at(signs, input, count));
             }
             alphas[alpha_place(bits, row, bit)] = weights.scales[row * bits + bit];
         }

@@ -17,22 +17,27 @@ size_t weight_bytes(size_t rows, size_t columns) {
     return panel_count(rows) * step_count(columns) * 2 * group_bytes;
 }
 
-// Writes the weights of one output, four at a time, to `packed`, where its groups are `group_bytes` apart. Returns the
-// sum of the negative parts. Takes pointers, because the compiler must reload everything else after a byte is written.
+// Writes the weights of one output, four at a time, to `packed`, where its groups are `group_bytes` apart.
 template <uint8_t offset>
-int32_t pack_output(const int8_t* weights, size_t count, size_t padded_count, uint8_t* packed) {
-    int32_t negative_sum = 0;
+void pack_output(const int8_t* weights, size_t count, size_t padded_count, uint8_t* packed) {
+    constexpr uint32_t offsets = 0x01010101u * offset;  // Adding 128 to a byte, modulo 256, changes its highest bit.
+    static_assert(offset == 0 || offset == 128);
     for (size_t input = 0; input < padded_count; input += group_inputs, packed += group_bytes) {
-        uint8_t group[group_inputs] = {offset, offset, offset, offset};
-        const size_t given = input < count ? std::min(group_inputs, count - input) : 0;
-        for (size_t place = 0; place < given; ++place) {
-            const int8_t weight = weights[input + place];
-            group[place] = static_cast<uint8_t>(weight + offset);
-            if constexpr (offset == 0) negative_sum += negative_part(weight);
+        uint32_t group = 0;
+        if (input + group_inputs <= count) {
+            std::memcpy(&group, weights + input, sizeof group);
+        } else if (input < count) {
+            std::memcpy(&group, weights + input, count - input);
         }
-        std::memcpy(packed, group, group_inputs);
+        group ^= offsets;
+        std::memcpy(packed, &group, sizeof group);
     }
-    return negative_sum;
+}
+
+int32_t negative_sum(const int8_t* weights, size_t count) {
+    int32_t sum = 0;
+    for (size_t input = 0; input < count; ++input) sum += negative_part(weights[input]);
+    return sum;
 }
 
 // Where the weight of `output` and `input` lies in its panel.
@@ -83,10 +88,10 @@ void BytePanels<offset>::pack(const UnpackedWeights& weights, const MatrixShape&
         for (size_t output = 0; output < panel_outputs; ++output) {
             const size_t row = first + output;
             const size_t given = row < rows ? columns : 0;
-            const int32_t negative_sum = pack_output<offset>(weights.integers + row * columns, given, padded_columns,
-                                                             panel + output * group_inputs);
+            const int8_t* of_row = weights.integers + row * columns;
+            pack_output<offset>(of_row, given, padded_columns, panel + output * group_inputs);
             packed_scales[row] = row < rows ? weights.scales[row] : 0.0f;
-            if constexpr (offset == 0) negative_sums[row] = negative_sum;
+            if constexpr (offset == 0) negative_sums[row] = negative_sum(of_row, given);
         }
     }
     if constexpr (offset == 0) {

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "gather.h"
+#include "nibbles.h"
 
 namespace pocketmt {
 
@@ -42,12 +43,25 @@ void RowLookupTablePanels<lanes>::pack(const UnpackedWeights& weights, const Mat
         const int8_t* levels = weights.levels + row * table_levels;
         uint8_t* lane = bytes + place<lanes>(parts, row);
         std::memcpy(lane, levels, table_levels);
-        for (size_t input = 0; input < parts.steps * lane_inputs; ++input) {
-            const unsigned code = input < columns ? codes[input / 2] >> (input % 2 * 4) & 15u : 0u;
-            lane[(1 + input / lane_inputs) * step_bytes<lanes> + input % lane_bytes] |=
-                static_cast<uint8_t>(code << (input / lane_bytes % 2 * 4));
-            negative_sums[row] += negative_part(levels[code]);  // Padding has the level of code 0.
+        int32_t counts[table_levels] = {};
+        for (size_t input = 0; input < parts.steps * lane_inputs; input += lane_inputs) {
+            lane += step_bytes<lanes>;
+            for (size_t eight = 0; eight < lane_bytes; eight += 8) {
+                const uint32_t low = eight_nibbles(codes, columns, input + eight),
+                               high = eight_nibbles(codes, columns, input + lane_bytes + eight);
+                const uint32_t first = spread_nibbles(low & 0xffffu) | spread_nibbles(high & 0xffffu) << 4,
+                               last = spread_nibbles(low >> 16) | spread_nibbles(high >> 16) << 4;
+                std::memcpy(lane + eight, &first, sizeof first);
+                std::memcpy(lane + eight + sizeof first, &last, sizeof last);
+                // Padding has the level of code 0.
+                for (unsigned shift = 0; shift < 32; shift += 4) {
+                    ++counts[low >> shift & 15u];
+                    ++counts[high >> shift & 15u];
+                }
+            }
         }
+        for (size_t code = 0; code < table_levels; ++code)
+            negative_sums[row] += counts[code] * negative_part(levels[code]);
         packed_scales[row] = weights.scales[row];
     }
 }

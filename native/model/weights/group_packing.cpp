@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "model/runtime/error.h"
+#include "model/weights/packed_codes.h"
 #include "model/weights/row_group.h"
 
 namespace pocketmt {
@@ -20,13 +21,6 @@ constexpr size_t part_rows = 16 * float_part_rows;
 
 size_t packed_size(size_t codes, size_t bits) {
     return (codes * bits + 7) / 8;
-}
-
-// Code `index` of a row of codes of `bits` bits, lowest bit first. A code can reach into the next byte.
-unsigned code_at(const uint8_t* row, size_t row_bytes, size_t index, size_t bits) {
-    size_t byte = index * bits / 8;
-    unsigned pair = row[byte] | (byte + 1 < row_bytes ? row[byte + 1] << 8 : 0);
-    return pair >> (index * bits % 8) & ((1u << bits) - 1);
 }
 
 class GroupPacking {
@@ -161,11 +155,13 @@ class GroupPacking {
         std::vector<uint8_t> planes(rows_ * bits * plane_bytes);
         for (size_t row = 0; row < rows_; ++row) {
             uint8_t* row_planes = planes.data() + row * bits * plane_bytes;
-            for (size_t column = 0; column < columns_; ++column) {
-                unsigned rank = ranks[code_at(packed_codes + row * row_bytes, row_bytes, column, bits)];
-                for (size_t bit = 0; bit < bits; ++bit)
-                    row_planes[bit * plane_bytes + column / 8] |= (rank >> bit & 1u) << (column % 8);
-            }
+            for_eight_codes(packed_codes + row * row_bytes, columns_, bits, [&](size_t eight, const auto& found) {
+                for (size_t code = 0; code < found.size(); ++code) {
+                    unsigned rank = ranks[found[code]];
+                    for (size_t bit = 0; bit < bits; ++bit)
+                        row_planes[bit * plane_bytes + eight] |= static_cast<uint8_t>((rank >> bit & 1u) << code);
+                }
+            });
         }
         return planes;
     }
@@ -188,10 +184,11 @@ class GroupPacking {
         size_t row_bytes = packed_size(columns_, description_.bits), nibble_bytes = packed_size(columns_, 4);
         std::vector<uint8_t> nibbles(rows_ * nibble_bytes);
         for (size_t row = 0; row < rows_; ++row) {
-            for (size_t column = 0; column < columns_; ++column) {
-                unsigned code = code_at(codes + row * row_bytes, row_bytes, column, description_.bits);
-                nibbles[row * nibble_bytes + column / 2] |= static_cast<uint8_t>(code << (column % 2 * 4));
-            }
+            for_eight_codes(codes + row * row_bytes, columns_, description_.bits, [&](size_t eight, const auto& found) {
+                uint32_t word = 0;
+                for (unsigned code = 0; code < found.size(); ++code) word |= uint32_t{found[code]} << (4 * code);
+                store_nibbles(word, eight, nibbles.data() + row * nibble_bytes, nibble_bytes);
+            });
         }
         return nibbles;
     }
@@ -203,10 +200,12 @@ class GroupPacking {
         size_t row_bytes = packed_size(columns_, description_.bits);
         std::vector<int8_t> weight(rows_ * columns_);
         for (size_t row = 0; row < rows_; ++row) {
-            for (size_t column = 0; column < columns_; ++column) {
-                unsigned code = code_at(packed_codes + row * row_bytes, row_bytes, column, description_.bits);
-                weight[row * columns_ + column] = levels[code];
-            }
+            int8_t* of_row = weight.data() + row * columns_;
+            for_eight_codes(
+                packed_codes + row * row_bytes, columns_, description_.bits, [&](size_t eight, const auto& found) {
+                    size_t given = std::min(found.size(), columns_ - eight * found.size());
+                    for (size_t code = 0; code < given; ++code) of_row[eight * found.size() + code] = levels[found[code]];
+                });
         }
         return packed(family, {.integers = weight.data(), .scales = scale.data()}, offsets, "codes");
     }
@@ -247,12 +246,11 @@ class GroupPacking {
                nibble_bytes = packed_size(columns_, 4);
         std::vector<uint8_t> nibbles(rows_ * nibble_bytes);
         for (size_t row = 0; row < rows_; ++row) {
-            for (size_t bit = 0; bit < bits; ++bit) {
-                const uint8_t* plane = planes + (row * bits + bit) * plane_bytes;
-                for (size_t column = 0; column < columns_; ++column) {
-                    unsigned set = plane[column / 8] >> (column % 8) & 1u;
-                    nibbles[row * nibble_bytes + column / 2] |= static_cast<uint8_t>(set << (column % 2 * 4 + bit));
-                }
+            for (size_t eight = 0; eight < plane_bytes; ++eight) {
+                uint32_t word = 0;
+                for (size_t bit = 0; bit < bits; ++bit)
+                    word |= spread_bits(planes[(row * bits + bit) * plane_bytes + eight]) << bit;
+                store_nibbles(word, eight, nibbles.data() + row * nibble_bytes, nibble_bytes);
             }
         }
         return nibbles;
