@@ -5,12 +5,6 @@
 
 namespace pocketmt {
 
-namespace {
-
-constexpr size_t block_columns = 16;  // A cache line of a row.
-
-}  // namespace
-
 template <size_t width>
 size_t FloatPanels<width>::packed_bytes(const MatrixShape& shape) {
     return round_up(shape.rows, width) * shape.columns * sizeof(float);
@@ -21,14 +15,9 @@ void FloatPanels<width>::pack(const UnpackedWeights& weights, const MatrixShape&
     const size_t rows = shape.rows, columns = shape.columns;
     float* panel = static_cast<float*>(packed);
     for (size_t first = 0; first < rows; first += width, panel += columns * width) {
-        // Blocks of columns that stay in the first-level cache.
-        for (size_t begin = 0; begin < columns; begin += block_columns) {
-            const size_t end = smaller(begin + block_columns, columns);
-            for (size_t lane = 0; lane < width; ++lane) {
-                const float* row = first + lane < rows ? weights.floats + (first + lane) * columns : nullptr;
-                for (size_t column = begin; column < end; ++column)
-                    panel[column * width + lane] = row ? row[column] : 0.0f;
-            }
+        for (size_t lane = 0; lane < width; ++lane) {
+            const float* row = first + lane < rows ? weights.floats + (first + lane) * columns : nullptr;
+            for (size_t column = 0; column < columns; ++column) panel[column * width + lane] = row ? row[column] : 0.0f;
         }
     }
 }

@@ -2,9 +2,11 @@
 
 import mmap
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from functools import partial
-from typing import NamedTuple
+from threading import Thread
+from typing import Final, NamedTuple
 
 from pocketmt.engine import _native
 from pocketmt.engine.languages import ModelLanguages
@@ -15,6 +17,11 @@ from pocketmt.model_file.matrices.entropy_coding import coded_name
 from pocketmt.model_file.matrices.sparse import weights_name
 from pocketmt.model_file.reader import DAMAGED
 from pocketmt.text.vocabulary import Vocabularies
+
+
+# Bytes of a file from which on its digest is checked while weights are packed: hashing takes longer than a thread to
+# start. Files that are compressed as a whole are smaller.
+CHECKED_WHILE_PACKING: Final = 8 << 20
 
 
 class LoadedModel(NamedTuple):
@@ -35,15 +42,49 @@ def load_model(
         ModelFileError: the file is broken.
         EngineError: the CPU lacks the instruction set or cores to pin to, or a kernel fails its self-check.
     """
-    with open_model(path) as file:
+    large = _is_large(path)
+    with open_model(path, check_digest=not large) as file:
         try:
-            vocabularies = file.vocabularies()
-            defaults = file.source_language, file.target_language
-            languages = ModelLanguages(defaults, file.language_pieces, vocabularies)
-            model = native_model(file, workers, instruction_set, pin_workers)
+            with _digest_check(file) if large else nullcontext():
+                vocabularies = file.vocabularies()
+                defaults = file.source_language, file.target_language
+                languages = ModelLanguages(defaults, file.language_pieces, vocabularies)
+                model = native_model(file, workers, instruction_set, pin_workers)
         except (DataError, ModelFileError) as error:
             raise ModelFileError(f"{os.fspath(path)}: {error}. {DAMAGED}") from error
         return LoadedModel(model, vocabularies, languages, file.manifest)
+
+
+def _is_large(path: str | os.PathLike[str]) -> bool:
+    try:
+        return os.stat(path).st_size >= CHECKED_WHILE_PACKING
+    except (OSError, ValueError):  # Opening the file raises an error that says more.
+        return False
+
+
+@contextmanager
+def _digest_check(file: ModelFile) -> Iterator[None]:
+    """Check the digest of a file on another thread while the block runs.
+
+    Raises ModelFileError at the end of the block if the file is damaged, in place of an error of the block: this one
+    may be a consequence.
+    """
+    errors: list[ModelFileError] = []
+
+    def check() -> None:
+        try:
+            file.check_digest(_page_release(file.buffer))
+        except ModelFileError as error:
+            errors.append(error)
+
+    thread = Thread(target=check, name="pocketmt-digest")
+    thread.start()
+    try:
+        yield
+    finally:
+        thread.join()
+        if errors:
+            raise errors[0]
 
 
 def native_model(

@@ -1,6 +1,7 @@
 """Checks of a whole model file: its digest, its tensors against the manifest, and their values."""
 
 import hashlib
+from collections.abc import Callable
 from typing import Final
 
 from pocketmt.errors import ModelFileError
@@ -15,13 +16,16 @@ from pocketmt.model_file.shortlist import SHORTLIST_TENSOR
 HASHED_AT_ONCE: Final = 1 << 20  # bytes
 
 
-def check_digest(buffer: memoryview, raw: memoryview, header: Header) -> None:
+def check_digest(
+    buffer: memoryview, raw: memoryview, header: Header, release: Callable[[int, int], None] | None = None
+) -> None:
     """Raise ModelFileError unless the digest in a header is that of the file.
 
     Args:
         buffer: the whole file.
         raw: its JSON header.
         header: the same, parsed.
+        release: is given offset and size of each part that was read.
     """
     digest = header.metadata["digest"].encode()
     text = bytes(raw)
@@ -32,6 +36,8 @@ def check_digest(buffer: memoryview, raw: memoryview, header: Header) -> None:
     state.update(b"0" * DIGEST_CHARACTERS)
     for begin in range(start + DIGEST_CHARACTERS, len(buffer), HASHED_AT_ONCE):
         state.update(buffer[begin : begin + HASHED_AT_ONCE])
+        if release is not None:
+            release(begin, min(HASHED_AT_ONCE, len(buffer) - begin))
     if state.hexdigest().encode() != digest:
         raise ModelFileError("the digest does not match: the file was damaged or changed after it was written")
 

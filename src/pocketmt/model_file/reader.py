@@ -4,7 +4,7 @@ import math
 import mmap
 import os
 import stat
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from types import MappingProxyType, TracebackType
 from typing import TYPE_CHECKING, Final, Self
@@ -89,8 +89,20 @@ class ModelFile:
         self.coded: Mapping[str, StoredRowGroup] = MappingProxyType(coded_tensors(header, checked))
         self.buffer: memoryview = buffer
         self.file_bytes = file_bytes
+        self._header = header
         self.vocabulary_tensors: tuple[str, ...] = checked.vocabularies.tensors
         self._vocabularies = checked.vocabularies
+
+    def check_digest(self, release: Callable[[int, int], None] | None = None) -> None:
+        """Hash the whole file and compare with its digest; `open_model` does so unless told not to.
+
+        Args:
+            release: is given offset and size of each part of `buffer` that was read.
+
+        Raises:
+            ModelFileError: they differ.
+        """
+        check_file_digest(self.buffer, header_bytes(self.buffer), self._header, release)
 
     def data(self, name: str) -> memoryview:
         """Return the bytes of a tensor without copying; those in `coded` or `sparse` are decoded at each call.
