@@ -43,7 +43,7 @@ def load_model(
         EngineError: the CPU lacks the instruction set or cores to pin to, or a kernel fails its self-check.
     """
     large = _is_large(path)
-    with open_model(path, check_digest=not large) as file:
+    with _open(path, check_digest=not large) as file:
         try:
             with _digest_check(file) if large else nullcontext():
                 vocabularies = file.vocabularies()
@@ -53,6 +53,15 @@ def load_model(
         except (DataError, ModelFileError) as error:
             raise ModelFileError(f"{os.fspath(path)}: {error}. {DAMAGED}") from error
         return LoadedModel(model, vocabularies, languages, file.manifest)
+
+
+def _open(path: str | os.PathLike[str], *, check_digest: bool) -> ModelFile:
+    try:
+        return open_model(path, check_digest=check_digest)
+    except ModelFileError:
+        if not check_digest:
+            open_model(path).close()  # Of two errors, that of the digest says more.
+        raise
 
 
 def _is_large(path: str | os.PathLike[str]) -> bool:
