@@ -6,8 +6,8 @@ The matrices are those of `base`, with one row of activations and with more. A m
 memory by using enough copies that none stays in a cache, as in a decoder. Seconds are those of one product, without
 the quantization of its activations. Each is also given as a share of its floor, the longer of two times that are
 measured with it: reading the same number of bytes of weights from a working set of the same size, and the same number
-of int8 multiply-adds in registers. Binary codes are counted as the multiply-adds that they replace. The record is
-written to benchmarks/records/kernels.json and its rows as tables to stdout.
+of int8 multiply-adds in registers. Binary codes are counted as the multiply-adds that they replace; int7 are 8-bit
+codes from -64 to 63. The record is written to benchmarks/records/kernels.json and its rows as tables to stdout.
 """
 
 import argparse
@@ -30,6 +30,7 @@ RECORD = Path(__file__).resolve().parents[1] / "records" / "kernels.json"
 # Name in the record -> family and bits. The others are compared with the first.
 FAMILIES = {
     "int8": ("integer", 8),
+    "int7": ("integer", 7),
     "six_bit": ("six_bit", 6),
     "table4": ("lookup_table", 4),
     "row_table4": ("row_lookup_table", 4),

@@ -52,8 +52,14 @@ Packed pack_random(const Kernels& table, const std::string& name, const MatrixSh
     const auto family = families.find(name);
     require(family != families.end(), "the family integer, six_bit, lookup_table, row_lookup_table or binary_code");
     auto integers = random_bytes<int8_t>(shape.rows * shape.columns);
-    if (family->second == ProductFamily::six_bit) {
-        for (int8_t& each : integers) each &= 31;
+    for (int8_t& each : integers) {
+        if (family->second == ProductFamily::six_bit) {
+            each &= 31;
+        } else if (shape.bits == 7) {
+            each >>= 1;
+        } else {
+            each = std::max<int8_t>(each, -127);  // The uniform scheme has no -128.
+        }
     }
     const auto codes = random_bytes<uint8_t>(shape.rows * ceil_divide(shape.columns, 2));
     const auto levels = random_bytes<int8_t>(shape.rows * 16);
@@ -91,7 +97,7 @@ class Stream {
     Memory memory_;
 };
 
-// Names, and bits of binary codes.
+// Names, and bits of binary codes and of integers: 7 for weights from -64 to 63, else 8.
 using Families = std::vector<std::pair<std::string, size_t>>;
 
 std::vector<std::vector<double>> time_products(const std::string& instruction_set, const Families& timed, size_t rows,

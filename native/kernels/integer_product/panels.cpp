@@ -45,13 +45,23 @@ size_t place(size_t output, size_t input) {
     return input / group_inputs * group_bytes + output * group_inputs + input % group_inputs;
 }
 
-// Where a block without an offset says whether a weight is -128.
-const int32_t* holds_least(const void* packed, const MatrixShape& shape) {
+// Where a block without an offset has the range of its weights.
+const WeightRange* stored_range(const void* packed, const MatrixShape& shape) {
     const std::byte* end = static_cast<const std::byte*>(packed) + weight_bytes(shape.rows, shape.columns);
-    return reinterpret_cast<const int32_t*>(end + output_bytes(shape.rows));
+    return reinterpret_cast<const WeightRange*>(end + output_bytes(shape.rows));
 }
-int32_t* holds_least(void* packed, const MatrixShape& shape) {
-    return const_cast<int32_t*>(holds_least(const_cast<const void*>(packed), shape));
+WeightRange* stored_range(void* packed, const MatrixShape& shape) {
+    return const_cast<WeightRange*>(stored_range(const_cast<const void*>(packed), shape));
+}
+
+WeightRange range_of(const int8_t* weights, size_t count) {
+    int8_t least = 0, greatest = 0;
+    for (size_t i = 0; i < count; ++i) {
+        least = std::min(least, weights[i]);
+        greatest = std::max(greatest, weights[i]);
+    }
+    if (least == std::numeric_limits<int8_t>::min()) return WeightRange::any;
+    return least >= -64 && greatest <= 63 ? WeightRange::seven_bits : WeightRange::symmetric;
 }
 
 }  // namespace
@@ -67,13 +77,13 @@ void require_integer_columns(size_t columns) {
 template <uint8_t offset>
 size_t BytePanels<offset>::packed_bytes(const MatrixShape& shape) {
     const size_t scale_bytes = panel_count(shape.rows) * panel_outputs * sizeof(float);
-    const size_t plain_bytes = output_bytes(shape.rows) + sizeof(int32_t);
+    const size_t plain_bytes = output_bytes(shape.rows) + sizeof(WeightRange);
     return weight_bytes(shape.rows, shape.columns) + (offset == 0 ? plain_bytes : scale_bytes);
 }
 
 template <uint8_t offset>
-bool BytePanels<offset>::symmetric(const PackedMatrix& matrix) {
-    return offset == 0 && *holds_least(matrix.data, matrix.shape) == 0;
+WeightRange BytePanels<offset>::range(const PackedMatrix& matrix) {
+    return offset == 0 ? *stored_range(matrix.data, matrix.shape) : WeightRange::any;
 }
 
 template <uint8_t offset>
@@ -94,10 +104,7 @@ void BytePanels<offset>::pack(const UnpackedWeights& weights, const MatrixShape&
             if constexpr (offset == 0) negative_sums[row] = negative_sum(of_row, given);
         }
     }
-    if constexpr (offset == 0) {
-        const bool found = std::memchr(weights.integers, std::numeric_limits<int8_t>::min(), rows * columns) != nullptr;
-        *holds_least(packed, shape) = found ? 1 : 0;
-    }
+    if constexpr (offset == 0) *stored_range(packed, shape) = range_of(weights.integers, rows * columns);
 }
 
 template <uint8_t offset>
@@ -122,7 +129,7 @@ void BytePanels<offset>::gather(const PackedMatrix& matrix, const uint32_t* indi
     const float* scales = reinterpret_cast<const float*>(from + weight_bytes(rows, columns));
     float* gathered_scales = reinterpret_cast<float*>(to + weight_bytes(count, columns));
     if constexpr (offset == 0) {
-        *holds_least(gathered, {count, columns}) = *holds_least(matrix.data, matrix.shape);
+        *stored_range(gathered, {count, columns}) = *stored_range(matrix.data, matrix.shape);
         return gather_outputs(scales, rows, indices, count, gathered_scales);
     }
     gather_lanes<float, panel_outputs>(scales, 1, indices, count, gathered_scales);

@@ -59,9 +59,24 @@ struct AnyWeightsOf<Set> {
     using Type = typename Set::AnyWeights;
 };
 
+// The product of weights from -64 to 63, where registers have one that is faster; returns whether they have. For one
+// row there is none.
+template <class Set>
+bool multiply_seven_bits(const PackedMatrix& matrix, const ProductInput& input, const Epilogue& epilogue,
+                         const Outputs& outputs) {
+    if constexpr (requires { typename Set::SevenBitWeights; }) {
+        using Weights = ByteWeights<typename Set::SevenBitWeights>;
+        if (input.count > 1) multiply_by<Weights>(tiles<Weights>, matrix, input, epilogue, outputs);
+        return input.count > 1;
+    }
+    return false;
+}
+
 void multiply_bytes(const PackedMatrix& matrix, const ProductInput& input, const Epilogue& epilogue,
                     const Outputs& outputs) {
-    if (Panels::symmetric(matrix)) {
+    const WeightRange range = Panels::range(matrix);
+    if (range == WeightRange::seven_bits && multiply_seven_bits<Registers>(matrix, input, epilogue, outputs)) return;
+    if (range != WeightRange::any) {
         using Weights = ByteWeights<Registers::SignedWeights>;
         multiply_by<Weights>(symmetric_tiles<ByteWeights>, matrix, input, epilogue, outputs);
     } else {

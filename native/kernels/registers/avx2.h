@@ -60,6 +60,19 @@ struct Registers : Registers256 {
         }
     };
 
+    // 32 weights from -64 to 63, with 64 added: two products are at least -2 * 127 * 128.
+    struct SevenBitWeights {
+        static constexpr int32_t zero = 64;
+        __m256i codes;
+
+        SevenBitWeights() = default;
+        explicit SevenBitWeights(Bytes given) : codes(_mm256_add_epi8((__m256i)given, _mm256_set1_epi8(zero))) {}
+        POCKETMT_INLINE static Integers first_sums(const int32_t*, size_t, int32_t activation_sum) {
+            return broadcast(-zero * activation_sum);
+        }
+        POCKETMT_INLINE void add(Integers& sums, Bytes inputs) const { add_unsigned(sums, codes, inputs); }
+    };
+
     // 32 codes of 6 bits: two products are at most 2 * 63 * 128.
     struct SixBitWeights {
         static constexpr int32_t zero = 32;
@@ -70,15 +83,17 @@ struct Registers : Registers256 {
         POCKETMT_INLINE static Integers first_sums(const int32_t*, size_t, int32_t activation_sum) {
             return broadcast(-zero * activation_sum);
         }
-        POCKETMT_INLINE void add(Integers& sums, Bytes inputs) const {
-            __m256i products;
-            __asm__("vpmaddubsw %2, %3, %1\n\tvpmaddwd %4, %1, %1\n\tvpaddd %1, %0, %0"
-                    : "+x"(sums), "=&x"(products)
-                    : "xm"(inputs), "x"(codes), "xm"(ones()));
-        }
+        POCKETMT_INLINE void add(Integers& sums, Bytes inputs) const { add_unsigned(sums, codes, inputs); }
     };
 
   private:
+    // Adds the products of unsigned codes, pairs of which fit 16 bits.
+    POCKETMT_INLINE static void add_unsigned(Integers& sums, __m256i codes, Bytes inputs) {
+        __m256i products;
+        __asm__("vpmaddubsw %2, %3, %1\n\tvpmaddwd %4, %1, %1\n\tvpaddd %1, %0, %0"
+                : "+x"(sums), "=&x"(products)
+                : "xm"(inputs), "x"(codes), "xm"(ones()));
+    }
     POCKETMT_INLINE static __m256i ones() { return _mm256_set1_epi16(1); }
 };
 

@@ -48,6 +48,11 @@ def eight_bit_with_least(generator: np.random.Generator, rows: int, columns: int
     return Weights(drawn, scales(generator, rows))
 
 
+def seven_bit(generator: np.random.Generator, rows: int, columns: int) -> Weights:
+    """In [-64, 63], which some instruction sets multiply faster; every third matrix holds nothing but the two ends."""
+    return Weights(codes(generator, rows, columns) >> 1, scales(generator, rows))
+
+
 def six_bit(generator: np.random.Generator, rows: int, columns: int) -> Weights:
     """In [-32, 31]; every third matrix holds nothing but the two ends."""
     drawn = codes(generator, rows, columns) >> 2
@@ -73,6 +78,7 @@ def row_lookup_table(generator: np.random.Generator, rows: int, columns: int) ->
 FAMILIES: dict[str, Family] = {
     "8 bit": eight_bit,
     "8 bit, -128 included": eight_bit_with_least,
+    "8 bit, -64 to 63": seven_bit,
     "6 bit": six_bit,
     "lookup table": lookup_table,
     "row lookup table": row_lookup_table,
@@ -169,10 +175,11 @@ def test_the_greatest_sums(instruction_set: str, columns: int, activation: int) 
     eight = Weights(np.repeat(ends[:, None], columns, axis=1), one)
     nibbles = np.repeat(np.array([0x00, 0x11, 0x22, 0x33], np.uint8)[:, None], (columns + 1) // 2, axis=1)
     four = Weights(eight.decoded, one, nibbles, np.resize(ends, 16))
+    seven = Weights(np.repeat(np.array([-64, 63, 0, 1], np.int8)[:, None], columns, axis=1), one)
     six = Weights(np.repeat(np.array([-32, 31, 0, 1], np.int8)[:, None], columns, axis=1), one, bits=6)
     for count in (1, 2, 13):
         activations = np.full((count, columns), activation, np.int8)
-        for weights in (eight, four, six):
+        for weights in (eight, four, seven, six):
             result = weights.pack(instruction_set).multiply(activations, np.ones(count, np.float32))
             each = weights.decoded[:, 0].astype(np.int64)
             expected = columns * activation * each  # no zero of theirs has a sign
