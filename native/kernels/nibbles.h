@@ -1,5 +1,5 @@
-// Words of 4-bit codes with a byte for each code. Only sources that are compiled once, for the baseline instruction set,
-// include it.
+// Words of 4-bit codes with a byte for each code. Only sources that are compiled once, for the baseline instruction
+// set, include it.
 #pragma once
 
 #include <cstddef>

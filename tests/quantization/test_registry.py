@@ -31,7 +31,7 @@ def test_every_allowed_value_makes_a_scheme(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "options", "reason"),
     [
-        ("unifrom", {}, "unknown scheme 'unifrom': choose one of uniform, affine, logarithmic"),
+        ("unifrom", {}, "unknown scheme 'unifrom': choose one of uniform, uniform7, affine, logarithmic"),
         ("affine", {"bits": 5}, "affine: bits is 5, expected one of 4, 6, 8"),
         ("affine", {"bits": "4"}, "affine: bits is '4', expected one of 4, 6, 8"),
         ("binary", {"bits": True}, "binary: bits is True, expected one of 1, 2, 3, 4"),

@@ -4,6 +4,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from pocketmt.quantization import Scheme, Uniform, fake_quantize
+from pocketmt.quantization.uniform import Uniform7
 
 
 def weights(magnitude: float = 10.0) -> st.SearchStrategy[Tensor]:
@@ -79,3 +80,14 @@ def test_straight_through_training_works_with_fit_assign_and_decode() -> None:
     (weight + (fake_quantize(Uniform(), weight) - weight).detach()).sum().backward()  # type: ignore[no-untyped-call]
     assert weight.grad is not None
     assert torch.equal(weight.grad, torch.ones(3, 4))
+
+
+def test_codes_of_7_bits() -> None:
+    scheme = Uniform7()
+    assert scheme.stored_form() == Uniform().stored_form()
+    weight = torch.tensor([[126.0, -126.0, 3.0, 0.0]])
+    parameters = scheme.fit(weight)
+    assert parameters["scale"].tolist() == [2.0]
+    assert scheme.assign(weight, parameters).tolist() == [[63, -63, 2, 0]]  # 1.5 goes to the even neighbour
+    assert not scheme.clamped(weight, parameters).any()
+    assert scheme.clamped(2 * weight, parameters).tolist() == [[True, True, False, False]]

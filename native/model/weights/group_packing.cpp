@@ -201,11 +201,12 @@ class GroupPacking {
         std::vector<int8_t> weight(rows_ * columns_);
         for (size_t row = 0; row < rows_; ++row) {
             int8_t* of_row = weight.data() + row * columns_;
-            for_eight_codes(
-                packed_codes + row * row_bytes, columns_, description_.bits, [&](size_t eight, const auto& found) {
-                    size_t given = std::min(found.size(), columns_ - eight * found.size());
-                    for (size_t code = 0; code < given; ++code) of_row[eight * found.size() + code] = levels[found[code]];
-                });
+            for_eight_codes(packed_codes + row * row_bytes, columns_, description_.bits,
+                            [&](size_t eight, const auto& found) {
+                                size_t given = std::min(found.size(), columns_ - eight * found.size());
+                                for (size_t code = 0; code < given; ++code)
+                                    of_row[eight * found.size() + code] = levels[found[code]];
+                            });
         }
         return packed(family, {.integers = weight.data(), .scales = scale.data()}, offsets, "codes");
     }

@@ -18,7 +18,6 @@ from pocketmt.model_file.matrices.sparse import weights_name
 from pocketmt.model_file.reader import DAMAGED
 from pocketmt.text.vocabulary import Vocabularies
 
-
 # Bytes of a file from which on its digest is checked while weights are packed: hashing takes longer than a thread to
 # start. Files that are compressed as a whole are smaller.
 CHECKED_WHILE_PACKING: Final = 8 << 20

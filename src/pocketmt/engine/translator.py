@@ -83,7 +83,7 @@ class Translator:
             longest_sentence=longest_sentence,
         )
         self._last_check: tuple[list[object], Search | None] = [], None
-        self._background: "BackgroundTranslations | None" = None
+        self._background: BackgroundTranslations | None = None
         self._starting = Lock()
 
     @property

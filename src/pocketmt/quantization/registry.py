@@ -12,7 +12,7 @@ from pocketmt.quantization.entropy_constrained import EntropyConstrained
 from pocketmt.quantization.fixed_point import FixedPoint
 from pocketmt.quantization.logarithmic import Logarithmic
 from pocketmt.quantization.scheme import Scheme
-from pocketmt.quantization.uniform import Uniform
+from pocketmt.quantization.uniform import Uniform, Uniform7
 
 SCHEMES: Final[dict[str, type[Scheme]]] = {}  # by name, in the order in which messages and pages list them
 
@@ -33,6 +33,7 @@ def register_scheme(scheme: type[Scheme]) -> None:
 
 for _scheme in (
     Uniform,
+    Uniform7,
     Affine,
     Logarithmic,
     FixedPoint,

@@ -11,6 +11,7 @@ from pocketmt.quantization.rounding import bfloat16_at_least, float32_at_least
 from pocketmt.quantization.scheme import Parameters, Scheme
 
 HIGHEST_CODE: Final = 127  # -128 is not used, so that the negative of a code is a code
+HIGHEST_CODE_OF_7_BITS: Final = 63
 
 
 @dataclass(frozen=True)
@@ -30,20 +31,21 @@ class Uniform(Scheme):
     form: ClassVar[str] = "uniform"
     keeps_zero: ClassVar[bool] = True
     bits: ClassVar[Literal[8]] = 8
+    highest_code: ClassVar[int] = HIGHEST_CODE
 
     def fit(self, weight: Tensor) -> Parameters:
-        """Return scale, float32 [rows] or [1]: max |weight| / 127, rounded up so that nothing clips."""
+        """Return scale, float32 [rows] or [1]: max |weight| / the highest code, rounded up so that nothing clips."""
         magnitudes = weight.detach().abs().double()
         if self.granularity == "matrix":
-            return {"scale": float32_at_least(magnitudes.amax().reshape(1) / HIGHEST_CODE)}
-        scale = magnitudes.amax(dim=1) / HIGHEST_CODE
+            return {"scale": float32_at_least(magnitudes.amax().reshape(1) / self.highest_code)}
+        scale = magnitudes.amax(dim=1) / self.highest_code
         return {"scale": bfloat16_at_least(scale) if self.scales == "bfloat16" else float32_at_least(scale)}
 
     def assign(self, weight: Tensor, parameters: Parameters) -> Tensor:
         """Return the nearest codes, int8 [rows, columns]; ties go to the even code; a row of scale 0 has codes 0."""
         scale = parameters["scale"].detach()[:, None]
         ratio = weight.detach().float() / torch.where(scale > 0, scale, torch.ones_like(scale))
-        codes = ratio.round().clamp(-HIGHEST_CODE, HIGHEST_CODE)
+        codes = ratio.round().clamp(-self.highest_code, self.highest_code)
         return torch.where(scale > 0, codes, torch.zeros_like(codes)).to(torch.int8)
 
     def decode(self, codes: Tensor, parameters: Parameters) -> Tensor:
@@ -51,8 +53,8 @@ class Uniform(Scheme):
         return codes.float() * parameters["scale"][:, None]
 
     def clamped(self, weight: Tensor, parameters: Parameters) -> Tensor:
-        """Return which weights are larger in magnitude than 127 * scale, bool [rows, columns]."""
-        high = parameters["scale"][:, None] * HIGHEST_CODE
+        """Return which weights are larger in magnitude than the highest code * scale, bool [rows, columns]."""
+        high = parameters["scale"][:, None] * self.highest_code
         return (weight < -high) | (weight > high)
 
     def stored_form(self) -> dict[str, object]:
@@ -64,3 +66,20 @@ class Uniform(Scheme):
     def presets(cls) -> Mapping[str, Mapping[str, Self]]:
         """Return "uniform8": every matrix in 8 bits."""
         return {"uniform8": {"*": cls()}}
+
+
+@dataclass(frozen=True)
+class Uniform7(Uniform):
+    """As `Uniform`, with codes in [-63, 63], which the engine multiplies faster on AVX2.
+
+    A file holds them as codes of 8 bits, of which entropy coding leaves at most 7. PyTorch's quantization has the same
+    range of 7 bits for the same processors (`reduce_range`).
+    """
+
+    name: ClassVar[str] = "uniform7"
+    highest_code: ClassVar[int] = HIGHEST_CODE_OF_7_BITS
+
+    @classmethod
+    def presets(cls) -> Mapping[str, Mapping[str, Self]]:
+        """Return none: recipes choose it."""
+        return {}

@@ -25,7 +25,7 @@ def check_group(name: str, group: StoredRowGroup, data: Data, later: Container[s
     Raises:
         ModelFileError: naming the tensor.
     """
-    for suffix, (dtype, shape) in group.tensors().items():
+    for suffix, (dtype, _) in group.tensors().items():
         tensor = f"{name}.{suffix}"
         if tensor in later:
             continue
