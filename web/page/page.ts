@@ -109,25 +109,31 @@ element<HTMLInputElement>("file").addEventListener("change", (event) => {
   if (file !== undefined) void load({ url: URL.createObjectURL(file) }, false);
 });
 
+async function readOffers(): Promise<readonly Offer[]> {
+  const response = await fetch(MODELS);
+  if (!response.ok) throw new Error(`${MODELS}: the server answers ${response.status}`);
+  const offers = (await response.json()) as Offer[];
+  if (offers.length === 0) throw new Error(`${MODELS} lists no model: open a model file`);
+  return offers;
+}
+
 /** Loads the model that the address names, or the first of models.json; several are offered in a list. */
 async function start(): Promise<void> {
   const named = new URLSearchParams(location.search).get("model");
   if (named !== null) return load({ url: named }, true);
-  let offers: readonly Offer[];
   try {
-    const response = await fetch(MODELS);
-    if (!response.ok) throw new Error(`the server answers ${response.status}`);
-    offers = (await response.json()) as Offer[];
+    const offers = await readOffers();
+    const choice = element<HTMLSelectElement>("models");
+    choice.replaceChildren(...offers.map((offer) => new Option(nameOf(offer))));
+    choice.hidden = offers.length === 1;
+    const chosen = (): Promise<void> => load(offers[choice.selectedIndex] as Offer, true);
+    choice.addEventListener("change", () => void chosen());
+    await chosen();
   } catch (error) {
-    return showError(new Error(`${MODELS}: ${error instanceof Error ? error.message : String(error)}`));
+    bar.hidden = true;
+    element("languages").textContent = "No model";
+    showError(error);
   }
-  const [first] = offers;
-  if (first === undefined) return showError(new Error(`${MODELS} lists no model: open a model file`));
-  const choice = element<HTMLSelectElement>("models");
-  choice.replaceChildren(...offers.map((offer) => new Option(nameOf(offer))));
-  choice.hidden = offers.length === 1;
-  choice.addEventListener("change", () => void load(offers[choice.selectedIndex] as Offer, true));
-  await load(first, true);
 }
 
 function nameOf({ source, target, url }: Offer): string {

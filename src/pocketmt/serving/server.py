@@ -12,7 +12,7 @@ from starlette.applications import Starlette
 from pocketmt.errors import ConfigurationError, ModelFileError
 from pocketmt.serving.application import make_application
 from pocketmt.serving.browser_page import make_browser_application
-from pocketmt.serving.connection import MOST_HEAD_BYTES, connection_class
+from pocketmt.serving.connection import MOST_HEAD_BYTES, AddressLimit, connection_class
 from pocketmt.serving.models.catalogue import Catalogue
 from pocketmt.serving.settings import ServerSettings
 
@@ -97,11 +97,12 @@ def _catalogue(places: Sequence[Path], report: Callable[[str], None]) -> Catalog
 def _run(
     listener: socket.socket, application: Starlette, settings: ServerSettings, trusted_proxies: Sequence[str] = ()
 ) -> None:
+    limit = AddressLimit(settings.connections_per_address, trusted_proxies)
     # Its messages could be caused by any client, again and again.
     logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
     config = uvicorn.Config(
         application,
-        http=connection_class(settings.receive_seconds, settings.send_seconds),
+        http=connection_class(settings.receive_seconds, settings.send_seconds, limit),
         ws="none",
         lifespan="on",
         log_config=None,
