@@ -184,7 +184,7 @@ def row(
         "fastest": max(speeds),
         "load_seconds": median(answers[-1]["load"] for answers in runs),
         "first_seconds": median(answers[-1]["load"] + answers[0]["seconds"] for answers in runs),
-        "memory_bytes": median(answers[-1]["memory"] for answers in runs),
+        "memory_bytes": median(answers[-1]["memory"] - answers[-1].get("base", 0) for answers in runs),
     }
 
 

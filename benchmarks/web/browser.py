@@ -11,7 +11,9 @@ from typing import Any, Final
 
 PROGRAMS: Final = ("chromium", "chromium-browser", "google-chrome")
 SCRIPT: Final = Path(__file__).with_name("run_in_browser.js")
-_PAGE: Final = '<!doctype html><meta charset="utf-8"><title>Measurement</title><script src="run_in_browser.js"></script>'
+_PAGE: Final = (
+    '<!doctype html><meta charset="utf-8"><title>Measurement</title><script src="run_in_browser.js"></script>'
+)
 _MILLISECONDS: Final = 300_000  # of one run
 
 

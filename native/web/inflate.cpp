@@ -141,10 +141,17 @@ class Inflater {
         for (bool last = false; !last;) {
             last = reader_.read(1) != 0;
             switch (reader_.read(2)) {
-                case 0: copy_stored(); break;
-                case 1: fixed_block(); break;
-                case 2: dynamic_block(); break;
-                default: fail("it has a block of an unknown kind");
+                case 0:
+                    copy_stored();
+                    break;
+                case 1:
+                    fixed_block();
+                    break;
+                case 2:
+                    dynamic_block();
+                    break;
+                default:
+                    fail("it has a block of an unknown kind");
             }
         }
         if (!reader_.at_end()) fail("there are bytes after its end");
@@ -189,7 +196,8 @@ class Inflater {
             lengths_of_lengths[stored_order[index]] = static_cast<uint8_t>(reader_.read(3));
         std::array<uint8_t, literal_symbols + distance_symbols> lengths{};
         read_lengths(HuffmanCode(lengths_of_lengths), std::span(lengths).first(literals + distances));
-        block(HuffmanCode(std::span(lengths).first(literals)), HuffmanCode(std::span(lengths).subspan(literals, distances)));
+        block(HuffmanCode(std::span(lengths).first(literals)),
+              HuffmanCode(std::span(lengths).subspan(literals, distances)));
     }
 
     void read_lengths(const HuffmanCode& code, std::span<uint8_t> lengths) {

@@ -150,9 +150,7 @@ def upload(server: RunningServer, name: str, content: bytes, **fields: str) -> A
         ("page.HTML", "<p>Two <b>dogs</b>.</p><script>x</script>", "html", "page_de.html"),
     ],
 )
-def test_files_are_translated(
-    server: RunningServer, name: str, content: str, expected: str | None, saved: str
-) -> None:
+def test_files_are_translated(server: RunningServer, name: str, content: str, expected: str | None, saved: str) -> None:
     answer = upload(server, name, content.encode())
     assert isinstance(answer.json, dict), answer.body
     address = answer.json["translatedFileUrl"]

@@ -124,9 +124,7 @@ class TimedConnection(H11Protocol):
         return ("work", self.cycle), 0.0
 
 
-def connection_class(
-    receive_seconds: float, send_seconds: float, address_limit: AddressLimit
-) -> type[TimedConnection]:
+def connection_class(receive_seconds: float, send_seconds: float, address_limit: AddressLimit) -> type[TimedConnection]:
     """Return a class of connections with these times and this limit."""
     limits = {"receive_seconds": receive_seconds, "send_seconds": send_seconds, "address_limit": address_limit}
     return type("TimedConnection", (TimedConnection,), limits)
