@@ -7,7 +7,7 @@
     python -m benchmarks.web student8.pocketmt student4.pocketmt TEXT REFERENCES
 
 The first model is a student in 8 bits that bergamot's format can hold, the others the same student in fewer bits. The
-engines run in Node, and ours and bergamot's in Chromium too, where there is one. Each has one thread and gets one line
+engines run in Node, and ours and bergamot's in Chromium too, if it is installed. Each has one thread and gets one line
 at a time. About ten minutes on a quiet core. Writes benchmarks/records/web.json.
 """
 

@@ -186,7 +186,7 @@ class ShortServer:
 
 
 def health(place: tuple[str, int]) -> bytes:
-    """Ask on a connection of its own; returns the first line of the answer."""
+    """Ask on a new connection; returns the first line of the answer."""
     with socket.create_connection(place, timeout=10) as connection:
         connection.sendall(b"GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
         return connection.makefile("rb").readline()

@@ -45,7 +45,7 @@ def server(folder: Path) -> Iterator[RunningServer]:
 
 def test_a_page_that_is_not_built_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(package, "__file__", str(tmp_path / "src" / "pocketmt" / "__init__.py"))
-    with pytest.raises(ConfigurationError, match="web/dist/page is missing.*`make web`"):
+    with pytest.raises(ConfigurationError, match=r"web/dist/page is missing.*`make web`"):
         page_folder()
 
 

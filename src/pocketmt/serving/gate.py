@@ -40,6 +40,7 @@ class Gate:
         }
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, and answer it."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
