@@ -1,8 +1,8 @@
 """`pocketmt serve --web`: headers, files and lists of models, and the page in Chromium, with a server and without."""
 
 import gzip
-import json
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -74,13 +74,13 @@ def test_files_and_headers(server: RunningServer) -> None:
 
 
 @built
-def test_models_are_listed_with_their_digests(server: RunningServer, folder: Path, pocketmt: Run) -> None:
+def test_models_are_listed_with_their_digests(server: RunningServer, folder: Path) -> None:
     models: Any = server.get("/models.json").json
     assert [model["url"] for model in models] == ["models/a.pocketmt", "models/b.pocketmt"]
     assert [model["target"] for model in models] == [["de"], ["fr"]]
     for model in models:
         path = folder / Path(model["url"]).name
-        assert model["digest"] == json.loads(pocketmt("inspect", "--json", path).stdout)["digest"]
+        assert re.search(rb'"digest":\s*"([0-9a-f]{64})"', path.read_bytes())[1].decode() == model["digest"]  # type: ignore[index]
         answer = server.get(f"/{model['url']}")
         assert answer.body == path.read_bytes() and model["bytes"] == len(answer.body)
         assert answer.headers["etag"] == f'"{model["digest"]}"'
