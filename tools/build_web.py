@@ -97,6 +97,7 @@ def build_page() -> None:
     names = ["./", *(path.name for path in files)]
     bundle("service_worker", folder="page", to=PAGE, defined={"VERSION": version, "FILES": names})
     shutil.copy(MODEL, PAGE / "model.pocketmt")
+    (PAGE / "models.json").write_text('[{ "url": "model.pocketmt" }]\n', encoding="utf-8")
 
 
 def run(*command: str | Path) -> None:

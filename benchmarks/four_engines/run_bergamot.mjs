@@ -1,12 +1,15 @@
 // Translates lines of standard input with bergamot's WebAssembly in this thread of Node:
 //   node run_bergamot.mjs PACKAGE FOLDER < TEXT
 // PACKAGE is the folder of @browsermt/bergamot-translator, FOLDER holds model.bin, its vocabularies and perhaps lex.bin.
-// Writes a line of JSON for each line, {text, seconds}, and one at the end, {load, memory}: seconds, most bytes.
+// Writes a line of JSON for each line, {text, seconds}, and one at the end, {load, memory, base}: seconds, most bytes,
+// and those before anything was loaded.
 import fs from "node:fs";
 import path from "node:path";
 import vm from "node:vm";
 import { createRequire } from "node:module";
 
+const mostBytes = () => /VmHWM:\s*(\d+)/.exec(fs.readFileSync("/proc/self/status", "utf8"))[1] * 1024;
+const base = mostBytes();
 const [packageFolder, folder] = process.argv.slice(2);
 const worker = path.join(packageFolder, "worker");
 // The names under which the program wants the products of whole numbers, and those under which it has its own.
@@ -66,5 +69,4 @@ for (const line of fs.readFileSync(0, "utf8").replace(/\n$/, "").split("\n")) {
     const text = service.translate(model, lines, options).get(0).getTranslatedText();
     console.log(JSON.stringify({ text, seconds: (performance.now() - begin) / 1000 }));
 }
-const peak = /VmHWM:\s*(\d+)/.exec(fs.readFileSync("/proc/self/status", "utf8"))[1] * 1024;
-console.log(JSON.stringify({ load, memory: peak }));
+console.log(JSON.stringify({ load, memory: mostBytes(), base }));

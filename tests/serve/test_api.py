@@ -10,7 +10,7 @@ import pytest
 from pocketmt.engine import Translator
 from tests.cli.conftest import Run
 
-from .conftest import TEXTS, RunningServer, Serve
+from .conftest import TEXTS, Answer, RunningServer, Serve
 
 DOCUMENT = "  A man rides a bike.  Two dogs play.\r\n\r\nA\tboy runs.\n \nhttp://example.com\n"
 
@@ -127,10 +127,61 @@ def test_other_questions_are_answered(server: RunningServer) -> None:
     specification = server.get("/spec").json
     assert isinstance(specification, dict)
     assert all(server.request("OPTIONS", path).status == 204 for path in specification["paths"])
-    for path in ("/translate_file", "/suggest"):
-        assert server.post(path).status == 403
+    assert server.post("/suggest").status == 403
     assert server.get("/no-such-page").status == 404
     assert server.get("/translate").status == 405
+
+
+def upload(server: RunningServer, name: str, content: bytes, **fields: str) -> Answer:
+    """Send a file as a form."""
+    parts = [
+        f'--x\r\nContent-Disposition: form-data; name="{field}"\r\n\r\n{value}\r\n'.encode()
+        for field, value in ({"source": "en", "target": "de"} | fields).items()
+    ]
+    head = f'--x\r\nContent-Disposition: form-data; name="file"; filename="{name}"\r\n\r\n'.encode()
+    headers = {"Content-Type": "multipart/form-data; boundary=x"}
+    return server.request("POST", "/translate_file", b"".join([*parts, head, content, b"\r\n--x--\r\n"]), headers)
+
+
+@pytest.mark.parametrize(
+    "name, content, expected, saved",
+    [
+        ("two dogs.txt", "\ufeffTwo dogs.\n\nA man <b>runs</b>.\n", None, "two_dogs_de.txt"),
+        ("page.HTML", "<p>Two <b>dogs</b>.</p><script>x</script>", "html", "page_de.html"),
+    ],
+)
+def test_files_are_translated(server: RunningServer, name: str, content: str, expected: str | None, saved: str) -> None:
+    answer = upload(server, name, content.encode())
+    assert isinstance(answer.json, dict), answer.body
+    address = answer.json["translatedFileUrl"]
+    assert address.startswith(f"{server.address}/download_file/") and address.endswith(saved)
+    downloaded = server.get(address.removeprefix(server.address))
+    translated = server.translate(content.lstrip("\ufeff"), format=expected or "text")["translatedText"]
+    assert downloaded.body.decode() == translated
+    assert downloaded.headers["content-disposition"] == f'attachment; filename="{saved}"'
+    assert downloaded.headers["content-type"] == "application/octet-stream"
+
+
+@pytest.mark.parametrize(
+    "name, content, named",
+    [
+        ("text.pdf", b"x", "ends in .txt or .html"),
+        ("text", b"x", "ends in .txt or .html"),
+        ("text.txt", b"\xff", "not UTF-8 at byte 0"),
+        ("text.txt", b"x" * 100_001, "the file has 100,001 characters"),
+    ],
+)
+def test_files_that_cannot_be_translated_are_refused(
+    server: RunningServer, name: str, content: bytes, named: str
+) -> None:
+    answer = upload(server, name, content)
+    assert answer.status == 400 and named in answer.body.decode()
+
+
+def test_unknown_files_are_not_found(server: RunningServer) -> None:
+    assert server.get("/download_file/x.text_de.txt").status == 404
+    answer = server.post("/translate_file", file="text", source="en", target="de")
+    assert answer.status == 400 and b"file is missing" in answer.body
 
 
 def test_the_counters_grow(server: RunningServer) -> None:

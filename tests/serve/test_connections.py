@@ -11,7 +11,7 @@ from collections.abc import Callable
 import pytest
 
 from pocketmt.serving.application import make_application
-from pocketmt.serving.connection import connection_class
+from pocketmt.serving.connection import AddressLimit, connection_class
 from pocketmt.serving.models.catalogue import Catalogue
 from pocketmt.serving.server import open_socket
 from pocketmt.serving.settings import ServerSettings
@@ -154,9 +154,13 @@ def test_a_body_without_length_is_bounded(server: RunningServer) -> None:
 
 
 class ShortServer:
-    """A server in this process whose times are short."""
+    """A server in this process whose times are short, and that lets two connections of an address in.
 
-    def __init__(self) -> None:
+    Args:
+        unlimited: addresses that may have more.
+    """
+
+    def __init__(self, *unlimited: str) -> None:
         import uvicorn
 
         from pocketmt.engine.bundled import bundled_models
@@ -167,7 +171,7 @@ class ShortServer:
         self.place: tuple[str, int] = self.socket.getsockname()[:2]
         config = uvicorn.Config(
             make_application(catalogue, settings, lambda message: None),
-            http=connection_class(settings.receive_seconds, settings.send_seconds),
+            http=connection_class(settings.receive_seconds, settings.send_seconds, AddressLimit(2, unlimited)),
             lifespan="on",
             log_config=None,
         )
@@ -179,6 +183,29 @@ class ShortServer:
         self.server.should_exit = True
         self.thread.join()
         self.socket.close()
+
+
+def health(place: tuple[str, int]) -> bytes:
+    """Ask on a new connection; returns the first line of the answer."""
+    with socket.create_connection(place, timeout=10) as connection:
+        connection.sendall(b"GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        return connection.makefile("rb").readline()
+
+
+@pytest.mark.parametrize("unlimited", [(), ("127.0.0.1",), ("*",)])
+def test_one_address_has_a_limited_number_of_connections(unlimited: tuple[str, ...]) -> None:
+    server = ShortServer(*unlimited)
+    try:
+        kept = [socket.create_connection(server.place, timeout=10) for _ in range(2)]
+        for connection in kept:
+            connection.sendall(b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n")
+            assert connection.recv(1 << 16).startswith(b"HTTP/1.1 200")
+        assert health(server.place).startswith(b"HTTP/1.1 200" if unlimited else b"HTTP/1.1 429")
+        kept.pop().close()
+        wait_until(lambda: health(server.place).startswith(b"HTTP/1.1 200"))
+        kept.pop().close()
+    finally:
+        server.end()
 
 
 @pytest.mark.parametrize("slow", ["nothing", "head", "body", "second request"])

@@ -10,10 +10,11 @@ import pytest
 from pocketmt.engine import Translator
 from pocketmt.engine.bundled import resolve_model
 from pocketmt.model_file.container.file_compression import decompress, is_compressed
-from tests.web.node import missing, run_jobs
+from tests.web.node import DIST, ENGINES, missing, run_jobs
 
 pytestmark = pytest.mark.skipif(missing() is not None, reason=str(missing()))
 
+MOST_BYTES = 150_000
 MODEL = resolve_model("captions-en-de")
 
 
@@ -21,6 +22,20 @@ def plain_model() -> bytes:
     """The bundled model, decompressed if it is one xz stream."""
     content = memoryview(MODEL.read_bytes())
     return bytes(decompress(content)) if is_compressed(content) else bytes(content)
+
+
+def compressed_size(name: str, method: str) -> int:
+    """Bytes of a file of the package, compressed by a function of Node's zlib."""
+    program = f"console.log(require('zlib').{method}(require('fs').readFileSync(process.argv[1])).length)"
+    done = subprocess.run(["node", "-e", program, str(DIST / name)], capture_output=True, text=True, check=True)
+    return int(done.stdout)
+
+
+@pytest.mark.parametrize("engine", ENGINES.values())
+def test_the_download_of_the_engine_is_small(engine: str) -> None:
+    assert compressed_size(engine, "gzipSync") <= MOST_BYTES
+    # With the scripts, as most static hosts send them.
+    assert sum(compressed_size(name, "brotliCompressSync") for name in (engine, "worker.js", "index.js")) <= MOST_BYTES
 
 
 def test_as_a_program_uses_it(tmp_path: Path) -> None:

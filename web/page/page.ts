@@ -1,8 +1,18 @@
 /** The page: translates what is typed, and shows size, speed and memory. */
 import { CancelledError, Translator } from "../source/index.js";
 
-const MODEL = new URLSearchParams(location.search).get("model") ?? "model.pocketmt";
+const MODELS = "models.json";
 const WAIT = 150; // milliseconds after the last key
+
+/** A model that the page offers, as models.json describes it. */
+interface Offer {
+  readonly url: string;
+  /** SHA-256 that the file must have; undefined: any. */
+  readonly digest?: string;
+  /** Codes of languages. */
+  readonly source?: readonly string[];
+  readonly target?: readonly string[];
+}
 
 function element<Kind extends HTMLElement>(id: string): Kind {
   return document.getElementById(id) as Kind;
@@ -38,7 +48,7 @@ function megabytes(bytes: number): string {
   return `${(bytes / 1e6).toFixed(1)} MB`;
 }
 
-async function load(url: string, cache: boolean): Promise<void> {
+async function load({ url, digest }: Offer, cache: boolean): Promise<void> {
   const turn = ++loads;
   translator?.close();
   translator = undefined;
@@ -49,6 +59,7 @@ async function load(url: string, cache: boolean): Promise<void> {
   try {
     const found = await Translator.load(url, {
       cache,
+      digest,
       onProgress: ({ loadedBytes, totalBytes }) => {
         if (totalBytes !== undefined) bar.value = loadedBytes / totalBytes;
       },
@@ -95,7 +106,40 @@ source.addEventListener("input", () => {
 });
 element<HTMLInputElement>("file").addEventListener("change", (event) => {
   const file = (event.target as HTMLInputElement).files?.[0];
-  if (file !== undefined) void load(URL.createObjectURL(file), false);
+  if (file !== undefined) void load({ url: URL.createObjectURL(file) }, false);
 });
+
+async function readOffers(): Promise<readonly Offer[]> {
+  const response = await fetch(MODELS);
+  if (!response.ok) throw new Error(`${MODELS}: the server answers ${response.status}`);
+  const offers = (await response.json()) as Offer[];
+  if (offers.length === 0) throw new Error(`${MODELS} lists no model: open a model file`);
+  return offers;
+}
+
+/** Loads the model that the address names, or the first of models.json; several are offered in a list. */
+async function start(): Promise<void> {
+  const named = new URLSearchParams(location.search).get("model");
+  if (named !== null) return load({ url: named }, true);
+  try {
+    const offers = await readOffers();
+    const choice = element<HTMLSelectElement>("models");
+    choice.replaceChildren(...offers.map((offer) => new Option(nameOf(offer))));
+    choice.hidden = offers.length === 1;
+    const chosen = (): Promise<void> => load(offers[choice.selectedIndex] as Offer, true);
+    choice.addEventListener("change", () => void chosen());
+    await chosen();
+  } catch (error) {
+    bar.hidden = true;
+    element("languages").textContent = "No model";
+    showError(error);
+  }
+}
+
+function nameOf({ source, target, url }: Offer): string {
+  const file = url.slice(url.lastIndexOf("/") + 1);
+  return source === undefined || target === undefined ? file : `${source.join(", ")} → ${target.join(", ")} (${file})`;
+}
+
 void navigator.serviceWorker?.register("service_worker.js").catch(() => {});
-void load(MODEL, true);
+void start();

@@ -4,12 +4,13 @@ declare const VERSION: string; // of the files, by the build
 declare const FILES: string[];
 
 const CACHE = `pocketmt-page-${VERSION}`;
+const MODELS = new URL("models.json", self.location.href).href;
 
 self.addEventListener("install", (event) => {
   event.waitUntil(
     caches
       .open(CACHE)
-      .then((cache) => cache.addAll(FILES))
+      .then((cache) => cache.addAll([...FILES, MODELS]))
       .then(() => self.skipWaiting()),
   );
 });
@@ -25,9 +26,21 @@ self.addEventListener("activate", (event) => {
 
 self.addEventListener("fetch", (event) => {
   if (event.request.method !== "GET") return;
-  event.respondWith(
-    caches.open(CACHE).then(async (cache) => (await cache.match(event.request, { ignoreSearch: true })) ?? fetch(event.request)),
-  );
+  event.respondWith(caches.open(CACHE).then((cache) => answer(cache, event.request)));
 });
+
+/** Answers from the cache; the list of models, which changes, comes from the server if it can be reached. */
+async function answer(cache: Cache, request: Request): Promise<Response> {
+  const kept = await cache.match(request, { ignoreSearch: true });
+  if (request.url !== MODELS || kept === undefined) return kept ?? fetch(request);
+  try {
+    const fresh = await fetch(request);
+    if (!fresh.ok) return kept;
+    await cache.put(request, fresh.clone());
+    return fresh;
+  } catch {
+    return kept;
+  }
+}
 
 export {};

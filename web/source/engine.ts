@@ -1,5 +1,5 @@
 /** The WebAssembly module: one instance has one model. */
-import { EngineError, ModelFileError } from "./errors.js";
+import { Instance, type ModuleExports } from "./instance.js";
 import type { EngineInput } from "./model/model_file.js";
 
 /** Options of the search. */
@@ -22,11 +22,7 @@ export interface Request {
   readonly prefix: readonly number[];
 }
 
-interface Exports {
-  readonly memory: WebAssembly.Memory;
-  _initialize(): void;
-  allocate(bytes: number): number;
-  release(place: number, bytes: number): void;
+interface Exports extends ModuleExports {
   instruction_set(): number;
   check(): void;
   load(description: number, size: number, stored: number, storedSize: number, shortlist: number, shortlistSize: number): void;
@@ -38,26 +34,20 @@ interface Exports {
 
 /** A compiled module with a model. After an error that it reports it must not be used any more. */
 export class Engine {
-  private readonly exports: Exports;
+  private readonly instance: Instance<Exports>;
   private tensors: readonly Uint8Array[] = [];
-  private broken: Error | undefined;
 
   /** Starts an instance. Throws EngineError if the host cannot. */
   constructor(module: WebAssembly.Module) {
-    try {
-      this.exports = new WebAssembly.Instance(module, this.imports()).exports as unknown as Exports;
-    } catch (error) {
-      throw new EngineError(`the engine cannot start: ${String(error)}`);
-    }
-    this.call((exports) => exports._initialize());
+    this.instance = new Instance<Exports>(module, (index) => this.tensors[index] as Uint8Array);
   }
 
   /** Packs a model; throws ModelFileError if the engine refuses it. */
   load(input: EngineInput): void {
     this.tensors = input.tensors;
     const text = new TextEncoder().encode(input.description);
-    this.withBytes([text, input.stored, input.shortlist], ([description, stored, shortlist]) =>
-      this.call((exports) =>
+    this.instance.withBytes([text, input.stored, input.shortlist], ([description, stored, shortlist]) =>
+      this.instance.call((exports) =>
         exports.load(
           description as number,
           text.length,
@@ -72,22 +62,22 @@ export class Engine {
   }
 
   get instructionSet(): string {
-    return this.text(this.call((exports) => exports.instruction_set()));
+    return this.instance.text(this.instance.call((exports) => exports.instruction_set()));
   }
 
   /** Whether an error ended a call, so that the instance must not be used any more. */
   get isBroken(): boolean {
-    return this.broken !== undefined;
+    return this.instance.isBroken;
   }
 
   /** Compares every kernel with its reference; throws EngineError naming one that differs. */
   check(): void {
-    this.call((exports) => exports.check());
+    this.instance.call((exports) => exports.check());
   }
 
   /** Bytes of its memory. */
   get memoryBytes(): number {
-    return this.exports.memory.buffer.byteLength;
+    return this.instance.memory.byteLength;
   }
 
   /**
@@ -105,96 +95,29 @@ export class Engine {
     const words = requests.flatMap(({ source, prefix }) => [prefix.length, ...prefix, source.length, ...source]);
     const bytes = new Uint8Array(Uint32Array.from(words).buffer);
     const { beamSize, lengthPenalty, maxLength, shortlist, batchSize } = options;
-    const batches = this.withBytes([bytes], ([place]) =>
-      this.call((exports) =>
+    const batches = this.instance.withBytes([bytes], ([place]) =>
+      this.instance.call((exports) =>
         exports.submit(place as number, requests.length, beamSize, lengthPenalty, maxLength, shortlist ? 1 : 0, batchSize),
       ),
     );
     try {
       for (let done = 0; done < batches; ) {
-        this.call((exports) => exports.translate_batch());
+        this.instance.call((exports) => exports.translate_batch());
         await between(++done, batches);
       }
       return this.readResult(requests.length);
     } finally {
-      if (this.broken === undefined) this.call((exports) => exports.finish());
+      if (!this.isBroken) this.instance.call((exports) => exports.finish());
     }
   }
 
   private readResult(count: number): number[][] {
-    let place = this.call((exports) => exports.result()) / 4;
-    const words = new Uint32Array(this.exports.memory.buffer);
+    let place = this.instance.call((exports) => exports.result()) / 4;
+    const words = new Uint32Array(this.instance.memory);
     return Array.from({ length: count }, () => {
       const size = words[place++] as number;
       place += size;
       return Array.from(words.subarray(place - size, place));
     });
-  }
-
-  /** Calls use(places) while the module's memory holds these bytes. */
-  private withBytes<Result>(all: readonly Uint8Array[], use: (places: number[]) => Result): Result {
-    const places = all.map((bytes) => {
-      const place = this.call((exports) => exports.allocate(Math.max(bytes.length, 1)));
-      new Uint8Array(this.exports.memory.buffer).set(bytes, place);
-      return place;
-    });
-    const result = use(places);
-    places.forEach((place, index) => this.exports.release(place, Math.max((all[index] as Uint8Array).length, 1)));
-    return result;
-  }
-
-  /** Calls the module. Any exception leaves it in the middle of its work, so that it is not called again. */
-  private call<Result>(use: (exports: Exports) => Result): Result {
-    if (this.broken !== undefined) throw new EngineError(`the engine was stopped by an error: ${this.broken.message}`);
-    try {
-      return use(this.exports);
-    } catch (error) {
-      const known = error instanceof EngineError || error instanceof ModelFileError;
-      this.broken = known ? error : new EngineError(`the engine stopped: ${String(error)}`);
-      throw this.broken;
-    }
-  }
-
-  private text(place: number): string {
-    const bytes = new Uint8Array(this.exports.memory.buffer, place);
-    return new TextDecoder().decode(bytes.slice(0, bytes.indexOf(0)));
-  }
-
-  private imports(): WebAssembly.Imports {
-    const unsupported = (): number => 52; // ENOSYS
-    return {
-      pocketmt: {
-        copy_tensor: (index: number, target: number): void => {
-          new Uint8Array(this.exports.memory.buffer).set(this.tensors[index] as Uint8Array, target);
-        },
-        write_number: (value: number, target: number): void => {
-          new TextEncoder().encodeInto(`${value}\0`, new Uint8Array(this.exports.memory.buffer, target, 32));
-        },
-        fail: (kind: number, message: number): never => {
-          const Kind = this.text(kind).includes("ModelError") ? ModelFileError : EngineError;
-          throw new Kind(this.text(message));
-        },
-      },
-      wasi_snapshot_preview1: {
-        clock_time_get: (_clock: number, _precision: bigint, result: number): number => {
-          const nanoseconds = BigInt(Math.round(performance.now() * 1e6));
-          new DataView(this.exports.memory.buffer).setBigUint64(result, nanoseconds, true);
-          return 0;
-        },
-        environ_sizes_get: (count: number, size: number): number => {
-          const view = new DataView(this.exports.memory.buffer);
-          view.setUint32(count, 0, true);
-          view.setUint32(size, 0, true);
-          return 0;
-        },
-        environ_get: (): number => 0,
-        fd_close: unsupported,
-        fd_seek: unsupported,
-        fd_write: unsupported,
-        proc_exit: (): never => {
-          throw new EngineError("the engine met an internal error");
-        },
-      },
-    };
   }
 }

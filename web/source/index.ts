@@ -12,7 +12,7 @@ export interface LoadOptions {
   onProgress?: (progress: Progress) => void;
   /** Whether the file is kept in the browser's Cache Storage (default true). */
   cache?: boolean;
-  /** The digest that the file must have, as `pocketmt inspect --json` shows it. */
+  /** The digest that the file must have, as `info.digest` and the models.json of `pocketmt serve --web` show it. */
   digest?: string;
   /** Cancels the download. */
   signal?: AbortSignal;

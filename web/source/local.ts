@@ -3,6 +3,7 @@ import { Engine, type SearchOptions } from "./engine.js";
 import { EngineError } from "./errors.js";
 import { Languages } from "./languages.js";
 import { type Part, divideLine, oneLine } from "./lines.js";
+import { Decompressor } from "./model/decompressor.js";
 import { type ModelFile, readModelFile } from "./model/model_file.js";
 import type { Architecture } from "./model/architecture.js";
 import { type SpecialIds, Vocabulary } from "./text/vocabulary.js";
@@ -73,7 +74,7 @@ export class LocalTranslator {
 
   /** Reads a model file and packs it. Throws ModelFileError if it is broken. */
   static async load(module: WebAssembly.Module, file: Uint8Array): Promise<LocalTranslator> {
-    return new LocalTranslator(module, await readModelFile(file), file.length);
+    return new LocalTranslator(module, await readModelFile(file, new Decompressor(module)), file.length);
   }
 
   get info(): ModelInfo {

@@ -1,7 +1,7 @@
 /** Parts of the package, for tests alone. */
 export { Engine } from "./engine.js";
 export { readModelFile } from "./model/model_file.js";
-export { decompressXz } from "./model/xz.js";
+export { Decompressor } from "./model/decompressor.js";
 export { translationSpans } from "./sentences/spans.js";
 export { SentencePiece } from "./text/sentencepiece.js";
 export { LocalTranslator, hasRelaxedSimd } from "./local.js";

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstring>
 #include <utility>
 
 #include "model/runtime/error.h"
@@ -95,10 +96,8 @@ const float* TensorSource::floats(const std::string& name, const std::vector<uin
 
 const int8_t* TensorSource::signed_codes(const std::string& name, const std::vector<uint64_t>& shape) const {
     const int8_t* codes = static_cast<const int8_t*>(elements(name, "I8", 1, shape));
-    size_t count = element_count(shape);
-    int8_t least = 0;
-    for (size_t i = 0; i < count; ++i) least = std::min(least, codes[i]);
-    if (least == -128) refuse(name, "holds the code -128, codes must be -127 to 127");
+    if (std::memchr(codes, 0x80, element_count(shape)) != nullptr)
+        refuse(name, "holds the code -128, codes must be -127 to 127");
     return codes;
 }
 

@@ -1,12 +1,17 @@
 """pocketmt serve: translate for other programs and in a page."""
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
 import click
+from click.core import ParameterSource
 
 from pocketmt.cli.options import DEFAULT_MODEL, FILE, FileSize, beam_size_option, workers_option
 
-DEFAULT_PORT = 5000
+DEFAULT_PORT: Final = 5000
+_OPTIONS_OF_WEB: Final = ("models", "host", "port", "allow_origin", "web")
+_SECONDS_OF_DOWNLOAD: Final = 900.0
 
 
 @click.command(short_help="Translate over HTTP, with a page.")
@@ -57,6 +62,9 @@ DEFAULT_PORT = 5000
     metavar="ADDRESS",
     help="Proxy whose X-Forwarded-For names the client; may be repeated.",
 )
+@click.option(
+    "--web", is_flag=True, help="Serve the page that translates in the browser, and the model files, without an API."
+)
 def serve(
     models: tuple[Path, ...],
     host: str,
@@ -72,6 +80,7 @@ def serve(
     require_api_key: bool,
     allow_origin: str,
     trusted_proxies: tuple[str, ...],
+    web: bool,
 ) -> None:
     """Serve translations with MODELS: model files, folders of these, and names of bundled models.
 
@@ -79,12 +88,15 @@ def serve(
     their files, also two for a translation through a third language. They are loaded when they are needed, and again
     when their files change. No text is logged.
 
+    With --web the page translates in the browser of each visitor instead. `make web` builds it from PocketMT's sources.
+
     \b
     Examples:
       pocketmt serve
       pocketmt serve models --workers 4 --model-memory 2GB
       pocketmt serve en-de.pocketmt de-fr.pocketmt --port 8080
       pocketmt serve --host 0.0.0.0 --api-keys keys.txt --require-api-key
+      pocketmt serve --web models
     """
     from pocketmt.engine.bundled import resolve_model
     from pocketmt.errors import ConfigurationError
@@ -92,6 +104,10 @@ def serve(
     from pocketmt.serving.server import address_of, open_socket, run_server
     from pocketmt.serving.settings import ServerSettings
 
+    places = [resolve_model(model) for model in models or (DEFAULT_MODEL,)]
+    if web:
+        _serve_page(places, host, port, allow_origin)
+        return
     if require_api_key and api_keys is None:
         raise ConfigurationError("--require-api-key without --api-keys would refuse all clients: give a file of keys")
     settings = ServerSettings(
@@ -106,7 +122,33 @@ def serve(
         keys_required=require_api_key,
         allowed_origin=allow_origin,
     )
-    places = [resolve_model(model) for model in models or (DEFAULT_MODEL,)]
     with open_socket(host, port) as listener:
-        click.echo(f"PocketMT listens at {address_of(listener)} (Ctrl-C ends it)")
-        run_server(listener, places, settings, lambda message: click.echo(message, err=True), trusted_proxies)
+        click.echo(_greeting(address_of(listener)))
+        run_server(listener, places, settings, _report, trusted_proxies)
+
+
+def _serve_page(places: Sequence[Path], host: str, port: int, allow_origin: str) -> None:
+    """Serve the page that translates in the browser; refuses options that only the API has."""
+    from pocketmt.serving.browser_page import page_folder
+    from pocketmt.serving.server import address_of, open_socket, run_browser_page
+    from pocketmt.serving.settings import ServerSettings
+
+    context = click.get_current_context()
+    for parameter in context.command.params:
+        given = context.get_parameter_source(parameter.name or "") is ParameterSource.COMMANDLINE
+        if given and parameter.name not in _OPTIONS_OF_WEB:
+            raise click.UsageError(f"{parameter.opts[0]} is for the API, which --web does not serve: leave it out")
+    folder = page_folder()
+    # A large model may take minutes to download.
+    settings = ServerSettings(allowed_origin=allow_origin, send_seconds=_SECONDS_OF_DOWNLOAD)
+    with open_socket(host, port) as listener:
+        click.echo(_greeting(address_of(listener)))
+        run_browser_page(listener, folder, places, settings, _report)
+
+
+def _greeting(address: str) -> str:
+    return f"PocketMT listens at {address} (Ctrl-C ends it)"
+
+
+def _report(message: str) -> None:
+    click.echo(message, err=True)

@@ -15,7 +15,8 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from pocketmt.serving.clients import Clients
 from pocketmt.serving.detection import Detected
 from pocketmt.serving.errors import RequestError
-from pocketmt.serving.fields import flag_field, number_field, read_fields, text_field, texts_field
+from pocketmt.serving.fields import file_field, flag_field, number_field, read_fields, text_field, texts_field
+from pocketmt.serving.files import KINDS, TranslatedFiles
 from pocketmt.serving.metrics import Metrics
 from pocketmt.serving.service import TranslatedText, TranslationService
 from pocketmt.serving.settings import ServerSettings
@@ -48,7 +49,8 @@ class Api:
         ("GET", "/spec", "spec"),
         ("GET", "/metrics", "metrics"),
         ("POST", "/suggest", "not_offered"),
-        ("POST", "/translate_file", "not_offered"),
+        ("POST", "/translate_file", "translate_file"),
+        ("GET", "/download_file/{name}", "download_file"),
     )
 
     def __init__(self, service: TranslationService, settings: ServerSettings, metrics: Metrics) -> None:
@@ -56,6 +58,7 @@ class Api:
         self._settings = settings
         self._metrics = metrics
         self._clients = Clients(settings)
+        self._files = TranslatedFiles()
         self.started = time.time()
 
     async def translate(self, request: Request) -> Response:
@@ -84,6 +87,32 @@ class Api:
         )
         answers = {name: values if listed else values[0] for name, values in _members(done, alternatives, aligned)}
         return JSONResponse(answers)
+
+    async def translate_file(self, request: Request) -> Response:
+        """Translate a file, and answer where the translation can be downloaded."""
+        fields, client = await self._read(request)
+        file = file_field(fields)
+        source, target = text_field(fields, "source"), text_field(fields, "target")
+        text = file.text()
+        self._check_characters([text], "the file")
+        work = self._service.translate(
+            client, [text], source, target, markup=KINDS[file.suffix], n_best=1, aligned=False
+        )
+        [done] = await self._unless_client_leaves(request, work)
+        key = self._files.keep(file.translated_name(target), done.text.encode("utf-8", "replace"))
+        # As the client wrote it, which may be no address at all.
+        place = f"{request.scope['scheme']}://{request.headers.get('host', '')}"
+        return JSONResponse({"translatedFileUrl": f"{place}/download_file/{key}"})
+
+    async def download_file(self, request: Request) -> Response:
+        """Send a translated file, which a browser stores and does not show."""
+        key = request.path_params["name"]
+        content = self._files.find(key)
+        if content is None:
+            raise RequestError(404, "there is no such file: a translated file is kept for ten minutes")
+        name = key.partition(".")[2]
+        headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+        return Response(content, media_type="application/octet-stream", headers=headers)
 
     async def detect(self, request: Request) -> Response:
         """Find the language of a text."""
@@ -122,7 +151,7 @@ class Api:
             {
                 "apiKeys": bool(self._settings.api_keys),
                 "charLimit": self._settings.characters,
-                "filesTranslation": False,
+                "filesTranslation": True,
                 "frontendTimeout": 500,
                 "keyRequired": self._settings.keys_required,
                 "language": {
@@ -130,7 +159,7 @@ class Api:
                     "target": {"code": target, "name": language_name(target)},
                 },
                 "suggestions": False,
-                "supportedFilesFormat": [],
+                "supportedFilesFormat": list(KINDS),
             }
         )
 
@@ -158,16 +187,16 @@ class Api:
     async def _read(self, request: Request) -> tuple[dict[str, object], str]:
         """Return the fields of a request and its client; raises RequestError."""
         body = await request.body()
-        fields = read_fields(request.headers.get("content-type", ""), body, request.url.query)
+        fields = read_fields(request.headers.get("content-type", ""), body, request.scope["query_string"])
         key = text_field(fields, "api_key", "") if fields.get("api_key") is not None else ""
         address = request.client.host if request.client is not None else ""
         return fields, self._clients.identify(address, key)
 
-    def _check_characters(self, texts: list[str]) -> None:
+    def _check_characters(self, texts: list[str], what: str = "q") -> None:
         characters = sum(map(len, texts))
         if characters > self._settings.characters:
             limit = self._settings.characters
-            raise RequestError(400, f"q has {characters:,} characters, the limit is {limit:,}: send less at once")
+            raise RequestError(400, f"{what} has {characters:,} characters, the limit is {limit:,}: send less at once")
         self._metrics.accepted(characters)
 
     async def _unless_client_leaves(self, request: Request, work: Coroutine[object, object, Value]) -> Value:

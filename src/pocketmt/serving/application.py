@@ -1,23 +1,20 @@
-"""The ASGI application: the API and the page, with headers of security and one answer for every error."""
+"""The ASGI application: the API and the page, with one answer for every error."""
 
 import asyncio
-import time
 import traceback
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import Final
 
 from starlette.applications import Starlette
-from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from pocketmt.serving.api import Answer, Api
-from pocketmt.serving.connection import MOST_HEAD_BYTES
 from pocketmt.serving.errors import RequestError
+from pocketmt.serving.gate import Gate
 from pocketmt.serving.metrics import Metrics
 from pocketmt.serving.models.catalogue import Catalogue
 from pocketmt.serving.page_files import page_files
@@ -28,17 +25,6 @@ _PAGE_POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; "
     "form-action 'none'; frame-ancestors 'none'"
 )
-_SECURITY: Final = {
-    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
-    "Referrer-Policy": "no-referrer",
-    "X-Content-Type-Options": "nosniff",
-    "X-Frame-Options": "DENY",
-    "Cache-Control": "no-store",
-}
-_OWN_ORIGIN_ONLY: Final = ("/metrics",)
-_CLIENT_LEFT: Final = 499  # counted, never sent
 
 
 def make_application(catalogue: Catalogue, settings: ServerSettings, report: Callable[[str], None]) -> Starlette:
@@ -86,7 +72,7 @@ def make_application(catalogue: Catalogue, settings: ServerSettings, report: Cal
         exception_handlers={RequestError: _refuse, HTTPException: _refuse_http},
     )
     paths = {route.path for route in routes}
-    app.add_middleware(_Gate, metrics=metrics, paths=paths, origin=settings.allowed_origin)
+    app.add_middleware(Gate, metrics=metrics, paths=paths, origin=settings.allowed_origin)
     return app
 
 
@@ -115,50 +101,3 @@ async def _refuse(request: Request, error: Exception) -> Response:
 async def _refuse_http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     return JSONResponse({"error": error.detail}, error.status_code, error.headers)
-
-
-class _Gate:
-    """Counts answers, adds headers, and answers the questions of browsers whether other pages may use the API."""
-
-    def __init__(self, app: ASGIApp, metrics: Metrics, paths: set[str], origin: str) -> None:
-        self._app = app
-        self._metrics = metrics
-        self._paths = paths
-        self._cross_origin: Mapping[str, str] = {
-            "Access-Control-Allow-Origin": origin,
-            "Access-Control-Allow-Headers": "Authorization, Content-Type",
-            "Access-Control-Allow-Methods": "GET, POST",
-            "Access-Control-Max-Age": "1728000",
-        }
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        start = time.monotonic()
-        path = scope["path"] if scope["path"] in self._paths else "other"
-        status = _CLIENT_LEFT
-
-        async def send_with_headers(message: Message) -> None:
-            nonlocal status
-            if message["type"] == "http.response.start":
-                status = message["status"]
-                headers = MutableHeaders(scope=message)
-                shared = bool(self._cross_origin["Access-Control-Allow-Origin"]) and path not in _OWN_ORIGIN_ONLY
-                for name, value in (_SECURITY | (dict(self._cross_origin) if shared else {})).items():
-                    headers.setdefault(name, value)
-            await send(message)
-
-        try:
-            if sum(len(name) + len(value) + 4 for name, value in scope["headers"]) > MOST_HEAD_BYTES:
-                refusal = JSONResponse({"error": "the head of the request is too long"}, 431, {"Connection": "close"})
-                await refusal(scope, receive, send_with_headers)
-            elif scope["method"] == "OPTIONS":
-                await Response(status_code=204)(scope, receive, send_with_headers)
-            else:
-                await self._app(scope, receive, send_with_headers)
-        except ClientDisconnect:
-            # Nobody reads this answer.
-            await Response(status_code=503)(scope, receive, send)
-        finally:
-            self._metrics.request(path, status, time.monotonic() - start)

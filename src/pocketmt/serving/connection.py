@@ -1,14 +1,57 @@
-"""Connections that are closed if a client is slow to send a request, or to take its answer."""
+"""Connections that are closed if their client has too many, or is slow to send a request or to take its answer."""
 
 import asyncio
+import json
+from collections import Counter
+from collections.abc import Collection
 from typing import Any, Final
 
 from uvicorn.config import Config
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
+from pocketmt.serving.clients import network_of
+
 MOST_HEAD_BYTES: Final = 16 << 10  # of the head of a request
 _LOOKS: Final = 8  # at a connection, in the shortest time that a client is given
+_SECONDS_TO_RETRY: Final = 5
+
+
+class AddressLimit:
+    """Counts the open connections of each address.
+
+    Args:
+        most: connections of one address.
+        unlimited: addresses that may have any number; "*": all.
+    """
+
+    def __init__(self, most: int, unlimited: Collection[str] = ()) -> None:
+        self._most = most
+        self._unlimited = frozenset(map(network_of, unlimited))
+        self._open: Counter[str] = Counter()
+
+    def enter(self, address: str) -> bool:
+        """Count a connection; returns whether its address may have it."""
+        name = network_of(address)
+        self._open[name] += 1
+        return self._open[name] <= self._most or name in self._unlimited or "*" in self._unlimited
+
+    def leave(self, address: str) -> None:
+        """Take back what `enter` counted."""
+        name = network_of(address)
+        self._open[name] -= 1
+        if not self._open[name]:
+            del self._open[name]
+
+
+def _refusal() -> bytes:
+    """Return the answer to a connection that is one too many."""
+    body = json.dumps({"error": "too many connections from your address: close some"}).encode()
+    head = (
+        "HTTP/1.1 429 Too Many Requests\r\nContent-Type: application/json\r\nConnection: close\r\n"
+        f"Retry-After: {_SECONDS_TO_RETRY}\r\nContent-Length: {len(body)}\r\n\r\n"
+    )
+    return head.encode() + body
 
 
 class TimedConnection(H11Protocol):
@@ -19,6 +62,7 @@ class TimedConnection(H11Protocol):
 
     receive_seconds: float
     send_seconds: float
+    address_limit: AddressLimit
 
     def __init__(
         self,
@@ -31,15 +75,29 @@ class TimedConnection(H11Protocol):
         self._phase: tuple[str, object] | None = None
         self._since = 0.0
         self._timer: asyncio.TimerHandle | None = None
+        self._address = ""
+        self._refused = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begin to look at the connection."""
+        """Begin to look at the connection, or refuse it."""
         super().connection_made(transport)
+        self._address = str((transport.get_extra_info("peername") or ("",))[0])
+        if not self.address_limit.enter(self._address):
+            self._refused = True
+            transport.write(_refusal())
+            transport.close()
+            return
         self._since = self.loop.time()
         self._look()
 
+    def data_received(self, data: bytes) -> None:
+        """Take bytes of a request."""
+        if not self._refused:
+            super().data_received(data)
+
     def connection_lost(self, exc: Exception | None) -> None:
         """Stop looking."""
+        self.address_limit.leave(self._address)
         if self._timer is not None:
             self._timer.cancel()
         super().connection_lost(exc)
@@ -66,7 +124,7 @@ class TimedConnection(H11Protocol):
         return ("work", self.cycle), 0.0
 
 
-def connection_class(receive_seconds: float, send_seconds: float) -> type[TimedConnection]:
-    """Return a class of connections with these times."""
-    times = {"receive_seconds": receive_seconds, "send_seconds": send_seconds}
-    return type("TimedConnection", (TimedConnection,), times)
+def connection_class(receive_seconds: float, send_seconds: float, address_limit: AddressLimit) -> type[TimedConnection]:
+    """Return a class of connections with these times and this limit."""
+    limits = {"receive_seconds": receive_seconds, "send_seconds": send_seconds, "address_limit": address_limit}
+    return type("TimedConnection", (TimedConnection,), limits)

@@ -9,17 +9,19 @@ from urllib.parse import parse_qsl
 
 from pocketmt.engine.segmentation import replace_surrogates
 from pocketmt.serving.errors import RequestError
+from pocketmt.serving.files import UploadedFile
 
+FILE: Final = "file"  # the field with a file
 MOST_FIELDS: Final = 100  # of a form
 _SHOWN: Final = 40  # characters of a wrong value
 
 
-def read_fields(content_type: str, body: bytes, query: str) -> dict[str, object]:
+def read_fields(content_type: str, body: bytes, query: bytes) -> dict[str, object]:
     """Return the fields of a request, those of its body and of its address.
 
     Raises RequestError (400) if the body is not what its type says.
     """
-    fields: dict[str, object] = _form(query.encode())
+    fields: dict[str, object] = _form(query)
     kind = content_type.partition(";")[0].strip().lower()
     if kind == "application/x-www-form-urlencoded":
         return fields | _form(body)
@@ -61,7 +63,11 @@ def _multipart(content_type: str, body: bytes) -> dict[str, object]:
         name = part.get_param("name", header="content-disposition")
         content = part.get_payload(decode=True)
         if isinstance(name, str) and isinstance(content, bytes):
-            fields.setdefault(name, content.decode("utf-8", "replace"))
+            file_name = part.get_filename()
+            if name == FILE and file_name is not None:
+                fields.setdefault(name, UploadedFile(file_name, content))
+            else:
+                fields.setdefault(name, content.decode("utf-8", "replace"))
     return fields
 
 
@@ -107,4 +113,12 @@ def flag_field(fields: Mapping[str, object], name: str) -> bool:
         value = value in ("true", "1")
     if not isinstance(value, bool):
         raise RequestError(400, f"{name} must be true or false")
+    return value
+
+
+def file_field(fields: Mapping[str, object]) -> UploadedFile:
+    """Return the file of a form; raises RequestError (400) if there is none."""
+    value = fields.get(FILE)
+    if not isinstance(value, UploadedFile):
+        raise RequestError(400, "file is missing: send a form of type multipart/form-data with a file")
     return value

@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Final
 
 import uvicorn
+from starlette.applications import Starlette
 
 from pocketmt.errors import ConfigurationError, ModelFileError
 from pocketmt.serving.application import make_application
-from pocketmt.serving.connection import MOST_HEAD_BYTES, connection_class
+from pocketmt.serving.browser_page import make_browser_application
+from pocketmt.serving.connection import MOST_HEAD_BYTES, AddressLimit, connection_class
 from pocketmt.serving.models.catalogue import Catalogue
 from pocketmt.serving.settings import ServerSettings
 
@@ -49,7 +51,7 @@ def run_server(
     report: Callable[[str], None],
     trusted_proxies: Sequence[str] = (),
 ) -> None:
-    """Serve until a signal ends the process; requests under way are finished first.
+    """Serve translations until a signal ends the process; requests under way are finished first.
 
     Args:
         listener: listening socket.
@@ -60,14 +62,47 @@ def run_server(
 
     Raises ModelFileError if there is no model.
     """
+    application = make_application(_catalogue(places, report), settings, report)
+    _run(listener, application, settings, trusted_proxies)
+
+
+def run_browser_page(
+    listener: socket.socket,
+    folder: Path,
+    places: Sequence[Path],
+    settings: ServerSettings,
+    report: Callable[[str], None],
+) -> None:
+    """Serve the page that translates in the browser, and model files, until a signal ends the process.
+
+    Args:
+        listener: listening socket.
+        folder: of the built page.
+        places: model files and folders of model files.
+        settings: of the server; those of translation are not used.
+        report: is told what the operator should know.
+
+    Raises ModelFileError if there is no model.
+    """
+    _run(listener, make_browser_application(_catalogue(places, report), folder, settings.allowed_origin), settings)
+
+
+def _catalogue(places: Sequence[Path], report: Callable[[str], None]) -> Catalogue:
     catalogue = Catalogue(places, report)
     if not catalogue.models:
         raise ModelFileError(f"no model that can be served in {', '.join(map(str, places))}: give *.pocketmt files")
+    return catalogue
+
+
+def _run(
+    listener: socket.socket, application: Starlette, settings: ServerSettings, trusted_proxies: Sequence[str] = ()
+) -> None:
+    limit = AddressLimit(settings.connections_per_address, trusted_proxies)
     # Its messages could be caused by any client, again and again.
     logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
     config = uvicorn.Config(
-        make_application(catalogue, settings, report),
-        http=connection_class(settings.receive_seconds, settings.send_seconds),
+        application,
+        http=connection_class(settings.receive_seconds, settings.send_seconds, limit),
         ws="none",
         lifespan="on",
         log_config=None,

@@ -28,6 +28,7 @@ class ServerSettings:
         receive_seconds: within which a client must send the head of a request, and then its body.
         send_seconds: within which a client must take an answer.
         connections: most at the same time.
+        connections_per_address: most of one address, but for proxies that are trusted.
     """
 
     workers: int = 1
@@ -46,6 +47,7 @@ class ServerSettings:
     receive_seconds: float = 20.0
     send_seconds: float = 30.0
     connections: int = 500
+    connections_per_address: int = 250
 
     @property
     def body_bytes(self) -> int:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 import pocketmt
+from pocketmt.serving.files import KINDS
 
 _LIST: Final[dict[str, object]] = {"type": "array", "items": {"type": "string"}}
 _TEXTS: Final[dict[str, object]] = {"oneOf": [{"type": "string"}, _LIST]}
@@ -47,6 +48,8 @@ def specification() -> dict[str, object]:
             "/translate": {
                 "post": _operation("Translate texts", _object(_TRANSLATED), _TRANSLATE, ["q", "source", "target"])
             },
+            "/translate_file": {"post": _translate_file()},
+            "/download_file/{name}": {"get": _download_file()},
             "/detect": {"post": _operation("Detect a language", {"type": "array", "items": _DETECTED}, detect, ["q"])},
             "/languages": {"get": _operation("List the languages", languages)},
             "/health": {"get": _operation("Whether the server works", _object({"status": {"type": "string"}}))},
@@ -54,6 +57,26 @@ def specification() -> dict[str, object]:
             "/metrics": {"get": _operation("Counters for Prometheus", {"type": "string"}, answer_type="text/plain")},
         },
     }
+
+
+def _translate_file() -> dict[str, object]:
+    fields: dict[str, object] = {
+        "file": {"type": "string", "format": "binary", "description": f"in UTF-8; its name ends in {', '.join(KINDS)}"},
+        "source": _TRANSLATE["source"],
+        "target": _TRANSLATE["target"],
+        "api_key": {"type": "string"},
+    }
+    answer = _object({"translatedFileUrl": {"type": "string", "description": "is valid for ten minutes"}})
+    operation = _operation("Translate a file", answer, fields, ["file", "source", "target"])
+    body = {"schema": _object(fields) | {"required": ["file", "source", "target"]}}
+    return operation | {"requestBody": {"required": True, "content": {"multipart/form-data": body}}}
+
+
+def _download_file() -> dict[str, object]:
+    binary = {"type": "string", "format": "binary"}
+    name = {"name": "name", "in": "path", "required": True, "schema": {"type": "string"}}
+    operation = _operation("Download a translated file", binary, answer_type="application/octet-stream")
+    return operation | {"parameters": [name]}
 
 
 def _object(properties: Mapping[str, object]) -> dict[str, object]:

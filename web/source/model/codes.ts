@@ -1,5 +1,6 @@
 /** Entropy-coded codes and sparse matrices, restored to the tensors that the engine reads. */
 import { ModelFileError } from "../errors.js";
+import type { Decompressor } from "./decompressor.js";
 
 const MOST_EXPANSION = 32;
 
@@ -30,35 +31,14 @@ export function codeShape(group: CodeGroup): number[] {
 }
 
 /** Decodes an entropy-coded code tensor; throws ModelFileError naming it. */
-export async function decodeCodes(name: string, stream: Uint8Array, group: CodeGroup): Promise<Uint8Array> {
+export function decodeCodes(name: string, stream: Uint8Array, group: CodeGroup, decompressor: Decompressor): Uint8Array {
   const width = streamBits(group.bits);
   const size = group.rows * packedBytes(group.columns, width);
   if (size > MOST_EXPANSION * stream.length)
     throw new ModelFileError(`tensor '${name}' states ${size} bytes in ${stream.length}, more than 32 times as many`);
-  const codes = await inflate(name, stream, size);
+  const codes = decompressor.inflate(`tensor '${name}'`, stream, size);
   const unchanged = group.scheme !== "binary" && width === group.bits;
   return unchanged || (group.scheme === "binary" && group.bits === 1) ? codes : repack(name, codes, width, group);
-}
-
-async function inflate(name: string, stream: Uint8Array, size: number): Promise<Uint8Array> {
-  const result = new Uint8Array(size);
-  let filled = 0;
-  const source = new Blob([stream as Uint8Array<ArrayBuffer>]).stream();
-  const reader = source.pipeThrough(new DecompressionStream("deflate-raw")).getReader();
-  try {
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) break;
-      if (filled + value.length > size) throw new ModelFileError(`tensor '${name}' decodes to more than ${size} bytes`);
-      result.set(value, filled);
-      filled += value.length;
-    }
-  } catch (error) {
-    if (error instanceof ModelFileError) throw error;
-    throw new ModelFileError(`tensor '${name}' is not a deflate stream: ${String(error)}`);
-  }
-  if (filled < size) throw new ModelFileError(`tensor '${name}' decodes to ${filled} bytes, expected ${size}`);
-  return result;
 }
 
 /** Packs codes of a stream, of 2, 4 or 8 bits, in `bits` bits each, or as planes. */

@@ -1,12 +1,13 @@
 /** The container of a model file: header, tensors and digest. docs/reference/model-file.md describes it. */
 import { EngineError, ModelFileError } from "../errors.js";
 import { type Json, type JsonObject, isObject, parseObject } from "./json.js";
-import { decompressXz, isXz } from "./xz.js";
+import { type Decompressor, isXz } from "./decompressor.js";
 
 const ALIGNMENT = 64;
 const LENGTH_BYTES = 8;
 const MOST_HEADER = 4 << 20;
 const MOST_EXPANSION = 32;
+const MOST_BYTES = 2 ** 31; // of a decompressed file
 const ELEMENT_BYTES: Readonly<Record<string, number>> = { F32: 4, BF16: 2, I8: 1, U8: 1 };
 const DIGEST = /^[0-9a-f]{64}$/;
 
@@ -23,6 +24,8 @@ export interface Container {
   readonly tensors: ReadonlyMap<string, Tensor>;
   /** SHA-256 of the file, as its header states it. */
   readonly digest: string;
+  /** For the parts that are compressed. */
+  readonly decompressor: Decompressor;
 }
 
 /**
@@ -31,8 +34,8 @@ export interface Container {
  * @throws ModelFileError naming the rule that the file breaks.
  * @throws EngineError if the host has no SHA-256.
  */
-export async function readContainer(given: Uint8Array): Promise<Container> {
-  const file = isXz(given) ? decompressXz("the file", given, MOST_EXPANSION * given.length) : given;
+export async function readContainer(given: Uint8Array, decompressor: Decompressor): Promise<Container> {
+  const file = isXz(given) ? decompressor.xz("the file", given, Math.min(MOST_EXPANSION * given.length, MOST_BYTES)) : given;
   const header = headerBytes(file);
   const entries = parseObject(header, "the header");
   const metadata = entries["__metadata__"];
@@ -43,7 +46,7 @@ export async function readContainer(given: Uint8Array): Promise<Container> {
     throw new ModelFileError("__metadata__ must hold strings: not a model file");
   await checkDigest(file, header, digest);
   const start = LENGTH_BYTES + header.length;
-  return { manifest: parseObject(pocketmt, "the manifest"), tensors: readTensors(entries, file, start), digest };
+  return { manifest: parseObject(pocketmt, "the manifest"), tensors: readTensors(entries, file, start), digest, decompressor };
 }
 
 function headerBytes(file: Uint8Array): Uint8Array {

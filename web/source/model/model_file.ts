@@ -3,8 +3,8 @@ import { ModelFileError } from "../errors.js";
 import { Architecture, realBits } from "./architecture.js";
 import { type CodeGroup, codeShape, decodeCodes, expandSparse } from "./codes.js";
 import { type Container, type Tensor, readContainer } from "./container.js";
+import type { Decompressor } from "./decompressor.js";
 import { type Json, type JsonObject, isObject, listMember, objectMember, textMember, textsOf, wholeMember } from "./json.js";
-import { decompressXz } from "./xz.js";
 
 const FORMAT_VERSION = 1;
 const MOST_BYTES = 64 << 20;
@@ -60,8 +60,8 @@ export interface ModelFile {
 }
 
 /** Reads a model file; throws ModelFileError with what is wrong, and where. */
-export async function readModelFile(file: Uint8Array): Promise<ModelFile> {
-  const container = await readContainer(file);
+export async function readModelFile(file: Uint8Array, decompressor: Decompressor): Promise<ModelFile> {
+  const container = await readContainer(file, decompressor);
   const { manifest } = container;
   checkManifest(manifest);
   const architecture = new Architecture(objectMember(manifest, "architecture", "manifest"));
@@ -80,7 +80,7 @@ export async function readModelFile(file: Uint8Array): Promise<ModelFile> {
     description: String(manifest["description"]),
     licence: String(manifest["licence"]),
     digest: container.digest,
-    input: await new InputWriter(container, architecture).write(),
+    input: new InputWriter(container, architecture).write(),
   };
 }
 
@@ -104,7 +104,7 @@ function tensorOf(container: Container, name: string): Tensor {
 }
 
 function decompressTensor(container: Container, name: string, size: number): Uint8Array {
-  const content = decompressXz(`tensor '${name}'`, tensorOf(container, name).bytes, size);
+  const content = container.decompressor.xz(`tensor '${name}'`, tensorOf(container, name).bytes, size);
   if (content.length !== size)
     throw new ModelFileError(`tensor '${name}' does not hold exactly the ${size} bytes that the manifest states`);
   return content;
@@ -175,10 +175,10 @@ class InputWriter {
     this.lines = architecture.lines();
   }
 
-  async write(): Promise<EngineInput> {
+  write(): EngineInput {
     const { manifest } = this.container;
     const groups = this.vectorGroups();
-    await this.matrices(groups);
+    this.matrices(groups);
     this.sparse();
     this.activations();
     for (const [name, tensor] of this.container.tensors) this.plain(name, tensor);
@@ -208,7 +208,7 @@ class InputWriter {
     return groups;
   }
 
-  private async matrices(vectorGroups: ReadonlyMap<string, string[]>): Promise<void> {
+  private matrices(vectorGroups: ReadonlyMap<string, string[]>): void {
     const schemes = listMember(this.container.manifest, "schemes", "manifest");
     for (const [name, groups] of Object.entries(objectMember(this.container.manifest, "matrices", "manifest"))) {
       const where = `manifest: matrices: '${checkedName(name)}'`;
@@ -220,7 +220,7 @@ class InputWriter {
         if (!isObject(entry) || typeof rows !== "number" || !Number.isInteger(rows) || rows < 1)
           throw new ModelFileError(`${where}: a row group is not [scheme index, row count]`);
         const described = this.group(name, entry, rows, columns);
-        await this.restoreCodes(`${name}.${index}.${described.scheme === "binary" ? "planes" : "codes"}`, described);
+        this.restoreCodes(`${name}.${index}.${described.scheme === "binary" ? "planes" : "codes"}`, described);
       }
     }
   }
@@ -237,10 +237,10 @@ class InputWriter {
     return { scheme, bits, rows, columns };
   }
 
-  private async restoreCodes(name: string, group: CodeGroup): Promise<void> {
+  private restoreCodes(name: string, group: CodeGroup): void {
     const coded = this.container.tensors.get(`${name}.deflate`);
     if (coded === undefined) return;
-    const bytes = await decodeCodes(`${name}.deflate`, coded.bytes, group);
+    const bytes = decodeCodes(`${name}.deflate`, coded.bytes, group, this.container.decompressor);
     const dtype = group.scheme === "uniform" ? "I8" : "U8";
     this.restored.add(`${name}.deflate`);
     this.large(name, { dtype, shape: codeShape(group), bytes });

@@ -59,8 +59,8 @@ class CharacterTable {
     const size = charsmap.length < 4 ? 0 : view.getUint32(0, true);
     if (size < 4 || size % 4 || size + 4 > charsmap.length)
       throw new ModelFileError("the normalization table of a SentencePiece model is damaged");
-    this.units = new Uint32Array(size / 4);
-    for (let index = 0; index < this.units.length; ++index) this.units[index] = view.getUint32(4 + index * 4, true);
+    // Every host of WebAssembly that has typed arrays stores the lowest byte first, as the table does.
+    this.units = new Uint32Array(charsmap.slice(4, 4 + size).buffer);
     this.replacements = charsmap.subarray(4 + size);
     this.ascii = Array.from({ length: 95 }, (_, index) => index + 32).every((code) => this.find(Uint8Array.of(code), 0)[0] === 0);
   }

@@ -1,6 +1,6 @@
 /** A SentencePiece model, read from its bytes (sentencepiece_model.proto). */
 import { ModelFileError } from "../errors.js";
-import { readMessage } from "./protobuf.js";
+import { MessageReader } from "./protobuf.js";
 
 export const NORMAL = 1;
 export const UNKNOWN = 2;
@@ -31,30 +31,21 @@ export interface SentencePieceModel {
 
 /** Reads a model; throws ModelFileError if it is broken, or of a kind that is not supported. */
 export function readSentencePieceModel(bytes: Uint8Array): SentencePieceModel {
-  const pieces: string[] = [];
-  const scores: number[] = [];
-  const kinds: number[] = [];
-  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-  const trainer: Record<number, Uint8Array | number> = {};
-  const normalizer: Record<number, Uint8Array | number> = {};
-  readMessage(bytes, (field, value) => {
-    if (typeof value === "number") return;
-    if (field === 1) {
-      let piece = "";
-      let score = 0;
-      let kind = NORMAL;
-      readMessage(value, (part, content) => {
-        if (part === 1 && typeof content !== "number") piece = decoder.decode(content);
-        if (part === 2) score = content as number;
-        if (part === 3) kind = content as number;
-      });
-      pieces.push(piece);
-      scores.push(score);
-      kinds.push(kind);
-    }
-    if (field === 2) readMessage(value, (part, content) => void (trainer[part] = content));
-    if (field === 3) readMessage(value, (part, content) => void (normalizer[part] = content));
+  const reader = new MessageReader(bytes);
+  const table = new PieceTable(reader);
+  const trainer: Fields = {};
+  const normalizer: Fields = {};
+  const rules = (fields: Fields, start: number, end: number): void =>
+    reader.read(start, end, (part, value, last) => void (fields[part] = last === undefined ? value : bytes.subarray(value, last)));
+  reader.read(0, bytes.length, (field, value, end) => {
+    if (end === undefined) return;
+    if (field === 1) table.add(value, end);
+    if (field === 2) rules(trainer, value, end);
+    if (field === 3) rules(normalizer, value, end);
   });
+  const pieces = table.texts();
+  const { scores, kinds } = table;
+  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   const algorithm = Number(trainer[3] ?? UNIGRAM);
   if (algorithm !== UNIGRAM && algorithm !== BPE)
     throw new ModelFileError("a SentencePiece model is neither a unigram model nor of byte pairs");
@@ -76,5 +67,51 @@ export function readSentencePieceModel(bytes: Uint8Array): SentencePieceModel {
     addDummyPrefix: dummy !== 0,
     removeExtraSpaces: remove !== 0,
     escapeSpaces: escape !== 0,
+  };
+}
+
+type Fields = Record<number, Uint8Array | number>;
+
+/** The pieces of a model as they are read. */
+class PieceTable {
+  readonly scores: number[] = [];
+  readonly kinds: number[] = [];
+  private readonly joined: Uint8Array; // the pieces, each with a null character at its end
+  private size = 0;
+  private text = 0;
+  private textEnd = 0;
+  private score = 0;
+  private kind = NORMAL;
+
+  constructor(private readonly reader: MessageReader) {
+    this.joined = new Uint8Array(reader.bytes.length + 1);
+  }
+
+  add(start: number, end: number): void {
+    this.text = this.textEnd = start;
+    this.score = 0;
+    this.kind = NORMAL;
+    this.reader.read(start, end, this.visit);
+    for (let place = this.text; place < this.textEnd; ++place) this.joined[this.size++] = this.reader.bytes[place] as number;
+    this.joined[this.size++] = 0;
+    this.scores.push(this.score);
+    this.kinds.push(this.kind);
+  }
+
+  /** The texts of all pieces, decoded in one call. */
+  texts(): string[] {
+    const texts = new TextDecoder("utf-8", { ignoreBOM: true }).decode(this.joined.subarray(0, this.size)).split("\0");
+    texts.pop();
+    if (texts.length !== this.kinds.length) throw new ModelFileError("a SentencePiece model has a piece with a null character");
+    return texts;
+  }
+
+  private readonly visit = (part: number, value: number, end: number | undefined): void => {
+    if (part === 1 && end !== undefined) {
+      this.text = value;
+      this.textEnd = end;
+    }
+    if (part === 2) this.score = value;
+    if (part === 3) this.kind = value;
   };
 }

@@ -25,6 +25,7 @@ class ModelDescription:
         stamp: changes when the file does.
         sources, targets: codes of the languages that it translates from and into.
         memory: estimate of the bytes that it needs when it is loaded.
+        digest: SHA-256 of the file, as its header states it; it is not compared with the content.
     """
 
     path: Path
@@ -32,6 +33,7 @@ class ModelDescription:
     sources: tuple[str, ...]
     targets: tuple[str, ...]
     memory: int
+    digest: str = ""
 
 
 def stamp_of(path: Path) -> Stamp:
@@ -49,7 +51,7 @@ def describe_model(path: Path) -> ModelDescription:
     """
     try:
         stamp = stamp_of(path)
-        checked = _read_manifest(path, stamp[1])
+        checked, digest = _read_manifest(path, stamp[1])
     except (OSError, ModelFileError) as error:
         reason = (error.strerror if isinstance(error, OSError) else None) or error
         raise ModelFileError(f"{path}: cannot be served: {reason}") from error
@@ -61,10 +63,11 @@ def describe_model(path: Path) -> ModelDescription:
     memory = _CONSTANT_MEMORY + sum(
         math.prod(shape) * ELEMENT_BYTES[dtype] for dtype, shape in checked.tensors.values()
     )
-    return ModelDescription(path, stamp, sources, targets, memory)
+    return ModelDescription(path, stamp, sources, targets, memory, digest)
 
 
-def _read_manifest(path: Path, size: int) -> CheckedManifest:
+def _read_manifest(path: Path, size: int) -> tuple[CheckedManifest, str]:
+    """Return the manifest of a file, and the digest that its header states."""
     with open(path, "rb") as file:
         start = file.read(LENGTH_BYTES)
         if start.startswith(MAGIC):
@@ -77,7 +80,7 @@ def _read_manifest(path: Path, size: int) -> CheckedManifest:
     header = parse_header(raw, size)
     if "pocketmt" not in header.metadata:
         raise ModelFileError("safetensors, but not a model file")
-    return check_manifest(parse_object(header.metadata["pocketmt"], "the manifest"))
+    return check_manifest(parse_object(header.metadata["pocketmt"], "the manifest")), header.metadata.get("digest", "")
 
 
 def is_model_name(name: str) -> bool:

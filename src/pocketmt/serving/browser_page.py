@@ -1,0 +1,173 @@
+"""The ASGI application of `pocketmt serve --web`: the page that translates in the browser, and its model files."""
+
+import asyncio
+import gzip
+import hashlib
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.routing import Route
+
+import pocketmt
+from pocketmt.errors import ConfigurationError
+from pocketmt.serving.gate import Gate
+from pocketmt.serving.metrics import Metrics
+from pocketmt.serving.models.catalogue import Catalogue
+from pocketmt.serving.models.description import ModelDescription
+
+SECONDS_BETWEEN_LOOKS: Final = 2.0  # at the model files
+_INDEX: Final = "index.html"
+_MODELS: Final = "/models.json"
+_TYPES: Final = {
+    ".html": "text/html; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".wasm": "application/wasm",
+}
+_HEADERS: Final = {
+    # WebAssembly is compiled; a model file that the user opens is fetched from a blob.
+    "Content-Security-Policy": "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; "
+    "style-src 'self'; img-src data:; connect-src 'self' blob:; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'",
+    # With Cross-Origin-Opener-Policy, which every answer has, the page is cross-origin isolated.
+    "Cross-Origin-Embedder-Policy": "require-corp",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-cache",  # Browsers keep files, and ask by ETag whether they are the newest.
+}
+
+
+@dataclass(frozen=True)
+class _PageFile:
+    content: bytes
+    compressed: bytes
+    media_type: str
+    etag: str
+
+
+def page_folder() -> Path:
+    """Return the folder of the page that `make web` has built; raises ConfigurationError if there is none."""
+    folder = Path(pocketmt.__file__).resolve().parents[2] / "web" / "dist" / "page"
+    if not (folder / _INDEX).is_file():
+        raise ConfigurationError(
+            f"{folder} is missing: --web shows the page that `make web` builds in a copy of PocketMT's sources. Run it "
+            "there (it needs npm), and start the server by .venv/bin/pocketmt"
+        )
+    return folder
+
+
+def make_browser_application(catalogue: Catalogue, folder: Path, origin: str) -> Starlette:
+    """Return the application.
+
+    Args:
+        catalogue: of the model files.
+        folder: of the built page.
+        origin: whose pages may download the model files, "*" for all, "" for none but this server's.
+    """
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        watching = asyncio.create_task(_watch(catalogue))
+        try:
+            yield
+        finally:
+            watching.cancel()
+            with suppress(asyncio.CancelledError):
+                await watching
+
+    routes = [Route(path, _send_page_file(file)) for path, file in _page_files(folder).items()]
+    routes += [
+        Route(_MODELS, _list_models(catalogue)),
+        Route("/models/{name}", _send_model(catalogue, origin)),
+        Route("/health", _health),
+    ]
+    app = Starlette(routes=routes, lifespan=lifespan)
+    app.add_middleware(Gate, metrics=Metrics(), paths={route.path for route in routes}, origin=origin)
+    return app
+
+
+async def _watch(catalogue: Catalogue) -> None:
+    while True:
+        await asyncio.sleep(SECONDS_BETWEEN_LOOKS)
+        await asyncio.to_thread(catalogue.refresh)
+
+
+def _page_files(folder: Path) -> dict[str, _PageFile]:
+    """Return path -> file, without the model and the list of models of other servers."""
+    found = {}
+    for path in sorted(folder.iterdir()):
+        if path.suffix in _TYPES:
+            content = path.read_bytes()
+            etag = f'"{hashlib.sha256(content).hexdigest()[:32]}"'
+            file = _PageFile(content, gzip.compress(content, mtime=0), _TYPES[path.suffix], etag)
+            found["/" if path.name == _INDEX else f"/{path.name}"] = file
+    return found
+
+
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+def _send_page_file(file: _PageFile) -> Endpoint:
+    async def answer(request: Request) -> Response:
+        headers = _HEADERS | {"ETag": file.etag, "Vary": "Accept-Encoding"}
+        if request.headers.get("if-none-match") == file.etag:
+            return Response(status_code=304, headers=headers)
+        if "gzip" not in request.headers.get("accept-encoding", ""):
+            return Response(file.content, media_type=file.media_type, headers=headers)
+        return Response(file.compressed, media_type=file.media_type, headers=headers | {"Content-Encoding": "gzip"})
+
+    return answer
+
+
+def _named_models(catalogue: Catalogue) -> Mapping[str, ModelDescription]:
+    """Return models by names that are unique; of files of the same name, later ones get numbers."""
+    named: dict[str, ModelDescription] = {}
+    for path in sorted(catalogue.models):
+        name, number = path.name, 2
+        while name in named:
+            name, number = f"{path.stem}-{number}{path.suffix}", number + 1
+        named[name] = catalogue.models[path]
+    return named
+
+
+def _list_models(catalogue: Catalogue) -> Endpoint:
+    async def answer(request: Request) -> Response:
+        models = [
+            {
+                "url": f"models/{name}",
+                "bytes": model.stamp[1],
+                "digest": model.digest,
+                "source": model.sources,
+                "target": model.targets,
+            }
+            for name, model in _named_models(catalogue).items()
+        ]
+        return JSONResponse(models, headers=_HEADERS)
+
+    return answer
+
+
+def _send_model(catalogue: Catalogue, origin: str) -> Endpoint:
+    # Other pages that need these files are let in by the same setting as clients of the API.
+    policy = "cross-origin" if origin else "same-origin"
+
+    async def answer(request: Request) -> Response:
+        model = _named_models(catalogue).get(request.path_params["name"])
+        if model is None or not model.path.is_file():
+            raise HTTPException(404, "there is no such model: /models.json lists them")
+        headers = _HEADERS | {"ETag": f'"{model.digest}"', "Cross-Origin-Resource-Policy": policy}
+        if request.headers.get("if-none-match") == headers["ETag"]:
+            return Response(status_code=304, headers=headers)
+        return FileResponse(model.path, media_type="application/octet-stream", headers=headers)
+
+    return answer
+
+
+async def _health(request: Request) -> Response:
+    return JSONResponse({"status": "ok"})

@@ -1,0 +1,78 @@
+"""Files that clients send to be translated, and translated files that wait to be downloaded."""
+
+import re
+import secrets
+import time
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import Final
+
+from pocketmt.serving.errors import RequestError
+
+# Suffix -> whether a file of this kind is HTML.
+KINDS: Final = {".txt": False, ".html": True}
+MOST_BYTES: Final = 64 << 20  # of all translated files
+SECONDS_KEPT: Final = 600.0
+_LONGEST_NAME: Final = 80  # characters
+_TOKEN_BYTES: Final = 16
+
+
+@dataclass(frozen=True, slots=True)
+class UploadedFile:
+    """A file in a form."""
+
+    name: str
+    content: bytes
+
+    @property
+    def suffix(self) -> str:
+        """The end of the name, from its last point on, in lower case; "" if it has none."""
+        return self.name[self.name.rfind(".") :].lower() if "." in self.name else ""
+
+    def text(self) -> str:
+        """Return the content; raises RequestError (400) if it is not UTF-8, or of a kind that is not supported."""
+        if self.suffix not in KINDS:
+            raise RequestError(400, f"files of this kind are not supported: send one that ends in {' or '.join(KINDS)}")
+        try:
+            return self.content.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            raise RequestError(400, f"the file is not UTF-8 at byte {error.start}: convert it") from error
+
+    def translated_name(self, target: str) -> str:
+        """Return a name for the translation, of characters that are safe in an address and in a header."""
+        stem = re.sub(r"[^A-Za-z0-9_-]+", "_", self.name[: len(self.name) - len(self.suffix)])[-_LONGEST_NAME:]
+        return f"{stem or 'file'}_{target}{self.suffix}"
+
+
+class TranslatedFiles:
+    """Translated files in memory, each under a name that cannot be guessed.
+
+    A file is forgotten after SECONDS_KEPT seconds, and the oldest ones when all have more than MOST_BYTES bytes.
+    """
+
+    def __init__(self) -> None:
+        self._files: OrderedDict[str, tuple[float, bytes]] = OrderedDict()
+        self._bytes = 0
+
+    def keep(self, name: str, content: bytes) -> str:
+        """Keep a file; returns the name under which it is found."""
+        self._forget(len(content))
+        key = f"{secrets.token_urlsafe(_TOKEN_BYTES)}.{name}"
+        self._files[key] = time.monotonic(), content
+        self._bytes += len(content)
+        return key
+
+    def find(self, key: str) -> bytes | None:
+        """Return a file; None: it is unknown, or was forgotten."""
+        self._forget(0)
+        found = self._files.get(key)
+        return None if found is None else found[1]
+
+    def _forget(self, needed: int) -> None:
+        now = time.monotonic()
+        while self._files:
+            key, (kept, content) = next(iter(self._files.items()))
+            if now - kept < SECONDS_KEPT and self._bytes + needed <= MOST_BYTES:
+                return
+            del self._files[key]
+            self._bytes -= len(content)

@@ -1,0 +1,73 @@
+"""A layer around the applications: headers of security, a limit of the head, cross-origin questions, and counters."""
+
+import time
+from collections.abc import Mapping
+from typing import Final
+
+from starlette.datastructures import MutableHeaders
+from starlette.requests import ClientDisconnect
+from starlette.responses import JSONResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from pocketmt.serving.connection import MOST_HEAD_BYTES
+from pocketmt.serving.metrics import Metrics
+
+_SECURITY: Final = {
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Cache-Control": "no-store",
+}
+_OWN_ORIGIN_ONLY: Final = ("/metrics",)
+_CLIENT_LEFT: Final = 499  # counted, never sent
+
+
+class Gate:
+    """Counts answers, adds headers, and answers the questions of browsers whether other pages may use the API."""
+
+    def __init__(self, app: ASGIApp, metrics: Metrics, paths: set[str], origin: str) -> None:
+        self._app = app
+        self._metrics = metrics
+        self._paths = paths
+        self._cross_origin: Mapping[str, str] = {
+            "Access-Control-Allow-Origin": origin,
+            "Access-Control-Allow-Headers": "Authorization, Content-Type",
+            "Access-Control-Allow-Methods": "GET, POST",
+            "Access-Control-Max-Age": "1728000",
+        }
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, and answer it."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        start = time.monotonic()
+        path = scope["path"] if scope["path"] in self._paths else "other"
+        status = _CLIENT_LEFT
+
+        async def send_with_headers(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                headers = MutableHeaders(scope=message)
+                shared = bool(self._cross_origin["Access-Control-Allow-Origin"]) and path not in _OWN_ORIGIN_ONLY
+                for name, value in (_SECURITY | (dict(self._cross_origin) if shared else {})).items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        try:
+            if sum(len(name) + len(value) + 4 for name, value in scope["headers"]) > MOST_HEAD_BYTES:
+                refusal = JSONResponse({"error": "the head of the request is too long"}, 431, {"Connection": "close"})
+                await refusal(scope, receive, send_with_headers)
+            elif scope["method"] == "OPTIONS":
+                await Response(status_code=204)(scope, receive, send_with_headers)
+            else:
+                await self._app(scope, receive, send_with_headers)
+        except ClientDisconnect:
+            # Nobody reads this answer.
+            await Response(status_code=503)(scope, receive, send)
+        finally:
+            self._metrics.request(path, status, time.monotonic() - start)

@@ -1,0 +1,147 @@
+"""`pocketmt serve --web`: headers, files and lists of models, and the page in Chromium, with a server and without."""
+
+import gzip
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import pocketmt as package
+from pocketmt.engine import Translator
+from pocketmt.engine.bundled import resolve_model
+from pocketmt.errors import ConfigurationError
+from pocketmt.serving.browser_page import page_folder
+from tests.cli.conftest import Run, pocketmt, write_random_model
+from tests.serve.conftest import RunningServer, running_server
+from tests.web import chromium
+from tests.web.node import DIST, missing
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+__all__ = ["pocketmt"]  # a fixture
+built = pytest.mark.skipif(missing() is not None, reason=str(missing()))
+TEXT = "A man rides a bike. Two dogs are running through the snow."
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of two models."""
+    folder = tmp_path_factory.mktemp("models")
+    shutil.copy(resolve_model("captions-en-de"), folder / "a.pocketmt")
+    write_random_model(folder / "b.pocketmt", "uniform8", 1, "fr")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def server(folder: Path) -> Iterator[RunningServer]:
+    with running_server("--web", folder) as running:
+        yield running
+
+
+def test_a_page_that_is_not_built_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(package, "__file__", str(tmp_path / "src" / "pocketmt" / "__init__.py"))
+    with pytest.raises(ConfigurationError, match=r"web/dist/page is missing.*`make web`"):
+        page_folder()
+
+
+def test_options_of_the_api_are_refused(pocketmt: Run) -> None:
+    done = pocketmt("serve", "--web", "--api-keys", "keys.txt")
+    assert done.returncode == 2
+    assert "--api-keys is for the API, which --web does not serve" in done.stderr.decode()
+
+
+@built
+def test_files_and_headers(server: RunningServer) -> None:
+    for name in ("index.html", "page.js", "worker.js", "service_worker.js", "style.css", "pocketmt-simd128.wasm"):
+        path = "/" if name == "index.html" else f"/{name}"
+        answer, content = server.get(path), (DIST / "page" / name).read_bytes()
+        assert (answer.status, answer.body) == (200, content)
+        assert "'wasm-unsafe-eval'" in answer.headers["content-security-policy"]
+        assert answer.headers["cross-origin-opener-policy"] == "same-origin"
+        assert answer.headers["cross-origin-embedder-policy"] == "require-corp"
+        assert answer.headers["cache-control"] == "no-cache"
+        compressed = server.request("GET", path, headers={"Accept-Encoding": "gzip, br"})
+        assert compressed.headers["content-encoding"] == "gzip"
+        assert gzip.decompress(compressed.body) == content
+        known = server.request("GET", path, headers={"If-None-Match": answer.headers["etag"]})
+        assert (known.status, known.body) == (304, b"")
+    assert server.get("/pocketmt-relaxed.wasm").headers["content-type"] == "application/wasm"
+
+
+@built
+def test_models_are_listed_with_their_digests(server: RunningServer, folder: Path) -> None:
+    models: Any = server.get("/models.json").json
+    assert [model["url"] for model in models] == ["models/a.pocketmt", "models/b.pocketmt"]
+    assert [model["target"] for model in models] == [["de"], ["fr"]]
+    for model in models:
+        path = folder / Path(model["url"]).name
+        assert re.search(rb'"digest":\s*"([0-9a-f]{64})"', path.read_bytes())[1].decode() == model["digest"]  # type: ignore[index]
+        answer = server.get(f"/{model['url']}")
+        assert answer.body == path.read_bytes() and model["bytes"] == len(answer.body)
+        assert answer.headers["etag"] == f'"{model["digest"]}"'
+        known = server.request("GET", f"/{model['url']}", headers={"If-None-Match": answer.headers["etag"]})
+        assert known.status == 304
+
+
+@built
+@pytest.mark.parametrize(
+    "path",
+    ["/models/c.pocketmt", "/models/..%2fa.pocketmt", "/models/../../etc/passwd", "/translate", "/model.pocketmt"],
+)
+def test_nothing_else_is_served(server: RunningServer, path: str) -> None:
+    assert server.get(path).status == 404
+
+
+def first_digest(server: RunningServer) -> str:
+    models: Any = server.get("/models.json").json
+    return str(models[0]["digest"])
+
+
+def translated(page: "Page", expected: str) -> None:
+    page.wait_for_function("text => document.getElementById('target').value === text", arg=expected)
+
+
+@built
+@pytest.mark.skipif(chromium.program() is None, reason="chromium is missing: Debian's package is chromium")
+def test_the_page_online_and_offline(folder: Path, tmp_path: Path) -> None:
+    from playwright.sync_api import sync_playwright
+
+    models = tmp_path / "models"
+    shutil.copytree(folder, models)
+    first, second = (Translator(models / name).translate([TEXT])[0] for name in ("a.pocketmt", "b.pocketmt"))
+    problems: list[str] = []
+    with sync_playwright() as playwright, running_server("--web", models) as server:
+        browser = playwright.chromium.launch(executable_path=chromium.program(), args=["--no-sandbox"])
+        context = browser.new_context()
+        page = context.new_page()
+        page.set_default_timeout(20_000)
+        page.on("console", lambda message: problems.append(message.text))
+        page.on("pageerror", lambda error: problems.append(str(error)))
+        page.goto(server.address)
+        translated(page, first)
+        assert page.evaluate("crossOriginIsolated")
+        page.select_option("#models", index=1)
+        translated(page, second)
+        page.evaluate("navigator.serviceWorker.ready.then(() => true)")
+        digest = first_digest(server)
+        # Another model under the same name, while the browser keeps the old file.
+        write_random_model(models / "new", "uniform8", 2)
+        os.replace(models / "new", models / "a.pocketmt")
+        while first_digest(server) == digest:
+            page.wait_for_timeout(250)
+        [replaced] = Translator(models / "a.pocketmt").translate([TEXT])
+        page.reload()
+        translated(page, replaced)
+        assert problems == []
+        server.process.terminate()
+        server.process.wait(20)
+        page.reload()
+        translated(page, replaced)
+        page.fill("#source", "Two dogs.")
+        translated(page, Translator(models / "a.pocketmt").translate(["Two dogs."])[0])
+        browser.close()
