@@ -28,15 +28,17 @@ class Uniform(Scheme):
     scales: Literal["bfloat16", "float32"] = "bfloat16"
     name: ClassVar[str] = "uniform"
     form: ClassVar[str] = "uniform"
+    bounded_fit: ClassVar[bool] = True
     keeps_zero: ClassVar[bool] = True
     bits: ClassVar[Literal[8]] = 8
 
     def fit(self, weight: Tensor) -> Parameters:
         """Return scale, float32 [rows] or [1]: max |weight| / 127, rounded up so that nothing clips."""
-        magnitudes = weight.detach().abs().double()
+        weight = weight.detach()
+        largest = torch.maximum(weight.amax(dim=1), -weight.amin(dim=1)).double()
         if self.granularity == "matrix":
-            return {"scale": float32_at_least(magnitudes.amax().reshape(1) / HIGHEST_CODE)}
-        scale = magnitudes.amax(dim=1) / HIGHEST_CODE
+            return {"scale": float32_at_least(largest.amax().reshape(1) / HIGHEST_CODE)}
+        scale = largest / HIGHEST_CODE
         return {"scale": bfloat16_at_least(scale) if self.scales == "bfloat16" else float32_at_least(scale)}
 
     def assign(self, weight: Tensor, parameters: Parameters) -> Tensor:
