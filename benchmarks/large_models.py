@@ -30,6 +30,7 @@ from benchmarks.record_files import write_record
 from pocketmt.compression.matrix_by_matrix import MOST_WORKING_BYTES
 from pocketmt.errors import ConfigurationError
 from pocketmt.evaluation.records import provenance
+from pocketmt.evaluation.tables import Column
 from pocketmt.interop.exporting import write_folder
 from pocketmt.interop.formats import FORMATS
 from pocketmt.model_file import Architecture, open_model
@@ -81,10 +82,10 @@ def main(arguments: Sequence[str]) -> int:
     for name, architecture in shapes.items():
         with tempfile.TemporaryDirectory(dir=options.folder) as folder:
             rows.append(measure(name, architecture, options.format, options.lines, Path(folder)))
-        print(markdown_table(rows, COLUMNS), file=sys.stderr)
+        print(markdown_table(rows, [Column.parse(each) for each in COLUMNS]), file=sys.stderr)
         if not options.quick:
             write_record({"rows": rows, "lines": options.lines, "recipe": RECIPE, "provenance": origin}, options.output)
-    print(markdown_table(rows, COLUMNS))
+    print(markdown_table(rows, [Column.parse(each) for each in COLUMNS]))
     return 0
 
 

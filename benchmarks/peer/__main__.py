@@ -138,7 +138,7 @@ def _models(options: argparse.Namespace, folder: Path) -> Iterator[tuple[TimedMo
     pythons = Pythons(options.peer_python, options.marian_python)
     pythons.check()
     make_random = partial(random_models, forms=options.forms, shortlist=options.shortlist != "without")
-    random = Amount(*options.sentences, RANDOM.rounds)
+    random = replace(RANDOM, one_by_one=options.sentences[0], batches=options.sentences[1])
     for make, names, usual in ((trained_models, options.trained, TRAINED), (make_random, options.random, random)):
         batches = usual.batches * options.workers
         amount = QUICK if options.quick else replace(usual, batches=batches, rounds=options.rounds)

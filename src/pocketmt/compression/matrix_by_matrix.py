@@ -195,11 +195,9 @@ def _passes(names: Sequence[str], shapes: Mapping[str, tuple[int, ...]]) -> Iter
 def _blocks(group: RowGroup, weight: Tensor) -> Iterator[Tensor]:
     """Yield the rows of a row group, some at a time."""
     count = max(1, BLOCK_WEIGHTS // weight.shape[1])
-    if group.rows is None:
-        yield from weight.split(count)
-        return
-    for start in range(0, len(group.rows), count):
-        yield weight[list(group.rows[start : start + count])]
+    total = len(weight) if group.rows is None else len(group.rows)
+    for start in range(0, total, count):
+        yield weight[start : start + count] if group.rows is None else weight[list(group.rows[start : start + count])]
 
 
 def _write(
