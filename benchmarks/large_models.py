@@ -6,8 +6,8 @@
 
 Networks with random weights, written as Hugging Face's or CTranslate2's folders in float32, are imported, and quantized
 to 4 bits with error compensation by `pocketmt compress --low-memory` from a few lines of plain source text. Random
-weights never end a sentence, so that every line is translated to the longest that is allowed. Each command is a process
-of its own, whose largest resident memory counts. The bounds: of an import, 1.2 times the source's bytes and 200 MB; of
+weights never end a sentence, so that every line is translated to the longest that is allowed. The largest resident
+memory is that of the process of each command. The bounds: of an import, 1.2 times the source's bytes and 200 MB; of
 a compression, the bytes of the weights in fp32 and `MOST_WORKING_BYTES`. Writes benchmarks/records/large-models.json.
 """
 
@@ -93,7 +93,7 @@ def measure(name: str, architecture: Architecture, format: str, lines: int, fold
     """Write a random model, import and compress it; return its row. ConfigurationError if a command fails."""
     source, text = folder / "source", folder / "text.en"
     imported, small = folder / "imported.pocketmt", folder / "small.pocketmt"
-    # In a process of its own: its memory would count as that of the processes that it starts.
+    # In another process: a child begins with the resident memory of its parent.
     subprocess.run([sys.executable, "-m", __spec__.name, "--write", name, format, source], check=True)
     text.write_text("".join(f"{_words(line, architecture.source_size)}\n" for line in range(lines)))
     source_bytes = sum(file.stat().st_size for file in source.iterdir())

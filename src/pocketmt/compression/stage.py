@@ -287,7 +287,7 @@ class StageRun:
 
 
 def sample_pairs(corpus: Corpus, sentences: int, seed: int) -> list[Pair]:
-    """Return sentences of the training text, drawn by a seed, or all where there are fewer."""
+    """Return sentences of the training text, drawn by a seed; all if there are fewer."""
     pairs = corpus.training
     return random.Random(seed).sample(pairs, min(sentences, len(pairs)))
 

@@ -60,7 +60,7 @@ def fitted_scale(ordered: Tensor, levels: Tensor) -> Tensor:
 
 
 def fitted_matrix_scale(ordered: NDArray[np.float32], levels: Tensor) -> Tensor:
-    """Fit one scale as `fitted_scale` does, for so many numbers that float64 copies of them would take much memory.
+    """Fit one scale as `fitted_scale` does, without float64 copies, which take much memory for a large matrix.
 
     Args:
         ordered: [count], ascending, none below 0.
