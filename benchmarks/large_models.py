@@ -12,7 +12,6 @@ a compression, the bytes of the weights in fp32 and `MOST_WORKING_BYTES`. Writes
 """
 
 import argparse
-import os
 import subprocess
 import sys
 import tempfile
@@ -45,6 +44,13 @@ RECORD: Final = Path(__file__).parent / "records" / "large-models.json"
 RECIPE: Final = "log4-compensated"
 IMPORT_FACTOR, IMPORT_BYTES = 1.2, 200_000_000
 WORDS: Final = 6  # of a line
+# Runs a command from a small process: a process begins with the largest resident memory of the one that started it.
+MEASURED: Final = """
+import resource, subprocess, sys
+status = subprocess.run(sys.argv[1:], stdout=sys.stderr).returncode
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+sys.exit(status)
+"""
 COLUMNS: Final = (
     "model",
     "source_megabytes:,.0f=source, MB",
@@ -93,7 +99,6 @@ def measure(name: str, architecture: Architecture, format: str, lines: int, fold
     """Write a random model, import and compress it; return its row. ConfigurationError if a command fails."""
     source, text = folder / "source", folder / "text.en"
     imported, small = folder / "imported.pocketmt", folder / "small.pocketmt"
-    # In another process: a child begins with the resident memory of its parent.
     subprocess.run([sys.executable, "-m", __spec__.name, "--write", name, format, source], check=True)
     text.write_text("".join(f"{_words(line, architecture.source_size)}\n" for line in range(lines)))
     source_bytes = sum(file.stat().st_size for file in source.iterdir())
@@ -124,12 +129,11 @@ def run_command(*arguments: str | Path) -> Process:
     """Run `pocketmt`; return its time and largest memory. ConfigurationError if it fails."""
     program = Path(sys.executable).with_name("pocketmt")
     start = time.monotonic()
-    process = subprocess.Popen([program, *arguments])
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if status:
-        raise ConfigurationError(f"pocketmt {arguments[0]}: ended with status {process.returncode}")
-    return Process(time.monotonic() - start, usage.ru_maxrss * 1024)
+    command = [sys.executable, "-S", "-c", MEASURED, program, *arguments]
+    answer = subprocess.run(command, stdout=subprocess.PIPE, check=False)
+    if answer.returncode:
+        raise ConfigurationError(f"pocketmt {arguments[0]}: ended with status {answer.returncode}")
+    return Process(time.monotonic() - start, int(answer.stdout) * 1024)
 
 
 def write_source(name: str, format: str, folder: Path) -> None:

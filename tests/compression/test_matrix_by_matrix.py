@@ -137,6 +137,6 @@ def test_memory_holds_the_weights_once(model_file: Path, tmp_path: Path) -> None
         command = [sys.executable, "-c", MEASURED, *arguments]
         return int(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
 
-    # The small model's peak is that of Python, PyTorch and a block of rows. The large one's weights are mapped once, and
-    # those of its embedding, nearly all, are sorted in a copy. An ordinary compression takes ten times the weights.
+    # The small model's peak is that of Python, PyTorch and a block of rows. The large one's weights are mapped once,
+    # and its embedding, which is nearly all of them, is sorted in a copy. An ordinary compression takes ten times the weights.
     assert peak(large) - peak(model_file) <= 3 * large.stat().st_size

@@ -21,9 +21,10 @@ TARGET_LINES = [
 ]
 
 
-def sentencepiece_model(lines: list[str], size: int, model_type: str = "unigram", **options: Any) -> bytes:
+def sentencepiece_model(lines: list[str], size: int, **options: Any) -> bytes:
     """Train a model of the ids that Marian's have: </s> 0, <unk> 1, neither <s> nor <pad>."""
-    return foreign_vocabularies.sentencepiece_model(tuple(lines), size, model_type, **options)
+    kind = options.pop("model_type", "unigram")
+    return foreign_vocabularies.sentencepiece_model(tuple(lines), size, kind, **options)
 
 
 def pieces_of(model: bytes) -> list[str]:
