@@ -69,7 +69,7 @@ def _codes(name: str, group: CodedRows, shape: tuple[int, ...]) -> StreamedTenso
         codes = group.codes()
         if codes.min(initial=0) < -127:
             raise InteropError(f"the tensor for {name} holds the code -128, which no 8-bit code is")
-        yield memoryview(np.ascontiguousarray(codes)).cast("B")
+        yield np.ascontiguousarray(codes).data.cast("B")
 
     return StreamedTensor("I8", shape, blocks)
 
