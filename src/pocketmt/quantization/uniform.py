@@ -35,7 +35,7 @@ class Uniform(Scheme):
     def fit(self, weight: Tensor) -> Parameters:
         """Return scale, float32 [rows] or [1]: max |weight| / 127, rounded up so that nothing clips."""
         weight = weight.detach()
-        largest = torch.maximum(weight.amax(dim=1), -weight.amin(dim=1)).double()
+        largest = torch.maximum(weight.amax(dim=1).abs(), weight.amin(dim=1).abs()).double()
         if self.granularity == "matrix":
             return {"scale": float32_at_least(largest.amax().reshape(1) / HIGHEST_CODE)}
         scale = largest / HIGHEST_CODE
