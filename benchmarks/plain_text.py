@@ -6,19 +6,22 @@
 The run is exported to Hugging Face's format and imported, so that the model knows no text. Each recipe is then given
 the source side of Multi30k's training text, which the model translates, or the parallel text. The test texts are
 translated with beam 4; the p-value is of a paired bootstrap of the two. Writes benchmarks/records/plain-text.json.
-An interrupted program resumes when it is run again.
+Both learn in batches of the same size; a model file says nothing of that of its training. An interrupted program
+resumes when it is run again. --limit-updates is for a quick trial, which needs another --folder and --output.
 """
 
 import argparse
-import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
+import msgspec
+
 from benchmarks.command import run
 from benchmarks.data import corpus
 from benchmarks.record_files import write_record
+from pocketmt.compression.run import CompressionTask, compress_run
 from pocketmt.engine import Translator
 from pocketmt.evaluation.quality import compare, score
 from pocketmt.evaluation.records import provenance
@@ -28,10 +31,14 @@ from pocketmt.interop.importing import import_model
 from pocketmt.model_file import open_model
 from pocketmt.packing.foreign import foreign_model_of
 from pocketmt.packing.run import pack_run
+from pocketmt.recipes.catalogue import find_recipe
+from pocketmt.recipes.schema import Recipe, Retraining, limit_updates
+from pocketmt.training.configuration import read_configuration
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 RECORD: Final = ROOT / "benchmarks" / "records" / "plain-text.json"
 RECIPES: Final = ("log4-distilled", "mixed-2.6-bits-distilled")
+BATCH_TOKENS: Final = 1024  # of benchmarks/interop.toml
 TESTS: Final = ("test_2016_flickr", "test_2017_flickr")
 
 
@@ -41,20 +48,22 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--run", type=Path, required=True, help="run of benchmarks/interop.toml")
     parser.add_argument("--folder", type=Path, required=True, help="where models and results to resume from are kept")
     parser.add_argument("--output", type=Path, default=RECORD, help="the record (default: %(default)s)")
+    parser.add_argument("--limit-updates", type=int, default=sys.maxsize, help="most updates of each stage")
     options = parser.parse_args(arguments)
     origin = provenance(seed=1)
     data = corpus("multi30k")
-    options.folder.mkdir(exist_ok=True)
+    options.folder.mkdir(parents=True, exist_ok=True)
     imported = _imported(options.run, options.folder)
-    texts = {
-        "plain source text": ("--source-text", data / "train.en"),
-        "references": ("--configuration", ROOT / "benchmarks" / "interop.toml"),
+    texts: dict[str, dict[str, Any]] = {
+        "plain source text": {"source_text": data / "train.en"},
+        "references": {"configuration": read_configuration(ROOT / "benchmarks" / "interop.toml")},
     }
     rows: list[dict[str, Any]] = [{"model": "imported", **_scores(imported)}]
-    for recipe in RECIPES:
-        files = {name: _compressed(imported, recipe, name, given) for name, given in texts.items()}
-        rows += [{"model": recipe, "text": name, **_scores(path)} for name, path in files.items()]
-        rows.append({"model": recipe, "text": "difference", **_differences(*files.values())})
+    for name in RECIPES:
+        recipe = _in_equal_batches(limit_updates(find_recipe(name), options.limit_updates))
+        files = {text: _compressed(imported, recipe, text, given) for text, given in texts.items()}
+        rows += [{"model": name, "text": text, **_scores(path)} for text, path in files.items()]
+        rows.append({"model": name, "text": "difference", **_differences(*files.values())})
     write_record({"rows": rows, "provenance": origin}, options.output)
     for row in rows:
         print(row)
@@ -66,17 +75,28 @@ def _imported(folder_of_run: Path, folder: Path) -> Path:
     if not path.exists():
         packed, foreign = folder / "float32.pocketmt", folder / "hugging-face"
         pack_run(folder_of_run, "float32", packed)
-        with open_model(packed) as file:
-            write_folder(foreign_model_of(file), FORMATS["hugging-face"], foreign)
+        if not foreign.exists():
+            with open_model(packed) as file:
+                write_folder(foreign_model_of(file), FORMATS["hugging-face"], foreign)
         import_model(foreign, path)
     return path
 
 
-def _compressed(model: Path, recipe: str, name: str, given: tuple[str, Path]) -> Path:
-    path = model.with_name(f"{recipe} {name}.pocketmt".replace(" ", "-"))
+def _in_equal_batches(recipe: Recipe) -> Recipe:
+    stages = []
+    for stage in recipe.stages:
+        retraining = stage.retraining
+        if isinstance(retraining, Retraining):
+            retraining = msgspec.structs.replace(retraining, batch_tokens=BATCH_TOKENS)
+        stages.append(msgspec.structs.replace(stage, retraining=retraining))
+    return msgspec.structs.replace(recipe, stages=stages)
+
+
+def _compressed(model: Path, recipe: Recipe, text: str, given: dict[str, Any]) -> Path:
+    path = model.with_name(f"{recipe.name} {text}.pocketmt".replace(" ", "-"))
     if not path.exists():
-        program = Path(sys.executable).with_name("pocketmt")
-        subprocess.run([program, "compress", model, recipe, *given, "--output", path], check=True)
+        task = CompressionTask(run=model, folder=path.with_suffix(".compression"), **given)
+        compress_run(task, recipe, path)
     return path
 
 

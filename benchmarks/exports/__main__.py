@@ -17,9 +17,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from benchmarks.command import run
-from benchmarks.data import corpus
+from benchmarks.data import ROOT, corpus
 from benchmarks.exports.runtimes import STUDENT, TRANSFORMER, Runtime
-from benchmarks.four_engines.__main__ import ROOT
 from benchmarks.record_files import write_record
 from pocketmt.engine import Translator
 from pocketmt.errors import ConfigurationError

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from benchmarks.four_engines.__main__ import BERGAMOT, ROOT
+from benchmarks.data import ROOT
 from benchmarks.four_engines.run_engine import ctranslate2_tokenizers, fxtranslate
+from benchmarks.other_engines import BERGAMOT
 from pocketmt.errors import ConfigurationError
 
 MARIAN_PYTHON: Final = ROOT / "build" / "marian" / "bin" / "python"

@@ -15,7 +15,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -23,21 +23,16 @@ from statistics import median
 from typing import Any
 
 from benchmarks.command import run
+from benchmarks.data import ROOT
 from benchmarks.one_core import OneCore, add_core_option
+from benchmarks.other_engines import BERGAMOT, written
 from benchmarks.record_files import write_record
-from pocketmt.errors import InteropError
 from pocketmt.evaluation.records import provenance
 from pocketmt.interop.bergamot.writing import write_model as write_bergamot
 from pocketmt.interop.ctranslate2.writing import write_model as write_ctranslate2
-from pocketmt.interop.foreign_model import ForeignModel
-from pocketmt.model_file import open_model
-from pocketmt.packing.foreign import foreign_model_of
 from pocketmt.packing.model_source import AnyModel
 
-ROOT = Path(__file__).parents[2]
 RECORD = ROOT / "benchmarks" / "records" / "four-engines.json"
-BERGAMOT = ROOT / "build" / "bergamot" / "node_modules" / "@browsermt" / "bergamot-translator"
-Writer = Callable[[ForeignModel, Path], tuple[str, ...]]
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -144,17 +139,6 @@ def measure(
             }
         )
     return rows
-
-
-def written(model: Path, folder: Path, write: Writer) -> Path | str:
-    """Write a model for another engine; returns its folder, or why it cannot be written."""
-    folder.mkdir()
-    try:
-        with open_model(model) as file:
-            write(foreign_model_of(file), folder)
-    except InteropError as error:
-        return str(error)
-    return folder
 
 
 def measured(command: list[str], lines: Sequence[str], expected: Sequence[str]) -> dict[str, Any] | str:

@@ -3,6 +3,9 @@
     python -m benchmarks.peer --core 1 --trained captions-en-de-8bit --random base 6-2.tiny 12-1.tiny
     python -m benchmarks.peer --marian-python build/marian/bin/python
     python -m benchmarks.peer --workers 2 --trained --random base --output benchmarks/records/peer-threads.json
+    python -m benchmarks.peer --trained --random opus-mt opus-mt-big nllb-600m --precisions int8 --shortlist without \\
+        --forms uniform8 logarithmic4 --beams 1 --sentences 4 16 --rounds 5 \\
+        --output benchmarks/records/peer-opus-nllb.json
     python -m benchmarks.peer --instruction-set avx2 --output benchmarks/records/peer-avx2.json
     python -m benchmarks.peer --quick
 
@@ -10,9 +13,9 @@ For each model, without and with a lexical shortlist, each precision and each ca
 beam 4), the fastest setting of each engine is chosen first; then all run in turn, A B C A B C, in separate processes.
 Inputs and outputs are token ids, or pieces for the peers. Our forms of less than 8 bits are compared with 8 bit of the
 peers. Students are timed with a self-attention decoder and, if Marian is installed (`make marian`), with their SSRU
-decoder. With --workers N each engine has N threads on all cores, and only batches are timed. --instruction-set holds
-every engine, and the libraries that it calls, to one instruction set. Writes benchmarks/records/peer.json and prints
-its rows.
+decoder. With --workers N each engine has N threads on all cores, and only batches are timed; with --one-by-one too,
+only single sentences, on which all threads work together. --instruction-set holds every engine, and the libraries that
+it calls, to one instruction set. Writes benchmarks/records/peer.json and prints its rows.
 """
 
 import argparse
@@ -20,12 +23,13 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from benchmarks.command import run
 from benchmarks.one_core import AllCores, OneCore, add_core_option
-from benchmarks.peer.files import MIXED
+from benchmarks.peer.files import FORMS, MIXED
 from benchmarks.peer.measure import CASES, Amount, compare, select
 from benchmarks.peer.models import SHAPES, Pythons, TimedModel, random_models, trained_models
 from benchmarks.peer.record import render, rows_of
@@ -84,6 +88,17 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
         "--random", nargs="*", metavar="SHAPE", help=f"presets or {', '.join(SHAPES)}, with random weights"
     )
     add_core_option(parser)
+    parser.add_argument("--forms", nargs="+", choices=FORMS, default=list(FORMS), help="our forms of random networks")
+    parser.add_argument("--beams", nargs="+", type=int, default=[1, 4], help="beam sizes (default: 1 and 4)")
+    parser.add_argument(
+        "--sentences",
+        nargs=2,
+        type=int,
+        metavar=("ONE", "BATCHES"),
+        default=[RANDOM.one_by_one, RANDOM.batches],
+        help="sentences of random networks in a run, one by one and in batches (default: %(default)s)",
+    )
+    parser.add_argument("--one-by-one", action="store_true", help="with --workers: single sentences only")
     parser.add_argument("--rounds", type=int, default=RANDOM.rounds, help="runs of each engine (default: %(default)s)")
     parser.add_argument("--peer-python", default=sys.executable, help="the Python with CTranslate2 (default: this one)")
     parser.add_argument(
@@ -122,7 +137,9 @@ def _models(options: argparse.Namespace, folder: Path) -> Iterator[tuple[TimedMo
     """Yield the models, each created when it is needed."""
     pythons = Pythons(options.peer_python, options.marian_python)
     pythons.check()
-    for make, names, usual in ((trained_models, options.trained, TRAINED), (random_models, options.random, RANDOM)):
+    make_random = partial(random_models, forms=options.forms, shortlist=options.shortlist != "without")
+    random = replace(RANDOM, one_by_one=options.sentences[0], batches=options.sentences[1])
+    for make, names, usual in ((trained_models, options.trained, TRAINED), (make_random, options.random, random)):
         batches = usual.batches * options.workers
         amount = QUICK if options.quick else replace(usual, batches=batches, rounds=options.rounds)
         for name in names or []:
@@ -134,13 +151,14 @@ def _models(options: argparse.Namespace, folder: Path) -> Iterator[tuple[TimedMo
 def _measure(model: TimedModel, amount: Amount, options: argparse.Namespace) -> Iterator[dict[str, Any]]:
     """Yield the rows and the measurements of each precision and case of a model."""
     workers = options.workers
-    cases = [case for case in CASES if workers == 1 or not case.one_by_one]
+    timed = (True, False) if workers == 1 else (options.one_by_one,)
+    cases = [case for case in CASES if case.one_by_one in timed and case.beam in options.beams]
     for peer_weights in options.precisions:
         our_weights = [form for form in FORMS_COMPARED[peer_weights] if form in model.ours]
         peers = model.peers[peer_weights]
         sides = [*peers, *(our_side(weights, model.ours[weights], sys.executable) for weights in our_weights)]
         if workers > 1:
-            sides = [with_workers(side, workers) for side in sides]
+            sides = [with_workers(side, workers, options.one_by_one) for side in sides]
         if options.instruction_set is not None:
             sides = [held_to(side, options.instruction_set) for side in sides]
         about = {"model": model.name, "decoder": model.decoder, "shortlist": model.shortlist}

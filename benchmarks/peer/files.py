@@ -52,10 +52,10 @@ class Network:
         return loaded.pieces(range(len(loaded)))
 
 
-def write_ours(network: Network, folder: Path) -> dict[str, Path]:
+def write_ours(network: Network, folder: Path, forms: Sequence[str] = FORMS) -> dict[str, Path]:
     """Write our model files without a shortlist; return form -> file."""
     folder.mkdir(parents=True, exist_ok=True)
-    files = {form: folder / f"{form}.pocketmt" for form in FORMS}
+    files = {form: folder / f"{form}.pocketmt" for form in forms}
     metadata = ModelMetadata(source_language="en", target_language="de", description="for benchmarks/peer")
     for form, path in files.items():
         schemes = _mixed(network.architecture) if form == MIXED else form

@@ -14,6 +14,7 @@ from benchmarks.data import ROOT
 from benchmarks.multi30k.data import lines
 from benchmarks.peer.files import (
     CTRANSLATE2_REMEDY,
+    FORMS,
     MARIAN_REMEDY,
     MIXED,
     PEER_FORMS,
@@ -115,14 +116,26 @@ class TimedModel:
         return self.architecture.type
 
 
-def random_models(name: str, sentences: int, seed: int, folder: Path, pythons: Pythons) -> Iterator[TimedModel]:
-    """Yield a preset with random weights, without and with a shortlist; with forced lengths, speed is as if trained.
+def random_models(
+    name: str,
+    sentences: int,
+    seed: int,
+    folder: Path,
+    pythons: Pythons,
+    forms: Sequence[str] = FORMS,
+    shortlist: bool = True,
+) -> Iterator[TimedModel]:
+    """Yield a preset with random weights in our forms, without and, if asked for, with a shortlist.
+
+    With forced lengths, speed is as if trained.
 
     A preset with another decoder is first yielded with a self-attention decoder, the only one of CTranslate2, and then
     unchanged if Marian is available.
     """
     for architecture in _architectures(name, pythons):
         network = random_network(architecture, seed)
+        if not shortlist:
+            network = replace(network, shortlist=None)
         about = TimedModel(
             f"{name}, random weights",
             f"seed {seed}",
@@ -132,7 +145,7 @@ def random_models(name: str, sentences: int, seed: int, folder: Path, pythons: P
             {},
             {},
         )
-        yield from variants(about, network, folder / f"{name}-{about.decoder}", pythons)
+        yield from variants(about, network, folder / f"{name}-{about.decoder}", pythons, forms)
 
 
 def _architectures(name: str, pythons: Pythons) -> list[Architecture]:
@@ -202,12 +215,14 @@ def _float_weights(path: Path) -> dict[str, Tensor]:
     return {name: found[name] for name in parameters}
 
 
-def variants(about: TimedModel, network: Network, folder: Path, pythons: Pythons) -> Iterator[TimedModel]:
+def variants(
+    about: TimedModel, network: Network, folder: Path, pythons: Pythons, forms: Sequence[str] = FORMS
+) -> Iterator[TimedModel]:
     """Write a network for all engines; yield it without and, if it has one, with a shortlist.
 
     Raises ConfigurationError if a peer is missing or does not support the network.
     """
-    ours = write_ours(network, folder / "ours")
+    ours = write_ours(network, folder / "ours", forms)
     marian, numbers = folder / "marian", None
     if pythons.marian is not None:
         numbers = write_marian(network, marian, pythons.marian)

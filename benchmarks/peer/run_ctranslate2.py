@@ -24,9 +24,14 @@ class CTranslate2:
     """CTranslate2 with one thread by default. Sentences are lists of pieces, because it does not accept ids."""
 
     def load(self, model: str, options: dict[str, Any]) -> dict[str, Any]:
-        """Load a CTranslate2 folder with the compute type of the options."""
+        """Load a CTranslate2 folder with the compute type of the options.
+
+        Its threads translate a batch each, or, with `threads_together`, work together.
+        """
+        workers = options.get("workers", 1)
+        inter, intra = (1, workers) if options.get("threads_together") else (workers, 1)
         self._translator = ctranslate2.Translator(
-            model, compute_type=options["compute_type"], inter_threads=options.get("workers", 1), intra_threads=1
+            model, compute_type=options["compute_type"], inter_threads=inter, intra_threads=intra
         )
         self._pieces: list[str] = json.loads((Path(model) / "shared_vocabulary.json").read_text(encoding="utf-8"))
         self._ids = {piece: index for index, piece in enumerate(self._pieces)}

@@ -148,8 +148,13 @@ def marian_side(
     )
 
 
-def with_workers(side: Side, workers: int) -> Side:
-    """Return the side with `workers` threads; ours receives all sentences at once and batches them itself."""
+def with_workers(side: Side, workers: int, on_one_sentence: bool = False) -> Side:
+    """Return the side with `workers` threads; ours receives all sentences at once and batches them itself.
+
+    `on_one_sentence`: the threads of a peer work together on one sentence, as ours do; otherwise each has a batch.
+    """
+    if on_one_sentence:
+        return replace(side, load_options={**side.load_options, "workers": workers, "threads_together": True})
     batchings = (ONE_BY_ONE,) if side.name not in PEERS else side.batchings
     return replace(side, load_options={**side.load_options, "workers": workers}, batchings=batchings)
 

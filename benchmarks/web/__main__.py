@@ -27,7 +27,8 @@ from statistics import median
 from typing import Any, Final
 
 from benchmarks.command import run
-from benchmarks.four_engines.__main__ import BERGAMOT, ROOT, written
+from benchmarks.data import ROOT
+from benchmarks.other_engines import BERGAMOT, written
 from benchmarks.record_files import write_record
 from benchmarks.web.browser import program, run_in_browser, site
 from pocketmt.engine import Translator

@@ -13,7 +13,7 @@ from pocketmt.engine import _native
 from pocketmt.engine.loading import native_model
 from pocketmt.model_file import Architecture, open_model
 from pocketmt.model_file.shortlist_encoding import Shortlist, listed_sides
-from pocketmt.model_file.writer import StoredTensor, write_model
+from pocketmt.model_file.writer import FileTensor, write_model
 from pocketmt.models.network import TranslationNetwork
 from pocketmt.models.search import beam_search, greedy_search
 from pocketmt.packing.encoding import encode_float32, encode_matrix
@@ -107,7 +107,7 @@ def opened(tmp_path: Path, vocabulary: Vocabulary) -> Opened:
         shape: Architecture, scheme: Scheme | None = None, shortlist: Shortlist | None = None
     ) -> tuple[_native.Model, TranslationNetwork]:
         path = tmp_path / "model.pocketmt"
-        tensors: dict[str, StoredTensor] = {}
+        tensors: dict[str, FileTensor] = {}
         matrices: dict[str, list[list[int]]] = {}
         for name, weight in random_network(shape).state_dict().items():
             if scheme is None or weight.dim() != 2:

@@ -1,10 +1,11 @@
 """Text and SentencePiece models that are small enough to be trained in each test."""
 
-import io
 import itertools
 from typing import Any
 
 import sentencepiece
+
+from tests import foreign_vocabularies
 
 SOURCE_LINES = [
     f"{first} {second} {third}"
@@ -22,25 +23,8 @@ TARGET_LINES = [
 
 def sentencepiece_model(lines: list[str], size: int, **options: Any) -> bytes:
     """Train a model of the ids that Marian's have: </s> 0, <unk> 1, neither <s> nor <pad>."""
-    buffer = io.BytesIO()
-    settings: dict[str, Any] = {
-        "bos_id": -1,
-        "pad_id": -1,
-        "eos_id": 0,
-        "unk_id": 1,
-        "model_type": "unigram",
-        **options,
-    }
-    sentencepiece.SentencePieceTrainer.train(
-        sentence_iterator=iter(lines),
-        model_writer=buffer,
-        vocab_size=size,
-        hard_vocab_limit=False,
-        minloglevel=2,
-        num_threads=1,
-        **settings,
-    )
-    return buffer.getvalue()
+    kind = options.pop("model_type", "unigram")
+    return foreign_vocabularies.sentencepiece_model(tuple(lines), size, kind, **options)
 
 
 def pieces_of(model: bytes) -> list[str]:

@@ -95,6 +95,12 @@ def _show_recipe(recipe: "Recipe") -> None:
     default=None,
     help="Precision of retraining (default: the recipe's). Mixed is faster on processors with bfloat16 units.",
 )
+@click.option(
+    "--low-memory",
+    is_flag=True,
+    help="Quantize a model file matrix by matrix: memory holds its weights once, and at most 1 GB more. "
+    "RECIPE must only quantize, as log4-compensated does.",
+)
 @entropy_coding_option
 @click.option("--licence", default="", help="Licence of the model, stored in the file.")
 @click.option("--description", default="", help="Description of the model, stored in the file.")
@@ -118,6 +124,7 @@ def compress(
     updates: int | None,
     limit_updates: int,
     precision: "Precision | None",
+    low_memory: bool,
     entropy_coding: bool,
     licence: str,
     description: str,
@@ -143,6 +150,8 @@ def compress(
       pocketmt compress opus-en-de.pocketmt log4-word-and-sequence-distilled --text news.en --output opus4.pocketmt
     """
     _check_usage(model, recipe, target_size, tolerated_loss, updates)
+    if low_memory and (recipe is None or output is None):
+        raise click.UsageError("--low-memory goes with RECIPE and --output.")
     work = _work_folder(folder, output, recipe, for_file=bool(entropy_coding or licence or description))
     from pocketmt.training.configuration import read_configuration
 
@@ -162,7 +171,7 @@ def compress(
         entropy_coding=entropy_coding,
     )
     if found is not None:
-        _compress_by_recipe(task, found, output)
+        _compress_by_recipe(task, found, output, low_memory)
     elif output is not None:
         most = min(limit_updates, DEFAULT_UPDATES if updates is None else updates)
         _compress_to_target(task, output, target_size, tolerated_loss, most, precision)
@@ -196,9 +205,15 @@ def _find_recipe(name: str, most_updates: int, precision: "Precision | None") ->
     return recipe if precision is None else set_precision(recipe, precision)
 
 
-def _compress_by_recipe(task: "CompressionTask", recipe: "Recipe", output: Path | None) -> None:
+def _compress_by_recipe(task: "CompressionTask", recipe: "Recipe", output: Path | None, low_memory: bool) -> None:
     from pocketmt.compression.run import compress_run, score_run
 
+    if output is not None and low_memory:
+        from pocketmt.compression.matrix_by_matrix import compress_matrix_by_matrix
+
+        compress_matrix_by_matrix(task, recipe, output, ProgressLine("quantized", "matrices").update)
+        _show_result(output)
+        return
     if output is not None:
         compress_run(task, recipe, output)
         _show_result(output)

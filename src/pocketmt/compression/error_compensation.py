@@ -70,9 +70,13 @@ def collect_hessians(network: TranslationNetwork, matrices: Sequence[str], pairs
     ]
     was_training = network.training
     network.eval()
+    of_encoder = all(name.startswith("encoder.") for name in matrices)
     try:
         for pair in pairs:  # one by one: no position is padding
             batch = make_batch([pair], network.architecture, str(network.embedding.weight.device))
+            if of_encoder:
+                network.encode(batch.source)
+                continue
             decoded = network(batch.source, batch.target_inputs)
             if output in matrices:
                 add(output, decoded)

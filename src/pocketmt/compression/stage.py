@@ -79,20 +79,15 @@ class StageRun:
         assert self.context.texts.corpus is not None
         return self.context.texts.corpus
 
-    def _sample(self, sentences: int) -> list[Pair]:
-        """Return sentences of the training text, drawn by the recipe's seed."""
-        pairs = self._corpus.training
-        return random.Random(self.context.seed).sample(pairs, min(sentences, len(pairs)))
-
     def _calibrate(self) -> None:
         """Find the static scales of activations that meet the matrices that are new in this stage."""
         if isinstance(self.plan.input_quantization, StaticActivations):
-            pairs = self._sample(self.plan.input_quantization.sentences)
+            pairs = sample_pairs(self._corpus, self.plan.input_quantization.sentences, self.context.seed)
             calibrate(self.network, self.plan.input_quantization, list(self.plan.matrices), pairs)
 
     def _compensated(self, start: StageResult, sentences: int) -> dict[str, QuantizedMatrix]:
         """Return the matrices that this stage quantizes, with error compensation on some sentences."""
-        pairs = self._sample(sentences)
+        pairs = sample_pairs(self._corpus, sentences, self.context.seed)
         # With the scales of activations that have just been calibrated: inputs are as the layer will see them.
         state = {**decoded_weights(start.weights, start.quantized, self.groups), **_ranges(self.network)}
         network = self._build(state)
@@ -289,6 +284,12 @@ class StageRun:
             }
             save_checkpoint(context.folder / "checkpoint.pt", state)
         context.fabric.barrier()
+
+
+def sample_pairs(corpus: Corpus, sentences: int, seed: int) -> list[Pair]:
+    """Return sentences of the training text, drawn by a seed; all if there are fewer."""
+    pairs = corpus.training
+    return random.Random(seed).sample(pairs, min(sentences, len(pairs)))
 
 
 def _ranges(network: TranslationNetwork) -> Weights:

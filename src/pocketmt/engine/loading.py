@@ -1,8 +1,7 @@
 """Loading of model files: a native model and its vocabularies."""
 
-import mmap
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from functools import partial
 from threading import Thread
@@ -13,6 +12,7 @@ from pocketmt.engine.languages import ModelLanguages
 from pocketmt.errors import DataError, ModelFileError
 from pocketmt.model_file import ModelFile, open_model
 from pocketmt.model_file.activations.activation_quantization import StoredLogarithmicActivations
+from pocketmt.model_file.container.mapped_pages import release_pages
 from pocketmt.model_file.matrices.entropy_coding import coded_name
 from pocketmt.model_file.matrices.sparse import weights_name
 from pocketmt.model_file.reader import DAMAGED
@@ -81,7 +81,7 @@ def _digest_check(file: ModelFile) -> Iterator[None]:
 
     def check() -> None:
         try:
-            file.check_digest(_page_release(file.buffer))
+            file.check_digest(partial(release_pages, file.buffer))
         except ModelFileError as error:
             errors.append(error)
 
@@ -99,9 +99,8 @@ def native_model(
     file: ModelFile, workers: int = 1, instruction_set: str | None = None, pin_workers: bool = False
 ) -> _native.Model:
     """Pack the weights of an open model file; raises ModelFileError and EngineError."""
-    release = _page_release(file.buffer)
-    if release is not None:
-        release(0, len(file.buffer))  # makes room for packed weights: pages were mapped by checking
+    release = partial(release_pages, file.buffer)
+    release(0, len(file.buffer))  # makes room for packed weights: pages were mapped by checking
     quantization = file.activation_quantization
     return _native.Model(
         buffer=file.buffer,
@@ -133,18 +132,3 @@ def _tensors(file: ModelFile) -> dict[str, tuple[str, tuple[int, ...], int, int]
         _, _, offset, size = places.pop(weights_name(name))
         places[name] = (*file.layout(name), offset, size)
     return places
-
-
-def _page_release(buffer: memoryview) -> Callable[[int, int], None] | None:
-    """Return a function that releases the mapped pages within (offset, size), so that weights are in memory once."""
-    mapped = buffer.obj
-    if not isinstance(mapped, mmap.mmap) or not hasattr(mmap, "MADV_DONTNEED"):
-        return None
-
-    def release(offset: int, size: int) -> None:
-        start = -(-offset // mmap.PAGESIZE) * mmap.PAGESIZE
-        end = (offset + size) // mmap.PAGESIZE * mmap.PAGESIZE
-        if end > start:
-            mapped.madvise(mmap.MADV_DONTNEED, start, end - start)
-
-    return release

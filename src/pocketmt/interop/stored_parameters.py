@@ -65,11 +65,11 @@ def _streamed(name: str, tensor: ForeignTensor) -> StreamedTensor:
 
 
 def _codes(name: str, group: CodedRows, shape: tuple[int, ...]) -> StreamedTensor:
-    def blocks() -> Iterator[bytes]:
+    def blocks() -> Iterator[memoryview]:
         codes = group.codes()
         if codes.min(initial=0) < -127:
             raise InteropError(f"the tensor for {name} holds the code -128, which no 8-bit code is")
-        yield codes.tobytes()
+        yield np.ascontiguousarray(codes).data.cast("B")
 
     return StreamedTensor("I8", shape, blocks)
 

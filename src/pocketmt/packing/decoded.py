@@ -1,16 +1,21 @@
 """Parameters of a model file in full precision, and the model that they make: a trained model without its run."""
 
-import hashlib
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+import torch
 from torch import Tensor
 
 from pocketmt.engine.bundled import resolve_model
+from pocketmt.errors import ConfigurationError
 from pocketmt.interop.temporary import model_file_of
 from pocketmt.model_file import ModelFile, open_model
+from pocketmt.model_file.container.mapped_pages import release_pages
 from pocketmt.packing.reference.network import decoded_matrix
 from pocketmt.packing.reference.stored_rows import read_tensor
-from pocketmt.training.trained_model import TrainedModel, read_trained_model
+from pocketmt.training.trained_model import TrainedModel, file_digest, read_trained_model
 
 
 class DecodedParameters:
@@ -42,17 +47,56 @@ def read_model(name: str) -> TrainedModel:
     path = resolve_model(given)
     with open_model(path) as file:
         parameters = DecodedParameters(file)
-        training = file.manifest["training"]
-        assert isinstance(training, dict)
-        return TrainedModel(
-            name=name,
-            weights={each: parameters[each] for each in file.architecture.parameter_shapes()},
-            architecture=file.architecture,
-            languages={"source": file.source_language, "target": file.target_language},
-            unit=file.unit,
-            training=training,
-            vocabularies=file.vocabularies(),
-            configuration=None,
-            language_pieces=file.language_pieces,
-            digest=hashlib.sha256(path.read_bytes()).hexdigest(),
+        weights = {each: parameters[each] for each in file.architecture.parameter_shapes()}
+        return _trained_model(name, path, file, weights)
+
+
+@contextmanager
+def mapped_model(name: str) -> Iterator[tuple[TrainedModel, ModelFile]]:
+    """Read a model as `read_model` does, except for weights in fp32, which stay in the mapped pages of its open file.
+
+    The weights must not be changed. Those of a quantized file are decoded, and take memory.
+
+    Raises as `read_model` does, and ConfigurationError for the folder of a training run.
+    """
+    given = Path(model_file_of(name))
+    if given.is_dir():
+        raise ConfigurationError(
+            f"{name}: the weights of a training run are not read matrix by matrix: pack it first by "
+            f"`pocketmt pack {name} --scheme float32 --output MODEL.pocketmt`, and give that file"
         )
+    path = resolve_model(given)
+    with open_model(path) as file:
+        parameters = DecodedParameters(file)
+        weights = {
+            each: _mapped(file, each) if each in file.tensors else parameters[each]
+            for each in file.architecture.parameter_shapes()
+        }
+        model = _trained_model(name, path, file, weights)
+        release_pages(file.buffer, 0, len(file.buffer))  # checking has read the whole file
+        yield model, file
+
+
+def _mapped(file: ModelFile, name: str) -> Tensor:
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "The given buffer is not writable")
+        return torch.frombuffer(file.data(name), dtype=torch.float32).view(file.layout(name)[1])
+
+
+def _trained_model(name: str, path: Path, file: ModelFile, weights: dict[str, Tensor]) -> TrainedModel:
+    training = file.manifest["training"]
+    assert isinstance(training, dict)
+    changed = file.matrices or file.activation_ranges or file.stored_shortlist
+    return TrainedModel(
+        name=name,
+        weights=weights,
+        architecture=file.architecture,
+        languages={"source": file.source_language, "target": file.target_language},
+        unit=file.unit,
+        training=training,
+        vocabularies=file.vocabularies(),
+        configuration=None,
+        language_pieces=file.language_pieces,
+        digest=file_digest(path),
+        float_file=None if changed else path,
+    )

@@ -1,6 +1,6 @@
 """Encoding of parameters for the model file: codes and parameters in its dtypes, entropy-coded or sparse."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -13,7 +13,7 @@ from pocketmt.model_file.matrices.bit_packing import pack_codes
 from pocketmt.model_file.matrices.row_groups import StoredRowGroup, group_index_bits
 from pocketmt.model_file.matrices.sparse import kept_name, weights_name
 from pocketmt.model_file.matrices.stored_forms import form_from_json
-from pocketmt.model_file.writer import StoredTensor
+from pocketmt.model_file.writer import FileTensor, StoredTensor
 from pocketmt.packing.entropy_coding import entropy_code
 from pocketmt.quantization.row_groups import QuantizedGroup, QuantizedMatrix, RowGroup, are_consecutive, quantize
 
@@ -24,7 +24,7 @@ _NUMPY_TYPES: Final = {"BF16": "<i2", "F32": "<f4", "I8": "i1", "U8": "u1"}
 class EncodedParameter:
     """A parameter in the file."""
 
-    tensors: dict[str, StoredTensor]  # by name, in file order
+    tensors: Mapping[str, FileTensor]  # by name, in file order
     groups: tuple[StoredRowGroup, ...] = ()  # of a quantized matrix; empty for a parameter in fp32
     entropy_coded: bool = False  # whether entropy coding of its codes was tried
     sparse: bool = False  # whether its zeros are omitted
@@ -58,7 +58,7 @@ def encode_matrix(
         stored.append(StoredRowGroup(form_from_json(group.scheme.stored_form(), "scheme"), rows, weight.shape[1]))
         tensors |= _encode_group(f"{name}.{index}", stored[-1], each, entropy_coded)
     if not are_consecutive(groups):
-        tensors[f"{name}.groups"] = _group_indices(groups)
+        tensors[f"{name}.groups"] = group_indices(groups)
     return EncodedParameter(tensors, tuple(stored), entropy_coded)
 
 
@@ -112,7 +112,8 @@ def _parameter(name: str, parameter: Tensor, dtype: str) -> StoredTensor:
     return stored_tensor(parameter, dtype)
 
 
-def _group_indices(groups: Sequence[RowGroup]) -> StoredTensor:
+def group_indices(groups: Sequence[RowGroup]) -> StoredTensor:
+    """Return the index of each row's group, packed."""
     indices = torch.zeros(1, sum(len(group.rows or ()) for group in groups), dtype=torch.uint8)
     for index, group in enumerate(groups):
         indices[0, list(group.rows or ())] = index

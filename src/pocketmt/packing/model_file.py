@@ -47,11 +47,11 @@ def pack(path: str | os.PathLike[str], contents: ModelContents, options: Packing
     encoded = {name: _encode(name, weight, contents, chosen, options) for name, weight in weights.items()}
     members, tensors = _activations(contents, chosen)
     described = contents.metadata.manifest_members(contents.architecture, vocabularies)
-    manifest = described | _parameter_members(encoded, chosen) | members
+    manifest = described | parameter_members(encoded, chosen) | members
     if any(parameter.entropy_coded for parameter in encoded.values()):
         manifest["coding"] = CODING
     stored = {name: tensor for parameter in encoded.values() for name, tensor in parameter.tensors.items()}
-    return write_model(path, manifest, stored | tensors, contents.vocabulary, options.maximum_size)
+    return write_model(path, manifest, {**stored, **tensors}, contents.vocabulary, options.maximum_size)
 
 
 def _stored_weights(contents: ModelContents, chosen: RowGroups, names: Sequence[str]) -> dict[str, Tensor]:
@@ -72,7 +72,7 @@ def _encode(
     return encode_matrix(name, weight, chosen[name], contents.quantized.get(name), options.entropy_coding)
 
 
-def _parameter_members(encoded: Mapping[str, EncodedParameter], chosen: RowGroups) -> _Members:
+def parameter_members(encoded: Mapping[str, EncodedParameter], chosen: RowGroups) -> _Members:
     """Return the members of the manifest for schemes, matrices, sparse matrices and grouped vectors."""
     entries: list[dict[str, object]] = []
     matrices: dict[str, list[list[int]]] = {}

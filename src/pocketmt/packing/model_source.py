@@ -1,6 +1,5 @@
 """A model from the folder of a run, a model file, the name of a bundled model, or a model of another toolkit."""
 
-import hashlib
 from functools import cached_property
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from pocketmt.models.network import TranslationNetwork
 from pocketmt.packing.contents import FLOAT32, contents_of
 from pocketmt.packing.model_file import pack
 from pocketmt.packing.reference.network import load_reference
-from pocketmt.training.trained_model import TrainedModel, read_trained_model
+from pocketmt.training.trained_model import TrainedModel, file_digest, read_trained_model
 
 
 class AnyModel:
@@ -44,7 +43,7 @@ class AnyModel:
     @cached_property
     def digest(self) -> str:
         """SHA-256 of the file of weights or of the model file, hexadecimal."""
-        return hashlib.sha256(self._file.read_bytes()).hexdigest() if self._run is None else self._run.digest
+        return file_digest(self._file) if self._run is None else self._run.digest
 
     def network(self) -> TranslationNetwork:
         """Return the network in PyTorch, for evaluation only; a model file gives its reference."""
@@ -60,6 +59,8 @@ class AnyModel:
 
 
 def start_engine(model: TrainedModel, packed: Path, workers: int) -> Translator:
-    """Write the model of a run, in full precision, to a model file, and return the engine with it."""
+    """Return the engine with a model in full precision: with its model file, or with one that is written for it."""
+    if model.float_file is not None:
+        return Translator(model.float_file, workers=workers)
     pack(packed, contents_of(model, FLOAT32))
     return Translator(packed, workers=workers)

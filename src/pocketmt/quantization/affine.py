@@ -22,15 +22,15 @@ class Affine(Scheme):
     granularity: Literal["row", "matrix"] = "row"
     name: ClassVar[str] = "affine"
     form: ClassVar[str] = "affine"
+    bounded_fit: ClassVar[bool] = True
 
     def fit(self, weight: Tensor) -> Parameters:
         """Return scale and minimum, float32 [rows] or [1]: eq. 2 with the weight's minimum and maximum.
 
         The file holds those of rows in bfloat16. The minimum is rounded down and the scale up, so that nothing clips.
         """
-        weight = weight.detach().double()
-        rows = weight if self.granularity == "row" else weight.reshape(1, -1)
-        lowest, highest = rows.amin(dim=1), rows.amax(dim=1)
+        rows = weight.detach() if self.granularity == "row" else weight.detach().reshape(1, -1)
+        lowest, highest = rows.amin(dim=1).double(), rows.amax(dim=1).double()
         steps = 2**self.bits - 1
         if self.granularity == "matrix":
             return {"scale": float32_at_least((highest - lowest) / steps), "minimum": lowest.to(torch.float32)}

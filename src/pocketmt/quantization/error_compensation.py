@@ -16,35 +16,52 @@ from pocketmt.quantization.scheme import Parameters, Scheme
 # Shares of the mean diagonal that are added to the diagonal. The first is the paper's (section 3.3, step 3). The others
 # compensate less: with few bits, the errors of large weights can grow from column to column.
 DAMPINGS: Final = (0.01, 0.1, 1.0)
+BLOCK_COLUMNS: Final = 128  # as in the paper
 
 
-@torch.no_grad()
+class ErrorCompensation:
+    """Chooses codes of weights that are multiplied with the same inputs, for all rows of a matrix or some at a time."""
+
+    def __init__(self, hessian: Tensor, dampings: Sequence[float] = DAMPINGS) -> None:
+        """Prepare the corrections of columns.
+
+        Args:
+            hessian: X^T X, [columns, columns], of the layer's inputs X [count, columns].
+            dampings: to try, each above 0.
+        """
+        self.hessian = hessian.double()
+        self.corrections = [_correction(self.hessian, damping) for damping in dampings]
+
+    @torch.no_grad()
+    def codes(self, scheme: Scheme, weight: Tensor, parameters: Parameters) -> Tensor:
+        """Choose the codes of a weight such that the layer's outputs change little.
+
+        Each row takes the codes with the least `output_error` among those of all dampings and of plain assignment. The
+        result is never worse than `scheme.assign(weight, parameters)`, and equals it if inputs are not correlated.
+
+        Args:
+            scheme: any scheme.
+            weight: [rows, columns].
+            parameters: of the scheme, e.g. scheme.fit(weight).
+
+        Returns:
+            Codes as `scheme.assign` returns them.
+        """
+        best = scheme.assign(weight, parameters)
+        least = output_error(weight, scheme.decode(best, parameters), self.hessian)
+        for correction in self.corrections:
+            codes = _by_columns(scheme, weight, correction, parameters)
+            error = output_error(weight, scheme.decode(codes, parameters), self.hessian)
+            best = torch.where((error < least).view(-1, *[1] * (best.dim() - 1)), codes, best)
+            least = torch.minimum(error, least)
+        return best
+
+
 def compensated_codes(
     scheme: Scheme, weight: Tensor, hessian: Tensor, parameters: Parameters, dampings: Sequence[float] = DAMPINGS
 ) -> Tensor:
-    """Choose the codes of a weight such that the layer's outputs change little.
-
-    Each row takes the codes with the least `output_error` among those of all dampings and of plain assignment. The
-    result is never worse than `scheme.assign(weight, parameters)`, and equals it if inputs are not correlated.
-
-    Args:
-        scheme: any scheme.
-        weight: [rows, columns].
-        hessian: X^T X, [columns, columns], of the layer's inputs X [count, columns].
-        parameters: of the scheme, e.g. scheme.fit(weight).
-        dampings: to try, each above 0.
-
-    Returns:
-        Codes as `scheme.assign` returns them.
-    """
-    best = scheme.assign(weight, parameters)
-    least = output_error(weight, scheme.decode(best, parameters), hessian)
-    for damping in dampings:
-        codes = _by_columns(scheme, weight, _correction(hessian.double(), damping), parameters)
-        error = output_error(weight, scheme.decode(codes, parameters), hessian)
-        best = torch.where((error < least).view(-1, *[1] * (best.dim() - 1)), codes, best)
-        least = torch.minimum(error, least)
-    return best
+    """Return the codes of a whole weight; see `ErrorCompensation`."""
+    return ErrorCompensation(hessian, dampings).codes(scheme, weight, parameters)
 
 
 def output_error(weight: Tensor, quantized: Tensor, hessian: Tensor) -> Tensor:
@@ -54,15 +71,24 @@ def output_error(weight: Tensor, quantized: Tensor, hessian: Tensor) -> Tensor:
 
 
 def _by_columns(scheme: Scheme, weight: Tensor, correction: Tensor, parameters: Parameters) -> Tensor:
-    """Assign one column after the other; the error of each is added to later columns (Algorithm 1)."""
+    """Assign one column after the other; the error of each is added to later columns (Algorithm 1).
+
+    Errors reach columns of later blocks by one product a block (section 3.3, step 2: lazy batch updates).
+    """
     rest = weight.detach().double().clone()
     chosen = []
-    for column in range(weight.shape[1]):
-        wanted = rest[:, column : column + 1]
-        codes = scheme.assign(wanted, parameters)
-        error = (wanted - scheme.decode(codes, parameters).double()) / correction[column, column]
-        rest[:, column + 1 :] -= error * correction[column, column + 1 :]
-        chosen.append(codes)
+    columns = weight.shape[1]
+    for start in range(0, columns, BLOCK_COLUMNS):
+        stop = min(start + BLOCK_COLUMNS, columns)
+        errors = torch.empty(len(rest), stop - start, dtype=rest.dtype, device=rest.device)
+        for column in range(start, stop):
+            wanted = rest[:, column : column + 1]
+            codes = scheme.assign(wanted, parameters)
+            error = (wanted - scheme.decode(codes, parameters).double()) / correction[column, column]
+            rest[:, column + 1 : stop] -= error * correction[column, column + 1 : stop]
+            errors[:, column - start] = error[:, 0]
+            chosen.append(codes)
+        rest[:, stop:] -= errors @ correction[start:stop, stop:]
     return torch.cat(chosen, dim=-1)
 
 

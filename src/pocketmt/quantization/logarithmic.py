@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Literal, Self
+from typing import ClassVar, Final, Literal, Self
 
 import torch
 from torch import Tensor
@@ -10,7 +10,9 @@ from torch import Tensor
 from pocketmt.quantization.lookup_table import HIGHEST_LEVEL
 from pocketmt.quantization.rounding import bfloat16_at_least, bfloat16_nearest, float32_at_least
 from pocketmt.quantization.scheme import Parameters, Scheme
-from pocketmt.quantization.sorted_values import fitted_scale, midpoints
+from pocketmt.quantization.sorted_values import fitted_matrix_scale, fitted_scale, midpoints
+
+MOST_COPIED: Final = 1 << 22  # weights that are fitted in float64, which takes six times their memory
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,7 @@ class Logarithmic(Scheme):
     scale: Literal["none", "maximum", "fitted"] = "fitted"
     name: ClassVar[str] = "logarithmic"
     form: ClassVar[str] = "logarithmic"
+    bounded_fit: ClassVar[bool] = True
 
     @property
     def levels(self) -> tuple[int, ...]:
@@ -44,16 +47,21 @@ class Logarithmic(Scheme):
         The fitted scale of a row is rounded to the nearest bfloat16, not up: a least-squares scale clips in any case,
         and the error grows with the square of the distance from the best scale on either side.
         """
-        magnitudes = weight.detach().abs().double()
+        magnitudes = weight.detach().abs()
         by_row = self.granularity == "row"
         rows = magnitudes if by_row else magnitudes.reshape(1, -1)
         if self.scale == "none":
             return {"scale": torch.full((len(rows),), 2.0 ** (1 - 2 ** (self.bits - 1)), device=weight.device)}
         levels = magnitude_levels(self.bits)
         if self.scale == "maximum":
-            scale = rows.amax(dim=1) / levels[0]
+            scale = rows.amax(dim=1).double() / levels[0]
             return {"scale": bfloat16_at_least(scale) if by_row else float32_at_least(scale)}
-        scale = fitted_scale(rows.sort(dim=1).values, rows.new_tensor(levels[::-1]))
+        ascending = torch.tensor(levels[::-1], dtype=torch.float64, device=weight.device)
+        if not by_row and weight.numel() > MOST_COPIED:
+            ordered = rows[0].float().cpu().numpy()  # `abs` has copied the weight, so that this sorts a copy
+            ordered.sort()
+            return {"scale": fitted_matrix_scale(ordered, ascending.cpu()).to(weight.device, torch.float32)}
+        scale = fitted_scale(rows.double().sort(dim=1).values, ascending)
         return {"scale": bfloat16_nearest(scale) if by_row else scale.to(torch.float32)}
 
     def assign(self, weight: Tensor, parameters: Parameters) -> Tensor:

@@ -41,6 +41,7 @@ class Scheme(ABC):
         form: the form in which model files store its codes; several schemes may share one.
         entropy_coded: whether model files entropy-code its codes even if the user does not ask for it.
         keeps_zero: whether a weight of 0 is 0 after quantization.
+        bounded_fit: whether `fit` of parameters for a whole matrix takes at most as much memory as the matrix.
         learnable: whether gradients can train its parameters (`learnable_parameters`).
     """
 
@@ -48,6 +49,7 @@ class Scheme(ABC):
     form: ClassVar[str]
     entropy_coded: ClassVar[bool] = False
     keeps_zero: ClassVar[bool] = False
+    bounded_fit: ClassVar[bool] = False
     learnable: ClassVar[bool] = False
 
     @property

@@ -1,11 +1,14 @@
 """Assignment of sorted values to levels: each level takes a range of them."""
 
-from typing import Final
+from typing import Any, Final
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 _MOST_ROUNDS: Final = 1000  # far more than fits take; each round lowers the error, so stopping early is safe
+_SUMMED: Final = 1 << 16  # numbers whose sum is kept by `fitted_matrix_scale`
 _CONVERGED: Final = 2.0**-24  # relative change of a scale that float32 cannot represent
 
 
@@ -54,3 +57,40 @@ def fitted_scale(ordered: Tensor, levels: Tensor) -> Tensor:
             break
         scale = fitted
     return scale
+
+
+def fitted_matrix_scale(ordered: NDArray[np.float32], levels: Tensor) -> Tensor:
+    """Fit one scale as `fitted_scale` does, without float64 copies, which take much memory for a large matrix.
+
+    Args:
+        ordered: [count], ascending, none below 0.
+        levels: float64 [levels], ascending, the last above 0.
+
+    Returns:
+        float64 [1].
+    """
+    starts = range(0, len(ordered), _SUMMED)
+    sums = np.cumsum([0.0, *(ordered[start : start + _SUMMED].sum(dtype=np.float64) for start in starts)])
+
+    def sum_of_smallest(count: int) -> float:
+        whole = count // _SUMMED
+        rest: Any = ordered[whole * _SUMMED : count].sum(dtype=np.float64)
+        return float(sums[whole] + rest)
+
+    values, middles = levels.numpy(), midpoints(levels).numpy()
+    scale = float(ordered[-1]) / float(values[-1])
+    for _ in range(_MOST_ROUNDS):
+        edges = np.array([0, *(_count_up_to(ordered, boundary) for boundary in scale * middles), len(ordered)])
+        squares = float((np.diff(edges) * values**2).sum())
+        total = float((np.diff([sum_of_smallest(int(edge)) for edge in edges]) * values).sum())
+        fitted = total / squares
+        if abs(fitted - scale) <= _CONVERGED * scale:
+            break
+        scale = fitted
+    return torch.tensor([scale], dtype=torch.float64)
+
+
+def _count_up_to(ordered: NDArray[np.float32], boundary: float) -> int:
+    """Return how many of ascending numbers are at most a float64 boundary, which float32 may not hold."""
+    rounded = np.float32(boundary)
+    return int(np.searchsorted(ordered, rounded, side="right" if float(rounded) <= boundary else "left"))

@@ -29,16 +29,18 @@ class Uniform(Scheme):
     scales: Literal["bfloat16", "float32"] = "bfloat16"
     name: ClassVar[str] = "uniform"
     form: ClassVar[str] = "uniform"
+    bounded_fit: ClassVar[bool] = True
     keeps_zero: ClassVar[bool] = True
     bits: ClassVar[Literal[8]] = 8
     highest_code: ClassVar[int] = HIGHEST_CODE
 
     def fit(self, weight: Tensor) -> Parameters:
         """Return scale, float32 [rows] or [1]: max |weight| / the highest code, rounded up so that nothing clips."""
-        magnitudes = weight.detach().abs().double()
+        weight = weight.detach()
+        largest = torch.maximum(weight.amax(dim=1).abs(), weight.amin(dim=1).abs()).double()
         if self.granularity == "matrix":
-            return {"scale": float32_at_least(magnitudes.amax().reshape(1) / self.highest_code)}
-        scale = magnitudes.amax(dim=1) / self.highest_code
+            return {"scale": float32_at_least(largest.amax().reshape(1) / self.highest_code)}
+        scale = largest / self.highest_code
         return {"scale": bfloat16_at_least(scale) if self.scales == "bfloat16" else float32_at_least(scale)}
 
     def assign(self, weight: Tensor, parameters: Parameters) -> Tensor:

@@ -37,6 +37,7 @@ class TrainedModel:
     configuration: Configuration | None  # None if the folder holds none, and for a model file.
     digest: str  # Hexadecimal SHA-256 of the file of weights.
     language_pieces: LanguagePieces | None = None  # None: there is one language on each side.
+    float_file: Path | None = None  # A model file that holds exactly this model in fp32, if there is one.
 
     def network(self, replaced: Mapping[str, Tensor] = MappingProxyType({})) -> TranslationNetwork:
         """Return the network in evaluation mode; `replaced` holds other values for some of its weights."""
@@ -78,8 +79,14 @@ def read_trained_model(run: Path) -> TrainedModel:
         training=metadata["training"],
         vocabularies=shared_vocabulary(Vocabulary.from_file(vocabulary)),
         configuration=_configuration(run / "configuration.json"),
-        digest=hashlib.sha256(file.read_bytes()).hexdigest(),
+        digest=file_digest(file),
     )
+
+
+def file_digest(file: Path) -> str:
+    """Return the SHA-256 of a file, hexadecimal."""
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def check_weights(weights: Mapping[str, Tensor], shapes: Mapping[str, tuple[int, ...]]) -> None:

@@ -71,7 +71,7 @@ def test_models_with_or_without_a_shortlist_can_be_selected(
     asked: list[str], timed: list[bool], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     made = [replace(MODEL, shortlist=False), MODEL]
-    monkeypatch.setattr(program, "random_models", lambda *_: iter(made))
+    monkeypatch.setattr(program, "random_models", lambda *_, **__: iter(made))
     any_python = shutil.which("true") or "true"  # appears to have every package
     arguments = ["--peer-python", any_python, "--trained", "--random", "tiny", *(["--shortlist", *asked] * bool(asked))]
     assert [model.shortlist for model, _ in program._models(program._options(arguments), tmp_path)] == timed

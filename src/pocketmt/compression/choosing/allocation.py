@@ -110,7 +110,7 @@ class Choices:
             quantized = quantize(groups, weight)
             replaced[matrix] = decode(groups, quantized)
             encoded = encode_matrix(matrix, weight, groups, quantized, self.entropy_coding)
-            size += sum(-(-len(tensor.data) // _BOUNDARY) * _BOUNDARY for tensor in encoded.tensors.values())
+            size += sum(-(-tensor.size // _BOUNDARY) * _BOUNDARY for tensor in encoded.tensors.values())
         return size, replaced
 
     def _least_file_size(self, kinds: Iterable[str]) -> int:

@@ -2,7 +2,7 @@
 
 import math
 import struct
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Final
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from pocketmt.errors import InteropError
 from pocketmt.interop.file_content import mapped
-from pocketmt.interop.foreign_tensor import Float32
+from pocketmt.interop.foreign_tensor import Float32, block_rows
 
 SPECIFICATION: Final = "TransformerSpec"
 REVISION: Final = 7  # of the names of variables
@@ -48,7 +48,16 @@ class Variable:
 
     def floats(self) -> Float32:
         """Return the numbers of a variable of floats as float32."""
+        return self._as_float32(self.array())
+
+    def blocks(self) -> Iterator[Float32]:
+        """Yield consecutive rows (elements of a vector) as float32."""
         stored = self.array()
+        rows = block_rows(self.shape)
+        for start in range(0, len(stored), rows):
+            yield self._as_float32(stored[start : start + rows])
+
+    def _as_float32(self, stored: NDArray[Any]) -> Float32:
         if self.type == "bfloat16":
             return (stored.astype(np.uint32) << 16).view(np.float32)
         return stored.astype(np.float32, copy=False)

@@ -1,5 +1,6 @@
 """The variables of a CTranslate2 model as they are taken, one by one: what is left over is refused."""
 
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -68,13 +69,13 @@ class TakenVariables:
             raise self.error(f"variable {name} is {list(variable.shape)}, others say {list(shape)}")
         self.taken.add(name)
         if variable.type in FLOATS:
-            return ForeignTensor(shape, lambda: (variable.floats(),))
+            return ForeignTensor(shape, variable.blocks)
         if variable.type not in ("int8", "int16") or len(shape) != 2:
             raise self.error(f"variable {name} has the type {variable.type}, expected floats")
         multipliers = self.multipliers(f"{name}_scale", shape[0])
         if variable.type == "int8":
             return CodesTensor(shape, (CodedRows(shape[0], _scales(multipliers), partial(_codes, variable)),))
-        return ForeignTensor(shape, lambda: (variable.floats() / multipliers.reshape(-1, 1),))
+        return ForeignTensor(shape, partial(_divided, variable, multipliers))
 
     def multipliers(self, name: str, rows: int) -> Float32:
         """Return the numbers by which rows were multiplied, one or one a row; InteropError if they are none."""
@@ -86,6 +87,14 @@ class TakenVariables:
         if not (np.isfinite(values) & (values > 1e-37)).all():
             raise self.error(f"variable {name} holds a number that is not positive and finite")
         return values
+
+
+def _divided(variable: Variable, multipliers: Float32) -> Iterator[Float32]:
+    divisors = np.broadcast_to(multipliers, variable.shape[:1])
+    start = 0
+    for block in variable.blocks():
+        yield block / divisors[start : start + len(block), None]
+        start += len(block)
 
 
 def _scales(multipliers: Float32) -> Float32:
