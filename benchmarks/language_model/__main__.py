@@ -241,7 +241,7 @@ def train(fabric: Fabric, text: Text, bits: int | None, updates: int, seed: int)
         model=model,
         optimizer=optimizer,
         objective=objective,
-        batches=lambda epoch, done: ((each, each.target_tokens, at) for at, each in enumerate(batches, 1)),
+        batches=lambda epoch, done: (([each], each.target_tokens, at) for at, each in enumerate(batches, 1)),
         settings=LoopSettings(
             updates=updates,
             seed=seed,

@@ -4,17 +4,17 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.multi30k.data import TESTS, lines
+from pocketmt.decoding.decoder import Decoder
 from pocketmt.engine import Translator
 from pocketmt.evaluation.quality import score
 from pocketmt.models.network import TranslationNetwork
-from pocketmt.models.search import translate
 from pocketmt.packing.reference.network import load_reference
 from pocketmt.text.vocabulary import Vocabulary
 
 
 def by_pytorch(model: TranslationNetwork, vocabulary: Vocabulary, sources: Sequence[str], beam: int) -> list[str]:
     """Return the translations by a network in PyTorch."""
-    outputs = translate(model, [vocabulary.encode(source) for source in sources], beam=beam)
+    outputs = Decoder([model]).best([vocabulary.encode(source) for source in sources], beam)
     return [vocabulary.decode(output) for output in outputs]
 
 

@@ -39,11 +39,11 @@ from pocketmt.compression.activations.estimation import build_network
 from pocketmt.compression.plan import PlannedStage
 from pocketmt.compression.planning import make_plan
 from pocketmt.compression.stage_result import StageResult, load_result
+from pocketmt.decoding.decoder import Decoder
 from pocketmt.evaluation.quality import score
 from pocketmt.evaluation.records import commit
 from pocketmt.evaluation.tables import Column, plain_table
 from pocketmt.models.network import TranslationNetwork
-from pocketmt.models.search import translate
 from pocketmt.quantization.row_groups import RowGroup, decoded_weights
 from pocketmt.recipes.schema import Recipe
 from pocketmt.training.trained_model import TrainedModel, read_trained_model
@@ -144,7 +144,7 @@ class Run:
             outputs: Outputs = {}
             for name in TESTS:
                 sources = [vocabulary.encode(line) for line in lines(name, "en")]
-                outputs[name] = [vocabulary.decode(ids) for ids in translate(network, sources, beam=BEAM)]
+                outputs[name] = [vocabulary.decode(ids) for ids in Decoder([network]).best(sources, BEAM)]
             write_record(outputs, file)
         found: Outputs = json.loads(file.read_text(encoding="utf-8"))
         return found

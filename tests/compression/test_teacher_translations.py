@@ -15,10 +15,10 @@ import pocketmt.training.translations as translations
 from pocketmt.compression.planning import make_plan
 from pocketmt.compression.teacher_translations import Teacher
 from pocketmt.compression.texts import Texts, parallel_text, with_translations
+from pocketmt.decoding.decoder import Decoder
 from pocketmt.errors import ConfigurationError, DataError
 from pocketmt.models.inputs import PADDING
 from pocketmt.models.networks import make_network
-from pocketmt.models.search import translate
 from pocketmt.packing.model_source import start_engine
 from pocketmt.recipes.schema import Recipe
 from pocketmt.training.data import Batch
@@ -77,7 +77,7 @@ def test_the_teacher_translates_as_the_reference_search_does(model: TrainedModel
     sources = [source for source, _ in texts.translations.validation]
     assert sources == [source for source, _ in texts.corpus.validation]
     vocabulary = texts.corpus.vocabularies.source
-    wanted = [vocabulary.encode(vocabulary.decode(output)) for output in translate(network, sources[:4], beam=4)]
+    wanted = [vocabulary.encode(vocabulary.decode(output)) for output in Decoder([network]).best(sources[:4], 4)]
     assert [target for _, target in texts.translations.validation[:4]] == wanted
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pocketmt.engine.translator import LINES_AT_ONCE
+from pocketmt.engine.devices import LINES_AT_ONCE
 from pocketmt.errors import ConfigurationError, DataError
 from pocketmt.evaluation.speed import WARM_UP_SENTENCES, lengthened, measure_latency, measure_throughput, summarize
 

@@ -6,14 +6,11 @@ import math
 import pytest
 import torch
 
-from pocketmt.models import search
 from pocketmt.models.search import (
     Hypothesis,
     beam_search,
     default_maximum_length,
     greedy_search,
-    translate,
-    translate_by_ensemble,
 )
 from pocketmt.models.transformer import Transformer
 from pocketmt.text.vocabulary import BOS, EOS
@@ -104,42 +101,6 @@ def test_a_wide_enough_beam_finds_the_best_translation() -> None:
     assert found[0].ids == best
     assert found[0].score == pytest.approx(sequences[best], abs=1e-4)
     assert len(found) == len(sequences)
-
-
-def test_translate_keeps_the_order_and_an_empty_source_stays_empty() -> None:
-    model = small()
-    sources = [[5, 6, 7], [], [9], [11, 4, 8, 8, 10]]
-    outputs = translate(model, sources, beam=2, batch_tokens=16)
-    assert outputs[1] == []
-    for source, output in zip(sources, outputs, strict=True):
-        if source:
-            assert output == translate(model, [source], beam=2)[0]
-
-
-def test_a_batch_too_large_for_memory_is_divided(monkeypatch: pytest.MonkeyPatch) -> None:
-    models: list[Transformer] = [small(), small("pre")]
-    sizes: list[int] = []
-    expected = translate_by_ensemble(models, SOURCES, 3)
-
-    def with_room_for_two(models: list[Transformer], sources: list[list[int]], beam: int) -> list[list[Hypothesis]]:
-        sizes.append(len(sources))
-        if len(sources) > 2:
-            raise torch.OutOfMemoryError
-        return beam_search(models, sources, beam)
-
-    monkeypatch.setattr(search, "beam_search", with_room_for_two)
-    found = translate_by_ensemble(models, SOURCES, 3)
-    assert sizes == [4, 2, 2]
-    assert [[each.ids for each in best] for best in found] == [[each.ids for each in best] for best in expected]
-
-
-def test_one_sentence_too_large_for_memory_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    def without_room(*arguments: object) -> None:
-        raise torch.OutOfMemoryError
-
-    monkeypatch.setattr(search, "beam_search", without_room)
-    with pytest.raises(torch.OutOfMemoryError):
-        translate_by_ensemble([small()], SOURCES, 3)
 
 
 def test_only_allowed_pieces_are_generated() -> None:

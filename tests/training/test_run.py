@@ -139,6 +139,28 @@ def test_two_processes_train_one_model(corpus: Path) -> None:
     assert all(bool(tensor.isfinite().all()) for tensor in weights.values())
 
 
+def test_torchrun_trains_on_the_batches_of_one_process_and_one_process_resumes_it(corpus: Path) -> None:
+    def settings(updates: int) -> Path:
+        return write_configuration(corpus, batches_per_update=2, maximum_updates=updates, validate_every=4)
+
+    train(read_configuration(settings(8)), corpus / "alone")
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
+    command += ["-m", "pocketmt", "train", str(settings(4)), "-o", str(corpus / "moved")]
+    launched = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert launched.stderr.count("validation BLEU") == 1  # One process writes.
+    train(read_configuration(settings(8)), corpus / "moved")
+    alone, moved = (load_checkpoint(corpus / name / "checkpoint.pt") for name in ("alone", "moved"))
+    assert moved["position"]["batch"] == alone["position"]["batch"] > 0
+    for name, weight in alone["weights"].items():
+        torch.testing.assert_close(moved["weights"][name], weight, rtol=1e-3, atol=1e-5)
+
+
+def test_devices_that_cannot_share_the_batches_are_refused(corpus: Path) -> None:
+    configuration = read_configuration(write_configuration(corpus, devices=2, batches_per_update=3))
+    with pytest.raises(ConfigurationError, match="batches_per_update is 3 for 2 devices"):
+        train(configuration, corpus / "run")
+
+
 def test_another_configuration_in_the_folder_is_refused(corpus: Path) -> None:
     train(read_configuration(write_configuration(corpus, maximum_updates=3)), corpus / "run")
     other = read_configuration(write_configuration(corpus, maximum_updates=3, seed=2))

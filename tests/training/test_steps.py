@@ -54,12 +54,12 @@ def test_compiled_layers_compute_the_same(monkeypatch: pytest.MonkeyPatch, name:
 
 def test_processes_divide_an_epoch_and_count_all_tokens() -> None:
     shares = [list(share_of_epoch(fabric(rank, 3), ARCHITECTURE, PAIRS, 4, 1, 0)) for rank in range(3)]
-    assert sorted(len(share[0][0].targets[0]) for share in shares) == [2, 3, 4]
+    assert sorted(len(share[0][0][0].targets[0]) for share in shares) == [2, 3, 4]
     assert [share[0][1:] for share in shares] == [(9, 3)] * 3
 
 
 def test_more_processes_than_batches_are_refused() -> None:
-    with pytest.raises(DataError, match="makes 3 batches for 4 processes: train with fewer devices"):
+    with pytest.raises(DataError, match="makes 3 batches, an update needs 4: train with fewer devices"):
         list(share_of_epoch(fabric(0, 4), ARCHITECTURE, PAIRS, 4, 1, 0))
 
 

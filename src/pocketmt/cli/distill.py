@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from pocketmt.cli.endings import quoted, show_next
-from pocketmt.cli.options import FILE, beam_size_option, parallel_output_option
+from pocketmt.cli.options import FILE, beam_size_option, device_option, parallel_output_option, precision_option
 from pocketmt.progress import ProgressLine
 
 
@@ -41,6 +41,8 @@ from pocketmt.progress import ProgressLine
     help="Write the text as the target side and its translations as the source side.",
 )
 @click.option("--workers", "-w", type=click.IntRange(1), default=None, help="Threads (default: one per core).")
+@device_option("auto")
+@precision_option
 def distill(
     teachers: tuple[str, ...],
     texts: tuple[Path, ...],
@@ -51,13 +53,15 @@ def distill(
     n_best: int,
     back_translation: bool,
     workers: int | None,
+    device: str,
+    precision: str | None,
 ) -> None:
     """Translate text with TEACHERS, and write text and translations as two parallel files for students to learn from.
 
     TEACHERS are folders that `pocketmt train` wrote, model files, or names of bundled models. A single teacher is run
-    by the engine. Several teachers are an ensemble, run by PyTorch: each step of the search uses the mean of their
-    log-probabilities. They may differ in size but must have the same vocabulary. A record next to the first output,
-    *.distillation.json, lists the sources of all lines.
+    by the engine, or on a GPU if PyTorch finds one. Several teachers are an ensemble, run by PyTorch: each step of the
+    search uses the mean of their log-probabilities. They may differ in size but must have the same vocabulary. A record
+    next to the first output, *.distillation.json, lists the sources of all lines.
 
     An interrupted distillation resumes when it is called again with the same arguments. It is refused if a text or a
     teacher has changed. Requires pip install 'pocketmt[train]'.
@@ -68,23 +72,16 @@ def distill(
       pocketmt distill runs/teacher1 runs/teacher2 --parallel train.en train.de -n 8 -b 8 -o distilled.en distilled.de
       pocketmt distill runs/de-en --text news.de --back-translation -o back.en back.de
     """
-    if not texts and not parallel:
-        raise click.UsageError("Give --text, or --parallel.")
-    if parallel and n_best == 1:
-        raise click.UsageError(
-            "--parallel goes with --n-best: references choose among several translations. Give --text, or -n 8 -b 8."
-        )
-    if n_best > 1 and not parallel:
-        raise click.UsageError("--n-best goes with --parallel: the references choose among the translations.")
-    if n_best > beam_size:
-        raise click.UsageError(f"--n-best {n_best} needs a beam of at least that size: --beam-size {n_best}")
+    _check(texts, parallel, beam_size, n_best)
     from pocketmt.distillation.teachers import Teachers
     from pocketmt.distillation.texts import Text
     from pocketmt.distillation.texts import distill as write_distilled
 
     work = outputs[0].with_name(outputs[0].name + ".distillation") if folder is None else folder
     given = [Text(source, references) for source, references in parallel] + [Text(text) for text in texts]
-    loaded = Teachers(teachers, work, beam_size=beam_size, n_best=n_best, workers=workers)
+    loaded = Teachers(
+        teachers, work, beam_size=beam_size, n_best=n_best, workers=workers, device=device, precision=precision
+    )
     record = write_distilled(
         loaded,
         given,
@@ -99,3 +96,17 @@ def distill(
     side = " --written-by-model source" if back_translation else ""
     sides = " ".join(map(quoted, outputs))
     show_next(f"pocketmt clean {sides} --output {cleaned} --languages {languages}{side}")
+
+
+def _check(texts: tuple[Path, ...], parallel: tuple[tuple[Path, Path], ...], beam_size: int, n_best: int) -> None:
+    """Raise click.UsageError if options do not fit together."""
+    if not texts and not parallel:
+        raise click.UsageError("Give --text, or --parallel.")
+    if parallel and n_best == 1:
+        raise click.UsageError(
+            "--parallel goes with --n-best: references choose among several translations. Give --text, or -n 8 -b 8."
+        )
+    if n_best > 1 and not parallel:
+        raise click.UsageError("--n-best goes with --parallel: the references choose among the translations.")
+    if n_best > beam_size:
+        raise click.UsageError(f"--n-best {n_best} needs a beam of at least that size: --beam-size {n_best}")

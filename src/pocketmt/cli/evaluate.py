@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pocketmt.cli.options import FILE, beam_size_option, json_option, shortlist_option, workers_option
+from pocketmt.cli.options import FILE, beam_size_option, device_option, json_option, shortlist_option, workers_option
 from pocketmt.text.formats.format import format_of
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 @beam_size_option
 @shortlist_option
 @workers_option
+@device_option("auto")
 @json_option
 def evaluate(
     model: str | None,
@@ -53,6 +54,7 @@ def evaluate(
     beam_size: int,
     shortlist: bool,
     workers: int,
+    device: str,
     as_json: bool,
 ) -> None:
     """Score translations against references with sacreBLEU: those of a model, or existing ones in files.
@@ -93,6 +95,7 @@ def evaluate(
         baseline=None if baseline is None else str(model_file_of(baseline)),
         workers=workers,
         shortlist=shortlist,
+        device=device,
     )
     record = replace(record, model=model, baseline=baseline)
     click.echo(to_json(record) if as_json else _model_table(record))

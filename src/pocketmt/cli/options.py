@@ -2,9 +2,10 @@
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 
@@ -13,6 +14,8 @@ from pocketmt.errors import DataError
 from pocketmt.text.corpus import both_sides
 from pocketmt.text.formats.format import format_of
 from pocketmt.text.languages import language_warning
+
+Command = TypeVar("Command", bound=Callable[..., Any])
 
 DEFAULT_MODEL = "captions-en-de"
 
@@ -79,6 +82,41 @@ instruction_set_option = click.option(
     default=None,
     help="Instruction set of the kernels (default: the best that this CPU supports).",
 )
+
+
+def device_option(default: str) -> Callable[[Command], Command]:
+    """Return the option --device of a command."""
+    return click.option(
+        "--device",
+        metavar="DEVICE",
+        default=default,
+        show_default=True,
+        help="cpu, cuda, cuda:N, torch-cpu, or auto: a GPU, if any.",
+    )
+
+
+precision_option = click.option(
+    "--precision",
+    type=click.Choice(["float32", "float16", "bfloat16", "int8_float32", "int8_float16", "int8_bfloat16"]),
+    default=None,
+    help="Of PyTorch (default: float32; distill: float16).",
+)
+
+
+def translator_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add options to a command, which takes them as one argument `translator_choices`: arguments of `Translator`."""
+    names = ("workers", "pin_workers", "instruction_set", "device", "precision")
+
+    @wraps(command)
+    def with_choices(**arguments: Any) -> None:
+        command(translator_choices={name: arguments.pop(name) for name in names}, **arguments)
+
+    decorated: Callable[..., None] = with_choices
+    for option in (precision_option, device_option("cpu"), instruction_set_option, pin_workers_option, workers_option):
+        decorated = option(decorated)
+    return decorated
+
+
 parallel_output_option = click.option(
     "--output",
     "-o",

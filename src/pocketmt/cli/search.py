@@ -241,5 +241,8 @@ def _choices(
         from pocketmt.text.terms import read_terms
 
         given["terms"] = read_terms(given["terms"])
+    source = click.get_current_context().get_parameter_source("shortlist")
+    if source is not ParameterSource.COMMANDLINE:
+        del given["shortlist"]  # The default depends on the device.
     options: Any = {name: value for name, value in given.items() if value is not None and value != ()}
     return SearchChoices(options, n_best, scores, alignment, as_json, token_scores)

@@ -20,8 +20,8 @@ def train(configuration: Path, output: Path) -> None:
 
     An interrupted run resumes when it is called again with the same arguments. A finished run continues if
     maximum_updates or patience is raised in CONFIGURATION: without decay_updates, its weights become those of a run
-    with the larger number from the start. threads, accelerator and checkpoint_every may change, too. Other changes need
-    another folder.
+    with the larger number from the start. threads, accelerator and checkpoint_every may change, too, and devices if
+    batches_per_update is given. Other changes need another folder.
     Requires pip install 'pocketmt[train]'.
 
     \b
@@ -36,8 +36,11 @@ def train(configuration: Path, output: Path) -> None:
     warn_of_languages(resolved.data.languages)
     from pocketmt.packing.model_source import AnyModel
     from pocketmt.training.run import train as run_training
+    from pocketmt.training.steps import is_first_process
 
     progress = run_training(resolved, output, AnyModel)
+    if not is_first_process():
+        return
     click.echo(f"{output}: validation BLEU {progress.best_bleu:.1f} at update {progress.best_update:,}", err=True)
     name = f"{output.absolute().name}.pocketmt"
     show_next(

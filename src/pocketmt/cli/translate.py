@@ -1,17 +1,12 @@
 """pocketmt translate: translate text line by line."""
 
 from pathlib import Path
+from typing import Any
 
 import click
 
 from pocketmt.cli.documents import RecordOptions, record_options
-from pocketmt.cli.options import (
-    DEFAULT_MODEL,
-    FILE,
-    instruction_set_option,
-    pin_workers_option,
-    workers_option,
-)
+from pocketmt.cli.options import DEFAULT_MODEL, FILE, translator_options
 from pocketmt.cli.search import SearchChoices, search_options
 from pocketmt.cli.streams import encode_chunks, open_input, open_output, read_chunks, warn, write_blocks
 
@@ -50,9 +45,7 @@ from pocketmt.cli.streams import encode_chunks, open_input, open_output, read_ch
     help="Warn about lines whose translation may lack text, numbers, URLs or placeholders such as {name} "
     "(default: check).",
 )
-@workers_option
-@pin_workers_option
-@instruction_set_option
+@translator_options
 def translate(
     model: str,
     input_path: Path | None,
@@ -61,9 +54,7 @@ def translate(
     search: SearchChoices,
     longest_sentence: int,
     check: bool,
-    workers: int,
-    pin_workers: bool,
-    instruction_set: str | None,
+    translator_choices: dict[str, Any],
 ) -> None:
     """Translate UTF-8 text. Every input line gives one output line, even a blank one.
 
@@ -90,24 +81,20 @@ def translate(
       pocketmt translate --sample --seed 7 --top-k 10 --n-best 3 < captions.en
       pocketmt translate --input products.tsv --column 3 --output translated.tsv
       pocketmt translate --input memory.tmx --output translated.tmx
+      pocketmt translate --device cuda -i big.en -o big.de
     """
     from pocketmt.engine.checks import MOST_WARNINGS, TranslationChecks
-    from pocketmt.engine.translator import LINES_AT_ONCE, Translator
+    from pocketmt.engine.translator import Translator
     from pocketmt.interop.temporary import model_file_of
 
     format_name = records.format(input_path, search.detailed)
-    translator = Translator(
-        model_file_of(model),
-        workers=workers,
-        pin_workers=pin_workers,
-        instruction_set=instruction_set,
-        longest_sentence=longest_sentence,
-    )
+    translator = Translator(model_file_of(model), longest_sentence=longest_sentence, **translator_choices)
     name = str(input_path or "stdin")
     checks = TranslationChecks(lambda message: warn(f"{name}, {message}"))
     with open_input(input_path) as source, open_output(output_path) as target:
         document = records.open(source, name, format_name, search.languages(translator))
-        chunks = read_chunks(source, name, LINES_AT_ONCE) if document is None else document.chunks(LINES_AT_ONCE)
+        count = translator.lines_at_once
+        chunks = read_chunks(source, name, count) if document is None else document.chunks(count)
         translations = search.translate(translator, chunks, checks if check else False)
         blocks = encode_chunks(translations) if document is None else document.render(translations)
         write_blocks(blocks, target, show_progress=not source.isatty())

@@ -140,13 +140,14 @@ class StageRun:
             reporter=context.reporter,
         )
 
-    def _batches(self, retraining: Retraining, epoch: int, done: int) -> Iterator[tuple[Batch, int, int]]:
+    def _batches(self, retraining: Retraining, epoch: int, done: int) -> Iterator[tuple[list[Batch], int, int]]:
         context, texts = self.context, self.context.texts
         from_translations = texts.translations is not None and retraining.objective in SEQUENCE_OBJECTIVES
         pairs = texts.translations.training if from_translations and texts.translations else self._corpus.training
         tokens = retraining.batch_tokens or context.defaults.training.batch_tokens
         order = (context.seed * 1_000_003 + self.progress.stage + 1) * 10_007 + epoch
-        return share_of_epoch(context.fabric, context.architecture, pairs, tokens, order, done)
+        together = context.defaults.training.batches_per_update
+        return share_of_epoch(context.fabric, context.architecture, pairs, tokens, order, done, together)
 
     def load(self, state: dict[str, Any]) -> None:
         """Restore a checkpoint of this stage."""

@@ -1,4 +1,4 @@
-"""Teachers for distillation: a single model, run by the engine, or an ensemble, run by PyTorch."""
+"""Teachers for distillation: a single model, run by the engine or on a GPU, or an ensemble, run by PyTorch."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -10,7 +10,10 @@ from typing import Final
 import sacrebleu
 import torch
 
+from pocketmt.decoding.decoder import Decoder
+from pocketmt.decoding.requests import SearchSettings, plain_requests
 from pocketmt.engine import Hypothesis
+from pocketmt.engine.devices import AUTOMATIC, NATIVE, choose_device
 from pocketmt.engine.languages import ModelLanguages
 from pocketmt.engine.line_parts import DividedLine, LineDivider
 from pocketmt.engine.translator import LONGEST_SEGMENT, LONGEST_SENTENCE
@@ -18,14 +21,10 @@ from pocketmt.errors import ConfigurationError, DataError
 from pocketmt.model_file.manifest import DEFAULT_UNIT
 from pocketmt.models.network import TranslationNetwork
 from pocketmt.models.search import Hypothesis as TokenHypothesis
-from pocketmt.models.search import translate_by_ensemble
-from pocketmt.packing.model_source import AnyModel
+from pocketmt.packing.model_source import AnyModel, text_precision
 from pocketmt.text.vocabulary import Vocabulary
 
 PACKED_TEACHER: Final = "teacher.pocketmt"  # The model of a run as a file, in the folder of the distillation.
-# Source tokens of a batch of an ensemble, times the size of the beam.
-CPU_BATCH_TOKENS: Final = 4096
-GPU_BATCH_TOKENS: Final = 49_152
 # The n best translations of each line.
 _Translate = Callable[[Sequence[str], int], list[list[Hypothesis]]]
 
@@ -42,7 +41,15 @@ class Teachers:
     """
 
     def __init__(
-        self, names: Sequence[str], folder: Path, *, beam_size: int, n_best: int = 1, workers: int | None = None
+        self,
+        names: Sequence[str],
+        folder: Path,
+        *,
+        beam_size: int,
+        n_best: int = 1,
+        workers: int | None = None,
+        device: str = AUTOMATIC,
+        precision: str | None = None,
     ) -> None:
         """Read the teachers. The engine or the networks are loaded with the first translation.
 
@@ -53,10 +60,13 @@ class Teachers:
             n_best: number of translations among which `translate` chooses by reference; without references, it takes
                 the best.
             workers: number of threads; None: the number of cores of this process.
+            device: see `Translator`; an ensemble runs in PyTorch on any device.
+            precision: see `Translator`; None: float16 on a GPU, else float32.
 
         Raises:
             DataError: the teachers differ in vocabulary or languages.
             ConfigurationError: `n_best` is larger than the beam.
+            EngineError: there is no such device.
         """
         if n_best > beam_size:
             raise ConfigurationError(
@@ -75,6 +85,7 @@ class Teachers:
         self._folder = folder
         self.beam_size, self.n_best = beam_size, n_best
         self._workers = workers or len(os.sched_getaffinity(0))
+        self._device, self._precision = choose_device(device), precision
         self._translate: _Translate | None = None
 
     @property
@@ -95,7 +106,8 @@ class Teachers:
 
     def _load(self) -> _Translate:
         if len(self.models) == 1:
-            translator = self.models[0].translator(self._folder / PACKED_TEACHER, self._workers)
+            packed = self._folder / PACKED_TEACHER
+            translator = self.models[0].translator(packed, self._workers, self._device, self._precision)
             return partial(translator.translate_n_best, beam_size=self.beam_size, check=False)
         torch.set_num_threads(self._workers)
         defaults = self.languages["source"], self.languages["target"]
@@ -108,8 +120,8 @@ class Teachers:
         )
         chosen = languages.choose(None, None)
         divide = partial(divider.divide, languages=chosen, split=self.models[0].unit == DEFAULT_UNIT)
-        device = "cuda" if torch.cuda.is_available() else "cpu"
-        networks = [model.network().to(device) for model in self.models]
+        device = "torch-cpu" if self._device == NATIVE else self._device
+        networks = [model.network(device, self._precision or text_precision(device)) for model in self.models]
         ensemble = Ensemble(networks, self.vocabularies.target, divide)
         return partial(ensemble.translate_n_best, beam_size=self.beam_size)
 
@@ -124,16 +136,15 @@ class Ensemble:
         divide: Callable[[str], DividedLine],
     ) -> None:
         """Take networks in evaluation mode, which may differ in size, their target vocabulary, and a line divider."""
-        self._networks = networks
         self._vocabulary = vocabulary
         self._divide = divide
-        self._batch_tokens = GPU_BATCH_TOKENS if networks[0].embedding.weight.is_cuda else CPU_BATCH_TOKENS
+        self._decoder = Decoder(networks)
 
     def translate_n_best(self, lines: Sequence[str], n_best: int, *, beam_size: int) -> list[list[Hypothesis]]:
         """Return up to `n_best` translations of each line, best first, as `Translator.translate_n_best` does."""
         divided = [self._divide(line) for line in lines]
         sources = [ids for line in divided for ids in line.sentences]
-        found = iter(translate_by_ensemble(self._networks, sources, beam_size, batch_tokens=self._batch_tokens))
+        found = iter(self._decoder.translate(plain_requests(sources), SearchSettings(beam_size)))
         return [self._joined(line, list(islice(found, len(line.sentences))), n_best) for line in divided]
 
     def _joined(

@@ -5,6 +5,7 @@ from itertools import islice
 from typing import TypeVar
 
 from pocketmt.engine import _native
+from pocketmt.engine.devices import TranslationModel
 from pocketmt.engine.line_parts import DividedLine
 from pocketmt.engine.options import Search
 from pocketmt.engine.results import (
@@ -25,7 +26,7 @@ class PendingLines:
     """Lines that are being translated; the results may be taken once, by one of the methods."""
 
     def __init__(
-        self, model: _native.Model, vocabularies: Vocabularies, lines: Sequence[DividedLine], search: Search
+        self, model: TranslationModel, vocabularies: Vocabularies, lines: Sequence[DividedLine], search: Search
     ) -> None:
         """Start the translation; raises EngineError as `Search.prefixes` does."""
         self._vocabularies = vocabularies

@@ -4,12 +4,14 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from functools import partial
+from pathlib import Path
 from threading import Thread
 from typing import Final, NamedTuple
 
 from pocketmt.engine import _native
+from pocketmt.engine.devices import NATIVE, MakeOptions, TranslationModel, load_on_device
 from pocketmt.engine.languages import ModelLanguages
-from pocketmt.errors import DataError, ModelFileError
+from pocketmt.errors import DataError, EngineError, ModelFileError
 from pocketmt.model_file import ModelFile, open_model
 from pocketmt.model_file.activations.activation_quantization import StoredLogarithmicActivations
 from pocketmt.model_file.container.mapped_pages import release_pages
@@ -24,23 +26,35 @@ CHECKED_WHILE_PACKING: Final = 8 << 20
 
 
 class LoadedModel(NamedTuple):
-    """A native model, and what belongs to it."""
+    """A model on its device, and what belongs to it."""
 
-    native: _native.Model
+    model: TranslationModel
+    make_options: MakeOptions
     vocabularies: Vocabularies
     languages: ModelLanguages
     manifest: dict[str, object]
 
 
 def load_model(
-    path: str | os.PathLike[str], workers: int, pin_workers: bool, instruction_set: str | None
+    path: Path,
+    workers: int,
+    pin_workers: bool,
+    instruction_set: str | None,
+    *,
+    device: str = NATIVE,
+    precision: str | None = None,
 ) -> LoadedModel:
-    """Open a model file and pack its weights.
+    """Open a model file, and pack its weights or load them on a device.
 
     Raises:
         ModelFileError: the file is broken.
-        EngineError: the CPU lacks the instruction set or cores to pin to, or a kernel fails its self-check.
+        EngineError: the CPU lacks the instruction set or cores to pin to, or a kernel fails its self-check; or as
+            `load_on_device` does.
     """
+    if device != NATIVE and (pin_workers or instruction_set is not None):
+        raise EngineError(f"device {device!r} has no pin_workers and instruction_set, which are of the native engine")
+    if device == NATIVE and precision is not None:
+        raise EngineError("precision is of PyTorch: leave it out, or choose device 'cuda' or 'torch-cpu'")
     large = _is_large(path)
     with _open(path, check_digest=not large) as file:
         try:
@@ -48,10 +62,14 @@ def load_model(
                 vocabularies = file.vocabularies()
                 defaults = file.source_language, file.target_language
                 languages = ModelLanguages(defaults, file.language_pieces, vocabularies)
-                model = native_model(file, workers, instruction_set, pin_workers)
+                model, make_options = (
+                    (native_model(file, workers, instruction_set, pin_workers), _native.SearchOptions)
+                    if device == NATIVE
+                    else load_on_device(path, device, precision, workers)
+                )
         except (DataError, ModelFileError) as error:
             raise ModelFileError(f"{os.fspath(path)}: {error}. {DAMAGED}") from error
-        return LoadedModel(model, vocabularies, languages, file.manifest)
+        return LoadedModel(model, make_options, vocabularies, languages, file.manifest)
 
 
 def _open(path: str | os.PathLike[str], *, check_digest: bool) -> ModelFile:

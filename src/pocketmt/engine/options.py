@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypedDict, TypeVar
 
 from pocketmt.engine import _native
 from pocketmt.engine.arguments import check_flag, check_integer, check_lines, check_number, check_text
 from pocketmt.engine.checks import TranslationChecks
+from pocketmt.engine.devices import MakeOptions
 from pocketmt.engine.languages import ChosenLanguages, ModelLanguages
 from pocketmt.engine.tokenizer import Tokenizer
 from pocketmt.errors import EngineError
@@ -32,7 +33,7 @@ class SearchOptions(TypedDict, total=False):
         max_length: most target pieces, including eos (default: 2 x source pieces + 20, and the prefix).
         min_length: eos is not generated before this many pieces (default 0).
         shortlist: whether to use the file's lexical shortlist, which limits a translation to probable pieces and makes
-            the search faster (default True; no effect if the file has none).
+            the search faster (default True, by PyTorch False; no effect if the file has none).
         batch_size: most sentences computed together; fewer need less memory (default: as many as are fastest).
         target_prefix: text that translations must begin with: one for all lines, or a list with a text or None for each
             line. Of a line of several sentences it is the beginning of the first.
@@ -102,7 +103,7 @@ class Search:
     """Checked options: those of the engine, and those that concern single lines and results.
 
     Attributes:
-        native: options of the engine.
+        native: options of the engine, or of a device.
         prefix: piece ids that every translation begins with.
         line_prefixes: the same for each line; None: `prefix` for all.
         terms: see `SearchOptions`; None: none.
@@ -113,7 +114,7 @@ class Search:
         checks: of the translations; None: none.
     """
 
-    native: _native.SearchOptions
+    native: Any
     prefix: list[int]
     line_prefixes: list[list[int]] | None
     terms: "Terms | None"
@@ -156,16 +157,16 @@ def check_options(
     n_best: int = 1,
     scores: bool = False,
     alignment: bool = False,
+    make_options: MakeOptions = _native.SearchOptions,
 ) -> Search:
     """Check options, and encode their texts.
 
     Args:
         options: what the caller gave.
-        vocabulary: of the target.
-        languages: of the model.
+        vocabulary, languages: of the target, and of the model.
         n_best: translations of each sentence.
-        scores: whether scores are needed.
-        alignment: whether alignments are needed.
+        scores, alignment: whether they are needed.
+        make_options: makes the options of the engine, or of a device.
 
     Raises:
         TypeError: an option is unknown or has a wrong type.
@@ -180,7 +181,7 @@ def check_options(
     prefix, line_prefixes = _prefixes(options.get("target_prefix"), vocabulary)
     terms = _terms(options, vocabulary, sampling is not None)
     return Search(
-        native=_native.SearchOptions(
+        native=make_options(
             beam_size=_beam_size(options, n_best, sampling is not None),
             n_best=n_best,
             length_penalty=check_number("length_penalty", options.get("length_penalty", 1.0)),

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, Unpack
 from pocketmt.engine.arguments import check_flag, check_integer, check_lines, check_text
 from pocketmt.engine.bundled import resolve_model
 from pocketmt.engine.checks import TranslationChecks
+from pocketmt.engine.devices import NATIVE, choose_device, lines_at_once
 from pocketmt.engine.line_parts import LineDivider
 from pocketmt.engine.lines import PendingLines
 from pocketmt.engine.loading import load_model
@@ -25,7 +26,6 @@ if TYPE_CHECKING:  # Only translations in the background need them.
     from pocketmt.engine.futures import BackgroundTranslations, TranslationFuture
 
 CHUNKS_READ_AHEAD: Final = 2
-LINES_AT_ONCE: Final = 256  # a good chunk size for long texts
 MOST_WORKERS: Final = 1024
 LONGEST_SEGMENT: Final = 200  # pieces
 LONGEST_SENTENCE: Final = 50_000  # characters
@@ -41,6 +41,11 @@ class Translator:
         workers: how many threads compute at once; they share one copy of the weights.
         pin_workers: whether each worker computes on a separate core.
         instruction_set: "avx512_vnni", "avx_vnni", "avx2", "neon_dot_product" or "portable"; None: this CPU's best.
+        device: "cpu" is the native engine; "cuda" or "cuda:1" is a GPU, by PyTorch; "torch-cpu" is the same code on the
+            processor; "auto" is a GPU if PyTorch finds one, and else "cpu". PyTorch has no terms, sampling,
+            suppression, penalties of repetitions, alignment or replaced unknowns; a shortlist must be asked for.
+        precision: of PyTorch: "float32" (default) computes what the engine computes; "float16" and "bfloat16" decode
+            the weights; "int8_float32", "int8_float16" and "int8_bfloat16" multiply 8-bit integers.
         longest_segment: in pieces; a longer sentence is translated in segments, joined by a space (see `encode_line`).
         longest_sentence: in characters; a longer one is copied, not translated, with a `TranslationWarning`.
 
@@ -49,11 +54,13 @@ class Translator:
         tokenizer: the vocabulary of the source.
         target_tokenizer: that of the target; the same object where both sides share one.
         workers: as given.
+        device: the device in use; never "auto".
+        lines_at_once: a good number of lines for a chunk of a long text.
 
     Raises:
         TypeError: an argument has a wrong type.
         ModelFileError: there is no such model, or the file is broken.
-        EngineError: an argument is out of range, or the CPU lacks the instruction set.
+        EngineError: an argument is out of range, the CPU lacks the instruction set, or PyTorch or the GPU is missing.
     """
 
     def __init__(
@@ -63,6 +70,8 @@ class Translator:
         workers: int = 1,
         pin_workers: bool = False,
         instruction_set: str | None = None,
+        device: str = NATIVE,
+        precision: str | None = None,
         longest_segment: int = LONGEST_SEGMENT,
         longest_sentence: int = LONGEST_SENTENCE,
     ) -> None:
@@ -70,8 +79,13 @@ class Translator:
         longest_segment = check_integer("longest_segment", longest_segment, 1, HIGHEST_NUMBER)
         longest_sentence = check_integer("longest_sentence", longest_sentence, 1, HIGHEST_NUMBER)
         pin_workers = check_flag("pin_workers", pin_workers)
-        loaded = load_model(resolve_model(model), workers, pin_workers, instruction_set)
-        self._model, self._vocabularies, self._languages, self.manifest = loaded
+        self.device = choose_device(device)
+        self.lines_at_once = lines_at_once(self.device)
+        loaded = load_model(
+            resolve_model(model), workers, pin_workers, instruction_set, device=self.device, precision=precision
+        )
+        self._model, self._make_options = loaded.model, loaded.make_options
+        self._vocabularies, self._languages, self.manifest = loaded.vocabularies, loaded.languages, loaded.manifest
         self.tokenizer = Tokenizer(self._vocabularies.source)
         self.target_tokenizer = self.tokenizer
         if not self._vocabularies.shared:
@@ -118,7 +132,7 @@ class Translator:
 
     @property
     def instruction_set(self) -> str:
-        """Name of the instruction set whose kernels run."""
+        """Name of the instruction set whose kernels run; the device and the precision of PyTorch."""
         return self._model.instruction_set
 
     def encode(self, text: str) -> list[int]:
@@ -285,6 +299,7 @@ class Translator:
     ) -> Search:
         alignment = check_flag("alignment", alignment)
         options.setdefault("split", self.unit == DEFAULT_UNIT)
+        options.setdefault("shortlist", self.device == NATIVE)
         # Most calls have the options of the one before. Checking them takes as long as some sentences of a small model.
         values = [n_best, *options.values()]
         key = [*map(type, values), *options, *values, scores, alignment]
@@ -292,7 +307,13 @@ class Translator:
         if last_search is not None and key == last_key:
             return replace(last_search, checks=None if last_search.checks is None else TranslationChecks())
         search = check_options(
-            options, self._vocabularies.target, self._languages, n_best=n_best, scores=scores, alignment=alignment
+            options,
+            self._vocabularies.target,
+            self._languages,
+            n_best=n_best,
+            scores=scores,
+            alignment=alignment,
+            make_options=self._make_options,
         )
         if all(type(value) in _UNCHANGEABLE for value in values):
             self._last_check = key, search

@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from pocketmt.engine import TranslationOptions, Translator
+from pocketmt.engine.devices import NATIVE
 from pocketmt.errors import ConfigurationError, DataError
 from pocketmt.evaluation.quality import Difference, Quality, compare, metrics, score
 from pocketmt.evaluation.records import Provenance, memory_bytes, peak_memory_bytes, provenance
@@ -40,6 +41,7 @@ def evaluate_model(
     baseline: str | None = None,
     workers: int = 1,
     shortlist: bool = True,
+    device: str = NATIVE,
 ) -> QualityRecord:
     """Translate `source` with a model file and score it against `references`; compare it with a baseline, if given.
 
@@ -47,10 +49,11 @@ def evaluate_model(
         DataError: the files cannot be read, are not parallel or have no lines.
         ConfigurationError: the baseline translates between other languages.
         ModelFileError: a model file is invalid.
+        EngineError: PyTorch or the GPU is missing.
     """
     metrics()  # fails now, not after the translation, if sacreBLEU is missing
-    translator = Translator(model, workers=workers)
-    other = None if baseline is None else Translator(baseline, workers=workers)
+    translator = Translator(model, workers=workers, device=device)
+    other = None if baseline is None else Translator(baseline, workers=workers, device=device)
     if other is not None:
         _check_languages(model, translator, str(baseline), other)
     pairs = list(read_pairs(source, references[0], translator.languages))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import cycle, islice
 from typing import Literal
 
-from pocketmt.engine.translator import LINES_AT_ONCE
+from pocketmt.engine.devices import LINES_AT_ONCE
 from pocketmt.errors import ConfigurationError, DataError
 from pocketmt.evaluation.records import Provenance, memory_bytes
 

@@ -14,6 +14,31 @@ from pocketmt.models.inputs import PADDING
 KeyValue = tuple[Tensor, Tensor]
 
 
+class FixedCache:
+    """Keys and values of self-attention in tensors of a fixed shape, written in place, one position of a row at a time.
+
+    Attributes:
+        key, value: [B, heads, K, head size]; what is behind a row's position is not read (`position_mask`).
+        position: the position of each row that the next step writes, int64 [B]; shared by all layers.
+    """
+
+    def __init__(self, key: Tensor, value: Tensor, position: Tensor) -> None:
+        self.key, self.value, self.position = key, value, position
+
+    def write(self, key: Tensor, value: Tensor) -> KeyValue:
+        """Store a key and a value for each row [B, heads, 1, head size]; returns those of all K positions."""
+        index = self.position[:, None, None, None].expand_as(key)
+        self.key.scatter_(2, index, key)
+        self.value.scatter_(2, index, value)
+        return self.key, self.value
+
+
+def position_mask(position: Tensor, count: int) -> Tensor:
+    """Attention mask of rows at positions [B]: float [B, 1, 1, count], -inf behind a row's position."""
+    behind = torch.arange(count, device=position.device) > position[:, None]
+    return torch.zeros(behind.shape, device=position.device).masked_fill_(behind, -math.inf)[:, None, None, :]
+
+
 def padding_mask(tokens: Tensor) -> Tensor | None:
     """Attention mask of token ids [B, S]: float [B, 1, 1, S], -inf at padding; None if nothing is padded."""
     padding = tokens == PADDING
@@ -62,7 +87,7 @@ class DotProductAttention(nn.Module):
         query = self.query(query) * (1.0 / math.sqrt(query.shape[-1]))
         scores = query @ self.key(key).transpose(-1, -2)  # [B, heads, Q, K]
         if mask is not None:
-            scores = scores + mask
+            scores = scores + mask.to(scores.dtype)
         weights = self.dropout(self.softmax(scores))
         attended: Tensor = self.output((weights @ self.value(value)).transpose(1, 2).flatten(2))
         return attended
@@ -89,23 +114,28 @@ class SelfAttention(nn.Module):
 
     def __init__(self, model_dimension: int, attention_dimension: int, heads: int, bias: bool, dropout: float) -> None:
         super().__init__()
-        self.heads = heads
+        self.heads, self.head_size = heads, attention_dimension // heads
         self.query_key_value = nn.Linear(model_dimension, 3 * attention_dimension, bias=bias)
         self.output = nn.Linear(attention_dimension, model_dimension, bias=bias)
         self.attention = DotProductAttention(dropout)
 
-    def forward(self, x: Tensor, mask: Tensor | None, cache: KeyValue | None = None) -> tuple[Tensor, KeyValue]:
+    def forward(
+        self, x: Tensor, mask: Tensor | None, cache: KeyValue | FixedCache | None = None
+    ) -> tuple[Tensor, KeyValue | FixedCache]:
         """Attend from every position of `x` to those of `x` and of `cache`.
 
         Args:
             x: [B, Q, d].
             mask: broadcast to [B, heads, Q, K], or None.
             cache: keys and values of earlier positions, each [B, heads, K - Q, head size]; for decoding step by step.
+                With a fixed cache, Q is 1.
 
         Returns:
             [B, Q, d], and keys and values of all K positions.
         """
         query, key, value = (split_heads(part, self.heads) for part in self.query_key_value(x).chunk(3, dim=-1))
+        if isinstance(cache, FixedCache):
+            return self.output(self.attention(query, *cache.write(key, value), mask)), cache
         if cache is not None:
             key = torch.cat([cache[0], key], dim=2)
             value = torch.cat([cache[1], value], dim=2)
@@ -117,7 +147,7 @@ class CrossAttention(nn.Module):
 
     def __init__(self, model_dimension: int, attention_dimension: int, heads: int, bias: bool, dropout: float) -> None:
         super().__init__()
-        self.heads = heads
+        self.heads, self.head_size = heads, attention_dimension // heads
         self.query = nn.Linear(model_dimension, attention_dimension, bias=bias)
         self.key_value = nn.Linear(model_dimension, 2 * attention_dimension, bias=bias)
         self.output = nn.Linear(attention_dimension, model_dimension, bias=bias)
@@ -129,7 +159,12 @@ class CrossAttention(nn.Module):
         return key, value
 
     def forward(self, x: Tensor, cache: KeyValue, mask: Tensor | None) -> Tensor:
-        """Attend from x [B, Q, d] to a cross-attention cache of K positions; mask [B, 1, 1, K]; returns [B, Q, d]."""
-        query = split_heads(self.query(x), self.heads)
+        """Attend from x [B, Q, d] to a cross-attention cache of K positions; mask [B, 1, 1, K]; returns [B, Q, d].
+
+        The cache may have fewer sentences than x has rows: B is then a multiple of their number, and the rows of a
+        sentence, its hypotheses, follow each other.
+        """
+        rows = x.reshape(len(cache[0]), -1, x.shape[-1])
+        query = split_heads(self.query(rows), self.heads)
         attended: Tensor = self.output(self.attention(query, cache[0], cache[1], mask))
-        return attended
+        return attended.view_as(x)

@@ -46,11 +46,15 @@ class AverageAttention(nn.Module):
 
 
 def running_means(x: Tensor, before: Average | None) -> tuple[Tensor, Average]:
-    """X [B, T, d] after some positions -> (the mean up to each position [B, T, d], that of all positions so far)."""
-    count = x.new_zeros(len(x)) if before is None else before[1]
-    sums = x.cumsum(dim=1)
+    """X [B, T, d] after some positions -> (the mean up to each position [B, T, d], that of all positions so far).
+
+    Sums and counts are float32 in half precision, too: bfloat16 has no whole number between 256 and 258.
+    """
+    summands = x.float()
+    count = summands.new_zeros(len(x)) if before is None else before[1]
+    sums = summands.cumsum(dim=1)
     if before is not None:
         sums = sums + (before[0] * count[:, None])[:, None]
-    counts = count[:, None] + torch.arange(1, x.shape[1] + 1, dtype=x.dtype, device=x.device)
+    counts = count[:, None] + torch.arange(1, x.shape[1] + 1, dtype=torch.float32, device=x.device)
     means = sums / counts[..., None]
-    return means, (means[:, -1], counts[:, -1])
+    return means.to(x.dtype), (means[:, -1], counts[:, -1])

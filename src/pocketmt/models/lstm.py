@@ -212,8 +212,23 @@ class LstmNetwork(TranslationNetwork):
         assert isinstance(first, AttendingLayer)
         return [None] * len(self.decoder.layers), first.cross_attention.cross_attention_cache(encoded)
 
+    def fixed_states(self, rows: int, positions: int, position: Tensor) -> list[RecurrentState]:
+        """Return states of fixed shapes, see `TranslationNetwork.fixed_states`."""
+        weight, layers = self.embedding.weight, self.decoder.layers
+        sizes: list[int] = [layer.lstm.size for layer in layers]  # type: ignore[misc]
+        return [(weight.new_zeros(rows, size), weight.new_zeros(rows, size)) for size in sizes]
+
+    def join_states(self, target: list[RecurrentState], source: list[Tensor]) -> DecoderState:
+        """Return the states that `decode` takes, see `TranslationNetwork.join_states`."""
+        key, value = source
+        return target, (key, value)
+
+    def split_states(self, states: DecoderState) -> tuple[list[RecurrentState], list[Tensor]]:
+        """Return the states of the target and of the source, see `TranslationNetwork.split_states`."""
+        return states[0], list(states[1])
+
     def decode(
-        self, target: Tensor, states: DecoderState, source_mask: Tensor | None, position: int = 0
+        self, target: Tensor, states: DecoderState, source_mask: Tensor | None, position: int | Tensor = 0
     ) -> tuple[Tensor, DecoderState]:
         """Target ids [B, T] -> (decoder output [B, T, d], new states). LSTMs take no position encoding."""
         recurrent, cross_attention_cache = states

@@ -105,8 +105,32 @@ class TranslationNetwork(Network):
         """Return the decoder's states before the first target token, for an encoder output."""
         raise NotImplementedError
 
-    def decode(self, target: Tensor, states: Any, source_mask: Tensor | None, position: int = 0) -> tuple[Tensor, Any]:
-        """Target ids [B, T] from `position` on -> (decoder output [B, T, d], new states)."""
+    def decode(
+        self, target: Tensor, states: Any, source_mask: Tensor | None, position: int | Tensor = 0
+    ) -> tuple[Tensor, Any]:
+        """Target ids [B, T] from `position` on -> (decoder output [B, T, d], new states).
+
+        With states of fixed shapes, T is 1, and `position` is that of each row, int64 [B]. The states of the source may
+        then be those of fewer sentences, each of which has as many rows, one after the other.
+        """
+        raise NotImplementedError
+
+    def fixed_states(self, rows: int, positions: int, position: Tensor) -> Any:
+        """Return the states of the target before its first token, in tensors whose shapes stay the same.
+
+        Args:
+            rows: number of rows.
+            positions: most tokens of a target.
+            position: the position of each row, int64 [rows], which the caller changes between steps.
+        """
+        raise NotImplementedError
+
+    def join_states(self, target: Any, source: list[Tensor]) -> Any:
+        """Return the states that `decode` takes, from those of the target and of the source."""
+        raise NotImplementedError
+
+    def split_states(self, states: Any) -> tuple[Any, list[Tensor]]:
+        """Return the states of the target, and the tensors [B, ..] of the source; `join_states` joins them again."""
         raise NotImplementedError
 
     def text_masks(self, *tokens: Tensor) -> list[tuple[nn.Module, Tensor]]:

@@ -1,4 +1,4 @@
-"""Reference search, whose translations the engine must find: greedy and beam, batched, with cached states; ensembles.
+"""Reference search, whose translations the engine and `pocketmt.decoding` must find: greedy and beam; ensembles.
 
 The engine's search has the same rules: at each step the (beam - finished) best continuations of a sentence's live
 hypotheses are kept, by summed log-probability; those that end in eos are finished. The search of a sentence ends when
@@ -7,7 +7,7 @@ log-probability / length ** length_penalty; the length includes eos.
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import torch
@@ -177,58 +177,3 @@ def _advance(
             parents.append((row, token))
     state.live = live
     return parents
-
-
-def translate(
-    model: TranslationNetwork,
-    sources: Sequence[Sequence[int]],
-    beam: int = 4,
-    length_penalty: float = 1.0,
-    batch_tokens: int = 4096,
-) -> list[list[int]]:
-    """Return the best translation of each source, batched by length; beam 1 is greedy search. Ids are without eos."""
-    was_training = model.training
-    model.eval()
-    results: list[list[int]] = [[] for _ in sources]
-    for batch in _by_length(sources, batch_tokens // beam):
-        chosen = [sources[index] for index in batch]
-        if beam == 1:
-            outputs = greedy_search(model, chosen)
-        else:
-            outputs = [list(best[0].ids) for best in beam_search(model, chosen, beam, length_penalty)]
-        for index, output in zip(batch, outputs, strict=True):
-            results[index] = output
-    model.train(was_training)
-    return results
-
-
-def translate_by_ensemble(
-    models: Sequence[TranslationNetwork], sources: Sequence[Sequence[int]], beam: int, batch_tokens: int = 4096
-) -> list[list[Hypothesis]]:
-    """Return the best `beam` translations of each source by an ensemble in evaluation mode, best first.
-
-    An empty source has none. A batch for which a GPU has too little memory is divided.
-    """
-    results: list[list[Hypothesis]] = [[] for _ in sources]
-    waiting = list(_by_length(sources, batch_tokens // beam))
-    while waiting:
-        batch = waiting.pop(0)
-        try:
-            found = beam_search(models, [sources[index] for index in batch], beam)
-        except torch.OutOfMemoryError:
-            if len(batch) == 1:
-                raise
-            waiting[:0] = [batch[: len(batch) // 2], batch[len(batch) // 2 :]]
-            continue
-        for index, hypotheses in zip(batch, found, strict=True):
-            results[index] = hypotheses
-    return results
-
-
-def _by_length(sources: Sequence[Sequence[int]], tokens: int) -> Iterator[list[int]]:
-    """Yield indices of sources of similar lengths, at most `tokens` tokens with eos at a time, without empty ones."""
-    order = sorted((index for index, source in enumerate(sources) if source), key=lambda index: len(sources[index]))
-    while order:
-        count = max(1, tokens // (len(sources[order[-1]]) + 1))
-        batch, order = order[-count:], order[:-count]
-        yield batch

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from pocketmt.model_file.architecture import LayerSizes, TransformerArchitecture
 from pocketmt.models.activations import ACTIVATIONS
-from pocketmt.models.attention import CrossAttention, KeyValue, SelfAttention, padding_mask
+from pocketmt.models.attention import CrossAttention, FixedCache, KeyValue, SelfAttention, padding_mask, position_mask
 from pocketmt.models.average_attention import Average, AverageAttention, running_means
 from pocketmt.models.dropout import Dropout, Dropouts
 from pocketmt.models.network import Network, TranslationNetwork, layer_norm
@@ -19,7 +19,7 @@ from pocketmt.models.ssru import SSRU
 
 # Of the positions so far: keys and values of self-attention, the cell [B, d] of an SSRU, or average attention's mean;
 # None before the first.
-DecoderCache = KeyValue | Average | Tensor | None
+DecoderCache = KeyValue | FixedCache | Average | Tensor | None
 # State of one decoder layer: of the positions so far, and its cross-attention cache.
 LayerState = tuple[DecoderCache, KeyValue]
 
@@ -138,6 +138,19 @@ class DecoderLayer(Layer):
         x = self.after(self.feed_forward_norm, self.feed_forward_residual, x, update)
         return x, (cache, cross_attention_cache)
 
+    def fixed_cache(self, like: Tensor, rows: int, positions: int, position: Tensor) -> DecoderCache:
+        """Return the state before the first position, of fixed shapes and of the dtype and device of `like` [.., d].
+
+        Its zeros stand for no positions: a recurrent sum of nothing, and the mean of no positions.
+        """
+        dimension = like.shape[-1]
+        if self.autoregression == "ssru":
+            return like.new_zeros(rows, dimension)
+        if self.autoregression == "average_attention":
+            return like.new_zeros(rows, dimension, dtype=torch.float32), like.new_zeros(rows, dtype=torch.float32)
+        shape = rows, self.self_attention.heads, positions, self.self_attention.head_size
+        return FixedCache(like.new_zeros(shape), like.new_zeros(shape), position)
+
     def _add_autoregression(self, x: Tensor, cache: DecoderCache, causal: Tensor | None) -> tuple[Tensor, DecoderCache]:
         if self.autoregression == "ssru":
             update, cache = self.ssru(self.before(self.ssru_norm, x), cache)
@@ -146,6 +159,7 @@ class DecoderLayer(Layer):
             means, cache = running_means(x, cache)  # type: ignore[arg-type]
             update = self.average_attention(x, self.before(self.average_attention_norm, means))
             return self.after(self.average_attention_norm, self.average_attention_residual, x, update), cache
+        assert not isinstance(cache, Tensor)
         update, cache = self.self_attention(self.before(self.self_attention_norm, x), causal, cache)
         return self.after(self.self_attention_norm, self.self_attention_residual, x, update), cache
 
@@ -220,16 +234,30 @@ class PositionedNetwork(Network):
         """Source ids [B, S] -> [B, S, d], with positions."""
         return self._add_positions(super().embed_source(tokens), 0)
 
-    def embed_target(self, tokens: Tensor, start: int = 0) -> Tensor:
-        """Target ids [B, T], which follow `start` others -> [B, T, d], with positions."""
-        return self._add_positions(super().embed_target(tokens), start)
+    def embed_target(self, tokens: Tensor, start: int | Tensor = 0) -> Tensor:
+        """Target ids [B, T], which follow `start` others -> [B, T, d], with positions.
+
+        With T = 1, each row may be at another position: `start` is then int64 [B], and below what
+        `reserve_positions` was called with.
+        """
+        embedded = super().embed_target(tokens)
+        if isinstance(start, int):
+            return self._add_positions(embedded, start)
+        rows = self.positions[start + self.architecture.position_offset]
+        sums: Tensor = embedded + self.position(rows[:, None])
+        return sums
+
+    def reserve_positions(self, count: int) -> None:
+        """Make the table of positions as long as texts of `count` tokens need."""
+        end = count + self.architecture.position_offset
+        if end > len(self.positions):
+            self.positions = self._position_table(2 * end).to(self.positions)
 
     def _add_positions(self, embedded: Tensor, start: int) -> Tensor:
-        start += self.architecture.position_offset
         end = start + embedded.shape[1]
-        if end > len(self.positions):
-            self.positions = self._position_table(2 * end).to(embedded.device)
-        sums: Tensor = embedded + self.position(self.positions[start:end])
+        self.reserve_positions(end)
+        offset = self.architecture.position_offset
+        sums: Tensor = embedded + self.position(self.positions[start + offset : end + offset])
         return sums
 
 
@@ -262,12 +290,30 @@ class Transformer(PositionedNetwork, TranslationNetwork):
         caches = [layer.cross_attention.cross_attention_cache(encoded) for layer in self.decoder.layers]  # type: ignore[union-attr, operator]
         return [(None, cache) for cache in caches * self.decoder.rounds]
 
+    def fixed_states(self, rows: int, positions: int, position: Tensor) -> list[DecoderCache]:
+        """Return states of fixed shapes, see `TranslationNetwork.fixed_states`."""
+        self.reserve_positions(positions)
+        layers: list[DecoderLayer] = [*self.decoder.layers] * self.decoder.rounds
+        return [layer.fixed_cache(self.positions, rows, positions, position) for layer in layers]
+
+    def join_states(self, target: list[DecoderCache], source: list[Tensor]) -> list[LayerState]:
+        """Return the states that `decode` takes, see `TranslationNetwork.join_states`."""
+        cross = list(zip(source[::2], source[1::2], strict=True)) * self.decoder.rounds
+        return list(zip(target, cross, strict=True))
+
+    def split_states(self, states: list[LayerState]) -> tuple[list[DecoderCache], list[Tensor]]:
+        """Return the states of the target and of the source, see `TranslationNetwork.split_states`."""
+        source = [tensor for _, cross in states[: len(self.decoder.layers)] for tensor in cross]
+        return [cache for cache, _ in states], source
+
     def decode(
-        self, target: Tensor, states: list[LayerState], source_mask: Tensor | None, position: int = 0
+        self, target: Tensor, states: list[LayerState], source_mask: Tensor | None, position: int | Tensor = 0
     ) -> tuple[Tensor, list[LayerState]]:
         """Target ids [B, T] from `position` on -> (decoder output [B, T, d], new states)."""
-        length = target.shape[1]
+        length, cache = target.shape[1], states[0][0]
         causal = causal_mask(length, target.device) if length > 1 else None
+        if isinstance(cache, FixedCache):
+            causal = position_mask(cache.position, cache.key.shape[2])
         x = self.decoder.embedding_norm(self.decoder.input(self.embed_target(target, position)))
         decoded: tuple[Tensor, list[LayerState]] = self.decoder(self.embedding_dropout(x), states, causal, source_mask)
         return decoded

@@ -5,12 +5,14 @@ from pathlib import Path
 
 from pocketmt.engine import Translator
 from pocketmt.engine.bundled import resolve_model
+from pocketmt.engine.devices import AUTOMATIC, choose_device
 from pocketmt.interop.temporary import model_file_of
 from pocketmt.model_file import open_model
 from pocketmt.models.network import TranslationNetwork
 from pocketmt.packing.contents import FLOAT32, contents_of
+from pocketmt.packing.device.model import torch_device
+from pocketmt.packing.device.precision import DEFAULT_PRECISION, check_precision, in_precision, load_network
 from pocketmt.packing.model_file import pack
-from pocketmt.packing.reference.network import load_reference
 from pocketmt.training.trained_model import TrainedModel, file_digest, read_trained_model
 
 
@@ -45,22 +47,57 @@ class AnyModel:
         """SHA-256 of the file of weights or of the model file, hexadecimal."""
         return file_digest(self._file) if self._run is None else self._run.digest
 
-    def network(self) -> TranslationNetwork:
-        """Return the network in PyTorch, for evaluation only; a model file gives its reference."""
+    def network(self, device: str = "torch-cpu", precision: str | None = None) -> TranslationNetwork:
+        """Return the network in PyTorch, for evaluation only; a model file gives its reference.
+
+        Args:
+            device: of PyTorch, see `Translator`.
+            precision: see `Translator`; None: float32.
+
+        Raises EngineError if PyTorch does not find the device.
+        """
+        place, chosen = torch_device(device), precision or DEFAULT_PRECISION
         if self._run is None:
-            return load_reference(self._file)
-        return self._run.network()
+            return load_network(str(self._file), chosen, place)
+        check_precision(chosen)
+        return in_precision(self._run.network(), chosen, place)
 
-    def translator(self, packed: Path, workers: int) -> Translator:
-        """Return the engine with the model; the model of a run is first written, in full precision, to `packed`."""
+    def translator(
+        self, packed: Path, workers: int, device: str = AUTOMATIC, precision: str | None = None
+    ) -> Translator:
+        """Return a translator; the model of a run is first written, in full precision, to `packed`.
+
+        Args:
+            packed: the file of the model of a run.
+            workers: number of threads.
+            device: see `Translator`.
+            precision: see `Translator`; None: `text_precision`.
+
+        Raises EngineError as `Translator` does.
+        """
         if self._run is None:
-            return Translator(self._file, workers=workers)
-        return start_engine(self._run, packed, workers)
+            return _translator(self._file, workers, device, precision)
+        return start_engine(self._run, packed, workers, device, precision)
 
 
-def start_engine(model: TrainedModel, packed: Path, workers: int) -> Translator:
-    """Return the engine with a model in full precision: with its model file, or with one that is written for it."""
+def start_engine(
+    model: TrainedModel, packed: Path, workers: int, device: str = AUTOMATIC, precision: str | None = None
+) -> Translator:
+    """Return a translator of a model in full precision: with its model file, or with one that is written to `packed`.
+
+    See `AnyModel.translator`.
+    """
     if model.float_file is not None:
-        return Translator(model.float_file, workers=workers)
+        return _translator(model.float_file, workers, device, precision)
     pack(packed, contents_of(model, FLOAT32))
-    return Translator(packed, workers=workers)
+    return _translator(packed, workers, device, precision)
+
+
+def text_precision(device: str) -> str | None:
+    """Return the precision in which text for training is translated: float16 on a GPU; None: the device's default."""
+    return "float16" if device.startswith("cuda") else None
+
+
+def _translator(path: Path, workers: int, device: str, precision: str | None) -> Translator:
+    device = choose_device(device)
+    return Translator(path, workers=workers, device=device, precision=precision or text_precision(device))

@@ -20,11 +20,13 @@ def exact_sums(codes: Tensor, weights: Tensor) -> Tensor:
 
     Args:
         codes: of activations, int8 [.., columns].
-        weights: whole numbers in [-128, 128] as float32 [rows, columns].
+        weights: whole numbers in [-128, 128] as float32, or in [-128, 127] as int8, [rows, columns].
 
     Returns:
-        float64 [.., rows].
+        float64 [.., rows], or int32 for weights of int8.
     """
+    if weights.dtype == torch.int8:
+        return _integer_sums(codes, weights)
     sums = torch.zeros(*codes.shape[:-1], len(weights), dtype=torch.float64, device=codes.device)
     for begin in range(0, codes.shape[-1], _EXACT_COLUMNS):
         part = slice(begin, begin + _EXACT_COLUMNS)
@@ -32,12 +34,26 @@ def exact_sums(codes: Tensor, weights: Tensor) -> Tensor:
     return sums
 
 
+def _integer_sums(codes: Tensor, weights: Tensor) -> Tensor:
+    """Multiply int8 codes [.., columns] and weights [rows, columns] in the device's integer units; int32 [.., rows].
+
+    CUDA needs sizes that are multiples of 8, and more than 16 rows of codes.
+    """
+    flat = codes.flatten(0, -2)
+    count, (rows, columns) = len(flat), weights.shape
+    if flat.is_cuda:
+        more = max(0, 24 - count) or -count % 8
+        flat = torch.nn.functional.pad(flat, (0, -columns % 8, 0, more))
+        weights = torch.nn.functional.pad(weights, (0, -columns % 8, 0, -rows % 8))
+    return torch._int_mm(flat, weights.t())[:count, :rows].view(*codes.shape[:-1], rows)
+
+
 def lookup_table_product(codes: Tensor, activation_scale: Tensor, levels: Tensor, scale: Tensor) -> Tensor:
     """Multiply with weights level * scale.
 
     Args:
         codes, activation_scale: of the activations.
-        levels: whole numbers in [-127, 127] as float32 [rows, columns].
+        levels: whole numbers in [-127, 127] as float32 or int8 [rows, columns].
         scale: float32 [rows].
 
     Returns:
@@ -51,7 +67,7 @@ def affine_product(codes: Tensor, activation_scale: Tensor, levels: Tensor, scal
 
     Args:
         codes, activation_scale: of the activations.
-        levels: the weights' codes counted from their middle, -128 to 127, as float32 [rows, columns].
+        levels: the weights' codes counted from their middle, -128 to 127, as float32 or int8 [rows, columns].
         scale: float32 [rows].
         offset: value of the middle code, float32 [rows].
 

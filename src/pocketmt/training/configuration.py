@@ -154,7 +154,11 @@ class Training(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     averaged_checkpoints: Positive = 8  # Number of last validations whose weights are averaged.
     patience: Positive = 10  # Validations without a better BLEU before training stops.
     threads: Annotated[int, Meta(ge=0)] = 0  # PyTorch threads of each process; 0: PyTorch's default.
-    devices: Positive = 1  # Number of processors or GPUs that share each batch.
+    # Batches of an update, a multiple of `devices`, which share them; one each if it is not given. With it, a run can
+    # resume on another number of devices.
+    batches_per_update: Positive | None = None
+    # Number of processors or GPUs; torchrun's processes replace it.
+    devices: Positive = 1
     # "auto" takes a GPU if PyTorch finds one; "cuda" is one of NVIDIA, "gpu" any.
     accelerator: Literal["auto", "cpu", "gpu", "cuda"] = "auto"
     # Mixed: matrix products read bfloat16 and everything else stays float32. About twice as fast on processors with
@@ -173,12 +177,13 @@ class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 # Settings of training that may change during a run: when it ends, and how it is computed.
-CHANGEABLE: Final = ("maximum_updates", "patience", "checkpoint_every", "threads", "accelerator", "compiled")
+CHANGEABLE: Final = ("maximum_updates", "patience", "checkpoint_every", "threads", "accelerator", "compiled", "devices")
 
 
 def lasting_settings(configuration: Configuration) -> Configuration:
     """Return a configuration with the defaults of all settings that may change during a run."""
     defaults = {name: getattr(Training(), name) for name in CHANGEABLE}
+    defaults["batches_per_update"] = configuration.training.batches_per_update or configuration.training.devices
     return msgspec.structs.replace(configuration, training=msgspec.structs.replace(configuration.training, **defaults))
 
 

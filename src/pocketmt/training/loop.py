@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
 from lightning_fabric import Fabric
-from torch import Tensor, nn
+from lightning_fabric.wrappers import _FabricModule
+from torch import Tensor
 from torch.optim import Optimizer
 
 from pocketmt.training.hooks import Hook
@@ -26,9 +27,9 @@ class CountedBatch(Protocol):
 
 
 B = TypeVar("B", bound=CountedBatch)
-# Called with an epoch and the number of its batches that are done. Yields each batch of this process with the number of
-# target tokens in the batches of all processes, and the number of batches that are done after it.
-Batches = Callable[[int, int], Iterator[tuple[B, int, int]]]
+# Called with an epoch and the number of its batches that are done. Yields this process's batches of each update, the
+# number of target tokens in the batches of all processes, and the number of batches that are done after it.
+Batches = Callable[[int, int], Iterator[tuple[Sequence[B], int, int]]]
 
 
 @dataclass
@@ -100,7 +101,7 @@ class TrainingLoop(Generic[B]):
     """
 
     fabric: Fabric
-    model: nn.Module
+    model: _FabricModule
     optimizer: Optimizer
     objective: Callable[[B], Tensor]
     batches: Batches[B]
@@ -120,10 +121,10 @@ class TrainingLoop(Generic[B]):
     def _train_epoch(self, run: Run) -> None:
         """Train on the rest of the epoch, or until the run is finished."""
         progress = self.progress
-        for batch, total_tokens, done in self.batches(progress.epoch, progress.batch):
+        for batches, total_tokens, done in self.batches(progress.epoch, progress.batch):
             progress.batch = done
             progress.update += 1
-            loss = self._update(batch, total_tokens)
+            loss = self._update(batches, total_tokens)
             self._report(loss)
             validated = self.settings.validates(progress.update)
             if validated:
@@ -136,18 +137,21 @@ class TrainingLoop(Generic[B]):
         progress.epoch += 1
         progress.batch = 0
 
-    def _update(self, batch: B, total_tokens: int) -> float:
-        """Do one update; returns the loss of this process's batch, in nats per target token."""
-        update, settings = self.progress.update, self.settings
+    def _update(self, batches: Sequence[B], total_tokens: int) -> float:
+        """Do one update; returns the loss of this process's batches, in nats per target token."""
+        update, settings, losses = self.progress.update, self.settings, []
         seed_update(self.fabric, settings.seed, update)
         for hook in self.hooks:
             if hook.enabled:
                 hook.before_forward(update)
-        loss = self.objective(batch)
-        penalties = [penalty for hook in self.hooks if (penalty := hook.penalty()) is not None]
-        # Gradients are averaged over processes, so each process adds only its share of the penalties.
-        total = loss + sum(penalties, loss.new_zeros(())) / self.fabric.world_size if penalties else loss
-        backward(self.fabric, total, total_tokens)
+        for part, batch in enumerate(batches):
+            if part > 0:
+                seed_update(self.fabric, settings.seed, update, part)
+            # Processes exchange the gradients of all batches at once.
+            with self.fabric.no_backward_sync(self.model, enabled=part + 1 < len(batches)):
+                loss = self.objective(batch)
+                backward(self.fabric, self._with_penalties(loss) if part == 0 else loss, total_tokens)
+            losses.append(loss.detach())
         for hook in self.hooks:
             if hook.enabled:
                 hook.after_backward()
@@ -155,7 +159,12 @@ class TrainingLoop(Generic[B]):
         for hook in reversed(self.hooks):
             if hook.enabled:
                 hook.after_step(update)
-        return loss.item() / batch.target_tokens
+        return float(sum(losses)) / sum(batch.target_tokens for batch in batches)
+
+    def _with_penalties(self, loss: Tensor) -> Tensor:
+        """Add the penalties of hooks. Gradients are averaged over processes, so each adds only its share of them."""
+        penalties = [penalty for hook in self.hooks if (penalty := hook.penalty()) is not None]
+        return loss + sum(penalties, loss.new_zeros(())) / self.fabric.world_size if penalties else loss
 
     def _report(self, loss: float) -> None:
         update, reporter = self.progress.update, self.reporter

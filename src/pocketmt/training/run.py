@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final, Protocol
 
+import msgspec
 import torch
 from lightning_fabric import Fabric
 
@@ -28,7 +29,9 @@ from pocketmt.training.steps import (
     DivergedError,
     check_accelerator,
     compile_layers,
+    is_first_process,
     launch,
+    launched_processes,
     make_dropouts,
     make_fabric,
     make_optimizer,
@@ -92,6 +95,9 @@ def train(configuration: Configuration, folder: Path, open_teacher: OpenTeacher 
 
     As long as the folder holds neither a checkpoint nor a model, an error removes all that was written.
     """
+    if launched := launched_processes():
+        training = msgspec.structs.replace(configuration.training, devices=launched)
+        configuration = msgspec.structs.replace(configuration, training=training)
     check_accelerator(configuration.training)
     teacher = _open_teacher(configuration, open_teacher)
     data = configuration.data
@@ -105,6 +111,8 @@ def train(configuration: Configuration, folder: Path, open_teacher: OpenTeacher 
         kept = (MODEL,) if isinstance(error, DivergedError) else (MODEL, CHECKPOINT)
         return any((folder / name).exists() for name in kept)
 
+    if not is_first_process():  # The first one locks the folder and writes to it.
+        return launch(make_fabric(configuration.training), _run, configuration, folder, teacher)
     with run_folder(folder, SETTINGS, (VOCABULARY, LOG, CHECKPOINT, SNAPSHOTS), holds_result):
         _record(configuration, folder)
         fabric = make_fabric(configuration.training)
@@ -241,11 +249,11 @@ class TrainingRun:
         progress.finished = all_done or progress.best_update + patience <= progress.update
         return progress.finished
 
-    def _batches(self, epoch: int, done: int) -> Iterator[tuple[Batch, int, int]]:
+    def _batches(self, epoch: int, done: int) -> Iterator[tuple[list[Batch], int, int]]:
         order = self.settings.seed * 1_000_003 + epoch
-        return share_of_epoch(
-            self.fabric, self.network.architecture, self.corpus.training, self.settings.batch_tokens, order, done
-        )
+        settings, pairs = self.settings, self.corpus.training
+        tokens, together = settings.batch_tokens, settings.batches_per_update
+        return share_of_epoch(self.fabric, self.network.architecture, pairs, tokens, order, done, together)
 
     def _load_checkpoint(self, checkpoint: Path) -> TrainingProgress:
         if not checkpoint.exists():

@@ -1,5 +1,6 @@
 """Steps that all training loops share: the batches of each process, seeds, gradients and the optimizer."""
 
+import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib import import_module
@@ -9,6 +10,7 @@ from typing import Any, Final, TypeVar
 import torch
 from lightning_fabric import Fabric
 from torch import Tensor, nn
+from torch.distributed import is_torchelastic_launched
 from torch.multiprocessing.spawn import ProcessRaisedException
 from torch.optim import Optimizer
 
@@ -31,19 +33,41 @@ class DivergedError(PocketMTError):
 def make_fabric(settings: Training) -> Fabric:
     """Return the Fabric that runs training on the configured device, in one process or several.
 
+    Under torchrun, which starts the processes of all machines, the number of devices is that of the processes.
+
     Raises ConfigurationError as `check_accelerator` does.
     """
     check_accelerator(settings)
+    launched = launched_processes()
+    strategy = "ddp_spawn" if settings.devices > 1 else "auto"
+    local = int(os.environ["LOCAL_WORLD_SIZE"]) if launched else settings.devices
     return Fabric(
         accelerator=settings.accelerator,
-        devices=settings.devices,
-        strategy="ddp_spawn" if settings.devices > 1 else "auto",
+        devices=local,
+        num_nodes=launched // local if launched else 1,
+        strategy="ddp" if launched else strategy,
         precision="bf16-mixed" if settings.precision == "bfloat16-mixed" else "32-true",
     )
 
 
+def launched_processes() -> int:
+    """Return the number of processes that torchrun has started, of which this is one; 0 without torchrun."""
+    return int(os.environ["WORLD_SIZE"]) if is_torchelastic_launched() else 0
+
+
+def is_first_process() -> bool:
+    """Return whether this is the first of the processes that torchrun has started; True without torchrun."""
+    return not launched_processes() or os.environ["RANK"] == "0"
+
+
 def check_accelerator(settings: Training) -> None:
-    """Raise ConfigurationError if PyTorch finds no device of the configured kind."""
+    """Raise ConfigurationError if PyTorch finds no device of the configured kind, or devices cannot share batches."""
+    batches, devices = settings.batches_per_update or settings.devices, settings.devices
+    if batches % devices:
+        raise ConfigurationError(
+            f"batches_per_update is {batches} for {devices} devices, each of which has the same number of batches: "
+            "give a multiple"
+        )
     found = torch.cuda.is_available() or (settings.accelerator == "gpu" and torch.backends.mps.is_available())
     if settings.accelerator in ("gpu", "cuda") and not found:
         build = "with CUDA" if torch.version.cuda else "without CUDA"
@@ -87,12 +111,18 @@ def make_optimizer(parameters: Iterable[Tensor]) -> Optimizer:
 
 
 def share_of_epoch(
-    fabric: Fabric, architecture: Architecture, pairs: Sequence[Pair], token_budget: int, order: int, done: int
-) -> Iterator[tuple[Batch, int, int]]:
-    """Yield this process's batches of the rest of an epoch.
+    fabric: Fabric,
+    architecture: Architecture,
+    pairs: Sequence[Pair],
+    token_budget: int,
+    order: int,
+    done: int,
+    together: int | None = None,
+) -> Iterator[tuple[list[Batch], int, int]]:
+    """Yield this process's batches of each update, for the rest of an epoch.
 
-    Batches and their order depend on the seed `order` only. If the number of batches is not a multiple of the number of
-    processes, the last few are skipped; other epochs skip others.
+    Batches and their order depend on the seed `order` only. If the number of batches is not a multiple of those of an
+    update, the last few are skipped; other epochs skip others.
 
     Args:
         fabric: device and processes.
@@ -101,27 +131,28 @@ def share_of_epoch(
         token_budget: largest number of tokens in a batch, padding counted.
         order: seed of the batches of this epoch and their order.
         done: number of batches of the epoch that are done, by all processes together.
+        together: number of batches of an update, a multiple of the number of processes; None: one for each.
 
     Yields:
-        A batch, the number of target tokens in the batches of all processes, and `done` after these.
+        Batches, the number of target tokens in the batches of all processes, and `done` after these.
 
     Raises:
-        DataError: there are fewer batches than processes.
+        DataError: there are fewer batches than an update needs.
     """
     lengths = [(len(source) + 1, len(target) + 1) for source, target in pairs]
     plan = make_batches(lengths, token_budget, order)
-    world = fabric.world_size
-    if len(plan) < world:
+    count = together or fabric.world_size
+    if len(plan) < count:
         raise DataError(
-            f"the training text makes {len(plan)} batches for {world} processes: "
-            "train with fewer devices, or with fewer tokens in a batch"
+            f"the training text makes {len(plan)} batches, an update needs {count}: train with fewer devices or "
+            "batches_per_update, or with fewer tokens in a batch"
         )
-    for start in range(done, len(plan) - world + 1, world):
-        group = plan[start : start + world]
+    for start in range(done, len(plan) - count + 1, count):
+        group = plan[start : start + count]
         total = sum(lengths[index][1] for indices in group for index in indices)
-        mine = group[fabric.global_rank]
-        batch = make_batch([pairs[index] for index in mine], architecture, str(fabric.device))
-        yield batch, total, start + world
+        mine = group[fabric.global_rank :: fabric.world_size]
+        batches = [make_batch([pairs[index] for index in each], architecture, str(fabric.device)) for each in mine]
+        yield batches, total, start + count
 
 
 def endless_batches(
@@ -129,13 +160,23 @@ def endless_batches(
 ) -> Iterator[Batch]:
     """Yield this process's batches of the text, epoch after epoch, in an order that depends on the seed only."""
     for epoch in count():
-        for batch, _, _ in share_of_epoch(fabric, architecture, pairs, token_budget, seed * 10_007 + epoch, 0):
-            yield batch
+        for batches, _, _ in share_of_epoch(fabric, architecture, pairs, token_budget, seed * 10_007 + epoch, 0):
+            yield from batches
 
 
-def seed_update(fabric: Fabric, seed: int, update: int) -> None:
-    """Seed PyTorch for one update, so that its dropout is the same whether or not the run was interrupted."""
-    torch.manual_seed(((seed * 1_000_003 + update) * 1_009 + fabric.global_rank) % SEED_LIMIT)
+def seed_update(fabric: Fabric, seed: int, update: int, part: int = 0) -> None:
+    """Seed PyTorch for a batch of an update.
+
+    So its dropout is the same whether or not the run was interrupted, and on any number of devices.
+
+    Args:
+        fabric: this process.
+        seed: of the run.
+        update: number of the update.
+        part: index of the batch among those of this process.
+    """
+    batch = fabric.global_rank + part * fabric.world_size
+    torch.manual_seed(((seed * 1_000_003 + update) * 1_009 + batch) % SEED_LIMIT)
 
 
 def backward(fabric: Fabric, loss: Tensor, total_tokens: int) -> None:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import sacrebleu
 import torch
 
+from pocketmt.decoding.decoder import Decoder
 from pocketmt.models.network import TranslationNetwork
-from pocketmt.models.search import translate
 from pocketmt.training.data import Corpus, batches
 from pocketmt.training.objectives import drop_padding, output_cross_entropy
 
@@ -26,7 +26,7 @@ def validate(model: TranslationNetwork, corpus: Corpus, token_budget: int) -> Va
     """Score a network on the validation pairs of a corpus; `token_budget` limits batches."""
     loss = validation_loss(model, corpus, token_budget)
     model.eval()
-    outputs = translate(model, corpus.validation_sources, beam=1, batch_tokens=token_budget)
+    outputs = Decoder([model], token_budget).best(corpus.validation_sources, beam_size=1)
     texts = [corpus.vocabularies.target.decode(output) for output in outputs]
     bleu = sacrebleu.corpus_bleu(texts, [corpus.validation_references]).score
     model.train()

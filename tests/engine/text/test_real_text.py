@@ -8,6 +8,7 @@ import sacrebleu
 import torch
 
 from benchmarks.multi30k.data import TESTS, folder, lines
+from pocketmt.decoding.decoder import Decoder
 from pocketmt.engine import Translator
 from pocketmt.engine.bundled import resolve_model
 from pocketmt.errors import DataError
@@ -15,7 +16,6 @@ from pocketmt.model_file import open_model
 from pocketmt.model_file.metadata import ModelMetadata
 from pocketmt.models.inputs import pad
 from pocketmt.models.networks import make_network
-from pocketmt.models.search import translate
 from pocketmt.packing.contents import ModelContents
 from pocketmt.packing.model_file import pack
 from pocketmt.packing.reference.network import QuantizedLinear, load_reference
@@ -84,7 +84,7 @@ def test_greedy_pieces_of_float32_equal_pytorchs(float_model: Path) -> None:
     vocabulary = Vocabulary(vocabulary_of(float_model))
     sources = [vocabulary.encode(line) for line in test_lines("en")]
     found = Translator(float_model).translate_ids(sources, beam_size=1)
-    expected = translate(load_reference(float_model), sources, beam=1)
+    expected = Decoder([load_reference(float_model)]).best(sources, 1)
     same = sum(ours == theirs for ours, theirs in zip(found, expected, strict=True))
     assert same >= 0.995 * len(sources)
 
@@ -95,7 +95,7 @@ def test_bleu_is_that_of_pytorch_running_the_same_codes(name: str) -> None:
     sources = [vocabulary.encode(line) for line in test_lines("en")]
     references = [test_lines("de")]
     reference = load_reference(resolve_model(name))
-    expected = [vocabulary.decode(ids) for ids in translate(reference, sources, beam=1)]
+    expected = [vocabulary.decode(ids) for ids in Decoder([reference]).best(sources, 1)]
     found = Translator(name).translate(test_lines("en"), beam_size=1)
     gap = sacrebleu.corpus_bleu(found, references).score - sacrebleu.corpus_bleu(expected, references).score
     assert abs(gap) <= 0.1

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Callable, Sequence
-from functools import partial
 
 import torch
 from torch import Tensor, nn
@@ -21,6 +20,20 @@ from pocketmt.quantization.activations.dynamic import quantize_rows
 from pocketmt.quantization.activations.logarithmic import LogarithmicActivations
 from pocketmt.quantization.activations.quantization_parameters import QuantizationParameters
 from pocketmt.quantization.activations.static import StaticActivations
+
+
+class StaticInput(nn.Module):
+    """Quantizes inputs within a scale that the file states."""
+
+    scale: Tensor
+
+    def __init__(self, scale: Tensor) -> None:
+        super().__init__()
+        self.register_buffer("scale", scale)
+
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """Return codes and scales of x, as `StaticActivations.quantize_rows` does."""
+        return StaticActivations().quantize_rows(x, self.scale)
 
 
 class QuantizedLinear(nn.Module):
@@ -138,7 +151,7 @@ def _quantizer(file: ModelFile, matrix: str) -> Callable[[Tensor], tuple[Tensor,
         return LogarithmicActivations(stored.bits, stored.scale).quantize_rows
     looked_up = file.architecture.lookup_matrices | file.vector_groups.keys()
     if isinstance(stored, StoredStaticActivations) and matrix not in looked_up:
-        return partial(StaticActivations().quantize_rows, scale=read_tensor(file, activation_scale_name(matrix)))
+        return StaticInput(read_tensor(file, activation_scale_name(matrix)))
     return quantize_rows
 
 

@@ -85,7 +85,9 @@ class ReferenceAttention(nn.Module):
         With a range for each element, the scales of keys are multiplied into the query, which is then quantized
         dynamically.
         """
-        factor = torch.tensor(1.0) / torch.tensor(math.sqrt(query.shape[-1]))
+        # Made on the device: a copy from the host could not be captured as a CUDA graph.
+        size = torch.full((), math.sqrt(query.shape[-1]), device=query.device)
+        factor = torch.ones_like(size) / size
         transposed = keys.double().transpose(-1, -2)
         if self.query.uniform:
             sums = (self.query.codes(query).double() @ transposed).float()

@@ -24,6 +24,9 @@ class StoredRows(nn.Module, ABC):
         for name, tensor in tensors.items():
             self.register_buffer(name, tensor)
 
+    def store_as_bytes(self) -> None:
+        """Store whole numbers that fit as int8, for the integer units of a GPU; the products stay the same."""
+
     @abstractmethod
     def weight(self) -> Tensor:
         """Return float32 [rows, columns]."""
@@ -36,8 +39,12 @@ class StoredRows(nn.Module, ABC):
 class LookupTableRows(StoredRows):
     """Rows of weights level * scale."""
 
-    levels: Tensor  # whole numbers in [-127, 127] as float32 [rows, columns]
+    levels: Tensor  # whole numbers in [-127, 127] as float32 or int8 [rows, columns]
     scale: Tensor  # float32 [rows]
+
+    def store_as_bytes(self) -> None:
+        """Store the levels as int8."""
+        self.levels = self.levels.to(torch.int8)
 
     def weight(self) -> Tensor:
         """Return float32 [rows, columns]."""
@@ -51,9 +58,13 @@ class LookupTableRows(StoredRows):
 class AffineRows(StoredRows):
     """Rows of weights offset + level * scale."""
 
-    levels: Tensor  # whole numbers in [-128, 127] as float32 [rows, columns]
+    levels: Tensor  # whole numbers in [-128, 127] as float32 or int8 [rows, columns]
     scale: Tensor  # float32 [rows]
     offset: Tensor  # float32 [rows]
+
+    def store_as_bytes(self) -> None:
+        """Store the levels as int8."""
+        self.levels = self.levels.to(torch.int8)
 
     def weight(self) -> Tensor:
         """Return float32 [rows, columns]."""

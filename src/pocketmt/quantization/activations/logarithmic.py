@@ -44,7 +44,8 @@ class LogarithmicActivations(ActivationQuantization):
             codes: int8 [.., columns], levels in [-127, 127].
             scale: float32 [..], scale / top, the same for every row.
         """
-        scale = torch.tensor(self.scale, dtype=torch.float32, device=x.device)
+        # Filled on the device: a copy from the host could not be captured as a CUDA graph.
+        scale = torch.full((), self.scale, dtype=torch.float32, device=x.device)
         inverse = torch.full_like(scale, self.top) / scale
         magnitude = (x.detach().abs() * inverse).clamp(1, self.top)
         power = ((magnitude.view(torch.int32) + _ALMOST_HALF) & _EXPONENT).view(torch.float32)

@@ -1,0 +1,1 @@
+"""Model files that PyTorch translates with, on a GPU or on the processor."""

@@ -1,0 +1,105 @@
+"""The network of a model file in a chosen precision."""
+
+from collections.abc import Mapping
+from typing import Final
+
+import torch
+from torch import Tensor, nn
+
+from pocketmt.errors import EngineError
+from pocketmt.model_file import open_model
+from pocketmt.models.network import TranslationNetwork
+from pocketmt.models.networks import make_network
+from pocketmt.packing.decoded import DecodedParameters
+from pocketmt.packing.reference.network import QuantizedLinear, load_reference
+from pocketmt.packing.reference.stored_rows import LookupTableRows, StoredRows
+from pocketmt.quantization.activations.dynamic import quantize_rows
+
+# float32: what the engine computes: products of a file's quantized matrices are those of integers, all else is float32.
+# float16, bfloat16: weights are decoded when the file is loaded, and nothing is quantized while it runs.
+# int8_*: products of all matrices are those of 8-bit integers, all else is in the other type.
+PRECISIONS: Final = ("float32", "float16", "bfloat16", "int8_float32", "int8_float16", "int8_bfloat16")
+DEFAULT_PRECISION: Final = "float32"
+_TYPES: Final = {"float32": torch.float32, "float16": torch.float16, "bfloat16": torch.bfloat16}
+
+
+class QuantizedOutput(QuantizedLinear):
+    """A quantized output projection in a network of any float type; its logits are float32."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        """[.., inputs] -> float32 [.., outputs]."""
+        return super().forward(x.float())
+
+
+class CastingLinear(QuantizedOutput):
+    """A quantized linear layer in a network of any float type."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        """[.., inputs] -> [.., outputs], of the type of x."""
+        return super().forward(x).to(x.dtype)
+
+
+def load_network(path: str, precision: str, device: torch.device) -> TranslationNetwork:
+    """Load a model file as a network in evaluation mode.
+
+    Args:
+        path: of the model file.
+        precision: one of `PRECISIONS`.
+        device: where it runs. On a GPU, codes of up to 8 bits take a byte each.
+
+    Raises:
+        EngineError: there is no such precision.
+        ModelFileError: as `open_model` does.
+    """
+    check_precision(precision)
+    if precision == "float32":
+        return _placed(load_reference(path), device)
+    with open_model(path) as file:
+        parameters = DecodedParameters(file)
+        weights = {name: parameters[name] for name in file.architecture.parameter_shapes()}
+        network = make_network(file.architecture)
+    network.load_state_dict(weights)
+    return in_precision(network, precision, device)
+
+
+def check_precision(precision: str) -> None:
+    """Raise EngineError if there is no such precision."""
+    if precision not in PRECISIONS:
+        raise EngineError(f"precision is {precision!r:.40}, choose one of {', '.join(PRECISIONS)}")
+
+
+def in_precision(network: TranslationNetwork, precision: str, device: torch.device) -> TranslationNetwork:
+    """Change a float32 network to one of `PRECISIONS`, in evaluation mode on a device."""
+    weights = {name: parameter.detach().clone() for name, parameter in network.named_parameters()}
+    integer, _, name = precision.rpartition("_")
+    network = network.to(_TYPES[name])
+    if integer:
+        _quantize(network, weights)
+    return _placed(network, device)
+
+
+def _placed(network: TranslationNetwork, device: torch.device) -> TranslationNetwork:
+    network = network.eval().requires_grad_(False).to(device)
+    if device.type == "cuda":
+        for module in network.modules():
+            if isinstance(module, StoredRows):
+                module.store_as_bytes()
+    return network
+
+
+def _quantize(network: TranslationNetwork, parameters: Mapping[str, Tensor]) -> None:
+    """Replace the products of a network by those of its float32 parameters, rounded to 8 bits."""
+    output = network.architecture.output_matrix
+    network.projection = _quantized(QuantizedOutput, parameters[output], network.output.bias)
+    for name, module in list(network.named_modules()):
+        if isinstance(module, nn.Linear):
+            parent, _, attribute = name.rpartition(".")
+            linear = _quantized(CastingLinear, parameters[f"{name}.weight"], module.bias)
+            setattr(network.get_submodule(parent), attribute, linear)
+
+
+def _quantized(kind: type[QuantizedLinear], weight: Tensor, bias: Tensor | None) -> QuantizedLinear:
+    """Return the product with a weight [rows, columns], rounded to 8 bits with a scale for each row."""
+    levels, scale = quantize_rows(weight)
+    rows = LookupTableRows(levels=levels.float(), scale=scale)
+    return kind([rows], None, None if bias is None else bias.detach().float())
