@@ -1,11 +1,14 @@
 """pocketmt distill: translate text with teachers, for students to learn from."""
 
+from functools import partial
 from pathlib import Path
 
 import click
 
+from pocketmt.cli.cluster import RAY_HELP
 from pocketmt.cli.endings import quoted, show_next
 from pocketmt.cli.options import FILE, beam_size_option, parallel_output_option
+from pocketmt.cli.streams import warn
 from pocketmt.progress import ProgressLine
 
 
@@ -41,6 +44,7 @@ from pocketmt.progress import ProgressLine
     help="Write the text as the target side and its translations as the source side.",
 )
 @click.option("--workers", "-w", type=click.IntRange(1), default=None, help="Threads (default: one per core).")
+@click.option("--ray", "ray_address", metavar="ADDRESS", default=None, help=RAY_HELP)
 def distill(
     teachers: tuple[str, ...],
     texts: tuple[Path, ...],
@@ -51,6 +55,7 @@ def distill(
     n_best: int,
     back_translation: bool,
     workers: int | None,
+    ray_address: str | None,
 ) -> None:
     """Translate text with TEACHERS, and write text and translations as two parallel files for students to learn from.
 
@@ -68,6 +73,39 @@ def distill(
       pocketmt distill runs/teacher1 runs/teacher2 --parallel train.en train.de -n 8 -b 8 -o distilled.en distilled.de
       pocketmt distill runs/de-en --text news.de --back-translation -o back.en back.de
     """
+    _check(bool(texts), bool(parallel), n_best, beam_size)
+    from pocketmt.distillation.teachers import Teachers
+    from pocketmt.distillation.texts import Text
+    from pocketmt.distillation.texts import distill as write_distilled
+
+    translate_blocks = None
+    work = outputs[0].with_name(outputs[0].name + ".distillation") if folder is None else folder
+    given = [Text(source, references) for source, references in parallel] + [Text(text) for text in texts]
+    loaded = Teachers(teachers, work, beam_size=beam_size, n_best=n_best, workers=workers)
+    if ray_address is not None:
+        from pocketmt.distillation.teachers_on_cluster import translate_blocks_on_cluster
+        from pocketmt.distributed.ray_pool import Cluster
+
+        translate_blocks = partial(translate_blocks_on_cluster, Cluster(ray_address, workers), loaded, warn)
+    record = write_distilled(
+        loaded,
+        given,
+        *outputs,
+        work,
+        back_translation=back_translation,
+        progress=ProgressLine("translated", "lines").update,
+        translate_blocks=translate_blocks,
+    )
+    click.echo(f"{record.source.path}, {record.target.path}: {record.source.lines:,} lines", err=True)
+    languages = f"{record.languages['source']} {record.languages['target']}"
+    cleaned = " ".join(quoted(path.with_name(f"clean.{path.name}")) for path in outputs)
+    side = " --written-by-model source" if back_translation else ""
+    sides = " ".join(map(quoted, outputs))
+    show_next(f"pocketmt clean {sides} --output {cleaned} --languages {languages}{side}")
+
+
+def _check(texts: bool, parallel: bool, n_best: int, beam_size: int) -> None:
+    """Raise click.UsageError if options do not go together."""
     if not texts and not parallel:
         raise click.UsageError("Give --text, or --parallel.")
     if parallel and n_best == 1:
@@ -78,24 +116,3 @@ def distill(
         raise click.UsageError("--n-best goes with --parallel: the references choose among the translations.")
     if n_best > beam_size:
         raise click.UsageError(f"--n-best {n_best} needs a beam of at least that size: --beam-size {n_best}")
-    from pocketmt.distillation.teachers import Teachers
-    from pocketmt.distillation.texts import Text
-    from pocketmt.distillation.texts import distill as write_distilled
-
-    work = outputs[0].with_name(outputs[0].name + ".distillation") if folder is None else folder
-    given = [Text(source, references) for source, references in parallel] + [Text(text) for text in texts]
-    loaded = Teachers(teachers, work, beam_size=beam_size, n_best=n_best, workers=workers)
-    record = write_distilled(
-        loaded,
-        given,
-        *outputs,
-        work,
-        back_translation=back_translation,
-        progress=ProgressLine("translated", "lines").update,
-    )
-    click.echo(f"{record.source.path}, {record.target.path}: {record.source.lines:,} lines", err=True)
-    languages = f"{record.languages['source']} {record.languages['target']}"
-    cleaned = " ".join(quoted(path.with_name(f"clean.{path.name}")) for path in outputs)
-    side = " --written-by-model source" if back_translation else ""
-    sides = " ".join(map(quoted, outputs))
-    show_next(f"pocketmt clean {sides} --output {cleaned} --languages {languages}{side}")

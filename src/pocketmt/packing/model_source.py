@@ -52,11 +52,16 @@ class AnyModel:
             return load_reference(self._file)
         return self._run.network()
 
-    def translator(self, packed: Path, workers: int) -> Translator:
-        """Return the engine with the model; the model of a run is first written, in full precision, to `packed`."""
+    def file(self, packed: Path) -> Path:
+        """Return the model file; the model of a run is first written, in full precision, to `packed`."""
         if self._run is None:
-            return Translator(self._file, workers=workers)
-        return start_engine(self._run, packed, workers)
+            return self._file
+        pack(packed, contents_of(self._run, FLOAT32))
+        return packed
+
+    def translator(self, packed: Path, workers: int) -> Translator:
+        """Return the engine with the file that `file` returns."""
+        return Translator(self.file(packed), workers=workers)
 
 
 def start_engine(model: TrainedModel, packed: Path, workers: int) -> Translator:
