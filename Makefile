@@ -131,6 +131,9 @@ benchmark: $(ENGINE)
 	$(BIN)/pocketmt benchmark captions-en-de $(POCKETMT_DATA)/multi30k/test_2016_flickr.en --beam-size 1 --mode latency \
 	    --lines 86400 --repeats 1 --json > build/day.json
 	mv build/day.json benchmarks/records/day.json
+	$(BIN)/python -m benchmarks.cleaning_memory
+	$(BIN)/python -m benchmarks.ray_faults
+	$(BIN)/python -m benchmarks.scheduler_simulation
 	$(BIN)/python -m benchmarks.floor
 	$(BIN)/python -m benchmarks.kernels
 	$(BIN)/python -m benchmarks.pictures

@@ -25,6 +25,10 @@ class EngineError(PocketMTError):
     """The engine does not run on this machine, or does not support a request."""
 
 
+class ClusterError(PocketMTError):
+    """A cluster cannot be reached, has no worker left, or its workers cannot handle a block."""
+
+
 def unreadable(path: object, error: OSError) -> str:
     """Return the message about a file that cannot be read."""
     return f"{path}: cannot be read ({error.strerror or error}): check the path"

@@ -63,6 +63,7 @@ def refusal(program: str, arguments: list[str], capsys: pytest.CaptureFixture[st
         ("benchmarks.sentence_splitting.joined", [], NO_CORPUS),
         ("benchmarks.sentence_splitting.checks", [], "there is no such corpus: set POCKETMT_DATA"),
         ("benchmarks.sentence_splitting.__main__", [], "there is no such corpus: set POCKETMT_DATA"),
+        ("benchmarks.ray_faults", [], NO_CORPUS),
         ("benchmarks.serve.load", ["--without-libretranslate"], NO_CORPUS),
         ("benchmarks.serve.faults", ["--requests", "1"], NO_CORPUS),
         ("benchmarks.tutorial.__main__", ["--folder", "no-folder"], NO_CORPUS),

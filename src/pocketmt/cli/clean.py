@@ -1,15 +1,20 @@
 """pocketmt clean: remove pairs that harm training from parallel text."""
 
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import click
 
+from pocketmt.cli.cluster import ClusterOptions, cluster_options
 from pocketmt.cli.options import FILE, FiniteRange, parallel_output_option, require_both_sides
+from pocketmt.cli.streams import warn
 from pocketmt.progress import ProgressLine
 
 if TYPE_CHECKING:
-    from pocketmt.text.cleaning import CleaningReport, Split
+    from pocketmt.distributed.ray_pool import Cluster
+    from pocketmt.text.cleaning import Cleaning, CleaningReport, Split, Verdict
 
 SHARE = FiniteRange(0, 1)
 
@@ -91,6 +96,7 @@ SHARE = FiniteRange(0, 1)
     default=None,
     help="SentencePiece vocabulary whose pieces count as words, for languages written without spaces.",
 )
+@cluster_options
 def clean(
     source: Path,
     target: Path | None,
@@ -106,6 +112,7 @@ def clean(
     side: Literal["source", "target"],
     model_text: Path | None,
     vocabulary: Path | None,
+    on_cluster: ClusterOptions,
 ) -> None:
     """Write the pairs of SOURCE and TARGET, two parallel files, that are suitable for training.
 
@@ -136,17 +143,36 @@ def clean(
         minimum_language_probability=minimum_language_probability if languages else 0.0,
     )
     last_rule = CrossEntropyFilter(improbable, side, model_text) if improbable else None
+    sides = require_both_sides(source, target, "TARGET")
+    verdicts, folder = None, outputs[0].parent / f"{outputs[0].name}.cleaning"
+    if (cluster := on_cluster.cluster(threads=1)) is not None:
+        verdicts = _judge(cluster, sides, cleaning, vocabulary, folder, on_cluster.lines)
     progress = ProgressLine("read", "pairs")
+    split = _word_splitter(vocabulary)
     report = clean_corpus(
-        *require_both_sides(source, target, "TARGET"),
-        *outputs,
-        cleaning,
-        last_rule,
-        _word_splitter(vocabulary),
-        lambda found: progress.update(found.read),
+        *sides, *outputs, cleaning, last_rule, split, lambda found: progress.update(found.read), verdicts
     )
     progress.close()
+    if verdicts is not None:
+        shutil.rmtree(folder)
     _show_report(report, languages is not None, last_rule is not None)
+
+
+def _judge(
+    cluster: "Cluster",
+    sides: tuple[Path, Path],
+    cleaning: "Cleaning",
+    vocabulary: Path | None,
+    folder: Path,
+    block_lines: int,
+) -> "Iterator[Verdict]":
+    from pocketmt.text.clean_on_cluster import CleaningWork, judge_on_cluster
+
+    work = CleaningWork(cleaning, None if vocabulary is None else vocabulary.read_bytes())
+    progress = ProgressLine("judged", "pairs")
+    verdicts = judge_on_cluster(cluster, *sides, work, folder, lines=block_lines, warn=warn, progress=progress.update)
+    progress.close()
+    return verdicts
 
 
 def _word_splitter(vocabulary: Path | None) -> "Split":

@@ -1,11 +1,14 @@
 """pocketmt distill: translate text with teachers, for students to learn from."""
 
+from functools import partial
 from pathlib import Path
 
 import click
 
+from pocketmt.cli.cluster import RAY_HELP
 from pocketmt.cli.endings import quoted, show_next
 from pocketmt.cli.options import FILE, beam_size_option, device_option, parallel_output_option, precision_option
+from pocketmt.cli.streams import warn
 from pocketmt.progress import ProgressLine
 
 
@@ -43,6 +46,7 @@ from pocketmt.progress import ProgressLine
 @click.option("--workers", "-w", type=click.IntRange(1), default=None, help="Threads (default: one per core).")
 @device_option("auto")
 @precision_option
+@click.option("--ray", "ray_address", metavar="ADDRESS", default=None, help=RAY_HELP)
 def distill(
     teachers: tuple[str, ...],
     texts: tuple[Path, ...],
@@ -55,6 +59,7 @@ def distill(
     workers: int | None,
     device: str,
     precision: str | None,
+    ray_address: str | None,
 ) -> None:
     """Translate text with TEACHERS, and write text and translations as two parallel files for students to learn from.
 
@@ -77,11 +82,17 @@ def distill(
     from pocketmt.distillation.texts import Text
     from pocketmt.distillation.texts import distill as write_distilled
 
+    translate_blocks = None
     work = outputs[0].with_name(outputs[0].name + ".distillation") if folder is None else folder
     given = [Text(source, references) for source, references in parallel] + [Text(text) for text in texts]
     loaded = Teachers(
         teachers, work, beam_size=beam_size, n_best=n_best, workers=workers, device=device, precision=precision
     )
+    if ray_address is not None:
+        from pocketmt.distillation.teachers_on_cluster import translate_blocks_on_cluster
+        from pocketmt.distributed.ray_pool import Cluster
+
+        translate_blocks = partial(translate_blocks_on_cluster, Cluster(ray_address, workers), loaded, warn)
     record = write_distilled(
         loaded,
         given,
@@ -89,6 +100,7 @@ def distill(
         work,
         back_translation=back_translation,
         progress=ProgressLine("translated", "lines").update,
+        translate_blocks=translate_blocks,
     )
     click.echo(f"{record.source.path}, {record.target.path}: {record.source.lines:,} lines", err=True)
     languages = f"{record.languages['source']} {record.languages['target']}"

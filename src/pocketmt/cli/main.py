@@ -15,9 +15,12 @@ from pocketmt.atomic_file import DISK_ERRORS
 from pocketmt.errors import PocketMTError
 
 FAILED = 1
-# Packages of the extra `clean`. Commands that need the extra `train` fail at the import of PyTorch, before NumPy's.
-CLEANING = ("numpy", "py3langid", "regex")
-SERVING = ("starlette", "uvicorn")  # Packages of the extra `serve`.
+# Packages of extras. Commands that need the extra `train` fail at the import of PyTorch, before NumPy's.
+EXTRAS = {
+    "clean": ("numpy", "py3langid", "regex"),
+    "serve": ("starlette", "uvicorn"),
+    "ray": ("ray", "fsspec", "filelock"),
+}
 INTERRUPTED = 128 + signal.SIGINT  # The exit status that shells report for Ctrl-C.
 COMMANDS: Final = (
     "benchmark",
@@ -88,7 +91,7 @@ def run(arguments: list[str], command: click.Command = pocketmt_command, name: s
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] == "pocketmt":
             raise  # The installation is broken; no extra is missing.
-        extra = "serve" if error.name in SERVING else "clean" if error.name in CLEANING else "train"
+        extra = next((extra for extra, names in EXTRAS.items() if error.name in names), "train")
         return _fail(f"this command needs the package {error.name}: pip install 'pocketmt[{extra}]'")
     except MemoryError:
         return _fail("out of memory: translate with fewer workers, or train with fewer tokens in a batch")

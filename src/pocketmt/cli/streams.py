@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from pocketmt.atomic_file import atomic_write
+from pocketmt.distributed.storage import open_address
 from pocketmt.errors import DataError
 from pocketmt.progress import ProgressLine
 from pocketmt.text.corpus import packing
@@ -21,24 +22,25 @@ READ_BYTES = 1 << 16
 
 
 @contextmanager
-def open_input(path: Path | None) -> Iterator[BinaryIO | gzip.GzipFile]:
-    """Open a file for reading, decompressed if its name ends in .gz, or stdin if the path is None.
+def open_input(path: Path | str | None) -> Iterator[BinaryIO | gzip.GzipFile]:
+    """Open a file or an address for reading, decompressed if its name ends in .gz, or stdin if the path is None.
 
-    Raises DataError if stdin is closed or gzip data is damaged.
+    Raises DataError if stdin is closed or gzip data is damaged, and as `open_address` does.
     """
     if path is None:
         if sys.stdin is None:
             raise DataError("stdin is closed: pipe text to it, or name a file with --input FILE")
         yield sys.stdin.buffer
-    elif path.suffix == ".gz":
+        return
+    with open_address(path) if isinstance(path, str) else path.open("rb") as stream:
+        if not str(path).endswith(".gz"):
+            yield stream
+            return
         try:
-            with gzip.open(path, "rb") as packed:
+            with gzip.open(stream, "rb") as packed:
                 yield packed
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
             raise DataError(f"{path}: broken gzip ({error}): fetch or compress it again") from error
-    else:
-        with path.open("rb") as stream:
-            yield stream
 
 
 @contextmanager
@@ -85,11 +87,11 @@ def read_chunks(stream: BinaryIO | gzip.GzipFile, name: str, size: int) -> Itera
 
 def receive(stream: BinaryIO | gzip.GzipFile) -> Iterator[bytes | None]:
     """Yield the bytes of a stream as they arrive, and None before a read that waits for more."""
-    if isinstance(stream, gzip.GzipFile):  # It reads a file, which never blocks.
+    descriptor = _descriptor(stream)
+    if descriptor is None:  # A gzip file or an address, which never wait for a program that writes.
         while data := stream.read(READ_BYTES):
             yield data
         return
-    descriptor = stream.fileno()
     while True:
         if not select.select([descriptor], [], [], 0)[0]:
             yield None
@@ -98,6 +100,15 @@ def receive(stream: BinaryIO | gzip.GzipFile) -> Iterator[bytes | None]:
         if not data:
             return
         yield data
+
+
+def _descriptor(stream: BinaryIO | gzip.GzipFile) -> int | None:
+    if isinstance(stream, gzip.GzipFile):
+        return None
+    try:
+        return stream.fileno()
+    except OSError:
+        return None
 
 
 def _decode(lines: Iterable[bytes | None], name: str) -> Iterator[str | None]:

@@ -1,14 +1,19 @@
 """pocketmt translate: translate text line by line."""
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from pocketmt.cli.cluster import ClusterOptions, FileOrAddress, cluster_options, given_workers
 from pocketmt.cli.documents import RecordOptions, record_options
-from pocketmt.cli.options import DEFAULT_MODEL, FILE, translator_options
+from pocketmt.cli.options import DEFAULT_MODEL, translator_options
 from pocketmt.cli.search import SearchChoices, search_options
 from pocketmt.cli.streams import encode_chunks, open_input, open_output, read_chunks, warn, write_blocks
+
+if TYPE_CHECKING:
+    from pocketmt.engine import Translator
+    from pocketmt.text.formats.format import FormatName
 
 
 @click.command(short_help="Translate text, line by line.")
@@ -23,11 +28,15 @@ from pocketmt.cli.streams import encode_chunks, open_input, open_output, read_ch
     "--input",
     "-i",
     "input_path",
-    type=FILE,
-    help="Text to translate; gzip if its name ends in .gz (default: stdin).",
+    type=FileOrAddress(),
+    help="Text to translate; gzip if its name ends in .gz (default: stdin). May be an address (s3://...).",
 )
 @click.option(
-    "--output", "-o", "output_path", type=FILE, help="File to write; gzip if its name ends in .gz (default: stdout)."
+    "--output",
+    "-o",
+    "output_path",
+    type=FileOrAddress(),
+    help="File to write; gzip if its name ends in .gz (default: stdout). A folder with --ray.",
 )
 @record_options
 @search_options
@@ -46,52 +55,76 @@ from pocketmt.cli.streams import encode_chunks, open_input, open_output, read_ch
     "(default: check).",
 )
 @translator_options
+@cluster_options
 def translate(
     model: str,
-    input_path: Path | None,
-    output_path: Path | None,
+    input_path: Path | str | None,
+    output_path: Path | str | None,
     records: RecordOptions,
     search: SearchChoices,
     longest_sentence: int,
     check: bool,
     translator_choices: dict[str, Any],
+    on_cluster: ClusterOptions,
 ) -> None:
     """Translate UTF-8 text. Every input line gives one output line, even a blank one.
 
     A line of several sentences is split, each sentence is translated, and the spaces between them stay as they are.
 
-    Lines without words, such as a URL alone, are copied. Warnings on stderr name lines whose translation may lack text.
+    Lines without words, such as a URL alone, are copied.
 
-    TSV, JSONL and TMX are written back with the translations added: as the last column, as a field, or as a variant in
-    the target language.
+    TSV, JSONL and TMX are written back with the translations added: as the last column, a field, or a target variant.
 
     Lines from a pipe are translated as they arrive: a program can write a line and wait for its translation.
 
-    The score of a translation is its log-probability divided by its length. It is at most 0; the closer to 0, the more
-    confident the model.
+    With --ray, shards are written, and the same command resumes.
+
+    The score of a translation is its log-probability divided by its length, at most 0.
 
     \b
     Examples:
       echo "A man rides a bike." | pocketmt translate
       pocketmt translate --input captions.en --output captions.de --workers 2
       pocketmt translate --beam-size 8 --n-best 3 --scores < captions.en
-      pocketmt translate --model my.pocketmt --json < captions.en
-      pocketmt translate --alignment --prefix "Ein Mann" < captions.en
-      pocketmt translate --terms terms.tsv < captions.en
-      pocketmt translate --sample --seed 7 --top-k 10 --n-best 3 < captions.en
       pocketmt translate --input products.tsv --column 3 --output translated.tsv
-      pocketmt translate --input memory.tmx --output translated.tmx
       pocketmt translate --device cuda -i big.en -o big.de
+      pocketmt translate --ray auto --input s3://bucket/news.en.gz --output s3://bucket/news.de
     """
-    from pocketmt.engine.checks import MOST_WARNINGS, TranslationChecks
     from pocketmt.engine.translator import Translator
     from pocketmt.interop.temporary import model_file_of
 
-    format_name = records.format(input_path, search.detailed)
-    translator = Translator(model_file_of(model), longest_sentence=longest_sentence, **translator_choices)
+    format_name = records.format(None if input_path is None else Path(input_path), search.detailed)
+    model_file = model_file_of(model)
+    translator_choices["longest_sentence"] = longest_sentence
+    cluster = on_cluster.cluster(
+        given_workers(translator_choices["workers"]), format_name, output_path, translator_choices["device"]
+    )
+    if cluster is not None:
+        from pocketmt.cli.bulk_translation import TranslationWork, translate_on_cluster
+
+        work = TranslationWork.of(model_file, search, translator_choices, check)
+        translate_on_cluster(cluster, work, input_path, output_path, on_cluster.lines)
+        return
+    _translate(
+        Translator(model_file, **translator_choices), input_path, output_path, records, format_name, search, check
+    )
+
+
+def _translate(
+    translator: "Translator",
+    input_path: Path | str | None,
+    output_path: Path | str | None,
+    records: RecordOptions,
+    format_name: "FormatName",
+    search: SearchChoices,
+    check: bool,
+) -> None:
+    from pocketmt.engine.checks import MOST_WARNINGS, TranslationChecks
+
     name = str(input_path or "stdin")
     checks = TranslationChecks(lambda message: warn(f"{name}, {message}"))
-    with open_input(input_path) as source, open_output(output_path) as target:
+    written = None if output_path is None else Path(output_path)
+    with open_input(input_path) as source, open_output(written) as target:
         document = records.open(source, name, format_name, search.languages(translator))
         count = translator.lines_at_once
         chunks = read_chunks(source, name, count) if document is None else document.chunks(count)

@@ -96,13 +96,22 @@ class Teachers:
 
     def translate(self, lines: Sequence[str], references: Sequence[str] | None) -> list[str]:
         """Return the best translation of each line, or of the n best the one that is most similar to its reference."""
-        if self._translate is None:
-            self._translate = self._load()
+        self.load()
+        assert self._translate is not None
         n_best = 1 if references is None else self.n_best
         found = self._translate(lines, n_best)
         if references is None:
             return [hypotheses[0].text for hypotheses in found]
         return [most_similar(hypotheses, reference) for hypotheses, reference in zip(found, references, strict=True)]
+
+    def load(self) -> None:
+        """Load the engine or the networks, if they are not loaded yet."""
+        if self._translate is None:
+            self._translate = self._load()
+
+    def single_file(self) -> Path | None:
+        """Return the model file of a single teacher, see `AnyModel.file`; None for an ensemble."""
+        return self.models[0].file(self._folder / PACKED_TEACHER) if len(self.models) == 1 else None
 
     def _load(self) -> _Translate:
         if len(self.models) == 1:

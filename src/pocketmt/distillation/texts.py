@@ -16,7 +16,7 @@ from pocketmt.errors import DataError
 from pocketmt.folder_lock import locked
 from pocketmt.text.corpus import check_rereadable, write_pairs
 from pocketmt.text.formats.format import Languages, Side
-from pocketmt.training.translations import TextPair, count_and_hash_lines, translate_text
+from pocketmt.training.translations import TextPair, TranslateBlocks, count_and_hash_lines, translate_text
 
 RECORD: Final = ".distillation.json"  # Suffix of the record, added to the name of the source side.
 Progress = Callable[[int, int], None]  # Called with the numbers of translated lines and of all lines.
@@ -62,6 +62,7 @@ def distill(
     *,
     back_translation: bool = False,
     progress: Progress = lambda done, total: None,
+    translate_blocks: TranslateBlocks | None = None,
 ) -> Record:
     """Write texts and the teachers' translations of them as two parallel files, with a record next to the first.
 
@@ -77,6 +78,7 @@ def distill(
         back_translation: whether the texts are the target side and the translations the source side. The teachers then
             translate from the students' target language to their source language.
         progress: called with the progress in each text.
+        translate_blocks: see `translate_text`.
 
     Raises DataError if the texts hold no line, are pipes, or change; LockedError if another process is working in the
     folder; and as `translate_text` and `write_pairs` do.
@@ -86,7 +88,7 @@ def distill(
     hashes = hashlib.sha256(), hashlib.sha256()
     count = 0
     with write_pairs(source, target) as write, _work_folder(folder):
-        for pair in _translate(teachers, texts, folder, progress):
+        for pair in _translate(teachers, texts, folder, progress, translate_blocks):
             sides = pair[::-1] if back_translation else pair
             write(*sides)
             for hash_, line in zip(hashes, sides, strict=True):
@@ -134,7 +136,13 @@ def _work_folder(folder: Path) -> Iterator[None]:
             raise
 
 
-def _translate(teachers: Teachers, texts: Sequence[Text], folder: Path, progress: Progress) -> Iterator[TextPair]:
+def _translate(
+    teachers: Teachers,
+    texts: Sequence[Text],
+    folder: Path,
+    progress: Progress,
+    translate_blocks: TranslateBlocks | None,
+) -> Iterator[TextPair]:
     languages = (teachers.languages["source"], teachers.languages["target"])
     for number, text in enumerate(texts):
         shards = folder / f"{number:03d}"
@@ -146,6 +154,7 @@ def _translate(teachers: Teachers, texts: Sequence[Text], folder: Path, progress
             progress,
             references=text.references,
             languages=languages,
+            translate_blocks=translate_blocks,
         )
 
 

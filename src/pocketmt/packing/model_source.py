@@ -62,10 +62,19 @@ class AnyModel:
         check_precision(chosen)
         return in_precision(self._run.network(), chosen, place)
 
+    def file(self, packed: Path) -> Path:
+        """Return the model file; the model of a run is first written, in full precision, to `packed`."""
+        if self._run is None:
+            return self._file
+        if self._run.float_file is not None:
+            return self._run.float_file
+        pack(packed, contents_of(self._run, FLOAT32))
+        return packed
+
     def translator(
         self, packed: Path, workers: int, device: str = AUTOMATIC, precision: str | None = None
     ) -> Translator:
-        """Return a translator; the model of a run is first written, in full precision, to `packed`.
+        """Return a translator with the file that `file` returns.
 
         Args:
             packed: the file of the model of a run.
@@ -75,9 +84,7 @@ class AnyModel:
 
         Raises EngineError as `Translator` does.
         """
-        if self._run is None:
-            return _translator(self._file, workers, device, precision)
-        return start_engine(self._run, packed, workers, device, precision)
+        return _translator(self.file(packed), workers, device, precision)
 
 
 def start_engine(

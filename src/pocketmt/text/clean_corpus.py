@@ -3,17 +3,22 @@
 import os
 import shutil
 import socket
-from collections.abc import Callable
+import struct
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final, Literal
 
 from pocketmt.errors import DataError
-from pocketmt.text.cleaning import Cleaning, CleaningReport, Reason, Split, clean
+from pocketmt.text.cleaning import DIGEST_BYTES, Cleaning, CleaningReport, Pair, Reason, Rules, Split, Verdict
 from pocketmt.text.corpus import check_rereadable, read_lines, read_pairs, write_pairs
+from pocketmt.text.external_sort import ExternalSort
 
 REPORT_EVERY: Final = 10_000  # pairs kept
+_NUMBER: Final = struct.Struct(">Q")  # of a pair, from 0
 
 
 @dataclass(frozen=True)
@@ -34,10 +39,12 @@ def clean_corpus(
     improbable: CrossEntropyFilter | None = None,
     split: Split = str.split,
     progress: Callable[[CleaningReport], None] = lambda report: None,
+    verdicts: Iterator[Verdict] | None = None,
 ) -> CleaningReport:
     """Clean two parallel files; the complete results appear at the end.
 
-    The pairs that the rules keep are stored meanwhile in a temporary folder next to `clean_source`.
+    Memory does not grow with the number of pairs. The pairs that the rules keep, their digests and their scores are
+    stored meanwhile in a temporary folder next to `clean_source`. Duplicates have equal digests of 128 bits.
 
     Args:
         source, target: the files to clean, as in `read_pairs`, with the languages of `cleaning`.
@@ -45,7 +52,8 @@ def clean_corpus(
         cleaning: the rules.
         improbable: the filter after the rules; None: none.
         split: splits a line into words, see `clean`.
-        progress: called with the counts so far, every `REPORT_EVERY` pairs.
+        progress: called with the counts so far, every `REPORT_EVERY` pairs; duplicates are counted at the end.
+        verdicts: of `Rules.judge` on each pair; None: the rules are applied here.
 
     Raises:
         DataError: a file cannot be read, their numbers of lines differ, no pair is left, or `model_text` is empty.
@@ -54,32 +62,112 @@ def clean_corpus(
     if improbable is not None and improbable.model_text is not None:
         _check_text(improbable.model_text)
     report = CleaningReport()
-    with write_pairs(clean_source, clean_target) as write:
-        kept = clean(read_pairs(source, target, cleaning.languages), cleaning, report, split)
-        if improbable is None:
-            for pair in kept:
-                write(*pair)
-                _tell(progress, report)
-            _check_kept(report, source)
-            return report
-        from pocketmt.text.cross_entropy_filter import improbable_lines  # needs NumPy; rules alone do not
+    rules = Rules(cleaning, split) if verdicts is None else None
+    with write_pairs(clean_source, clean_target) as write, _work_folder(clean_source) as folder:
+        judged = _judge(read_pairs(source, target, cleaning.languages), rules, verdicts, source)
+        kept = _Stored(folder, "kept")
+        digests = ExternalSort(folder, DIGEST_BYTES + _NUMBER.size)
+        kept.write(_passing(judged, cleaning.remove_duplicates, digests, report, progress))
+        _check_kept(report, source)
+        kept = _remove(kept, "distinct", _repeated(digests, folder), Reason.DUPLICATE, report)
+        if improbable is not None:
+            from pocketmt.text.cross_entropy_filter import improbable_lines  # needs NumPy; rules alone do not
 
-        beside = clean_source.absolute().parent
-        _remove_left(beside)
-        with TemporaryDirectory(prefix=f"{_prefix()}{os.getpid()}-", dir=beside) as folder:
-            sides = {name: Path(folder) / name for name in ("source", "target")}
-            with write_pairs(sides["source"], sides["target"]) as keep:
-                for pair in kept:
-                    keep(*pair)
-                    _tell(progress, report)
-            _check_kept(report, source)
-            worst = improbable_lines(sides[improbable.side], improbable.share, split, improbable.model_text)
-            for number, pair in enumerate(read_pairs(sides["source"], sides["target"])):
-                if number not in worst:
-                    write(*pair)
-    report.removed[Reason.IMPROBABLE] = len(worst)
-    report.kept -= len(worst)
+            side = kept.files[improbable.side == "target"]
+            worst = improbable_lines(side, improbable.share, split, folder, improbable.model_text)
+            kept = _remove(kept, "probable", worst, Reason.IMPROBABLE, report)
+        for pair in kept.read():
+            write(*pair)
     return report
+
+
+def _judge(
+    pairs: Iterator[Pair], rules: Rules | None, verdicts: Iterator[Verdict] | None, source: Path
+) -> Iterator[tuple[Pair, Verdict]]:
+    for pair in pairs:
+        verdict = rules.judge(pair) if rules is not None else next(verdicts or iter(()), None)
+        if verdict is None:
+            raise DataError(f"{source}: changed while being read: run the command again")
+        yield pair, verdict
+
+
+def _passing(
+    judged: Iterable[tuple[Pair, Verdict]],
+    remove_duplicates: bool,
+    digests: ExternalSort,
+    report: CleaningReport,
+    progress: Callable[[CleaningReport], None],
+) -> Iterator[Pair]:
+    """Yield the pairs that the rules keep, counting them, and add their digests with their numbers."""
+    for pair, verdict in judged:
+        if isinstance(verdict, Reason):
+            report.removed[verdict] += 1
+            continue
+        if remove_duplicates:
+            digests.add(verdict + _NUMBER.pack(report.kept))
+        report.kept += 1
+        yield pair
+        if report.kept % REPORT_EVERY == 0:
+            progress(report)
+
+
+def _repeated(digests: ExternalSort, folder: Path) -> Iterator[int]:
+    """Yield the numbers, ascending, of all but the first of the pairs with equal digests."""
+    repeated = ExternalSort(folder, _NUMBER.size)
+    last = b""
+    for record in digests:
+        digest = record[:DIGEST_BYTES]
+        if digest == last:
+            repeated.add(record[DIGEST_BYTES:])
+        last = digest
+    return (_NUMBER.unpack(number)[0] for number in repeated)
+
+
+class _Stored:
+    """Pairs in two files of a folder."""
+
+    def __init__(self, folder: Path, name: str) -> None:
+        self.files = folder / f"{name}-source", folder / f"{name}-target"
+
+    def write(self, pairs: Iterable[Pair]) -> None:
+        with write_pairs(*self.files) as write:
+            for pair in pairs:
+                write(*pair)
+
+    def read(self) -> Iterator[Pair]:
+        return read_pairs(*self.files)
+
+
+def _remove(stored: _Stored, name: str, numbers: Iterator[int], reason: Reason, report: CleaningReport) -> _Stored:
+    """Return the pairs without those of ascending numbers, which are counted, in new files if there are any."""
+    first = next(numbers, None)
+    if first is None:
+        return stored
+    left = _Stored(stored.files[0].parent, name)
+    left.write(_without(stored.read(), chain((first,), numbers), reason, report))
+    for file in stored.files:
+        file.unlink()
+    return left
+
+
+def _without(pairs: Iterable[Pair], numbers: Iterator[int], reason: Reason, report: CleaningReport) -> Iterator[Pair]:
+    removed = next(numbers, None)
+    for number, pair in enumerate(pairs):
+        if number != removed:
+            yield pair
+            continue
+        removed = next(numbers, None)
+        report.removed[reason] += 1
+        report.kept -= 1
+
+
+@contextmanager
+def _work_folder(clean_source: Path) -> Iterator[Path]:
+    """Make a temporary folder next to a file, and remove those of processes that were killed."""
+    beside = clean_source.absolute().parent
+    _remove_left(beside)
+    with TemporaryDirectory(prefix=f"{_prefix()}{os.getpid()}-", dir=beside) as folder:
+        yield Path(folder)
 
 
 def _prefix() -> str:
@@ -120,8 +208,3 @@ def _check_text(path: Path) -> None:
     check_rereadable(path)
     if not any(line.strip() for line in read_lines(path)):
         raise DataError(f"{path}: there is no text to train a language model on: every line is empty")
-
-
-def _tell(progress: Callable[[CleaningReport], None], report: CleaningReport) -> None:
-    if report.kept % REPORT_EVERY == 0:
-        progress(report)

@@ -15,7 +15,7 @@ from pocketmt.text.scripts import Letters
 Pair = tuple[str, str]
 Words = Sequence[Hashable]
 Split = Callable[[str], Words]  # a normalized line -> its words, or its pieces
-_DIGEST_BYTES = 16  # among a billion pairs, the chance that two have equal digests is 10^-20
+DIGEST_BYTES: Final = 16  # among a billion pairs, the chance that two have equal digests is 10^-20
 LONGEST_REPEATED: Final = 4  # words of a repeated sequence
 LEAST_COPIED: Final = 4  # words of a target; shorter ones may consist of names and numbers
 
@@ -33,6 +33,9 @@ class Reason(Enum):
     LANGUAGE = "language"  # a side is in another language
     DUPLICATE = "duplicate"  # of an earlier pair
     IMPROBABLE = "improbable"  # of the highest cross-entropy per word: see `cross_entropy_filter`
+
+
+Verdict = Reason | bytes  # The reason to remove a pair, or the digest of one that the rules keep.
 
 
 @dataclass(frozen=True)
@@ -105,26 +108,31 @@ def clean(
 
     Raises ConfigurationError, before the first pair is read, if a language is not known.
     """
-    return _clean(pairs, _Rules(cleaning, split, target_split or split), report)
+    return _clean(pairs, Rules(cleaning, split, target_split), report)
 
 
-def _clean(pairs: Iterable[Pair], rules: "_Rules", report: CleaningReport) -> Iterator[Pair]:
+def _clean(pairs: Iterable[Pair], rules: "Rules", report: CleaningReport) -> Iterator[Pair]:
+    seen: set[bytes] = set()
     for pair in pairs:
-        reason = rules.reason(normalize(pair[0]), normalize(pair[1]))
-        if reason is None:
-            report.kept += 1
-            yield pair
-        else:
-            report.removed[reason] += 1
+        verdict = rules.judge(pair)
+        if isinstance(verdict, bytes) and verdict in seen and rules.cleaning.remove_duplicates:
+            verdict = Reason.DUPLICATE
+        if isinstance(verdict, Reason):
+            report.removed[verdict] += 1
+            continue
+        report.kept += 1
+        if rules.cleaning.remove_duplicates:
+            seen.add(verdict)
+        yield pair
 
 
-class _Rules:
-    """Applies the rules, with the letters, language model and hashes of earlier pairs that they need."""
+class Rules:
+    """Applies the rules to single pairs, with the letters and the language identification that they need."""
 
-    def __init__(self, cleaning: Cleaning, split: Split, target_split: Split) -> None:
+    def __init__(self, cleaning: Cleaning, split: Split = str.split, target_split: Split | None = None) -> None:
+        """See `clean`; raises ConfigurationError if a language is not known."""
         self.cleaning = cleaning
-        self.split, self.target_split = split, target_split
-        self.seen: set[bytes] = set()
+        self.split, self.target_split = split, target_split or split
         self.letters: tuple[Letters, ...] = ()
         self.identification: LanguageIdentification | None = None
         if cleaning.languages is not None and cleaning.minimum_letters:
@@ -132,8 +140,12 @@ class _Rules:
         if cleaning.languages is not None and cleaning.minimum_language_probability:
             self.identification = LanguageIdentification(cleaning.languages)
 
-    def reason(self, source: str, target: str) -> Reason | None:
-        """Return the reason to remove a pair of normalized lines; None to keep it."""
+    def judge(self, pair: Pair) -> Verdict:
+        """Return the reason to remove a pair, or its digest if it is kept unless it is a duplicate."""
+        source, target = normalize(pair[0]), normalize(pair[1])
+        return self._reason(source, target) or _digest(source, target)
+
+    def _reason(self, source: str, target: str) -> Reason | None:
         if not source or not target:
             return Reason.EMPTY
         reason = self._reason_of_words(self.split(source), self.target_split(target), source == target)
@@ -143,11 +155,6 @@ class _Rules:
             return Reason.LETTERS
         if self.identification is not None and self._is_foreign(self.identification, source, target):
             return Reason.LANGUAGE
-        if self.cleaning.remove_duplicates:
-            digest = _digest(source, target)
-            if digest in self.seen:
-                return Reason.DUPLICATE
-            self.seen.add(digest)
         return None
 
     def _reason_of_words(self, source: Words, target: Words, identical: bool) -> Reason | None:
@@ -197,4 +204,4 @@ def _repeats(words: Words, most: int) -> bool:
 def _digest(source: str, target: str) -> bytes:
     # A normalized line has no line feed, so different pairs are joined to different texts. Lone surrogates, which are
     # not UTF-8, may come from text read with surrogateescape.
-    return blake2b(f"{source}\n{target}".encode("utf-8", "surrogatepass"), digest_size=_DIGEST_BYTES).digest()
+    return blake2b(f"{source}\n{target}".encode("utf-8", "surrogatepass"), digest_size=DIGEST_BYTES).digest()

@@ -1,24 +1,30 @@
 """Finds the lines of a text that a language model finds least probable (Behnke et al. 2021, section 2)."""
 
+import struct
 from collections.abc import Iterator
+from itertools import count as count_from
 from itertools import islice
 from pathlib import Path
 from typing import Final
 
-import numpy as np
-
 from pocketmt.text.cleaning import Split, Words
 from pocketmt.text.corpus import read_lines
+from pocketmt.text.external_sort import ExternalSort
 from pocketmt.text.language_model import LanguageModel
 from pocketmt.text.normalization import normalize
 
 # Largest number of lines that a model is trained on, spread evenly over the text: about 2 GB of memory.
 MOST_LINES: Final = 1_000_000
 LINES_AT_ONCE: Final = 10_000
+# The bytes of these sort as the numbers do: cross-entropies are not negative.
+_SCORED: Final = struct.Struct(">dQ")  # cross-entropy, number of the line
+_NUMBER: Final = struct.Struct(">Q")
 
 
-def improbable_lines(text: Path, share: float, split: Split, model_text: Path | None = None) -> set[int]:
-    """Return the numbers, from 0, of the lines with the highest cross-entropy per word.
+def improbable_lines(
+    text: Path, share: float, split: Split, folder: Path, model_text: Path | None = None
+) -> Iterator[int]:
+    """Yield the numbers, from 0 and ascending, of the lines with the highest cross-entropy per word.
 
     Without `model_text`, even lines are scored by a model trained on the odd lines and odd lines by a model trained on
     the even ones, because a model finds the lines that it was trained on probable.
@@ -27,6 +33,7 @@ def improbable_lines(text: Path, share: float, split: Split, model_text: Path | 
         text: a file, as in `read_lines`.
         share: of the lines to return, 0 to 1, rounded down to whole lines; of equal scores, later lines are taken.
         split: splits a normalized line into words.
+        folder: for the scores of a long text, see `ExternalSort`.
         model_text: text in the same language to train the model on; None: `text`.
 
     Raises DataError if a text cannot be read or `model_text` is empty.
@@ -34,14 +41,17 @@ def improbable_lines(text: Path, share: float, split: Split, model_text: Path | 
     count = sum(1 for _ in read_lines(text))
     worst = int(share * count)
     if worst == 0 or count < 2:
-        return set()
-    scores = np.zeros(count)
-    if model_text is not None:
-        scores[:] = _scores(text, _train(model_text, split, 0, 1), split, 0, 1)
-    else:
-        for half in (0, 1):
-            scores[half::2] = _scores(text, _train(text, split, 1 - half, 2), split, half, 2)
-    return set(np.argsort(scores, kind="stable")[count - worst :].tolist())
+        return
+    scored = ExternalSort(folder, _SCORED.size)
+    step = 1 if model_text is not None else 2
+    for start in range(step):
+        model = _train(model_text, split, 0, 1) if model_text is not None else _train(text, split, 1 - start, 2)
+        for number, score in zip(count_from(start, step), _scores(text, model, split, start, step), strict=False):
+            scored.add(_SCORED.pack(max(score, 0.0) + 0.0, number))  # -0.0 becomes 0.0
+    improbable = ExternalSort(folder, _NUMBER.size)
+    for record in islice(scored, count - worst, None):
+        improbable.add(record[_NUMBER.size :])
+    yield from (_NUMBER.unpack(number)[0] for number in improbable)
 
 
 def _train(text: Path, split: Split, start: int, step: int) -> LanguageModel:
@@ -51,10 +61,10 @@ def _train(text: Path, split: Split, start: int, step: int) -> LanguageModel:
     return LanguageModel(words for words in _split_lines(text, split, start, step) if words)
 
 
-def _scores(text: Path, model: LanguageModel, split: Split, start: int, step: int) -> list[float]:
+def _scores(text: Path, model: LanguageModel, split: Split, start: int, step: int) -> Iterator[float]:
     lines = _split_lines(text, split, start, step)
     chunks = iter(lambda: list(islice(lines, LINES_AT_ONCE)), [])
-    return [score for chunk in chunks for score in model.cross_entropies(chunk)]
+    return (score for chunk in chunks for score in model.cross_entropies(chunk))
 
 
 def _split_lines(text: Path, split: Split, start: int, step: int) -> Iterator[Words]:

@@ -9,13 +9,13 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from itertools import islice
 from pathlib import Path
 from typing import Final
 
 import msgspec
 
 from pocketmt.atomic_file import atomic_write
+from pocketmt.distributed.blocks import Block, Row, cut
 from pocketmt.errors import DataError
 from pocketmt.text.corpus import read_lines, read_pairs
 from pocketmt.text.formats.format import Languages, Side
@@ -26,6 +26,8 @@ SETTINGS: Final = "text.json"
 TextPair = tuple[str, str]  # A line and its translation.
 # Takes lines, and a reference for each or None; returns a translation of each line.
 Translate = Callable[[Sequence[str], Sequence[str] | None], Sequence[str]]
+# Takes blocks of rows, (line,) or (line, reference), and a function to be called with the translations of each.
+TranslateBlocks = Callable[[Iterator[Block], Callable[[Block, Sequence[str]], None]], None]
 
 
 class TranslationFingerprint(msgspec.Struct, frozen=True):
@@ -46,6 +48,7 @@ def translate_text(
     progress: Callable[[int, int], None] = lambda done, total: None,
     references: Path | None = None,
     languages: Languages | None = None,
+    translate_blocks: TranslateBlocks | None = None,
 ) -> Iterator[TextPair]:
     """Yield each line of a text with its translation, translating the shards that the folder does not hold yet.
 
@@ -59,6 +62,7 @@ def translate_text(
         progress: called with the number of translated lines and the number of all lines.
         references: reference translations of the text, line by line, for `translate` to choose by.
         languages: of the text and its references, which `read_lines` needs for TMX.
+        translate_blocks: translates all missing shards at once, in any order, instead of `translate`.
 
     Raises:
         ConfigurationError: the folder holds translations of another text, or by another translator.
@@ -72,12 +76,17 @@ def translate_text(
     fingerprint = TranslationFingerprint(total, digest, LINES, translator, references_digest)
     with _shards_folder(folder):
         record_settings(folder, SETTINGS, fingerprint, "translation of another text or by another model")
-        rows = (
-            ((line, None) for line in read_lines(text, "source", languages))
-            if references is None
-            else read_pairs(text, references, languages)
-        )
+        if translate_blocks is not None:
+            rows = _rows(text, references, languages)
+            _translate_missing(rows, folder, translate_blocks, lambda done: progress(done, total))
+        rows = _rows(text, references, languages)
         yield from _translate_shards(rows, folder, translate, lambda done: progress(done, total))
+
+
+def _rows(text: Path, references: Path | None, languages: Languages | None) -> Iterator[Row]:
+    if references is None:
+        return ((line,) for line in read_lines(text, "source", languages))
+    return read_pairs(text, references, languages)
 
 
 @contextmanager
@@ -100,26 +109,53 @@ def _shards_folder(folder: Path) -> Iterator[None]:
 
 
 def _translate_shards(
-    rows: Iterator[tuple[str, str | None]], folder: Path, translate: Translate, progress: Callable[[int], None]
+    rows: Iterator[Row], folder: Path, translate: Translate, progress: Callable[[int], None]
 ) -> Iterator[TextPair]:
     """Yield each line with its translation; `rows` are the lines with their references, if any."""
     done = 0
-    for number, shard_rows in enumerate(iter(lambda: list(islice(rows, LINES)), [])):
-        lines = [line for line, _ in shard_rows]
-        references = [reference for _, reference in shard_rows if reference is not None]
-        shard = folder / f"{number:06d}.jsonl"
+    for block in cut(rows, LINES):
+        lines = [row[0] for row in block.rows]
+        shard = _shard(folder, block)
         pairs = _read(shard, lines)
         if pairs is None:
-            translations = translate(lines, references or None)
-            if len(translations) != len(lines):
-                raise DataError(
-                    f"{len(lines)} lines were given {len(translations)} translations, expected one for each"
-                )
-            pairs = list(zip(lines, translations, strict=True))
+            pairs = _paired(block, translate(lines, [row[1] for row in block.rows if len(row) > 1] or None))
             _write(shard, pairs)
         done += len(lines)
         progress(done)
         yield from pairs
+
+
+def _translate_missing(
+    rows: Iterator[Row], folder: Path, translate_blocks: TranslateBlocks, progress: Callable[[int], None]
+) -> None:
+    """Write the shards that are missing or damaged, in any order."""
+    done = 0
+
+    def missing() -> Iterator[Block]:
+        nonlocal done
+        for block in cut(rows, LINES):
+            if _read(_shard(folder, block), [row[0] for row in block.rows]) is None:
+                yield block
+            else:
+                done += len(block.rows)
+
+    def store(block: Block, translations: Sequence[str]) -> None:
+        nonlocal done
+        _write(_shard(folder, block), _paired(block, translations))
+        done += len(block.rows)
+        progress(done)
+
+    translate_blocks(missing(), store)
+
+
+def _shard(folder: Path, block: Block) -> Path:
+    return folder / f"{block.number:06d}.jsonl"
+
+
+def _paired(block: Block, translations: Sequence[str]) -> list[TextPair]:
+    if len(translations) != len(block.rows):
+        raise DataError(f"{len(block.rows)} lines were given {len(translations)} translations, expected one for each")
+    return [(row[0], translation) for row, translation in zip(block.rows, translations, strict=True)]
 
 
 def hash_lines(text: Path) -> str:

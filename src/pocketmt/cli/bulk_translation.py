@@ -1,0 +1,121 @@
+"""Translation of a text on a cluster: the work of each worker, and the shards that are written."""
+
+import hashlib
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pocketmt.cli.search import SearchChoices
+from pocketmt.cli.streams import open_input, read_chunks, warn
+from pocketmt.distributed.blocks import Block, Result
+from pocketmt.distributed.bulk import run_to_shards
+from pocketmt.distributed.ray_pool import Cluster
+from pocketmt.engine.bundled import resolve_model
+from pocketmt.engine.checks import MOST_WARNINGS, TranslationChecks
+from pocketmt.engine.devices import LINES_AT_ONCE
+from pocketmt.progress import ProgressLine
+
+if TYPE_CHECKING:
+    from pocketmt.engine import Translator
+
+
+@dataclass(frozen=True)
+class TranslationWork:
+    """Translates blocks with one engine.
+
+    Attributes:
+        model: content of the model file, so that nodes need no common disk.
+        search: what is written of each line.
+        choices: arguments of `Translator`; the cluster sets the number of workers, and none is pinned to a core.
+        check: whether translations are checked.
+    """
+
+    model: bytes
+    search: SearchChoices
+    choices: dict[str, Any]
+    check: bool
+
+    @classmethod
+    def of(
+        cls, model: str | os.PathLike[str], search: SearchChoices, choices: dict[str, Any], check: bool
+    ) -> "TranslationWork":
+        """Read the model file, or the bundled model of this name; raises ModelFileError as `resolve_model` does."""
+        return cls(resolve_model(model).read_bytes(), search, choices, check)
+
+    def start(self, threads: int) -> Callable[[Block], Result]:
+        """Load the engine with a number of threads."""
+        from pocketmt.engine import Translator
+
+        with NamedTemporaryFile(suffix=".pocketmt") as file:  # The engine keeps it mapped after it is removed.
+            file.write(self.model)
+            file.flush()
+            translator = Translator(file.name, **{**self.choices, "workers": threads, "pin_workers": False})
+        return partial(self.translate, translator)
+
+    def translate(self, translator: "Translator", block: Block) -> Result:
+        """Return the lines that are written of a block."""
+        messages: list[str] = []
+        checks = TranslationChecks(messages.append)
+        checks.lines = block.first_line - 1
+        lines = (line for (line,) in block.rows)
+        chunks = iter(lambda: list(islice(lines, translator.lines_at_once)), [])
+        written = self.search.translate(translator, chunks, checks if self.check else False)
+        content = "".join(f"{line}\n" for chunk in written for line in chunk).encode()
+        return Result(content, tuple(messages[:MOST_WARNINGS]), checks.suspicious)
+
+
+def translate_on_cluster(
+    cluster: Cluster, work: TranslationWork, source: Path | str | None, output: Path | str | None, block_lines: int
+) -> None:
+    """Translate a text into a folder of shards.
+
+    Args:
+        cluster: the workers.
+        work: of each worker.
+        source: path or address of the text; None: stdin.
+        output: path or address of the folder.
+        block_lines: number of lines of a shard.
+
+    Raises click.UsageError if there is no output, and as `run_to_shards` does.
+    """
+    if output is None:
+        raise click.UsageError("--ray needs --output FOLDER: the translation is written as shards.")
+    if isinstance(output, Path) and output.is_file():
+        raise click.UsageError(f"{output} is a file: --ray writes a folder of shards.")
+    name = str(source or "stdin")
+    progress = ProgressLine("translated", "lines")
+    with open_input(source) as stream:
+        rows = ((line,) for chunk in read_chunks(stream, name, LINES_AT_ONCE) for line in chunk)
+        shards = run_to_shards(
+            cluster,
+            work,
+            rows,
+            str(output),
+            _settings(work),
+            lines=block_lines,
+            warn=lambda message: warn(f"{name}, {message}" if message.startswith("line ") else message),
+            progress=progress.update,
+        )
+    progress.close()
+    click.echo(f"{output}: {shards.finished_lines:,} lines in {len(shards.records):,} shards", err=True)
+
+
+def _settings(work: TranslationWork) -> dict[str, object]:
+    search = work.search
+    options = {name: value for name, value in sorted(search.options.items()) if name != "batch_size"}
+    written = [search.n_best, search.scores, search.alignment, search.as_json, search.token_scores]
+    return {
+        "model": hashlib.sha256(work.model).hexdigest(),
+        "search": options,
+        "format": written,
+        "longest sentence": work.choices["longest_sentence"],
+        "device": work.choices["device"],
+        "precision": work.choices["precision"],
+    }

@@ -1,0 +1,100 @@
+"""Options of commands that can run on a Ray cluster."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+from click.core import ParameterSource
+
+from pocketmt.distributed.storage import is_address
+
+if TYPE_CHECKING:
+    from pocketmt.distributed.ray_pool import Cluster
+
+RAY_HELP: Final = "A Ray cluster, such as auto; local starts one."
+
+
+class FileOrAddress(click.Path):
+    """A path, or an address with ://, such as s3://bucket/file."""
+
+    def __init__(self) -> None:
+        super().__init__(path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return a path, or the address as it is."""
+        if isinstance(value, str) and is_address(value):
+            return value
+        return super().convert(value, param, ctx)
+
+
+@dataclass(frozen=True)
+class ClusterOptions:
+    """The options.
+
+    Attributes:
+        address: of the cluster; None: no cluster.
+        block_lines: number of lines of a block; None: the default.
+    """
+
+    address: str | None
+    block_lines: int | None
+
+    def cluster(
+        self, threads: int | None, format_name: str = "text", output: Path | str | None = None, device: str = "cpu"
+    ) -> "Cluster | None":
+        """Return the cluster to work on; None: no cluster.
+
+        Args:
+            threads: cores of each worker; None: all cores of its node.
+            format_name: of the input.
+            output: path or address.
+            device: of the translators; each worker on a GPU has one for itself, and one core unless `threads` is given.
+
+        Raises click.UsageError if --block-lines or an address is given without --ray, or another format with it.
+        """
+        if self.address is None:
+            if self.block_lines is not None:
+                raise click.UsageError("--block-lines goes with --ray.")
+            if isinstance(output, str):
+                raise click.UsageError(f"--output {output} is an address, which goes with --ray: name a file.")
+            return None
+        if format_name != "text":
+            raise click.UsageError(f"--ray goes with --format text, not {format_name}.")
+        from pocketmt.distributed.ray_pool import Cluster
+
+        if device.startswith("cuda"):
+            return Cluster(self.address, threads or 1, gpus=1.0)
+        return Cluster(self.address, threads)
+
+    @property
+    def lines(self) -> int:
+        """Number of lines of a block."""
+        from pocketmt.distributed.blocks import LINES
+
+        return self.block_lines or LINES
+
+
+def given_workers(workers: int | None) -> int | None:
+    """Return --workers if it was given, None for its default."""
+    source = click.get_current_context().get_parameter_source("workers")
+    return workers if source is ParameterSource.COMMANDLINE else None
+
+
+def cluster_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options of `ClusterOptions` to a command, which takes them as `on_cluster`."""
+
+    @click.option("--ray", "address", metavar="ADDRESS", default=None, help=RAY_HELP)
+    @click.option(
+        "--block-lines",
+        type=click.IntRange(1),
+        default=None,
+        help="With --ray: lines per block (10000).",
+    )
+    @wraps(command)
+    def with_cluster(*, address: str | None, block_lines: int | None, **others: Any) -> None:
+        command(on_cluster=ClusterOptions(address, block_lines), **others)
+
+    return with_cluster

@@ -1,0 +1,71 @@
+"""Teachers on the workers of a Ray cluster."""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from pocketmt.distillation.teachers import Teachers
+from pocketmt.distributed.blocks import Block, Result
+from pocketmt.distributed.bulk import run_on_cluster
+from pocketmt.distributed.ray_pool import Cluster
+
+
+@dataclass(frozen=True)
+class TeacherWork:
+    """Translates blocks by the teachers.
+
+    Attributes:
+        names: of the teachers of an ensemble, which each node reads from the same paths.
+        model: content of the model file of a single teacher; None for an ensemble.
+        beam_size: see `Teachers`.
+        n_best: see `Teachers`.
+    """
+
+    names: tuple[str, ...]
+    model: bytes | None
+    beam_size: int
+    n_best: int
+
+    def start(self, threads: int) -> Callable[[Block], Result]:
+        """Load the teachers with a number of threads."""
+        with TemporaryDirectory(prefix="pocketmt-teacher-") as folder:
+            names = self.names
+            if self.model is not None:
+                file = Path(folder) / "single.pocketmt"
+                file.write_bytes(self.model)
+                names = (str(file),)
+            teachers = Teachers(names, Path(folder), beam_size=self.beam_size, n_best=self.n_best, workers=threads)
+            teachers.load()
+        return partial(_translate, teachers)
+
+
+def _translate(teachers: Teachers, block: Block) -> Result:
+    references = [row[1] for row in block.rows if len(row) > 1] or None
+    return Result(json.dumps(teachers.translate([row[0] for row in block.rows], references)).encode())
+
+
+def translate_blocks_on_cluster(
+    cluster: Cluster,
+    teachers: Teachers,
+    warn: Callable[[str], None],
+    blocks: Iterator[Block],
+    store: Callable[[Block, Sequence[str]], None],
+) -> None:
+    """Translate blocks by teachers on a cluster, see `TranslateBlocks` of `pocketmt.training.translations`.
+
+    Args:
+        cluster: the workers.
+        teachers: whose names each node can read, if they are an ensemble.
+        warn: receives messages about lost workers.
+        blocks: (line,) or (line, reference) in their rows.
+        store: called with the translations of each block.
+
+    Raises as `run_on_cluster` does.
+    """
+    file = teachers.single_file()
+    names = tuple(str(Path(model.name).absolute()) for model in teachers.models)
+    work = TeacherWork(names, None if file is None else file.read_bytes(), teachers.beam_size, teachers.n_best)
+    run_on_cluster(cluster, work, blocks, lambda block, result: store(block, json.loads(result.content)), warn)

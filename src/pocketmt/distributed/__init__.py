@@ -1,0 +1,1 @@
+"""Work on more text than one machine handles: blocks of lines, their scheduler, workers on Ray, and shards on disk."""

@@ -1,0 +1,98 @@
+"""Shards: a run resumes, damage is found, and folders of another text or model are refused."""
+
+import hashlib
+import json
+from pathlib import Path
+
+import pytest
+
+from pocketmt.distributed.blocks import Block, Result, cut
+from pocketmt.distributed.shards import Shards
+from pocketmt.distributed.storage import open_address, open_storage
+from pocketmt.errors import ConfigurationError, DataError
+
+ROWS = [(f"line {number}",) for number in range(10)]
+
+
+def fill(location: str, rows: list[tuple[str]], model: str = "a", stop: int = 99) -> tuple[list[int], list[str]]:
+    """Make the missing shards, at most a number of them; return their numbers and the warnings."""
+    shards = Shards(open_storage(location), location, {"model": model})
+    made: list[int] = []
+    warnings: list[str] = []
+    for block in shards.missing(cut(rows, 4), warnings.append):
+        if len(made) == stop:
+            return made, warnings
+        shards.store(block, Result(upper(block)))
+        made.append(block.number)
+    shards.write_manifest()
+    return made, warnings
+
+
+def upper(block: Block) -> bytes:
+    return "".join(f"{line}\n" for (line,) in block.rows).upper().encode()
+
+
+@pytest.fixture(params=["folder", "address"])
+def location(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    return str(tmp_path / "out") if request.param == "folder" else f"memory://{tmp_path.name}/out"
+
+
+def test_the_manifest_has_the_lines_and_hashes_of_all_shards(location: str) -> None:
+    assert fill(location, ROWS) == ([0, 1, 2], [])
+    storage = open_storage(location)
+    manifest = json.loads(storage.read("manifest.json") or b"")
+    assert manifest["lines"] == 10
+    assert [(shard["first_line"], shard["lines"]) for shard in manifest["shards"]] == [(1, 4), (5, 4), (9, 2)]
+    contents = [storage.read(shard["file"]) or b"" for shard in manifest["shards"]]
+    assert b"".join(contents) == b"".join(f"LINE {number}\n".encode() for number in range(10))
+    assert [shard["sha256"] for shard in manifest["shards"]] == [hashlib.sha256(each).hexdigest() for each in contents]
+    source = "".join(f"{line}\n" for (line,) in ROWS[:4]).encode()
+    assert manifest["shards"][0]["source_sha256"] == hashlib.sha256(source).hexdigest()
+
+
+def test_a_run_resumes_with_the_missing_shards(location: str) -> None:
+    assert fill(location, ROWS, stop=1) == ([0], [])
+    assert open_storage(location).read("manifest.json") is None
+    assert fill(location, ROWS) == ([1, 2], [])
+    assert fill(location, ROWS) == ([], [])
+
+
+@pytest.mark.parametrize("content", [b"", b"LINE 4\nLINE 5\n", None])
+def test_a_damaged_shard_is_named_and_made_again(tmp_path: Path, content: bytes | None) -> None:
+    fill(str(tmp_path), ROWS)
+    shard = tmp_path / "000001.txt"
+    good = shard.read_bytes()
+    if content is None:
+        shard.unlink()
+    else:
+        shard.write_bytes(content)
+    made, (warning,) = fill(str(tmp_path), ROWS)
+    assert made == [1]
+    assert f"{shard}: damaged: lines 5 to 8 are done again" in warning
+    assert shard.read_bytes() == good
+
+
+def test_a_damaged_record_is_as_a_missing_shard(tmp_path: Path) -> None:
+    fill(str(tmp_path), ROWS)
+    (tmp_path / "records" / "000002.json").write_text('{"file": "000')
+    assert fill(str(tmp_path), ROWS) == ([2], [])
+
+
+@pytest.mark.parametrize("changed", [[*ROWS[:5], ("other",), *ROWS[6:]], ROWS[:9], ROWS[:8], [*ROWS, ("more",)]])
+def test_another_text_is_refused(tmp_path: Path, changed: list[tuple[str]]) -> None:
+    fill(str(tmp_path), ROWS)
+    with pytest.raises(ConfigurationError, match=r"holds shards of another text.*choose another folder"):
+        fill(str(tmp_path), changed)
+
+
+def test_another_model_is_refused(tmp_path: Path) -> None:
+    fill(str(tmp_path), ROWS)
+    with pytest.raises(ConfigurationError, match="holds shards with another model"):
+        fill(str(tmp_path), ROWS, model="b")
+
+
+def test_addresses_that_cannot_be_read_are_named(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"missing\.en: no such file"), open_address(f"file://{tmp_path}/missing.en"):
+        pass
+    with pytest.raises(ConfigurationError, match="nothing://a: "):
+        open_storage("nothing://a")

@@ -1,0 +1,37 @@
+"""Work of tests, which Ray's workers import."""
+
+import errno
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from pocketmt.distributed.blocks import Block, Result
+
+
+def upper(block: Block) -> Result:
+    return Result("".join(f"{line}\n" for (line,) in block.rows).upper().encode())
+
+
+@dataclass(frozen=True)
+class SlowUpper:
+    """Writes capital letters, and takes its time."""
+
+    seconds: float
+    processes: Path  # Folder in which each worker leaves a file with its process id as its name.
+    full_node: str = ""  # Identifier of a node whose disk is full.
+
+    def start(self, threads: int) -> Callable[[Block], Result]:
+        import ray
+
+        if ray.get_runtime_context().get_node_id() == self.full_node:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "/tmp/model")
+        (self.processes / str(os.getpid())).touch()
+        return self.handle
+
+    def handle(self, block: Block) -> Result:
+        time.sleep(self.seconds)
+        if block.rows == (("bad",),):
+            raise ValueError("a bad line")
+        return upper(block)
