@@ -136,9 +136,8 @@ def compress(
 
     With --target-size or --tolerated-loss, schemes and bits are chosen by the rise of the validation loss when each
     part of the model is quantized. The model is then retrained on its text to reproduce its earlier output.
-    With --folder and without --output, no model file is written: the scores are in the folder's log.jsonl. Recipes that
-    quantize activations in a way that model files do not support can only be run like this. Requires pip install
-    'pocketmt[train]'.
+    With --folder and without --output, no model file is written: the scores are in the folder's log.jsonl. This is the
+    way to run recipes whose result no model file can hold. Requires pip install 'pocketmt[train]'.
 
     An interrupted compression resumes when it is called again with the same arguments. A finished one continues if the
     last stage of RECIPE has more updates than before, and neither prunes nor has a linear learning rate.
@@ -150,9 +149,7 @@ def compress(
       pocketmt compress opus-en-de.pocketmt log4-word-and-sequence-distilled --text news.en --output opus4.pocketmt
     """
     _check_usage(model, recipe, target_size, tolerated_loss, updates)
-    if low_memory and (recipe is None or output is None):
-        raise click.UsageError("--low-memory goes with RECIPE and --output.")
-    work = _work_folder(folder, output, recipe, for_file=bool(entropy_coding or licence or description))
+    work = _work_folder(folder, output, recipe, low_memory, bool(entropy_coding or licence or description))
     from pocketmt.training.configuration import read_configuration
 
     # A mistake in the recipe or the configuration is reported before PyTorch is loaded, which takes seconds.
@@ -173,8 +170,8 @@ def compress(
     if found is not None:
         _compress_by_recipe(task, found, output, low_memory)
     elif output is not None:
-        most = min(limit_updates, DEFAULT_UPDATES if updates is None else updates)
-        _compress_to_target(task, output, target_size, tolerated_loss, most, precision)
+        updates = min(limit_updates, DEFAULT_UPDATES if updates is None else updates)
+        _compress_to_target(task, output, target_size, tolerated_loss, updates, precision)
 
 
 def _check_usage(model: str, recipe: str | None, size: int | None, loss: float | None, updates: int | None) -> None:
@@ -185,8 +182,12 @@ def _check_usage(model: str, recipe: str | None, size: int | None, loss: float |
     check_model(model)
 
 
-def _work_folder(folder: Path | None, output: Path | None, recipe: str | None, for_file: bool) -> Path:
+def _work_folder(
+    folder: Path | None, output: Path | None, recipe: str | None, low_memory: bool, for_file: bool
+) -> Path:
     """Return the folder of a compression; `for_file`: whether an option is given that only affects the model file."""
+    if low_memory and (recipe is None or output is None):
+        raise click.UsageError("--low-memory goes with RECIPE and --output.")
     if output is None and for_file:
         raise click.UsageError("--entropy-coding, --licence and --description go with --output, the model file.")
     if output is not None:

@@ -2,6 +2,7 @@
 
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,6 +11,10 @@ from pocketmt.cli.endings import quoted, show_next
 from pocketmt.cli.options import FILE, beam_size_option, device_option, parallel_output_option, precision_option
 from pocketmt.cli.streams import warn
 from pocketmt.progress import ProgressLine
+
+if TYPE_CHECKING:
+    from pocketmt.distillation.teachers import Teachers
+    from pocketmt.training.translations import TranslateBlocks
 
 
 @click.command(short_help="Translate text with teachers, for students to learn from.")
@@ -82,17 +87,11 @@ def distill(
     from pocketmt.distillation.texts import Text
     from pocketmt.distillation.texts import distill as write_distilled
 
-    translate_blocks = None
     work = outputs[0].with_name(outputs[0].name + ".distillation") if folder is None else folder
     given = [Text(source, references) for source, references in parallel] + [Text(text) for text in texts]
     loaded = Teachers(
         teachers, work, beam_size=beam_size, n_best=n_best, workers=workers, device=device, precision=precision
     )
-    if ray_address is not None:
-        from pocketmt.distillation.teachers_on_cluster import translate_blocks_on_cluster
-        from pocketmt.distributed.ray_pool import Cluster
-
-        translate_blocks = partial(translate_blocks_on_cluster, Cluster(ray_address, workers), loaded, warn)
     record = write_distilled(
         loaded,
         given,
@@ -100,7 +99,7 @@ def distill(
         work,
         back_translation=back_translation,
         progress=ProgressLine("translated", "lines").update,
-        translate_blocks=translate_blocks,
+        translate_blocks=None if ray_address is None else _on_cluster(ray_address, workers, loaded),
     )
     click.echo(f"{record.source.path}, {record.target.path}: {record.source.lines:,} lines", err=True)
     languages = f"{record.languages['source']} {record.languages['target']}"
@@ -108,6 +107,14 @@ def distill(
     side = " --written-by-model source" if back_translation else ""
     sides = " ".join(map(quoted, outputs))
     show_next(f"pocketmt clean {sides} --output {cleaned} --languages {languages}{side}")
+
+
+def _on_cluster(address: str, workers: int | None, teachers: "Teachers") -> "TranslateBlocks":
+    """Return the translation of blocks by the teachers on a Ray cluster."""
+    from pocketmt.distillation.teachers_on_cluster import translate_blocks_on_cluster
+    from pocketmt.distributed.ray_pool import Cluster
+
+    return partial(translate_blocks_on_cluster, Cluster(address, workers), teachers, warn)
 
 
 def _check(texts: tuple[Path, ...], parallel: tuple[tuple[Path, Path], ...], beam_size: int, n_best: int) -> None:
