@@ -2,11 +2,10 @@
 
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 import torch
-from lightning_fabric import Fabric
 
 from pocketmt.compression.node_pruning import prune_nodes
 from pocketmt.compression.plan import Plan
@@ -26,6 +25,9 @@ from pocketmt.training.run_folder import read_settings, record_settings
 from pocketmt.training.steps import launch, make_fabric
 from pocketmt.training.trained_model import TrainedModel
 from pocketmt.training.translations import hash_lines
+
+if TYPE_CHECKING:
+    from lightning_fabric import Fabric
 
 SETTINGS: Final = "compression.json"
 CHECKPOINT: Final = "checkpoint.pt"
@@ -112,7 +114,7 @@ def _lasting(fingerprint: RunFingerprint) -> RunFingerprint:
 
 
 def _run(
-    fabric: Fabric,
+    fabric: "Fabric",
     model: TrainedModel,
     plan: Plan,
     texts: Texts,

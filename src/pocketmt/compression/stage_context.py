@@ -4,8 +4,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-
-from lightning_fabric import Fabric
+from typing import TYPE_CHECKING
 
 from pocketmt.compression.plan import PlannedStage
 from pocketmt.compression.texts import Texts
@@ -16,6 +15,9 @@ from pocketmt.training.configuration import Model, Training
 from pocketmt.training.data import Corpus
 from pocketmt.training.loop import Progress
 from pocketmt.training.reporter import Reporter
+
+if TYPE_CHECKING:
+    from lightning_fabric import Fabric
 
 
 @dataclass
@@ -63,7 +65,7 @@ class StageContext:
         make_teacher: returns the uncompressed model's network.
     """
 
-    fabric: Fabric
+    fabric: "Fabric"
     folder: Path
     architecture: Architecture
     prunes_units: bool

@@ -5,16 +5,18 @@ Lightning Fabric runs the same code on a CPU or a GPU, in one process or several
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
-from lightning_fabric import Fabric
-from lightning_fabric.wrappers import _FabricModule
 from torch import Tensor
 from torch.optim import Optimizer
 
 from pocketmt.training.hooks import Hook
 from pocketmt.training.reporter import LOG_EVERY, Reporter
 from pocketmt.training.steps import backward, seed_update, step
+
+if TYPE_CHECKING:
+    from lightning_fabric import Fabric
+    from lightning_fabric.wrappers import _FabricModule
 
 
 class CountedBatch(Protocol):
@@ -100,8 +102,8 @@ class TrainingLoop(Generic[B]):
         reporter: logs updates; None: nothing is logged.
     """
 
-    fabric: Fabric
-    model: _FabricModule
+    fabric: "Fabric"
+    model: "_FabricModule"
     optimizer: Optimizer
     objective: Callable[[B], Tensor]
     batches: Batches[B]

@@ -5,11 +5,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import msgspec
 import torch
-from lightning_fabric import Fabric
 
 from pocketmt.errors import ConfigurationError, DataError
 from pocketmt.model_file.manifest import DEFAULT_UNIT
@@ -38,6 +37,9 @@ from pocketmt.training.steps import (
     share_of_epoch,
 )
 from pocketmt.training.validation import validate
+
+if TYPE_CHECKING:
+    from lightning_fabric import Fabric
 
 SETTINGS: Final = "configuration.json"
 VOCABULARY: Final = "vocabulary.model"
@@ -147,7 +149,9 @@ def _open_teacher(configuration: Configuration, open_teacher: OpenTeacher | None
     return teacher
 
 
-def _run(fabric: Fabric, configuration: Configuration, folder: Path, teacher: TeacherModel | None) -> TrainingProgress:
+def _run(
+    fabric: "Fabric", configuration: Configuration, folder: Path, teacher: TeacherModel | None
+) -> TrainingProgress:
     """Train as one process of the run."""
     if configuration.training.threads:
         torch.set_num_threads(configuration.training.threads)
@@ -167,7 +171,7 @@ class TrainingRun:
 
     def __init__(
         self,
-        fabric: Fabric,
+        fabric: "Fabric",
         configuration: Configuration,
         folder: Path,
         corpus: Corpus,

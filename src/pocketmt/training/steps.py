@@ -5,10 +5,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib import import_module
 from itertools import count
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import torch
-from lightning_fabric import Fabric
 from torch import Tensor, nn
 from torch.distributed import is_torchelastic_launched
 from torch.multiprocessing.spawn import ProcessRaisedException
@@ -22,6 +21,9 @@ from pocketmt.text.batching import make_batches
 from pocketmt.training.configuration import Model, Training
 from pocketmt.training.data import Batch, Pair, make_batch
 
+if TYPE_CHECKING:
+    from lightning_fabric import Fabric
+
 T = TypeVar("T")
 SEED_LIMIT: Final = 1 << 63  # PyTorch's generator accepts seeds below it.
 
@@ -30,7 +32,7 @@ class DivergedError(PocketMTError):
     """Training has diverged: a gradient is infinite or NaN."""
 
 
-def make_fabric(settings: Training) -> Fabric:
+def make_fabric(settings: Training) -> "Fabric":
     """Return the Fabric that runs training on the configured device, in one process or several.
 
     Under torchrun, which starts the processes of all machines, the number of devices is that of the processes.
@@ -38,6 +40,8 @@ def make_fabric(settings: Training) -> Fabric:
     Raises ConfigurationError as `check_accelerator` does.
     """
     check_accelerator(settings)
+    from lightning_fabric import Fabric  # Its import takes seconds.
+
     launched = launched_processes()
     strategy = "ddp_spawn" if settings.devices > 1 else "auto"
     local = int(os.environ["LOCAL_WORLD_SIZE"]) if launched else settings.devices
@@ -77,7 +81,7 @@ def check_accelerator(settings: Training) -> None:
         )
 
 
-def launch(fabric: Fabric, function: Callable[..., T], *arguments: Any) -> T:
+def launch(fabric: "Fabric", function: Callable[..., T], *arguments: Any) -> T:
     """Run a function with Fabric in all processes; returns the result of the first.
 
     An error of PocketMT in a spawned process is raised here as itself; PyTorch passes on only its text.
@@ -111,7 +115,7 @@ def make_optimizer(parameters: Iterable[Tensor]) -> Optimizer:
 
 
 def share_of_epoch(
-    fabric: Fabric,
+    fabric: "Fabric",
     architecture: Architecture,
     pairs: Sequence[Pair],
     token_budget: int,
@@ -156,7 +160,7 @@ def share_of_epoch(
 
 
 def endless_batches(
-    fabric: Fabric, architecture: Architecture, pairs: Sequence[Pair], token_budget: int, seed: int
+    fabric: "Fabric", architecture: Architecture, pairs: Sequence[Pair], token_budget: int, seed: int
 ) -> Iterator[Batch]:
     """Yield this process's batches of the text, epoch after epoch, in an order that depends on the seed only."""
     for epoch in count():
@@ -164,7 +168,7 @@ def endless_batches(
             yield from batches
 
 
-def seed_update(fabric: Fabric, seed: int, update: int, part: int = 0) -> None:
+def seed_update(fabric: "Fabric", seed: int, update: int, part: int = 0) -> None:
     """Seed PyTorch for a batch of an update.
 
     So its dropout is the same whether or not the run was interrupted, and on any number of devices.
@@ -179,7 +183,7 @@ def seed_update(fabric: Fabric, seed: int, update: int, part: int = 0) -> None:
     torch.manual_seed(((seed * 1_000_003 + update) * 1_009 + batch) % SEED_LIMIT)
 
 
-def backward(fabric: Fabric, loss: Tensor, total_tokens: int) -> None:
+def backward(fabric: "Fabric", loss: Tensor, total_tokens: int) -> None:
     """Compute the gradients of a summed loss, divided by the number of target tokens of all processes.
 
     Fabric averages gradients over processes, so the loss is also multiplied by the number of processes.
@@ -187,7 +191,7 @@ def backward(fabric: Fabric, loss: Tensor, total_tokens: int) -> None:
     fabric.backward(loss * (fabric.world_size / total_tokens))
 
 
-def step(fabric: Fabric, model: nn.Module, optimizer: Optimizer, rate: float, clip_norm: float) -> None:
+def step(fabric: "Fabric", model: nn.Module, optimizer: Optimizer, rate: float, clip_norm: float) -> None:
     """Clip the norm of the gradients, take an optimizer step at a learning rate, and drop the gradients.
 
     If a gradient is not finite, all processes raise DivergedError before the step.

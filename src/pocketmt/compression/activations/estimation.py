@@ -3,10 +3,9 @@
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import torch
-from lightning_fabric import Fabric
 from torch import nn
 
 from pocketmt.compression.activations.fully_quantized import matches, places, quantize_activations, set_stage
@@ -22,6 +21,9 @@ from pocketmt.recipes.schema import BATCHES, DELAY, TRIALS, Activations, FullPre
 from pocketmt.training.data import Pair
 from pocketmt.training.hooks import Hook
 from pocketmt.training.steps import endless_batches
+
+if TYPE_CHECKING:
+    from lightning_fabric import Fabric
 
 _NAMED: Final = {"strategy": STRATEGY, "naive": NAIVE}
 
@@ -177,7 +179,7 @@ def build_network(
 
 
 def estimate_ranges(
-    network: TranslationNetwork, fabric: Fabric, pairs: list[Pair], tokens: int, batches: int, seed: int
+    network: TranslationNetwork, fabric: "Fabric", pairs: list[Pair], tokens: int, batches: int, seed: int
 ) -> None:
     """Estimate the ranges of a network that holds none yet, with fixed weights (Prato et al. 2020, section 5.1).
 
