@@ -1,12 +1,17 @@
 """Configuration of all tests."""
 
+import os
 import signal
 import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+from tests.command_server import write_client
 
 # This profile draws the same examples in each run, so that tests pass on all machines or on none. To search for new
 # examples, run `pytest --hypothesis-profile=default`; add a test for each failure that it finds.
@@ -29,3 +34,23 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
         pytest.skip("this user cannot mount a file system")
     yield folder
     subprocess.run(["umount", "--lazy", folder], check=True)
+
+
+@pytest.fixture(scope="session")
+def commands(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder with a `pocketmt` program that starts in milliseconds."""
+    folder = tmp_path_factory.mktemp("commands")
+    path = folder / "socket"
+    # More threads would wait for one another: the models of the tests are too small for them.
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    server = subprocess.Popen([sys.executable, Path(__file__).with_name("command_server.py"), path], env=environment)
+    try:
+        deadline = time.monotonic() + 120
+        while not path.exists() and server.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert path.exists(), "the server of commands did not start"
+        write_client(folder / "pocketmt", path)
+        yield folder
+    finally:
+        server.terminate()
+        server.wait()

@@ -25,8 +25,12 @@ def command_line(*arguments: str | Path) -> list[str]:
 
 
 @pytest.fixture
-def pocketmt() -> Run:
-    """Run the command and return its status, stdout and stderr, as bytes."""
+def pocketmt(commands: Path) -> Run:
+    """Run the command and return its status, stdout and stderr, as bytes.
+
+    It runs in a separate process: a new one if the environment or the process is changed, or else a fork of one that
+    has imported PyTorch, which saves seconds.
+    """
 
     def run(
         *arguments: str | Path,
@@ -34,8 +38,9 @@ def pocketmt() -> Run:
         environment: Mapping[str, str] | None = None,
         before: Callable[[], None] | None = None,
     ) -> subprocess.CompletedProcess[bytes]:
+        fork = environment is None and before is None
         return subprocess.run(
-            command_line(*arguments),
+            [str(commands / "pocketmt"), *map(str, arguments)] if fork else command_line(*arguments),
             input=stdin,
             capture_output=True,
             check=False,

@@ -40,9 +40,11 @@ def missing() -> str | None:
 def build() -> Path:
     """Build the program, or what changed of it since the last time, and return its path."""
     environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}  # cmake and ninja
+    # Little optimization: compiling takes longer than the tests.
+    quick = ("-DCMAKE_BUILD_TYPE=Quick", "-DCMAKE_CXX_FLAGS_QUICK=-O1")
     target = ("-DCMAKE_SYSTEM_NAME=Linux", "-DCMAKE_SYSTEM_PROCESSOR=aarch64", f"-DCMAKE_CXX_COMPILER={COMPILER}")
     for command in (
-        ["cmake", "-S", str(ROOT / "native"), "-B", str(BUILD), "-G", "Ninja", "-DPOCKETMT_PROBE=ON", *target],
+        ["cmake", "-S", str(ROOT / "native"), "-B", str(BUILD), "-G", "Ninja", "-DPOCKETMT_PROBE=ON", *quick, *target],
         ["cmake", "--build", str(BUILD), "--parallel", str(min(2, len(os.sched_getaffinity(0))))],
     ):
         done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)

@@ -57,7 +57,11 @@ def test_the_recipe_of_these_tests_is_valid(tmp_path: Path) -> None:
         ("bits = 3", "bits = 0", "recipe.toml: stages[0].quantize[0].bits: expected `int` >= 1"),
         ("bits = 3", "bits = 8", "stages[0].quantize[0]: binary: bits is 8, expected one of 1, 2, 3, 4"),
         ("bits = 3", "bit = 3", "stages[0].quantize[0]: unknown field `bit` (allowed: matrices, "),
-        ('"binary"', '"binery"', "stages[0].quantize[0]: unknown scheme 'binery': choose one of uniform, affine, "),
+        (
+            '"binary"',
+            '"binery"',
+            "stages[0].quantize[0]: unknown scheme 'binery': choose one of uniform, uniform7, affine, ",
+        ),
         (
             '"row"',
             '"column"',

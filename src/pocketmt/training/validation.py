@@ -1,5 +1,6 @@
 """Scores of a network on the validation text during training."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -26,7 +27,11 @@ def validate(model: TranslationNetwork, corpus: Corpus, token_budget: int) -> Va
     """Score a network on the validation pairs of a corpus; `token_budget` limits batches."""
     loss = validation_loss(model, corpus, token_budget)
     model.eval()
-    outputs = Decoder([model], token_budget).best(corpus.validation_sources, beam_size=1)
+    sources = corpus.validation_sources
+    # A network that has diverged translates nothing: its numbers are not finite.
+    outputs = (
+        Decoder([model], token_budget).best(sources, beam_size=1) if math.isfinite(loss) else [[] for _ in sources]
+    )
     texts = [corpus.vocabularies.target.decode(output) for output in outputs]
     bleu = sacrebleu.corpus_bleu(texts, [corpus.validation_references]).score
     model.train()
