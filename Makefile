@@ -22,8 +22,8 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-# Settings of the shell must not affect Python here.
-unexport PYTHONPATH PYTHONHOME
+# Settings of the shell must not affect Python here, nor keep it from storing bytecode, without which commands start slowly.
+unexport PYTHONPATH PYTHONHOME PYTHONDONTWRITEBYTECODE
 
 PYTHON ?= python3.11
 # The folder of the corpora that benchmarks and some tests read; docs/reference/data.md says where each can be had.
@@ -75,9 +75,9 @@ docs: $(ENGINE)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo "build/docs/index.html; with search: python3 -m http.server --directory build/docs"
 
-# The tests of a file run in one process, because they share slow fixtures.
+# The tests of a file run in one process, because they share slow fixtures. More threads of PyTorch would wait for one another.
 test: check $(if $(and $(shell command -v npm),$(shell command -v node)),$(BERGAMOT)/.packages $(JAVASCRIPT_CLIENT)/.packages)
-	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile --durations 60 --durations-min 3
 	$(BIN)/python tools/check_install.py --output build/install.json
 
 # One wheel for Python 3.11, one by the stable ABI for 3.12 and later.
