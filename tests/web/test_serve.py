@@ -57,8 +57,16 @@ def test_options_of_the_api_are_refused(pocketmt: Run) -> None:
 
 @built
 def test_files_and_headers(server: RunningServer) -> None:
-    for name in ("index.html", "page.js", "worker.js", "service_worker.js", "style.css", "pocketmt-simd128.wasm"):
-        path = "/" if name == "index.html" else f"/{name}"
+    for path in (
+        "/",
+        "/index.html",
+        "/page.js",
+        "/worker.js",
+        "/service_worker.js",
+        "/style.css",
+        "/pocketmt-simd128.wasm",
+    ):
+        name = path.removeprefix("/") or "index.html"
         answer, content = server.get(path), (DIST / "page" / name).read_bytes()
         assert (answer.status, answer.body) == (200, content)
         assert "'wasm-unsafe-eval'" in answer.headers["content-security-policy"]
@@ -127,7 +135,7 @@ def test_the_page_online_and_offline(folder: Path, tmp_path: Path) -> None:
         assert page.evaluate("crossOriginIsolated")
         page.select_option("#models", index=1)
         translated(page, second)
-        page.evaluate("navigator.serviceWorker.ready.then(() => true)")
+        page.wait_for_function("navigator.serviceWorker.controller !== null")
         digest = first_digest(server)
         # Another model under the same name, while the browser keeps the old file.
         write_random_model(models / "new", "uniform8", 2)

@@ -106,8 +106,8 @@ def _page_files(folder: Path) -> dict[str, _PageFile]:
             content = path.read_bytes()
             etag = f'"{hashlib.sha256(content).hexdigest()[:32]}"'
             file = _PageFile(content, gzip.compress(content, mtime=0), _TYPES[path.suffix], etag)
-            found["/" if path.name == _INDEX else f"/{path.name}"] = file
-    return found
+            found[f"/{path.name}"] = file
+    return found | {"/": found[f"/{_INDEX}"]}  # The service worker keeps the index by both paths.
 
 
 Endpoint = Callable[[Request], Awaitable[Response]]
