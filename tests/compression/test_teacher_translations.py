@@ -34,6 +34,11 @@ SEQUENCES = one_stage("logarithmic", 4, **UPDATES, objective="sequence_distillat
 BOTH = one_stage("logarithmic", 4, **UPDATES, objective="word_and_sequence_distillation")
 
 
+@pytest.fixture
+def short_translations() -> None:
+    """Here, the reference search has the same limits as the engine."""
+
+
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_tiny_run(tmp_path_factory.mktemp("tiny"))
