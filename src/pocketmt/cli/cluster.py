@@ -51,9 +51,10 @@ class ClusterOptions:
             threads: cores of each worker; None: all cores of its node.
             format_name: of the input.
             output: path or address.
-            device: of the translators; each worker on a GPU has one for itself, and one core unless `threads` is given.
+            device: see `cluster_of`.
 
-        Raises click.UsageError if --block-lines or an address is given without --ray, or another format with it.
+        Raises click.UsageError as `cluster_of` does, if --block-lines or an address is given without --ray, or another
+        format with it.
         """
         if self.address is None:
             if self.block_lines is not None:
@@ -63,11 +64,7 @@ class ClusterOptions:
             return None
         if format_name != "text":
             raise click.UsageError(f"--ray goes with --format text, not {format_name}.")
-        from pocketmt.distributed.ray_pool import Cluster
-
-        if device.startswith("cuda"):
-            return Cluster(self.address, threads or 1, gpus=1.0)
-        return Cluster(self.address, threads)
+        return cluster_of(self.address, threads, device)
 
     @property
     def lines(self) -> int:
@@ -75,6 +72,25 @@ class ClusterOptions:
         from pocketmt.distributed.blocks import LINES
 
         return self.block_lines or LINES
+
+
+def cluster_of(address: str, threads: int | None, device: str) -> "Cluster":
+    """Return the cluster to work on.
+
+    Args:
+        address: of the cluster.
+        threads: cores of each worker; None: all cores of its node.
+        device: of the workers. With "cuda" each worker has a GPU for itself, and one core unless `threads` is given.
+
+    Raises click.UsageError if the device has a number.
+    """
+    from pocketmt.distributed.ray_pool import Cluster
+
+    if device.startswith("cuda:"):
+        raise click.UsageError(f"--device {device} does not go with --ray, which chooses the GPU: give --device cuda.")
+    if device == "cuda":
+        return Cluster(address, threads or 1, gpus=1.0)
+    return Cluster(address, threads)
 
 
 def given_workers(workers: int | None) -> int | None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pocketmt.cli.cluster import RAY_HELP
+from pocketmt.cli.cluster import RAY_HELP, cluster_of
 from pocketmt.cli.endings import quoted, show_next
 from pocketmt.cli.options import FILE, beam_size_option, device_option, parallel_output_option, precision_option
 from pocketmt.cli.streams import warn
@@ -14,6 +14,7 @@ from pocketmt.progress import ProgressLine
 
 if TYPE_CHECKING:
     from pocketmt.distillation.teachers import Teachers
+    from pocketmt.distributed.ray_pool import Cluster
     from pocketmt.training.translations import TranslateBlocks
 
 
@@ -86,7 +87,11 @@ def distill(
     from pocketmt.distillation.teachers import Teachers
     from pocketmt.distillation.texts import Text
     from pocketmt.distillation.texts import distill as write_distilled
+    from pocketmt.engine.devices import AUTOMATIC, NATIVE
 
+    if ray_address is not None and device == AUTOMATIC:
+        device = NATIVE  # A GPU of this machine says nothing about the workers.
+    cluster = None if ray_address is None else cluster_of(ray_address, workers, device)
     work = outputs[0].with_name(outputs[0].name + ".distillation") if folder is None else folder
     given = [Text(source, references) for source, references in parallel] + [Text(text) for text in texts]
     loaded = Teachers(
@@ -99,7 +104,7 @@ def distill(
         work,
         back_translation=back_translation,
         progress=ProgressLine("translated", "lines").update,
-        translate_blocks=None if ray_address is None else _on_cluster(ray_address, workers, loaded),
+        translate_blocks=None if cluster is None else _on_cluster(cluster, loaded),
     )
     click.echo(f"{record.source.path}, {record.target.path}: {record.source.lines:,} lines", err=True)
     languages = f"{record.languages['source']} {record.languages['target']}"
@@ -109,12 +114,11 @@ def distill(
     show_next(f"pocketmt clean {sides} --output {cleaned} --languages {languages}{side}")
 
 
-def _on_cluster(address: str, workers: int | None, teachers: "Teachers") -> "TranslateBlocks":
+def _on_cluster(cluster: "Cluster", teachers: "Teachers") -> "TranslateBlocks":
     """Return the translation of blocks by the teachers on a Ray cluster."""
     from pocketmt.distillation.teachers_on_cluster import translate_blocks_on_cluster
-    from pocketmt.distributed.ray_pool import Cluster
 
-    return partial(translate_blocks_on_cluster, Cluster(address, workers), teachers, warn)
+    return partial(translate_blocks_on_cluster, cluster, teachers, warn)
 
 
 def _check(texts: tuple[Path, ...], parallel: tuple[tuple[Path, Path], ...], beam_size: int, n_best: int) -> None:

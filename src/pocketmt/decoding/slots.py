@@ -23,7 +23,7 @@ from pocketmt.models.network import TranslationNetwork
 
 @dataclass(frozen=True)
 class SlotShape:
-    """What the shapes of the tensors depend on.
+    """Sizes and options that determine the shapes of the tensors.
 
     Attributes:
         count: number of sentences.

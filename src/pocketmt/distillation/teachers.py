@@ -38,6 +38,8 @@ class Teachers:
         vocabularies: of all teachers.
         beam_size: number of hypotheses of the search.
         n_best: number of translations among which references choose.
+        device: see `Translator`.
+        precision: see `Translator`; None: float16 on a GPU, else float32.
     """
 
     def __init__(
@@ -85,7 +87,7 @@ class Teachers:
         self._folder = folder
         self.beam_size, self.n_best = beam_size, n_best
         self._workers = workers or len(os.sched_getaffinity(0))
-        self._device, self._precision = choose_device(device), precision
+        self.device, self.precision = choose_device(device), precision
         self._translate: _Translate | None = None
 
     @property
@@ -116,7 +118,7 @@ class Teachers:
     def _load(self) -> _Translate:
         if len(self.models) == 1:
             packed = self._folder / PACKED_TEACHER
-            translator = self.models[0].translator(packed, self._workers, self._device, self._precision)
+            translator = self.models[0].translator(packed, self._workers, self.device, self.precision)
             return partial(translator.translate_n_best, beam_size=self.beam_size, check=False)
         torch.set_num_threads(self._workers)
         defaults = self.languages["source"], self.languages["target"]
@@ -129,8 +131,8 @@ class Teachers:
         )
         chosen = languages.choose(None, None)
         divide = partial(divider.divide, languages=chosen, split=self.models[0].unit == DEFAULT_UNIT)
-        device = "torch-cpu" if self._device == NATIVE else self._device
-        networks = [model.network(device, self._precision or text_precision(device)) for model in self.models]
+        device = "torch-cpu" if self.device == NATIVE else self.device
+        networks = [model.network(device, self.precision or text_precision(device)) for model in self.models]
         ensemble = Ensemble(networks, self.vocabularies.target, divide)
         return partial(ensemble.translate_n_best, beam_size=self.beam_size)
 

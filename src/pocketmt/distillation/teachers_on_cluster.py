@@ -22,12 +22,16 @@ class TeacherWork:
         model: content of the model file of a single teacher; None for an ensemble.
         beam_size: see `Teachers`.
         n_best: see `Teachers`.
+        device: see `Teachers`.
+        precision: see `Teachers`.
     """
 
     names: tuple[str, ...]
     model: bytes | None
     beam_size: int
     n_best: int
+    device: str
+    precision: str | None
 
     def start(self, threads: int) -> Callable[[Block], Result]:
         """Load the teachers with a number of threads."""
@@ -37,7 +41,15 @@ class TeacherWork:
                 file = Path(folder) / "single.pocketmt"
                 file.write_bytes(self.model)
                 names = (str(file),)
-            teachers = Teachers(names, Path(folder), beam_size=self.beam_size, n_best=self.n_best, workers=threads)
+            teachers = Teachers(
+                names,
+                Path(folder),
+                beam_size=self.beam_size,
+                n_best=self.n_best,
+                workers=threads,
+                device=self.device,
+                precision=self.precision,
+            )
             teachers.load()
         return partial(_translate, teachers)
 
@@ -67,5 +79,7 @@ def translate_blocks_on_cluster(
     """
     file = teachers.single_file()
     names = tuple(str(Path(model.name).absolute()) for model in teachers.models)
-    work = TeacherWork(names, None if file is None else file.read_bytes(), teachers.beam_size, teachers.n_best)
+    model = None if file is None else file.read_bytes()
+    search = teachers.beam_size, teachers.n_best
+    work = TeacherWork(names, model, *search, teachers.device, teachers.precision)
     run_on_cluster(cluster, work, blocks, lambda block, result: store(block, json.loads(result.content)), warn)

@@ -16,7 +16,7 @@ _RECENT: Final = 101  # Durations of which the median is taken.
 
 
 class Numbered(Protocol):
-    """What the scheduler needs of a block."""
+    """A block with a number."""
 
     @property
     def number(self) -> int:

@@ -66,10 +66,7 @@ class AnyModel:
         """Return the model file; the model of a run is first written, in full precision, to `packed`."""
         if self._run is None:
             return self._file
-        if self._run.float_file is not None:
-            return self._run.float_file
-        pack(packed, contents_of(self._run, FLOAT32))
-        return packed
+        return _float_file(self._run, packed)
 
     def translator(
         self, packed: Path, workers: int, device: str = AUTOMATIC, precision: str | None = None
@@ -94,15 +91,20 @@ def start_engine(
 
     See `AnyModel.translator`.
     """
-    if model.float_file is not None:
-        return _translator(model.float_file, workers, device, precision)
-    pack(packed, contents_of(model, FLOAT32))
-    return _translator(packed, workers, device, precision)
+    return _translator(_float_file(model, packed), workers, device, precision)
 
 
 def text_precision(device: str) -> str | None:
     """Return the precision in which text for training is translated: float16 on a GPU; None: the device's default."""
     return "float16" if device.startswith("cuda") else None
+
+
+def _float_file(model: TrainedModel, packed: Path) -> Path:
+    """Return the model file in full precision; a model that has none is written to `packed`."""
+    if model.float_file is not None:
+        return model.float_file
+    pack(packed, contents_of(model, FLOAT32))
+    return packed
 
 
 def _translator(path: Path, workers: int, device: str, precision: str | None) -> Translator:

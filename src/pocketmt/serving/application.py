@@ -3,7 +3,7 @@
 import asyncio
 import traceback
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from typing import Final
 
 from starlette.applications import Starlette
@@ -20,6 +20,7 @@ from pocketmt.serving.models.catalogue import Catalogue
 from pocketmt.serving.page_files import page_files
 from pocketmt.serving.service import TranslationService
 from pocketmt.serving.settings import ServerSettings
+from pocketmt.serving.watching import watched_files
 
 _PAGE_POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; "
@@ -42,13 +43,8 @@ def make_application(catalogue: Catalogue, settings: ServerSettings, report: Cal
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         service = TranslationService(catalogue, settings, metrics, report)
         holder["api"] = Api(service, settings, metrics)
-        watching = asyncio.create_task(service.watch_files())
-        try:
+        async with watched_files(catalogue, service.store.replace):
             yield
-        finally:
-            watching.cancel()
-            with suppress(asyncio.CancelledError):
-                await watching
 
     def endpoint(name: str) -> Callable[[Request], Answer]:
         async def answer(request: Request) -> Response:

@@ -1,10 +1,9 @@
 """The ASGI application of `pocketmt serve --web`: the page that translates in the browser, and its model files."""
 
-import asyncio
 import gzip
 import hashlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -21,8 +20,8 @@ from pocketmt.serving.gate import Gate
 from pocketmt.serving.metrics import Metrics
 from pocketmt.serving.models.catalogue import Catalogue
 from pocketmt.serving.models.description import ModelDescription
+from pocketmt.serving.watching import watched_files
 
-SECONDS_BETWEEN_LOOKS: Final = 2.0  # at the model files
 _INDEX: Final = "index.html"
 _MODELS: Final = "/models.json"
 _TYPES: Final = {
@@ -73,13 +72,8 @@ def make_browser_application(catalogue: Catalogue, folder: Path, origin: str) ->
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        watching = asyncio.create_task(_watch(catalogue))
-        try:
+        async with watched_files(catalogue):
             yield
-        finally:
-            watching.cancel()
-            with suppress(asyncio.CancelledError):
-                await watching
 
     routes = [Route(path, _send_page_file(file)) for path, file in _page_files(folder).items()]
     routes += [
@@ -90,12 +84,6 @@ def make_browser_application(catalogue: Catalogue, folder: Path, origin: str) ->
     app = Starlette(routes=routes, lifespan=lifespan)
     app.add_middleware(Gate, metrics=Metrics(), paths={route.path for route in routes}, origin=origin)
     return app
-
-
-async def _watch(catalogue: Catalogue) -> None:
-    while True:
-        await asyncio.sleep(SECONDS_BETWEEN_LOOKS)
-        await asyncio.to_thread(catalogue.refresh)
 
 
 def _page_files(folder: Path) -> dict[str, _PageFile]:

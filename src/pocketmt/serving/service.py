@@ -22,7 +22,6 @@ from pocketmt.serving.translation.engine_batch import EngineBatches, Kind
 from pocketmt.serving.translation.lines import LineTranslator
 from pocketmt.serving.translation.links import Link
 
-SECONDS_BETWEEN_LOOKS: Final = 2.0  # at the model files
 _QUICKLY_READ: Final = 5_000  # characters of HTML, or of text to detect; more are read in a thread
 Value = TypeVar("Value")
 
@@ -73,13 +72,6 @@ class TranslationService:
 
     def _load(self, path: Path) -> Translator:
         return Translator(path, workers=self._settings.workers)
-
-    async def watch_files(self) -> None:
-        """Look at the model files again and again, and load those again that changed."""
-        while True:
-            await asyncio.sleep(SECONDS_BETWEEN_LOOKS)
-            for changed in await asyncio.to_thread(self.catalogue.refresh):
-                await self.store.replace(changed)
 
     async def translate(
         self, client: str, texts: Sequence[str], source: str, target: str, *, markup: bool, n_best: int, aligned: bool

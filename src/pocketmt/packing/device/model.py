@@ -70,7 +70,7 @@ class DeviceModel:
             torch.set_num_threads(workers)
         self.precision = precision or DEFAULT_PRECISION
         self._network = load_network(path, self.precision, place)
-        with open_model(path) as file:
+        with open_model(path, check_digest=False) as file:  # The network's loading has checked it.
             self._shortlist = _shortlist(file)
         self._architecture = self._network.architecture
         self._decoder = Decoder([self._network])
