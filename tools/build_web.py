@@ -29,7 +29,7 @@ FEATURES: Final = (
     "reference-types",
     "multivalue",
 )
-MODEL: Final = ROOT / "src" / "pocketmt" / "bundled" / "captions-en-de.pocketmt"
+MODEL: Final = ROOT / "src" / "pocketmt" / "bundled" / "everyday-en-de.pocketmt"
 
 
 def main() -> None:

@@ -116,7 +116,8 @@ def test_terms_of_a_file(pocketmt: Run, tmp_path: Path) -> None:
     terms.write_text("\ufeffbike\tRad\r\n\nhouse\t Gebäude\n", encoding="utf-8")
     text = b"A man rides a bike.\nA man sleeps.\n"
     plain, found = (
-        pocketmt("translate", *options, stdin=text).stdout.decode().splitlines() for options in ((), ("--terms", terms))
+        pocketmt("translate", "-m", "captions-en-de", *options, stdin=text).stdout.decode().splitlines()
+        for options in ((), ("--terms", terms))
     )
     assert " Rad" in found[0] != plain[0]
     assert found[1] == plain[1]

@@ -51,7 +51,7 @@ def test_both_engines(tmp_path: Path) -> None:
     (folder / "test.html").write_text(ENGINES_REPORT.replace("LINES", json.dumps(LINES)))
     with chromium.Site(folder) as site:
         found = json.loads(site.visit("test.html", tmp_path / "profile"))
-    expected = Translator("captions-en-de").translate(LINES)
+    expected = Translator("everyday-en-de").translate(LINES)
     assert found == {"simd128": ["wasm_simd128", *expected], "relaxed": ["wasm_relaxed_simd", *expected]}
 
 
@@ -59,7 +59,7 @@ def test_the_page_online_and_offline(tmp_path: Path) -> None:
     folder = tmp_path / "site"
     shutil.copytree(DIST / "page", folder)
     (folder / "page.js").write_text((folder / "page.js").read_text() + PAGE_REPORT)
-    expected = Translator("captions-en-de").translate(["A man rides a bike. Two dogs are running through the snow."])
+    expected = Translator("everyday-en-de").translate(["A man rides a bike. Two dogs are running through the snow."])
     with chromium.Site(folder) as site:
         for online in (True, False):
             site.online = online

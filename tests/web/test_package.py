@@ -15,7 +15,7 @@ from tests.web.node import DIST, ENGINES, missing, run_jobs
 pytestmark = pytest.mark.skipif(missing() is not None, reason=str(missing()))
 
 MOST_BYTES = 150_000
-MODEL = resolve_model("captions-en-de")
+MODEL = resolve_model("everyday-en-de")
 
 
 def plain_model() -> bytes:

@@ -70,7 +70,7 @@ def pocketmt_command() -> None:
 
     \b
     Try the bundled model:
-      echo "A man rides a bike." | pocketmt translate
+      echo "Where is the train station?" | pocketmt translate
     """
 
 

@@ -17,7 +17,7 @@ from pocketmt.text.languages import language_warning
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-DEFAULT_MODEL = "captions-en-de"
+DEFAULT_MODEL = "everyday-en-de"
 
 # click does not check that a file exists: a missing file is an error (exit status 1), not wrong usage (2).
 FILE = click.Path(path_type=Path)

@@ -83,7 +83,7 @@ def translate(
 
     \b
     Examples:
-      echo "A man rides a bike." | pocketmt translate
+      echo "Where is the train station?" | pocketmt translate
       pocketmt translate --input captions.en --output captions.de --workers 2
       pocketmt translate --beam-size 8 --n-best 3 --scores < captions.en
       pocketmt translate --input products.tsv --column 3 --output translated.tsv
