@@ -1,7 +1,7 @@
 # Translates with the bundled model or any other, without Python on the host:
 #
 #   docker build -t pocketmt .
-#   echo "A man rides a bike." | docker run --rm -i pocketmt translate
+#   echo "Where is the train station?" | docker run --rm -i pocketmt translate
 #   docker run --rm -i -v "$PWD:/models:ro" pocketmt translate --model /models/captions.pocketmt < text.en
 #
 # With --build-arg EXTRAS=[serve] it also serves; the host decides who reaches the port:

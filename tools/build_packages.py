@@ -22,7 +22,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build" / "packages"
 GLIBC = "2.28"
-SENTENCE, TRANSLATION = "A man rides a bike.", "Ein Mann fährt Fahrrad."
+SENTENCE, TRANSLATION = "Where is the train station?", "Wo ist der Bahnhof?"
 # Calls a function of the build backend in the project's folder: folder, function, output folder, build folder.
 CALL_BACKEND = """
 import os, sys

@@ -15,6 +15,7 @@ from tests.cli.conftest import command_line, pocketmt, write_random_model
 
 __all__ = ["pocketmt"]  # a fixture
 
+MODEL = "captions-en-de"  # It knows the words of TEXTS.
 TEXTS = [
     "A man in a red shirt rides a bike.",
     "Two dogs play in the snow.",
@@ -85,9 +86,13 @@ Serve = Callable[..., "RunningServer"]
 
 @contextmanager
 def running_server(*arguments: str | Path) -> Iterator[RunningServer]:
+    models = () if any(isinstance(each, Path) and each.is_dir() for each in arguments) else (MODEL,)
     with tempfile.NamedTemporaryFile("w+", suffix=".messages") as messages:
         process = subprocess.Popen(
-            command_line("serve", "--port", "0", *arguments), stdout=subprocess.PIPE, stderr=messages, text=True
+            command_line("serve", "--port", "0", *models, *arguments),
+            stdout=subprocess.PIPE,
+            stderr=messages,
+            text=True,
         )
         assert process.stdout is not None
         try:
@@ -118,7 +123,7 @@ def serve() -> Iterator[Serve]:
 
 @pytest.fixture(scope="session")
 def server() -> Iterator[RunningServer]:
-    """A server with the bundled model."""
+    """A server with a bundled model."""
     with running_server() as running:
         yield running
 
@@ -126,7 +131,7 @@ def server() -> Iterator[RunningServer]:
 @pytest.fixture(scope="session")
 def translator() -> Translator:
     """The bundled model without a server."""
-    return Translator("captions-en-de")
+    return Translator(MODEL)
 
 
 @pytest.fixture(scope="session")

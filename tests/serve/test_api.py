@@ -10,14 +10,14 @@ import pytest
 from pocketmt.engine import Translator
 from tests.cli.conftest import Run
 
-from .conftest import TEXTS, Answer, RunningServer, Serve
+from .conftest import MODEL, TEXTS, Answer, RunningServer, Serve
 
 DOCUMENT = "  A man rides a bike.  Two dogs play.\r\n\r\nA\tboy runs.\n \nhttp://example.com\n"
 
 
 def test_translations_are_those_of_the_command_line(server: RunningServer, pocketmt: Run) -> None:
     lines = [*TEXTS, "", "12 34", "http://example.com/a", "x" * 2000, "  spaces  around.  Two  sentences.  "]
-    printed = pocketmt("translate", stdin="".join(line + "\n" for line in lines).encode())
+    printed = pocketmt("translate", "--model", MODEL, stdin="".join(line + "\n" for line in lines).encode())
     assert server.translate(lines)["translatedText"] == printed.stdout.decode().split("\n")[:-1]
 
 

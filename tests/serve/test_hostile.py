@@ -43,7 +43,7 @@ def test_hostile_requests_are_refused_and_the_server_goes_on(serve: Serve) -> No
         b"431",
         b"503",
     }
-    assert statuses[b"400"] > REQUESTS / 10 and statuses[b"200"] > REQUESTS / 20
+    assert statuses[b"400"] > REQUESTS / 10 and statuses[b"200"] > REQUESTS / 50
     assert server.translate(TEXTS)["translatedText"] == expected
     assert server.metric("pocketmt_queue_requests") == 0
     assert "Traceback" not in server.messages.read_text()
