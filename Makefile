@@ -1,6 +1,6 @@
 # Targets; they need Python 3.11, a C++ compiler, make and PyPI:
 #
-#   make demo        trains, packs, scores, times and translates on a synthetic corpus (a few minutes on two cores)
+#   make demo        makes a small model of a large one from plain text alone, and compares the two (five minutes on two cores)
 #   make docs        the documentation as a site in build/docs
 #   make check       format, lint, types, layers, lengths of functions and files, tables of the documentation
 #   make test        `make check`, the tests, and an installation in a fresh environment

@@ -7,17 +7,10 @@ from typing import Any
 
 import sentencepiece
 
-from examples.demo.corpus import generate
 from pocketmt.text.stored_vocabulary import SpecialIds, StoredVocabularies, StoredVocabulary
+from tests.parallel_text import parallel_text
 
 SIZE = 300
-
-
-@functools.cache
-def corpus() -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """English and German lines."""
-    pairs = generate(training=300, development=0, test=0).training
-    return tuple(pair.english for pair in pairs), tuple(pair.german for pair in pairs)
 
 
 @functools.cache
@@ -60,7 +53,7 @@ def ids_in(table: tuple[str, ...]) -> SpecialIds:
 @functools.cache
 def joint(codes: tuple[str, ...] = (), without: tuple[str, ...] = ()) -> StoredVocabularies:
     """Vocabularies of both languages that share one table, as OPUS-MT has them."""
-    models = [sentencepiece_model(lines) for lines in corpus()]
+    models = [sentencepiece_model(lines) for lines in parallel_text()]
     table = joint_table(*models, codes=codes, without=without)
     special = ("</s>", "<unk>", "<pad>")
     return StoredVocabularies(*(StoredVocabulary(model, table, "none", special, True) for model in models))
@@ -69,7 +62,7 @@ def joint(codes: tuple[str, ...] = (), without: tuple[str, ...] = ()) -> StoredV
 @functools.cache
 def separate() -> StoredVocabularies:
     """Vocabularies of both languages of different sizes, without a table, as Firefox has them."""
-    english, german = corpus()
+    english, german = parallel_text()
     return StoredVocabularies(
         StoredVocabulary(sentencepiece_model(english, 450, byte_fallback=True), normalization="none"),
         StoredVocabulary(sentencepiece_model(german, 500, byte_fallback=True), normalization="none"),

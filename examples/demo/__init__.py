@@ -1,1 +1,1 @@
-"""The demo: train, pack, score, time and translate on a synthetic corpus (`make demo`)."""
+"""The demo: a small model from a large one and plain text (`make demo`)."""

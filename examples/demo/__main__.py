@@ -1,73 +1,79 @@
-"""Trains, packs, scores, times and translates on the synthetic corpus, with the commands that a user types.
+"""Makes a small model of a large one from plain text alone, with the commands that a user types.
 
     python -m examples.demo
 
-Trains a model, packs it in three schemes, scores and times each, and translates three sentences. Writes into
-build/demo; a second run resumes where the first stopped.
+The teacher translates generated English sentences. A small student learns from the translations, is compressed to 4
+bits, and is compared with its teacher on sentence pairs that neither has seen. Writes into build/demo; a second run
+resumes where the first stopped.
 """
 
 import json
 import shlex
 import shutil
+import statistics
 import subprocess
 import sys
 import time
 from pathlib import Path
 from typing import Any
 
-from pocketmt.evaluation.tables import Column, look_up, plain_table
+from pocketmt.evaluation.tables import Column, plain_table
 
 DEMO = Path(__file__).resolve().parent
 ROOT = DEMO.parent.parent
 FOLDER = Path("build") / "demo"
-SCHEMES = ("float32", "uniform8", "logarithmic4")
+TEACHER = "everyday-en-de"
+TEXTS = {"sentences.en": (20000, 1), "validation.en": (500, 2)}  # Numbers of sentences, and seeds.
 SENTENCES = (
-    "On the 3rd of October, we have to go to the park by tram.",
-    "I have to work tomorrow because my colleague is ill.",
-    "Excuse me, where is the train station?",
+    "Where is the train station?",
+    "My sister wants to buy a red bicycle.",
+    "We didn't go to work because it was very cold.",
 )
+COLUMNS = ("model", "size:.2f=MB", "bleu:.1f=BLEU", "chrf:.1f=chrF", "speed:.0f=words/s", "memory:.0f=memory, MB")
 
 
 def main() -> int:
     """Run every step; exit with the status of the first that fails."""
     started = time.monotonic()
-    corpus = ROOT / FOLDER / "corpus"
-    corpus.parent.mkdir(parents=True, exist_ok=True)
-    shutil.copy(DEMO / "demo.toml", ROOT / FOLDER / "demo.toml")
-    print("Generating a synthetic corpus of everyday sentences.\n", flush=True)
-    run("python", "-m", "examples.demo.corpus", str(FOLDER / "corpus"))
-    run("pocketmt", "train", str(FOLDER / "demo.toml"), "--output", str(FOLDER / "run"))
-    rows = [measure(scheme) for scheme in SCHEMES]
-    for row in rows:
-        row["smaller"] = f"{rows[0]['bytes'] / row['bytes']:.1f}x"
-    columns = ("scheme", "bytes", "smaller", "bleu:.1f=BLEU", "chrf:.1f=chrF", "speed:.0f=sentences/s", "memory:.0f=MB")
-    print("\n" + plain_table(rows, [Column.parse(column) for column in columns]))
-    print("\nBLEU and chrF on 500 sentences that were not trained on; one core, one sentence at a time, beam 4.\n")
-    model = str(FOLDER / "logarithmic4.pocketmt")
-    outputs = run("pocketmt", "translate", "--model", model, text="".join(f"{line}\n" for line in SENTENCES))
-    for source, target in zip(SENTENCES, outputs.split("\n"), strict=False):
-        print(f"  {source}\n    {target}")
-    print(f"\nDone in {(time.monotonic() - started) / 60:.1f} minutes. The models are in {FOLDER}.")
+    (ROOT / FOLDER).mkdir(parents=True, exist_ok=True)
+    for name in ("test.tsv", "pipeline.toml", "student.toml", "recipe.toml"):
+        shutil.copy(DEMO / name, ROOT / FOLDER / name)
+    for name, (lines, seed) in TEXTS.items():
+        run("python", "-m", "examples.demo.sentences", f"--lines={lines}", f"--seed={seed}", str(FOLDER / name))
+    run("pocketmt", "pipeline", str(FOLDER / "pipeline.toml"), "--output", str(FOLDER / "run"))
+    small = str(FOLDER / "run" / "model.pocketmt")
+    page, record = FOLDER / "comparison.html", FOLDER / "comparison.json"
+    files = ("--text", str(FOLDER / "test.tsv"), "--output", str(page), "--json", str(record))
+    run("pocketmt", "compare", TEACHER, small, *files)
+    comparison = json.loads((ROOT / record).read_text(encoding="utf-8"))
+    rows = [row(comparison, "original", "teacher"), row(comparison, "small", "student, 4 bits")]
+    print("\n" + plain_table(rows, [Column.parse(column) for column in COLUMNS]))
+    print(f"\n{comparison['lines']} sentences, written for this demo; one core, one sentence at a time, beam 4.")
+    print(
+        f"After the same beginning, the two choose the same next piece at {share_of_same_pieces(comparison):.0f} %.\n"
+    )
+    for model in (TEACHER, small):
+        print(run("pocketmt", "translate", "--model", model, text="".join(f"{line}\n" for line in SENTENCES)))
+    print(f"Done in {(time.monotonic() - started) / 60:.1f} minutes. Open {page} in a browser to see what changed.")
     return 0
 
 
-def measure(scheme: str) -> dict[str, Any]:
-    """Pack, score and time one scheme; return its row of the table."""
-    model = str(FOLDER / f"{scheme}.pocketmt")
-    source, reference = str(FOLDER / "corpus" / "test.en"), str(FOLDER / "corpus" / "test.de")
-    run("pocketmt", "pack", str(FOLDER / "run"), "--scheme", scheme, "--output", model)
-    quality = json.loads(
-        run("pocketmt", "evaluate", "--model", model, "--source", source, "--reference", reference, "--json")
-    )
-    speed = json.loads(run("pocketmt", "benchmark", model, source, "--repeats", "3", "--json"))
+def row(comparison: dict[str, Any], side: str, name: str) -> dict[str, Any]:
+    """Return the row of one model of a comparison."""
+    found = comparison[side]
     return {
-        "scheme": scheme,
-        "bytes": (ROOT / model).stat().st_size,
-        "bleu": look_up(quality, "quality.bleu.value"),
-        "chrf": look_up(quality, "quality.chrf.value"),
-        "speed": look_up(speed, "timing.sentences_per_second"),
-        "memory": look_up(speed, "peak_memory_bytes") / 1e6,
+        "model": name,
+        "size": found["sizes"]["file_bytes"] / 1e6,
+        "bleu": found["quality"]["bleu"]["value"],
+        "chrf": found["quality"]["chrf"]["value"],
+        "speed": statistics.median(found["speed"]["words_per_second"]),
+        "memory": found["speed"]["peak_memory_bytes"] / 1e6,
     }
+
+
+def share_of_same_pieces(comparison: dict[str, Any]) -> float:
+    """Return the agreement of the models in percent."""
+    return 100 * float(comparison["agreement"]["same"])
 
 
 def run(program: str, *arguments: str, text: str | None = None) -> str:

@@ -12,13 +12,14 @@ from pocketmt.packing.model_file import pack
 from pocketmt.text.stored_vocabulary import StoredVocabularies, StoredVocabulary
 from tests.cli.conftest import Run
 from tests.engine.reference import architecture, random_network
-from tests.foreign_vocabularies import corpus, pieces_of, sentencepiece_model
+from tests.foreign_vocabularies import pieces_of, sentencepiece_model
+from tests.parallel_text import parallel_text
 
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("model") / "model.pocketmt"
-    spm = sentencepiece_model(corpus()[0])
+    spm = sentencepiece_model(parallel_text()[0])
     table = ("<pad>", "<s>", "</s>", "<unk>", *pieces_of(spm), ">>deu<<", ">>fra<<")
     network = random_network(architecture(vocabulary_size=len(table)))
     pieces = LanguagePieces({"deu": ">>deu<<", "fra": ">>fra<<"}, "source")
@@ -28,7 +29,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-TEXT = "\n".join(corpus()[0][:5])
+TEXT = "\n".join(parallel_text()[0][:5])
 
 
 def translate(pocketmt: Run, model: Path, *options: str, text: str = TEXT) -> list[str]:

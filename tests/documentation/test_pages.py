@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from examples.demo.corpus.generation import generate
+from examples.demo.sentences import sentences
 from tools.documentation.blocks import Block, blocks_of
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -75,9 +75,9 @@ def free_port() -> int:
 def tutorial(tmp_path_factory: pytest.TempPathFactory, commands: Path) -> Path:
     """The folder of a reader of the tutorial."""
     folder = tmp_path_factory.mktemp("tutorial")
-    generate(1, CORPUS_LINES).write(folder)
-    for language in ("en", "de"):
-        shutil.move(folder / f"train.{language}", folder / f"corpus.{language}")
+    (folder / "corpus.en").write_text("".join(f"{line}\n" for line in sentences(CORPUS_LINES)), encoding="utf-8")
+    translate = [str(commands / "pocketmt"), "translate", "--input", "corpus.en", "--output", "corpus.de"]
+    subprocess.run(translate, cwd=folder, check=True)
     Reader(folder, commands).read(TUTORIAL)
     return folder
 

@@ -15,9 +15,10 @@ from pocketmt.model_file.report import inspect_model
 from pocketmt.model_file.vocabularies import vocabulary_members
 from pocketmt.model_file.writer import StoredTensor, write_model
 from pocketmt.text.stored_vocabulary import StoredVocabularies, StoredVocabulary
-from tests.foreign_vocabularies import SIZE, corpus, ids_in, joint, separate
+from tests.foreign_vocabularies import SIZE, ids_in, joint, separate
 from tests.model_file import sample
 from tests.model_file.test_schema import MANIFEST_SCHEMA
+from tests.parallel_text import parallel_text
 
 
 def joint_architecture(stored: StoredVocabularies) -> TransformerArchitecture:
@@ -75,7 +76,7 @@ def test_what_was_written_is_read(tmp_path: Path, case: str) -> None:
         assert file.stored_vocabularies() == stored
         found = file.vocabularies()
         assert found.source.ids == architecture.source_special_ids
-        for side, lines in zip((found.source, found.target), corpus(), strict=True):
+        for side, lines in zip((found.source, found.target), parallel_text(), strict=True):
             assert side.decode(side.encode(lines[0])) == lines[0]
 
 

@@ -5,7 +5,8 @@ import pytest
 from pocketmt.errors import DataError
 from pocketmt.text.stored_vocabulary import SpecialIds, StoredVocabularies, StoredVocabulary
 from pocketmt.text.vocabulary import Vocabularies, Vocabulary, load_vocabularies
-from tests.foreign_vocabularies import corpus, ids_in, joint, joint_table, pieces_of, sentencepiece_model, separate
+from tests.foreign_vocabularies import ids_in, joint, joint_table, pieces_of, sentencepiece_model, separate
+from tests.parallel_text import parallel_text
 
 
 def load(stored: StoredVocabularies) -> Vocabularies:
@@ -17,13 +18,13 @@ def load(stored: StoredVocabularies) -> Vocabularies:
 def with_table(*pieces: str, model: bytes | None = None, **members: Any) -> Vocabulary:
     """A vocabulary of the English model with a table of these pieces."""
     special = SpecialIds(None, None, pieces.index("</s>"), pieces.index("<unk>"))
-    stored = StoredVocabulary(model or sentencepiece_model(corpus()[0]), pieces, "none", **members)
+    stored = StoredVocabulary(model or sentencepiece_model(parallel_text()[0]), pieces, "none", **members)
     return Vocabulary(stored, special)
 
 
 def test_each_side_has_its_own_model_and_both_one_table() -> None:
     found = load(joint())
-    for side, lines in zip((found.source, found.target), corpus(), strict=True):
+    for side, lines in zip((found.source, found.target), parallel_text(), strict=True):
         for line in lines[:50]:
             ids = side.encode(line)
             assert side.decode(ids) == line
@@ -35,16 +36,16 @@ def test_each_side_has_its_own_model_and_both_one_table() -> None:
 
 
 def test_a_piece_that_the_table_lacks_is_unknown() -> None:
-    model = sentencepiece_model(corpus()[0])
+    model = sentencepiece_model(parallel_text()[0])
     pieces = Vocabulary(StoredVocabulary(model, normalization="none"), SpecialIds(None, None, 0, 1)).encode_as_pieces(
-        corpus()[0][0]
+        parallel_text()[0][0]
     )
     found = load(joint(without=(pieces[2],))).source
-    ids = found.encode(corpus()[0][0])
+    ids = found.encode(parallel_text()[0][0])
     assert [index for index, id in enumerate(ids) if id == found.ids.unk] == [
         index for index, piece in enumerate(pieces) if piece == pieces[2]
     ]
-    assert found.encode_as_pieces(corpus()[0][0]) == pieces, "the text of an unknown piece is kept"
+    assert found.encode_as_pieces(parallel_text()[0][0]) == pieces, "the text of an unknown piece is kept"
 
 
 def test_text_that_the_model_lacks_but_the_table_has_is_known() -> None:
@@ -80,7 +81,7 @@ def test_decoded_text_has_no_special_and_no_verbatim_pieces() -> None:
 
 
 def test_bytes_are_joined_to_characters() -> None:
-    model = sentencepiece_model(corpus()[0], 450, byte_fallback=True)
+    model = sentencepiece_model(parallel_text()[0], 450, byte_fallback=True)
     found = with_table("</s>", "<unk>", *pieces_of(model), model=model)
     assert found.decode(found.encode("a ☃ 雪")) == "a ☃ 雪"
     cut = found.encode("☃")[:-1]
@@ -97,7 +98,7 @@ def test_two_models_without_a_table() -> None:
 
 def test_the_models_own_rules_alone_normalize() -> None:
     """NFKC makes one character of two here, but the model's rules (nmt_nfkc) also remove zero-width spaces."""
-    own = with_table("</s>", "<unk>", *pieces_of(sentencepiece_model(corpus()[0])))
+    own = with_table("</s>", "<unk>", *pieces_of(sentencepiece_model(parallel_text()[0])))
     assert own.encode("a\u200bb") == own.encode("a b")
 
 
@@ -114,7 +115,7 @@ def test_tables_that_cannot_be(pieces: tuple[str, ...], members: dict[str, Any],
 
 
 def test_special_ids_out_of_range_are_refused() -> None:
-    stored = StoredVocabulary(sentencepiece_model(corpus()[0]), ("</s>", "<unk>"), "none")
+    stored = StoredVocabulary(sentencepiece_model(parallel_text()[0]), ("</s>", "<unk>"), "none")
     with pytest.raises(DataError, match="the id of pad is 2, but the id table has 2 pieces"):
         Vocabulary(stored, SpecialIds(2, None, 0, 1))
 

@@ -11,12 +11,13 @@ from transformers.convert_slow_tokenizer import generate_merges
 
 from pocketmt.text.stored_vocabulary import SpecialIds, StoredVocabulary
 from pocketmt.text.vocabulary import Vocabulary
-from tests.foreign_vocabularies import corpus, sentencepiece_model
+from tests.foreign_vocabularies import sentencepiece_model
+from tests.parallel_text import parallel_text
 
 SPECIAL = ("<s>", "<pad>", "</s>", "<unk>")
 IDS = SpecialIds(pad=1, bos=0, eos=2, unk=3)
 LINES = [
-    *(line for side in corpus() for line in side[:40]),
+    *(line for side in parallel_text() for line in side[:40]),
     "",
     "  two  spaces",
     "☃ unknown 雪雪",
@@ -28,7 +29,7 @@ LINES = [
 @pytest.fixture(scope="module")
 def model() -> bytes:
     """A SentencePiece model with fairseq's first three pieces."""
-    return sentencepiece_model(corpus()[0] + corpus()[1], 500, "bpe", bos_id=1, eos_id=2, unk_id=0)
+    return sentencepiece_model(parallel_text()[0] + parallel_text()[1], 500, "bpe", bos_id=1, eos_id=2, unk_id=0)
 
 
 def table_of(model: bytes, languages: list[str]) -> tuple[str, ...]:

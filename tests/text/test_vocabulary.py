@@ -6,20 +6,19 @@ import sentencepiece
 from hypothesis import given
 from hypothesis import strategies as st
 
-from examples.demo.corpus import generate
 from pocketmt.errors import DataError
 from pocketmt.text.normalization import normalize
 from pocketmt.text.vocabulary import BOS, EOS, PAD, UNK, Vocabulary
 from pocketmt.text.vocabulary_training import train_vocabulary
+from tests.parallel_text import parallel_text
 
 SIZE = 400
 
 
 @functools.cache
 def corpus() -> tuple[str, ...]:
-    return tuple(
-        line for pair in generate(training=500, development=0, test=0).training for line in (pair.english, pair.german)
-    )
+    english, german = parallel_text()
+    return (*english, *german)
 
 
 @functools.cache
@@ -27,7 +26,7 @@ def vocabulary() -> Vocabulary:
     return train_vocabulary(corpus(), SIZE)
 
 
-sentences = st.integers(0, 999).map(lambda index: corpus()[index])
+sentences = st.integers(0, 399).map(lambda index: corpus()[index])
 
 
 def test_size_and_special_ids() -> None:

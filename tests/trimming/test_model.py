@@ -21,9 +21,10 @@ from pocketmt.text.stored_vocabulary import StoredVocabularies, StoredVocabulary
 from pocketmt.trimming.loss import measure_segmentation
 from pocketmt.trimming.model import trim_model
 from tests.engine.reference import architecture, random_network
-from tests.foreign_vocabularies import corpus, ids_in, joint, pieces_of, sentencepiece_model, separate
+from tests.foreign_vocabularies import ids_in, joint, pieces_of, sentencepiece_model, separate
+from tests.parallel_text import parallel_text
 
-ENGLISH, GERMAN = corpus()
+ENGLISH, GERMAN = parallel_text()
 SEEN, UNSEEN = slice(0, 40), slice(40, 120)
 CODES = ("__de__", "__en__", "__cs__")
 

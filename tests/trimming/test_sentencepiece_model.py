@@ -3,9 +3,10 @@ import sentencepiece
 
 from pocketmt.errors import DataError
 from pocketmt.trimming.sentencepiece_model import parse_model
-from tests.foreign_vocabularies import corpus, sentencepiece_model
+from tests.foreign_vocabularies import sentencepiece_model
+from tests.parallel_text import parallel_text
 
-ENGLISH, GERMAN = corpus()
+ENGLISH, GERMAN = parallel_text()
 KINDS = ("unigram", "bpe")
 
 

@@ -15,17 +15,18 @@ from pocketmt.packing.model_file import pack
 from pocketmt.text.stored_vocabulary import StoredVocabularies, StoredVocabulary
 from pocketmt.text.vocabulary import Vocabularies, Vocabulary
 from tests.engine.reference import architecture, random_network
-from tests.foreign_vocabularies import corpus, pieces_of, sentencepiece_model
+from tests.foreign_vocabularies import pieces_of, sentencepiece_model
+from tests.parallel_text import parallel_text
 
 CODES = (">>deu<<", ">>fra<<", "__en__", "__cs__")
 SPECIAL = ("<pad>", "<s>", "</s>", "<unk>")
-MODEL = sentencepiece_model(corpus()[0])
+MODEL = sentencepiece_model(parallel_text()[0])
 TABLE = (*SPECIAL, *pieces_of(MODEL), *CODES)
 STORED = StoredVocabulary(MODEL, TABLE, "none", (*SPECIAL, *CODES[2:]), language_codes=True)
 OF_SOURCE = LanguagePieces({"deu": ">>deu<<", "fra": ">>fra<<"}, "source")
 OF_TRANSLATION = LanguagePieces({"en": "__en__", "cs": "__cs__"}, "translation", {"en": "__en__", "cs": "__cs__"})
-LINE = corpus()[0][0]
-LINES = corpus()[0][:20]
+LINE = parallel_text()[0][0]
+LINES = parallel_text()[0][:20]
 
 
 def id_of(piece: str) -> int:
@@ -58,7 +59,7 @@ def test_the_source_begins_with_the_target_language(tmp_path: Path) -> None:
 
 def test_each_sentence_of_a_line_has_its_language(tmp_path: Path) -> None:
     loaded = translator(tmp_path, OF_SOURCE, "en")
-    first, second = [line for line in corpus()[0] if line.endswith(".") and line[0].isupper()][:2]
+    first, second = [line for line in parallel_text()[0] if line.endswith(".") and line[0].isupper()][:2]
     alone = loaded.translate([f">>deu<<{first}", f">>deu<<{second}"], check=False)
     assert loaded.translate([f">>deu<< {first} {second}"], check=False) == [" ".join(alone)]
 

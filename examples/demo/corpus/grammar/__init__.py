@@ -1,1 +1,0 @@
-"""The grammar of both languages, without any words of the open classes."""

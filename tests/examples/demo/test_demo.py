@@ -1,0 +1,32 @@
+import shutil
+from pathlib import Path
+
+import pytest
+
+from examples.demo import __main__ as demo
+
+
+def test_the_demo_ends_with_a_smaller_model_and_a_comparison(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = tmp_path / "examples" / "demo"
+    shutil.copytree(demo.DEMO, given)
+    for name, setting, short in (
+        ("student.toml", "maximum_updates = 800", "maximum_updates = 2"),
+        ("recipe.toml", "updates = 100", "updates = 2"),
+        ("recipe.toml", "warmup_updates = 10", "warmup_updates = 1"),
+    ):
+        text = (given / name).read_text(encoding="utf-8")
+        assert setting in text
+        (given / name).write_text(text.replace(setting, short), encoding="utf-8")
+    monkeypatch.setattr(demo, "DEMO", given)
+    monkeypatch.setattr(demo, "ROOT", tmp_path)
+    monkeypatch.setattr(demo, "TEXTS", {"sentences.en": (60, 1), "validation.en": (20, 2)})
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).resolve().parents[3]))
+    assert demo.main() == 0
+    folder = tmp_path / demo.FOLDER
+    assert (folder / "run" / "model.pocketmt").stat().st_size < 1e6
+    assert (folder / "comparison.html").stat().st_size > 10000
+    printed = capsys.readouterr().out
+    assert "student, 4 bits" in printed
+    assert "Wo ist der Bahnhof?" in printed
