@@ -146,12 +146,14 @@ format: $(PACKAGES)
 
 engine: $(ENGINE)
 
+# uv takes a sixth of pip's time. It knows nothing of pip's settings, such as a mirror of PyPI: pip takes over where it fails.
 $(PACKAGES): requirements.lock | prerequisites
 	$(PYTHON) -m venv $(VENV)
-	echo "Installing the pinned packages into $(VENV) (one or two minutes, about 1 GB) ..."
+	echo "Installing the pinned packages into $(VENV) (about 2 GB, less than a minute with a fast connection) ..."
+	$(PIP) install --no-deps "$$(grep '^uv==' requirements.lock)"
 	$(PIP) install --no-deps --retries 1 --extra-index-url $(TORCH_INDEX) "$$(grep '^torch==' requirements.lock)" \
 	    2> >(grep -v "WARNING: Retrying" >&2)
-	$(PIP) install -r requirements.lock
+	$(BIN)/uv pip install --quiet --no-config --python $(BIN)/python -r requirements.lock 2> /dev/null || $(PIP) install -r requirements.lock
 	touch $@
 
 $(ENGINE): $(PACKAGES) pyproject.toml $(NATIVE_SOURCES) $(MODULES) | prerequisites
