@@ -1,4 +1,4 @@
-"""Builds the source distribution, a wheel for each Python, and checks that each wheel translates.
+"""Builds the source distribution, a wheel for each Python and the data packages, and checks that each wheel translates.
 
     python tools/build_packages.py python3.11 python3.12 [--output dist]
 
@@ -23,6 +23,8 @@ ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build" / "packages"
 GLIBC = "2.28"
 SENTENCE, TRANSLATION = "Where is the train station?", "Wo ist der Bahnhof?"
+MODELS = ROOT / "models"
+EXAMPLES = {"everyday-de-en": ("Ich brauche Hilfe.", "I need help.")}
 # Calls a function of the build backend in the project's folder: folder, function, output folder, build folder.
 CALL_BACKEND = """
 import os, sys
@@ -52,6 +54,9 @@ def main() -> int:
         for python in options.pythons:
             wheel = build_wheel(python, source, output)
             check_wheel(python, wheel)
+        for folder in sorted(MODELS.iterdir()):
+            data_package = build_data_package(folder, output)
+            check_data_package(options.pythons[0], folder.name, output, data_package)
     except subprocess.CalledProcessError as error:
         print(f"error: {error}\n{error.stdout or ''}{error.stderr or ''}", file=sys.stderr)
         return 1
@@ -132,6 +137,32 @@ def check_wheel(python: str, wheel: Path) -> None:
     if done.stdout != f"{TRANSLATION}\n":
         raise SystemExit(f"error: {wheel.name}: {SENTENCE!r} was translated to {done.stdout!r}, not {TRANSLATION!r}")
     print(f"  installed for {python} without a compiler: {SENTENCE} -> {done.stdout}", end="", flush=True)
+
+
+def build_data_package(folder: Path, output: Path) -> Path:
+    """Build the wheel that has one model of the repository alone, for all systems."""
+    say(f"Building the data package {folder.name} ...")
+    staged = BUILD / folder.name
+    shutil.rmtree(staged, ignore_errors=True)
+    shutil.copytree(folder, staged)
+    (staged / "pocketmt_models").mkdir()
+    model = f"{folder.name}.pocketmt"
+    shutil.copy(ROOT / "src" / "pocketmt" / "bundled" / model, staged / "pocketmt_models" / model)
+    wheel = output / call_backend(Path(sys.executable), staged, "build_wheel", output)
+    print(f"  {wheel.name}, {wheel.stat().st_size / 1e6:.1f} MB", flush=True)
+    return wheel
+
+
+def check_data_package(python: str, name: str, packages: Path, wheel: Path) -> None:
+    """Install PocketMT and a data package in a fresh environment, and translate with the model by its name."""
+    environment = create_environment(python, BUILD / "check", "--clear")
+    pip: list[str | Path] = [environment, "-m", "pip", "--disable-pip-version-check", "--quiet", "--quiet"]
+    run([*pip, "install", "--only-binary", ":all:", "--find-links", packages, wheel])
+    sentence, translation = EXAMPLES[name]
+    done = run([environment.with_name("pocketmt"), "translate", "--model", name], text=f"{sentence}\n")
+    if done.stdout != f"{translation}\n":
+        raise SystemExit(f"error: {wheel.name}: {sentence!r} was translated to {done.stdout!r}, not {translation!r}")
+    print(f"  installed: {sentence} -> {done.stdout}", end="", flush=True)
 
 
 def create_environment(python: str, folder: Path, option: str) -> Path:

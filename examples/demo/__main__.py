@@ -22,7 +22,6 @@ from pocketmt.evaluation.tables import Column, plain_table
 DEMO = Path(__file__).resolve().parent
 ROOT = DEMO.parent.parent
 FOLDER = Path("build") / "demo"
-TEACHER = "everyday-en-de"
 TEXTS = {"sentences.en": (20000, 1), "validation.en": (500, 2)}  # Numbers of sentences, and seeds.
 SENTENCES = (
     "Where is the train station?",
@@ -36,15 +35,15 @@ def main() -> int:
     """Run every step; exit with the status of the first that fails."""
     started = time.monotonic()
     (ROOT / FOLDER).mkdir(parents=True, exist_ok=True)
-    for name in ("test.tsv", "pipeline.toml", "student.toml", "recipe.toml"):
+    for name in ("teacher.pocketmt", "test.tsv", "pipeline.toml", "student.toml", "recipe.toml"):
         shutil.copy(DEMO / name, ROOT / FOLDER / name)
     for name, (lines, seed) in TEXTS.items():
         run("python", "-m", "examples.demo.sentences", f"--lines={lines}", f"--seed={seed}", str(FOLDER / name))
     run("pocketmt", "pipeline", str(FOLDER / "pipeline.toml"), "--output", str(FOLDER / "run"))
-    small = str(FOLDER / "run" / "model.pocketmt")
+    teacher, small = str(FOLDER / "teacher.pocketmt"), str(FOLDER / "run" / "model.pocketmt")
     page, record = FOLDER / "comparison.html", FOLDER / "comparison.json"
     files = ("--text", str(FOLDER / "test.tsv"), "--output", str(page), "--json", str(record))
-    run("pocketmt", "compare", TEACHER, small, *files)
+    run("pocketmt", "compare", teacher, small, *files)
     comparison = json.loads((ROOT / record).read_text(encoding="utf-8"))
     rows = [row(comparison, "original", "teacher"), row(comparison, "small", "student, 4 bits")]
     print("\n" + plain_table(rows, [Column.parse(column) for column in COLUMNS]))
@@ -52,7 +51,7 @@ def main() -> int:
     print(
         f"After the same beginning, the two choose the same next piece at {share_of_same_pieces(comparison):.0f} %.\n"
     )
-    for model in (TEACHER, small):
+    for model in (teacher, small):
         print(run("pocketmt", "translate", "--model", model, text="".join(f"{line}\n" for line in SENTENCES)))
     print(f"Done in {(time.monotonic() - started) / 60:.1f} minutes. Open {page} in a browser to see what changed.")
     return 0

@@ -1,6 +1,7 @@
-"""Bundled models: those installed with the package, by name."""
+"""Bundled models: those installed with the package, or by data packages beside it, by name."""
 
 import os
+import sys
 from pathlib import Path
 from typing import Final
 
@@ -8,11 +9,15 @@ from pocketmt.errors import ModelFileError
 
 FOLDER: Final = Path(__file__).resolve().parent.parent / "bundled"
 SUFFIX: Final = ".pocketmt"
+# The folder of data packages, such as `pocketmt-everyday-de-en`, next to other installed packages.
+DATA_PACKAGES: Final = "pocketmt_models"
 
 
 def bundled_models() -> dict[str, Path]:
-    """Return name -> path of each bundled model."""
-    return {path.name.removesuffix(SUFFIX): path for path in sorted(FOLDER.glob(f"*{SUFFIX}"))}
+    """Return name -> path of each bundled model. Those of the package itself have precedence over data packages."""
+    folders = [FOLDER, *(Path(each) / DATA_PACKAGES for each in sys.path)]
+    found = {path.name.removesuffix(SUFFIX): path for folder in reversed(folders) for path in folder.glob(f"*{SUFFIX}")}
+    return dict(sorted(found.items()))
 
 
 def resolve_model(model: str | os.PathLike[str]) -> Path:

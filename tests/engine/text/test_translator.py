@@ -1,6 +1,7 @@
 """Translation of text: one line for each line, for any text."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -228,6 +229,20 @@ def test_a_wrong_name_is_reported_with_the_bundled_ones(tmp_path: Path) -> None:
     with pytest.raises(ModelFileError, match="no such file") as raised:
         Translator(tmp_path / "nowhere.pocketmt")
     assert all(name in str(raised.value) for name in bundled_models())
+
+
+def test_a_data_package_adds_its_model_by_name(
+    model_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "site-packages" / "pocketmt_models"
+    folder.mkdir(parents=True)
+    for name in ("of-a-package", "everyday-en-de"):
+        shutil.copy(model_path, folder / f"{name}.pocketmt")
+    own = bundled_models()["everyday-en-de"]
+    monkeypatch.syspath_prepend(folder.parent)
+    assert bundled_models()["of-a-package"] == folder / "of-a-package.pocketmt"
+    assert bundled_models()["everyday-en-de"] == own
+    assert Translator("of-a-package").encode("a b") == Translator(model_path).encode("a b")
 
 
 def test_logits_shape(translator: Translator) -> None:

@@ -25,7 +25,8 @@ def test_the_demo_ends_with_a_smaller_model_and_a_comparison(
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).resolve().parents[3]))
     assert demo.main() == 0
     folder = tmp_path / demo.FOLDER
-    assert (folder / "run" / "model.pocketmt").stat().st_size < 1e6
+    sizes = [(folder / name).stat().st_size for name in ("teacher.pocketmt", "run/model.pocketmt")]
+    assert sizes[1] < 0.25 * sizes[0]
     assert (folder / "comparison.html").stat().st_size > 10000
     printed = capsys.readouterr().out
     assert "student, 4 bits" in printed
