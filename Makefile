@@ -1,6 +1,6 @@
 # Targets; they need Python 3.11, a C++ compiler, make and PyPI:
 #
-#   make demo        makes a small model of a large one from plain text alone, and compares the two (five minutes on two cores)
+#   make demo        makes a small model of a large one from plain text alone, and compares the two (a few minutes on two cores)
 #   make docs        the documentation as a site in build/docs
 #   make check       format, lint, types, layers, lengths of functions and files, tables of the documentation
 #   make test        `make check`, the tests, and an installation in a fresh environment
@@ -146,7 +146,7 @@ format: $(PACKAGES)
 
 engine: $(ENGINE)
 
-# uv takes a sixth of pip's time. It knows nothing of pip's settings, such as a mirror of PyPI: pip takes over where it fails.
+# uv is several times as fast as pip. It does not read pip's settings, such as a mirror of PyPI; where it fails, pip is used.
 $(PACKAGES): requirements.lock | prerequisites
 	$(PYTHON) -m venv $(VENV)
 	echo "Installing the pinned packages into $(VENV) (about 2 GB, less than a minute with a fast connection) ..."

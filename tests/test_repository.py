@@ -94,3 +94,13 @@ def test_the_model_card_has_a_row_for_each_bundled_model() -> None:
     rows = re.findall(r"^\| `([^`]+)` \|", (folder / "README.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
     assert sorted(rows) == sorted(model.stem for model in folder.glob("*.pocketmt"))
     assert rows
+
+
+def test_each_data_package_has_its_model_and_the_version_of_pocketmt(project: dict[str, Any]) -> None:
+    descriptions = list((ROOT / "models").glob("*/pyproject.toml"))
+    assert descriptions
+    for description in descriptions:
+        name = description.parent.name
+        package = tomllib.loads(description.read_text(encoding="utf-8"))["project"]
+        assert (package["name"], package["version"]) == (f"pocketmt-{name}", project["version"])
+        assert (ROOT / "src" / "pocketmt" / "bundled" / f"{name}.pocketmt").exists()

@@ -22,9 +22,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build" / "packages"
 GLIBC = "2.28"
-SENTENCE, TRANSLATION = "Where is the train station?", "Wo ist der Bahnhof?"
-MODELS = ROOT / "models"
-EXAMPLES = {"everyday-de-en": ("Ich brauche Hilfe.", "I need help.")}
+MODELS = ROOT / "models"  # A folder for each data package.
+# Sentences and their translations, by the default model and by those of the data packages.
+EXAMPLE = ("Where is the train station?", "Wo ist der Bahnhof?")
+EXAMPLES_OF_MODELS = {"everyday-de-en": ("Ich brauche Hilfe.", "I need help.")}
 # Calls a function of the build backend in the project's folder: folder, function, output folder, build folder.
 CALL_BACKEND = """
 import os, sys
@@ -44,7 +45,7 @@ def main() -> int:
     options = parser.parse_args()
     output: Path = options.output.resolve()
     output.mkdir(parents=True, exist_ok=True)
-    for earlier in output.glob("pocketmt-*"):
+    for earlier in output.glob("pocketmt[-_]*"):
         earlier.unlink()
     try:
         say("Building the source distribution ...")
@@ -53,10 +54,10 @@ def main() -> int:
         source = unpack(archive)
         for python in options.pythons:
             wheel = build_wheel(python, source, output)
-            check_wheel(python, wheel)
+            check_wheel(python, wheel, *EXAMPLE)
         for folder in sorted(MODELS.iterdir()):
-            data_package = build_data_package(folder, output)
-            check_data_package(options.pythons[0], folder.name, output, data_package)
+            wheel = build_data_package(folder, output)
+            check_wheel(options.pythons[0], wheel, *EXAMPLES_OF_MODELS[folder.name], "--model", folder.name)
     except subprocess.CalledProcessError as error:
         print(f"error: {error}\n{error.stdout or ''}{error.stderr or ''}", file=sys.stderr)
         return 1
@@ -126,17 +127,17 @@ def build_wheel(python: str, source: Path, output: Path) -> Path:
     return audited
 
 
-def check_wheel(python: str, wheel: Path) -> None:
-    """Install the wheel in a fresh environment without a compiler and translate a sentence."""
+def check_wheel(python: str, wheel: Path, sentence: str, translation: str, *arguments: str) -> None:
+    """Install a wheel, and ours that it needs, in a fresh environment without a compiler; translate a sentence."""
     environment = create_environment(python, BUILD / "check", "--clear")
     alone = {name: value for name, value in os.environ.items() if name not in ("CC", "CXX")}
     alone["PATH"] = str(environment.parent)
     pip: list[str | Path] = [environment, "-m", "pip", "--disable-pip-version-check", "--quiet", "--quiet"]
-    run([*pip, "install", "--only-binary", ":all:", wheel], alone)
-    done = run([environment.with_name("pocketmt"), "translate"], alone, f"{SENTENCE}\n")
-    if done.stdout != f"{TRANSLATION}\n":
-        raise SystemExit(f"error: {wheel.name}: {SENTENCE!r} was translated to {done.stdout!r}, not {TRANSLATION!r}")
-    print(f"  installed for {python} without a compiler: {SENTENCE} -> {done.stdout}", end="", flush=True)
+    run([*pip, "install", "--only-binary", ":all:", "--find-links", wheel.parent, wheel], alone)
+    done = run([environment.with_name("pocketmt"), "translate", *arguments], alone, f"{sentence}\n")
+    if done.stdout != f"{translation}\n":
+        raise SystemExit(f"error: {wheel.name}: {sentence!r} was translated to {done.stdout!r}, not {translation!r}")
+    print(f"  installed for {python} without a compiler: {sentence} -> {done.stdout}", end="", flush=True)
 
 
 def build_data_package(folder: Path, output: Path) -> Path:
@@ -151,18 +152,6 @@ def build_data_package(folder: Path, output: Path) -> Path:
     wheel = output / call_backend(Path(sys.executable), staged, "build_wheel", output)
     print(f"  {wheel.name}, {wheel.stat().st_size / 1e6:.1f} MB", flush=True)
     return wheel
-
-
-def check_data_package(python: str, name: str, packages: Path, wheel: Path) -> None:
-    """Install PocketMT and a data package in a fresh environment, and translate with the model by its name."""
-    environment = create_environment(python, BUILD / "check", "--clear")
-    pip: list[str | Path] = [environment, "-m", "pip", "--disable-pip-version-check", "--quiet", "--quiet"]
-    run([*pip, "install", "--only-binary", ":all:", "--find-links", packages, wheel])
-    sentence, translation = EXAMPLES[name]
-    done = run([environment.with_name("pocketmt"), "translate", "--model", name], text=f"{sentence}\n")
-    if done.stdout != f"{translation}\n":
-        raise SystemExit(f"error: {wheel.name}: {sentence!r} was translated to {done.stdout!r}, not {translation!r}")
-    print(f"  installed: {sentence} -> {done.stdout}", end="", flush=True)
 
 
 def create_environment(python: str, folder: Path, option: str) -> Path:

@@ -48,9 +48,8 @@ def main() -> int:
     rows = [row(comparison, "original", "teacher"), row(comparison, "small", "student, 4 bits")]
     print("\n" + plain_table(rows, [Column.parse(column) for column in COLUMNS]))
     print(f"\n{comparison['lines']} sentences, written for this demo; one core, one sentence at a time, beam 4.")
-    print(
-        f"After the same beginning, the two choose the same next piece at {share_of_same_pieces(comparison):.0f} %.\n"
-    )
+    same = comparison["agreement"]["same"]
+    print(f"After the same words, the student chooses its teacher's next piece in {same:.0%} of the cases.\n")
     for model in (teacher, small):
         print(run("pocketmt", "translate", "--model", model, text="".join(f"{line}\n" for line in SENTENCES)))
     print(f"Done in {(time.monotonic() - started) / 60:.1f} minutes. Open {page} in a browser to see what changed.")
@@ -68,11 +67,6 @@ def row(comparison: dict[str, Any], side: str, name: str) -> dict[str, Any]:
         "speed": statistics.median(found["speed"]["words_per_second"]),
         "memory": found["speed"]["peak_memory_bytes"] / 1e6,
     }
-
-
-def share_of_same_pieces(comparison: dict[str, Any]) -> float:
-    """Return the agreement of the models in percent."""
-    return 100 * float(comparison["agreement"]["same"])
 
 
 def run(program: str, *arguments: str, text: str | None = None) -> str:
