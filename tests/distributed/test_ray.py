@@ -21,7 +21,7 @@ from pocketmt.distributed.shards import Shards
 from pocketmt.errors import ClusterError
 from tests.cli.conftest import command_line, write_random_model
 
-from .works import SlowUpper
+from .works import SlowUpper, SlowUpperOnNodes
 
 WORDS = ("a red house", "the green tree and a bird", "two dogs see the house", "", "a bird", "the tree is green 17")
 LINES = [f"{WORDS[number % 6]} {WORDS[number // 6 % 6]}" for number in range(1200)]
@@ -229,17 +229,18 @@ def test_a_cluster_that_cannot_be_reached_is_named(
 def test_a_lost_node_costs_its_unfinished_blocks_alone(two_nodes: Any, tmp_path: Path) -> None:
     node = two_nodes.add_node(num_cpus=1)
     out = tmp_path / "out"
-    rows = [(f"line {number}",) for number in range(50)]
+    rows = [(f"line {number}",) for number in range(150)]
 
     def remove() -> None:
-        while len(list(out.glob("*.txt"))) < 10:
+        deadline = time.monotonic() + PATIENCE
+        while not (tmp_path / node.node_id).exists() and time.monotonic() < deadline:
             time.sleep(0.05)
         two_nodes.remove_node(node, allow_graceful=False)
 
     remover = threading.Thread(target=remove)
     remover.start()
     warnings: list[str] = []
-    shards = work_on(two_nodes, SlowUpper(0.15, tmp_path), rows, out, warnings)
+    shards = work_on(two_nodes, SlowUpperOnNodes(0.15, tmp_path), rows, out, warnings)
     remover.join()
-    assert b"".join(shards.contents()) == b"".join(f"LINE {number}\n".encode() for number in range(50))
+    assert b"".join(shards.contents()) == b"".join(f"LINE {number}\n".encode() for number in range(150))
     assert ["its 2 unfinished blocks go to other workers" in warning for warning in warnings] == [True]
