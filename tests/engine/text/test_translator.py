@@ -1,5 +1,6 @@
 """Translation of text: one line for each line, for any text."""
 
+import gc
 import os
 import shutil
 import signal
@@ -187,6 +188,16 @@ def test_pinned_workers_have_a_core_each_only_while_they_compute(model_path: Pat
     assert pinned <= {frozenset({core}) for core in sorted(cores)[:2]}
 
 
+@pytest.fixture
+def no_collection_callbacks() -> Iterator[None]:
+    """Remove callbacks of the garbage collector, such as Hypothesis's: a KeyboardInterrupt raised in one is lost."""
+    callbacks = gc.callbacks[:]
+    gc.callbacks.clear()
+    yield
+    gc.callbacks[:] = callbacks
+
+
+@pytest.mark.usefixtures("no_collection_callbacks")
 @pytest.mark.parametrize("workers", [1, 2])
 @pytest.mark.parametrize("sources", [1, 500])
 def test_ctrl_c_ends_a_long_translation(model_path: Path, workers: int, sources: int) -> None:
@@ -256,6 +267,7 @@ def test_importing_the_engine_needs_no_pytorch() -> None:
     assert found.stdout.strip() == "set()"
 
 
+@pytest.mark.usefixtures("no_collection_callbacks")
 def test_the_first_error_is_the_one_that_is_raised(model_path: Path) -> None:
     translator = Translator(model_path, workers=2)
     for _ in range(5):
