@@ -340,6 +340,7 @@ def test_retraining_types_are_all_tested() -> None:
     }
 
 
+@pytest.mark.usefixtures("quick_processes")
 @pytest.mark.parametrize("method", ["straight_through", "trained_parameters", "error_feedback"])
 def test_two_processes_retrain_by_the_same_code(tiny_run: Path, tmp_path: Path, method: str) -> None:
     model = read_trained_model(tiny_run)

@@ -1,8 +1,6 @@
 """The pipeline on a corpus of a few words: complete runs, resuming, and errors before any work."""
 
 import os
-import signal
-import subprocess
 import time
 from pathlib import Path
 
@@ -17,7 +15,7 @@ from pocketmt.model_file import open_model
 from pocketmt.model_file.activations.activation_quantization import StoredStaticActivations
 from pocketmt.model_file.architecture import TransformerArchitecture
 from pocketmt.recipes.catalogue import LIBRARY
-from tests.cli.conftest import command_line
+from tests.forks import start_command
 from tests.training.test_run import write_corpus
 
 DATA = """[data]
@@ -132,16 +130,16 @@ def test_a_model_file_and_plain_text_are_enough(
 
 
 def test_a_killed_pipeline_resumes_to_the_same_model(folder: Path) -> None:
-    command = command_line("pipeline", folder / "pipeline.toml", "--output", folder / "killed")
+    command = ["pipeline", str(folder / "pipeline.toml"), "--output", str(folder / "killed")]
     for seen in ("teacher1/checkpoint.pt", "student/checkpoint.pt"):
-        process = subprocess.Popen(command, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+        process = start_command(*command)
         while not (folder / "killed" / seen).exists():
-            assert process.poll() is None
+            assert process.is_alive()
             time.sleep(0.01)
-        os.kill(process.pid, signal.SIGKILL)
-        process.wait()
+        process.kill()
+        process.join()
         assert not (folder / "killed" / "model.pocketmt").exists()
-    subprocess.run(command, check=True, capture_output=True)
+    assert run_here(command) == 0
     assert run_here(["pipeline", str(folder / "pipeline.toml"), "--output", str(folder / "whole")]) == 0
     whole, killed = ((folder / name / "model.pocketmt").read_bytes() for name in ("whole", "killed"))
     assert whole == killed

@@ -1,5 +1,6 @@
 """Fixtures."""
 
+from tests.forks import quick_processes
 from tests.short_translations import short_translations
 
-__all__ = ["short_translations"]
+__all__ = ["quick_processes", "short_translations"]

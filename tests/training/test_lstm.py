@@ -22,7 +22,7 @@ dropout = 0.1
 
 
 def with_model(path: Path, model: str) -> Path:
-    path.write_text(path.read_text() + "[model]\n" + model)
+    path.write_text(path.read_text().partition("[model]\n")[0] + "[model]\n" + model)
     return path
 
 

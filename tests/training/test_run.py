@@ -4,26 +4,22 @@ import json
 import os
 import random
 import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
+from unittest import mock
 
 import pytest
 import torch
+from torch.distributed.launcher.api import LaunchConfig, elastic_launch
 
+import pocketmt.cli.main as command
 from pocketmt.errors import ConfigurationError, DataError
 from pocketmt.training.checkpoints import Snapshots, load_checkpoint, load_weights, save_weights
 from pocketmt.training.configuration import read_configuration
 from pocketmt.training.run import train
+from tests.forks import forking, start
 
-PROGRAM = """
-import sys
-from pathlib import Path
-from pocketmt.training.configuration import read_configuration
-from pocketmt.training.run import train
-train(read_configuration(Path(sys.argv[1])), Path(sys.argv[2]))
-"""
+# A network so small that an update takes milliseconds.
+MODEL = "[model]\nencoder_layers = 1\ndecoder_layers = 1\nmodel_dimension = 32\nattention_dimension = 32\n"
 
 
 def write_corpus(folder: Path, pairs: int = 200) -> None:
@@ -53,7 +49,7 @@ def write_configuration(folder: Path, **training: object) -> Path:
         '[data]\nsource_language = "en"\ntarget_language = "up"\ntraining_source = "train.en"\n'
         'training_target = "train.up"\nvalidation_source = "dev.en"\nvalidation_target = "dev.up"\n'
         "vocabulary_size = 64\n"
-        "[training]\n" + "".join(f"{name} = {value}\n" for name, value in settings.items())
+        "[training]\n" + "".join(f"{name} = {value}\n" for name, value in settings.items()) + MODEL
     )
     return path
 
@@ -64,29 +60,39 @@ def corpus(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_run_killed_at_random_moments_resumes_to_the_same_result(corpus: Path) -> None:
+def train_until(name: str, moment: str, configuration: Path, folder: Path) -> None:
+    """Train, and kill this process before or after a finished file of a name first takes its place."""
+    replace = Path.replace
+
+    def replacing(file: Path, final: Path) -> Path:
+        if final.name == name and moment == "before":
+            os.truncate(file, file.stat().st_size // 2)
+            os.kill(os.getpid(), signal.SIGKILL)
+        result = replace(file, final)
+        if final.name == name:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return result
+
+    with mock.patch.object(Path, "replace", replacing):
+        train(read_configuration(configuration), folder)
+
+
+def test_a_run_killed_around_each_of_its_files_resumes_to_the_same_result(corpus: Path) -> None:
     configuration = write_configuration(corpus)
     train(read_configuration(configuration), corpus / "whole")
-    generator = random.Random(7)
-    command = [sys.executable, "-c", PROGRAM, str(configuration), str(corpus / "killed")]
-    kills = 0
-    for _ in range(20):
-        process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
-        # Importing PyTorch takes most of the first three seconds.
-        waited = time.monotonic() + 3.0 + generator.random() * 2
-        while process.poll() is None and time.monotonic() < waited:
-            time.sleep(0.05)
-        if process.poll() is not None:
-            assert process.returncode == 0
-            break
-        os.kill(process.pid, signal.SIGKILL)
-        process.wait()
-        kills += 1
-        if (corpus / "killed" / "checkpoint.pt").exists():
-            load_checkpoint(corpus / "killed" / "checkpoint.pt")
-    else:
-        train(read_configuration(configuration), corpus / "killed")
-    assert kills > 0
+    files = ("configuration.json", "vocabulary.model", "log.jsonl", "checkpoint.pt", "00000010.safetensors")
+    for name in (*files, "model.safetensors", "00000030.safetensors"):
+        for moment in ("before", "after"):
+            process = start(train_until, name, moment, configuration, corpus / "killed", output=corpus / "output")
+            process.join()
+            assert process.exitcode == -signal.SIGKILL, (corpus / "output").read_text()
+            if (corpus / "killed" / "checkpoint.pt").exists():
+                load_checkpoint(corpus / "killed" / "checkpoint.pt")
+    train(read_configuration(configuration), corpus / "killed")
+    checkpoints = [load_checkpoint(corpus / name / "checkpoint.pt") for name in ("whole", "killed")]
+    assert checkpoints[0]["position"] == checkpoints[1]["position"]
+    for name, tensor in checkpoints[0]["weights"].items():
+        assert torch.equal(tensor, checkpoints[1]["weights"][name]), name
     whole, killed = (load_weights(corpus / name / "model.safetensors") for name in ("whole", "killed"))
     assert whole[1] == killed[1]
     for name, tensor in whole[0].items():
@@ -139,15 +145,34 @@ def test_two_processes_train_one_model(corpus: Path) -> None:
     assert all(bool(tensor.isfinite().all()) for tensor in weights.values())
 
 
+def launch_by_torchrun(processes: int, *arguments: str) -> None:
+    """Run a command in several processes as `torchrun` does, in forks instead of new processes."""
+    config = LaunchConfig(
+        min_nodes=1,
+        max_nodes=1,
+        nproc_per_node=processes,
+        rdzv_backend="c10d",
+        rdzv_endpoint="localhost:0",
+        start_method=forking().get_start_method(),
+    )
+    elastic_launch(config, run_command)(*arguments)
+
+
+def run_command(*arguments: str) -> None:
+    assert command.run([*arguments]) == 0
+
+
 def test_torchrun_trains_on_the_batches_of_one_process_and_one_process_resumes_it(corpus: Path) -> None:
     def settings(updates: int) -> Path:
         return write_configuration(corpus, batches_per_update=2, maximum_updates=updates, validate_every=4)
 
     train(read_configuration(settings(8)), corpus / "alone")
-    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
-    command += ["-m", "pocketmt", "train", str(settings(4)), "-o", str(corpus / "moved")]
-    launched = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert launched.stderr.count("validation BLEU") == 1  # One process writes.
+    arguments = ("train", str(settings(4)), "-o", str(corpus / "moved"))
+    launched = start(launch_by_torchrun, 2, *arguments, output=corpus / "output")
+    launched.join()
+    output = (corpus / "output").read_text()
+    assert launched.exitcode == 0, output
+    assert output.count("validation BLEU") == 1  # One process writes.
     train(read_configuration(settings(8)), corpus / "moved")
     alone, moved = (load_checkpoint(corpus / name / "checkpoint.pt") for name in ("alone", "moved"))
     assert moved["position"]["batch"] == alone["position"]["batch"] > 0
@@ -232,7 +257,9 @@ def test_a_missing_text_is_refused_before_the_folder_is_created(corpus: Path) ->
 def test_the_final_decay_lowers_the_rate_and_fits_into_the_run(corpus: Path) -> None:
     rates = {}
     for decay in (0, 1):
-        settings = write_configuration(corpus, maximum_updates=50, decay_updates=decay)
+        settings = write_configuration(
+            corpus, maximum_updates=50, decay_updates=decay, validate_every=50, checkpoint_every=50
+        )
         train(read_configuration(settings), corpus / f"run{decay}")
         events = [json.loads(line) for line in (corpus / f"run{decay}" / "log.jsonl").read_text().splitlines()]
         rates[decay] = [event["learning_rate"] for event in events if event["event"] == "train"][-1]

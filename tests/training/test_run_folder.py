@@ -97,6 +97,7 @@ def test_a_run_that_diverges_names_update_and_remedy_and_keeps_its_best_model(co
     assert (corpus / "run" / "model.safetensors").exists()
 
 
+@pytest.mark.usefixtures("quick_processes")
 def test_an_error_in_several_processes_is_that_of_one(corpus: Path) -> None:
     with pytest.raises(DivergedError, match=r"^training diverged at update \d+, .* raise warmup_updates \(now 1\)$"):
         train(settings(corpus, devices=2, learning_rate=1e30, warmup_updates=1), corpus / "run")

@@ -238,6 +238,7 @@ def test_estimation_without_text_is_refused(tiny_run: Path, tmp_path: Path) -> N
     assert not (tmp_path / "work").exists()
 
 
+@pytest.mark.usefixtures("quick_processes")
 def test_two_processes_retrain_by_the_same_code(tiny_run: Path, tmp_path: Path) -> None:
     model = read_trained_model(tiny_run)
     assert model.configuration is not None
