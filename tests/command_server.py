@@ -1,12 +1,13 @@
 """Runs `pocketmt` commands in forks of one process that has imported PyTorch, which saves seconds for each command.
 
-`python command_server.py SOCKET` listens until it is terminated. `write_client` writes a `pocketmt` program that sends
-its arguments, its folder and its standard streams to the server, and exits with the status of the command.
+`serve` listens until its process is killed. `write_client` writes a `pocketmt` program that sends its arguments, its
+folder, its limit of file sizes and its standard streams to the server, and exits with the status of the command.
 """
 
 import array
 import json
 import os
+import resource
 import signal
 import socket
 import stat
@@ -14,10 +15,10 @@ import sys
 from pathlib import Path
 
 CLIENT = """#!{python} -IS
-import array, json, os, socket, sys
+import array, json, os, resource, socket, sys
 connection = socket.socket(socket.AF_UNIX)
 connection.connect({path!r})
-message = json.dumps([os.getcwd(), sys.argv[1:]]).encode()
+message = json.dumps([os.getcwd(), resource.getrlimit(resource.RLIMIT_FSIZE), sys.argv[1:]]).encode()
 streams = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [0, 1, 2]))]
 connection.sendmsg([message], streams)
 connection.shutdown(socket.SHUT_WR)
@@ -34,16 +35,6 @@ def write_client(path: Path, socket_path: Path) -> None:
 
 def serve(path: str) -> None:
     """Accept commands for ever, each in a fork."""
-    import lightning_fabric  # noqa: F401
-    import msgspec  # noqa: F401
-    import sacrebleu  # noqa: F401
-    import torch  # noqa: F401
-
-    import pocketmt.compression.run
-    import pocketmt.distillation.pipeline
-    import pocketmt.evaluation.model_file
-    import pocketmt.training.run  # noqa: F401
-
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(path)
@@ -66,8 +57,10 @@ def _run(connection: socket.socket) -> None:
     streams.frombytes(rights[2])
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
-    folder, arguments = json.loads(message)
+    sys.stdin = open(0, closefd=False)  # noqa: SIM115  # That of this process is closed.
+    folder, limit, arguments = json.loads(message)
     os.chdir(folder)
+    resource.setrlimit(resource.RLIMIT_FSIZE, limit)
     sys.argv = ["pocketmt", *arguments]
     status = 1
     try:
@@ -79,7 +72,3 @@ def _run(connection: socket.socket) -> None:
         sys.stderr.flush()
         connection.send(str(status).encode())
         os._exit(status)
-
-
-if __name__ == "__main__":
-    serve(sys.argv[1])

@@ -1,9 +1,7 @@
 """Configuration of all tests."""
 
-import os
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +9,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from tests.command_server import write_client
+from tests.command_server import serve, write_client
+from tests.forks import start
 
 # This profile draws the same examples in each run, so that tests pass on all machines or on none. To search for new
 # examples, run `pytest --hypothesis-profile=default`; add a test for each failure that it finds.
@@ -41,16 +40,14 @@ def commands(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A folder with a `pocketmt` program that starts in milliseconds."""
     folder = tmp_path_factory.mktemp("commands")
     path = folder / "socket"
-    # More threads would wait for one another: the models of the tests are too small for them.
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    server = subprocess.Popen([sys.executable, Path(__file__).with_name("command_server.py"), path], env=environment)
+    server = start(serve, str(path))
     try:
         deadline = time.monotonic() + 120
-        while not path.exists() and server.poll() is None and time.monotonic() < deadline:
+        while not path.exists() and server.is_alive() and time.monotonic() < deadline:
             time.sleep(0.05)
         assert path.exists(), "the server of commands did not start"
         write_client(folder / "pocketmt", path)
         yield folder
     finally:
-        server.terminate()
-        server.wait()
+        server.kill()
+        server.join()

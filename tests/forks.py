@@ -12,12 +12,13 @@ from typing import Any
 from unittest import mock
 
 import pytest
-from lightning_fabric.strategies import STRATEGY_REGISTRY
 
 MODULES = [
     "lightning_fabric",
+    "pocketmt.cli.compress",
     "pocketmt.cli.main",
-    "pocketmt.cli.options",
+    "pocketmt.cli.train",
+    "pocketmt.cli.translate",
     "pocketmt.compression.run",
     "pocketmt.distillation.pipeline",
     "pocketmt.evaluation.model_file",
@@ -66,6 +67,7 @@ def _command(*arguments: str) -> None:
 @pytest.fixture
 def quick_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fork the processes of a run on several devices, which take their arguments by pickling, as new ones do."""
+    from lightning_fabric.strategies import STRATEGY_REGISTRY  # Not every machine that runs tests has PyTorch.
+
     forking()
-    spawning = STRATEGY_REGISTRY["ddp_spawn"]
-    monkeypatch.setitem(spawning["init_params"], "start_method", "forkserver")
+    monkeypatch.setitem(STRATEGY_REGISTRY["ddp_spawn"]["init_params"], "start_method", "forkserver")

@@ -1,4 +1,5 @@
 import os
+import resource
 import shutil
 import subprocess
 import sys
@@ -24,12 +25,17 @@ def command_line(*arguments: str | Path) -> list[str]:
     return [str(Path(sys.executable).with_name("pocketmt")), *map(str, arguments)]
 
 
+def limit_files(size: int) -> None:
+    """Limit files that this process writes to a size, above which writes fail as on a full disk."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+
 @pytest.fixture
 def pocketmt(commands: Path) -> Run:
     """Run the command and return its status, stdout and stderr, as bytes.
 
-    It runs in a separate process: a new one if the environment or the process is changed, or else a fork of one that
-    has imported PyTorch, which saves seconds.
+    It runs in a separate process: a new one if the environment or a handler of signals is changed, or else a fork of
+    one that has imported PyTorch, which saves seconds.
     """
 
     def run(
@@ -37,6 +43,7 @@ def pocketmt(commands: Path) -> Run:
         stdin: bytes = b"",
         environment: Mapping[str, str] | None = None,
         before: Callable[[], None] | None = None,
+        largest_file: int | None = None,
     ) -> subprocess.CompletedProcess[bytes]:
         fork = environment is None and before is None
         return subprocess.run(
@@ -46,7 +53,7 @@ def pocketmt(commands: Path) -> Run:
             check=False,
             timeout=300,
             env={**os.environ, **(environment or {})},
-            preexec_fn=before,
+            preexec_fn=before if largest_file is None else lambda: limit_files(largest_file),
         )
 
     return run

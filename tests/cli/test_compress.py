@@ -3,8 +3,6 @@
 import json
 import os
 import shutil
-import signal
-import subprocess
 import time
 from pathlib import Path
 from typing import Any
@@ -16,8 +14,9 @@ from pocketmt.model_file import open_model
 from pocketmt.training.configuration import read_configuration
 from pocketmt.training.run import train
 from tests.compression.tiny_run import write_tiny_run
+from tests.forks import start_command
 
-from .conftest import Run, command_line
+from .conftest import Run
 
 RECIPE = """
 name = "trial"
@@ -114,14 +113,13 @@ bits = 4
 
 def test_a_killed_compression_resumes_to_the_same_file(pocketmt: Run, tiny_run: Path, tmp_path: Path) -> None:
     recipe = write_recipe(tmp_path, 120)
-    process = subprocess.Popen(
-        command_line("compress", tiny_run, recipe, "-o", tmp_path / "killed.pocketmt"), stderr=subprocess.DEVNULL
-    )
+    process = start_command("compress", tiny_run, recipe, "-o", tmp_path / "killed.pocketmt")
     while not (tmp_path / "killed.compression" / "checkpoint.pt").exists():
-        assert process.poll() is None
+        assert process.is_alive()
         time.sleep(0.02)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
+    process.kill()
+    process.join()
+    assert not (tmp_path / "killed.pocketmt").exists()
     for name in ("killed", "whole"):
         answer = pocketmt("compress", tiny_run, recipe, "--output", tmp_path / f"{name}.pocketmt")
         assert answer.returncode == 0, answer.stderr

@@ -3,8 +3,6 @@
 import json
 import os
 import random
-import signal
-import subprocess
 import time
 from pathlib import Path
 
@@ -12,8 +10,9 @@ import pytest
 
 from pocketmt.cli.main import run as run_here
 from tests.compression.tiny_run import WORDS, write_tiny_run
+from tests.forks import start_command
 
-from .conftest import Run, command_line
+from .conftest import Run
 
 
 @pytest.fixture(scope="module")
@@ -26,13 +25,13 @@ def test_a_killed_distillation_resumes_to_the_same_text(pocketmt: Run, run: Path
     text = tmp_path / "text.en"
     text.write_text("".join(" ".join(draw.choices(WORDS, k=3)) + "\n" for _ in range(3500)))
     killed = ("distill", run, "--text", text, "--beam-size", "1", "-o", tmp_path / "killed.en", tmp_path / "killed.up")
-    process = subprocess.Popen(command_line(*killed), stderr=subprocess.DEVNULL)
+    process = start_command(*killed)
     first = tmp_path / "killed.en.distillation" / "000" / "000000.jsonl"
     while not first.exists():
-        assert process.poll() is None
+        assert process.is_alive()
         time.sleep(0.01)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
+    process.kill()
+    process.join()
     assert not (tmp_path / "killed.en").exists() and not (tmp_path / "killed.up").exists()
     written = first.stat().st_mtime_ns
     answer = pocketmt(*killed)

@@ -1,7 +1,6 @@
 """The process of a command: early signals, closed pipes, full disks and folders that are in use."""
 
 import os
-import resource
 import signal
 import subprocess
 import sys
@@ -61,11 +60,6 @@ def test_a_closed_pipe_ends_a_command_quietly(arguments: tuple[str, ...]) -> Non
     assert answer.returncode in (0, 1)
 
 
-def limit_files(size: int) -> None:
-    """Limit files that this process writes to a size, above which writes fail as on a full disk."""
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
-
-
 @pytest.mark.parametrize("command", ["pack", "compress", "distill", "pipeline", "translate", "shortlist", "clean"])
 def test_a_file_that_grows_too_large_is_named_and_not_left(
     pocketmt: Run, tiny_run: Path, tmp_path: Path, random_model: Path, command: str
@@ -84,7 +78,7 @@ def test_a_file_that_grows_too_large_is_named_and_not_left(
         "shortlist": (random_model, "-s", text, "-t", side, "-o", out / "x.pocketmt"),
         "clean": (text, side, "-o", out / "x.en", out / "x.up", "--improbable", "0"),
     }
-    answer = pocketmt(command, *arguments[command], before=lambda: limit_files(4096))
+    answer = pocketmt(command, *arguments[command], largest_file=4096)
     assert answer.returncode == 1, answer.stderr
     last = answer.stderr.decode().splitlines()[-1]
     named = tempfile.gettempdir() if command == "shortlist" else str(out)

@@ -3,13 +3,14 @@
 import json
 import os
 import signal
-import subprocess
 import time
 from pathlib import Path
 
 import pytest
 
-from .conftest import Run, command_line
+from tests.forks import start_command
+
+from .conftest import Run
 
 CONFIGURATION = """
 [data]
@@ -45,18 +46,18 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a short run."""
     folder = tmp_path_factory.mktemp("training")
     run = folder / "run"
-    answer = subprocess.run(
-        command_line("train", write_run(folder), "--output", run), capture_output=True, text=True, check=False
-    )
-    assert answer.returncode == 0, answer.stderr
-    assert answer.stdout == ""
+    training = start_command("train", write_run(folder), "--output", run, output=folder / "output")
+    training.join()
+    assert training.exitcode == 0, (folder / "output").read_text()
     return run
 
 
 def test_the_unit_of_a_configuration_is_in_the_model_file(pocketmt: Run, tmp_path: Path) -> None:
     configuration, run, file = write_run(tmp_path), tmp_path / "run", tmp_path / "lines.pocketmt"
     configuration.write_text(configuration.read_text().replace("[training]", 'unit = "line"\n[training]'))
-    assert pocketmt("train", configuration, "--output", run).returncode == 0
+    answer = pocketmt("train", configuration, "--output", run)
+    assert answer.returncode == 0, answer.stderr
+    assert answer.stdout == b""
     assert pocketmt("pack", run, "--output", file).returncode == 0
     assert json.loads(pocketmt("inspect", file, "--json").stdout)["unit"] == "line"
     whole, split = (
@@ -143,20 +144,21 @@ def test_an_invalid_configuration_or_text_is_named(
 
 
 def test_training_resumes_after_ctrl_c(pocketmt: Run, tmp_path: Path) -> None:
-    configuration, run = write_run(tmp_path, updates=60), tmp_path / "run"
-    process = subprocess.Popen(command_line("train", configuration, "-o", run), stderr=subprocess.PIPE)
+    configuration, run = write_run(tmp_path, updates=40), tmp_path / "run"
+    process = start_command("train", configuration, "-o", run, output=tmp_path / "output")
     while not (run / "checkpoint.pt").exists():
-        assert process.poll() is None
+        assert process.is_alive()
         time.sleep(0.02)
-    process.send_signal(signal.SIGINT)
-    _, message = process.communicate(timeout=30)
-    assert process.returncode == 130
-    assert b"Traceback" not in message
+    assert process.pid is not None
+    os.kill(process.pid, signal.SIGINT)
+    process.join(30)
+    assert process.exitcode == 130
+    assert "Traceback" not in (tmp_path / "output").read_text()
     assert not list(run.rglob("*.temporary"))
     assert pocketmt("train", configuration, "-o", run).returncode == 0
     events = [json.loads(line) for line in (run / "log.jsonl").read_text().splitlines()]
     assert [event["event"] for event in events].count("start") == 1
-    assert events[-1]["update"] == 60
+    assert events[-1]["update"] == 40
 
 
 @pytest.mark.parametrize(

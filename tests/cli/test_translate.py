@@ -4,7 +4,6 @@ import gzip
 import json
 import os
 import random
-import resource
 import shlex
 import signal
 import subprocess
@@ -197,11 +196,7 @@ def test_a_byte_order_mark_is_ignored(pocketmt: Run, random_model: Path) -> None
 def test_a_failed_write_leaves_only_the_old_file(pocketmt: Run, random_model: Path, text: Path) -> None:
     output = text.with_name("out.de")
     output.write_text("the old file")
-
-    def limit_file_size() -> None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (10, 10))
-
-    answer = pocketmt("translate", "-m", random_model, "-i", text, "-o", output, before=limit_file_size)
+    answer = pocketmt("translate", "-m", random_model, "-i", text, "-o", output, largest_file=10)
     assert answer.returncode == 1
     assert b"the file is larger than the disk or a limit" in answer.stderr
     assert output.read_text() == "the old file"
