@@ -28,7 +28,7 @@ from pocketmt.training.checkpoints import load_weights, save_weights
 from pocketmt.training.configuration import Model
 from pocketmt.training.trained_model import read_trained_model
 from pocketmt.training.validation import Validation
-from tests.compression.tiny_run import compress, stop_at_update, write_tiny_run
+from tests.compression.tiny_run import Uninterrupted, compress, stop_at_update, write_tiny_run
 
 RATE = {"rate": 3e-3}
 MIXED_STAGES: list[dict[str, Any]] = [
@@ -154,17 +154,17 @@ def test_mixed_precision_learns_as_float32_does_within_bfloat16_rounding(
 
 @pytest.mark.parametrize("stopped", range(1, 12, 2))
 def test_stopped_at_any_update_it_resumes_to_the_same_result(
-    tiny_run: Path, tmp_path: Path, stopped: int, monkeypatch: pytest.MonkeyPatch
+    tiny_run: Path, tmp_path: Path, stopped: int, uninterrupted: Uninterrupted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model = read_trained_model(tiny_run)
     plan = recipe(*MIXED_STAGES)
-    whole, _ = compress(model, plan, tmp_path / "whole")
+    whole, log = uninterrupted.compress(model, plan)
     stop_at_update(stopped, monkeypatch)
     with pytest.raises(KeyboardInterrupt):
         compress(model, plan, tmp_path / "stopped")
     resumed, _ = compress(model, plan, tmp_path / "stopped")
     assert_equal(whole, resumed)
-    assert events(tmp_path / "whole") == events(tmp_path / "stopped")
+    assert events(log) == events(tmp_path / "stopped")
 
 
 @pytest.mark.parametrize(

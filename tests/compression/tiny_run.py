@@ -95,6 +95,22 @@ def compress(
     return execute(model, make_plan(recipe, model.architecture), folder, source_text, **options)
 
 
+class Uninterrupted:
+    """Compressions of one model that were never stopped, each made once, with which resumed ones are compared."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.made: dict[bytes, tuple[StageResult, Path]] = {}
+
+    def compress(self, model: TrainedModel, recipe: Recipe) -> tuple[StageResult, Path]:
+        """Return the result of a recipe and its folder."""
+        key = msgspec.json.encode(recipe)
+        if key not in self.made:
+            folder = self.folder / str(len(self.made))
+            self.made[key] = (compress(model, recipe, folder)[0], folder)
+        return self.made[key]
+
+
 def stop_at_update(stopped: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Interrupt one step of the optimizer, by its number from 1 over all later compressions."""
     step, taken = steps.step, 0

@@ -26,7 +26,7 @@ from pocketmt.training.steps import DivergedError
 from pocketmt.training.trained_model import TrainedModel, read_trained_model
 from pocketmt.training.validation import Validation, validate
 from tests.compression.test_run import assert_equal, events
-from tests.compression.tiny_run import compress, stop_at_update, write_tiny_run
+from tests.compression.tiny_run import Uninterrupted, compress, stop_at_update, write_tiny_run
 from tests.small_network import architecture
 
 QUANTIZE = [{"matrices": ["*"], "scheme": "affine", "bits": 8}]
@@ -153,17 +153,17 @@ def test_the_stage_result_computes_what_was_scored(tiny_run: Path, tmp_path: Pat
 
 @pytest.mark.parametrize("stopped", range(1, 10, 2))
 def test_stopped_at_any_update_it_resumes_to_the_same_result(
-    tiny_run: Path, tmp_path: Path, stopped: int, monkeypatch: pytest.MonkeyPatch
+    tiny_run: Path, tmp_path: Path, stopped: int, uninterrupted: Uninterrupted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model = read_trained_model(tiny_run)
     plan = recipe(during_training(), {"retraining": {**RETRAINING, "updates": 3}})
-    whole, _ = compress(model, plan, tmp_path / "whole")
+    whole, log = uninterrupted.compress(model, plan)
     stop_at_update(stopped, monkeypatch)
     with pytest.raises(KeyboardInterrupt):
         compress(model, plan, tmp_path / "stopped")
     resumed, _ = compress(model, plan, tmp_path / "stopped")
     assert_same(whole, resumed)
-    assert events(tmp_path / "whole") == events(tmp_path / "stopped")
+    assert events(log) == events(tmp_path / "stopped")
 
 
 def test_estimation_after_training_keeps_weights_and_the_best_trial(tiny_run: Path, tmp_path: Path) -> None:
@@ -181,11 +181,11 @@ def test_estimation_after_training_keeps_weights_and_the_best_trial(tiny_run: Pa
 
 @pytest.mark.parametrize("stopped", [0, 1, 3])
 def test_only_an_interrupted_trial_is_repeated(
-    tiny_run: Path, tmp_path: Path, stopped: int, monkeypatch: pytest.MonkeyPatch
+    tiny_run: Path, tmp_path: Path, stopped: int, uninterrupted: Uninterrupted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model = read_trained_model(tiny_run)
     plan = recipe(after_training(bits=4), {"retraining": RETRAINING})
-    whole, _ = compress(model, plan, tmp_path / "whole")
+    whole, log = uninterrupted.compress(model, plan)
     begun = 0
 
     def stopping(*arguments: Any) -> None:
@@ -201,7 +201,7 @@ def test_only_an_interrupted_trial_is_repeated(
     resumed, _ = compress(model, plan, tmp_path / "stopped")
     assert begun == 4 + 1
     assert_same(whole, resumed)
-    assert events(tmp_path / "whole") == events(tmp_path / "stopped")
+    assert events(log) == events(tmp_path / "stopped")
 
 
 def test_a_later_stage_keeps_the_ranges(tiny_run: Path, tmp_path: Path) -> None:

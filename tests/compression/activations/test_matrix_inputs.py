@@ -3,7 +3,6 @@
 import json
 import random
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -297,9 +296,11 @@ def test_contradictory_recipes_are_refused(stages: list[dict[str, Any]], message
         make_plan(recipe(*stages), architecture())
 
 
-def test_toml_with_an_invalid_value_is_explained_and_valid_toml_is_packed(tiny_run: Path, tmp_path: Path) -> None:
+def test_toml_with_an_invalid_value_is_explained_and_valid_toml_is_packed(
+    commands: Path, tiny_run: Path, tmp_path: Path
+) -> None:
     def pocketmt(*arguments: str) -> tuple[int, str, str]:
-        command = [str(Path(sys.executable).with_name("pocketmt")), *arguments]
+        command = [str(commands / "pocketmt"), *arguments]
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
         return done.returncode, done.stdout, done.stderr
 

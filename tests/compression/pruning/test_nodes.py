@@ -31,7 +31,7 @@ from pocketmt.training.checkpoints import load_weights, save_weights
 from pocketmt.training.data import make_batch
 from pocketmt.training.trained_model import TrainedModel, read_trained_model
 from tests.compression.test_run import assert_equal, events
-from tests.compression.tiny_run import compress, stop_at_update, write_tiny_run
+from tests.compression.tiny_run import Uninterrupted, compress, stop_at_update, write_tiny_run
 from tests.small_network import architecture, random_transformer
 
 DEAD = [0, 3, 4, 20, 23]  # of 24 nodes
@@ -200,20 +200,20 @@ TRAINED = {
 
 @pytest.mark.parametrize("stopped", [4, 5, 8])
 def test_stopped_at_any_update_it_resumes_to_the_same_result(
-    model: TrainedModel, tmp_path: Path, stopped: int, monkeypatch: pytest.MonkeyPatch
+    model: TrainedModel, tmp_path: Path, stopped: int, uninterrupted: Uninterrupted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plan = recipe(
         {"retraining": {**TRAINED, "method": "none"}},
         {"prune": [NODES, {**NODES, "matrices": ["decoder.feed_forward"], **RATIO}], **quantize("uniform", 8)},
         {"retraining": TRAINED},
     )
-    whole, _ = compress(model, plan, tmp_path / "whole")
+    whole, log = uninterrupted.compress(model, plan)
     stop_at_update(stopped, monkeypatch)
     with pytest.raises(KeyboardInterrupt):
         compress(model, plan, tmp_path / "stopped")
     resumed, _ = compress(model, plan, tmp_path / "stopped")
     assert_equal(whole, resumed)
-    assert events(tmp_path / "whole") == events(tmp_path / "stopped")
+    assert events(log) == events(tmp_path / "stopped")
     assert whole.weights["decoder.layers.0.feed_forward.inner.weight"].shape == (18, 16)
 
 

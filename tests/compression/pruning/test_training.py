@@ -25,7 +25,7 @@ from pocketmt.training.steps import DivergedError
 from pocketmt.training.trained_model import TrainedModel, read_trained_model
 from tests.compression.pruning.test_nodes import native_logits, quantize, recipe
 from tests.compression.test_run import assert_equal, events
-from tests.compression.tiny_run import compress, stop_at_update, write_tiny_run
+from tests.compression.tiny_run import Uninterrupted, compress, stop_at_update, write_tiny_run
 from tests.small_network import architecture
 
 ENCODER = ["encoder.self_attention", "encoder.feed_forward"]
@@ -150,16 +150,21 @@ def test_zeros_stay_in_retraining_of_any_method(model: TrainedModel, tmp_path: P
 @pytest.mark.parametrize("stopped", [3, 8, 9])
 @pytest.mark.parametrize("stage", [lasso(dead_below=0.2), magnitude()], ids=["lasso", "magnitude"])
 def test_stopped_at_any_update_it_resumes_to_the_same_result(
-    model: TrainedModel, tmp_path: Path, stopped: int, stage: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+    model: TrainedModel,
+    tmp_path: Path,
+    stopped: int,
+    stage: dict[str, Any],
+    uninterrupted: Uninterrupted,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     plan = recipe(stage, LATER)
-    whole, _ = compress(model, plan, tmp_path / "whole")
+    whole, log = uninterrupted.compress(model, plan)
     stop_at_update(stopped, monkeypatch)
     with pytest.raises(KeyboardInterrupt):
         compress(model, plan, tmp_path / "stopped")
     resumed, _ = compress(model, plan, tmp_path / "stopped")
     assert_equal(whole, resumed)
-    assert events(tmp_path / "whole") == events(tmp_path / "stopped")
+    assert events(log) == events(tmp_path / "stopped")
 
 
 @pytest.mark.parametrize("bits", [32, 8])

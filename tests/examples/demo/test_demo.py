@@ -1,4 +1,5 @@
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,7 @@ from examples.demo import __main__ as demo
 
 
 def test_the_demo_ends_with_a_smaller_model_and_a_comparison(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    commands: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     given = tmp_path / "examples" / "demo"
     shutil.copytree(demo.DEMO, given)
@@ -19,6 +20,13 @@ def test_the_demo_ends_with_a_smaller_model_and_a_comparison(
         text = (given / name).read_text(encoding="utf-8")
         assert setting in text
         (given / name).write_text(text.replace(setting, short), encoding="utf-8")
+    pairs = (given / "test.tsv").read_text(encoding="utf-8").splitlines(keepends=True)
+    (given / "test.tsv").write_text("".join(pairs[:20]), encoding="utf-8")
+    programs = tmp_path / "programs"  # The demo runs programs beside that of Python.
+    programs.mkdir()
+    (programs / "python").symlink_to(sys.executable)
+    (programs / "pocketmt").symlink_to(commands / "pocketmt")
+    monkeypatch.setattr(demo.sys, "executable", str(programs / "python"))
     monkeypatch.setattr(demo, "DEMO", given)
     monkeypatch.setattr(demo, "ROOT", tmp_path)
     monkeypatch.setattr(demo, "TEXTS", {"sentences.en": (60, 1), "validation.en": (20, 2)})
