@@ -18,7 +18,7 @@ from tools.documentation.blocks import Block, blocks_of
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAGES: dict[str, dict[str, str]] = tomllib.loads(Path(__file__).with_name("pages.toml").read_text(encoding="utf-8"))
 TUTORIAL = "tutorial"
-CORPUS_LINES = 300
+CORPUS_LINES = 150
 
 
 class Reader:

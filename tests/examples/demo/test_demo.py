@@ -26,7 +26,7 @@ def test_the_demo_ends_with_a_smaller_model_and_a_comparison(
     programs.mkdir()
     (programs / "python").symlink_to(sys.executable)
     (programs / "pocketmt").symlink_to(commands / "pocketmt")
-    monkeypatch.setattr(demo.sys, "executable", str(programs / "python"))
+    monkeypatch.setattr(sys, "executable", str(programs / "python"))
     monkeypatch.setattr(demo, "DEMO", given)
     monkeypatch.setattr(demo, "ROOT", tmp_path)
     monkeypatch.setattr(demo, "TEXTS", {"sentences.en": (60, 1), "validation.en": (20, 2)})
