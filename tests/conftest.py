@@ -2,6 +2,7 @@
 
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,6 +21,14 @@ settings.load_profile("ci")
 def pytest_configure() -> None:
     """Restore the handler of Ctrl-C, which some tests send: scripts disable it for background processes."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> Iterator[None]:
+    """Undo a number of threads that the code under test has set: several wait for one another in all later tests."""
+    yield
+    if "torch" in sys.modules:
+        sys.modules["torch"].set_num_threads(1)
 
 
 @pytest.fixture

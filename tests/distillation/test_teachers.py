@@ -38,8 +38,8 @@ def test_an_ensemble_translates_by_the_mean_of_log_probabilities(runs: list[str]
 
 
 def test_an_ensemble_of_equal_teachers_translates_like_the_engine(runs: list[str], tmp_path: Path) -> None:
-    once = Teachers(runs[:1], tmp_path, beam_size=4)
-    twice = Teachers([runs[0], runs[0]], tmp_path, beam_size=4)
+    once = Teachers(runs[:1], tmp_path, beam_size=4, workers=1)
+    twice = Teachers([runs[0], runs[0]], tmp_path, beam_size=4, workers=1)
     long = [" ".join(["red cat dog."] * 30), *LINES]  # The first line is split into segments.
     assert twice.translate(long, None) == once.translate(long, None)
     (tmp_path / "teacher.pocketmt").unlink()
@@ -48,16 +48,16 @@ def test_an_ensemble_of_equal_teachers_translates_like_the_engine(runs: list[str
 def test_a_model_file_translates_like_its_run(runs: list[str], tmp_path: Path) -> None:
     file = tmp_path / "model.pocketmt"
     pack_run(Path(runs[0]), "float32", file)
-    by_run, by_file = (Teachers([name], tmp_path, beam_size=2) for name in (runs[0], str(file)))
+    by_run, by_file = (Teachers([name], tmp_path, beam_size=2, workers=1) for name in (runs[0], str(file)))
     assert by_file.translate(LINES, None) == by_run.translate(LINES, None)
     assert by_file.identity != by_run.identity  # Translations of one are not reused for the other.
-    mixed = Teachers([str(file), runs[0]], tmp_path, beam_size=2)
+    mixed = Teachers([str(file), runs[0]], tmp_path, beam_size=2, workers=1)
     assert mixed.translate(LINES, None) == by_run.translate(LINES, None)
 
 
 def test_the_translation_most_similar_to_the_reference_is_chosen(runs: list[str], tmp_path: Path) -> None:
     for names in (runs[:1], runs):
-        teachers = Teachers(names, tmp_path, beam_size=4, n_best=4)
+        teachers = Teachers(names, tmp_path, beam_size=4, n_best=4, workers=1)
         found = teachers.models[0].translator(tmp_path / "one.pocketmt", 1).translate_n_best(LINES, 4, beam_size=4)
         references = [hypotheses[-1].text for hypotheses in found]
         translations = teachers.translate(LINES, references)
@@ -65,7 +65,9 @@ def test_the_translation_most_similar_to_the_reference_is_chosen(runs: list[str]
             assert translations == references
         else:
             assert len(translations) == len(LINES) and translations[1] == ""
-        assert teachers.translate(LINES, None) == Teachers(names, tmp_path, beam_size=4).translate(LINES, None)
+        assert teachers.translate(LINES, None) == Teachers(names, tmp_path, beam_size=4, workers=1).translate(
+            LINES, None
+        )
 
 
 def test_similarity_is_sentence_chrf_and_ties_go_to_the_first() -> None:
