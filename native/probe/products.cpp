@@ -54,9 +54,11 @@ class Draw {
 struct Shape {
     size_t rows, columns, count;
 
-    // One shape in ten has enough columns that the sums exceed 16 bits.
+    // One shape in ten has enough columns that the sums exceed 16 bits, and fewer rows.
     explicit Shape(Draw& draw) : rows(draw.size(100)), columns(draw.size(200)), count(draw.size(10)) {
-        if (draw.between(1, 10) == 1) columns += 8192;
+        if (draw.between(1, 10) != 1) return;
+        columns += 8192;
+        rows = ceil_divide(rows, 5);
     }
     [[noreturn]] void refuse(const std::string& product) const {
         throw std::runtime_error("the " + product + " of [" + std::to_string(count) + ", " + std::to_string(columns) +
@@ -96,19 +98,32 @@ struct Arguments {
     }
 };
 
-// Weights of every family.
+// The weights that a family has.
 struct Weights {
     std::vector<float> floats, scales;
     std::vector<int8_t> integers, levels;
     std::vector<uint8_t> codes;
 
     Weights(Draw& draw, ProductFamily family, const MatrixShape& shape)
-        : floats(draw.real(shape.rows * shape.columns)),
-          scales(draw.real(shape.rows * most_binary_code_bits)),
-          integers(family == ProductFamily::six_bit ? draw.whole<int8_t>(shape.rows * shape.columns, -32, 31)
-                                                    : draw.whole<int8_t>(shape.rows * shape.columns, -128, 127)),
-          levels(draw.whole<int8_t>(shape.rows * 16, -127, 127)),
-          codes(draw.whole<uint8_t>(shape.rows * ceil_divide(shape.columns, 2), 0, 255)) {}
+        : scales(draw.real(shape.rows * most_binary_code_bits)) {
+        const size_t count = shape.rows * shape.columns;
+        switch (family) {
+            case ProductFamily::float32:
+                floats = draw.real(count);
+                break;
+            case ProductFamily::integer:
+                integers = draw.whole<int8_t>(count, -128, 127);
+                break;
+            case ProductFamily::six_bit:
+                integers = draw.whole<int8_t>(count, -32, 31);
+                break;
+            case ProductFamily::lookup_table:
+            case ProductFamily::row_lookup_table:
+            case ProductFamily::binary_code:
+                levels = draw.whole<int8_t>(shape.rows * 16, -127, 127);
+                codes = draw.whole<uint8_t>(shape.rows * ceil_divide(shape.columns, 2), 0, 255);
+        }
+    }
     UnpackedWeights view() const {
         return {floats.data(), integers.data(), codes.data(), levels.data(), scales.data()};
     }
