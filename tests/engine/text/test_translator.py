@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -188,25 +188,30 @@ def test_pinned_workers_have_a_core_each_only_while_they_compute(model_path: Pat
     assert pinned <= {frozenset({core}) for core in sorted(cores)[:2]}
 
 
-@pytest.fixture
-def no_collection_callbacks() -> Iterator[None]:
-    """Remove callbacks of the garbage collector, such as Hypothesis's: a KeyboardInterrupt raised in one is lost."""
-    callbacks = gc.callbacks[:]
-    gc.callbacks.clear()
-    yield
-    gc.callbacks[:] = callbacks
+@contextmanager
+def interrupted(seconds: float) -> Iterator[None]:
+    """Ctrl-C after some seconds.
+
+    Python ignores exceptions in callbacks of the garbage collector, which hypothesis has: a KeyboardInterrupt that is
+    raised there would be lost, and the test would go on for hours. So nothing is collected.
+    """
+    timer = threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGINT))
+    gc.disable()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            timer.start()
+            yield
+    finally:
+        gc.enable()
+        timer.join()
 
 
-@pytest.mark.usefixtures("no_collection_callbacks")
 @pytest.mark.parametrize("workers", [1, 2])
 @pytest.mark.parametrize("sources", [1, 500])
 def test_ctrl_c_ends_a_long_translation(model_path: Path, workers: int, sources: int) -> None:
     translator = Translator(model_path, workers=workers)
-    timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
-    timer.start()
-    with pytest.raises(KeyboardInterrupt):  # or it would take hours
+    with interrupted(0.3):  # or it would take hours
         translator.translate_ids([[5, 6, 7]] * sources, min_length=10**6, max_length=10**6)
-    timer.join()
     assert translator.translate([TEXT])
 
 
@@ -267,12 +272,8 @@ def test_importing_the_engine_needs_no_pytorch() -> None:
     assert found.stdout.strip() == "set()"
 
 
-@pytest.mark.usefixtures("no_collection_callbacks")
 def test_the_first_error_is_the_one_that_is_raised(model_path: Path) -> None:
     translator = Translator(model_path, workers=2)
     for _ in range(5):
-        timer = threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT))
-        timer.start()
-        with pytest.raises(KeyboardInterrupt):
+        with interrupted(0.1):
             list(translator.translate_stream([TEXT] * 5000, min_length=10**6, max_length=10**6))
-        timer.join()
