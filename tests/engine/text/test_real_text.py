@@ -35,8 +35,9 @@ def _multi30k_is_here() -> bool:
 pytestmark = pytest.mark.skipif(not _multi30k_is_here(), reason="Multi30k is not on this machine (POCKETMT_DATA)")
 
 
-def test_lines(language: str) -> list[str]:
-    return [line for name in TESTS for line in lines(name, language)]
+def test_lines(language: str, every: int = 4) -> list[str]:
+    """Lines of all test sets; each line more is the same code once more."""
+    return [line for name in TESTS for line in lines(name, language)][::every]
 
 
 test_lines.__test__ = False  # type: ignore[attr-defined]
@@ -90,15 +91,17 @@ def test_greedy_pieces_of_float32_equal_pytorchs(float_model: Path) -> None:
 
 
 @pytest.mark.parametrize("name", BUNDLED)
-def test_bleu_is_that_of_pytorch_running_the_same_codes(name: str) -> None:
+def test_text_and_bleu_are_those_of_pytorch_running_the_same_codes(name: str) -> None:
     vocabulary = Vocabulary(vocabulary_of(resolve_model(name)))
     sources = [vocabulary.encode(line) for line in test_lines("en")]
     references = [test_lines("de")]
     reference = load_reference(resolve_model(name))
     expected = [vocabulary.decode(ids) for ids in Decoder([reference]).best(sources, 1)]
     found = Translator(name).translate(test_lines("en"), beam_size=1)
+    same = sum(ours == theirs for ours, theirs in zip(found, expected, strict=True))
+    assert same >= 0.97 * len(sources)
     gap = sacrebleu.corpus_bleu(found, references).score - sacrebleu.corpus_bleu(expected, references).score
-    assert abs(gap) <= 0.1
+    assert abs(gap) <= 0.3
 
 
 @pytest.mark.parametrize("name", BUNDLED)
@@ -116,7 +119,7 @@ def test_the_text_does_not_depend_on_batch_order_or_threads(name: str, beam_size
 
 @pytest.mark.parametrize("name", BUNDLED)
 def test_the_same_text_on_every_instruction_set(name: str) -> None:
-    source = test_lines("en")[:200]
+    source = test_lines("en", every=40)
     best = Translator(name).translate(source)
     assert Translator(name, instruction_set="portable").translate(source) == best
 
