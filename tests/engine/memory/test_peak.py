@@ -26,11 +26,12 @@ from pocketmt.engine.loading import native_model
 from pocketmt.engine import _native
 from pocketmt.model_file import open_model
 
+length = int(sys.argv[2])
 with open_model(sys.argv[1]) as file:
     model = native_model(file)
 for beam_size in (1, 4):
     options = _native.SearchOptions(
-        beam_size=beam_size, n_best=1, length_penalty=1.0, max_length=20, min_length=20, scores=True
+        beam_size=beam_size, n_best=1, length_penalty=1.0, max_length=length, min_length=length, scores=True
     )
     model.translate([[random.randrange(4, 32000) for _ in range(27)] for _ in range(48)], options)
 print(int(re.search(r"VmHWM:\\s*(\\d+) kB", Path("/proc/self/status").read_text())[1]) << 10)
@@ -55,7 +56,7 @@ def test_peak_memory_of_base_in_8_bit(tmp_path: Path, vocabulary: Vocabulary) ->
             stored[name] = StoredTensor("F32", sizes, np.full(sizes, value, dtype="<f4").tobytes())
     write_model(path, manifest(shape, vocabulary, [Uniform().stored_form()], matrices), stored, vocabulary.model)
     environment = {**os.environ, "LD_PRELOAD": ""}
-    command = [sys.executable, "-c", PROGRAM, str(path)]
+    command = [sys.executable, "-c", PROGRAM, str(path), "20"]
     found = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
     assert int(found.stdout) <= path.stat().st_size + 60_000_000
 

@@ -48,6 +48,6 @@ def test_peak_memory_of_base(tmp_path: Path, vocabulary: Vocabulary, name: str, 
             stored[matrix] = StoredTensor("F32", sizes, np.full(sizes, value, dtype="<f4").tobytes())
     write_model(path, manifest(shape, vocabulary, [scheme.to_json()], matrices), stored, vocabulary.model)
     environment = {**os.environ, "LD_PRELOAD": ""}
-    command = [sys.executable, "-c", PROGRAM, str(path)]
+    command = [sys.executable, "-c", PROGRAM, str(path), "2"]
     found = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
     assert int(found.stdout) <= path.stat().st_size + 60_000_000
