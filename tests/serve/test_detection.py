@@ -1,9 +1,16 @@
 """Detection of languages, and names of languages."""
 
+from functools import cache
+
 import pytest
 
 from pocketmt.serving.detection import LanguageDetector
 from pocketmt.text.languages import language_name
+
+
+@cache
+def detector(*languages: str) -> LanguageDetector:
+    return LanguageDetector(languages)
 
 
 @pytest.mark.parametrize(
@@ -16,21 +23,19 @@ from pocketmt.text.languages import language_name
     ],
 )
 def test_the_language_of_a_sentence_is_found(text: str, language: str) -> None:
-    detector = LanguageDetector(["de", "en", "fr", "zh-Hans", "xx"])
-    found = detector.detect(text)
+    found = detector("de", "en", "fr", "zh-Hans", "xx").detect(text)
     assert found[0].language == language
     assert sum(each.confidence for each in found) <= 101
 
 
 def test_only_the_languages_of_models_are_found() -> None:
-    detector = LanguageDetector(["de", "fr"])
-    assert {each.language for each in detector.detect("Two dogs play in the snow.")} <= {"de", "fr"}
-    assert LanguageDetector(["xx"]).detect("Two dogs")[0].confidence == 0
+    assert {each.language for each in detector("de", "fr").detect("Two dogs play in the snow.")} <= {"de", "fr"}
+    assert detector("xx").detect("Two dogs")[0].confidence == 0
 
 
 @pytest.mark.parametrize("text", ["", " ", "123", "!?", "😀"])
 def test_a_text_without_letters_has_no_language(text: str) -> None:
-    assert [each.confidence for each in LanguageDetector(["en", "de"]).detect(text)] == [0]
+    assert [each.confidence for each in detector("de", "en", "fr", "zh-Hans", "xx").detect(text)] == [0]
 
 
 @pytest.mark.parametrize(
