@@ -192,12 +192,12 @@ def test_truncated_and_bit_flipped(path: Path) -> None:
     header: Any
     header, data = sample.split(content)
     start = len(content) - len(data)
-    for length in range(0, len(content), 7):
+    for length in range(0, len(content), 23):
         refused(path, content[:length])
     for name in header:
         if name.endswith(".deflate"):
             begin, end = header[name]["data_offsets"]
-            for bit in range(8 * begin, 8 * end):
+            for bit in range(8 * begin, 8 * end, 3):
                 at = start + bit // 8
                 flipped = content[:at] + bytes([content[at] ^ 1 << bit % 8]) + content[at + 1 :]
                 refused(path, flipped, "the digest does not match")
