@@ -150,7 +150,7 @@ def test_translations_are_the_same_in_any_batch_and_on_every_cpu(
 ) -> None:
     reference = write(path, vocabulary, EXACT[settings])
     models = [load(path, name) for name in _native.instruction_sets()]
-    sources = [*sentences(20), []]
+    sources = [*sentences(8), []]
     options = search_options(beam_size=3, n_best=3)
     together = models[0].translate(sources, options)
     assert [models[0].translate([source], options)[0] for source in sources] == together

@@ -140,7 +140,7 @@ def assert_equal_logits(model: _native.Model, reference: TranslationNetwork, exa
 
 
 def assert_equal_translations(model: _native.Model, reference: TranslationNetwork, exact: bool) -> None:
-    sources = sentences(6)
+    sources = sentences(4)
     limit = {"max_length": 12}
     greedy = model.translate(sources, search_options(beam_size=1, scores=False, **limit))
     expected = greedy_search(reference, sources, lambda _: 12)
@@ -148,7 +148,7 @@ def assert_equal_translations(model: _native.Model, reference: TranslationNetwor
     beams = model.translate(sources, search_options(beam_size=3, **limit))
     best = beam_search(reference, sources, 3, maximum_length=lambda _: 12)
     equal += sum(each[0][0] == list(ids[0].ids) for each, ids in zip(beams, best, strict=True))
-    assert equal >= (12 if exact else 8)
+    assert equal >= (8 if exact else 5)
 
 
 @pytest.mark.parametrize("changes", [each for settings in OPTIONS.values() for each in settings[1:]], ids=str)

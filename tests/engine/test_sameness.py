@@ -14,7 +14,7 @@ ALL = ["plain", *GROUPINGS]
 def test_batch_and_order(load: Loader, grouping: str, beam_size: int) -> None:
     model, _ = load(architecture(), GROUPINGS[grouping]) if grouping != "plain" else load()
     options = search_options(beam_size=beam_size, n_best=beam_size)
-    sources = [*sentences(60), [], *sentences(3, seed=5, longest=150)]
+    sources = [*sentences(20), [], *sentences(3, seed=5, longest=150)]
     together = model.translate(sources, options)
     assert [model.translate([source], options)[0] for source in sources] == together
     assert model.translate(sources[::-1], options)[::-1] == together
@@ -36,14 +36,14 @@ def test_workers(load: Loader, grouping: str) -> None:
 @pytest.mark.parametrize("grouping", ALL)
 def test_workers_that_share_one_sentence(load: Loader, grouping: str) -> None:
     # Enough pieces to make products large enough to be shared.
-    sources = [sentence * 4 for sentence in sentences(4, longest=60)]
+    sources = [sentence * 4 for sentence in sentences(3, longest=60)]
     changes = {} if grouping == "plain" else {"grouping": GROUPINGS[grouping]}
     one, _ = load(**changes)
     three, _ = load(workers=3, **changes)
     expected = [one.translate([source], search_options())[0] for source in sources]
     assert [three.translate([source], search_options())[0] for source in sources] == expected
     assert three.logits(sources[0], sources[1]) == one.logits(sources[0], sources[1])
-    for _ in range(3):  # several at a time have a worker each, or wait
+    for _ in range(2):  # several at a time have a worker each, or wait
         pending = [three.submit([source], search_options()) for source in sources]
         assert [each.result()[0] for each in pending] == expected
 

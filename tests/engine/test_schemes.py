@@ -119,7 +119,7 @@ def assert_sameness(path: Path) -> None:
     source, target = sentences(2, longest=40)
     models = [load(path, name) for name in _native.instruction_sets()]
     assert len({model.logits(source, target) for model in models}) == 1
-    sources = [*sentences(40), []]
+    sources = [*sentences(12), []]
     options = search_options(beam_size=3, n_best=3)
     together = models[0].translate(sources, options)
     assert [models[0].translate([source], options)[0] for source in sources] == together

@@ -157,7 +157,7 @@ def test_neighbours_do_not_matter(path: Path, vocabulary: Vocabulary, embedding:
     shortlist = random_shortlist()
     model = load(path, shortlist)
     options = search_options(beam_size=beam_size, n_best=beam_size)
-    sources = [*sentences(60), [], *sentences(3, seed=5, longest=150)]
+    sources = [*sentences(20), [], *sentences(3, seed=5, longest=150)]
     together = model.translate(sources, options)
     assert [model.translate([source], options)[0] for source in sources] == together
     assert model.translate(sources[::-1], options)[::-1] == together

@@ -73,8 +73,8 @@ def test_greedy_search_without_scores_finds_the_same(load: Loader) -> None:
 
 @pytest.mark.parametrize("beam_size", [1, 4])
 def test_neighbours_order_batches_and_threads_do_not_matter(load: Loader, beam_size: int) -> None:
-    sources = [*sentences(40), []]
-    prefixes = [[], [9], [10, 11], [25] * 5] * 10 + [[7]]
+    sources = [*sentences(16), []]
+    prefixes = [[], [9], [10, 11], [25] * 5] * 4 + [[7]]
     options = search_options(beam_size=beam_size, n_best=beam_size, **CONSTRAINTS["several"][0])
     model, _ = load()
     together = model.submit(sources, options, prefixes).result()
@@ -89,7 +89,7 @@ def test_neighbours_order_batches_and_threads_do_not_matter(load: Loader, beam_s
 @pytest.mark.parametrize("workers", [1, 2])
 @pytest.mark.parametrize("batch_size", [1, 2, 7, 10**6])
 def test_the_size_of_batches_does_not_matter(load: Loader, workers: int, batch_size: int) -> None:
-    sources = sentences(50)
+    sources = sentences(20)
     expected = load()[0].translate(sources, search_options())
     assert load(workers=workers)[0].translate(sources, search_options(batch_size=batch_size)) == expected
 

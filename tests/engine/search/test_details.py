@@ -98,7 +98,7 @@ def test_keys_that_are_codes(tmp_path: Path, vocabulary: Vocabulary, settings: s
 
 @pytest.mark.parametrize("network", ["Transformer", "SSRU, tied layers", "LSTM"])
 def test_they_do_not_depend_on_neighbours_or_threads(load: Loader, network: str) -> None:
-    sources = [*sentences(30), [], *sentences(2, seed=5, longest=90)]
+    sources = [*sentences(12), [], *sentences(2, seed=5, longest=90)]
     model, _ = load(NETWORKS[network])
     together = details(model, sources, beam_size=2, n_best=2)
     assert [details(model, [source], beam_size=2, n_best=2)[0] for source in sources] == together
