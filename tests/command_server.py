@@ -34,7 +34,7 @@ def write_client(path: Path, socket_path: Path) -> None:
 
 
 def serve(path: str) -> None:
-    """Accept commands for ever, each in a fork."""
+    """Accept commands until this process is killed, each in a fork."""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(path)

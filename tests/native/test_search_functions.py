@@ -28,7 +28,7 @@ def _logits(generator: np.random.Generator, size: int) -> Floats:
 
 
 slices = st.sampled_from([1, 63, 64, 1000, 5000])
-MOST_SLICES = 40  # each is in pages of its own, which take most of the time
+MOST_SLICES = 40  # each is in separate pages, which take most of the time
 
 
 def _sliced(size: int, slice: int) -> int:
