@@ -15,11 +15,12 @@ from torch import Tensor
 
 from benchmarks.peer.child_process import ROOT, child_environment
 from benchmarks.peer.marian_weights import write_marian_model
-from benchmarks.peer.shortlists import ctranslate2_map, marian_table
+from benchmarks.peer.shortlists import marian_table
 from benchmarks.peer.sides import marian_conversions
 from benchmarks.recipe_files import find_recipe
 from pocketmt.compression.planning import make_plan
 from pocketmt.errors import ConfigurationError
+from pocketmt.interop.ctranslate2.vocabulary_map import MAP, vocabulary_map
 from pocketmt.model_file import Architecture
 from pocketmt.model_file.metadata import ModelMetadata
 from pocketmt.model_file.shortlist_encoding import Shortlist
@@ -105,10 +106,10 @@ def shortlisted_ctranslate2(
 ) -> dict[str, Path]:
     """Write copies of the folders with a shortlist."""
     found = {form: folder.with_name(f"{form}-shortlist") for form, folder in folders.items()}
-    content = ctranslate2_map(shortlist, pieces)
+    content = vocabulary_map(shortlist, pieces, pieces)
     for form, folder in found.items():
         shutil.copytree(folders[form], folder, copy_function=os.link)
-        (folder / "vmap.txt").write_text(content, encoding="utf-8")
+        (folder / MAP).write_text(content, encoding="utf-8")
     return found
 
 

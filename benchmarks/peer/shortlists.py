@@ -1,4 +1,4 @@
-"""The same lexical shortlists for all engines: in a model file, CTranslate2's map and Marian's table."""
+"""Lexical shortlists of random pieces, and the same as a table of Marian."""
 
 import random
 from collections.abc import Sequence
@@ -20,19 +20,6 @@ def random_shortlist(size: int, seed: int) -> Shortlist:
     others = range(frequent.stop, size)
     chosen = (TOP_K if piece >= SPECIAL_PIECES else 0 for piece in range(size))
     return Shortlist(frequent, [sorted(chance.sample(others, count)) for count in chosen])
-
-
-def ctranslate2_map(shortlist: Shortlist, pieces: Sequence[str]) -> str:
-    """Return a `vmap.txt`: the targets of every list, then those of each source piece.
-
-    CTranslate2 uses the union of lists for a batch.
-    """
-    everywhere = [*shortlist.frequent, *shortlist.targets[EOS]]
-    lines = ["\t" + " ".join(pieces[id] for id in everywhere)]
-    for source, targets in enumerate(shortlist.targets):
-        if targets and source != EOS:
-            lines.append(f"{pieces[source]}\t" + " ".join(pieces[id] for id in targets))
-    return "\n".join(lines) + "\n"
 
 
 def marian_table(shortlist: Shortlist, pieces: Sequence[str]) -> tuple[str, int, int]:

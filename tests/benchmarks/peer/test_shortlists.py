@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchmarks.peer.shortlists import ctranslate2_map, marian_table, random_shortlist
+from benchmarks.peer.shortlists import marian_table, random_shortlist
 from pocketmt.errors import ConfigurationError
 from pocketmt.model_file.shortlist_encoding import Shortlist
 
@@ -19,12 +19,6 @@ def test_random_lists_have_the_usual_lengths_and_are_reproducible() -> None:
     # Special and frequent pieces, and fifty for each of two words, some of them of both.
     assert 104 + 50 < len(lists.pieces([7, 200])) <= 104 + 100
     assert lists.targets == random_shortlist(400, 1).targets != random_shortlist(400, 2).targets
-
-
-def test_the_map_for_ctranslate2_has_lists_by_source_piece_and_for_every_sentence() -> None:
-    assert ctranslate2_map(LISTS, PIECES) == "\ta b\nc\tc d\nd\td\n"
-    of_eos = Shortlist([4], [[], [], [7], [], [], [], [], []])
-    assert ctranslate2_map(of_eos, PIECES) == "\ta d\n"
 
 
 def test_the_table_for_marian_has_target_source_and_probability() -> None:

@@ -50,6 +50,11 @@ def read_vocabularies(folder: Path, own: dict[str, Any]) -> StoredVocabularies:
     return StoredVocabularies(sides[0], sides[1] if sides[1] != sides[0] else None)
 
 
+def pieces_of(side: StoredVocabulary) -> tuple[str, ...]:
+    """Return the pieces of a vocabulary by id; raises InteropError as `own_pieces` does."""
+    return side.pieces if side.pieces is not None else own_pieces(side.model)
+
+
 def own_pieces(model: bytes) -> tuple[str, ...]:
     """Return the pieces of a SentencePiece model by id; raises InteropError if one is not UTF-8."""
     processor = sentencepiece.SentencePieceProcessor()

@@ -6,7 +6,14 @@ from typing import Any, Final
 import numpy as np
 
 from pocketmt.errors import ConfigurationError, DataError, InteropError, ModelFileError
-from pocketmt.interop.ctranslate2.folder import CONFIGURATION, MODEL, OWN, read_optional_json, read_vocabularies
+from pocketmt.interop.ctranslate2.folder import (
+    CONFIGURATION,
+    MODEL,
+    OWN,
+    pieces_of,
+    read_optional_json,
+    read_vocabularies,
+)
 from pocketmt.interop.ctranslate2.model_bin import read_model_bin
 from pocketmt.interop.ctranslate2.names import (
     ACTIVATIONS,
@@ -17,10 +24,12 @@ from pocketmt.interop.ctranslate2.names import (
     position_table,
 )
 from pocketmt.interop.ctranslate2.taken_variables import FLOATS, TakenVariables
+from pocketmt.interop.ctranslate2.vocabulary_map import MAP, read_map
 from pocketmt.interop.foreign_model import ForeignModel
 from pocketmt.interop.foreign_tensor import Float32
 from pocketmt.model_file.architecture import TransformerArchitecture
 from pocketmt.model_file.metadata import ModelMetadata
+from pocketmt.model_file.shortlist_encoding import Shortlist, listed_sides
 from pocketmt.model_file.vocabularies import load_checked
 from pocketmt.text.stored_vocabulary import StoredVocabularies
 
@@ -71,13 +80,29 @@ class _Folder:
             load_checked(vocabularies, architecture)
         except (DataError, ModelFileError) as error:
             raise InteropError(f"{self._folder}: the vocabulary does not fit: {error}") from error
+        shortlist, notes = self._shortlist(architecture, vocabularies)
         return ForeignModel(
             architecture=architecture,
             tensors=tensors,
             vocabularies=vocabularies,
             metadata=self._metadata(),
-            notes=("the shortlist vmap.txt is left out",) if (self._folder / "vmap.txt").is_file() else (),
+            shortlist=shortlist,
+            notes=notes,
         )
+
+    def _shortlist(
+        self, architecture: TransformerArchitecture, vocabularies: StoredVocabularies
+    ) -> tuple[Shortlist | None, tuple[str, ...]]:
+        """Return the shortlist of the folder, and notes on what is different."""
+        path = self._folder / MAP
+        if not path.is_file():
+            return None, ()
+        listed = [pieces_of(side) for side in vocabularies.sides]
+        shortlist, several = read_map(path, listed_sides(architecture), listed[0], listed[-1])
+        notes = [f"{MAP}, which CTranslate2 applies with use_vmap alone, is the shortlist of all translations"]
+        if several:
+            notes.append(f"{several} entries of {MAP} for several pieces in a row are left out")
+        return shortlist, tuple(notes)
 
     def _metadata(self) -> ModelMetadata:
         held = self._own.get("metadata", {})
@@ -130,7 +155,7 @@ class _Folder:
 
     def _special(self, vocabularies: StoredVocabularies) -> dict[str, Any]:
         """Return special ids, the first input, and what ends a source."""
-        listed = [_pieces(side) for side in vocabularies.sides]
+        listed = [pieces_of(side) for side in vocabularies.sides]
         target = listed[-1]
         start = self._configuration.get("decoder_start_token", self._configuration.get("bos_token", "<s>"))
         names = {role: self._configuration.get(f"{role}_token", usual) for role, usual in _USUAL.items()}
@@ -254,12 +279,6 @@ class _Folder:
 
 
 _USUAL: Final = {"unk": "<unk>", "bos": "<s>", "eos": "</s>"}
-
-
-def _pieces(side: Any) -> tuple[str, ...]:
-    from pocketmt.interop.ctranslate2.folder import own_pieces
-
-    return side.pieces if side.pieces is not None else own_pieces(side.model)
 
 
 def _recognized(table: Float32) -> tuple[str, int] | None:

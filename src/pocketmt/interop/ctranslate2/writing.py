@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from pocketmt.errors import InteropError
-from pocketmt.interop.ctranslate2.folder import CONFIGURATION, MODEL, OWN, own_pieces
+from pocketmt.interop.ctranslate2.folder import CONFIGURATION, MODEL, OWN, pieces_of
 from pocketmt.interop.ctranslate2.model_bin import Variable, variable, write_model_bin
 from pocketmt.interop.ctranslate2.names import (
     ACTIVATIONS,
@@ -20,6 +20,7 @@ from pocketmt.interop.ctranslate2.names import (
     ctranslate2_name,
     position_table,
 )
+from pocketmt.interop.ctranslate2.vocabulary_map import MAP, vocabulary_map
 from pocketmt.interop.field_values import check_fields
 from pocketmt.interop.foreign_model import ForeignModel
 from pocketmt.interop.foreign_tensor import CodesTensor, Tensor
@@ -58,7 +59,9 @@ def write_model(model: ForeignModel, folder: Path) -> tuple[str, ...]:
     _write_json(folder / OWN, _own(model))
     notes = []
     if model.shortlist is not None:
-        notes.append("the shortlist is left out")
+        listed = [pieces_of(side) for side in model.vocabularies.sides]
+        (folder / MAP).write_text(vocabulary_map(model.shortlist, listed[0], listed[-1]), encoding="utf-8", newline="")
+        notes.append(f"CTranslate2 applies the shortlist {MAP} with use_vmap alone, and takes its union for a batch")
     if model.activation_scales is not None:
         notes.append("CTranslate2 quantizes activations by row, without calibrated scales")
     return tuple(notes)
@@ -125,7 +128,7 @@ def _write_vocabularies(vocabularies: StoredVocabularies, architecture: Transfor
         if side.verbatim or side.language_codes:
             raise InteropError("CTranslate2: a model whose texts begin with language codes cannot be written yet")
         name = "shared" if shared else ("source", "target")[index]
-        pieces = side.pieces if side.pieces is not None else own_pieces(side.model)
+        pieces = pieces_of(side)
         lists.append(pieces)
         _write_json(folder / f"{name}_vocabulary.json", list(pieces))
         (folder / ("sentencepiece.model" if shared else f"{name}.spm")).write_bytes(side.model)
