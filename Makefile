@@ -62,6 +62,7 @@ STABLE_PYTHON ?= $(firstword $(foreach minor,12 13 14,$(shell python3.$(minor) -
 PACKAGING := build/packages/environment
 
 .PHONY: help demo docs test wheel check sanitize benchmark marian bergamot libretranslate javascript-client web
+.PHONY: sanitize-address sanitize-thread
 .PHONY: format lock clean engine always
 
 help:
@@ -228,10 +229,13 @@ define sanitized
 	CXX=$(CXX) $(BIN)/python -m pip --python $(SANITIZED)/$(1)/venv/bin/python install --quiet --no-build-isolation --no-deps \
 	    --force-reinstall . -C build-dir=$(SANITIZED)/$(1)/cmake -C install.strip=false \
 	    -C cmake.define.POCKETMT_SANITIZE=$(2) -C cmake.define.POCKETMT_TESTING=ON
+	cp src/pocketmt/bundled/*.pocketmt $(SANITIZED)/$(1)/venv/lib/python3.11/site-packages/pocketmt/bundled
 endef
 library = $$($(CXX) -print-file-name=$(1).so)
 
-sanitize: $(ENGINE)
+sanitize: sanitize-address sanitize-thread
+
+sanitize-address: $(ENGINE)
 	$(call sanitized,address,address$(comma)undefined)
 	LD_PRELOAD="$(call library,libasan) $(call library,libubsan)" \
 	    ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
@@ -239,6 +243,8 @@ sanitize: $(ENGINE)
 	        tests/native tests/engine tests/model_file tests/cli/test_translate.py \
 	        --ignore tests/engine/memory --ignore tests/engine/text/test_real_text.py \
 	        --ignore tests/native/test_aarch64.py
+
+sanitize-thread: $(ENGINE)
 	$(call sanitized,thread,thread)
 	LD_PRELOAD="$(call library,libtsan)" TSAN_OPTIONS="halt_on_error=1 ignore_noninstrumented_modules=1" \
 	    setarch --addr-no-randomize $(SANITIZED)/thread/venv/bin/python -m pytest --capture=sys \
