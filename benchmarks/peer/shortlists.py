@@ -1,4 +1,4 @@
-"""Lexical shortlists of random pieces, and the same as a table of Marian."""
+"""Random lexical shortlists, and the table of a shortlist that Marian reads."""
 
 import random
 from collections.abc import Sequence

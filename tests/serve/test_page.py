@@ -34,7 +34,7 @@ def browser() -> Iterator["Browser"]:
 
 @pytest.fixture(scope="module")
 def tab(browser: "Browser") -> "Page":
-    """A tab of all tests: starting a process for each would take longer than they do."""
+    """One tab for all tests: a new one for each would take longer than the test."""
     tab = browser.new_page()
     tab.set_default_timeout(10_000)
     return tab
@@ -42,7 +42,7 @@ def tab(browser: "Browser") -> "Page":
 
 @pytest.fixture
 def page(tab: "Page", server: RunningServer) -> Iterator["Page"]:
-    """The page as one finds it who has never been there."""
+    """The page at a first visit."""
     problems: list[str] = []
 
     def look_at(request: "Request") -> None:

@@ -105,3 +105,18 @@ def test_translations_are_those_of_ctranslate2(tmp_path: Path) -> None:
         assert [pieces[id] for id in found] == result.hypotheses[0]
         changed += result.hypotheses[0] != whole.hypotheses[0]
     assert changed
+
+
+def test_a_shortlist_that_the_file_cannot_hold_is_left_out_of_an_export(tmp_path: Path) -> None:
+    model = random_student(11, decoder_autoregression="self_attention", ban_special_pieces=False)
+    sides = listed_sides(model.architecture)
+    source = model.vocabularies.source
+    pieces = [*pieces_of(source)]
+    pieces[20] = "two words"
+    model = replace(
+        model,
+        vocabularies=replace(model.vocabularies, source=replace(source, pieces=tuple(pieces))),
+        shortlist=Shortlist([20], [[]] * sides.source_size, sides),
+    )
+    assert any("left out" in note and "'two words'" in note for note in write_model(model, tmp_path))
+    assert not (tmp_path / MAP).exists()

@@ -99,7 +99,7 @@ class _Folder:
             return None, ()
         listed = [pieces_of(side) for side in vocabularies.sides]
         shortlist, several = read_map(path, listed_sides(architecture), listed[0], listed[-1])
-        notes = [f"{MAP}, which CTranslate2 applies with use_vmap alone, is the shortlist of all translations"]
+        notes = [f"{MAP}, which CTranslate2 applies with use_vmap=True only, is the shortlist of all translations"]
         if several:
             notes.append(f"{several} entries of {MAP} for several pieces in a row are left out")
         return shortlist, tuple(notes)

@@ -20,7 +20,7 @@ _SEPARATORS: Final = frozenset(" \t\n")
 def read_map(
     path: Path, sides: ListedSides, source_pieces: Sequence[str], target_pieces: Sequence[str]
 ) -> tuple[Shortlist, int]:
-    """Read a shortlist; returns it with the number of entries left out, because they have several source pieces.
+    """Read a shortlist; returns it with the number of entries of several source pieces, which are left out.
 
     Pieces that a vocabulary does not have are left out, as CTranslate2 never finds them.
 
@@ -45,9 +45,9 @@ def read_map(
             targets[source_ids[source]] |= ids
         else:
             several += " " in source
-    # CTranslate2 looks up the pieces of a text, to which its end does not belong.
+    # CTranslate2 never looks up the end of a text.
     targets[sides.source_eos] = set()
-    frequent = frequent or {sides.special[0]}
+    frequent = frequent or {sides.special[0]}  # A shortlist has at least one; special pieces are in every list anyway.
     try:
         return Shortlist(sorted(frequent), [sorted(ids - frequent) for ids in targets], sides), several
     except ConfigurationError as error:

@@ -26,6 +26,7 @@ from pocketmt.interop.foreign_model import ForeignModel
 from pocketmt.interop.foreign_tensor import CodesTensor, Tensor
 from pocketmt.interop.reciprocal import reciprocal
 from pocketmt.model_file.architecture import Architecture, TransformerArchitecture
+from pocketmt.model_file.shortlist_encoding import Shortlist
 from pocketmt.text.stored_vocabulary import StoredVocabularies
 
 _ONLY: Final[dict[str, tuple[object, ...]]] = {
@@ -59,12 +60,21 @@ def write_model(model: ForeignModel, folder: Path) -> tuple[str, ...]:
     _write_json(folder / OWN, _own(model))
     notes = []
     if model.shortlist is not None:
-        listed = [pieces_of(side) for side in model.vocabularies.sides]
-        (folder / MAP).write_text(vocabulary_map(model.shortlist, listed[0], listed[-1]), encoding="utf-8", newline="")
-        notes.append(f"CTranslate2 applies the shortlist {MAP} with use_vmap alone, and takes its union for a batch")
+        notes.append(_write_shortlist(model.shortlist, model.vocabularies, folder))
     if model.activation_scales is not None:
         notes.append("CTranslate2 quantizes activations by row, without calibrated scales")
     return tuple(notes)
+
+
+def _write_shortlist(shortlist: Shortlist, vocabularies: StoredVocabularies, folder: Path) -> str:
+    """Write a shortlist, or nothing if the file cannot hold it; returns a note."""
+    listed = [pieces_of(side) for side in vocabularies.sides]
+    try:
+        content = vocabulary_map(shortlist, listed[0], listed[-1])
+    except InteropError as error:
+        return f"the shortlist is left out: {error}"
+    (folder / MAP).write_text(content, encoding="utf-8", newline="")
+    return f"CTranslate2 applies the shortlist {MAP} with use_vmap=True only, and takes its union for a batch"
 
 
 def _checked(architecture: Architecture) -> TransformerArchitecture:
