@@ -1,5 +1,8 @@
 #include "cpu.h"
 
+#if defined(__linux__)
+#include <unistd.h>
+#endif
 #if defined(__x86_64__)
 #include <cpuid.h>
 #elif defined(__aarch64__) && defined(__linux__)
@@ -66,6 +69,15 @@ bool offered(const CpuRequirements& requirements) {
     }
     return (requirements.saved_registers & ~saved_registers()) == 0 &&
            (requirements.hardware_capabilities & ~hardware_capabilities()) == 0;
+}
+
+size_t last_cache_bytes() {
+    constexpr size_t small_cache = size_t{8} << 20;
+#if defined(_SC_LEVEL3_CACHE_SIZE)
+    const long bytes = sysconf(_SC_LEVEL3_CACHE_SIZE);
+    if (bytes > 0) return static_cast<size_t>(bytes);
+#endif
+    return small_cache;
 }
 
 }  // namespace pocketmt

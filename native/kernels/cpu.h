@@ -1,6 +1,7 @@
 // The features that an instruction set needs of the processor and the operating system.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace pocketmt {
@@ -22,6 +23,9 @@ struct CpuRequirements {
     // Bits of AT_HWCAP, by which Linux on AArch64 describes the processor.
     uint64_t hardware_capabilities = 0;
 };
+
+// Bytes of the last cache before memory; a small one's, if the system does not say.
+size_t last_cache_bytes();
 
 // Whether this machine has all of them.
 bool offered(const CpuRequirements& requirements);

@@ -13,6 +13,7 @@ constinit const Kernels kernels = {POCKETMT_NAME(POCKETMT_INSTRUCTION_SET),
                                    {&float_product, &integer_product, &six_bit_product, &lookup_table_product,
                                     &row_lookup_table_product, &binary_code_product},
                                    vector_functions,
-                                   fake_quantization_functions};
+                                   fake_quantization_functions,
+                                   Registers::expands_tables};
 
 }  // namespace pocketmt::POCKETMT_INSTRUCTION_SET

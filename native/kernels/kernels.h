@@ -18,6 +18,8 @@ struct Kernels {
     const Product* products[product_family_count];  // In the order of ProductFamily.
     const VectorFunctions& vector;
     const FakeQuantizationFunctions& fake_quantization;
+    // Whether products of lookup tables in a cache take longer than those of 8-bit weights.
+    bool expands_tables;
 
     const Product& product(ProductFamily family) const { return *products[static_cast<size_t>(family)]; }
 };

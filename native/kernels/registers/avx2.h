@@ -13,6 +13,7 @@ struct Registers : Registers256 {
 
     static constexpr size_t expanding_rows = 16;
     static constexpr size_t expanding_table_rows = 5;
+    static constexpr bool expands_tables = true;
     static constexpr size_t parts_at_once = 4;
 
     // 32 weights from -128 to 127: |weight| times the activation where the weight is positive, else times the

@@ -27,6 +27,7 @@ struct VectorRegisters {
     static constexpr bool unrolls_rows = true;
     static constexpr size_t expanding_rows = 0;
     static constexpr size_t expanding_table_rows = 0;
+    static constexpr bool expands_tables = false;
     static constexpr size_t whole_panel_rows = static_cast<size_t>(-1);
 
     POCKETMT_INLINE static Floats load(const float* from) { return loaded<Floats>(from); }

@@ -166,9 +166,15 @@ class GroupPacking {
         return planes;
     }
 
+    // Whether lookup tables are replaced by their levels in 8 bits, with the same results: where look-ups take longer
+    // than multiplications, the shorter codes pay only if the network does not stay in the cache.
+    bool expanded() const {
+        return kernels_.expands_tables && 2 * source_.element_bytes() <= last_cache_bytes() / 4 * 3;
+    }
     // Codes of up to 4 bits; those of fewer bits are widened to 4.
     RowGroup lookup_table(const std::vector<int8_t>& levels, const std::vector<float>& scale,
                           const float* offsets) const {
+        if (expanded()) return whole_numbers(ProductFamily::integer, levels, scale, offsets);
         std::array<int8_t, table_levels> table{};
         std::copy(levels.begin(), levels.end(), table.begin());
         const uint8_t* nibbles = codes();
@@ -238,8 +244,25 @@ class GroupPacking {
             }
         }
         std::vector<uint8_t> nibbles = nibbles_of(planes);
+        if (expanded()) {
+            const std::vector<int8_t> weight = levels_of(nibbles, levels);
+            return packed(ProductFamily::integer, {.integers = weight.data(), .scales = scale.data()}, nullptr,
+                          "planes");
+        }
         return packed(ProductFamily::row_lookup_table,
                       {.codes = nibbles.data(), .levels = levels.data(), .scales = scale.data()}, nullptr, "planes");
+    }
+    // The levels of nibbles [rows, (columns + 1) / 2] with a table for each row [rows, 16].
+    std::vector<int8_t> levels_of(const std::vector<uint8_t>& nibbles, const std::vector<int8_t>& levels) const {
+        std::vector<int8_t> weight(rows_ * columns_);
+        for (size_t row = 0; row < rows_; ++row) {
+            const uint8_t* codes = nibbles.data() + row * packed_size(columns_, 4);
+            for (size_t column = 0; column < columns_; ++column) {
+                const unsigned code = codes[column / 2] >> (column % 2 * 4) & 15u;
+                weight[row * columns_ + column] = levels[row * table_levels + code];
+            }
+        }
+        return weight;
     }
     // Turns planes [rows, bits, (columns + 7) / 8] into nibbles whose bit i is that of plane i.
     std::vector<uint8_t> nibbles_of(const uint8_t* planes) const {

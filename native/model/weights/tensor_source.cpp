@@ -44,6 +44,13 @@ uint64_t element_count(const std::vector<uint64_t>& shape) {
 TensorSource::TensorSource(std::span<const std::byte> file, FileDescription description, Release release, Decode decode)
     : file_(file), description_(std::move(description)), release_(std::move(release)), decode_(std::move(decode)) {}
 
+uint64_t TensorSource::element_bytes() const {
+    uint64_t bytes = 0;
+    for (const auto& [name, tensor] : description_.tensors)
+        bytes += element_count(tensor.shape) * (tensor.dtype == "F32" ? 4 : tensor.dtype == "BF16" ? 2 : 1);
+    return bytes;
+}
+
 const std::vector<GroupDescription>* TensorSource::groups(const std::string& matrix) const {
     auto found = description_.matrices.find(matrix);
     return found == description_.matrices.end() ? nullptr : &found->second;

@@ -67,6 +67,8 @@ class TensorSource {
     }
     // The described shape of a tensor. Throws ModelError if it is missing.
     const std::vector<uint64_t>& shape(const std::string& name) const { return find(name).shape; }
+    // Bytes of the elements of all tensors.
+    uint64_t element_bytes() const;
     // The row groups of a matrix; null for a plain tensor.
     const std::vector<GroupDescription>* groups(const std::string& matrix) const;
     const std::vector<VectorGroupDescription>& vector_groups() const { return description_.vector_groups; }
