@@ -18,7 +18,7 @@ WEB: Final = ROOT / "web"
 DIST: Final = WEB / "dist"
 PAGE: Final = DIST / "page"
 BUILD: Final = ROOT / "build" / "web"
-ENGINES: Final = {"simd128": "wasm_simd128", "relaxed": "wasm_relaxed_simd"}
+ENGINES: Final = {"simd128": "simd128", "relaxed": "relaxed_simd"}  # name in the package: instruction set
 FEATURES: Final = (
     "simd",
     "relaxed-simd",
@@ -36,8 +36,7 @@ def main() -> None:
     """Build everything, or what changed; exits with a message if a tool fails."""
     shutil.rmtree(PAGE, ignore_errors=True)
     PAGE.mkdir(parents=True)
-    for name, instruction_set in ENGINES.items():
-        build_engine(name, instruction_set)
+    build_engines()
     write_abbreviations()
     bundle("index", "local", "worker", "testing")
     run("npx", "tsc", "--project", WEB)
@@ -47,25 +46,26 @@ def main() -> None:
     shutil.copy(ROOT / "LICENSE", WEB)
 
 
-def build_engine(name: str, instruction_set: str) -> None:
-    """Compile the engine for one instruction set, and make it smaller."""
+def build_engines() -> None:
+    """Compile the engine for each instruction set, and make it smaller."""
     spec = find_spec("ziglang")
     if spec is None or not spec.submodule_search_locations:
         sys.exit("error: the package ziglang is missing; install the pinned packages: pip install -r requirements.lock")
-    folder = BUILD / name
+    folder = BUILD / "engine"
     # A cache of its compiled library, and of nothing outside of this repository.
     os.environ["ZIG_GLOBAL_CACHE_DIR"] = str(BUILD / "cache")
     os.environ["PATH"] = f"{Path(sys.executable).parent}:{os.environ['PATH']}"  # cmake and ninja
     run(
-        *("cmake", "-S", ROOT / "native", "-B", folder, "-G", "Ninja", f"-DPOCKETMT_WEB={instruction_set}"),
+        *("cmake", "-S", ROOT / "native", "-B", folder, "-G", "Ninja", "-DPOCKETMT_WEB=ON"),
         f"-DZIG={Path(spec.submodule_search_locations[0]) / 'zig'}",
         f"-DCMAKE_TOOLCHAIN_FILE={ROOT / 'native' / 'web' / 'toolchain.cmake'}",
     )
     run("cmake", "--build", folder)
-    compiled, optimized = folder / "pocketmt.wasm", DIST / f"pocketmt-{name}.wasm"
-    if not optimized.exists() or optimized.stat().st_mtime < compiled.stat().st_mtime:
-        features = [f"--enable-{feature}" for feature in FEATURES]
-        run("npx", "wasm-opt", compiled, "-o", optimized, *features, "--strip-debug", "--strip-producers", "-O3")
+    features = [f"--enable-{feature}" for feature in FEATURES]
+    for name, instruction_set in ENGINES.items():
+        compiled, optimized = folder / f"pocketmt_{instruction_set}.wasm", DIST / f"pocketmt-{name}.wasm"
+        if not optimized.exists() or optimized.stat().st_mtime < compiled.stat().st_mtime:
+            run("npx", "wasm-opt", compiled, "-o", optimized, *features, "--strip-debug", "--strip-producers", "-O3")
 
 
 def write_abbreviations() -> None:
