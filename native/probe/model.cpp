@@ -157,7 +157,7 @@ void translate(const Kernels& table, const std::string& model, std::istream& des
         options.beam_size = given.beam_size;
         std::vector<Request> requests;
         for (const Tokens& source : given.sources) requests.push_back({source, {}});
-        for (const auto& translations : engine.finish(*engine.submit(requests, options), never_cancelled)) {
+        for (const auto& translations : engine.finish(engine.submit(requests, options), never_cancelled)) {
             const char* separator = "";
             for (const uint32_t token : translations.front().tokens) {
                 out << separator << token;

@@ -74,7 +74,7 @@ std::vector<Request> make_requests(std::vector<Tokens> sources, std::vector<Toke
     return requests;
 }
 
-// A running translation; cancelled when nothing refers to it any more.
+// A translation that runs or waits; cancelled when nothing refers to it any more.
 class Pending {
   public:
     Pending(std::shared_ptr<Engine> engine, std::vector<Request> requests, const SearchOptions& options)
@@ -85,6 +85,7 @@ class Pending {
 
     nb::list result() { return to_python(finish(), false); }
     nb::list details() { return to_python(finish(), true); }
+    void begin() { engine_->begin(job_); }
     // May be called while another thread waits for the result.
     void cancel() { job_->cancel(); }
 
@@ -93,7 +94,7 @@ class Pending {
         if (taken_) throw Error("the result of this translation has already been taken");
         taken_ = true;
         nb::gil_scoped_release no_python;
-        return engine_->finish(*job_, poll_signals);
+        return engine_->finish(job_, poll_signals);
     }
 
     std::shared_ptr<Engine> engine_;
@@ -149,36 +150,39 @@ void bind_options(nb::module_& module) {
              }),
              nb::arg("surfaces"), nb::arg("texts"), nb::arg("before"));
     nb::class_<SearchOptions>(module, "SearchOptions")
-        .def(nb::new_(
-                 [](size_t beam_size, size_t n_best, double length_penalty, std::optional<size_t> max_length,
-                    size_t min_length, bool scores, bool shortlist, bool token_scores, bool attention, bool unknown,
-                    double repetition_penalty, size_t no_repeat_ngram, std::vector<Tokens> suppressed_sequences,
-                    std::shared_ptr<SuppressedTexts> suppressed_texts, std::vector<uint32_t> word_continuations,
-                    const std::optional<std::tuple<double, size_t, double, uint64_t>>& sampling, size_t batch_size) {
-                     return SearchOptions{beam_size,
-                                          n_best,
-                                          length_penalty,
-                                          max_length,
-                                          min_length,
-                                          shortlist,
-                                          scores,
-                                          token_scores,
-                                          attention,
-                                          unknown,
-                                          repetition_penalty,
-                                          no_repeat_ngram,
-                                          std::move(suppressed_sequences),
-                                          std::move(suppressed_texts),
-                                          std::move(word_continuations),
-                                          make_sampling(sampling),
-                                          batch_size};
-                 }),
-             nb::kw_only(), nb::arg("beam_size"), nb::arg("n_best"), nb::arg("length_penalty"),
-             nb::arg("max_length").none(), nb::arg("min_length"), nb::arg("scores"), nb::arg("shortlist") = true,
-             nb::arg("token_scores") = false, nb::arg("attention") = false, nb::arg("unknown") = false,
-             nb::arg("repetition_penalty") = 1.0, nb::arg("no_repeat_ngram") = 0,
-             nb::arg("suppressed_sequences") = std::vector<Tokens>{}, nb::arg("suppressed_texts") = nb::none(),
-             nb::arg("word_continuations") = Tokens{}, nb::arg("sampling") = nb::none(), nb::arg("batch_size") = 0);
+        .def(
+            nb::new_([](size_t beam_size, size_t n_best, double length_penalty, std::optional<size_t> max_length,
+                        size_t min_length, bool scores, bool shortlist, bool token_scores, bool attention, bool unknown,
+                        double repetition_penalty, size_t no_repeat_ngram, std::vector<Tokens> suppressed_sequences,
+                        std::shared_ptr<SuppressedTexts> suppressed_texts, std::vector<uint32_t> word_continuations,
+                        const std::optional<std::tuple<double, size_t, double, uint64_t>>& sampling, size_t batch_size,
+                        bool parallel) {
+                return SearchOptions{beam_size,
+                                     n_best,
+                                     length_penalty,
+                                     max_length,
+                                     min_length,
+                                     shortlist,
+                                     scores,
+                                     token_scores,
+                                     attention,
+                                     unknown,
+                                     repetition_penalty,
+                                     no_repeat_ngram,
+                                     std::move(suppressed_sequences),
+                                     std::move(suppressed_texts),
+                                     std::move(word_continuations),
+                                     make_sampling(sampling),
+                                     batch_size,
+                                     parallel};
+            }),
+            nb::kw_only(), nb::arg("beam_size"), nb::arg("n_best"), nb::arg("length_penalty"),
+            nb::arg("max_length").none(), nb::arg("min_length"), nb::arg("scores"), nb::arg("shortlist") = true,
+            nb::arg("token_scores") = false, nb::arg("attention") = false, nb::arg("unknown") = false,
+            nb::arg("repetition_penalty") = 1.0, nb::arg("no_repeat_ngram") = 0,
+            nb::arg("suppressed_sequences") = std::vector<Tokens>{}, nb::arg("suppressed_texts") = nb::none(),
+            nb::arg("word_continuations") = Tokens{}, nb::arg("sampling") = nb::none(), nb::arg("batch_size") = 0,
+            nb::arg("parallel") = true);
 }
 
 }  // namespace
@@ -190,6 +194,7 @@ NB_MODULE(_native, module) {
     nb::class_<Pending>(module, "Pending")
         .def("result", &Pending::result)
         .def("details", &Pending::details)
+        .def("begin", &Pending::begin)
         .def("cancel", &Pending::cancel);
     nb::class_<Engine>(module, "Model")
         .def(nb::new_(&load), nb::kw_only(), nb::arg("buffer"), nb::arg("architecture"), nb::arg("tensors"),

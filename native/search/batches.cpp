@@ -104,7 +104,7 @@ void check_source(std::span<const uint32_t> source, const Architecture& architec
 }
 
 Batches::Batches(const Network& network, std::span<const Request> requests, const SearchOptions& options,
-                 size_t workers)
+                 size_t workers, bool divide)
     : order_(requests.size()) {
     check(options, network.architecture());
     for (const Request& request : requests) check_request(request, options, network.architecture());
@@ -122,7 +122,8 @@ Batches::Batches(const Network& network, std::span<const Request> requests, cons
         most_rows = options.batch_size * options.beam_size;
     ends_ = cut_by_limits(costs, most_rows);
     // Every worker gets equally many batches, of about equal bytes.
-    if (workers > 1) ends_ = cut_evenly(costs, most_rows, round_up(ends_.size(), workers));
+    if (workers > 1 && (divide || ends_.size() > 1))
+        ends_ = cut_evenly(costs, most_rows, round_up(ends_.size(), workers));
 }
 
 }  // namespace pocketmt

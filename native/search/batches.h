@@ -17,8 +17,10 @@ void check_source(std::span<const uint32_t> source, const Architecture& architec
 
 class Batches {
   public:
-    // Throws Error if an option or a token id is out of range.
-    Batches(const Network& network, std::span<const Request> requests, const SearchOptions& options, size_t workers);
+    // divide: whether what fits in one batch is divided among the workers, too. Throws Error if an option or a token id
+    // is out of range.
+    Batches(const Network& network, std::span<const Request> requests, const SearchOptions& options, size_t workers,
+            bool divide);
 
     size_t size() const { return ends_.size(); }
     // Indices of the requests of a batch, the longest first.

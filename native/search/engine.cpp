@@ -1,5 +1,6 @@
 #include "search/engine.h"
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <string>
@@ -46,7 +47,7 @@ class Engine::Lease {
         std::unique_lock lock(engine.mutex_);
         auto idle = [&] { return !engine.idle_workers_.empty(); };
         ++engine.waiting_;
-        bool found = engine.changed_.wait_for(lock, std::chrono::milliseconds(50), idle);
+        bool found = engine.worker_idle_.wait_for(lock, std::chrono::milliseconds(50), idle);
         --engine.waiting_;
         if (!found) return;
         worker_ = std::move(engine.idle_workers_.back());
@@ -61,7 +62,7 @@ class Engine::Lease {
         worker_->workspace.product.sharing = nullptr;
         for (std::unique_ptr<Worker>& worker : sharing_) engine_.idle_workers_.push_back(std::move(worker));
         engine_.idle_workers_.push_back(std::move(worker_));
-        engine_.changed_.notify_all();
+        if (engine_.waiting_ > 0) engine_.worker_idle_.notify_all();
     }
     Lease(const Lease&) = delete;
     Lease& operator=(const Lease&) = delete;
@@ -91,14 +92,22 @@ Engine::~Engine() {
         std::lock_guard lock(mutex_);
         stopping_ = true;
         for (const std::shared_ptr<Job>& job : jobs_) job->cancel();
-        changed_.notify_all();
+        jobs_changed_.notify_all();
     }
     for (std::thread& helper : helpers_) helper.join();
 }
 
 std::shared_ptr<Job> Engine::submit(std::vector<Request> requests, const SearchOptions& options) {
-    auto job = std::make_shared<Job>(network_, std::move(requests), options, workers_);
-    if (workers_ == 1) return job;
+    bool all_idle;
+    {
+        std::lock_guard lock(mutex_);
+        all_idle = idle_workers_.size() == workers_;
+    }
+    return std::make_shared<Job>(network_, std::move(requests), options, workers_, all_idle);
+}
+
+void Engine::begin(const std::shared_ptr<Job>& job) {
+    if (workers_ == 1) return;
     std::lock_guard lock(mutex_);
     BlockedSignals blocked;
     try {
@@ -106,28 +115,31 @@ std::shared_ptr<Job> Engine::submit(std::vector<Request> requests, const SearchO
     } catch (const std::system_error&) {
         // The system has no more threads: the existing ones, at least the caller's, do the work.
     }
-    if (!helpers_.empty()) jobs_.push_back(job);
-    changed_.notify_all();
-    return job;
+    bool queued = std::find(jobs_.begin(), jobs_.end(), job) != jobs_.end();
+    if (helpers_.empty() || queued || job->all_taken()) return;
+    jobs_.push_back(job);
+    jobs_changed_.notify_all();
 }
 
-std::vector<std::vector<Translation>> Engine::finish(Job& job, const std::function<void()>& poll) {
+std::vector<std::vector<Translation>> Engine::finish(const std::shared_ptr<Job>& job,
+                                                     const std::function<void()>& poll) {
+    if (job->parallel() && !job->undivided()) begin(job);
     try {
-        while (!job.all_taken()) {
-            Lease lease(*this, job.undivided());
+        while (!job->all_taken()) {
+            Lease lease(*this, job->parallel() && job->undivided());
             if (lease.get() == nullptr) {
                 poll();
                 continue;
             }
-            while (job.run_next(network_, *lease.get(), poll)) {
+            while (job->run_next(network_, *lease.get(), poll)) {
             }
         }
-        while (!job.wait()) poll();
+        while (!job->wait()) poll();
     } catch (...) {
-        job.cancel();
+        job->cancel();
         throw;
     }
-    return job.take_results();
+    return job->take_results();
 }
 
 std::vector<float> Engine::logits(const std::vector<uint32_t>& source, const std::vector<uint32_t>& target,
@@ -165,7 +177,7 @@ void Engine::help() {
         std::shared_ptr<Job> job;
         {
             std::unique_lock lock(mutex_);
-            changed_.wait(lock, [&] { return stopping_ || !jobs_.empty(); });
+            jobs_changed_.wait(lock, [&] { return stopping_ || !jobs_.empty(); });
             if (stopping_) return;
             if (jobs_.front()->all_taken()) {
                 jobs_.pop_front();
@@ -173,7 +185,7 @@ void Engine::help() {
             }
             job = jobs_.front();
         }
-        Lease lease(*this, job->undivided());
+        Lease lease(*this, job->parallel() && job->undivided());
         if (lease.get() == nullptr) continue;
         while (job->run_next(network_, *lease.get(), {})) {
         }

@@ -29,10 +29,14 @@ class Engine {
 
     const Network& network() const { return network_; }
 
-    // Starts a job, which helpers begin at once.
+    // Returns a job, on which work begins with `begin` or `finish`. A small one is divided only if all workers are
+    // idle: several jobs of one worker each take less time than several that share all workers.
     std::shared_ptr<Job> submit(std::vector<Request> requests, const SearchOptions& options);
-    // Works on a job until it is done. `poll` is called about every 50 ms; its exceptions end the job.
-    std::vector<std::vector<Translation>> finish(Job& job, const std::function<void()>& poll);
+    // Lets helpers begin a job, for a caller that will wait for it later; also one that is not parallel.
+    void begin(const std::shared_ptr<Job>& job);
+    // Works on a job until it is done, with helpers if it is divided. `poll` is called about every 50 ms; its
+    // exceptions end the job.
+    std::vector<std::vector<Translation>> finish(const std::shared_ptr<Job>& job, const std::function<void()>& poll);
     // See forced_logits in batch.h; throws Error if a token id is out of range.
     std::vector<float> logits(const std::vector<uint32_t>& source, const std::vector<uint32_t>& target,
                               const std::function<void()>& poll);
@@ -54,7 +58,8 @@ class Engine {
     const std::vector<int> cores_;  // of pinned workers
     const Network network_;
     std::mutex mutex_;
-    std::condition_variable changed_;
+    std::condition_variable jobs_changed_;
+    std::condition_variable worker_idle_;
     std::vector<std::unique_ptr<Worker>> idle_workers_;
     std::deque<std::shared_ptr<Job>> jobs_;  // with batches for helpers
     size_t waiting_ = 0;                     // threads that have work and no worker

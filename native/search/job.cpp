@@ -8,10 +8,11 @@
 
 namespace pocketmt {
 
-Job::Job(const Network& network, std::vector<Request> requests, const SearchOptions& options, size_t workers)
+Job::Job(const Network& network, std::vector<Request> requests, const SearchOptions& options, size_t workers,
+         bool all_idle)
     : requests_(std::move(requests)),
       options_(options),
-      batches_(network, requests_, options_, workers),
+      batches_(network, requests_, options_, options.parallel ? workers : 1, all_idle),
       results_(requests_.size()),
       batches_left_(batches_.size()) {}
 

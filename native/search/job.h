@@ -15,12 +15,15 @@ namespace pocketmt {
 
 class Job {
   public:
-    // Throws Error if an option or a token id is out of range.
-    Job(const Network& network, std::vector<Request> requests, const SearchOptions& options, size_t workers);
+    // all_idle: whether the workers have nothing else to do. Throws Error if an option or a token id is out of range.
+    Job(const Network& network, std::vector<Request> requests, const SearchOptions& options, size_t workers,
+        bool all_idle);
 
     // Translates the next batch that no worker has taken; false if none is left.
     bool run_next(const Network& network, Workspace& workspace, const std::function<void()>& poll);
     bool all_taken() const { return next_batch_.load() >= batches_.size(); }
+    // Whether several workers may work on it.
+    bool parallel() const { return options_.parallel; }
     // Whether it is a single batch.
     bool undivided() const { return batches_.size() <= 1; }
     void cancel() { cancelled_ = true; }

@@ -42,6 +42,7 @@ struct SearchOptions {
     std::vector<uint32_t> word_continuations;  // pieces that must not follow a term that ends its word, ascending
     std::optional<Sampling> sampling;
     size_t batch_size = 0;  // most sentences computed together; 0: as many as the engine finds best
+    bool parallel = true;   // whether several workers may work on the sentences
 };
 
 // Throws Error naming the option that is out of range.

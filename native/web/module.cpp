@@ -40,7 +40,7 @@ struct Work {
     Work(const Network& network, std::vector<Request> given, const SearchOptions& chosen)
         : requests(std::move(given)),
           options(chosen),
-          batches(network, requests, options, 1),
+          batches(network, requests, options, 1, false),
           translations(requests.size()) {}
 };
 

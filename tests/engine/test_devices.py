@@ -99,7 +99,7 @@ def test_precisions(tmp_path: Path, vocabulary: Vocabulary, grouping: str | None
 
 
 def test_a_translation_can_be_cancelled(pair: tuple[Translator, Translator]) -> None:
-    pending = pair[1]._start(LINES, pair[1]._check({}))
+    pending = pair[1]._prepare(LINES, pair[1]._check({}))
     pending.cancel()
     with pytest.raises(CancelledError):
         pending.texts()

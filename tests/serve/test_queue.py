@@ -12,7 +12,7 @@ from pocketmt.serving.queue.batcher import Batcher
 from pocketmt.serving.queue.fair_queue import PATIENCE, FairQueue, Request
 
 BOOK = [f"sentence {number} of a long book" for number in range(1000)]
-Translate = Callable[[str, list[str]], Awaitable[Sequence[str]]]
+Translate = Callable[[str, list[str], bool], Awaitable[Sequence[str]]]
 
 
 def taken(queue: FairQueue[str], sentences: int, now: float = 0.0) -> list[str]:
@@ -95,7 +95,7 @@ def make_batcher(
     return Batcher(run, workers=workers, most_cost=most_cost, most_requests=most_requests, observer=Metrics())
 
 
-async def slow_upper(kind: str, sentences: list[str]) -> list[str]:
+async def slow_upper(kind: str, sentences: list[str], alone: bool) -> list[str]:
     await asyncio.sleep(0.001)
     return [f"{kind}:{sentence.upper()}" for sentence in sentences]
 
@@ -126,7 +126,7 @@ def test_answers_are_never_those_of_others() -> None:
 def test_sentences_of_several_clients_are_in_one_batch() -> None:
     sizes = []
 
-    async def run(kind: str, sentences: list[str]) -> list[str]:
+    async def run(kind: str, sentences: list[str], alone: bool) -> list[str]:
         sizes.append(len(sentences))
         await asyncio.sleep(0.01)
         return sentences
@@ -137,6 +137,44 @@ def test_sentences_of_several_clients_are_in_one_batch() -> None:
 
     asyncio.run(work())
     assert sizes == [1, 29]
+
+
+def test_workers_share_the_queue() -> None:
+    """A batch takes a worker's share of what waits, so that the others have work when they are idle."""
+    sizes = []
+
+    async def run(kind: str, sentences: list[str], alone: bool) -> list[str]:
+        sizes.append(len(sentences))
+        await asyncio.sleep(0.01 * len(sentences))
+        return sentences
+
+    async def work() -> None:
+        batcher = make_batcher(run, workers=2)
+        first = [asyncio.create_task(batcher.translate("k", client, ["word"])) for client in "ab"]
+        await asyncio.sleep(0)
+        await asyncio.gather(*first, *(batcher.translate("k", f"client {number}", ["word"]) for number in range(16)))
+
+    asyncio.run(work())
+    assert sizes[:3] == [1, 1, 8]
+    assert sum(sizes) == 18
+
+
+def test_a_batch_knows_whether_it_is_alone() -> None:
+    told = []
+
+    async def run(kind: str, sentences: list[str], alone: bool) -> list[str]:
+        told.append((kind, alone))
+        await asyncio.sleep(0.01)
+        return sentences
+
+    async def work() -> None:
+        batcher = make_batcher(run, workers=2)
+        await batcher.translate("first", "a", ["word"])
+        await asyncio.gather(*(batcher.translate(kind, "a", ["word"]) for kind in ("second", "third")))
+        await batcher.translate("document", "a", ["one", "two"])
+
+    asyncio.run(work())
+    assert told == [("first", True), ("second", True), ("third", False), ("document", False), ("document", False)]
 
 
 def test_a_full_queue_refuses_and_says_when_to_come_back() -> None:
@@ -157,7 +195,7 @@ def test_a_full_queue_refuses_and_says_when_to_come_back() -> None:
 def test_a_client_that_leaves_stops_its_batch() -> None:
     stopped = asyncio.Event()
 
-    async def run(kind: str, sentences: list[str]) -> list[str]:
+    async def run(kind: str, sentences: list[str], alone: bool) -> list[str]:
         try:
             await asyncio.sleep(60)
         except asyncio.CancelledError:
@@ -181,7 +219,7 @@ def test_a_client_that_leaves_stops_its_batch() -> None:
 
 
 def test_requests_of_a_batch_that_the_engine_ends_are_told() -> None:
-    async def run(kind: str, sentences: list[str]) -> list[str]:
+    async def run(kind: str, sentences: list[str], alone: bool) -> list[str]:
         raise asyncio.CancelledError
 
     async def work() -> None:
@@ -192,7 +230,7 @@ def test_requests_of_a_batch_that_the_engine_ends_are_told() -> None:
 
 
 def test_a_failed_batch_fails_its_requests_alone() -> None:
-    async def run(kind: str, sentences: list[str]) -> list[str]:
+    async def run(kind: str, sentences: list[str], alone: bool) -> list[str]:
         await asyncio.sleep(0)
         if kind == "bad":
             raise ValueError("no such kind")

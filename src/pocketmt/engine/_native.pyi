@@ -49,6 +49,7 @@ class SearchOptions:
         word_continuations: ids that must not follow a term that ends its word, ascending.
         sampling: temperature, top_k (0: all), top_p and seed; None: beam search.
         batch_size: most sources computed together; 0: as many as are fastest.
+        parallel: whether several workers may work on the sources.
     """
 
     def __init__(
@@ -71,10 +72,14 @@ class SearchOptions:
         word_continuations: Sequence[int] = ...,
         sampling: tuple[float, int, float, int] | None = None,
         batch_size: int = 0,
+        parallel: bool = True,
     ) -> None: ...
 
 class Pending:
-    """A running translation; cancelled when it is deleted. One of `result` and `details` may be called, once."""
+    """A translation that runs or waits; cancelled when it is deleted. `result` or `details` may be called, once."""
+
+    def begin(self) -> None:
+        """Let other workers begin it. Otherwise work begins when the result is waited for."""
 
     def result(self) -> list[Translations]:
         """Work on it until it is done; returns each source's translations. CancelledError if it is cancelled."""

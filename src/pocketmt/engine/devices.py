@@ -23,6 +23,10 @@ LINES_AT_ONCE: Final = 256  # A good chunk of a long text for the native engine.
 class PendingSentences(Protocol):
     """Sentences that are being translated, see `_native.Pending`."""
 
+    def begin(self) -> None:
+        """Let other workers begin the translation."""
+        ...
+
     def result(self) -> "list[_native.Translations]":
         """Return the translations of each source."""
         ...
@@ -51,7 +55,7 @@ class TranslationModel(Protocol):
         prefixes: Sequence[Sequence[int]] = ...,
         terms: Sequence[Any] = ...,
     ) -> PendingSentences:
-        """Start a translation."""
+        """Return a translation, which begins when its result is waited for."""
         ...
 
     def logits(self, source: Sequence[int], target: Sequence[int]) -> bytes:

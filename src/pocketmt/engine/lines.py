@@ -28,7 +28,7 @@ class PendingLines:
     def __init__(
         self, model: TranslationModel, vocabularies: Vocabularies, lines: Sequence[DividedLine], search: Search
     ) -> None:
-        """Start the translation; raises EngineError as `Search.prefixes` does."""
+        """Prepare the translation; raises EngineError as `Search.prefixes` does."""
         self._vocabularies = vocabularies
         self._lines = lines
         self._search = search
@@ -36,6 +36,10 @@ class PendingLines:
         sources = [[*line.prefix, *ids] for line in lines for ids in line.sentences]
         terms = search.terms_of(text for line in lines for text in line.sentence_texts)
         self._pending = model.submit(sources, search.native, search.prefixes(self._counts), terms)
+
+    def begin(self) -> None:
+        """Let idle workers begin the translation, which otherwise begins when a method waits for its results."""
+        self._pending.begin()
 
     def cancel(self) -> None:
         """End the translation: a method that waits for its results raises CancelledError. From any thread."""

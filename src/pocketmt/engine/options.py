@@ -35,6 +35,8 @@ class SearchOptions(TypedDict, total=False):
         shortlist: whether to use the file's lexical shortlist, which limits a translation to probable pieces and makes
             the search faster (default True, by PyTorch False; no effect if the file has none).
         batch_size: most sentences computed together; fewer need less memory (default: as many as are fastest).
+        parallel: whether several workers may work on these lines (default True). False suits a server, where many
+            translations run at the same time.
         target_prefix: text that translations must begin with: one for all lines, or a list with a text or None for each
             line. Of a line of several sentences it is the beginning of the first.
         terms: target term of each source term. If a sentence has the words of a source term, its translation has the
@@ -68,6 +70,7 @@ class SearchOptions(TypedDict, total=False):
     min_length: int
     shortlist: bool
     batch_size: int | None
+    parallel: bool
     target_prefix: str | Sequence[str | None] | None
     terms: Mapping[str, str] | None
     suppressed_texts: Sequence[str]
@@ -176,7 +179,7 @@ def check_options(
     sampling = _sampling(options)
     n_best = check_integer("n_best", n_best, 1, _native.max_beam_size)
     chosen = languages.choose(options.get("source_language"), options.get("target_language"))
-    max_length, batch_size = options.get("max_length"), options.get("batch_size")
+    batch_size = options.get("batch_size")
     replace_unknowns = check_flag("replace_unknowns", options.get("replace_unknowns", False))
     prefix, line_prefixes = _prefixes(options.get("target_prefix"), vocabulary)
     terms = _terms(options, vocabulary, sampling is not None)
@@ -185,8 +188,7 @@ def check_options(
             beam_size=_beam_size(options, n_best, sampling is not None),
             n_best=n_best,
             length_penalty=check_number("length_penalty", options.get("length_penalty", 1.0)),
-            max_length=None if max_length is None else _length("max_length", max_length, 1, chosen),
-            min_length=_length("min_length", options.get("min_length", 0), 0, chosen),
+            **_lengths(options, chosen),
             scores=scores,
             shortlist=check_flag("shortlist", options.get("shortlist", True)),
             token_scores=scores,
@@ -199,6 +201,7 @@ def check_options(
             word_continuations=[] if terms is None else terms.word_continuations,
             sampling=sampling,
             batch_size=0 if batch_size is None else check_integer("batch_size", batch_size, 1, HIGHEST_NUMBER),
+            parallel=check_flag("parallel", options.get("parallel", True)),
         ),
         prefix=prefix,
         line_prefixes=line_prefixes,
@@ -216,6 +219,14 @@ def _check_names(options: TranslationOptions) -> None:
     unknown = sorted(set(options) - set(known))
     if unknown:
         raise TypeError(f"unknown search option {unknown[0]!r}; known: {', '.join(known)}")
+
+
+def _lengths(options: TranslationOptions, chosen: ChosenLanguages) -> dict[str, int | None]:
+    longest = options.get("max_length")
+    return {
+        "max_length": None if longest is None else _length("max_length", longest, 1, chosen),
+        "min_length": _length("min_length", options.get("min_length", 0), 0, chosen),
+    }
 
 
 def _length(name: str, value: object, lowest: int, chosen: ChosenLanguages) -> int:

@@ -153,7 +153,7 @@ class Translator:
             TypeError: an argument has a wrong type, or an option is unknown.
             EngineError: an option is out of range.
         """
-        return self._start(lines, self._check(options)).texts()
+        return self._prepare(lines, self._check(options)).texts()
 
     def translate_text(self, text: str, **options: Unpack[TranslationOptions]) -> str:
         """Return the translation of a text of any number of lines, whose line breaks and blank lines stay as they are.
@@ -172,7 +172,7 @@ class Translator:
         Of a line of several sentences, the i-th translation joins the i-th of each sentence and has their mean score.
         A line without text has one empty translation of score 0. Raises as `translate` does.
         """
-        return self._start(lines, self._check(options, n_best, scores=True)).hypotheses()
+        return self._prepare(lines, self._check(options, n_best, scores=True)).hypotheses()
 
     def translate_detailed(
         self, lines: Iterable[str], *, n_best: int = 1, alignment: bool = True, **options: Unpack[TranslationOptions]
@@ -181,7 +181,7 @@ class Translator:
 
         As `translate_n_best`, also for several sentences and no text. Raises as `translate` does.
         """
-        return self._start(lines, self._check(options, n_best, scores=True, alignment=alignment)).details()
+        return self._prepare(lines, self._check(options, n_best, scores=True, alignment=alignment)).details()
 
     def submit(self, lines: Iterable[str], **options: Unpack[TranslationOptions]) -> "TranslationFuture[list[str]]":
         """Start `translate` in the background; returns a `concurrent.futures.Future` that can be cancelled at any time.
@@ -189,14 +189,14 @@ class Translator:
         Translations start in the order of submission, as many at once as there are workers. At the end of the program
         they are finished first, unless they are cancelled. Raises at once as `translate` does.
         """
-        pending = self._start(lines, self._check(options))
+        pending = self._prepare(lines, self._check(options))
         return self._in_background().submit(pending.texts, pending.cancel)
 
     def submit_detailed(
         self, lines: Iterable[str], *, n_best: int = 1, alignment: bool = True, **options: Unpack[TranslationOptions]
     ) -> "TranslationFuture[list[list[DetailedHypothesis]]]":
         """Start `translate_detailed` in the background; see `submit`."""
-        pending = self._start(lines, self._check(options, n_best, scores=True, alignment=alignment))
+        pending = self._prepare(lines, self._check(options, n_best, scores=True, alignment=alignment))
         return self._in_background().submit(pending.details, pending.cancel)
 
     async def translate_async(self, lines: Iterable[str], **options: Unpack[TranslationOptions]) -> list[str]:
@@ -288,7 +288,8 @@ class Translator:
         pending: deque[PendingLines] = deque()
         for chunk in chunks:
             if chunk:
-                pending.append(self._start(chunk, search))
+                pending.append(self._prepare(chunk, search))
+                pending[-1].begin()
             while len(pending) > (ahead if chunk else 0):
                 yield pending.popleft().texts()
         while pending:
@@ -319,7 +320,7 @@ class Translator:
             self._last_check = key, search
         return search
 
-    def _start(self, lines: Iterable[str], search: Search) -> PendingLines:
+    def _prepare(self, lines: Iterable[str], search: Search) -> PendingLines:
         divided = [self._divider.divide(line, search.languages, split=search.split) for line in check_lines(lines)]
         return PendingLines(self._model, self._vocabularies, divided, search)
 

@@ -11,6 +11,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
 from pocketmt.serving.clients import network_of
+from pocketmt.serving.joined_writes import JoinedWrites
 
 MOST_HEAD_BYTES: Final = 16 << 10  # of the head of a request
 _LOOKS: Final = 8  # at a connection, in the shortest time that a client is given
@@ -80,7 +81,7 @@ class TimedConnection(H11Protocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to look at the connection, or refuse it."""
-        super().connection_made(transport)
+        super().connection_made(JoinedWrites(transport, self.loop))
         self._address = str((transport.get_extra_info("peername") or ("",))[0])
         if not self.address_limit.enter(self._address):
             self._refused = True

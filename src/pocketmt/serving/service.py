@@ -184,6 +184,8 @@ class TranslationService:
 
 async def _gather(work: Sequence[Coroutine[object, object, Value]]) -> list[Value]:
     """Return the results of coroutines that run at the same time; if one fails, the others are cancelled."""
+    if len(work) == 1:
+        return [await work[0]]
     tasks = [asyncio.ensure_future(each) for each in work]
     try:
         return await asyncio.gather(*tasks)

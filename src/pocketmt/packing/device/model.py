@@ -144,6 +144,9 @@ class PendingTranslations:
         self._model, self._requests, self._options = model, requests, options
         self._stopped = Event()
 
+    def begin(self) -> None:
+        """Do nothing: there are no other workers."""
+
     def result(self) -> list[list[tuple[list[int], float]]]:
         """Translate; returns each source's translations. CancelledError if it is cancelled."""
         found = self._model.translate(self._requests, self._options, self._stopped)

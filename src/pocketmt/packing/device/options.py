@@ -40,6 +40,7 @@ class DeviceOptions:
     word_continuations: Sequence[int] = ()
     sampling: Any = None
     batch_size: int = 0
+    parallel: bool = True
 
     def __post_init__(self) -> None:
         for field, name in _NATIVE_ONLY.items():

@@ -50,6 +50,7 @@ class _Entry(Generic[Kind, Result]):
 class _Batch(Generic[Kind, Result]):
     kind: Kind
     places: list[tuple[_Entry[Kind, Result], int]]
+    alone: bool
     task: "asyncio.Task[None] | None" = field(default=None)
 
 
@@ -57,7 +58,8 @@ class Batcher(Generic[Kind, Result]):
     """Gathers sentences of the same kind in batches, and has at most `workers` batches translated at once.
 
     Args:
-        run: translates the sentences of a batch, in order; it is cancelled if nobody waits for the batch.
+        run: translates the sentences of a batch, in order; it is told whether nothing else was to be translated when
+            the batch began, and is cancelled if nobody waits for the batch.
         workers: most batches at once.
         most_cost: of the sentences in the queue; beyond it, requests are refused.
         most_requests: in the queue.
@@ -66,7 +68,7 @@ class Batcher(Generic[Kind, Result]):
 
     def __init__(
         self,
-        run: Callable[[Kind, list[str]], Awaitable[Sequence[Result]]],
+        run: Callable[[Kind, list[str], bool], Awaitable[Sequence[Result]]],
         *,
         workers: int,
         most_cost: int,
@@ -126,11 +128,13 @@ class Batcher(Generic[Kind, Result]):
     def _start_batches(self) -> None:
         while len(self._running) < self._workers:
             most_cost = max(LEAST_COST, int(self._speed * SECONDS_OF_BATCH))
-            taken = self._queue.take(time.monotonic(), most_cost, MOST_SENTENCES)
+            # The other workers, which will soon be idle, get their share of the queue.
+            share = math.ceil(self._queue.cost / self._workers)
+            taken = self._queue.take(time.monotonic(), min(most_cost, share), MOST_SENTENCES)
             if not taken:
                 return
             places = [(self._entries[request], index) for request, index in taken]
-            batch = _Batch(taken[0][0].kind, places)
+            batch = _Batch(taken[0][0].kind, places, alone=not self._running and not self._queue.cost)
             self._running.add(batch)
             batch.task = asyncio.get_running_loop().create_task(self._translate_batch(batch))
 
@@ -138,7 +142,7 @@ class Batcher(Generic[Kind, Result]):
         sentences = [entry.request.sentences[index] for entry, index in batch.places]
         start = time.monotonic()
         try:
-            results = await self._run(batch.kind, sentences)
+            results = await self._run(batch.kind, sentences, batch.alone)
         except asyncio.CancelledError:
             # Usually nobody waits any more. Else the engine has ended it, and the others must hear of it.
             self._fail(batch, RequestError(503, "the translation was interrupted: try again", 1))

@@ -10,6 +10,8 @@ from pocketmt.engine import DetailedHypothesis, TranslationFuture, Translator
 from pocketmt.serving.translation.division import Translation
 from pocketmt.serving.translation.links import word_links
 
+_QUICKLY_ENCODED: Final = 5_000  # characters; the pieces of more are found in a thread
+
 
 @dataclass(frozen=True, slots=True)
 class Kind:
@@ -41,28 +43,40 @@ class EngineBatches:
         self._beam_size: Final = beam_size
         self._threads = ThreadPoolExecutor(workers + 1, thread_name_prefix="pocketmt-serve")
 
-    async def translate(self, kind: Kind, sentences: list[str]) -> Sequence[Translation]:
-        """Return the translation of each sentence; stops soon when it is cancelled."""
+    async def translate(self, kind: Kind, sentences: list[str], alone: bool) -> Sequence[Translation]:
+        """Return the translation of each sentence; stops soon when it is cancelled.
+
+        Args:
+            kind: of the sentences.
+            sentences: to translate.
+            alone: whether nothing else waits, so that all workers may work on these.
+        """
         loop = asyncio.get_running_loop()
         if kind.n_best == 1 and not kind.aligned:
-            future = await loop.run_in_executor(self._threads, self._submit, kind, sentences)
+            if sum(map(len, sentences)) > _QUICKLY_ENCODED:
+                future = await loop.run_in_executor(self._threads, self._submit, kind, sentences, alone)
+            else:
+                future = self._submit(kind, sentences, alone)
             return [Translation((text,)) for text in await asyncio.wrap_future(future)]
-        detailed = await loop.run_in_executor(self._threads, self._submit_detailed, kind, sentences)
+        detailed = await loop.run_in_executor(self._threads, self._submit_detailed, kind, sentences, alone)
         results = await asyncio.wrap_future(detailed)
         return await loop.run_in_executor(self._threads, _translations, sentences, results)
 
-    def _submit(self, kind: Kind, sentences: list[str]) -> TranslationFuture[list[str]]:
+    def _submit(self, kind: Kind, sentences: list[str], alone: bool) -> TranslationFuture[list[str]]:
         # Checks are off: their warnings would show texts.
         return kind.translator.submit(
             sentences,
             beam_size=self._beam_size,
             split=False,
             check=False,
+            parallel=alone,
             source_language=kind.source,
             target_language=kind.target,
         )
 
-    def _submit_detailed(self, kind: Kind, sentences: list[str]) -> TranslationFuture[list[list[DetailedHypothesis]]]:
+    def _submit_detailed(
+        self, kind: Kind, sentences: list[str], alone: bool
+    ) -> TranslationFuture[list[list[DetailedHypothesis]]]:
         return kind.translator.submit_detailed(
             sentences,
             n_best=kind.n_best,
@@ -70,6 +84,7 @@ class EngineBatches:
             beam_size=max(self._beam_size, kind.n_best),
             split=False,
             check=False,
+            parallel=alone,
             source_language=kind.source,
             target_language=kind.target,
         )
