@@ -152,11 +152,11 @@ def test_workers_share_the_queue() -> None:
         batcher = make_batcher(run, workers=2)
         first = [asyncio.create_task(batcher.translate("k", client, ["word"])) for client in "ab"]
         await asyncio.sleep(0)
-        await asyncio.gather(*first, *(batcher.translate("k", f"client {number}", ["word"]) for number in range(16)))
+        await asyncio.gather(*first, *(batcher.translate("k", f"client {number}", ["word"]) for number in range(40)))
 
     asyncio.run(work())
-    assert sizes[:3] == [1, 1, 8]
-    assert sum(sizes) == 18
+    assert sizes[:3] == [1, 1, 20]
+    assert sum(sizes) == 42
 
 
 def test_a_batch_knows_whether_it_is_alone() -> None:
@@ -171,7 +171,7 @@ def test_a_batch_knows_whether_it_is_alone() -> None:
         batcher = make_batcher(run, workers=2)
         await batcher.translate("first", "a", ["word"])
         await asyncio.gather(*(batcher.translate(kind, "a", ["word"]) for kind in ("second", "third")))
-        await batcher.translate("document", "a", ["one", "two"])
+        await batcher.translate("document", "a", ["x" * 200, "y" * 200])
 
     asyncio.run(work())
     assert told == [("first", True), ("second", True), ("third", False), ("document", False), ("document", False)]

@@ -15,6 +15,7 @@ Result = TypeVar("Result")
 
 MOST_SENTENCES: Final = 128  # of a batch
 LEAST_COST: Final = 400  # of a batch that is full
+LEAST_SHARE: Final = 250  # cost of a batch while other workers are busy, if so much waits
 FIRST_COST: Final = 4_000  # of a full batch, before the speed is known
 SECONDS_OF_BATCH: Final = 0.15  # so long a short request waits at most for a batch that was begun before it
 LARGEST_SHARE: Final = 0.25  # of the queue, for one client
@@ -129,7 +130,7 @@ class Batcher(Generic[Kind, Result]):
         while len(self._running) < self._workers:
             most_cost = max(LEAST_COST, int(self._speed * SECONDS_OF_BATCH))
             # The other workers, which will soon be idle, get their share of the queue.
-            share = math.ceil(self._queue.cost / self._workers)
+            share = max(LEAST_SHARE, math.ceil(self._queue.cost / self._workers))
             taken = self._queue.take(time.monotonic(), min(most_cost, share), MOST_SENTENCES)
             if not taken:
                 return
