@@ -46,6 +46,21 @@ def test_the_shortest_request_of_a_client_comes_first_but_none_waits_for_ever() 
     assert long.taken == 1
 
 
+def test_equal_requests_of_a_client_end_in_the_order_in_which_they_came() -> None:
+    """Those that come later, and have fewer sentences left, do not overtake the first."""
+    queue: FairQueue[str] = FairQueue()
+    last: list[int] = []
+    requests = [Request("a", str(number), ["x" * 50] * 30) for number in range(20)]
+    for moment, request in enumerate(requests):
+        queue.add(request, moment / 10)
+        for taken, index in queue.take(moment / 10, 10**9, 10):
+            last += [requests.index(taken)] * (index == 29)
+    while batch := queue.take(2.0, 10**9, 10):
+        last += [requests.index(request) for request, index in batch if index == 29]
+    assert last == sorted(last)
+    assert len(last) == 20
+
+
 def test_a_batch_has_one_kind() -> None:
     queue: FairQueue[str] = FairQueue()
     for client in "abcd":

@@ -1,4 +1,4 @@
-"""A queue of sentences that is fair between clients, and takes short requests of a client first."""
+"""A queue of sentences that is fair between clients, and of a client takes short requests before older long ones."""
 
 import heapq
 from collections.abc import Hashable, Sequence
@@ -10,6 +10,7 @@ Kind = TypeVar("Kind", bound=Hashable)
 
 COST_OF_SENTENCE: Final = 20  # characters, added to those of its text
 PATIENCE: Final = 0.5  # seconds without a turn after which a request comes before shorter ones of its client
+SECONDS_BY_COST: Final = 0.0005  # so much later may a request come, for each unit that it is shorter, and go first
 
 
 @dataclass(eq=False, slots=True)
@@ -22,7 +23,8 @@ class Request(Generic[Kind]):
         sentences: in order.
         taken: how many were taken from the queue.
         remaining: cost of the others.
-        last_turn: when a sentence was last taken, or when the request came; in seconds.
+        arrival: when the request came, in seconds.
+        last_turn: when a sentence was last taken, or when the request came.
     """
 
     client: str
@@ -30,6 +32,7 @@ class Request(Generic[Kind]):
     sentences: Sequence[str]
     taken: int = 0
     remaining: int = field(init=False)
+    arrival: float = 0.0
     last_turn: float = 0.0
 
     def __post_init__(self) -> None:
@@ -51,8 +54,8 @@ def cost_of(sentence: str) -> int:
 class FairQueue(Generic[Kind]):
     """Sentences that wait. The client that has spent least comes next (start-time fair queueing, Goyal et al. 1996).
 
-    Of a client's requests, that with the least remaining cost comes first, but one that had no turn for `PATIENCE`
-    seconds before it.
+    Of a client's requests, short ones come before long ones that are not much older (`SECONDS_BY_COST`), and one that had
+    no turn for `PATIENCE` seconds before all others.
 
     Attributes:
         cost: of all sentences in the queue.
@@ -73,7 +76,7 @@ class FairQueue(Generic[Kind]):
 
     def add(self, request: Request[Kind], now: float) -> None:
         """Add a request with at least one sentence, at a time in seconds."""
-        request.last_turn = now
+        request.arrival = request.last_turn = now
         client = self._clients.get(request.client)
         if client is None:
             client = self._clients[request.client] = _Client(self._spent)
@@ -146,4 +149,4 @@ def _choose(requests: Sequence[Request[Kind]], now: float, kind: Kind | None) ->
     longest_waiting = min(requests, key=lambda request: request.last_turn)
     if now - longest_waiting.last_turn > PATIENCE:
         return longest_waiting
-    return min(requests, key=lambda request: request.remaining)
+    return min(requests, key=lambda request: request.arrival + request.remaining * SECONDS_BY_COST)
