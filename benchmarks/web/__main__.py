@@ -1,10 +1,10 @@
 """Measures the npm package on one student: download size, start, memory, equality with the native engine, and speed.
 
     make web bergamot build/web-peers/.packages
-    pocketmt train benchmarks/four_engines/student.toml --output runs/student
-    pocketmt compress runs/student benchmarks/four_engines/8bit-matrix.toml --output student8.pocketmt
-    pocketmt pack runs/student --scheme logarithmic4 --output student4.pocketmt
-    python -m benchmarks.web student8.pocketmt student4.pocketmt TEXT REFERENCES
+    STUDENT=examples/demo/teacher.pocketmt
+    pocketmt compress $STUDENT benchmarks/four_engines/8bit-matrix.toml --text PLAIN.en --output student8.pocketmt
+    pocketmt compress $STUDENT log4-compensated --text PLAIN.en --output student4.pocketmt
+    python -m benchmarks.web student8.pocketmt student4.pocketmt TEST.en TEST.de
 
 The first model is a student in 8 bits that bergamot's format can hold, the others the same student in fewer bits. The
 engines run in Node, and ours and bergamot's in Chromium too, if it is installed. Each has one thread and gets one line
@@ -205,11 +205,11 @@ def about(model: Path, lines: Sequence[str], references: Sequence[str]) -> dict[
     return {"model": model.name, "bytes": model.stat().st_size, "bleu": bleu}
 
 
-def sizes() -> dict[str, dict[str, int]]:
+def sizes() -> list[dict[str, Any]]:
     """Return bytes of the files that a page downloads, plain and by gzip."""
     names = ("pocketmt-simd128.wasm", "pocketmt-relaxed.wasm", "worker.js", "index.js")
-    contents = {name: (DIST / name).read_bytes() for name in names}
-    return {name: {"bytes": len(each), "gzip": len(gzip.compress(each, 9))} for name, each in contents.items()}
+    contents = [(name, (DIST / name).read_bytes()) for name in names]
+    return [{"file": name, "bytes": len(each), "gzip": len(gzip.compress(each, 9))} for name, each in contents]
 
 
 if __name__ == "__main__":
