@@ -173,6 +173,13 @@ def test_with_workers_only_batches_are_timed_and_translations_are_the_same(model
     assert one == two
 
 
+def test_all_threads_can_work_on_one_sentence(model_file: Path) -> None:
+    model = replace(MODEL, ours={"uniform8": model_file}, peers={"int8": []})
+    options = program._options(["--precisions", "int8", "--workers", "2", "--one-by-one", "--beams", "1"])
+    found = list(program._measure(model, Amount(one_by_one=2, batches=2, rounds=1), options))
+    assert [each["case"] for each in found[:-1]] == ["one by one, greedy"]
+
+
 def test_a_child_process_that_ends_is_an_error(tmp_path: Path) -> None:
     with Child("benchmarks.peer.run_pocketmt", {}) as child, pytest.raises(EngineError, match="asked to load"):
         child.load(str(tmp_path / "missing.pocketmt"), {})
