@@ -54,8 +54,8 @@ def cost_of(sentence: str) -> int:
 class FairQueue(Generic[Kind]):
     """Sentences that wait. The client that has spent least comes next (start-time fair queueing, Goyal et al. 1996).
 
-    Of a client's requests, short ones come before long ones that are not much older (`SECONDS_BY_COST`), and one that had
-    no turn for `PATIENCE` seconds before all others.
+    Of a client's requests, short ones come before long ones that are not much older (`SECONDS_BY_COST`), and one that
+    had no turn for `PATIENCE` seconds before all others.
 
     Attributes:
         cost: of all sentences in the queue.
