@@ -1,7 +1,7 @@
 #include "cpu.h"
 
 #if defined(__linux__)
-#include <unistd.h>
+#include <cstdio>
 #endif
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -73,9 +73,14 @@ bool offered(const CpuRequirements& requirements) {
 
 size_t last_cache_bytes() {
     constexpr size_t small_cache = size_t{8} << 20;
-#if defined(_SC_LEVEL3_CACHE_SIZE)
-    const long bytes = sysconf(_SC_LEVEL3_CACHE_SIZE);
-    if (bytes > 0) return static_cast<size_t>(bytes);
+#if defined(__linux__)
+    // glibc's sysconf multiplies the size on some virtual machines.
+    if (std::FILE* file = std::fopen("/sys/devices/system/cpu/cpu0/cache/index3/size", "r")) {
+        size_t kibibytes = 0;
+        const bool found = std::fscanf(file, "%zuK", &kibibytes) == 1;
+        std::fclose(file);
+        if (found && kibibytes > 0) return kibibytes << 10;
+    }
 #endif
     return small_cache;
 }
