@@ -58,7 +58,7 @@ def main(arguments: Sequence[str]) -> int:
         "plain source text": {"source_text": data / "train.en"},
         "references": {"configuration": read_configuration(ROOT / "benchmarks" / "interop.toml")},
     }
-    rows: list[dict[str, Any]] = [{"model": "imported", **_scores(imported)}]
+    rows: list[dict[str, Any]] = [{"model": "imported", "text": None, **_scores(imported)}]
     for name in RECIPES:
         recipe = _in_equal_batches(limit_updates(find_recipe(name), options.limit_updates))
         files = {text: _compressed(imported, recipe, text, given) for text, given in texts.items()}
