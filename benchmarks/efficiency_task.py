@@ -134,8 +134,8 @@ def measured(model: str, text: str, path: Path, mode: str, *options: str) -> dic
 
 
 def image_sizes(model: Path) -> dict[str, int]:
-    """Return the bytes of what translation needs beside Python, and of the model, plain and compressed by xz."""
-    needed = [model, *(path for path in (ROOT / "src" / "pocketmt").rglob("*.py"))]
+    """Return bytes, plain and by xz, of the model with PocketMT and its runtime packages, and of the model alone."""
+    needed = [model, *(ROOT / "src" / "pocketmt").rglob("*.py")]
     needed += (ROOT / "build" / "editable").glob("_native.*.so")
     for package in ("click", "sentencepiece"):
         needed += (Path(str(path.locate())) for path in files(package) or () if path.suffix != ".pyc")

@@ -154,7 +154,7 @@ def with_workers(side: Side, workers: int, on_one_sentence: bool = False) -> Sid
     `on_one_sentence`: the threads of a peer work together on one sentence, as ours do; otherwise each has a batch.
     """
     if on_one_sentence:
-        together = {"threads_together": True} if side.name == "CTranslate2" else {}
+        together = {"threads_together": True} if side.name in PEERS else {}
         return replace(side, load_options={**side.load_options, "workers": workers, **together})
     batchings = (ONE_BY_ONE,) if side.name not in PEERS else side.batchings
     return replace(side, load_options={**side.load_options, "workers": workers}, batchings=batchings)

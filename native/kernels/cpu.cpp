@@ -74,7 +74,7 @@ bool offered(const CpuRequirements& requirements) {
 size_t last_cache_bytes() {
     constexpr size_t small_cache = size_t{8} << 20;
 #if defined(__linux__)
-    // glibc's sysconf multiplies the size on some virtual machines.
+    // Not by glibc's sysconf, which returns ten times the size on some virtual machines.
     if (std::FILE* file = std::fopen("/sys/devices/system/cpu/cpu0/cache/index3/size", "r")) {
         size_t kibibytes = 0;
         const bool found = std::fscanf(file, "%zuK", &kibibytes) == 1;

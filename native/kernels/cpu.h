@@ -1,4 +1,4 @@
-// The features that an instruction set needs of the processor and the operating system.
+// The features that an instruction set needs of the processor and the operating system, and the size of the cache.
 #pragma once
 
 #include <cstddef>
@@ -24,10 +24,10 @@ struct CpuRequirements {
     uint64_t hardware_capabilities = 0;
 };
 
-// Bytes of the last cache before memory; a small one's, if the system does not say.
-size_t last_cache_bytes();
-
 // Whether this machine has all of them.
 bool offered(const CpuRequirements& requirements);
+
+// Bytes of the third-level cache; 8 MiB if the system does not say.
+size_t last_cache_bytes();
 
 }  // namespace pocketmt

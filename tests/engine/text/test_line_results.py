@@ -147,5 +147,6 @@ def test_options_that_change_nothing(translator: Translator) -> None:
         {"target_prefix": None, "batch_size": None},
         {"target_prefix": [None] * 3},
         {"batch_size": 1},
+        {"parallel": False},
     ):
         assert translator.translate(LINES, **options) == expected
