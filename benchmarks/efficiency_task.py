@@ -41,6 +41,7 @@ LATENCY_LINES: Final = 1_000
 LONG_LINES: Final = 1_000
 LONG_WORDS: Final = 150
 GENERATED_AT_ONCE: Final = 100_000
+XZ_PRESET: Final = 9
 COLUMNS: Final = (
     "text",
     "mode",
@@ -145,9 +146,9 @@ def image_sizes(model: Path) -> dict[str, int]:
             tar.add(path)
     return {
         "image_bytes": sum(path.stat().st_size for path in needed),
-        "image_xz_bytes": len(lzma.compress(archive.getvalue(), preset=9)),
+        "image_xz_bytes": len(lzma.compress(archive.getvalue(), preset=XZ_PRESET)),
         "model_bytes": model.stat().st_size,
-        "model_xz_bytes": len(lzma.compress(model.read_bytes(), preset=9)),
+        "model_xz_bytes": len(lzma.compress(model.read_bytes(), preset=XZ_PRESET)),
     }
 
 

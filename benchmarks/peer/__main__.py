@@ -44,7 +44,7 @@ TRAINED = Amount(one_by_one=100, batches=512, rounds=7)
 RANDOM = Amount(one_by_one=20, batches=64, rounds=7)
 QUICK = Amount(one_by_one=2, batches=8, rounds=2)
 # Weights of a peer -> our forms to compare with; peers have none of less than 8 bits.
-FORMS_COMPARED = {"float32": ("float32",), "int8": ("uniform8", "logarithmic4", MIXED)}
+FORMS_COMPARED = {"float32": ("float32",), "int8": ("uniform8", "uniform7", "logarithmic4", MIXED)}
 
 
 def main(arguments: Sequence[str]) -> int:

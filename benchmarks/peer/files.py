@@ -32,7 +32,7 @@ from pocketmt.text.vocabulary import Vocabulary
 
 MIXED: Final = "mixed2.6"  # binary codes of 1 to 4 bits by sub-layer and word frequency (Chung et al. 2020)
 MIXED_RECIPE: Final = "chung/mixed-2.6-bits"
-FORMS: Final = (*presets(), MIXED)  # float32, uniform8, logarithmic4, mixed2.6
+FORMS: Final = (*presets(), MIXED)  # float32, uniform8, uniform7, logarithmic4, mixed2.6
 PEER_FORMS: Final = ("float32", "int8")
 CTRANSLATE2_REMEDY: Final = "pip install -r benchmarks/requirements.lock, or name another Python by --peer-python"
 MARIAN_REMEDY: Final = "`make marian` creates an environment with Marian, for --marian-python"

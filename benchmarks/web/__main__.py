@@ -4,10 +4,11 @@
     STUDENT=examples/demo/teacher.pocketmt
     pocketmt compress $STUDENT benchmarks/four_engines/8bit-matrix.toml --text PLAIN.en --output student8.pocketmt
     pocketmt compress $STUDENT log4-compensated --text PLAIN.en --output student4.pocketmt
-    python -m benchmarks.web student8.pocketmt student4.pocketmt TEST.en TEST.de
+    pocketmt compress $STUDENT mixed-2.6-bits-distilled --limit-updates 300 --text PLAIN.en --output student2.pocketmt
+    python -m benchmarks.web student8.pocketmt $STUDENT student4.pocketmt student2.pocketmt TEST.en TEST.de
 
-The first model is a student in 8 bits that bergamot's format can hold, the others the same student in fewer bits. The
-engines run in Node, and ours and bergamot's in Chromium too, if it is installed. Each has one thread and gets one line
+The first model is a student in 8 bits that bergamot's format can hold, the others the same student as PocketMT stores
+it. The engines run in Node, and ours and bergamot's in Chromium too, if it is installed. Each has one thread and gets one line
 at a time. About ten minutes on a quiet core. Writes benchmarks/records/web.json.
 """
 
@@ -162,15 +163,29 @@ def measured(cases: Sequence[Case], lines: Sequence[str], rounds: int) -> list[d
             its_runs.append(case.answers(lines))
     # bergamot has the same codes and rules, so that a sound peer translates most lines as it does.
     expected = next(found[0] for case, found in zip(cases, runs, strict=True) if case.engine == "bergamot")
-    return [row(case, found, lines, expected) for case, found in zip(cases, runs, strict=True)]
+    peers = {case.host: seconds_of(found) for case, found in zip(cases, runs, strict=True) if case.engine == "bergamot"}
+    return [row(case, found, lines, expected, peers[case.host]) for case, found in zip(cases, runs, strict=True)]
+
+
+def seconds_of(runs: Sequence[list[dict[str, Any]]]) -> list[float]:
+    """Return the seconds that an engine translated in each round."""
+    return [sum(answer["seconds"] for answer in answers[:-1]) for answers in runs]
 
 
 def row(
-    case: Case, runs: Sequence[list[dict[str, Any]]], lines: Sequence[str], expected: Sequence[dict[str, Any]]
+    case: Case,
+    runs: Sequence[list[dict[str, Any]]],
+    lines: Sequence[str],
+    expected: Sequence[dict[str, Any]],
+    peer: Sequence[float],
 ) -> dict[str, Any]:
-    """Return the row of an engine: speed in words of the source a second, start and memory."""
+    """Return the row of an engine: speed in words of the source a second, start and memory.
+
+    `peer` has the seconds of bergamot in the same host and rounds.
+    """
     words = sum(len(line.split()) for line in lines)
-    speeds = [words / sum(answer["seconds"] for answer in answers[:-1]) for answers in runs]
+    speeds = [words / seconds for seconds in seconds_of(runs)]
+    ratios = [theirs / ours for ours, theirs in zip(seconds_of(runs), peer, strict=True)]
     texts = [answer["text"] for answer in runs[0][:-1]]
     same = sum(text == other["text"] for text, other in zip(texts, islice(expected, len(lines)), strict=True))
     return {
@@ -183,9 +198,12 @@ def row(
         "words_per_second": median(speeds),
         "slowest": min(speeds),
         "fastest": max(speeds),
-        "load_seconds": median(answers[-1]["load"] for answers in runs),
-        "first_seconds": median(answers[-1]["load"] + answers[0]["seconds"] for answers in runs),
-        "memory_bytes": median(answers[-1]["memory"] - answers[-1].get("base", 0) for answers in runs),
+        "times_bergamot": median(ratios),
+        "lowest_ratio": min(ratios),
+        "highest_ratio": max(ratios),
+        "load_milliseconds": 1000 * median(answers[-1]["load"] for answers in runs),
+        "first_milliseconds": 1000 * median(answers[-1]["load"] + answers[0]["seconds"] for answers in runs),
+        "memory_megabytes": median(answers[-1]["memory"] - answers[-1].get("base", 0) for answers in runs) / 1e6,
     }
 
 
@@ -199,10 +217,16 @@ def compared(case: Case, lines: Sequence[str]) -> dict[str, Any]:
 
 
 def about(model: Path, lines: Sequence[str], references: Sequence[str]) -> dict[str, Any]:
-    """Return the size of a model's download and the BLEU of its translations."""
-    translations = Translator(model).translate(lines, beam_size=1, check=False)
-    bleu = score(translations, references).bleu.value
-    return {"model": model.name, "bytes": model.stat().st_size, "bleu": bleu}
+    """Return the size of a model's download, and the BLEU and chrF of its greedy translations."""
+    quality = score(Translator(model).translate(lines, beam_size=1, check=False), references)
+    return {
+        "model": model.name,
+        "bytes": model.stat().st_size,
+        "bleu": quality.bleu.value,
+        "bleu_signature": quality.bleu.signature,
+        "chrf": quality.chrf.value,
+        "chrf_signature": quality.chrf.signature,
+    }
 
 
 def sizes() -> list[dict[str, Any]]:

@@ -23,6 +23,8 @@ def corpora(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     monkeypatch.setenv("POCKETMT_DATA", str(tmp_path / "data"))
+    monkeypatch.setattr(efficiency_task, "GENERATED_AT_ONCE", 3_000)
+    monkeypatch.setattr(efficiency_task, "XZ_PRESET", 0)
     return tmp_path / "data"
 
 

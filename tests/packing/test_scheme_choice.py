@@ -26,7 +26,7 @@ def test_the_first_pattern_that_fits_decides() -> None:
 @pytest.mark.parametrize(
     ("schemes", "reason"),
     [
-        ("uniform7", "unknown scheme 'uniform7': choose one of float32, uniform8, logarithmic4"),
+        ("uniform6", "unknown scheme 'uniform6': choose one of float32, uniform8, uniform7, logarithmic4"),
         ({"*": "uniform8"}, "the unknown scheme 'uniform8': give 'float32', a scheme or row groups"),
         ({"encodr.*": Uniform(), "*": "float32"}, "the pattern 'encodr.*' fits no matrix"),
         ({"encoder.*": Uniform()}, "no pattern fits the matrix 'embedding.weight'"),

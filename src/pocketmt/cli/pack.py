@@ -13,10 +13,10 @@ from pocketmt.cli.options import FILE, check_run, entropy_coding_option
 @click.option(
     "--scheme",
     "-s",
-    type=click.Choice(["float32", "uniform8", "logarithmic4"]),
+    type=click.Choice(["float32", "uniform8", "uniform7", "logarithmic4"]),
     default="uniform8",
     show_default=True,
-    help="Storage of the weights: full precision, 8 bits, or 4 bits on a logarithmic scale.",
+    help="Storage of the weights: full precision, 8 bits, 7 bits (faster with AVX2), or 4 bits on a logarithmic scale.",
 )
 @click.option("--output", "-o", type=FILE, required=True, help="The model file to write (*.pocketmt).")
 @entropy_coding_option

@@ -83,5 +83,5 @@ class Uniform7(Uniform):
 
     @classmethod
     def presets(cls) -> Mapping[str, Mapping[str, Self]]:
-        """Return none: recipes choose it."""
-        return {}
+        """Return "uniform7": every matrix in 7 bits."""
+        return {"uniform7": {"*": cls()}}
