@@ -8,7 +8,7 @@
 #
 #   docker run --rm --read-only --tmpfs /tmp -p 127.0.0.1:5000:5000 -v "$PWD:/models:ro" pocketmt serve --host 0.0.0.0 /models
 #
-# No image has been built from this file yet.
+# tests/serve/test_services.py builds the image and runs it, where Docker is.
 FROM python:3.12-slim-bookworm AS build
 # hadolint ignore=DL3008
 RUN apt-get update && apt-get install --yes --no-install-recommends g++ && rm -rf /var/lib/apt/lists/*
