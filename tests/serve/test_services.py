@@ -94,6 +94,7 @@ def test_systemd_runs_the_unit(service: str) -> None:
 
 
 @pytest.mark.skipif(not has_docker(), reason="docker is missing, or its daemon does not answer")
+@pytest.mark.timeout(1200)  # compiles the engine
 def test_docker_runs_the_image() -> None:
     image = "pocketmt-test"
     command("docker", "build", "--quiet", "--build-arg", "EXTRAS=[serve]", "--tag", image, ROOT)
