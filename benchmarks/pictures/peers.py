@@ -15,8 +15,21 @@ CASES: Final = {
     "batches, beam 4": "batches, beam 4",
 }
 MEDIAN: Final = "milliseconds_per_sentence"
-WEIGHTS: Final = {"float32": "32", "int8": "8", "uniform8": "8", "uniform7": "7", "logarithmic4": "4", "mixed2.6": "2.6"}
-OURS: Final = {"float32": "ours-32", "uniform8": "ours-8", "uniform7": "ours-8", "logarithmic4": "ours-4", "mixed2.6": "ours-2"}
+WEIGHTS: Final = {
+    "float32": "32",
+    "int8": "8",
+    "uniform8": "8",
+    "uniform7": "7",
+    "logarithmic4": "4",
+    "mixed2.6": "2.6",
+}
+OURS: Final = {
+    "float32": "ours-32",
+    "uniform8": "ours-8",
+    "uniform7": "ours-8",
+    "logarithmic4": "ours-4",
+    "mixed2.6": "ours-2",
+}
 PEERS: Final = {"CTranslate2": "peer-1", "Marian": "peer-2"}
 NAME_WIDTH: Final = 178.0
 

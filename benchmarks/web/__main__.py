@@ -8,8 +8,8 @@
     python -m benchmarks.web student8.pocketmt $STUDENT student4.pocketmt student2.pocketmt TEST.en TEST.de
 
 The first model is a student in 8 bits that bergamot's format can hold, the others the same student as PocketMT stores
-it. The engines run in Node, and ours and bergamot's in Chromium too, if it is installed. Each has one thread and gets one line
-at a time. About ten minutes on a quiet core. Writes benchmarks/records/web.json.
+it. The engines run in Node, and ours and bergamot's in Chromium too, if it is installed. Each has one thread and gets
+one line at a time. About ten minutes on a quiet core. Writes benchmarks/records/web.json.
 """
 
 import argparse
