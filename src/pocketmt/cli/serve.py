@@ -1,6 +1,7 @@
 """pocketmt serve: translate for other programs and in a page."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -123,7 +124,7 @@ def serve(
         allowed_origin=allow_origin,
     )
     with open_socket(host, port) as listener:
-        click.echo(_greeting(address_of(listener)))
+        _say(_greeting(address_of(listener)))
         run_server(listener, places, settings, _report, trusted_proxies)
 
 
@@ -142,7 +143,7 @@ def _serve_page(places: Sequence[Path], host: str, port: int, allow_origin: str)
     # A large model may take minutes to download.
     settings = ServerSettings(allowed_origin=allow_origin, send_seconds=_SECONDS_OF_DOWNLOAD)
     with open_socket(host, port) as listener:
-        click.echo(_greeting(address_of(listener)))
+        _say(_greeting(address_of(listener)))
         run_browser_page(listener, folder, places, settings, _report)
 
 
@@ -151,4 +152,10 @@ def _greeting(address: str) -> str:
 
 
 def _report(message: str) -> None:
-    click.echo(message, err=True)
+    _say(message, err=True)
+
+
+def _say(message: str, *, err: bool = False) -> None:
+    """Write a message; the server goes on without it if the disk of its log is full, or nobody reads."""
+    with suppress(OSError):
+        click.echo(message, err=err)

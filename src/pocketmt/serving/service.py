@@ -151,11 +151,18 @@ class TranslationService:
         segments = [segment for document in documents for segment in document if segment.text]
         with_tags = [segment for segment in segments if segment.elements]
         plain = [segment for segment in segments if not segment.elements]
-        done: dict[int, Translation] = {}
-        for chosen, aligned in ((with_tags, True), (plain, False)):
-            lines = [segment.text for segment in chosen]
-            translations = await self._lines.translate(client, route, lines, aligned=aligned)
-            done |= {id(segment): each for segment, each in zip(chosen, translations, strict=True)}
+        # Both begin at once, so that a model that is replaced meanwhile translates all or nothing.
+        translated = await _gather(
+            [
+                self._lines.translate(client, route, [segment.text for segment in with_tags], aligned=True),
+                self._lines.translate(client, route, [segment.text for segment in plain]),
+            ]
+        )
+        done = {
+            id(segment): translation
+            for segments, translations in zip((with_tags, plain), translated, strict=True)
+            for segment, translation in zip(segments, translations, strict=True)
+        }
         return [TranslatedText(await asyncio.to_thread(_render, document, done)) for document in documents]
 
     async def detect(self, text: str, *, markup: bool = False) -> list[Detected]:
