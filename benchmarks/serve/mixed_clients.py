@@ -165,6 +165,10 @@ async def page(client: Client) -> None:
             status, _, body = await client.ask(f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
             if status != 200 or not body:
                 client.seen.note(f"{path}: status {status}")
+        text = client.generator.choice(client.texts)
+        status, _, body = await client.ask(request_bytes("/detect", {"q": text.q, "api_key": client.key}))
+        if status != 200 or b"confidence" not in body:
+            client.seen.note(f"/detect: status {status}")
     start = client.generator.randrange(0, len(client.texts), 3)
     for text in client.texts[start : start + 3]:
         if client.generator.random() < 0.3:  # The next letter comes before the answer.
