@@ -32,7 +32,7 @@ class ModelChanges:
         self._clock = clock
         self._changes: list[tuple[float, int]] = []
         self._half_times: list[float] = []
-        self._replace(0)
+        self.replace(0)
 
     @property
     def halves(self) -> int:
@@ -54,9 +54,10 @@ class ModelChanges:
                 self._half_times.append(self._clock.now())
                 self._file.write_bytes(source.read_bytes()[: source.stat().st_size // 2])
                 await asyncio.sleep(SECONDS_OF_HALF_A_FILE)
-            self._replace(model)
+            self.replace(model)
 
-    def _replace(self, model: int) -> None:
+    def replace(self, model: int) -> None:
+        """Put the file of a model in the place."""
         new = self._file.with_suffix(".new")
         shutil.copyfile(bundled_models()[MODELS[model]], new)
         os.replace(new, self._file)

@@ -85,6 +85,8 @@ def serve(
 ) -> None:
     """Serve translations with MODELS: model files, folders of these, and names of bundled models.
 
+    The default are the bundled models for everyday sentences, in both directions if pocketmt-everyday-de-en is there.
+
     The API is that of LibreTranslate; the page is at the address that is printed. Models are found by the languages in
     their files, also two for a translation through a third language. They are loaded when they are needed, and again
     when their files change. No text is logged.
@@ -105,7 +107,7 @@ def serve(
     from pocketmt.serving.server import address_of, open_socket, run_server
     from pocketmt.serving.settings import ServerSettings
 
-    places = [resolve_model(model) for model in models or (DEFAULT_MODEL,)]
+    places = [resolve_model(model) for model in models] or _default_models()
     if web:
         _serve_page(places, host, port, allow_origin)
         return
@@ -126,6 +128,15 @@ def serve(
     with open_socket(host, port) as listener:
         _say(_greeting(address_of(listener)))
         run_server(listener, places, settings, _report, trusted_proxies)
+
+
+def _default_models() -> list[Path]:
+    """Return the default model and, if they are installed, those of the same kind for other languages."""
+    from pocketmt.engine.bundled import bundled_models, resolve_model
+
+    kind = DEFAULT_MODEL.partition("-")[0] + "-"
+    others = [path for name, path in bundled_models().items() if name.startswith(kind) and name != DEFAULT_MODEL]
+    return [resolve_model(DEFAULT_MODEL), *others]
 
 
 def _serve_page(places: Sequence[Path], host: str, port: int, allow_origin: str) -> None:
