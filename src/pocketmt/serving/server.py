@@ -10,6 +10,7 @@ import uvicorn
 from starlette.applications import Starlette
 
 from pocketmt.errors import ConfigurationError, ModelFileError
+from pocketmt.serving.allocator import limit_arenas
 from pocketmt.serving.application import make_application
 from pocketmt.serving.browser_page import make_browser_application
 from pocketmt.serving.connection import AddressLimit, connection_class
@@ -62,6 +63,7 @@ def run_server(
 
     Raises ModelFileError if there is no model.
     """
+    limit_arenas(settings.workers + 1)
     application = make_application(_catalogue(places, report), settings, report)
     _run(listener, application, settings, trusted_proxies)
 

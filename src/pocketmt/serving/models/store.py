@@ -12,9 +12,9 @@ from pathlib import Path
 
 from pocketmt.engine import Translator
 from pocketmt.errors import ModelFileError, PocketMTError
+from pocketmt.serving.allocator import return_freed_memory
 from pocketmt.serving.errors import RequestError
 from pocketmt.serving.models.description import ModelDescription, Stamp
-from pocketmt.serving.models.free_memory import return_freed_memory
 
 SECONDS_TO_FREE = 0.5  # the memory of a model that left
 
