@@ -1,5 +1,7 @@
 """Detection of languages, and names of languages."""
 
+import subprocess
+import sys
 from functools import cache
 
 import pytest
@@ -44,3 +46,16 @@ def test_a_text_without_letters_has_no_language(text: str) -> None:
 )
 def test_languages_have_names(code: str, name: str) -> None:
     assert language_name(code) == name
+
+
+def test_the_detector_needs_little_memory_also_while_it_is_made() -> None:
+    program = """
+import resource
+import numpy
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+from pocketmt.serving.detection import LanguageDetector
+LanguageDetector(("de", "en")).detect("Two dogs play in the snow.")
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert int(done.stdout) < 60_000  # kilobytes; py3langid's own loading takes 105,000
