@@ -108,6 +108,8 @@ def serve(
     from pocketmt.serving.settings import ServerSettings
 
     places = [resolve_model(model) for model in models] or _default_models()
+    if not allow_origin.isascii():
+        raise ConfigurationError("--allow-origin has other letters than ASCII: give it as browsers send it (xn--...)")
     if web:
         _serve_page(places, host, port, allow_origin)
         return

@@ -68,7 +68,7 @@ class TranslationService:
             observer=metrics,
         )
         self._lines = LineTranslator(self.store, self.batcher)
-        self._detectors: dict[tuple[str, ...], LanguageDetector] = {}
+        self._detector: tuple[tuple[str, ...], asyncio.Future[LanguageDetector]] | None = None
 
     def _load(self, path: Path) -> Translator:
         return Translator(path, workers=self._settings.workers)
@@ -170,13 +170,24 @@ class TranslationService:
         languages = self.catalogue.routes.languages
         if not languages:
             raise RequestError(503, "there are no models", 5)
-        if languages not in self._detectors:
-            self._detectors = {languages: await asyncio.to_thread(LanguageDetector, languages)}
-        detector = self._detectors[languages]
+        detector = await self._detector_of(languages)
         if markup:
             segments = await _in_thread_if_long(divide_document, text)
             text = " ".join(segment.text for segment in segments)
         return await _in_thread_if_long(detector.detect, text)
+
+    async def _detector_of(self, languages: tuple[str, ...]) -> LanguageDetector:
+        """Return the detector of some languages; requests that come while it is made wait for the same one."""
+        if self._detector is None or self._detector[0] != languages:
+            self._detector = languages, asyncio.ensure_future(asyncio.to_thread(LanguageDetector, languages))
+        found = self._detector
+        try:
+            # A client that leaves does not stop it.
+            return await asyncio.shield(found[1])
+        except OSError:
+            if self._detector is found:
+                self._detector = None  # The disk may have room for it later.
+            raise
 
     async def _detect_for(self, text: str, target: str, *, markup: bool) -> Detected:
         """Return the most probable language of a text that can be translated into another."""
