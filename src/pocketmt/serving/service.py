@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from pocketmt.engine import Translator
+from pocketmt.serving.allocator import return_freed_memory
 from pocketmt.serving.detection import Detected, LanguageDetector
 from pocketmt.serving.errors import RequestError
 from pocketmt.serving.markup.placing import render_segment
@@ -179,7 +180,7 @@ class TranslationService:
     async def _detector_of(self, languages: tuple[str, ...]) -> LanguageDetector:
         """Return the detector of some languages; requests that come while it is made wait for the same one."""
         if self._detector is None or self._detector[0] != languages:
-            self._detector = languages, asyncio.ensure_future(asyncio.to_thread(LanguageDetector, languages))
+            self._detector = languages, asyncio.ensure_future(asyncio.to_thread(_make_detector, languages))
         found = self._detector
         try:
             # A client that leaves does not stop it.
@@ -198,6 +199,12 @@ class TranslationService:
             return possible[0]
         sources = [source for source in routes.targets if routes.route(source, target) is not None]
         return Detected(min(sources), 0.0) if sources else candidates[0]
+
+
+def _make_detector(languages: tuple[str, ...]) -> LanguageDetector:
+    detector = LanguageDetector(languages)
+    return_freed_memory()
+    return detector
 
 
 async def _gather(work: Sequence[Coroutine[object, object, Value]]) -> list[Value]:
