@@ -15,6 +15,12 @@ _OPTIONS_OF_WEB: Final = ("models", "host", "port", "allow_origin", "web")
 _SECONDS_OF_DOWNLOAD: Final = 900.0
 
 
+def _origin(context: click.Context, parameter: click.Parameter, value: str) -> str:
+    if not value.isascii():
+        raise click.BadParameter("it has other letters than ASCII: give it as browsers send it (xn--...)")
+    return value
+
+
 @click.command(short_help="Translate over HTTP, with a page.")
 @click.argument("models", nargs=-1, type=FILE)
 @click.option(
@@ -53,6 +59,7 @@ _SECONDS_OF_DOWNLOAD: Final = 900.0
 @click.option(
     "--allow-origin",
     default="*",
+    callback=_origin,
     show_default=True,
     help="Origin whose web pages may use the API; an empty one: only the server's page.",
 )
@@ -83,9 +90,7 @@ def serve(
     trusted_proxies: tuple[str, ...],
     web: bool,
 ) -> None:
-    """Serve translations with MODELS: model files, folders of these, and names of bundled models.
-
-    The default are the bundled models for everyday sentences, in both directions if pocketmt-everyday-de-en is there.
+    """Serve translations with MODELS: files, folders, or names of bundled models (default: those of everyday sentences).
 
     The API is that of LibreTranslate; the page is at the address that is printed. Models are found by the languages in
     their files, also two for a translation through a third language. They are loaded when they are needed, and again
@@ -108,8 +113,6 @@ def serve(
     from pocketmt.serving.settings import ServerSettings
 
     places = [resolve_model(model) for model in models] or _default_models()
-    if not allow_origin.isascii():
-        raise ConfigurationError("--allow-origin has other letters than ASCII: give it as browsers send it (xn--...)")
     if web:
         _serve_page(places, host, port, allow_origin)
         return
