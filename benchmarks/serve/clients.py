@@ -24,17 +24,35 @@ class Measured:
     answers: list[tuple[str, str]] = field(default_factory=list)
 
 
+def request_bytes(path: str, body: dict[str, object] | bytes, kind: str = "application/json") -> bytes:
+    """Return the bytes of a request.
+
+    Args:
+        path: of the address.
+        body: fields, which are sent as JSON, or bytes of another type.
+        kind: type of the body.
+    """
+    content = body if isinstance(body, bytes) else json.dumps(body).encode()
+    head = f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Type: {kind}\r\nContent-Length: {len(content)}\r\n\r\n"
+    return head.encode() + content
+
+
+async def exchange(reader: asyncio.StreamReader) -> tuple[int, str, bytes]:
+    """Return the status, the head in lower case, and the body of the next answer; raises OSError and EOFError."""
+    head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
+    lines = head.split("\r\n")
+    length = next(int(line.partition(":")[2]) for line in lines if line.startswith("content-length:"))
+    return int(lines[0].split()[1]), head, await reader.readexactly(length)
+
+
 async def post(
     reader: asyncio.StreamReader, writer: asyncio.StreamWriter, fields: dict[str, object]
 ) -> tuple[int, dict[str, object]]:
     """Send a request to translate, and return the status and the answer; raises OSError and EOFError."""
-    body = json.dumps(fields).encode()
-    head = "POST /translate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
-    writer.write(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
+    writer.write(request_bytes("/translate", fields))
     await writer.drain()
-    lines = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower().split("\r\n")
-    length = next(int(line.partition(":")[2]) for line in lines if line.startswith("content-length:"))
-    return int(lines[0].split()[1]), json.loads(await reader.readexactly(length))
+    status, _, body = await exchange(reader)
+    return status, json.loads(body)
 
 
 async def measure_clients(

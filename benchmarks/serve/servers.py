@@ -34,10 +34,17 @@ class RunningServer:
     place: tuple[str, int]
     process: subprocess.Popen[bytes]
 
+    def memory(self) -> int:
+        """Return the bytes that the process has in memory."""
+        return self._status("VmRSS")
+
     def peak_memory(self) -> int:
         """Return the most bytes that the process had in memory."""
+        return self._status("VmHWM")
+
+    def _status(self, name: str) -> int:
         status = Path(f"/proc/{self.process.pid}/status").read_text()
-        return 1024 * int(next(line.split()[1] for line in status.splitlines() if line.startswith("VmHWM")))
+        return 1024 * int(next(line.split()[1] for line in status.splitlines() if line.startswith(name)))
 
 
 @contextmanager

@@ -66,6 +66,8 @@ def refusal(program: str, arguments: list[str], capsys: pytest.CaptureFixture[st
         ("benchmarks.ray_faults", [], NO_CORPUS),
         ("benchmarks.serve.load", ["--without-libretranslate"], NO_CORPUS),
         ("benchmarks.serve.faults", ["--requests", "1"], NO_CORPUS),
+        ("benchmarks.serve.hour", ["--minutes", "1"], NO_CORPUS),
+        ("benchmarks.serve.memory", [], NO_CORPUS),
         ("benchmarks.tutorial.__main__", ["--folder", "no-folder"], NO_CORPUS),
         ("benchmarks.versions", ["no-program", "no-text"], "no-program"),
         ("benchmarks.schemes.__main__", ["--only", "no-form"], "there is no form 'no-form'"),

@@ -85,8 +85,10 @@ Serve = Callable[..., "RunningServer"]
 
 
 @contextmanager
-def running_server(*arguments: str | Path) -> Iterator[RunningServer]:
-    models = () if any(isinstance(each, Path) and each.is_dir() for each in arguments) else (MODEL,)
+def running_server(*arguments: str | Path, bundled: bool = False) -> Iterator[RunningServer]:
+    """Run a server with the models of a folder in the arguments, those that it serves by default, or MODEL."""
+    named = bundled or any(isinstance(each, Path) and each.is_dir() for each in arguments)
+    models = () if named else (MODEL,)
     with tempfile.NamedTemporaryFile("w+", suffix=".messages") as messages:
         process = subprocess.Popen(
             command_line("serve", "--port", "0", *models, *arguments),

@@ -255,6 +255,12 @@ def test_a_taken_port_is_an_error(server: RunningServer, pocketmt: Run) -> None:
     assert answer.stderr.decode().startswith(f"error: cannot listen at 127.0.0.1 port {server.place[1]}")
 
 
+def test_an_origin_that_no_header_can_have_is_an_error(pocketmt: Run) -> None:
+    answer = pocketmt("serve", "--port", "0", "--allow-origin", "https://müller.example")
+    assert answer.returncode == 2
+    assert "Invalid value for '--allow-origin': it has other letters than ASCII" in answer.stderr.decode()
+
+
 def test_a_folder_without_models_is_an_error(pocketmt: Run, tmp_path: Path) -> None:
     answer = pocketmt("serve", "--port", "0", str(tmp_path))
     assert answer.returncode == 1

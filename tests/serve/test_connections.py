@@ -126,7 +126,11 @@ def test_a_full_queue_refuses_with_a_time(serve: Serve) -> None:
     ("request_bytes", "status"),
     [
         (b"nonsense\r\n\r\n", b"400"),
-        (b"GET / HTTP/1.1\r\n" + b"X: " + b"x" * 20_000 + b"\r\n\r\n", b"400"),
+        (b"GET / HTTP/1.1\r\n" + b"X: " + b"x" * 20_000 + b"\r\n\r\n", b"431"),
+        (b"GET / HTTP/1.1\r\n" + b"X: " + b"x" * 40_000, b"400"),  # It does not end.
+        (b"GET / HTTP/1.1\r\n" + b"X: y\r\n" * 10_000, b"400"),
+        (b"GET " + b"/languages" * 2_000 + b" HTTP/1.1\r\nHost: x\r\n\r\n", b"400"),
+        (b"GET /languages?" + b"x" * 20_000 + b" HTTP/1.1\r\nHost: x\r\n\r\n", b"400"),
         (b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n" + b"A: b\r\n" * 5000 + b"\r\n", b"431"),
         (b"POST /translate HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 999999999\r\n\r\n", b"413"),
         (b"POST /translate HTTP/1.1\r\nHost: x\r\nContent-Length: -5\r\n\r\n", b"400"),
@@ -265,3 +269,20 @@ def test_a_request_is_finished_when_the_server_ends(serve: Serve) -> None:
     assert server.process.wait(30) == 143
     with pytest.raises(ConnectionRefusedError):
         server.get("/health")
+
+
+def test_requests_that_are_sent_at_once_are_answered_in_order(server: RunningServer) -> None:
+    expected = [server.translate(text)["translatedText"] for text in TEXTS]
+    requests = [post_bytes({"q": text, "source": "en", "target": "de"}) for text in TEXTS]
+    requests[-1] = requests[-1].replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n", 1)
+    answers = send(server, b"".join(requests)).split(b"HTTP/1.1 ")[1:]
+    assert [answer[:3] for answer in answers] == [b"200"] * len(TEXTS)
+    assert [json.loads(answer.partition(b"\r\n\r\n")[2])["translatedText"] for answer in answers] == expected
+
+
+def test_an_address_in_parts_is_no_shorter_one(server: RunningServer) -> None:
+    with socket.create_connection(server.place, timeout=30) as connection:
+        connection.sendall(b"GET /languages?" + b"x" * 15_000)
+        time.sleep(0.1)  # The parts are read one after the other.
+        connection.sendall(b"x" * 9_000 + b" HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert connection.recv(1 << 16).startswith(b"HTTP/1.1 400")

@@ -1,10 +1,19 @@
 """Detection of languages, and names of languages."""
 
+import asyncio
+import subprocess
+import sys
+import time
 from functools import cache
 
 import pytest
 
+from pocketmt.engine.bundled import resolve_model
+from pocketmt.serving import service
 from pocketmt.serving.detection import LanguageDetector
+from pocketmt.serving.metrics import Metrics
+from pocketmt.serving.models.catalogue import Catalogue
+from pocketmt.serving.settings import ServerSettings
 from pocketmt.text.languages import language_name
 
 
@@ -44,3 +53,42 @@ def test_a_text_without_letters_has_no_language(text: str) -> None:
 )
 def test_languages_have_names(code: str, name: str) -> None:
     assert language_name(code) == name
+
+
+def test_many_requests_make_one_detector(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[object] = []
+
+    def make(languages: tuple[str, ...]) -> LanguageDetector:
+        made.append(languages)
+        time.sleep(0.05)
+        if len(made) == 1:
+            raise OSError("no space left on device")
+        return detector(*languages)
+
+    monkeypatch.setattr(service, "LanguageDetector", make)
+
+    async def work() -> None:
+        catalogue = Catalogue([resolve_model("captions-en-de")], print)
+        serving = service.TranslationService(catalogue, ServerSettings(), Metrics(), print)
+        failed = await asyncio.gather(*(serving.detect("Two dogs") for _ in range(20)), return_exceptions=True)
+        assert {type(each) for each in failed} == {OSError} and len(made) == 1
+        left = asyncio.create_task(serving.detect("Two dogs"))
+        await asyncio.sleep(0.01)
+        left.cancel()
+        found = await asyncio.gather(*(serving.detect("Two dogs") for _ in range(20)))
+        assert {each[0].language for each in found} == {"en"} and len(made) == 2
+
+    asyncio.run(work())
+
+
+def test_the_detector_needs_little_memory_also_while_it_is_made() -> None:
+    program = """
+import resource
+import numpy
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+from pocketmt.serving.detection import LanguageDetector
+LanguageDetector(("de", "en")).detect("Two dogs play in the snow.")
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert int(done.stdout) < 60_000  # kilobytes; py3langid's own loading takes 105,000

@@ -3,21 +3,25 @@
 import asyncio
 import os
 import shutil
+import subprocess
 import threading
 import time
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
+from benchmarks.serve.servers import free_port
 from pocketmt.engine import Translator
+from pocketmt.engine.bundled import resolve_model
 from pocketmt.errors import ModelFileError
 from pocketmt.serving.models.catalogue import Catalogue, make_routes
 from pocketmt.serving.models.description import ModelDescription, describe_model
 from pocketmt.serving.models.store import ModelStore
-from tests.cli.conftest import write_random_model
+from tests.cli.conftest import command_line, write_random_model
 
-from .conftest import TEXTS, RunningServer, Serve
+from .conftest import TEXTS, RunningServer, Serve, running_server
 
 SOURCES = ["a red house", "the green tree and a bird", "two dogs see the house"]
 
@@ -278,3 +282,40 @@ def test_a_file_is_replaced_without_a_lost_request(serve: Serve, tmp_path: Path)
 
 def test_a_text_of_many_models_is_not_mixed(server: RunningServer) -> None:
     assert server.translate(TEXTS)["translatedText"] == [server.translate(text)["translatedText"] for text in TEXTS]
+
+
+def test_the_bundled_models_are_the_default() -> None:
+    with running_server(bundled=True) as server:
+        languages = {each["code"]: each["targets"] for each in server.get("/languages").json}  # type: ignore[attr-defined]
+        assert languages == {"de": ["de", "en"], "en": ["de", "en"]}
+        assert server.translate("Zwei Hunde.", source="de", target="en")["translatedText"] == "Two dogs."
+
+
+def test_a_full_disk_for_messages_stops_nothing(tmp_path: Path) -> None:
+    text = "A pretty woman plays a harpsichord."
+    first, second = (resolve_model(name) for name in ("captions-en-de", "captions-en-de-8bit"))
+    expected = [Translator(model).translate([text])[0] for model in (first, second)]
+    assert expected[0] != expected[1]
+    file, port = tmp_path / "model.pocketmt", free_port()
+    shutil.copy(first, file)
+    with open("/dev/full", "wb") as full:
+        process = subprocess.Popen(
+            command_line("serve", "--port", str(port), file), stdout=full, stderr=full, text=True
+        )
+    server = RunningServer(f"http://127.0.0.1:{port}", process, tmp_path)
+    deadline = time.monotonic() + 30
+    found: list[object] = []
+    try:
+        while expected[1] not in found:
+            assert time.monotonic() < deadline and process.poll() is None
+            with suppress(ConnectionError):
+                found.append(server.translate(text)["translatedText"])
+                if file.stat().st_size != second.stat().st_size:
+                    # The server will say that it loaded the new model.
+                    shutil.copy(second, tmp_path / "new")
+                    os.replace(tmp_path / "new", file)
+            time.sleep(0.1)
+        assert found[0] == expected[0] and set(found) == set(expected)
+    finally:
+        process.terminate()
+        process.wait(30)

@@ -20,6 +20,16 @@ const found = {
   damaged: await failure(Translator.load(damaged)),
   absent: await failure(Translator.load("/nowhere.pocketmt")),
 };
+const pair = await Translator.load(model, { workers: 2 });
+while (pair.workers < 2) await new Promise((resolve) => setTimeout(resolve, 20));
+const lines = Array.from({ length: 40 }, (_, index) => (index % 7 ? `${index} dogs run in the garden.` : ""));
+found.shared = [await pair.translate(lines), await translator.translate(lines)];
+found.sharedText = await pair.translate("A man rides a bike.\r\n\nTwo dogs.");
+found.sharedMemory = pair.info.memoryBytes > 1.5 * translator.info.memoryBytes;
+found.sharedCancelled = await failure(pair.translate(long, { signal: AbortSignal.timeout(50) }));
+found.sharedAfter = await Promise.all(["Two dogs.", "Two dogs.", "Two dogs."].map((text) => pair.translate(text)));
+pair.close();
+found.workers = await failure(Translator.load(model, { workers: 0 }));
 const running = failure(translator.translate(long));
 translator.close();
 found.closed = await running;

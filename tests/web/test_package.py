@@ -57,6 +57,12 @@ def test_as_a_program_uses_it(tmp_path: Path) -> None:
     assert found["absent"][0] == "DownloadError"
     assert found["closed"][0] == "CancelledError"
     assert found["used"] == ["EngineError", "the translator is closed: load it again"]
+    assert found["shared"][0] == found["shared"][1]
+    assert found["sharedText"] == found["text"]
+    assert found["sharedMemory"]
+    assert found["sharedCancelled"][0] == "CancelledError"
+    assert found["sharedAfter"] == 3 * [two_dogs]
+    assert found["workers"] == ["EngineError", "workers is 0, it must be a whole number from 1 to 64"]
 
 
 def with_digest(content: bytes) -> bytes:

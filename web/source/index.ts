@@ -1,7 +1,9 @@
-/** Translation in a worker, in browsers and in Node. */
-import { CancelledError, EngineError, namedError } from "./errors.js";
+/** Translation in workers, in browsers and in Node. */
+import { isNode } from "./download.js";
+import { EngineError } from "./errors.js";
 import type { ModelInfo, TranslateOptions as SearchOptions } from "./local.js";
-import type { FromWorker, Progress, ToWorker } from "./messages.js";
+import type { Progress } from "./messages.js";
+import { type File, Thread } from "./thread.js";
 
 export * from "./errors.js";
 export type { ModelInfo, Progress };
@@ -14,6 +16,8 @@ export interface LoadOptions {
   cache?: boolean;
   /** The digest that the file must have, as `info.digest` and the models.json of `pocketmt serve --web` show it. */
   digest?: string;
+  /** Workers that share the lines of a text, each with the model in its own memory (default 1). */
+  workers?: number;
   /** Cancels the download. */
   signal?: AbortSignal;
 }
@@ -24,25 +28,14 @@ export interface TranslateOptions extends SearchOptions {
   signal?: AbortSignal;
 }
 
-interface Host {
-  postMessage(message: ToWorker): void;
-  terminate(): unknown;
-}
-
-interface Waiting {
-  done(message: FromWorker): void;
-  failed(error: Error): void;
-}
-
 const LINE_BREAK = /(\r\n|[\r\n])/;
+const MOST_WORKERS = 64;
+const LINE_COST = 20; // characters that take as long as what each line takes besides its text
 
-/** A model in a worker. */
+/** A model in one or several workers. */
 export class Translator {
-  private readonly waiting = new Map<number, Waiting>();
-  private next = 0;
-  private host: Host | undefined;
-  private about: ModelInfo | undefined;
-  private onProgress: ((progress: Progress) => void) | undefined;
+  private readonly threads: Thread[] = [];
+  private closed = false;
 
   private constructor() {}
 
@@ -50,19 +43,19 @@ export class Translator {
    * Loads a model file.
    *
    * @param url of a `*.pocketmt` file; in Node, a path too.
+   * @returns as soon as the first worker is ready; the others join when they are.
    * @throws DownloadError, ModelFileError, EngineError or CancelledError.
    */
   static async load(url: string | URL, options: LoadOptions = {}): Promise<Translator> {
+    const { cache = true, digest, signal, onProgress, workers = 1 } = options;
+    if (!Number.isInteger(workers) || workers < 1 || workers > MOST_WORKERS)
+      throw new EngineError(`workers is ${workers}, it must be a whole number from 1 to ${MOST_WORKERS}`);
     const translator = new Translator();
-    translator.onProgress = options.onProgress;
     try {
-      translator.host = await startWorker(
-        (message) => translator.receive(message),
-        (error) => translator.fail(error),
-      );
-      const { cache = true, digest } = options;
-      const href = await absolute(url);
-      await translator.ask((id) => ({ kind: "load", id, url: href, cache, digest }), options.signal);
+      const file = { url: await absolute(url), cache, digest };
+      const first = await translator.start(file, onProgress, signal);
+      // They have the file of the first, not another one that has been put in its place.
+      for (let count = 1; count < workers; count++) void translator.join({ ...file, digest: first.info.digest });
       return translator;
     } catch (error) {
       translator.close();
@@ -70,9 +63,15 @@ export class Translator {
     }
   }
 
-  /** What the model says of itself, and how it runs. */
+  /** What the model says of itself, and how it runs; with the memory of all workers. */
   get info(): ModelInfo {
-    return this.about as ModelInfo;
+    const infos = this.threads.map(({ info }) => info);
+    return { ...(infos[0] as ModelInfo), memoryBytes: infos.reduce((sum, { memoryBytes }) => sum + memoryBytes, 0) };
+  }
+
+  /** How many workers are ready. */
+  get workers(): number {
+    return this.threads.length;
   }
 
   /** Translates a text, whose line breaks stay as they are. */
@@ -83,68 +82,44 @@ export class Translator {
     const { signal, ...search } = options;
     const parts = typeof given === "string" ? given.split(LINE_BREAK) : [];
     const lines = typeof given === "string" ? parts.filter((_, index) => index % 2 === 0) : given;
-    const message = await this.ask((id) => ({ kind: "translate", id, lines, options: search }), signal);
-    const translated = message.kind === "translated" ? message.lines : [];
-    if (typeof given !== "string") return [...translated];
+    if (this.closed) throw new EngineError("the translator is closed: load it again");
+    const idlest = [...this.threads].sort((left, right) => left.load - right.load);
+    const shares = divide(lines, idlest.length).map((share, index) => (idlest[index] as Thread).translate(share, search, signal));
+    const translated = (await Promise.all(shares)).flat();
+    if (typeof given !== "string") return translated;
     return parts.map((part, index) => (index % 2 ? part : translated[index / 2])).join("");
   }
 
-  /** Ends the worker, which gives its memory back. Translations that are running fail. */
+  /** Ends the workers, which gives their memory back. Translations that are running fail. */
   close(): void {
-    this.host?.terminate();
-    this.host = undefined;
-    this.fail(new CancelledError("the translator was closed"));
+    this.closed = true;
+    for (const thread of this.threads.splice(0)) thread.close();
   }
 
-  private ask(make: (id: number) => ToWorker, signal: AbortSignal | undefined): Promise<FromWorker> {
-    const { host } = this;
-    if (host === undefined) return Promise.reject(new EngineError("the translator is closed: load it again"));
-    const id = this.next++;
-    const cancel = (): void => host.postMessage({ kind: "cancel", id });
-    return new Promise<FromWorker>((resolve, reject) => {
-      this.waiting.set(id, { done: resolve, failed: reject });
-      host.postMessage(make(id));
-      if (signal?.aborted) cancel();
-      signal?.addEventListener("abort", cancel);
-    }).finally(() => signal?.removeEventListener("abort", cancel));
+  private async start(file: File, onProgress?: (progress: Progress) => void, signal?: AbortSignal): Promise<Thread> {
+    const thread = await Thread.start(file, onProgress, signal);
+    if (this.closed) thread.close();
+    else this.threads.push(thread);
+    return thread;
   }
 
-  private receive(message: FromWorker): void {
-    if (message.kind === "progress") {
-      this.onProgress?.(message.progress);
-      return;
-    }
-    const waiting = this.waiting.get(message.id);
-    this.waiting.delete(message.id);
-    if (message.kind === "failed") {
-      waiting?.failed(namedError(message.name, message.message));
-      return;
-    }
-    this.about = message.info;
-    waiting?.done(message);
-  }
-
-  private fail(error: Error): void {
-    for (const { failed } of this.waiting.values()) failed(error);
-    this.waiting.clear();
+  private async join(file: File): Promise<void> {
+    // Without it the others do its work.
+    await this.start(file).catch(() => {});
   }
 }
 
-const isNode = typeof process === "object" && typeof process.versions?.node === "string";
-
-async function startWorker(receive: (message: FromWorker) => void, failed: (error: Error) => void): Promise<Host> {
-  const url = new URL("./worker.js", import.meta.url);
-  if (isNode) {
-    const { Worker: NodeWorker } = await import("node:worker_threads");
-    const worker = new NodeWorker(url);
-    worker.on("message", receive);
-    worker.on("error", (error) => failed(new EngineError(`the worker stopped: ${String(error)}`)));
-    return worker;
+/** Divides lines into at most `count` runs of about the same length, at least one. */
+function divide(lines: readonly string[], count: number): string[][] {
+  const most = lines.reduce((sum, line) => sum + line.length + LINE_COST, 0) / count;
+  const shares: string[][] = [[]];
+  let cost = 0;
+  for (const line of lines) {
+    if (cost >= most * shares.length) shares.push([]);
+    shares.at(-1)?.push(line);
+    cost += line.length + LINE_COST;
   }
-  const worker = new Worker(url, { type: "module" });
-  worker.onmessage = (event: MessageEvent<FromWorker>) => receive(event.data);
-  worker.onerror = (event) => failed(new EngineError(`the worker stopped: ${event.message}`));
-  return worker;
+  return shares;
 }
 
 async function absolute(url: string | URL): Promise<string> {

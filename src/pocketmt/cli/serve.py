@@ -1,6 +1,7 @@
 """pocketmt serve: translate for other programs and in a page."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -12,6 +13,12 @@ from pocketmt.cli.options import DEFAULT_MODEL, FILE, FileSize, beam_size_option
 DEFAULT_PORT: Final = 5000
 _OPTIONS_OF_WEB: Final = ("models", "host", "port", "allow_origin", "web")
 _SECONDS_OF_DOWNLOAD: Final = 900.0
+
+
+def _origin(context: click.Context, parameter: click.Parameter, value: str) -> str:
+    if not value.isascii():
+        raise click.BadParameter("it has other letters than ASCII: give it as browsers send it (xn--...)")
+    return value
 
 
 @click.command(short_help="Translate over HTTP, with a page.")
@@ -52,6 +59,7 @@ _SECONDS_OF_DOWNLOAD: Final = 900.0
 @click.option(
     "--allow-origin",
     default="*",
+    callback=_origin,
     show_default=True,
     help="Origin whose web pages may use the API; an empty one: only the server's page.",
 )
@@ -82,7 +90,7 @@ def serve(
     trusted_proxies: tuple[str, ...],
     web: bool,
 ) -> None:
-    """Serve translations with MODELS: model files, folders of these, and names of bundled models.
+    """Serve translations with MODELS: files, folders, or names of bundled models (default: those of everyday sentences).
 
     The API is that of LibreTranslate; the page is at the address that is printed. Models are found by the languages in
     their files, also two for a translation through a third language. They are loaded when they are needed, and again
@@ -104,7 +112,7 @@ def serve(
     from pocketmt.serving.server import address_of, open_socket, run_server
     from pocketmt.serving.settings import ServerSettings
 
-    places = [resolve_model(model) for model in models or (DEFAULT_MODEL,)]
+    places = [resolve_model(model) for model in models] or _default_models()
     if web:
         _serve_page(places, host, port, allow_origin)
         return
@@ -123,8 +131,17 @@ def serve(
         allowed_origin=allow_origin,
     )
     with open_socket(host, port) as listener:
-        click.echo(_greeting(address_of(listener)))
+        _say(_greeting(address_of(listener)))
         run_server(listener, places, settings, _report, trusted_proxies)
+
+
+def _default_models() -> list[Path]:
+    """Return the default model and, if they are installed, those of the same kind for other languages."""
+    from pocketmt.engine.bundled import bundled_models, resolve_model
+
+    kind = DEFAULT_MODEL.partition("-")[0] + "-"
+    others = [path for name, path in bundled_models().items() if name.startswith(kind) and name != DEFAULT_MODEL]
+    return [resolve_model(DEFAULT_MODEL), *others]
 
 
 def _serve_page(places: Sequence[Path], host: str, port: int, allow_origin: str) -> None:
@@ -142,7 +159,7 @@ def _serve_page(places: Sequence[Path], host: str, port: int, allow_origin: str)
     # A large model may take minutes to download.
     settings = ServerSettings(allowed_origin=allow_origin, send_seconds=_SECONDS_OF_DOWNLOAD)
     with open_socket(host, port) as listener:
-        click.echo(_greeting(address_of(listener)))
+        _say(_greeting(address_of(listener)))
         run_browser_page(listener, folder, places, settings, _report)
 
 
@@ -151,4 +168,10 @@ def _greeting(address: str) -> str:
 
 
 def _report(message: str) -> None:
-    click.echo(message, err=True)
+    _say(message, err=True)
+
+
+def _say(message: str, *, err: bool = False) -> None:
+    """Write a message; the server goes on without it if the disk of its log is full, or nobody reads."""
+    with suppress(OSError):
+        click.echo(message, err=err)

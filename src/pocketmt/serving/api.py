@@ -17,6 +17,7 @@ from pocketmt.serving.detection import Detected
 from pocketmt.serving.errors import RequestError
 from pocketmt.serving.fields import file_field, flag_field, number_field, read_fields, text_field, texts_field
 from pocketmt.serving.files import KINDS, TranslatedFiles
+from pocketmt.serving.leaving import LeavingClient
 from pocketmt.serving.metrics import Metrics
 from pocketmt.serving.service import TranslatedText, TranslationService
 from pocketmt.serving.settings import ServerSettings
@@ -201,22 +202,14 @@ class Api:
 
     async def _unless_client_leaves(self, request: Request, work: Coroutine[object, object, Value]) -> Value:
         """Return the result of some work, which is cancelled when the client closes the connection."""
-        task = asyncio.ensure_future(work)
-        left = asyncio.ensure_future(_wait_until_left(request))
-        try:
-            await asyncio.wait((task, left), return_when=asyncio.FIRST_COMPLETED)
-            if not task.done():
+        with LeavingClient(request) as client:
+            try:
+                return await work
+            except asyncio.CancelledError:
+                if not client.left:
+                    raise
                 self._metrics.cancelled()
-                raise ClientDisconnect
-            return task.result()
-        finally:
-            task.cancel()
-            left.cancel()
-
-
-async def _wait_until_left(request: Request) -> None:
-    while (await request.receive())["type"] != "http.disconnect":
-        pass
+                raise ClientDisconnect from None
 
 
 def _members(done: list[TranslatedText], alternatives: int, aligned: bool) -> list[tuple[str, list[object]]]:

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from typing import Any, Final
 
 from uvicorn.config import Config
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
 
 from pocketmt.serving.clients import network_of
@@ -55,10 +55,11 @@ def _refusal() -> bytes:
     return head.encode() + body
 
 
-class TimedConnection(H11Protocol):
+class TimedConnection(HttpToolsProtocol):
     """A connection that is looked at now and then: as long as one request is in one phase, time counts.
 
-    Phases are the head of a request, its body, and an answer that waits for the client to read.
+    Phases are the head of a request, its body, and an answer that waits for the client to read. Of a head that is too
+    long no more is kept than what shows it.
     """
 
     receive_seconds: float
@@ -78,6 +79,10 @@ class TimedConnection(H11Protocol):
         self._timer: asyncio.TimerHandle | None = None
         self._address = ""
         self._refused = False
+        self._in_head = True
+        self._url_bytes = 0
+        self._head_bytes = 0  # of names and values
+        self._received = 0  # since the head began
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to look at the connection, or refuse it."""
@@ -93,8 +98,39 @@ class TimedConnection(H11Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Take bytes of a request."""
-        if not self._refused:
-            super().data_received(data)
+        if self._refused or self.transport.is_closing():
+            return
+        self._received = self._received + len(data) if self._in_head else len(data)
+        super().data_received(data)
+        # The parser keeps a name or value that does not end.
+        if self._in_head and self._received > MOST_HEAD_BYTES and not self.transport.is_closing():
+            self._refused = True
+            self.send_400_response("The head of the request is too long.")
+
+    def on_message_begin(self) -> None:
+        """Begin a head."""
+        self._in_head = True
+        self._url_bytes = self._head_bytes = 0
+        super().on_message_begin()
+
+    def on_url(self, url: bytes) -> None:
+        """Take a part of the address."""
+        self._url_bytes += len(url)
+        if self._url_bytes <= MOST_HEAD_BYTES:
+            super().on_url(url)
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Take a header, unless those before were too long: then the request is refused."""
+        if self._head_bytes <= MOST_HEAD_BYTES:
+            super().on_header(name, value)
+        self._head_bytes += len(name) + len(value)
+
+    def on_headers_complete(self) -> None:
+        """End a head."""
+        self._in_head = False
+        if self._url_bytes > MOST_HEAD_BYTES:
+            self.url = b""  # A part of an address could be another one; an empty one is refused.
+        super().on_headers_complete()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Stop looking."""
@@ -118,6 +154,8 @@ class TimedConnection(H11Protocol):
         """Return the phase of a request, and how long it may last; 0: as long as it wants."""
         if self.transport.get_write_buffer_size():
             return ("answer", self.cycle), self.send_seconds
+        if self.pipeline:
+            return ("work", self.cycle), 0.0  # The next request waits for the answer to this one.
         if self.cycle is None or self.cycle.response_complete:
             return ("head", self.cycle), self.receive_seconds
         if self.cycle.more_body:

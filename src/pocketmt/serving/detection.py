@@ -1,11 +1,15 @@
 """Detection of the language of a text, out of the languages of the models, by py3langid."""
 
-from collections.abc import Iterable
+import lzma
+import shutil
+import tempfile
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 _LONGEST: Final = 2_000  # characters that are looked at
 _LEAST_CONFIDENCE: Final = 1.0
+_BYTES_AT_ONCE: Final = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,19 +28,25 @@ class LanguageDetector:
     """
 
     def __init__(self, languages: Iterable[str]) -> None:
-        from py3langid.langid import MODEL_FILE, LanguageIdentifier  # type: ignore[import-untyped]
+        import numpy as np
+        from py3langid.langid import MODEL_DIR, MODEL_FILE  # type: ignore[import-untyped]
 
         self._languages: Final = tuple(languages)
-        identifier = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
-        known: dict[str, str] = {}
-        for code in self._languages:
-            primary = code.replace("_", "-").partition("-")[0].lower()
-            if primary in identifier.labels:
-                known.setdefault(primary, code)
-        self._codes: Final = known
-        if known:
-            identifier.set_languages(known)
-        self._identifier = identifier
+        path = MODEL_DIR / MODEL_FILE
+        with tempfile.TemporaryFile() as file:
+            with lzma.open(path) as compressed:
+                shutil.copyfileobj(compressed, file, _BYTES_AT_ONCE)
+            file.seek(0)
+            with np.load(file, allow_pickle=False) as arrays:
+                known: dict[str, str] = {}
+                labels = arrays["classes"].tolist()
+                for code in self._languages:
+                    primary = code.replace("_", "-").partition("-")[0].lower()
+                    if primary in labels:
+                        known.setdefault(primary, code)
+                self._codes: Final = known
+                if known:
+                    self._identifier = _identifier(arrays, labels, known)
 
     def detect(self, text: str) -> list[Detected]:
         """Return the languages that a text may be in, at least one, most probable first."""
@@ -48,3 +58,25 @@ class LanguageDetector:
             for label, probability in self._identifier.rank(text)
         ]
         return [each for each in ranked if each.confidence >= _LEAST_CONFIDENCE] or ranked[:1]
+
+
+def _identifier(arrays: Mapping[str, Any], labels: Sequence[str], known: Collection[str]) -> Any:
+    """Return py3langid's identifier with the tables of some languages.
+
+    That of `LanguageIdentifier.from_model_file` keeps the tables of all languages, and needs 100 MB while it is made.
+    """
+    from py3langid.langid import LanguageIdentifier
+
+    columns = [column for column, label in enumerate(labels) if label in known]
+    probabilities = arrays["ptc"][:, columns]
+    # Elements of a memoryview are Python's integers, which are much faster to compute with than NumPy's.
+    transitions, rows, features = (memoryview(arrays[name]) for name in ("nextmove", "nextmove_row", "out_feat"))
+    return LanguageIdentifier(
+        probabilities,
+        arrays["pc"][columns],
+        [labels[column] for column in columns],
+        transitions,
+        features,
+        norm_probs=True,
+        tk_row=rows,
+    )

@@ -4,7 +4,6 @@ import time
 from collections.abc import Mapping
 from typing import Final
 
-from starlette.datastructures import MutableHeaders
 from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -32,12 +31,14 @@ class Gate:
         self._app = app
         self._metrics = metrics
         self._paths = paths
-        self._cross_origin: Mapping[str, str] = {
+        self._own = _encoded(_SECURITY)
+        cross_origin = {
             "Access-Control-Allow-Origin": origin,
             "Access-Control-Allow-Headers": "Authorization, Content-Type",
             "Access-Control-Allow-Methods": "GET, POST",
             "Access-Control-Max-Age": "1728000",
         }
+        self._shared = [*self._own, *(_encoded(cross_origin) if origin else ())]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, and answer it."""
@@ -52,10 +53,10 @@ class Gate:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                headers = MutableHeaders(scope=message)
-                shared = bool(self._cross_origin["Access-Control-Allow-Origin"]) and path not in _OWN_ORIGIN_ONLY
-                for name, value in (_SECURITY | (dict(self._cross_origin) if shared else {})).items():
-                    headers.setdefault(name, value)
+                given = message.setdefault("headers", [])
+                names = {name for name, _ in given}
+                added = self._own if path in _OWN_ORIGIN_ONLY else self._shared
+                message["headers"] = [*given, *(header for header in added if header[0] not in names)]
             await send(message)
 
         try:
@@ -71,3 +72,8 @@ class Gate:
             await Response(status_code=503)(scope, receive, send)
         finally:
             self._metrics.request(path, status, time.monotonic() - start)
+
+
+def _encoded(headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
+    """Return headers as the protocol of ASGI has them, with names in lower case."""
+    return [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in headers.items()]

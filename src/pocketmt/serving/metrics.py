@@ -1,5 +1,6 @@
 """Counters of the server, in the text format of Prometheus."""
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -18,7 +19,7 @@ class Histogram:
 
     def add(self, value: float) -> None:
         """Count a value."""
-        self._counts[sum(value > bound for bound in self._bounds)] += 1
+        self._counts[bisect_left(self._bounds, value)] += 1
         self._sum += value
 
     def lines(self, name: str) -> Iterator[str]:

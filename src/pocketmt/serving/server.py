@@ -10,9 +10,10 @@ import uvicorn
 from starlette.applications import Starlette
 
 from pocketmt.errors import ConfigurationError, ModelFileError
+from pocketmt.serving.allocator import limit_arenas
 from pocketmt.serving.application import make_application
 from pocketmt.serving.browser_page import make_browser_application
-from pocketmt.serving.connection import MOST_HEAD_BYTES, AddressLimit, connection_class
+from pocketmt.serving.connection import AddressLimit, connection_class
 from pocketmt.serving.models.catalogue import Catalogue
 from pocketmt.serving.settings import ServerSettings
 
@@ -62,6 +63,7 @@ def run_server(
 
     Raises ModelFileError if there is no model.
     """
+    limit_arenas(settings.workers + 1)
     application = make_application(_catalogue(places, report), settings, report)
     _run(listener, application, settings, trusted_proxies)
 
@@ -112,6 +114,5 @@ def _run(
         forwarded_allow_ips=list(trusted_proxies),
         limit_concurrency=settings.connections,
         timeout_graceful_shutdown=SECONDS_TO_FINISH,
-        h11_max_incomplete_event_size=MOST_HEAD_BYTES,
     )
     uvicorn.Server(config).run(sockets=[listener])

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from pocketmt.engine import Translator
+from pocketmt.serving.allocator import return_freed_memory
 from pocketmt.serving.detection import Detected, LanguageDetector
 from pocketmt.serving.errors import RequestError
 from pocketmt.serving.markup.placing import render_segment
@@ -68,7 +69,7 @@ class TranslationService:
             observer=metrics,
         )
         self._lines = LineTranslator(self.store, self.batcher)
-        self._detectors: dict[tuple[str, ...], LanguageDetector] = {}
+        self._detector: tuple[tuple[str, ...], asyncio.Future[LanguageDetector]] | None = None
 
     def _load(self, path: Path) -> Translator:
         return Translator(path, workers=self._settings.workers)
@@ -151,11 +152,18 @@ class TranslationService:
         segments = [segment for document in documents for segment in document if segment.text]
         with_tags = [segment for segment in segments if segment.elements]
         plain = [segment for segment in segments if not segment.elements]
-        done: dict[int, Translation] = {}
-        for chosen, aligned in ((with_tags, True), (plain, False)):
-            lines = [segment.text for segment in chosen]
-            translations = await self._lines.translate(client, route, lines, aligned=aligned)
-            done |= {id(segment): each for segment, each in zip(chosen, translations, strict=True)}
+        # Both begin at once, so that a model that is replaced meanwhile translates all or nothing.
+        translated = await _gather(
+            [
+                self._lines.translate(client, route, [segment.text for segment in with_tags], aligned=True),
+                self._lines.translate(client, route, [segment.text for segment in plain]),
+            ]
+        )
+        done = {
+            id(segment): translation
+            for segments, translations in zip((with_tags, plain), translated, strict=True)
+            for segment, translation in zip(segments, translations, strict=True)
+        }
         return [TranslatedText(await asyncio.to_thread(_render, document, done)) for document in documents]
 
     async def detect(self, text: str, *, markup: bool = False) -> list[Detected]:
@@ -163,13 +171,24 @@ class TranslationService:
         languages = self.catalogue.routes.languages
         if not languages:
             raise RequestError(503, "there are no models", 5)
-        if languages not in self._detectors:
-            self._detectors = {languages: await asyncio.to_thread(LanguageDetector, languages)}
-        detector = self._detectors[languages]
+        detector = await self._detector_of(languages)
         if markup:
             segments = await _in_thread_if_long(divide_document, text)
             text = " ".join(segment.text for segment in segments)
         return await _in_thread_if_long(detector.detect, text)
+
+    async def _detector_of(self, languages: tuple[str, ...]) -> LanguageDetector:
+        """Return the detector of some languages; requests that come while it is made wait for the same one."""
+        if self._detector is None or self._detector[0] != languages:
+            self._detector = languages, asyncio.ensure_future(asyncio.to_thread(_make_detector, languages))
+        found = self._detector
+        try:
+            # A client that leaves does not stop it.
+            return await asyncio.shield(found[1])
+        except OSError:
+            if self._detector is found:
+                self._detector = None  # The disk may have room for it later.
+            raise
 
     async def _detect_for(self, text: str, target: str, *, markup: bool) -> Detected:
         """Return the most probable language of a text that can be translated into another."""
@@ -180,6 +199,12 @@ class TranslationService:
             return possible[0]
         sources = [source for source in routes.targets if routes.route(source, target) is not None]
         return Detected(min(sources), 0.0) if sources else candidates[0]
+
+
+def _make_detector(languages: tuple[str, ...]) -> LanguageDetector:
+    detector = LanguageDetector(languages)
+    return_freed_memory()
+    return detector
 
 
 async def _gather(work: Sequence[Coroutine[object, object, Value]]) -> list[Value]:

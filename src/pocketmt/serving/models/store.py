@@ -12,8 +12,11 @@ from pathlib import Path
 
 from pocketmt.engine import Translator
 from pocketmt.errors import ModelFileError, PocketMTError
+from pocketmt.serving.allocator import return_freed_memory
 from pocketmt.serving.errors import RequestError
 from pocketmt.serving.models.description import ModelDescription, Stamp
+
+SECONDS_TO_FREE = 0.5  # the memory of a model that left
 
 
 @dataclass(eq=False, slots=True)
@@ -176,6 +179,10 @@ class ModelStore:
 
     async def _give_back(self, memory: int) -> None:
         self.memory -= memory
+        if memory:
+            # The last batch of the model may have references to it for a moment.
+            loop = asyncio.get_running_loop()
+            loop.call_later(SECONDS_TO_FREE, loop.run_in_executor, self._threads, return_freed_memory)
         async with self._released:
             self._released.notify_all()
 

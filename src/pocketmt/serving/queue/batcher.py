@@ -84,6 +84,7 @@ class Batcher(Generic[Kind, Result]):
         self._queue: FairQueue[Kind] = FairQueue()
         self._entries: dict[Request[Kind], _Entry[Kind, Result]] = {}
         self._running: set[_Batch[Kind, Result]] = set()
+        self._starting = False
         self._speed = FIRST_COST / SECONDS_OF_BATCH  # cost for each second of one worker
 
     @property
@@ -105,7 +106,7 @@ class Batcher(Generic[Kind, Result]):
         )
         self._entries[request] = entry
         self._queue.add(request, time.monotonic())
-        self._start_batches()
+        self._start_soon()
         try:
             await entry.done
         finally:
@@ -126,7 +127,14 @@ class Batcher(Generic[Kind, Result]):
         """Return the seconds after which the queue of now will be translated, 1 to 60."""
         return max(1, min(60, math.ceil(self._queue.cost / (self._speed * self._workers))))
 
+    def _start_soon(self) -> None:
+        """Start batches once all requests that came at the same time are in the queue."""
+        if not self._starting and len(self._running) < self._workers:
+            self._starting = True
+            asyncio.get_running_loop().call_soon(self._start_batches)
+
     def _start_batches(self) -> None:
+        self._starting = False
         while len(self._running) < self._workers:
             most_cost = max(LEAST_COST, int(self._speed * SECONDS_OF_BATCH))
             # The other workers, which will soon be idle, get their share of the queue.

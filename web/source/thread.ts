@@ -1,0 +1,123 @@
+/** One worker with a model. */
+import { isNode } from "./download.js";
+import { CancelledError, EngineError, namedError } from "./errors.js";
+import type { ModelInfo, TranslateOptions } from "./local.js";
+import type { FromWorker, Progress, ToWorker } from "./messages.js";
+
+/** A model file, and how it is loaded. */
+export interface File {
+  readonly url: string;
+  readonly cache: boolean;
+  readonly digest: string | undefined;
+}
+
+interface Host {
+  postMessage(message: ToWorker): void;
+  terminate(): unknown;
+}
+
+interface Waiting {
+  done(message: FromWorker): void;
+  failed(error: Error): void;
+}
+
+/** A worker, from its start to its end. */
+export class Thread {
+  private readonly waiting = new Map<number, Waiting>();
+  private next = 0;
+  private host: Host | undefined;
+  private about: ModelInfo | undefined;
+
+  private constructor(private readonly onProgress: ((progress: Progress) => void) | undefined) {}
+
+  /** Starts a worker that loads a file; throws as `Translator.load` does. */
+  static async start(
+    file: File,
+    onProgress: ((progress: Progress) => void) | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<Thread> {
+    const thread = new Thread(onProgress);
+    try {
+      thread.host = await startWorker(
+        (message) => thread.receive(message),
+        (error) => thread.fail(error),
+      );
+      await thread.ask((id) => ({ kind: "load", id, ...file }), signal);
+      return thread;
+    } catch (error) {
+      thread.close();
+      throw error;
+    }
+  }
+
+  /** What its model says of itself. */
+  get info(): ModelInfo {
+    return this.about as ModelInfo;
+  }
+
+  /** How many translations it has to do. */
+  get load(): number {
+    return this.waiting.size;
+  }
+
+  /** Translates each line. */
+  async translate(lines: readonly string[], options: TranslateOptions, signal: AbortSignal | undefined): Promise<readonly string[]> {
+    const message = await this.ask((id) => ({ kind: "translate", id, lines, options }), signal);
+    return message.kind === "translated" ? message.lines : [];
+  }
+
+  /** Ends the worker. Translations that are running fail. */
+  close(): void {
+    this.host?.terminate();
+    this.host = undefined;
+    this.fail(new CancelledError("the translator was closed"));
+  }
+
+  private ask(make: (id: number) => ToWorker, signal: AbortSignal | undefined): Promise<FromWorker> {
+    const { host } = this;
+    if (host === undefined) return Promise.reject(new EngineError("the translator is closed: load it again"));
+    const id = this.next++;
+    const cancel = (): void => host.postMessage({ kind: "cancel", id });
+    return new Promise<FromWorker>((resolve, reject) => {
+      this.waiting.set(id, { done: resolve, failed: reject });
+      host.postMessage(make(id));
+      if (signal?.aborted) cancel();
+      signal?.addEventListener("abort", cancel);
+    }).finally(() => signal?.removeEventListener("abort", cancel));
+  }
+
+  private receive(message: FromWorker): void {
+    if (message.kind === "progress") {
+      this.onProgress?.(message.progress);
+      return;
+    }
+    const waiting = this.waiting.get(message.id);
+    this.waiting.delete(message.id);
+    if (message.kind === "failed") {
+      waiting?.failed(namedError(message.name, message.message));
+      return;
+    }
+    this.about = message.info;
+    waiting?.done(message);
+  }
+
+  private fail(error: Error): void {
+    for (const { failed } of this.waiting.values()) failed(error);
+    this.waiting.clear();
+  }
+}
+
+async function startWorker(receive: (message: FromWorker) => void, failed: (error: Error) => void): Promise<Host> {
+  const url = new URL("./worker.js", import.meta.url);
+  if (isNode) {
+    const { Worker: NodeWorker } = await import("node:worker_threads");
+    const worker = new NodeWorker(url);
+    worker.on("message", receive);
+    worker.on("error", (error) => failed(new EngineError(`the worker stopped: ${String(error)}`)));
+    return worker;
+  }
+  const worker = new Worker(url, { type: "module" });
+  worker.onmessage = (event: MessageEvent<FromWorker>) => receive(event.data);
+  worker.onerror = (event) => failed(new EngineError(`the worker stopped: ${event.message}`));
+  return worker;
+}
