@@ -81,7 +81,9 @@ def test_rows_that_do_not_fill_bytes(tmp_path: Path, vocabulary: Vocabulary, sch
 
 @pytest.mark.parametrize("groups", GROUPS)
 def test_rows_of_several_schemes(tmp_path: Path, vocabulary: Vocabulary, groups: str) -> None:
-    assert_the_same_packed(write(tmp_path / "model.pocketmt", vocabulary, GROUPS[groups], (RowGroup(SCHEMES["binary 3"]),)))
+    assert_the_same_packed(
+        write(tmp_path / "model.pocketmt", vocabulary, GROUPS[groups], (RowGroup(SCHEMES["binary 3"]),))
+    )
 
 
 def test_fully_quantized_networks(tmp_path: Path, vocabulary: Vocabulary) -> None:
