@@ -36,12 +36,6 @@ def train_theirs(
 ) -> tuple[list[float], float]:
     """Train by Hugging Face's trainer; returns the loss of each update and target tokens a second."""
     transformers: Any = importlib.import_module("transformers")
-    try:
-        importlib.import_module("accelerate")
-    except ImportError as error:
-        raise ConfigurationError(
-            f"Hugging Face's trainer needs accelerate ({error}): pip install accelerate"
-        ) from error
     model = _model(transformers, architecture, weights, plan, folder)
     plans = make_batches([(len(a) + 1, len(b) + 1) for a, b in pairs], plan.batch_tokens, plan.seed)[: plan.updates]
     batches = [make_batch([pairs[index] for index in each], architecture, "cpu") for each in plans]
