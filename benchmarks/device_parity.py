@@ -1,0 +1,138 @@
+"""Compares the decoder for GPUs with the reference search, on the processor: lines that have the same translation.
+
+    python -m benchmarks.device_parity
+    python -m benchmarks.device_parity --quick
+
+All lines of Multi30k's test text of 2016, greedy and beam 4, in all precisions. The trained models are bundled ones; the
+other architectures have random weights, which end sentences early now and then, and take a fifth of the lines. The reference is
+`pocketmt.models.search` on the same network, with batches in the order of the text; in float32 of a trained model, it is
+the native engine on the same file. Lines may differ where two pieces are nearly equal, because the
+order of float sums depends on the shapes of a batch. Writes benchmarks/records/device-parity.json and prints its rows.
+"""
+
+import argparse
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final
+
+import torch
+
+from benchmarks.command import run
+from benchmarks.data import ROOT, corpus
+from benchmarks.record_files import write_record
+from pocketmt.decoding.decoder import Decoder
+from pocketmt.decoding.requests import Request, SearchSettings
+from pocketmt.engine import Translator
+from pocketmt.engine.bundled import resolve_model
+from pocketmt.evaluation.records import provenance
+from pocketmt.evaluation.tables import Column, plain_table
+from pocketmt.models.network import TranslationNetwork
+from pocketmt.models.networks import make_network
+from pocketmt.models.presets import preset
+from pocketmt.models.search import beam_search, default_maximum_length, greedy_search
+from pocketmt.packing.device.precision import PRECISIONS, in_precision, load_network
+
+RECORD: Final = ROOT / "benchmarks" / "records" / "device-parity.json"
+SEED: Final = 1
+TRAINED: Final = ("captions-en-de", "everyday-en-de")
+RANDOM: Final[dict[str, tuple[str, dict[str, Any]]]] = {
+    "self-attention, norms before": ("tiny", {"norm": "pre"}),
+    "self-attention, other inputs and outputs": (
+        "tiny",
+        {
+            "positions": "concatenated",
+            "first_decoder_input": "zero",
+            "output_projection": "untied",
+            "output_bias": True,
+        },
+    ),
+    "SSRU": ("6-1.nano", {}),
+    "SSRU, tied layers": ("6-2.tied.tiny", {}),
+    "average attention": ("tiny", {"decoder_autoregression": "average_attention"}),
+    "LSTM": ("lstm.tiny", {}),
+}
+VOCABULARY: Final = 4000
+SHARE: Final = 5  # One of so many lines is enough for random weights.
+TOGETHER: Final = 20  # Sentences of the reference search, in the order of the text.
+LONGEST: Final = 30  # Pieces of a translation by random weights.
+BEAMS: Final = (1, 4)
+COLUMNS: Final = ("model", "precision", "beam", "lines:,", "same:,=the same", "reference")
+CPU: Final = torch.device("cpu")
+Ids = list[list[int]]
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Compare; return the exit status."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--lines", type=int, default=1000, help="lines of the text (default: %(default)s)")
+    parser.add_argument("--models", nargs="+", default=[*TRAINED, *RANDOM], choices=[*TRAINED, *RANDOM], metavar="NAME")
+    parser.add_argument("--quick", action="store_true", help="a smoke test: three lines, no record")
+    options = parser.parse_args(arguments)
+    lines = (corpus("multi30k") / "test_2016_flickr.en").read_text(encoding="utf-8").splitlines()
+    lines = lines[: 3 if options.quick else options.lines]
+    torch.set_num_threads(1)
+    rows = []
+    for name in options.models:
+        for row in _rows(name, lines):
+            rows.append(row)
+            print(*row.values(), file=sys.stderr, flush=True)
+    print(plain_table(rows, [Column.parse(each) for each in COLUMNS]))
+    if not options.quick:
+        write_record({"rows": rows, "provenance": provenance(seed=SEED)}, RECORD)
+    return 0
+
+
+def _rows(name: str, lines: Sequence[str]) -> Iterator[dict[str, Any]]:
+    translator = Translator(TRAINED[0] if name in RANDOM else name, workers=1)
+    sources = [translator.encode(line) for line in lines]
+    if name in RANDOM:
+        sources = [[id % VOCABULARY for id in source] for source in sources[: -(-len(sources) // SHARE)]]
+    for precision in PRECISIONS:
+        network = _network(name, precision)
+        for beam in BEAMS:
+            limit = _short if name in RANDOM else default_maximum_length
+            found = _found(network, sources, beam, limit)
+            if name in TRAINED and precision == "float32":
+                reference, expected = "engine", translator.translate_ids(sources, beam_size=beam)
+            else:
+                reference, expected = "search", _reference(network, sources, beam, limit)
+            same = sum(ours == theirs for ours, theirs in zip(found, expected, strict=True))
+            about = {"model": name, "precision": precision, "beam": beam}
+            yield about | {"lines": len(sources), "same": same, "reference": reference}
+
+
+def _network(name: str, precision: str) -> TranslationNetwork:
+    if name in TRAINED:
+        return load_network(str(resolve_model(name)), precision, CPU)
+    sizes, changes = RANDOM[name]
+    torch.manual_seed(SEED)
+    architecture = preset(sizes, VOCABULARY, **changes)
+    network = make_network(architecture)
+    with torch.no_grad():
+        network.output_weight[architecture.eos_id].mul_(3.0)
+    return in_precision(network, precision, CPU)
+
+
+def _short(length: int) -> int:
+    return min(LONGEST, length)
+
+
+def _found(network: TranslationNetwork, sources: Ids, beam: int, limit: Callable[[int], int]) -> Ids:
+    requests = [Request(source, limit(len(source))) for source in sources]
+    found = Decoder([network]).translate(requests, SearchSettings(beam, scores=False))
+    return [[*best[0].ids] for best in found]
+
+
+def _reference(network: TranslationNetwork, sources: Ids, beam: int, limit: Callable[[int], int]) -> Ids:
+    found: Ids = []
+    for start in range(0, len(sources), TOGETHER):
+        some = sources[start : start + TOGETHER]
+        if beam == 1:
+            found += greedy_search(network, some, limit)
+        else:
+            found += [[*best[0].ids] for best in beam_search(network, some, beam, maximum_length=limit)]
+    return found
+
+
+if __name__ == "__main__":
+    sys.exit(run(main))
