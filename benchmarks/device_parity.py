@@ -99,7 +99,7 @@ def _rows(name: str, lines: Sequence[str]) -> Iterator[dict[str, Any]]:
             some = sources if with_engine else sources[: -(-len(sources) // SHARE)]
             found = _found(network, some, beam, limit)
             expected = _reference(network, some, beam, limit, TOGETHER)
-            row = {"model": name, "precision": precision, "beam": beam, "lines": len(some)}
+            row: dict[str, Any] = {"model": name, "precision": precision, "beam": beam, "lines": len(some)}
             row |= {"same": _equal(found, expected), "engine": None, "alone": None}
             if with_engine:
                 row["engine"] = _equal(found, translator.translate_ids(some, beam_size=beam))
