@@ -3,8 +3,9 @@
     python -m benchmarks.device_parity
     python -m benchmarks.device_parity --quick
 
-Multi30k's test text of 2016, greedy and beam 4: bundled models in float32 translate all lines, and a fifth in the other
-precisions; so do networks of other architectures with random weights, which end sentences early now and then. The
+Multi30k's test text of 2016, greedy and beam 4: bundled models translate all lines in float32, as they are and with
+decoded weights, and a tenth in the other precisions. Networks of other architectures, with random weights that end
+sentences early now and then, translate a tenth. The
 reference is `pocketmt.models.search` on the same network, with batches in the order of the text. In float32, trained
 models are also compared with the native engine on the same file. Lines may differ where two pieces are nearly equal,
 because the order of float sums depends on the shapes of a batch; how many differ for the reference itself, with batches
@@ -13,7 +14,9 @@ of another size, is in the column `reference alone`. Writes benchmarks/records/d
 
 import argparse
 import sys
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any, Final
 
 import torch
@@ -31,11 +34,15 @@ from pocketmt.models.network import TranslationNetwork
 from pocketmt.models.networks import make_network
 from pocketmt.models.presets import preset
 from pocketmt.models.search import beam_search, default_maximum_length, greedy_search
+from pocketmt.packing.contents import contents_of
+from pocketmt.packing.decoded import read_model
 from pocketmt.packing.device.precision import PRECISIONS, in_precision, load_network
+from pocketmt.packing.model_file import pack
 
 RECORD: Final = ROOT / "benchmarks" / "records" / "device-parity.json"
 SEED: Final = 1
 TRAINED: Final = ("captions-en-de", "everyday-en-de")
+DECODED: Final = " with decoded weights"
 RANDOM: Final[dict[str, tuple[str, dict[str, Any]]]] = {
     "self-attention, norms before": ("tiny", {"norm": "pre"}),
     "self-attention, other inputs and outputs": (
@@ -53,7 +60,7 @@ RANDOM: Final[dict[str, tuple[str, dict[str, Any]]]] = {
     "LSTM": ("lstm.tiny", {}),
 }
 VOCABULARY: Final = 4000
-SHARE: Final = 5  # One of so many lines, where not all are translated.
+SHARE: Final = 10  # One of so many lines, where not all are translated.
 TOGETHER: Final = 20  # Sentences of the reference search, in the order of the text.
 LONGEST: Final = 30  # Pieces of a translation by random weights.
 BEAMS: Final = (1, 4)
@@ -76,45 +83,57 @@ def main(arguments: Sequence[str]) -> int:
     lines = lines[: 3 if options.quick else options.lines]
     torch.set_num_threads(1)
     rows = []
-    for name in options.models:
-        for row in _rows(name, lines):
-            rows.append(row)
-            print(*row.values(), file=sys.stderr, flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        for name in options.models:
+            for row in _rows_of(name, lines, Path(folder)):
+                rows.append(row)
+                print(*row.values(), file=sys.stderr, flush=True)
     print(plain_table(rows, [Column.parse(each) for each in COLUMNS]))
     if not options.quick:
         write_record({"rows": rows, "provenance": provenance(seed=SEED)}, RECORD)
     return 0
 
 
-def _rows(name: str, lines: Sequence[str]) -> Iterator[dict[str, Any]]:
-    translator = Translator(TRAINED[0] if name in RANDOM else name, workers=1)
-    sources = [translator.encode(line) for line in lines]
-    if name in RANDOM:
+def _rows_of(name: str, lines: Sequence[str], folder: Path) -> Iterator[dict[str, Any]]:
+    if name in TRAINED:
+        decoded = folder / f"{name}.pocketmt"
+        pack(decoded, contents_of(read_model(name), "float32"))
+        file = resolve_model(name)
+        for precision in PRECISIONS:
+            yield from _rows(name, precision, load_network(str(file), precision, CPU), lines, file)
+        yield from _rows(f"{name}{DECODED}", "float32", load_network(str(decoded), "float32", CPU), lines, decoded)
+    else:
+        for precision in PRECISIONS:
+            yield from _rows(name, precision, _random_network(name, precision), lines)
+
+
+def _rows(
+    name: str, precision: str, network: TranslationNetwork, lines: Sequence[str], file: Path | None = None
+) -> Iterator[dict[str, Any]]:
+    """Yield a row for each beam; the file is that of a trained model."""
+    translator = Translator(TRAINED[0] if file is None else file, workers=1)
+    limit = _short if file is None else default_maximum_length
+    with_engine = file is not None and precision == "float32"
+    sources = [translator.encode(line) for line in (lines if with_engine else lines[: -(-len(lines) // SHARE)])]
+    if file is None:
         sources = [[id % VOCABULARY for id in source] for source in sources]
-    for precision in PRECISIONS:
-        network = _network(name, precision)
-        for beam in BEAMS:
-            limit = _short if name in RANDOM else default_maximum_length
-            with_engine = name in TRAINED and precision == "float32"
-            some = sources if with_engine else sources[: -(-len(sources) // SHARE)]
-            found = _found(network, some, beam, limit)
-            expected = _reference(network, some, beam, limit, TOGETHER)
-            row: dict[str, Any] = {"model": name, "precision": precision, "beam": beam, "lines": len(some)}
-            row |= {"same": _equal(found, expected), "engine": None, "alone": None}
-            if with_engine:
-                row["engine"] = _equal(found, translator.translate_ids(some, beam_size=beam))
-            if beam == 1:
-                row["alone"] = _equal(expected, _reference(network, some, beam, limit, 3 * TOGETHER))
-            yield row
+    for beam in BEAMS:
+        found = _found(network, sources, beam, limit)
+        expected = _reference(network, sources, beam, limit, TOGETHER)
+        row: dict[str, Any] = {"model": name, "precision": precision, "beam": beam, "lines": len(sources)}
+        row |= {"same": _equal(found, expected), "engine": None, "alone": None}
+        if with_engine:
+            row["engine"] = _equal(found, translator.translate_ids(sources, beam_size=beam))
+        if beam == 1:
+            row["alone"] = _equal(expected, _reference(network, sources, beam, limit, 3 * TOGETHER))
+        yield row
 
 
 def _equal(found: Ids, expected: Ids) -> int:
     return sum(ours == theirs for ours, theirs in zip(found, expected, strict=True))
 
 
-def _network(name: str, precision: str) -> TranslationNetwork:
-    if name in TRAINED:
-        return load_network(str(resolve_model(name)), precision, CPU)
+def _random_network(name: str, precision: str) -> TranslationNetwork:
     sizes, changes = RANDOM[name]
     torch.manual_seed(SEED)
     architecture = preset(sizes, VOCABULARY, **changes)

@@ -15,13 +15,14 @@ import pytest
 
 from benchmarks.ray_faults import descendants
 from pocketmt.cli.main import run
+from pocketmt.distributed.blocks import Work
 from pocketmt.distributed.bulk import run_to_shards
 from pocketmt.distributed.ray_pool import Cluster
 from pocketmt.distributed.shards import Shards
 from pocketmt.errors import ClusterError
 from tests.cli.conftest import command_line, write_random_model
 
-from .works import SlowUpper, SlowUpperOnNodes
+from .works import NamesGpu, SlowUpper, SlowUpperOnNodes
 
 WORDS = ("a red house", "the green tree and a bird", "two dogs see the house", "", "a bird", "the tree is green 17")
 LINES = [f"{WORDS[number % 6]} {WORDS[number // 6 % 6]}" for number in range(1200)]
@@ -47,10 +48,15 @@ def joined(folder: Path) -> bytes:
 
 
 def work_on(
-    two_nodes: Any, work: SlowUpper, rows: Iterable[tuple[str]], output: Path, warnings: list[str] | None = None
+    two_nodes: Any,
+    work: Work,
+    rows: Iterable[tuple[str]],
+    output: Path,
+    warnings: list[str] | None = None,
+    cluster: Cluster | None = None,
 ) -> Shards:
     return run_to_shards(
-        Cluster(two_nodes.address),
+        cluster or Cluster(two_nodes.address),
         work,
         rows,
         str(output),
@@ -269,3 +275,16 @@ def test_a_lost_node_costs_its_unfinished_blocks_alone(two_nodes: Any, tmp_path:
     remover.join()
     assert b"".join(shards.contents()) == b"".join(f"LINE {number}\n".encode() for number in range(150))
     assert ["its 2 unfinished blocks go to other workers" in warning for warning in warnings] == [True]
+
+
+def test_each_worker_on_a_gpu_has_one_of_its_own(two_nodes: Any, tmp_path: Path) -> None:
+    """Two GPUs that Ray is told of; PyTorch does not look for them."""
+    node = two_nodes.add_node(num_cpus=3, num_gpus=2)
+    cluster = Cluster(two_nodes.address, threads=1, gpus=1.0)
+    try:
+        rows = [(f"line {number}",) for number in range(60)]
+        shards = work_on(two_nodes, NamesGpu(), rows, tmp_path / "out", cluster=cluster)
+    finally:
+        two_nodes.remove_node(node)
+    seen = {line.decode().split()[0]: line.decode().split()[1] for line in shards.contents()}
+    assert sorted(seen.values()) == ["0", "1"]
