@@ -52,6 +52,7 @@ COLUMNS: Final = (
     "together=sentences together",
     "sentences_a_second:.1f",
     "words_a_second:,.0f",
+    "hours_for_a_billion_words:.1f",
     "milliseconds_a_sentence:.3f",
     "megabytes:.0f=MB",
     "times_ctranslate2:.2f=times CTranslate2's best",
@@ -183,6 +184,7 @@ def _rows(
 
             seconds, used = _times(call, calls, plan.rounds, device)
             count, median = sum(map(len, calls)), statistics.median(seconds)
+            words = work.words / len(sources) * count / median
             rows.append(
                 {
                     "model": work.model,
@@ -193,7 +195,8 @@ def _rows(
                     "case": case,
                     "together": together,
                     "sentences_a_second": count / median,
-                    "words_a_second": work.words / len(sources) * count / median,
+                    "words_a_second": words,
+                    "hours_for_a_billion_words": 1e9 / words / 3600,
                     "milliseconds_a_sentence": 1000 * median / count,
                     "megabytes": (used - before) / 1e6,
                     "seconds": seconds,

@@ -34,7 +34,8 @@ def test_a_row_for_each_decoder_system_precision_beam_and_case(tmp_path: Path) -
         (*system, beam, case) for system in systems for beam in (1, 4) for case in ("many", "one sentence")
     ]
     for row in record["rows"]:
-        assert row["times_ctranslate2"] > 0 and row["words_a_second"] > 0 and len(row["seconds"]) == 1
+        assert row["times_ctranslate2"] > 0 and len(row["seconds"]) == 1
+        assert row["words_a_second"] * row["hours_for_a_billion_words"] * 3600 == pytest.approx(1e9)
     assert [(row["beam"], row["lines"], len(row["models"])) for row in record["ensembles"]] == [(1, 6, 3), (4, 6, 3)]
 
 
