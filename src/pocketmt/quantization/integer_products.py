@@ -90,14 +90,15 @@ def binary_code_product(codes: Tensor, activation_scale: Tensor, planes: Sequenc
     Returns:
         float32 [.., rows]: sum_i, in order, (2 * sum(code of set bits) - sum(code)) * (activation scale * alpha_i).
     """
-    total = _code_sums(codes)
-    return reduce(
+    sum_of_codes = _code_sums(codes)
+    product: Tensor = reduce(
         torch.add,
         (
-            (2 * exact_sums(codes, plane) - total).float() * (activation_scale[..., None] * alpha)
+            (2 * exact_sums(codes, plane) - sum_of_codes).float() * (activation_scale[..., None] * alpha)
             for plane, alpha in zip(planes, alphas.T, strict=True)
         ),
     )
+    return product
 
 
 def _code_sums(codes: Tensor) -> Tensor:
