@@ -119,3 +119,21 @@ def test_a_language_is_given_by_its_code(capsys: pytest.CaptureFixture[str]) -> 
     write_configuration(source="xx")
     assert run(["train", "c.toml", "-o", "run"]) == 1  # One pair is too little for the vocabulary.
     assert "warning: no language has the code 'xx'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["compress", "translate", "pipeline"])
+def test_only_train_runs_under_torchrun(
+    command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("TORCHELASTIC_RUN_ID", "none")
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    assert run([command]) == 2
+    message = " ".join(capsys.readouterr().err.split())
+    assert (
+        "torchrun has started 2 processes, which all would do the same work: only train shares its work among "
+        in message
+    )
+    assert f"run pocketmt {command} without torchrun" in message
+    monkeypatch.setenv("WORLD_SIZE", "1")
+    assert run(["train"]) == 2
+    assert "torchrun" not in capsys.readouterr().err

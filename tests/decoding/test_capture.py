@@ -11,6 +11,7 @@ from pocketmt.decoding.requests import Request, SearchSettings
 from pocketmt.decoding.slots import Slots, SlotShape
 from pocketmt.models.network import TranslationNetwork
 from pocketmt.packing.device.precision import load_network
+from pocketmt.packing.reference.stored_rows import StoredRows
 from pocketmt.text.vocabulary import Vocabulary
 from tests.engine import reference, test_fully_quantized, test_lstm, test_parity
 from tests.engine.conftest import sentences
@@ -69,7 +70,12 @@ def test_lstms_and_ensembles() -> None:
 def test_quantized_files(tmp_path: Path, vocabulary: Vocabulary, precision: str) -> None:
     path = tmp_path / "model.pocketmt"
     reference.write(path, random_network(architecture()), vocabulary, reference.mixed)
-    assert_capturable(load_network(str(path), precision, torch.device("cpu")))
+    network = load_network(str(path), precision, torch.device("cpu"))
+    assert_capturable(network)
+    for module in network.modules():  # as on a GPU
+        if isinstance(module, StoredRows):
+            module.store_packed()
+    assert_capturable(network)
 
 
 def test_fully_quantized_networks(tmp_path: Path, vocabulary: Vocabulary) -> None:

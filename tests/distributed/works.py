@@ -46,3 +46,15 @@ class SlowUpperOnNodes(SlowUpper):
 
         (self.processes / str(ray.get_runtime_context().get_node_id())).touch()
         return super().handle(block)
+
+
+@dataclass(frozen=True)
+class NamesGpu:
+    """Writes which process handles a block, and the GPUs that it sees."""
+
+    def start(self, threads: int) -> Callable[[Block], Result]:
+        return self.handle
+
+    def handle(self, block: Block) -> Result:
+        time.sleep(0.05)
+        return Result(f"{os.getpid()} {os.environ['CUDA_VISIBLE_DEVICES']}\n".encode())

@@ -52,7 +52,7 @@ def test_binary_code_products_add_exact_terms_in_order(seed: int, columns: int, 
         sums = codes.long() @ (2 * planes[:, bit] - 1).T
         term = sums.float() * (activation_scale[:, None] * alphas[:, bit])
         expected = term if bit == 0 else expected + term
-    assert torch.equal(binary_code_product(codes, activation_scale, planes.float(), alphas), expected)
+    assert torch.equal(binary_code_product(codes, activation_scale, planes.float().unbind(1), alphas), expected)
 
 
 def test_they_are_products_with_the_decoded_weights() -> None:
@@ -66,7 +66,7 @@ def test_they_are_products_with_the_decoded_weights() -> None:
     planes, alphas = torch.randint(0, 2, (4, 2, 50)).float(), torch.randn(4, 2)
     signed = ((2 * planes - 1) * alphas[..., None]).sum(dim=1).double()
     assert torch.allclose(
-        binary_code_product(codes, activation_scale, planes, alphas).double(), rounded @ signed.T, atol=1e-4
+        binary_code_product(codes, activation_scale, planes.unbind(1), alphas).double(), rounded @ signed.T, atol=1e-4
     )
 
 

@@ -18,6 +18,11 @@ def improbable_lines(text: Path, share: float, model_text: Path | None = None) -
     return list(yield_improbable_lines(text, share, str.split, text.parent, model_text))
 
 
+@pytest.fixture(autouse=True)
+def without_kenlm(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cross_entropy_filter, "kenlm_is_installed", lambda: False)
+
+
 @pytest.fixture
 def text(tmp_path: Path) -> Path:
     """A hundred lines of a language of few words, and two of none, at an even and at an odd place."""

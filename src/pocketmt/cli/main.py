@@ -1,6 +1,7 @@
 """The command line `pocketmt`: its group of commands, its error messages and its exit statuses."""
 
 import errno
+import os
 import signal
 import sys
 from collections.abc import Iterator, Mapping, MutableMapping
@@ -65,13 +66,20 @@ class LazyCommands(Mapping[str, click.Command]):
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 @click.version_option(pocketmt.__version__, prog_name="pocketmt")
-def pocketmt_command() -> None:
+@click.pass_context
+def pocketmt_command(context: click.Context) -> None:
     """Compress neural machine translation models, and run them fast on ordinary CPUs.
 
     \b
     Try the bundled model:
       echo "Where is the train station?" | pocketmt translate
     """
+    processes = os.environ.get("WORLD_SIZE", "1") if "TORCHELASTIC_RUN_ID" in os.environ else "1"
+    if processes != "1" and context.invoked_subcommand != "train":
+        raise click.UsageError(
+            f"torchrun has started {processes} processes, which all would do the same work: only train shares its work "
+            f"among them, so run pocketmt {context.invoked_subcommand} without torchrun"
+        )
 
 
 def run(arguments: list[str], command: click.Command = pocketmt_command, name: str = "pocketmt") -> int:

@@ -11,7 +11,8 @@ from pocketmt.errors import EngineError
 
 _ENCODED_TOKENS: Final = 16_384  # Source tokens that are encoded at once.
 _GPU_STEPS: Final = 8  # Steps between two looks at what is done, each of which waits for the GPU.
-_POSITIONS: Final = 32  # Target positions are multiples of it.
+_GPU_POSITIONS: Final = 32  # Fewest target positions: few lengths need a graph of their own.
+_CPU_POSITIONS: Final = 16  # Target positions are multiples of it: attention to positions that are not there yet costs.
 _LEAST_PLACES: Final = 8  # Fewer are not worth a move to fewer places.
 _REFILLED: Final = 8  # Places are refilled when one of this many is free.
 
@@ -84,8 +85,8 @@ class Batch:
     def _room(self, steps: int) -> int:
         """Return target positions for some steps: few are faster, but each number of them needs another graph."""
         if self._decoder.on_gpu:
-            return next_power_of_two(max(steps, _POSITIONS))
-        return min(self._limit, -(-steps // _POSITIONS) * _POSITIONS)
+            return next_power_of_two(max(steps, _GPU_POSITIONS))
+        return min(self._limit, -(-steps // _CPU_POSITIONS) * _CPU_POSITIONS)
 
     def _refill(self, slots: Slots) -> None:
         """Put waiting sentences into free places, if enough are free that encoding together is worth it."""

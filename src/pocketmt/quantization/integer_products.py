@@ -5,6 +5,7 @@ the result depends only on its row of activations, not on the rest of the batch.
 [.., columns], and their scale, float32 [..], as `quantize_rows` returns them.
 """
 
+from collections.abc import Sequence
 from functools import reduce
 from typing import Final
 
@@ -78,25 +79,26 @@ def affine_product(codes: Tensor, activation_scale: Tensor, levels: Tensor, scal
     return scaled + _code_sums(codes).float() * (activation_scale[..., None] * offset)
 
 
-def binary_code_product(codes: Tensor, activation_scale: Tensor, planes: Tensor, alphas: Tensor) -> Tensor:
+def binary_code_product(codes: Tensor, activation_scale: Tensor, planes: Sequence[Tensor], alphas: Tensor) -> Tensor:
     """Multiply with weights sum_i alpha_i * (+1 if bit i is set, else -1) of 1 or 2 bits (Chung et al. 2020, eq. 2).
 
     Args:
         codes, activation_scale: of the activations.
-        planes: 0 or 1 as float32 [rows, bits, columns].
+        planes: 0 or 1 of each bit, as float32 or int8 [rows, columns].
         alphas: float32 [rows, bits].
 
     Returns:
         float32 [.., rows]: sum_i, in order, (2 * sum(code of set bits) - sum(code)) * (activation scale * alpha_i).
     """
-    total = _code_sums(codes)
-    return reduce(
+    sum_of_codes = _code_sums(codes)
+    product: Tensor = reduce(
         torch.add,
         (
-            (2 * exact_sums(codes, planes[:, bit]) - total).float() * (activation_scale[..., None] * alphas[:, bit])
-            for bit in range(planes.shape[1])
+            (2 * exact_sums(codes, plane) - sum_of_codes).float() * (activation_scale[..., None] * alpha)
+            for plane, alpha in zip(planes, alphas.T, strict=True)
         ),
     )
+    return product
 
 
 def _code_sums(codes: Tensor) -> Tensor:

@@ -10,15 +10,17 @@ from typing import Final
 from pocketmt.text.cleaning import Split, Words
 from pocketmt.text.corpus import read_lines
 from pocketmt.text.external_sort import ExternalSort
+from pocketmt.text.kenlm import KenLanguageModel, kenlm_is_installed
 from pocketmt.text.language_model import LanguageModel
 from pocketmt.text.normalization import normalize
 
-# Largest number of lines that a model is trained on, spread evenly over the text: about 2 GB of memory.
+# Largest number of lines that a model is trained on, spread evenly over the text: about 2 GB of memory without KenLM.
 MOST_LINES: Final = 1_000_000
 LINES_AT_ONCE: Final = 10_000
 # The bytes of these sort as the numbers do: cross-entropies are not negative.
 _SCORED: Final = struct.Struct(">dQ")  # cross-entropy, number of the line
 _NUMBER: Final = struct.Struct(">Q")
+Model = LanguageModel | KenLanguageModel
 
 
 def improbable_lines(
@@ -27,13 +29,14 @@ def improbable_lines(
     """Yield the numbers, from 0 and ascending, of the lines with the highest cross-entropy per word.
 
     Without `model_text`, even lines are scored by a model trained on the odd lines and odd lines by a model trained on
-    the even ones, because a model finds the lines that it was trained on probable.
+    the even ones, because a model finds the lines that it was trained on probable. The model is KenLM's where it is
+    installed.
 
     Args:
         text: a file, as in `read_lines`.
         share: of the lines to return, 0 to 1, rounded down to whole lines; of equal scores, later lines are taken.
         split: splits a normalized line into words.
-        folder: for the scores of a long text, see `ExternalSort`.
+        folder: for the scores of a long text, see `ExternalSort`, and for the files of KenLM.
         model_text: text in the same language to train the model on; None: `text`.
 
     Raises DataError if a text cannot be read or `model_text` is empty.
@@ -45,7 +48,8 @@ def improbable_lines(
     scored = ExternalSort(folder, _SCORED.size)
     step = 1 if model_text is not None else 2
     for start in range(step):
-        model = _train(model_text, split, 0, 1) if model_text is not None else _train(text, split, 1 - start, 2)
+        read = (text, 1 - start, 2) if model_text is None else (model_text, 0, 1)
+        model = _train(*read, split, folder)
         for number, score in zip(count_from(start, step), _scores(text, model, split, start, step), strict=False):
             scored.add(_SCORED.pack(max(score, 0.0) + 0.0, number))  # -0.0 becomes 0.0
     improbable = ExternalSort(folder, _NUMBER.size)
@@ -54,14 +58,15 @@ def improbable_lines(
     yield from (_NUMBER.unpack(number)[0] for number in improbable)
 
 
-def _train(text: Path, split: Split, start: int, step: int) -> LanguageModel:
+def _train(text: Path, start: int, step: int, split: Split, folder: Path) -> Model:
     """Train a model on each `step`-th line from `start`, on MOST_LINES of them at most."""
     count = sum(1 for _ in islice(read_lines(text), start, None, step))
     step *= max(1, -(-count // MOST_LINES))
-    return LanguageModel(words for words in _split_lines(text, split, start, step) if words)
+    sentences = (words for words in _split_lines(text, split, start, step) if words)
+    return KenLanguageModel(sentences, folder) if kenlm_is_installed() else LanguageModel(sentences)
 
 
-def _scores(text: Path, model: LanguageModel, split: Split, start: int, step: int) -> Iterator[float]:
+def _scores(text: Path, model: Model, split: Split, start: int, step: int) -> Iterator[float]:
     lines = _split_lines(text, split, start, step)
     chunks = iter(lambda: list(islice(lines, LINES_AT_ONCE)), [])
     return (score for chunk in chunks for score in model.cross_entropies(chunk))

@@ -45,7 +45,8 @@ def load_network(path: str, precision: str, device: torch.device) -> Translation
     Args:
         path: of the model file.
         precision: one of `PRECISIONS`.
-        device: where it runs. On a GPU, codes of up to 8 bits take a byte each.
+        device: where it runs. On a GPU, weights that take few values stay in 1, 2 or 4 bits and others of a quantized
+            matrix in 8, and are decoded for each product.
 
     Raises:
         EngineError: there is no such precision.
@@ -79,12 +80,11 @@ def in_precision(network: TranslationNetwork, precision: str, device: torch.devi
 
 
 def _placed(network: TranslationNetwork, device: torch.device) -> TranslationNetwork:
-    network = network.eval().requires_grad_(False).to(device)
     if device.type == "cuda":
         for module in network.modules():
             if isinstance(module, StoredRows):
-                module.store_as_bytes()
-    return network
+                module.store_packed()
+    return network.eval().requires_grad_(False).to(device)
 
 
 def _quantize(network: TranslationNetwork, parameters: Mapping[str, Tensor]) -> None:

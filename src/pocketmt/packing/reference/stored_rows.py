@@ -1,7 +1,7 @@
 """Rows of quantized matrices from their stored forms, with the engine's integer products."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import Final
 
@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from pocketmt.model_file import ModelFile, StoredRowGroup
 from pocketmt.model_file.matrices.bit_packing import unpack_codes
+from pocketmt.packing.reference.packed_numbers import PackedNumbers
 from pocketmt.quantization.binary_code import PLANE_BITS, coded_levels
 from pocketmt.quantization.integer_products import affine_product, binary_code_product, lookup_table_product
 
@@ -24,8 +25,9 @@ class StoredRows(nn.Module, ABC):
         for name, tensor in tensors.items():
             self.register_buffer(name, tensor)
 
-    def store_as_bytes(self) -> None:
-        """Store whole numbers that fit as int8, for the integer units of a GPU; the products stay the same."""
+    @abstractmethod
+    def store_packed(self) -> None:
+        """Store whole numbers in few bits, see `PackedNumbers`, for a GPU; the products stay the same."""
 
     @abstractmethod
     def weight(self) -> Tensor:
@@ -36,15 +38,31 @@ class StoredRows(nn.Module, ABC):
         """Multiply with quantized activations: codes [.., columns], scale [..] -> [.., rows]."""
 
 
-class LookupTableRows(StoredRows):
-    """Rows of weights level * scale."""
+class LevelRows(StoredRows):
+    """Rows of weights that are whole numbers, scaled."""
 
-    levels: Tensor  # whole numbers in [-127, 127] as float32 or int8 [rows, columns]
+    _levels: Tensor  # float32 [rows, columns]
+    _packed: PackedNumbers | None
     scale: Tensor  # float32 [rows]
 
-    def store_as_bytes(self) -> None:
-        """Store the levels as int8."""
-        self.levels = self.levels.to(torch.int8)
+    def __init__(self, *, levels: Tensor, **tensors: Tensor) -> None:
+        """Take whole numbers in [-128, 127] as float32 [rows, columns], and other tensors."""
+        super().__init__(_levels=levels, **tensors)
+        self._packed = None
+
+    def store_packed(self) -> None:
+        """Store the levels in few bits."""
+        self._packed = PackedNumbers(self._levels)
+        del self._levels
+
+    @property
+    def levels(self) -> Tensor:
+        """The whole numbers as float32, or int8 if they are stored in few bits [rows, columns]."""
+        return self._levels if self._packed is None else self._packed.numbers()
+
+
+class LookupTableRows(LevelRows):
+    """Rows of weights level * scale, with levels in [-127, 127]."""
 
     def weight(self) -> Tensor:
         """Return float32 [rows, columns]."""
@@ -55,16 +73,10 @@ class LookupTableRows(StoredRows):
         return lookup_table_product(codes, activation_scale, self.levels, self.scale)
 
 
-class AffineRows(StoredRows):
+class AffineRows(LevelRows):
     """Rows of weights offset + level * scale."""
 
-    levels: Tensor  # whole numbers in [-128, 127] as float32 or int8 [rows, columns]
-    scale: Tensor  # float32 [rows]
     offset: Tensor  # float32 [rows]
-
-    def store_as_bytes(self) -> None:
-        """Store the levels as int8."""
-        self.levels = self.levels.to(torch.int8)
 
     def weight(self) -> Tensor:
         """Return float32 [rows, columns]."""
@@ -78,13 +90,30 @@ class AffineRows(StoredRows):
 class BinaryCodeRows(StoredRows):
     """Rows of weights that are sums of one or two factors, each added or subtracted."""
 
-    planes: Tensor  # 0 or 1 as float32 [rows, bits, columns]
+    _planes: Tensor  # 0 or 1 as float32 [bits, rows, columns]
     alphas: Tensor  # float32 [rows, bits]
+
+    def __init__(self, planes: Tensor, alphas: Tensor) -> None:
+        """Take planes, 0 or 1 as float32 [rows, bits, columns], and alphas, float32 [rows, bits]."""
+        super().__init__(_planes=planes.transpose(0, 1).contiguous(), alphas=alphas)
+        self._packed = nn.ModuleList()
+
+    def store_packed(self) -> None:
+        """Store the planes in bits."""
+        self._packed = nn.ModuleList(map(PackedNumbers, self._planes))
+        del self._planes
+
+    @property
+    def planes(self) -> Sequence[Tensor]:
+        """The plane of each bit: 0 or 1 as float32, or int8 if they are stored in bits [rows, columns]."""
+        packed: list[Tensor] = [each.numbers() for each in self._packed]  # type: ignore[operator]
+        return packed or list(self._planes)
 
     def weight(self) -> Tensor:
         """Return float32 [rows, columns]."""
-        terms = (2 * self.planes - 1) * self.alphas[..., None]
-        return reduce(torch.add, terms.unbind(dim=1))
+        terms = ((2 * plane - 1) * alpha[:, None] for plane, alpha in zip(self.planes, self.alphas.T, strict=True))
+        total: Tensor = reduce(torch.add, terms)
+        return total
 
     def forward(self, codes: Tensor, activation_scale: Tensor) -> Tensor:
         """Return [.., rows]: see `binary_code_product`."""

@@ -1,0 +1,1 @@
+"""Speed of training, compared with Hugging Face's trainer."""

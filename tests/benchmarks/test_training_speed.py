@@ -1,0 +1,32 @@
+"""The program that measures training beside Hugging Face's trainer, by the same code on the processor."""
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+
+from benchmarks.command import run
+from benchmarks.training_speed.__main__ import main
+
+
+def test_both_systems_learn_the_same_from_the_same_batches(tmp_path: Path) -> None:
+    path = tmp_path / "training.json"
+    assert main(["--quick", "--output", str(path)]) == 0
+    record = json.loads(path.read_text())
+    rows = {(row["system"], row["precision"]): row for row in record["rows"]}
+    assert list(rows) == [
+        (system, precision) for precision in ("float32", "bfloat16-mixed") for system in ("Hugging Face", "PocketMT")
+    ]
+    theirs, ours = rows["Hugging Face", "float32"], rows["PocketMT", "float32"]
+    for name in ("first_loss", "last_loss"):
+        assert ours[name] == pytest.approx(theirs[name], abs=1e-3)
+        assert rows["PocketMT", "bfloat16-mixed"][name] == pytest.approx(ours[name], abs=1e-2)
+    assert ours["last_loss"] < ours["first_loss"] - 0.05
+    assert all(row["tokens_a_second"] > 0 < row["times_hugging_face"] for row in rows.values())
+
+
+def test_without_a_gpu_it_ends_in_one_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    assert run(main, []) == 1
+    assert capsys.readouterr().err.count("\n") == 1

@@ -1,0 +1,5 @@
+"""The vocabulary of the engine's tests."""
+
+from tests.engine.conftest import vocabulary
+
+__all__ = ["vocabulary"]
