@@ -113,6 +113,8 @@ benchmark: $(ENGINE)
 	$(PEERS_BENCHMARK) --trained captions-en-de-8bit --random base --shortlist without --rounds 5
 	$(PEERS_BENCHMARK) --trained --random base --shortlist with --precisions int8 --rounds 3 --output benchmarks/records/peer-shortlist.json
 	$(PEERS_BENCHMARK) --instruction-set avx2 --trained --random base 6-2.tiny --shortlist without --precisions int8 --rounds 2 --output benchmarks/records/peer-avx2.json
+	$(PEERS_BENCHMARK) --instruction-set avx2 --trained --random base 6-2.tiny --shortlist without --precisions int8 --forms uniform8 uniform7 --sentences 8 64 --rounds 5 --output benchmarks/records/peer-avx2-7-bits.json
+	$(BIN)/python -m benchmarks.seven_bits
 	$(PEERS_BENCHMARK) --trained --random 6-2.tiny --precisions float32 --rounds 3 --output benchmarks/records/peer-float-students.json
 	$(PEERS_BENCHMARK) --trained --random 12-1.tiny --precisions float32 --rounds 3 --output benchmarks/records/peer-float-deep-students.json
 	$(PEERS_BENCHMARK) --trained --random 6-2.tiny --precisions int8 --rounds 5 --output benchmarks/records/peer-students.json
