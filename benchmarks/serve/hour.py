@@ -3,7 +3,7 @@
     python -m benchmarks.serve.hour
     python -m benchmarks.serve.hour --minutes 2
 
-Clients, each with a key and sentences of its own, send single sentences, lists, documents, files, HTML and what the
+Clients, each with its key and its sentences, send single sentences, lists, documents, files, HTML and what the
 page sends, with random pauses. Others vanish, stop within a request, stall, read slowly, attack, or send more than the
 queue takes. The model file is replaced every 20 seconds by that of another model, first by half a file each fifth time.
 The server is killed (SIGKILL) after 1/12, 2/12, 3/12 and 11/12 of the time, and started again a second later. Its

@@ -48,7 +48,7 @@ class Ended(Exception):
 
 @dataclass
 class Client:
-    """One client, with a key of its own, that sends again and again after random pauses.
+    """One client with its key, that sends again and again after random pauses.
 
     Attributes:
         pause: mean seconds between requests.
@@ -90,7 +90,7 @@ class Client:
         return {"q": text.q, "source": "en", "target": "de", "api_key": self.key} | others
 
     async def ask(self, request: bytes, delay: float = 0.0) -> tuple[int, str, bytes]:
-        """Send a request on a connection of its own; returns status, head and body of the answer.
+        """Send a request on a new connection; returns status, head and body of the answer.
 
         Args:
             request: to send.

@@ -90,7 +90,7 @@ def serve(
     trusted_proxies: tuple[str, ...],
     web: bool,
 ) -> None:
-    """Serve translations with MODELS: files, folders, or names of bundled models (default: those of everyday sentences).
+    """Serve translations with MODELS: files, folders, or names of bundled models (default: the everyday models).
 
     The API is that of LibreTranslate; the page is at the address that is printed. Models are found by the languages in
     their files, also two for a translation through a third language. They are loaded when they are needed, and again

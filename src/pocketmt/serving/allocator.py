@@ -19,7 +19,7 @@ _GLIBC: Final = _library()
 def limit_arenas(count: int) -> None:
     """Have at most `count` areas of memory for all threads; does nothing without glibc.
 
-    glibc gives each thread an area of its own, up to eight times the number of cores, and each keeps what its threads
+    glibc gives each thread another area, up to eight times the number of cores, and each keeps what its threads
     needed most.
     """
     if _GLIBC is not None:
