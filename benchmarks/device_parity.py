@@ -8,7 +8,7 @@ with decoded weights. So do networks of other architectures, whose random weight
 reference is `pocketmt.models.search` on the same network, with batches in the order of the text. In float32, trained
 models are also compared with the native engine on the same file. Lines may differ where two pieces are nearly equal,
 because the order of float sums depends on the shapes of a batch; how many differ for the reference itself, with batches
-of another size, is in a column of its own. Writes benchmarks/records/device-parity.json and prints its rows.
+of another size, is in another column. Writes benchmarks/records/device-parity.json and prints its rows.
 """
 
 import argparse

@@ -10,7 +10,7 @@ import torch
 from pocketmt.training.data import Pair
 
 SHORTEST, LONGEST = 5, 60  # Pieces of a source.
-_FEW = 25  # Fewer than a pair's pieces on average: so many pairs are enough.
+_FEW = 25  # Fewer than the pieces of a pair on average, so that there are enough pairs.
 
 
 @dataclass(frozen=True)

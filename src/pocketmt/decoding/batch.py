@@ -11,7 +11,7 @@ from pocketmt.errors import EngineError
 
 _ENCODED_TOKENS: Final = 16_384  # Source tokens that are encoded at once.
 _GPU_STEPS: Final = 8  # Steps between two looks at what is done, each of which waits for the GPU.
-_GPU_POSITIONS: Final = 32  # Fewest target positions: few lengths need a graph of their own.
+_GPU_POSITIONS: Final = 32  # Fewest target positions: fewer lengths need fewer graphs.
 _CPU_POSITIONS: Final = 16  # Target positions are multiples of it: attention to positions that are not there yet costs.
 _LEAST_PLACES: Final = 8  # Fewer are not worth a move to fewer places.
 _REFILLED: Final = 8  # Places are refilled when one of this many is free.

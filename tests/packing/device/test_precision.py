@@ -1,4 +1,4 @@
-"""What a GPU stores of a model file, on the processor: fewer bytes, the same logits in every scheme."""
+"""Weights are packed for a GPU in few bytes, and the logits of every scheme stay the same."""
 
 from pathlib import Path
 
