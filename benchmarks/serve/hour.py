@@ -154,7 +154,8 @@ async def measure(folder: Path, seconds: float) -> dict[str, Any]:
     whole = Run(server, clock, changes, {kind.name: Seen() for kind in all_kinds})
     for (kind, number), its_texts, key in zip(work, texts, keys, strict=True):
         seen, generator = whole.seen[kind.name], random.Random(number)
-        client = Client(server, clock, judge, changes, seen, key, its_texts, kind.pause, generator)
+        greedy = kind.send is mixed_clients.burst
+        client = Client(server, clock, judge, changes, seen, key, its_texts, kind.pause, generator, greedy)
         whole.clients.append((client, kind))
     await _run_all(whole, seconds)
     return _record(whole, all_kinds, seconds, _faults_of_log(folder / "messages", judge))
@@ -218,17 +219,18 @@ async def _metrics(place: tuple[str, int]) -> dict[str, float]:
     return {name: float(value) for name, _, value in lines}
 
 
-def _faults_of_log(path: Path, judge: Judge) -> dict[str, int]:
-    """Return how many lines the messages have, and what of it should not be there."""
+def _faults_of_log(path: Path, judge: Judge) -> dict[str, Any]:
+    """Return how many lines the messages have, and what of it should not be there; with the first traceback."""
     content = path.read_text(encoding="utf-8", errors="replace")
     return {
         "lines": content.count("\n"),
         "tracebacks": content.count("Traceback"),
         "texts": int(judge.leaks(content)),
+        "traceback": content.partition("Traceback")[2][:2000],
     }
 
 
-def _record(whole: Run, all_kinds: Sequence[Kind], seconds: float, log: dict[str, int]) -> dict[str, Any]:
+def _record(whole: Run, all_kinds: Sequence[Kind], seconds: float, log: dict[str, Any]) -> dict[str, Any]:
     limits = ServerSettings()
     wrong_ends = [life for life in whole.server.lives if life.ended not in ("kill -9", "status 0", "")]
     record = {

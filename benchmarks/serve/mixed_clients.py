@@ -52,6 +52,7 @@ class Client:
 
     Attributes:
         pause: mean seconds between requests.
+        may_be_refused: whether it sends more than the queue takes of one client.
     """
 
     server: SupervisedServer
@@ -63,6 +64,7 @@ class Client:
     texts: Sequence[Text]
     pause: float
     generator: random.Random
+    may_be_refused: bool = False
 
     async def run(self, send: Callable[["Client"], Awaitable[None]]) -> None:
         """Send requests until this is cancelled."""
@@ -140,7 +142,7 @@ class Client:
 
     def refused(self, status: int, head: str, body: bytes, sent: float) -> None:
         """Count a refusal; only some are right."""
-        if status == 429 and "retry-after:" in head:
+        if status == 429 and "retry-after:" in head and self.may_be_refused:
             self.seen.counts["refused"] += 1
         elif status == 503 and self.changes.was_half(sent, self.clock.now()):
             self.seen.counts["no_model"] += 1

@@ -235,6 +235,23 @@ def test_a_client_that_leaves_stops_its_batch() -> None:
     asyncio.run(work())
 
 
+@pytest.mark.parametrize("steps", range(5))
+def test_clients_that_leave_at_once_take_no_worker_away(steps: int) -> None:
+    """A batch may be cancelled before its first step, too."""
+
+    async def work() -> None:
+        batcher = make_batcher(slow_upper, workers=1)
+        for _ in range(3):
+            task = asyncio.create_task(batcher.translate("k", "a", ["word"]))
+            for _ in range(steps):
+                await asyncio.sleep(0)
+            task.cancel()
+            await asyncio.wait([task])
+        assert await asyncio.wait_for(batcher.translate("k", "b", ["word"]), 5) == ["k:WORD"]
+
+    asyncio.run(work())
+
+
 def test_requests_of_a_batch_that_the_engine_ends_are_told() -> None:
     async def run(kind: str, sentences: list[str], alone: bool) -> list[str]:
         raise asyncio.CancelledError

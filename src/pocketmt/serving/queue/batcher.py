@@ -5,6 +5,7 @@ import math
 import time
 from collections.abc import Awaitable, Callable, Hashable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final, Generic, Protocol, TypeVar
 
 from pocketmt.serving.errors import RequestError
@@ -146,6 +147,7 @@ class Batcher(Generic[Kind, Result]):
             batch = _Batch(taken[0][0].kind, places, alone=not self._running and not self._queue.cost)
             self._running.add(batch)
             batch.task = asyncio.get_running_loop().create_task(self._translate_batch(batch))
+            batch.task.add_done_callback(partial(self._end, batch))
 
     async def _translate_batch(self, batch: _Batch[Kind, Result]) -> None:
         sentences = [entry.request.sentences[index] for entry, index in batch.places]
@@ -161,6 +163,11 @@ class Batcher(Generic[Kind, Result]):
             self._deliver(batch, results)
             self._measure(sum(map(cost_of, sentences)), len(sentences), time.monotonic() - start)
         finally:
+            self._end(batch)
+
+    def _end(self, batch: _Batch[Kind, Result], task: "asyncio.Task[None] | None" = None) -> None:
+        """Free the worker of a batch. A task that is cancelled before its first step does not do so itself."""
+        if batch in self._running:
             self._running.discard(batch)
             self._start_batches()
 
