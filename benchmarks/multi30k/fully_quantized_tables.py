@@ -11,12 +11,7 @@ from typing import Any, Final
 
 import msgspec
 
-from benchmarks.multi30k.from_scratch_tables import (
-    CONTROL_FROM_SCRATCH,
-    FROM_SCRATCH_ROWS,
-    STARTS_FROM,
-    find_from_scratch_recipe,
-)
+from benchmarks.multi30k.from_scratch_tables import FROM_SCRATCH_ROWS, find_from_scratch_recipe
 from benchmarks.multi30k.limits import limited
 from benchmarks.multi30k.paper_tables import CONTROL, PaperRow
 from benchmarks.recipe_files import find_recipe
@@ -99,12 +94,6 @@ def table_recipes(table: str) -> list[str]:
     if table == "prato-table-3":
         return [CONTROL, *(name for row in _PRATO_3 for name in row.recipes())]
     return [row.recipe for row in PAPER_ROWS[table]]
-
-
-def control_of(recipe: Recipe) -> str:
-    """Return the name of the recipe that trains in full precision for as many updates as this one."""
-    from_scratch = recipe.start == "random" or recipe.name in STARTS_FROM
-    return CONTROL_FROM_SCRATCH if from_scratch else CONTROL
 
 
 def find_table_recipe(name: str, most: int | None = None) -> Recipe:

@@ -80,6 +80,9 @@ class _Retraining(Strict, frozen=True, kw_only=True):
     precision: Precision = "float32"
     validate_every: Positive = 500  # Updates between validations.
     checkpoint_every: Positive = 100  # Updates between checkpoints; every validation is followed by one, too.
+    # Whether the network before the first update can be the result. With `activations`, before the first update whose
+    # activations are quantized. false in comparisons of methods: the result is then the best retrained network.
+    keep_start: bool = True
 
 
 class FullPrecision(_Retraining, frozen=True, kw_only=True, tag_field="method", tag="none"):
@@ -254,12 +257,12 @@ def limit_updates(recipe: Recipe, most: int) -> Recipe:
     return msgspec.structs.replace(recipe, stages=stages)
 
 
-def set_precision(recipe: Recipe, precision: Precision) -> Recipe:
-    """Return the recipe with every retraining in this precision."""
+def change_retraining(recipe: Recipe, **settings: object) -> Recipe:
+    """Return the recipe with these settings in every stage that retrains, such as `precision`."""
     stages = []
     for stage in recipe.stages:
         retraining = stage.retraining
         if isinstance(retraining, Retraining):
-            retraining = msgspec.structs.replace(retraining, precision=precision)
+            retraining = msgspec.structs.replace(retraining, **settings)
         stages.append(msgspec.structs.replace(stage, retraining=retraining))
     return msgspec.structs.replace(recipe, stages=stages)

@@ -49,6 +49,7 @@ def test_later_calls_add_rows_and_replace_those_of_their_recipes(
     arguments = ["--limit-updates", "2", "--output", str(output)]
     main([str(run), "8bit", *arguments])
     assert [row["recipe"] for row in read_record(output)["rows"]] == ["float32", CONTROL, "8bit"]
+    assert read_record(output)["rows"][2]["control"] == {"recipe": "float32", "updates": 0}
     assert "tests" not in read_record(output)["rows"][2]
     main(
         [
@@ -62,7 +63,8 @@ def test_later_calls_add_rows_and_replace_those_of_their_recipes(
         ]
     )
     rows = {row["recipe"]: row for row in read_record(output)["rows"]}
-    assert list(rows) == [
+    controls = [rows[name]["control"]["recipe"] for name in ("log4-distilled", "size-5kB")]
+    assert [name for name in rows if name not in controls] == [
         "float32",
         CONTROL,
         "8bit",
@@ -70,6 +72,9 @@ def test_later_calls_add_rows_and_replace_those_of_their_recipes(
         "log4-distilled",
         "size-5kB",
     ]
+    assert rows[controls[0]]["bits"] == 32 and rows[controls[0]]["updates"] == rows["log4-distilled"]["updates"]
+    assert all(row["best_update"] > 0 for row in rows.values() if row["updates"])
+    assert rows["log4-distilled"]["against"]["control"]["p_value"] is not None
     assert rows["size-5kB"]["entropy_coded_bytes"] <= 5_000 and rows["size-5kB"]["updates"] == 1
     assert rows["log4-distilled"]["updates"] == 1
     assert 8 < rows["8bit"]["bits"] < 9 and rows["8bit"]["updates"] == 0 and rows[CONTROL]["updates"] == 2
