@@ -49,7 +49,7 @@ from pocketmt.model_file import Architecture, LstmArchitecture, TransformerArchi
 from pocketmt.model_file.report import inspect_model
 from pocketmt.packing.run import pack_run
 from pocketmt.quantization.row_groups import decoded_weights
-from pocketmt.recipes.schema import Recipe, change_retraining
+from pocketmt.recipes.schema import Recipe, Retraining, change_retraining
 from pocketmt.training.configuration import Precision
 from pocketmt.training.trained_model import TrainedModel, read_trained_model
 
@@ -141,6 +141,12 @@ class _Rows:
         outputs = self._translations(path)
         row = _row(name, recipe, path, coded_size, self.uncompressed, outputs)
         equal = self.baselines.get(UNCOMPRESSED if control is None else control.name)
+        best = [
+            int(load_result(work / f"best.{index}.pt").scores["update"])
+            for index, stage in enumerate(recipe.stages)
+            if isinstance(stage.retraining, Retraining)
+        ]
+        row["best_update"], row["best_updates"] = best[-1] if best else None, ", ".join(map(str, best))
         row["control"] = None if name.startswith(PREFIX) else self._control(control)
         if self.options.final:
             if self.options.parity:
@@ -161,7 +167,7 @@ class _Rows:
         if control is None or control.name not in self.measured:
             return {"recipe": UNCOMPRESSED, "updates": 0}
         of = self.measured[control.name]
-        return {key: of.get(key) for key in ("recipe", "updates", "best_update", "perplexity", VALIDATION, "tests")}
+        return {key: of.get(key) for key in ("recipe", "updates", "best_updates", "perplexity", VALIDATION, "tests")}
 
     def _parity_as_trained(self, recipe: Recipe, path: Path, work: Path) -> dict[str, float] | None:
         """Return the agreement of the engine with the network as it was trained, with float32 products."""
@@ -259,8 +265,6 @@ def _row(
         "times_smaller": uncompressed.stat().st_size / path.stat().st_size,
         "entropy_coded_bytes": coded_size,
         "updates": updates(recipe) if recipe is not None else 0,
-        # Of the last stage; 0 without retraining. The start is never kept where there is a retrained network.
-        "best_update": scores.get("update", 0),
         "encoder_sparsity": encoder_sparsity(architecture),
         "perplexity": math.exp(scores["loss"] if "loss" in scores else validation["validation_loss"]),
         "against": {baseline: {"gain": None, "p_value": None} for baseline in (UNCOMPRESSED, CONTROL, "control")},
