@@ -1,4 +1,4 @@
-"""Tables 2 to 4 of Prato et al. 2020: the recipe of each row, and what the paper reports for it.
+"""Tables 2 to 4 of Prato et al. 2020, and 4 of Aji and Heafield 2020: the recipe of each row, and the paper's figures.
 
 Table 3 quantizes one operation at a time; its recipes are built from others. The paper trains `base` for 100,000
 updates on WMT14, and Tables 3 and 4 are of English to French: compare the order of the rows and the sign of the
@@ -81,12 +81,19 @@ _PRATO_4 = (
     PaperRow("LayerNorm denominator in full precision", "prato/8bit-without-denominator", 37.97, perplexity=3.20),
     PaperRow("weights alone", "prato/8bit-weights-only", 37.94, perplexity=3.19),
 )
+# English to German. Attention's own products are quantized, too, as in the paper; a model file cannot hold that.
+_AJI_4 = (
+    PaperRow("4-bit model", "aji/log4-error-feedback", 35.47),
+    PaperRow("+ 4-bit dot product, unscaled", "aji/log4-every-dot-product", 35.05),
+    PaperRow("+ 4-bit dot product, scale 4", "aji/log4-every-dot-product-scale-4", None),
+)
 PAPER_ROWS: Final[Mapping[str, tuple[PaperRow, ...]]] = {
     "prato-table-2": _PRATO_2,
     "prato-table-4": _PRATO_4,
+    "aji-table-4": _AJI_4,
     **FROM_SCRATCH_ROWS,
 }
-TABLES: Final = ("prato-table-2", "prato-table-3", "prato-table-4", *FROM_SCRATCH_ROWS)
+TABLES: Final = ("prato-table-2", "prato-table-3", "prato-table-4", "aji-table-4", *FROM_SCRATCH_ROWS)
 
 
 def table_recipes(table: str) -> list[str]:
@@ -166,14 +173,14 @@ def tables(rows: Mapping[str, Mapping[str, Any]]) -> dict[str, list[dict[str, An
             "buckets": {**_measured(rows, row, rows[row.recipe(False)]), **_figures(row.paper_buckets)},
         }
         for row in _PRATO_3
-        if all(name in rows for name in row.recipes())
+        if row.recipe(False) in rows
     ]
     return found
 
 
 def _measured(rows: Mapping[str, Mapping[str, Any]], row: SingleOperation, like: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the measurement with buckets; if buckets are not possible, `like` with None for every figure."""
-    if row.paper_buckets is not None:
+    """Return the measurement with buckets; if there is none, `like` with None for every figure."""
+    if row.recipe(True) in rows:
         return dict(rows[row.recipe(True)])
     return {key: _emptied(value) for key, value in like.items()}
 

@@ -38,6 +38,7 @@ from benchmarks.multi30k.quality import BEAM, score_entry
 from benchmarks.record_files import write_record
 from benchmarks.stored_size import stored_bytes
 from pocketmt.compression.activations.estimation import build_network
+from pocketmt.compression.networks import quantizing_network
 from pocketmt.compression.plan import PlannedStage
 from pocketmt.compression.planning import make_plan
 from pocketmt.compression.stage_result import StageResult, load_result
@@ -83,11 +84,11 @@ def main(arguments: Sequence[str]) -> int:
         recipe = _with_options(comparable(find_table_recipe(name, limit)), options)
         control = equal_control(recipe, [recipe, *known])
         if control is not None and control.name != name and control.name not in record.rows:
-            record.add(_row(Run(model, control, folder), options.final, control.name))
+            record.add(_row(Run(model, control, folder, options.beam), options.final, control.name))
         if control is not None:
             known.append(control)
         baseline = STARTS_FROM.get(name, UNCOMPRESSED) if control is None else control.name
-        record.add(_row(Run(model, recipe, folder), options.final, baseline))
+        record.add(_row(Run(model, recipe, folder, options.beam), options.final, baseline))
     columns = [*COLUMNS, *FINAL_COLUMNS] if options.final else COLUMNS
     print(plain_table([record.rows[name] for name in names], [Column.parse(column) for column in columns]))
     return 0
@@ -103,6 +104,7 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
         help=f"{', '.join(TABLES)} or a recipe of one, with an optional limit of updates a stage (default: all)",
     )
     parser.add_argument("--final", action="store_true", help="also score the test sets, after all choices are made")
+    parser.add_argument("--beam", type=int, default=BEAM, help="beam of the test sets (default: %(default)s)")
     parser.add_argument("--batch-tokens", type=int, help="pieces of a batch of all updates")
     parser.add_argument("--validate-every", type=int, help="updates between validations of all recipes")
     parser.add_argument("--limit-updates", type=int, help="largest number of updates of a stage")
@@ -124,8 +126,8 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
 class Run:
     """A recipe run on a model, or resumed: its result and its network."""
 
-    def __init__(self, model: TrainedModel, recipe: Recipe, folder: Path) -> None:
-        """Run the recipe in its subfolder of `folder`."""
+    def __init__(self, model: TrainedModel, recipe: Recipe, folder: Path, beam: int) -> None:
+        """Run the recipe in its subfolder of `folder`; `beam`: of the test sets."""
         earlier = STARTS_FROM.get(recipe.name)
         if earlier is not None:
             outcome = load_result(_work(folder, earlier) / "best.0.pt")
@@ -133,16 +135,15 @@ class Run:
         self.model = model
         self.recipe = recipe
         self.folder = folder
+        self.beam = beam
         self.work = _work(folder, recipe.name)
         self.outcome, self.groups = compress(model, recipe, self.work)
         self.stage: PlannedStage = make_plan(recipe, model.architecture).stages[-1]
 
     def network(self) -> TranslationNetwork:
         """Return the network that the last validation scored: quantized weights, frozen ranges."""
-        network = build_network(self.model.architecture, self.stage.activations)
         weights = decoded_weights(self.outcome.weights, self.outcome.quantized, self.groups)
-        network.load_state_dict({**weights, **self.outcome.ranges})
-        return network.eval()
+        return quantizing_network(self.model.architecture, self.stage, {**weights, **self.outcome.ranges}).eval()
 
     def events(self, kind: str) -> list[dict[str, Any]]:
         """Return the log's events of one kind, in order."""
@@ -164,13 +165,13 @@ class Run:
         return self._translations(baseline, uncompressed)
 
     def _translations(self, name: str, make_network: Callable[[], TranslationNetwork]) -> Outputs:
-        file = translations_file(self.folder, name)
+        file = translations_file(self.folder, name, self.beam)
         if not file.exists():
             network, vocabulary = make_network(), self.model.vocabularies.source
             outputs: Outputs = {}
-            for name in TESTS:
-                sources = [vocabulary.encode(line) for line in lines(name, "en")]
-                outputs[name] = [vocabulary.decode(ids) for ids in Decoder([network]).best(sources, BEAM)]
+            for each in TESTS:
+                sources = [vocabulary.encode(line) for line in lines(each, "en")]
+                outputs[each] = [vocabulary.decode(ids) for ids in Decoder([network]).best(sources, self.beam)]
             write_record(outputs, file)
         found: Outputs = json.loads(file.read_text(encoding="utf-8"))
         return found
@@ -180,9 +181,9 @@ def _work(folder: Path, name: str) -> Path:
     return folder / f"{name}.compression"
 
 
-def translations_file(folder: Path, name: str) -> Path:
-    """Return the file of a recipe's translations of the test sets, written when it has finished."""
-    return _work(folder, name) / "tests.json"
+def translations_file(folder: Path, name: str, beam: int) -> Path:
+    """Return the file of a recipe's translations of the test sets with a beam, written when it has finished."""
+    return _work(folder, name) / f"tests.{beam}.json"
 
 
 def _with_options(recipe: Recipe, options: argparse.Namespace) -> Recipe:

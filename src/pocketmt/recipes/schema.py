@@ -166,6 +166,8 @@ class LogarithmicInputs(Strict, frozen=True, kw_only=True, tag_field="scheme", t
     bits: Annotated[int, Meta(ge=1, le=4)]  # Width of a code: a sign and a power of two.
     # The largest magnitude; 1 in the paper, which does not scale activations (section 4.3).
     scale: Annotated[float, Meta(ge=2**-20, le=2**20)] = 1.0
+    # Whether the operands of the two products of attention are quantized, too. A model file cannot hold that.
+    attention: bool = False
 
 
 class StaticInputs(Strict, frozen=True, kw_only=True, tag_field="scheme", tag="static"):

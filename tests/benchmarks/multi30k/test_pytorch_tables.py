@@ -116,7 +116,7 @@ def test_the_scored_network_is_that_of_the_last_validation(run: Path) -> None:
     model = read_trained_model(run)
     folder = run / "recipes"
     folder.mkdir()
-    done = Run(model, find_table_recipe("prato/4bit", 3), folder)
+    done = Run(model, find_table_recipe("prato/4bit", 3), folder, 1)
     network = done.network()
     assert sum(1 for _ in ranges(network)) > 20
     assert model.configuration is not None
@@ -126,7 +126,7 @@ def test_the_scored_network_is_that_of_the_last_validation(run: Path) -> None:
     assert [event["update"] for event in done.events("validation")] == [1, 3]
     assert not done.events("diverged")
     outputs = done.test_outputs()
-    translations_file(folder, "prato/4bit").write_text(json.dumps({name: ["kept"] for name in outputs}))
+    translations_file(folder, "prato/4bit", 1).write_text(json.dumps({name: ["kept"] for name in outputs}))
     assert done.test_outputs() == {name: ["kept"] for name in data.TESTS}
 
 
@@ -135,7 +135,7 @@ def test_post_training_of_table_5_starts_from_the_model_trained_from_scratch(run
     folder = run / "recipes"
     folder.mkdir()
     for name in (CONTROL_FROM_SCRATCH, AFTER_FROM_SCRATCH):
-        Run(model, find_table_recipe(name, 2), folder)
+        Run(model, find_table_recipe(name, 2), folder, 1)
     before, after = (
         load_result(folder / f"{name}.compression" / "best.0.pt") for name in (CONTROL_FROM_SCRATCH, AFTER_FROM_SCRATCH)
     )
