@@ -29,7 +29,7 @@ from benchmarks.multi30k.data import folder as data_folder
 from benchmarks.multi30k.frontier import frontier, goals
 from benchmarks.multi30k.limits import limited, limits_of
 from benchmarks.multi30k.model_record import ModelRecord, Outputs, Rows, against, pooled, pooled_references, updates
-from benchmarks.multi30k.paper_tables import CONTROL, paper_tables
+from benchmarks.multi30k.paper_tables import CONTROL, UNCOMPRESSED, paper_tables
 from benchmarks.multi30k.parity import parity
 from benchmarks.multi30k.quality import BEAM, DESCRIPTION, LICENCE, score_entry
 from benchmarks.recipe_files import find_recipe, recipe_names
@@ -53,7 +53,6 @@ from pocketmt.recipes.schema import Recipe, Retraining, change_retraining
 from pocketmt.training.configuration import Precision
 from pocketmt.training.trained_model import TrainedModel, read_trained_model
 
-UNCOMPRESSED = "float32"
 # Names the row of the recipe that is chosen for an entropy-coded file of this size.
 SIZE = re.compile(r"size-(?P<kilobytes>[1-9][0-9]*)kB")
 COLUMNS = (
@@ -84,7 +83,7 @@ def main(arguments: Sequence[str]) -> int:
     rows = _Rows(options, model)
     record = ModelRecord(options.output, model, lambda found: _summary(found, model.architecture))
     record.add(rows.uncompressed_row())
-    for name, limit in {CONTROL: options.limit_updates, **limits}.items():
+    for name, limit in limits.items():
         recipe = rows.recipe(name, limit)
         control = equal_control(recipe, rows.controls)
         if control is not None and control.name != name:
@@ -126,7 +125,9 @@ class _Rows:
         coded_size = pack(self.coded, entropy_coding=True)
         outputs = self._translations(self.uncompressed)
         self.baselines[UNCOMPRESSED] = outputs
-        return _row(UNCOMPRESSED, None, self.uncompressed, coded_size, self.uncompressed, outputs)
+        row = _row(UNCOMPRESSED, None, self.uncompressed, coded_size, self.uncompressed, outputs)
+        self.measured[UNCOMPRESSED] = row
+        return row
 
     def row(self, name: str, recipe: Recipe, control: Recipe | None) -> dict[str, Any]:
         """Return the row of a recipe; `control`: its equal control, measured before, if it has one."""
@@ -147,7 +148,7 @@ class _Rows:
             if isinstance(stage.retraining, Retraining)
         ]
         row["best_update"], row["best_updates"] = best[-1] if best else None, ", ".join(map(str, best))
-        row["control"] = None if name.startswith(PREFIX) else self._control(control)
+        row["control"] |= self._control(name, control)
         if self.options.final:
             if self.options.parity:
                 row["parity"] = parity(path, self.model.vocabularies.source)
@@ -162,12 +163,11 @@ class _Rows:
         self.measured[name] = row
         return row
 
-    def _control(self, control: Recipe | None) -> dict[str, Any]:
-        """Return what a row says of its equal control: without retraining the uncompressed model."""
-        if control is None or control.name not in self.measured:
-            return {"recipe": UNCOMPRESSED, "updates": 0}
-        of = self.measured[control.name]
-        return {key: of.get(key) for key in ("recipe", "updates", "best_updates", "perplexity", VALIDATION, "tests")}
+    def _control(self, name: str, control: Recipe | None) -> dict[str, Any]:
+        """Return what the row of a recipe says of its equal control: without retraining the uncompressed model."""
+        if control is None:
+            return {} if name.startswith(PREFIX) else _of_control(self.measured[UNCOMPRESSED])
+        return _of_control(self.measured[control.name]) if control.name != name else {}
 
     def _parity_as_trained(self, recipe: Recipe, path: Path, work: Path) -> dict[str, float] | None:
         """Return the agreement of the engine with the network as it was trained, with float32 products."""
@@ -270,6 +270,9 @@ def _row(
         "against": {baseline: {"gain": None, "p_value": None} for baseline in (UNCOMPRESSED, CONTROL, "control")},
         "parity": {"same_lines_percent": None, "bleu_engine_minus_pytorch": None},
         "parity_as_trained": None,
+        "best_update": None,
+        "best_updates": "",
+        "control": {"recipe": None, "updates": None, "best_updates": None, "perplexity": None, "tests": {"bleu": None}},
         "commit": commit(),
     }
     for each, translated in outputs.items():
@@ -277,6 +280,11 @@ def _row(
     if set(TESTS) <= outputs.keys():
         row["tests"] = score_entry(score(pooled(outputs), pooled_references()))
     return row
+
+
+def _of_control(row: dict[str, Any]) -> dict[str, Any]:
+    tests = {"bleu": row["tests"]["bleu"] if "tests" in row else None}
+    return {key: row[key] for key in ("recipe", "updates", "best_updates", "perplexity")} | {"tests": tests}
 
 
 def encoder_sparsity(architecture: Architecture) -> dict[str, float | None]:

@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-# All others are compared with it: the uncompressed model after further updates.
+UNCOMPRESSED = "float32"
+# The uncompressed model after further updates: the baseline of the papers' tables.
 CONTROL = "fp32-continued"
 
 
@@ -174,8 +175,11 @@ def paper_tables(rows: Mapping[str, Mapping[str, Any]], recurrent: bool = False)
         recurrent: whether they are of an RNN; then the paper's figures are, too, and tables without them are left out.
 
     Returns:
-        Table -> its rows in the paper's order, without those whose recipe was not measured.
+        Table -> its rows in the paper's order, without those whose recipe was not measured. The uncompressed model is
+        the baseline if it was not trained further.
     """
+    if CONTROL not in rows and UNCOMPRESSED in rows:
+        rows = {**rows, CONTROL: rows[UNCOMPRESSED]}
     return {
         name: [{**rows[row.recipe], **_paper(row, table[0], recurrent)} for row in table if row.recipe in rows]
         for name, table in PAPER_TABLES.items()

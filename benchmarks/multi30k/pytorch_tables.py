@@ -34,6 +34,7 @@ from benchmarks.multi30k.from_scratch_tables import STARTS_FROM
 from benchmarks.multi30k.fully_quantized_tables import TABLES, find_table_recipe, table_recipes, tables
 from benchmarks.multi30k.limits import limits_of
 from benchmarks.multi30k.model_record import ModelRecord, Outputs, against, pooled, pooled_references, updates
+from benchmarks.multi30k.paper_tables import UNCOMPRESSED
 from benchmarks.multi30k.quality import BEAM, score_entry
 from benchmarks.record_files import write_record
 from benchmarks.stored_size import stored_bytes
@@ -52,7 +53,6 @@ from pocketmt.recipes.schema import Recipe, change_retraining
 from pocketmt.training.trained_model import TrainedModel, read_trained_model
 from tests.compression.tiny_run import compress
 
-UNCOMPRESSED = "float32"
 LARGEST_LOSS = 700.0  # nats a token; the perplexity of a larger loss exceeds a float
 COLUMNS = (
     "recipe",

@@ -47,13 +47,14 @@ def test_later_calls_add_rows_and_replace_those_of_their_recipes(
     monkeypatch.setattr(compression, "BEAM", 1)
     output = tmp_path / "record.json"
     arguments = ["--limit-updates", "2", "--output", str(output)]
-    main([str(run), "8bit", *arguments])
+    main([str(run), CONTROL, "8bit", *arguments])
     assert [row["recipe"] for row in read_record(output)["rows"]] == ["float32", CONTROL, "8bit"]
-    assert read_record(output)["rows"][2]["control"] == {"recipe": "float32", "updates": 0}
+    assert read_record(output)["rows"][2]["control"]["recipe"] == "float32"
     assert "tests" not in read_record(output)["rows"][2]
     main(
         [
             str(run),
+            CONTROL,
             "8bit",
             "cheong/codebook-2bit-after-training",
             "log4-distilled=1",
@@ -85,7 +86,9 @@ def test_later_calls_add_rows_and_replace_those_of_their_recipes(
     assert "cheong/codebook-2bit-after-training" in capsys.readouterr().out
     other = write_tiny_run(tmp_path / "other", seed=2)
     main([str(other), "8bit", *arguments])
-    assert [row["recipe"] for row in read_record(output)["rows"]] == ["float32", CONTROL, "8bit"]
+    record = read_record(output)
+    assert [row["recipe"] for row in record["rows"]] == ["float32", "8bit"]
+    assert [row["recipe"] for row in record["tables"]["aji-table-6"]] == ["float32"]
 
 
 def test_sparsity_is_the_pruned_share_of_the_encoder() -> None:

@@ -93,9 +93,9 @@ def quantize_inputs(model: TranslationNetwork, quantization: InputQuantization, 
         _change_inputs(model, name, quantize)
     if isinstance(quantization, LogarithmicActivations) and quantization.attention:
         for attention in (each for each in model.modules() if isinstance(each, DotProductAttention)):
-            operand = _QuantizedOperand(quantization)
-            attention.query = attention.key = attention.value = operand
-            attention.softmax = nn.Sequential(attention.softmax, operand)
+            for name in ("query", "key", "value"):
+                setattr(attention, name, _QuantizedOperand(quantization))
+            attention.softmax = nn.Sequential(attention.softmax, _QuantizedOperand(quantization))
 
 
 class _QuantizedOperand(nn.Module):
