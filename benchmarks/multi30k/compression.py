@@ -53,6 +53,7 @@ from pocketmt.recipes.schema import Recipe, Retraining, change_retraining
 from pocketmt.training.configuration import Precision
 from pocketmt.training.trained_model import TrainedModel, read_trained_model
 
+NO_PARITY = {"same_lines_percent": None, "bleu_engine_minus_pytorch": None}
 # Names the row of the recipe that is chosen for an entropy-coded file of this size.
 SIZE = re.compile(r"size-(?P<kilobytes>[1-9][0-9]*)kB")
 COLUMNS = (
@@ -152,7 +153,7 @@ class _Rows:
         if self.options.final:
             if self.options.parity:
                 row["parity"] = parity(path, self.model.vocabularies.source)
-                row["parity_as_trained"] = self._parity_as_trained(recipe, path, work)
+                row["parity_as_trained"] |= self._parity_as_trained(recipe, path, work)
             for baseline, translated in self.baselines.items():
                 if not baseline.startswith(PREFIX):
                     row["against"][baseline] = against(translated, outputs)
@@ -169,11 +170,11 @@ class _Rows:
             return {} if name.startswith(PREFIX) else _of_control(self.measured[UNCOMPRESSED])
         return _of_control(self.measured[control.name]) if control.name != name else {}
 
-    def _parity_as_trained(self, recipe: Recipe, path: Path, work: Path) -> dict[str, float] | None:
+    def _parity_as_trained(self, recipe: Recipe, path: Path, work: Path) -> dict[str, float]:
         """Return the agreement of the engine with the network as it was trained, with float32 products."""
         stage = make_plan(recipe, self.model.architecture).stages[-1]
         if stage.activations is None or stage.prunes_nodes:
-            return None
+            return {}
         result = load_result(work / f"best.{len(recipe.stages) - 1}.pt")
         counts = piece_counts(None, self.model.architecture)
         network = build_network(self.model.architecture, stage.activations)
@@ -268,8 +269,9 @@ def _row(
         "encoder_sparsity": encoder_sparsity(architecture),
         "perplexity": math.exp(scores["loss"] if "loss" in scores else validation["validation_loss"]),
         "against": {baseline: {"gain": None, "p_value": None} for baseline in (UNCOMPRESSED, CONTROL, "control")},
-        "parity": {"same_lines_percent": None, "bleu_engine_minus_pytorch": None},
-        "parity_as_trained": None,
+        # Of the reference of the file, and of the network as it was trained, with quantized activations.
+        "parity": dict(NO_PARITY),
+        "parity_as_trained": dict(NO_PARITY),
         "best_update": None,
         "best_updates": "",
         "control": {"recipe": None, "updates": None, "best_updates": None, "perplexity": None, "tests": {"bleu": None}},

@@ -1,4 +1,4 @@
-"""Tables 2 to 4 of Prato et al. 2020, and 4 of Aji and Heafield 2020: the recipe of each row, and the paper's figures.
+"""Tables 2 to 4 of Prato et al. 2020, and 3 and 4 of Aji and Heafield 2020: the recipe of each row, and the paper's figures.
 
 Table 3 quantizes one operation at a time; its recipes are built from others. The paper trains `base` for 100,000
 updates on WMT14, and Tables 3 and 4 are of English to French: compare the order of the rows and the sign of the
@@ -81,6 +81,11 @@ _PRATO_4 = (
     PaperRow("LayerNorm denominator in full precision", "prato/8bit-without-denominator", 37.97, perplexity=3.20),
     PaperRow("weights alone", "prato/8bit-weights-only", 37.94, perplexity=3.19),
 )
+# English to German. Sizes count parameters alone, as the paper's do.
+_AJI_3 = (
+    PaperRow("4-bit fixed point", "aji/fixed-point4-error-feedback", 34.61, smaller=7.88),
+    PaperRow("4-bit log", "aji/log4-error-feedback", 35.47, smaller=7.88),
+)
 # English to German. Attention's own products are quantized, too, as in the paper; a model file cannot hold that.
 _AJI_4 = (
     PaperRow("4-bit model", "aji/log4-error-feedback", 35.47),
@@ -90,10 +95,11 @@ _AJI_4 = (
 PAPER_ROWS: Final[Mapping[str, tuple[PaperRow, ...]]] = {
     "prato-table-2": _PRATO_2,
     "prato-table-4": _PRATO_4,
+    "aji-table-3": _AJI_3,
     "aji-table-4": _AJI_4,
     **FROM_SCRATCH_ROWS,
 }
-TABLES: Final = ("prato-table-2", "prato-table-3", "prato-table-4", "aji-table-4", *FROM_SCRATCH_ROWS)
+TABLES: Final = ("prato-table-2", "prato-table-3", "prato-table-4", "aji-table-3", "aji-table-4", *FROM_SCRATCH_ROWS)
 
 
 def table_recipes(table: str) -> list[str]:
@@ -158,6 +164,7 @@ def tables(rows: Mapping[str, Mapping[str, Any]]) -> dict[str, list[dict[str, An
                 **rows[row.recipe],
                 "paper_perplexity": row.perplexity,
                 "paper_bleu": row.bleu,
+                "paper_smaller": row.smaller,
                 "paper_recurrent_bleu": row.recurrent_bleu,
             }
             for row in table
