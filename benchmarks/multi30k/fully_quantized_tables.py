@@ -1,4 +1,4 @@
-"""Tables 2 to 4 of Prato et al. 2020, and 3 and 4 of Aji and Heafield 2020: the recipe of each row, and the paper's figures.
+"""Tables 2 to 4 of Prato et al. 2020, 3 and 4 of Aji and Heafield 2020: the recipes of the rows, the papers' figures.
 
 Table 3 quantizes one operation at a time; its recipes are built from others. The paper trains `base` for 100,000
 updates on WMT14, and Tables 3 and 4 are of English to French: compare the order of the rows and the sign of the

@@ -80,8 +80,8 @@ class _Retraining(Strict, frozen=True, kw_only=True):
     precision: Precision = "float32"
     validate_every: Positive = 500  # Updates between validations.
     checkpoint_every: Positive = 100  # Updates between checkpoints; every validation is followed by one, too.
-    # Whether the network before the first update can be the result. With `activations`, before the first update whose
-    # activations are quantized. false in comparisons of methods: the result is then the best retrained network.
+    # Whether the result can be the network at the start, or, with `activations`, when quantization begins. false in
+    # comparisons of methods.
     keep_start: bool = True
 
 
@@ -166,7 +166,7 @@ class LogarithmicInputs(Strict, frozen=True, kw_only=True, tag_field="scheme", t
     bits: Annotated[int, Meta(ge=1, le=4)]  # Width of a code: a sign and a power of two.
     # The largest magnitude; 1 in the paper, which does not scale activations (section 4.3).
     scale: Annotated[float, Meta(ge=2**-20, le=2**20)] = 1.0
-    # Whether the operands of the two products of attention are quantized, too. A model file cannot hold that.
+    # Whether attention's own products are quantized, too; a model file cannot hold that.
     attention: bool = False
 
 
