@@ -238,7 +238,7 @@ def test_a_worse_retrained_network_is_kept_only_where_the_recipe_says_so(
     tiny_run: Path, tmp_path: Path, keep_start: bool
 ) -> None:
     # The rate is so high that training only makes it worse.
-    settings = {"learning_rate": {"rate": 10}, "validate_every": 2, "keep_start": keep_start}
+    settings: dict[str, Any] = {"learning_rate": {"rate": 10}, "validate_every": 2, "keep_start": keep_start}
     result, _ = compress(
         read_trained_model(tiny_run), one_stage("uniform", 8, method="straight_through", **settings), tmp_path / "work"
     )

@@ -4,7 +4,7 @@ from benchmarks.multi30k.controls import comparable, equal_control
 from benchmarks.recipe_files import find_recipe
 from pocketmt.compression.planning import make_plan
 from pocketmt.models.presets import preset
-from pocketmt.recipes.schema import FullPrecision, StraightThrough, limit_updates
+from pocketmt.recipes.schema import FullPrecision, Periodic, StraightThrough, limit_updates
 
 
 def test_a_control_trains_as_its_recipe_does_in_full_precision() -> None:
@@ -15,7 +15,8 @@ def test_a_control_trains_as_its_recipe_does_in_full_precision() -> None:
     assert [stage.updates for stage in plan.stages] == [70, 70, 70] and not plan.stages[-1].matrices
     for stage, of_recipe in zip(control.stages, recipe.stages, strict=True):
         assert isinstance(stage.retraining, FullPrecision) and not stage.retraining.keep_start
-        assert of_recipe.retraining is not None and stage.retraining.learning_rate == of_recipe.retraining.learning_rate
+        assert isinstance(of_recipe.retraining, Periodic)
+        assert stage.retraining.learning_rate == of_recipe.retraining.learning_rate
 
 
 def test_recipes_with_the_same_retraining_share_their_control() -> None:
@@ -33,5 +34,5 @@ def test_distillation_is_text_of_its_kind() -> None:
     control = equal_control(recipe)
     assert control is not None
     (stage,), (of_recipe,) = control.stages, recipe.stages
-    assert isinstance(stage.retraining, FullPrecision) and not isinstance(stage.retraining, StraightThrough)
-    assert stage.retraining.objective == of_recipe.retraining.objective != "references"  # type: ignore[union-attr]
+    assert isinstance(stage.retraining, FullPrecision) and isinstance(of_recipe.retraining, StraightThrough)
+    assert stage.retraining.objective == of_recipe.retraining.objective != "references"
