@@ -80,8 +80,7 @@ class _Retraining(Strict, frozen=True, kw_only=True):
     precision: Precision = "float32"
     validate_every: Positive = 500  # Updates between validations.
     checkpoint_every: Positive = 100  # Updates between checkpoints; every validation is followed by one, too.
-    # Whether the result can be the network at the start, or, with `activations`, when quantization begins. false in
-    # comparisons of methods.
+    # Whether the result can be the network at the start, or when quantization of activations begins.
     keep_start: bool = True
 
 
