@@ -5,8 +5,10 @@
 
 The first argument is a folder written by `pocketmt train`; without names, all recipes are run, built-in and of
 benchmarks/recipes. Model files and intermediate results are kept in the run's folder `recipes`: a second call resumes
-where the first was stopped. Choices are made on `val`: the test sets are translated only with --final. The record has a
-row for each recipe; a later call on the same model replaces the rows of its recipes and keeps the others.
+where the first was stopped. Each recipe is compared with its equal control: the uncompressed model after the same
+updates at the same rates on the same text. The result of a recipe and of its control is the best retrained network:
+the network at the start is not kept. Choices are made on `val`: the test sets are translated only with --final. The
+record has a row for each recipe; a later call on the same model replaces the rows of its recipes and keeps the others.
 """
 
 import argparse
@@ -15,24 +17,29 @@ import math
 import re
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, get_args
 
 from benchmarks.command import run
 from benchmarks.data import ROOT
+from benchmarks.multi30k.controls import PREFIX, comparable, equal_control
 from benchmarks.multi30k.data import TESTS, VALIDATION, lines
 from benchmarks.multi30k.data import folder as data_folder
 from benchmarks.multi30k.frontier import frontier, goals
 from benchmarks.multi30k.limits import limited, limits_of
 from benchmarks.multi30k.model_record import ModelRecord, Outputs, Rows, against, pooled, pooled_references, updates
-from benchmarks.multi30k.paper_tables import CONTROL, paper_tables
+from benchmarks.multi30k.paper_tables import CONTROL, UNCOMPRESSED, paper_tables
 from benchmarks.multi30k.parity import parity
 from benchmarks.multi30k.quality import BEAM, DESCRIPTION, LICENCE, score_entry
 from benchmarks.recipe_files import find_recipe, recipe_names
 from pocketmt.cli.compress import DEFAULT_UPDATES
-from pocketmt.compression.activations.estimation import check_outcome
+from pocketmt.compression.activations.estimation import build_network, check_outcome
 from pocketmt.compression.choosing.allocation import Target, choose_recipe
+from pocketmt.compression.planning import make_plan
 from pocketmt.compression.run import CompressionTask, compress_run
+from pocketmt.compression.stage_context import piece_counts
+from pocketmt.compression.stage_result import load_result
 from pocketmt.engine import Translator
 from pocketmt.errors import ConfigurationError
 from pocketmt.evaluation.quality import score
@@ -41,12 +48,12 @@ from pocketmt.evaluation.tables import Column, plain_table
 from pocketmt.model_file import Architecture, LstmArchitecture, TransformerArchitecture, open_model
 from pocketmt.model_file.report import inspect_model
 from pocketmt.packing.run import pack_run
-from pocketmt.recipes.schema import Recipe, set_precision
-from pocketmt.text.vocabulary import Vocabulary
+from pocketmt.quantization.row_groups import decoded_weights
+from pocketmt.recipes.schema import Recipe, Retraining, change_retraining
 from pocketmt.training.configuration import Precision
-from pocketmt.training.trained_model import read_trained_model
+from pocketmt.training.trained_model import TrainedModel, read_trained_model
 
-UNCOMPRESSED = "float32"
+NO_PARITY = {"same_lines_percent": None, "bleu_engine_minus_pytorch": None}
 # Names the row of the recipe that is chosen for an entropy-coded file of this size.
 SIZE = re.compile(r"size-(?P<kilobytes>[1-9][0-9]*)kB")
 COLUMNS = (
@@ -62,8 +69,8 @@ COLUMNS = (
 FINAL_COLUMNS = (
     "tests.bleu:.2f=tests BLEU",
     "tests.chrf:.2f=chrF",
-    f"against.{CONTROL}.gain:+.2f=gain",
-    f"against.{CONTROL}.p_value:.3f=p",
+    "against.control.gain:+.2f=gain",
+    "against.control.p_value:.3f=p",
     "parity.same_lines_percent:.1f=same lines as PyTorch, %",
 )
 
@@ -74,41 +81,116 @@ def main(arguments: Sequence[str]) -> int:
     limits = limits_of(options.recipes or all_names(), options.limit_updates)
     model = read_trained_model(options.run)
     data_folder()  # fails before any work if there is none
-    folder: Path = options.run / "recipes"
-    folder.mkdir(exist_ok=True)
-    uncompressed = folder / f"{UNCOMPRESSED}.pocketmt"
-    coded = folder / "entropy-coded.pocketmt"  # of the current row, for its size: its translations are the same
-    pack_run(options.run, UNCOMPRESSED, uncompressed, licence=LICENCE, description=DESCRIPTION)
-    coded_size = pack_run(
-        options.run, UNCOMPRESSED, coded, licence=LICENCE, description=DESCRIPTION, entropy_coding=True
-    )
-    sets = (VALIDATION, *TESTS) if options.final else (VALIDATION,)
-    vocabulary = Vocabulary.from_file(options.run / "vocabulary.model")
-    baselines = {UNCOMPRESSED: _translations(uncompressed, sets)}
-    record = ModelRecord(options.output, model, lambda rows: _summary(rows, model.architecture))
-    record.add(_row(UNCOMPRESSED, None, uncompressed, coded_size, uncompressed, baselines[UNCOMPRESSED]))
-    for name, limit in {CONTROL: options.limit_updates, **limits}.items():
-        path = folder / f"{name}.pocketmt"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        work = path.with_suffix(".compression")
-        recipe = _recipe(name, limit, options.run, work)
-        if options.precision is not None:
-            recipe = set_precision(recipe, options.precision)
-        task = CompressionTask(run=options.run, folder=work, licence=LICENCE, description=DESCRIPTION)
-        compress_run(task, recipe, path)
-        coded_size = compress_run(dataclasses.replace(task, entropy_coding=True), recipe, coded)
-        outputs = _translations(path, sets)
-        row = _row(name, recipe, path, coded_size, uncompressed, outputs)
-        if options.final:
-            row["parity"] = parity(path, vocabulary)
-            for baseline, translated in baselines.items():
-                row["against"][baseline] = against(translated, outputs)
-        record.add(row)
-        if name == CONTROL:
-            baselines[CONTROL] = outputs
+    rows = _Rows(options, model)
+    record = ModelRecord(options.output, model, lambda found: _summary(found, model.architecture))
+    record.add(rows.uncompressed_row())
+    for name, limit in limits.items():
+        recipe = rows.recipe(name, limit)
+        control = equal_control(recipe, rows.controls)
+        if control is not None and control.name != name:
+            record.add(rows.row(control.name, control, None))
+        record.add(rows.row(name, recipe, control))
     columns = [*COLUMNS, *FINAL_COLUMNS] if options.final else COLUMNS
     print(plain_table(list(record.rows.values()), [Column.parse(column) for column in columns]))
     return 0
+
+
+class _Rows:
+    """Runs recipes on a trained model, and measures their files."""
+
+    def __init__(self, options: argparse.Namespace, model: TrainedModel) -> None:
+        self.options = options
+        self.model = model
+        self.folder: Path = options.run / "recipes"
+        self.folder.mkdir(exist_ok=True)
+        self.uncompressed = self.folder / f"{UNCOMPRESSED}.pocketmt"
+        self.coded = self.folder / "entropy-coded.pocketmt"  # of the current row, for its size
+        self.controls = [self.recipe(CONTROL, options.limit_updates)]
+        self.baselines: dict[str, Outputs] = {}
+        self.measured: dict[str, dict[str, Any]] = {}
+
+    def recipe(self, name: str, limit: int | None) -> Recipe:
+        """Return the recipe of a row, with the settings of the call."""
+        work = self._file(name).with_suffix(".compression")
+        recipe = comparable(_recipe(name, limit, self.options.run, work))
+        if self.options.precision is not None:
+            recipe = change_retraining(recipe, precision=self.options.precision)
+        if self.options.batch_tokens is not None:
+            recipe = change_retraining(recipe, batch_tokens=self.options.batch_tokens)
+        return recipe
+
+    def uncompressed_row(self) -> dict[str, Any]:
+        """Return the row of the uncompressed model."""
+        pack = partial(pack_run, self.options.run, UNCOMPRESSED, licence=LICENCE, description=DESCRIPTION)
+        pack(self.uncompressed)
+        coded_size = pack(self.coded, entropy_coding=True)
+        outputs = self._translations(self.uncompressed)
+        self.baselines[UNCOMPRESSED] = outputs
+        row = _row(UNCOMPRESSED, None, self.uncompressed, coded_size, self.uncompressed, outputs)
+        self.measured[UNCOMPRESSED] = row
+        return row
+
+    def row(self, name: str, recipe: Recipe, control: Recipe | None) -> dict[str, Any]:
+        """Return the row of a recipe; `control`: its equal control, measured before, if it has one."""
+        if name in self.measured:
+            return self.measured[name]
+        path = self._file(name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        work = path.with_suffix(".compression")
+        task = CompressionTask(run=self.options.run, folder=work, licence=LICENCE, description=DESCRIPTION)
+        compress_run(task, recipe, path)
+        coded_size = compress_run(dataclasses.replace(task, entropy_coding=True), recipe, self.coded)
+        outputs = self._translations(path)
+        row = _row(name, recipe, path, coded_size, self.uncompressed, outputs)
+        equal = self.baselines.get(UNCOMPRESSED if control is None else control.name)
+        best = [
+            int(load_result(work / f"best.{index}.pt").scores["update"])
+            for index, stage in enumerate(recipe.stages)
+            if isinstance(stage.retraining, Retraining)
+        ]
+        row["best_update"], row["best_updates"] = best[-1] if best else None, ", ".join(map(str, best))
+        row["control"] |= self._control(name, control)
+        if self.options.final:
+            if self.options.parity:
+                row["parity"] = parity(path, self.model.vocabularies.source)
+                row["parity_as_trained"] |= self._parity_as_trained(recipe, path, work)
+            for baseline, translated in self.baselines.items():
+                if not baseline.startswith(PREFIX):
+                    row["against"][baseline] = against(translated, outputs)
+            if equal is not None and not name.startswith(PREFIX):
+                row["against"]["control"] = against(equal, outputs)
+        if name == CONTROL or name.startswith(PREFIX):
+            self.baselines[name] = outputs
+        self.measured[name] = row
+        return row
+
+    def _control(self, name: str, control: Recipe | None) -> dict[str, Any]:
+        """Return what the row of a recipe says of its equal control: without retraining the uncompressed model."""
+        if control is None:
+            return {} if name.startswith(PREFIX) else _of_control(self.measured[UNCOMPRESSED])
+        return _of_control(self.measured[control.name]) if control.name != name else {}
+
+    def _parity_as_trained(self, recipe: Recipe, path: Path, work: Path) -> dict[str, float]:
+        """Return the agreement of the engine with the network as it was trained, with float32 products."""
+        stage = make_plan(recipe, self.model.architecture).stages[-1]
+        if stage.activations is None or stage.prunes_nodes:
+            return {}
+        result = load_result(work / f"best.{len(recipe.stages) - 1}.pt")
+        counts = piece_counts(None, self.model.architecture)
+        network = build_network(self.model.architecture, stage.activations)
+        groups = stage.row_groups(result.weights, counts)
+        network.load_state_dict({**decoded_weights(result.weights, result.quantized, groups), **result.ranges})
+        return parity(path, self.model.vocabularies.source, network.eval())
+
+    def _file(self, name: str) -> Path:
+        return self.folder / f"{name}.pocketmt"
+
+    def _translations(self, path: Path) -> Outputs:
+        sets = (VALIDATION, *TESTS) if self.options.final else (VALIDATION,)
+        translator = Translator(path)
+        return {
+            name: translator.translate(lines(name, "en"), beam_size=BEAM, split=False, check=False) for name in sets
+        }
 
 
 def all_names() -> list[str]:
@@ -154,6 +236,8 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
     )
     parser.add_argument("--final", action="store_true", help="also score the test sets, after all choices are made")
     parser.add_argument("--limit-updates", type=int, help="largest number of updates of a stage")
+    parser.add_argument("--batch-tokens", type=int, help="pieces of a batch of all updates")
+    parser.add_argument("--no-parity", dest="parity", action="store_false", help="do not translate in PyTorch")
     parser.add_argument("--precision", choices=get_args(Precision), help="precision of all updates")
     parser.add_argument(
         "--output",
@@ -162,11 +246,6 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
         help="the record",
     )
     return parser.parse_args(arguments)
-
-
-def _translations(path: Path, sets: Sequence[str]) -> Outputs:
-    translator = Translator(path)
-    return {name: translator.translate(lines(name, "en"), beam_size=BEAM, split=False, check=False) for name in sets}
 
 
 def _row(
@@ -189,8 +268,13 @@ def _row(
         "updates": updates(recipe) if recipe is not None else 0,
         "encoder_sparsity": encoder_sparsity(architecture),
         "perplexity": math.exp(scores["loss"] if "loss" in scores else validation["validation_loss"]),
-        "against": {baseline: {"gain": None, "p_value": None} for baseline in (UNCOMPRESSED, CONTROL)},
-        "parity": {"same_lines_percent": None, "bleu_engine_minus_pytorch": None},
+        "against": {baseline: {"gain": None, "p_value": None} for baseline in (UNCOMPRESSED, CONTROL, "control")},
+        # Of the reference of the file, and of the network as it was trained, with quantized activations.
+        "parity": dict(NO_PARITY),
+        "parity_as_trained": dict(NO_PARITY),
+        "best_update": None,
+        "best_updates": "",
+        "control": {"recipe": None, "updates": None, "best_updates": None, "perplexity": None, "tests": {"bleu": None}},
         "commit": commit(),
     }
     for each, translated in outputs.items():
@@ -198,6 +282,11 @@ def _row(
     if set(TESTS) <= outputs.keys():
         row["tests"] = score_entry(score(pooled(outputs), pooled_references()))
     return row
+
+
+def _of_control(row: dict[str, Any]) -> dict[str, Any]:
+    tests = {"bleu": row["tests"]["bleu"] if "tests" in row else None}
+    return {key: row[key] for key in ("recipe", "updates", "best_updates", "perplexity")} | {"tests": tests}
 
 
 def encoder_sparsity(architecture: Architecture) -> dict[str, float | None]:

@@ -1,4 +1,4 @@
-"""Tables 2 to 4 of Prato et al. 2020: the recipe of each row, and what the paper reports for it.
+"""Tables 2 to 4 of Prato et al. 2020, 3 and 4 of Aji and Heafield 2020: the recipes of the rows, the papers' figures.
 
 Table 3 quantizes one operation at a time; its recipes are built from others. The paper trains `base` for 100,000
 updates on WMT14, and Tables 3 and 4 are of English to French: compare the order of the rows and the sign of the
@@ -11,12 +11,7 @@ from typing import Any, Final
 
 import msgspec
 
-from benchmarks.multi30k.from_scratch_tables import (
-    CONTROL_FROM_SCRATCH,
-    FROM_SCRATCH_ROWS,
-    STARTS_FROM,
-    find_from_scratch_recipe,
-)
+from benchmarks.multi30k.from_scratch_tables import FROM_SCRATCH_ROWS, find_from_scratch_recipe
 from benchmarks.multi30k.limits import limited
 from benchmarks.multi30k.paper_tables import CONTROL, PaperRow
 from benchmarks.recipe_files import find_recipe
@@ -86,12 +81,25 @@ _PRATO_4 = (
     PaperRow("LayerNorm denominator in full precision", "prato/8bit-without-denominator", 37.97, perplexity=3.20),
     PaperRow("weights alone", "prato/8bit-weights-only", 37.94, perplexity=3.19),
 )
+# English to German. Sizes count parameters alone, as the paper's do.
+_AJI_3 = (
+    PaperRow("4-bit fixed point", "aji/fixed-point4-error-feedback", 34.61, smaller=7.88),
+    PaperRow("4-bit log", "aji/log4-error-feedback", 35.47, smaller=7.88),
+)
+# English to German. Attention's own products are quantized, too, as in the paper; a model file cannot hold that.
+_AJI_4 = (
+    PaperRow("4-bit model", "aji/log4-error-feedback", 35.47),
+    PaperRow("+ 4-bit dot product, unscaled", "aji/log4-every-dot-product", 35.05),
+    PaperRow("+ 4-bit dot product, scale 4", "aji/log4-every-dot-product-scale-4", None),
+)
 PAPER_ROWS: Final[Mapping[str, tuple[PaperRow, ...]]] = {
     "prato-table-2": _PRATO_2,
     "prato-table-4": _PRATO_4,
+    "aji-table-3": _AJI_3,
+    "aji-table-4": _AJI_4,
     **FROM_SCRATCH_ROWS,
 }
-TABLES: Final = ("prato-table-2", "prato-table-3", "prato-table-4", *FROM_SCRATCH_ROWS)
+TABLES: Final = ("prato-table-2", "prato-table-3", "prato-table-4", "aji-table-3", "aji-table-4", *FROM_SCRATCH_ROWS)
 
 
 def table_recipes(table: str) -> list[str]:
@@ -99,12 +107,6 @@ def table_recipes(table: str) -> list[str]:
     if table == "prato-table-3":
         return [CONTROL, *(name for row in _PRATO_3 for name in row.recipes())]
     return [row.recipe for row in PAPER_ROWS[table]]
-
-
-def control_of(recipe: Recipe) -> str:
-    """Return the name of the recipe that trains in full precision for as many updates as this one."""
-    from_scratch = recipe.start == "random" or recipe.name in STARTS_FROM
-    return CONTROL_FROM_SCRATCH if from_scratch else CONTROL
 
 
 def find_table_recipe(name: str, most: int | None = None) -> Recipe:
@@ -162,6 +164,7 @@ def tables(rows: Mapping[str, Mapping[str, Any]]) -> dict[str, list[dict[str, An
                 **rows[row.recipe],
                 "paper_perplexity": row.perplexity,
                 "paper_bleu": row.bleu,
+                "paper_smaller": row.smaller,
                 "paper_recurrent_bleu": row.recurrent_bleu,
             }
             for row in table
@@ -177,14 +180,14 @@ def tables(rows: Mapping[str, Mapping[str, Any]]) -> dict[str, list[dict[str, An
             "buckets": {**_measured(rows, row, rows[row.recipe(False)]), **_figures(row.paper_buckets)},
         }
         for row in _PRATO_3
-        if all(name in rows for name in row.recipes())
+        if row.recipe(False) in rows
     ]
     return found
 
 
 def _measured(rows: Mapping[str, Mapping[str, Any]], row: SingleOperation, like: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the measurement with buckets; if buckets are not possible, `like` with None for every figure."""
-    if row.paper_buckets is not None:
+    """Return the measurement with buckets; if there is none, `like` with None for every figure."""
+    if row.recipe(True) in rows:
         return dict(rows[row.recipe(True)])
     return {key: _emptied(value) for key, value in like.items()}
 

@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-# All others are compared with it: the uncompressed model after further updates.
+UNCOMPRESSED = "float32"
+# The uncompressed model after further updates: the baseline of the papers' tables.
 CONTROL = "fp32-continued"
 
 
@@ -33,12 +34,20 @@ _CHUNG_2 = (
     PaperRow("2-bit baseline", "chung/2-bit-baseline", 24.4, 15.0),
     PaperRow("2-bit embedding", "chung/2-bit-embedding", 26.8, 1.35),
     PaperRow("2.5, FP, FP", "chung/embedding-2.5-bits", 27.6, 1.34),
+    PaperRow("1.7, FP, FP", "chung/embedding-1.7-bits", None),  # r = 2, in Figure 3 alone
     PaperRow("1.3, FP, FP", "chung/embedding-1.3-bits", 27.0, 1.36),
     PaperRow("1.1, FP, FP", "chung/embedding-1.1-bits", 26.9, 1.36),
     PaperRow("2.5, 1.8, FP", "chung/two-phases", 27.0, 2.79),
     PaperRow("2.5, 1.8, 3.7", "chung/mixed-2.6-bits", 27.1, 11.8),
+    PaperRow("2.5, 1.8, 3.7, encoder by our sensitivities", "chung/mixed-2.6-bits-own-order", None),
     PaperRow("1.3, 1.8, 3.7", "chung/mixed-2.2-bits", 25.9, 13.5),
     PaperRow("1.1, 1.8, 3.7", "chung/mixed-2.1-bits", 26.0, 13.8),
+)
+# Appendix A.4, periods of the 2-bit baseline; the paper says which diverge, and gives no figures but those of Table 2.
+_CHUNG_A4 = (
+    PaperRow("full precision", CONTROL, 27.5),
+    *(PaperRow(f"every {period}", f"chung/2-bit-baseline-period-{period}", None) for period in (10, 100, 1000)),
+    PaperRow("every 2000", "chung/2-bit-baseline", 24.4),
 )
 # Table 1; its compression counts the quantized layers alone (eq. 3).
 _CHEONG_1 = (
@@ -55,6 +64,14 @@ _CHEONG_1 = (
     PaperRow("BS-Flexible, attention alone", "cheong/binarization-attention-flexible", 25.54, 10.02),
     PaperRow("pruned, 30% to 50%", "cheong/magnitude-50-percent", 26.40, 2.0),
     PaperRow("pruned, 50% to 80%", "cheong/magnitude-80-percent", 25.02, 5.0),
+    PaperRow("pruned, 50% to 90%", "cheong/magnitude-90-percent", 9.21, 10.0),
+)
+# Table 2, base, English to German: the rows that a file can hold.
+_PRATO_2 = (
+    PaperRow("32 bit", CONTROL, 26.42, 1.0),
+    PaperRow("the method, 8 bit", "prato/8bit", 26.98, 3.95),
+    PaperRow("the method, 6 bit", "prato/6bit", 26.98, 5.25),
+    PaperRow("the method, 4 bit", "prato/4bit", 18.32, 7.81),
 )
 # Table 8, base, English to German, 8 bit: the paper prunes as many nodes by each method, 13.57 %.
 _PRATO_8 = (
@@ -77,6 +94,7 @@ _BEHNKE_2 = (
 _BEHNKE_3 = (
     PaperRow("32 bit", CONTROL, 36.0, 1.0),
     PaperRow("4 bit", "aji/log4-error-feedback", 35.0, 7.73),
+    PaperRow("4 bit, the paper's rate and warm-up", "behnke/log4-fine-tuned", 35.0, 7.73),
 )
 # Transformer, English to German; biases in full precision unless named.
 _AJI_1 = (
@@ -135,7 +153,9 @@ _AJI_6 = (
 )
 PAPER_TABLES: Mapping[str, tuple[PaperRow, ...]] = {
     "chung-table-2": _CHUNG_2,
+    "chung-appendix-a4": _CHUNG_A4,
     "cheong-table-1": _CHEONG_1,
+    "prato-table-2": _PRATO_2,
     "prato-table-8": _PRATO_8,
     "behnke-table-2": _BEHNKE_2,
     "behnke-table-3": _BEHNKE_3,
@@ -155,8 +175,11 @@ def paper_tables(rows: Mapping[str, Mapping[str, Any]], recurrent: bool = False)
         recurrent: whether they are of an RNN; then the paper's figures are, too, and tables without them are left out.
 
     Returns:
-        Table -> its rows in the paper's order, without those whose recipe was not measured.
+        Table -> its rows in the paper's order, without those whose recipe was not measured. The uncompressed model is
+        the baseline if it was not trained further.
     """
+    if CONTROL not in rows and UNCOMPRESSED in rows:
+        rows = {**rows, CONTROL: rows[UNCOMPRESSED]}
     return {
         name: [{**rows[row.recipe], **_paper(row, table[0], recurrent)} for row in table if row.recipe in rows]
         for name, table in PAPER_TABLES.items()

@@ -27,9 +27,15 @@ def agreement(engine: Sequence[str], pytorch: Sequence[str], references: Sequenc
     }
 
 
-def parity(path: Path, vocabulary: Vocabulary) -> dict[str, float]:
-    """Translate both test sets by greedy search in the engine and in PyTorch; return their `agreement`."""
+def parity(path: Path, vocabulary: Vocabulary, network: TranslationNetwork | None = None) -> dict[str, float]:
+    """Translate both test sets by greedy search in the engine and in PyTorch; return their `agreement`.
+
+    Args:
+        path: the model file.
+        vocabulary: its vocabulary.
+        network: the network in PyTorch; None: the reference of the file, which computes with codes as the engine does.
+    """
     sources = [line for name in TESTS for line in lines(name, "en")]
     references = [line for name in TESTS for line in lines(name, "de")]
     engine = Translator(path).translate(sources, beam_size=1, split=False, check=False)
-    return agreement(engine, by_pytorch(load_reference(path), vocabulary, sources, 1), references)
+    return agreement(engine, by_pytorch(network or load_reference(path), vocabulary, sources, 1), references)

@@ -10,9 +10,10 @@ scratch. The first argument is a folder written by `pocketmt train`, the others 
 all). Recipes that start from random weights take the vocabulary, sizes and text of that run and none of its weights, so
 that it may be short. Results are kept in the run's folder `recipes`: a second call resumes where the first was stopped.
 `val` is scored by greedy search, which also selects the best update of each recipe; with --final, PyTorch translates
-both test sets with beam 4, and they are compared with the fp32 model trained for as many updates. The record has a row
-for each recipe; a later call on the same model replaces the rows of its recipes and keeps the others. If tables share a
-recipe, the limit of the first applies. Two simultaneous calls need two --output.
+both test sets with beam 4, and they are compared with the equal control: the fp32 model after the same updates at the
+same rates. The network at the start, or when quantization begins, is not kept. The record has a row for each recipe; a
+later call on the same model replaces the rows of its recipes and keeps the others. If tables share a recipe, the limit
+of the first applies. Two simultaneous calls need two --output.
 """
 
 import argparse
@@ -20,22 +21,25 @@ import dataclasses
 import json
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from benchmarks.command import run
 from benchmarks.data import ROOT
+from benchmarks.multi30k.controls import comparable, equal_control
 from benchmarks.multi30k.data import TESTS, VALIDATION, lines
 from benchmarks.multi30k.data import folder as data_folder
 from benchmarks.multi30k.from_scratch_tables import STARTS_FROM
-from benchmarks.multi30k.fully_quantized_tables import TABLES, control_of, find_table_recipe, table_recipes, tables
+from benchmarks.multi30k.fully_quantized_tables import TABLES, find_table_recipe, table_recipes, tables
 from benchmarks.multi30k.limits import limits_of
 from benchmarks.multi30k.model_record import ModelRecord, Outputs, against, pooled, pooled_references, updates
+from benchmarks.multi30k.paper_tables import UNCOMPRESSED
 from benchmarks.multi30k.quality import BEAM, score_entry
 from benchmarks.record_files import write_record
 from benchmarks.stored_size import stored_bytes
 from pocketmt.compression.activations.estimation import build_network
+from pocketmt.compression.networks import quantizing_network
 from pocketmt.compression.plan import PlannedStage
 from pocketmt.compression.planning import make_plan
 from pocketmt.compression.stage_result import StageResult, load_result
@@ -45,7 +49,7 @@ from pocketmt.evaluation.records import commit
 from pocketmt.evaluation.tables import Column, plain_table
 from pocketmt.models.network import TranslationNetwork
 from pocketmt.quantization.row_groups import RowGroup, decoded_weights
-from pocketmt.recipes.schema import Recipe
+from pocketmt.recipes.schema import Recipe, change_retraining
 from pocketmt.training.trained_model import TrainedModel, read_trained_model
 from tests.compression.tiny_run import compress
 
@@ -75,8 +79,16 @@ def main(arguments: Sequence[str]) -> int:
     for table, limit in options.tables.items():
         for name in table_recipes(table) if table in TABLES else [table]:
             names.setdefault(name, limit)
+    known: list[Recipe] = []
     for name, limit in names.items():
-        record.add(_row(Run(model, find_table_recipe(name, limit), folder), options.final))
+        recipe = _with_options(comparable(find_table_recipe(name, limit)), options)
+        control = equal_control(recipe, [recipe, *known])
+        if control is not None and control.name != name and control.name not in record.rows:
+            record.add(_row(Run(model, control, folder, options.beam), options.final, control.name))
+        if control is not None:
+            known.append(control)
+        baseline = STARTS_FROM.get(name, UNCOMPRESSED) if control is None else control.name
+        record.add(_row(Run(model, recipe, folder, options.beam), options.final, baseline))
     columns = [*COLUMNS, *FINAL_COLUMNS] if options.final else COLUMNS
     print(plain_table([record.rows[name] for name in names], [Column.parse(column) for column in columns]))
     return 0
@@ -92,6 +104,9 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
         help=f"{', '.join(TABLES)} or a recipe of one, with an optional limit of updates a stage (default: all)",
     )
     parser.add_argument("--final", action="store_true", help="also score the test sets, after all choices are made")
+    parser.add_argument("--beam", type=int, default=BEAM, help="beam of the test sets (default: %(default)s)")
+    parser.add_argument("--batch-tokens", type=int, help="pieces of a batch of all updates")
+    parser.add_argument("--validate-every", type=int, help="updates between validations of all recipes")
     parser.add_argument("--limit-updates", type=int, help="largest number of updates of a stage")
     parser.add_argument(
         "--output",
@@ -111,8 +126,8 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
 class Run:
     """A recipe run on a model, or resumed: its result and its network."""
 
-    def __init__(self, model: TrainedModel, recipe: Recipe, folder: Path) -> None:
-        """Run the recipe in its subfolder of `folder`."""
+    def __init__(self, model: TrainedModel, recipe: Recipe, folder: Path, beam: int) -> None:
+        """Run the recipe in its subfolder of `folder`; `beam`: of the test sets."""
         earlier = STARTS_FROM.get(recipe.name)
         if earlier is not None:
             outcome = load_result(_work(folder, earlier) / "best.0.pt")
@@ -120,16 +135,15 @@ class Run:
         self.model = model
         self.recipe = recipe
         self.folder = folder
+        self.beam = beam
         self.work = _work(folder, recipe.name)
         self.outcome, self.groups = compress(model, recipe, self.work)
         self.stage: PlannedStage = make_plan(recipe, model.architecture).stages[-1]
 
     def network(self) -> TranslationNetwork:
         """Return the network that the last validation scored: quantized weights, frozen ranges."""
-        network = build_network(self.model.architecture, self.stage.activations)
         weights = decoded_weights(self.outcome.weights, self.outcome.quantized, self.groups)
-        network.load_state_dict({**weights, **self.outcome.ranges})
-        return network.eval()
+        return quantizing_network(self.model.architecture, self.stage, {**weights, **self.outcome.ranges}).eval()
 
     def events(self, kind: str) -> list[dict[str, Any]]:
         """Return the log's events of one kind, in order."""
@@ -138,13 +152,26 @@ class Run:
 
     def test_outputs(self) -> Outputs:
         """Return the translations of both test sets, from their file if it exists."""
-        file = translations_file(self.folder, self.recipe.name)
+        return self._translations(self.recipe.name, self.network)
+
+    def outputs_of(self, baseline: str) -> Outputs:
+        """Return the translations of a recipe that has been scored before, or of the uncompressed model."""
+
+        def uncompressed() -> TranslationNetwork:
+            network = build_network(self.model.architecture, None)
+            network.load_state_dict(self.model.weights)
+            return network.eval()
+
+        return self._translations(baseline, uncompressed)
+
+    def _translations(self, name: str, make_network: Callable[[], TranslationNetwork]) -> Outputs:
+        file = translations_file(self.folder, name, self.beam)
         if not file.exists():
-            network, vocabulary = self.network(), self.model.vocabularies.source
+            network, vocabulary = make_network(), self.model.vocabularies.source
             outputs: Outputs = {}
-            for name in TESTS:
-                sources = [vocabulary.encode(line) for line in lines(name, "en")]
-                outputs[name] = [vocabulary.decode(ids) for ids in Decoder([network]).best(sources, BEAM)]
+            for each in TESTS:
+                sources = [vocabulary.encode(line) for line in lines(each, "en")]
+                outputs[each] = [vocabulary.decode(ids) for ids in Decoder([network]).best(sources, self.beam)]
             write_record(outputs, file)
         found: Outputs = json.loads(file.read_text(encoding="utf-8"))
         return found
@@ -154,13 +181,18 @@ def _work(folder: Path, name: str) -> Path:
     return folder / f"{name}.compression"
 
 
-def translations_file(folder: Path, name: str) -> Path:
-    """Return the file of a recipe's translations of the test sets, written when it has finished."""
-    return _work(folder, name) / "tests.json"
+def translations_file(folder: Path, name: str, beam: int) -> Path:
+    """Return the file of a recipe's translations of the test sets with a beam, written when it has finished."""
+    return _work(folder, name) / f"tests.{beam}.json"
 
 
-def _row(run: Run, final: bool) -> dict[str, Any]:
-    """Return the measurements of one recipe; None stands for what was not measured."""
+def _with_options(recipe: Recipe, options: argparse.Namespace) -> Recipe:
+    settings = {name: getattr(options, name) for name in ("batch_tokens", "validate_every")}
+    return change_retraining(recipe, **{name: value for name, value in settings.items() if value is not None})
+
+
+def _row(run: Run, final: bool, baseline: str) -> dict[str, Any]:
+    """Return the measurements of one recipe, compared with `baseline`; None stands for what was not measured."""
     recipe, scores = run.recipe, run.outcome.scores
     settings = run.stage.activations
     row: dict[str, Any] = {
@@ -176,15 +208,14 @@ def _row(run: Run, final: bool) -> dict[str, Any]:
         "perplexity": _perplexity(scores["loss"]),
         "last_perplexity": _perplexity(run.events("validation")[-1]["loss"]),
         VALIDATION: {"bleu": scores["bleu"]},
-        "against": {"baseline": control_of(recipe), "gain": None, "p_value": None},
+        "against": {"baseline": baseline, "gain": None, "p_value": None},
         "commit": commit(),
     }
     if final:
         outputs = run.test_outputs()
         row["tests"] = score_entry(score(pooled(outputs), pooled_references()))
-        baseline = translations_file(run.folder, control_of(recipe))
-        if recipe.name != control_of(recipe):
-            row["against"] |= against(json.loads(baseline.read_text(encoding="utf-8")), outputs)
+        if recipe.name != baseline:
+            row["against"] |= against(run.outputs_of(baseline), outputs)
     return row
 
 

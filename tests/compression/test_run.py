@@ -233,6 +233,21 @@ def test_after_divergence_the_best_validation_is_kept(tiny_run: Path, tmp_path: 
     assert all(bool(weight.isfinite().all()) for weight in result.weights.values())
 
 
+@pytest.mark.parametrize("keep_start", [True, False])
+def test_a_worse_retrained_network_is_kept_only_where_the_recipe_says_so(
+    tiny_run: Path, tmp_path: Path, keep_start: bool
+) -> None:
+    # The rate is so high that training only makes it worse.
+    settings: dict[str, Any] = {"learning_rate": {"rate": 10}, "validate_every": 2, "keep_start": keep_start}
+    result, _ = compress(
+        read_trained_model(tiny_run), one_stage("uniform", 8, method="straight_through", **settings), tmp_path / "work"
+    )
+    losses = {event["update"]: event["loss"] for event in events(tmp_path / "work") if event["event"] == "validation"}
+    assert losses[0] < min(losses[2], losses[4])
+    kept = 0 if keep_start else min((2, 4), key=lambda update: losses[update])
+    assert result.scores["update"] == kept
+
+
 def test_the_folder_of_another_compression_is_refused(tiny_run: Path, tmp_path: Path) -> None:
     model = read_trained_model(tiny_run)
     compress(model, one_stage("uniform", 8, method="straight_through"), tmp_path / "work")

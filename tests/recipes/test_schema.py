@@ -8,7 +8,7 @@ import pytest
 
 from pocketmt.compression.planning import make_plan
 from pocketmt.errors import ConfigurationError
-from pocketmt.recipes.schema import Periodic, Recipe, limit_updates, read_recipe, set_precision
+from pocketmt.recipes.schema import Periodic, Recipe, change_retraining, limit_updates, read_recipe
 from pocketmt.training.schedule import stage_rate
 from tests.small_network import architecture
 
@@ -153,10 +153,10 @@ def test_updates_are_limited_and_the_rest_is_kept(tmp_path: Path) -> None:
 def test_every_update_is_in_the_precision_that_is_set(tmp_path: Path) -> None:
     (tmp_path / "recipe.toml").write_text(RECIPE)
     recipe = read_recipe(tmp_path / "recipe.toml")
-    mixed = set_precision(recipe, "bfloat16-mixed")
+    mixed = change_retraining(recipe, precision="bfloat16-mixed")
     assert isinstance(mixed.stages[0].retraining, Periodic)
     assert mixed.stages[0].retraining.precision == "bfloat16-mixed"
-    assert set_precision(mixed, "float32") == recipe
+    assert change_retraining(mixed, precision="float32") == recipe
 
 
 def test_mixed_precision_with_quantized_activations_is_refused() -> None:

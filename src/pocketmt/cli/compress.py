@@ -200,10 +200,10 @@ def _work_folder(
 def _find_recipe(name: str, most_updates: int, precision: "Precision | None") -> "Recipe":
     """Return a recipe with limited updates and another precision; ConfigurationError if it is unknown or wrong."""
     from pocketmt.recipes.catalogue import find_recipe
-    from pocketmt.recipes.schema import limit_updates, set_precision
+    from pocketmt.recipes.schema import change_retraining, limit_updates
 
     recipe = limit_updates(find_recipe(name), most_updates)
-    return recipe if precision is None else set_precision(recipe, precision)
+    return recipe if precision is None else change_retraining(recipe, precision=precision)
 
 
 def _compress_by_recipe(task: "CompressionTask", recipe: "Recipe", output: Path | None, low_memory: bool) -> None:

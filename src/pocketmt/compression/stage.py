@@ -207,7 +207,7 @@ class StageRun:
 
     def _give_up(self) -> None:
         """End a stage that diverged with its best validation; raises DivergedError where there was none."""
-        if self.progress.best_loss is None:
+        if self.progress.best_loss is None and not self.context.result_file(self.progress.stage).exists():
             raise DivergedError(
                 f"stage {self.plan.name} diverged at update {self.progress.update}, before its first validation: lower "
                 "its learning rate, or warm it up longer"
@@ -223,7 +223,8 @@ class StageRun:
         """Score the network as it would be stored, and keep it where its loss is the lowest so far.
 
         One process does it for all. BLEU is only reported: of a few thousand greedy translations it is too noisy to
-        choose by. A network that is not yet pruned as far as the stage prunes it is never kept.
+        choose by. A network that is not yet pruned as far as the stage prunes it is never kept. One that is not yet
+        retrained is replaced by any later one if the recipe says so.
         """
         progress, reporter = self.progress, self.context.reporter
         best = progress.best_loss
@@ -240,8 +241,14 @@ class StageRun:
             loss = scores.get("distillation_loss", scores.get("loss", math.inf))
             if settled and (best is None or loss < best):
                 self._keep(quantized, scores | about | {"stage": progress.stage, "update": update})
-                best = loss
+                best = loss if update > self._unkept_updates() else None
         progress.best_loss = self.context.fabric.broadcast(best)
+
+    def _unkept_updates(self) -> int:
+        """Return the update up to which a network is the result only if there is no later one; -1: none is."""
+        if self.plan.retraining is None or self.plan.retraining.keep_start:
+            return -1
+        return 0 if self.plan.estimation is None else self.plan.estimation.delay
 
     def _scores(self, weights: Mapping[str, Tensor]) -> dict[str, float]:
         network = self._build(weights, with_dropout=False).to(self.context.fabric.device)

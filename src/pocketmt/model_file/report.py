@@ -301,7 +301,10 @@ def _activation_ranges(ranges: StoredActivationRanges | None) -> str:
     if ranges is None:
         return ""
     shown = [f"{name} by element" if name in ranges.bucketed else name for name in ranges.operations]
-    return f"{ranges.bits} bit within trained ranges: {', '.join(shown)}"
+    text = f"{ranges.bits} bit within trained ranges: {', '.join(shown)}"
+    if ranges.quantized_again:
+        text += f"; products quantize {', '.join(ranges.quantized_again)} again, to 8 bits with a scale for each row"
+    return text
 
 
 def _shortlist(file: ModelFile) -> str:

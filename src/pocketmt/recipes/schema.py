@@ -80,6 +80,8 @@ class _Retraining(Strict, frozen=True, kw_only=True):
     precision: Precision = "float32"
     validate_every: Positive = 500  # Updates between validations.
     checkpoint_every: Positive = 100  # Updates between checkpoints; every validation is followed by one, too.
+    # Whether the result can be the network at the start, or when quantization of activations begins.
+    keep_start: bool = True
 
 
 class FullPrecision(_Retraining, frozen=True, kw_only=True, tag_field="method", tag="none"):
@@ -163,6 +165,8 @@ class LogarithmicInputs(Strict, frozen=True, kw_only=True, tag_field="scheme", t
     bits: Annotated[int, Meta(ge=1, le=4)]  # Width of a code: a sign and a power of two.
     # The largest magnitude; 1 in the paper, which does not scale activations (section 4.3).
     scale: Annotated[float, Meta(ge=2**-20, le=2**20)] = 1.0
+    # Whether attention's own products are quantized, too; a model file cannot hold that.
+    attention: bool = False
 
 
 class StaticInputs(Strict, frozen=True, kw_only=True, tag_field="scheme", tag="static"):
@@ -254,12 +258,12 @@ def limit_updates(recipe: Recipe, most: int) -> Recipe:
     return msgspec.structs.replace(recipe, stages=stages)
 
 
-def set_precision(recipe: Recipe, precision: Precision) -> Recipe:
-    """Return the recipe with every retraining in this precision."""
+def change_retraining(recipe: Recipe, **settings: object) -> Recipe:
+    """Return the recipe with these settings in every stage that retrains, such as `precision`."""
     stages = []
     for stage in recipe.stages:
         retraining = stage.retraining
         if isinstance(retraining, Retraining):
-            retraining = msgspec.structs.replace(retraining, precision=precision)
+            retraining = msgspec.structs.replace(retraining, **settings)
         stages.append(msgspec.structs.replace(stage, retraining=retraining))
     return msgspec.structs.replace(recipe, stages=stages)

@@ -47,12 +47,14 @@ def test_later_calls_add_rows_and_replace_those_of_their_recipes(
     monkeypatch.setattr(compression, "BEAM", 1)
     output = tmp_path / "record.json"
     arguments = ["--limit-updates", "2", "--output", str(output)]
-    main([str(run), "8bit", *arguments])
+    main([str(run), CONTROL, "8bit", *arguments])
     assert [row["recipe"] for row in read_record(output)["rows"]] == ["float32", CONTROL, "8bit"]
+    assert read_record(output)["rows"][2]["control"]["recipe"] == "float32"
     assert "tests" not in read_record(output)["rows"][2]
     main(
         [
             str(run),
+            CONTROL,
             "8bit",
             "cheong/codebook-2bit-after-training",
             "log4-distilled=1",
@@ -62,7 +64,8 @@ def test_later_calls_add_rows_and_replace_those_of_their_recipes(
         ]
     )
     rows = {row["recipe"]: row for row in read_record(output)["rows"]}
-    assert list(rows) == [
+    controls = [rows[name]["control"]["recipe"] for name in ("log4-distilled", "size-5kB")]
+    assert [name for name in rows if name not in controls] == [
         "float32",
         CONTROL,
         "8bit",
@@ -70,6 +73,9 @@ def test_later_calls_add_rows_and_replace_those_of_their_recipes(
         "log4-distilled",
         "size-5kB",
     ]
+    assert rows[controls[0]]["bits"] == 32 and rows[controls[0]]["updates"] == rows["log4-distilled"]["updates"]
+    assert all(row["best_update"] > 0 for row in rows.values() if row["updates"])
+    assert rows["log4-distilled"]["against"]["control"]["p_value"] is not None
     assert rows["size-5kB"]["entropy_coded_bytes"] <= 5_000 and rows["size-5kB"]["updates"] == 1
     assert rows["log4-distilled"]["updates"] == 1
     assert 8 < rows["8bit"]["bits"] < 9 and rows["8bit"]["updates"] == 0 and rows[CONTROL]["updates"] == 2
@@ -80,7 +86,9 @@ def test_later_calls_add_rows_and_replace_those_of_their_recipes(
     assert "cheong/codebook-2bit-after-training" in capsys.readouterr().out
     other = write_tiny_run(tmp_path / "other", seed=2)
     main([str(other), "8bit", *arguments])
-    assert [row["recipe"] for row in read_record(output)["rows"]] == ["float32", CONTROL, "8bit"]
+    record = read_record(output)
+    assert [row["recipe"] for row in record["rows"]] == ["float32", "8bit"]
+    assert [row["recipe"] for row in record["tables"]["aji-table-6"]] == ["float32"]
 
 
 def test_sparsity_is_the_pruned_share_of_the_encoder() -> None:

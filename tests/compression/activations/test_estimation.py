@@ -224,6 +224,23 @@ def test_activations_can_be_quantized_without_weights(tiny_run: Path, tmp_path: 
     }
 
 
+def test_in_comparisons_the_kept_update_is_a_quantized_one(tiny_run: Path, tmp_path: Path) -> None:
+    stage = during_training(delay=2)
+    stage["retraining"] = {**RETRAINING, "learning_rate": {"rate": 10}, "validate_every": 1, "updates": 4}
+    result, _ = compress(read_trained_model(tiny_run), recipe(stage), tmp_path / "free")
+    stage["retraining"]["keep_start"] = False
+    compared, _ = compress(read_trained_model(tiny_run), recipe(stage), tmp_path / "compared")
+    assert result.scores["update"] <= 2 < compared.scores["update"]
+
+
+def test_divergence_in_a_comparison_leaves_what_began_it(tiny_run: Path, tmp_path: Path) -> None:
+    stage = during_training(delay=1)
+    stage["retraining"] = {**RETRAINING, "learning_rate": {"rate": 1e30}, "keep_start": False, "validate_every": 9}
+    result, _ = compress(read_trained_model(tiny_run), recipe(stage), tmp_path / "work")
+    assert result.scores["update"] == 1
+    assert [event["event"] for event in events(tmp_path / "work")][-1] == "diverged"
+
+
 def test_divergence_before_the_first_validation_is_an_error(tiny_run: Path, tmp_path: Path) -> None:
     stage = during_training(delay=5)
     stage["retraining"] = {**RETRAINING, "learning_rate": {"rate": 1e30}, "validate_every": 9}

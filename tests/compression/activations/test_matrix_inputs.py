@@ -74,6 +74,20 @@ def on_the_scale(x: Tensor, scale: float) -> bool:
     return bool(torch.isin(levels, torch.tensor([1.0, 2, 4, 8, 16, 32, 64, 127])).all())
 
 
+def test_products_of_attention_are_quantized_on_demand_and_masked_positions_keep_no_weight() -> None:
+    model = random_transformer(architecture("pre"))
+    quantize_inputs(model, LogarithmicActivations(4, 2.0, attention=True), [])
+    attention = model.get_submodule("encoder.layers.0.self_attention.attention")
+    operands: list[Tensor] = []
+    for name in ("query", "softmax"):
+        attention.get_submodule(name).register_forward_hook(lambda _, __, output: operands.append(output))
+    tokens = torch.tensor([[5, 6, 7], [5, 6, PADDING]])
+    model(tokens, tokens)
+    query, weights = operands
+    assert on_the_scale(query, 2.0) and on_the_scale(weights[0], 2.0)
+    assert bool((weights[1, ..., 2] == 0).all()) and bool((weights[1, ..., :2] > 0).all())
+
+
 @pytest.mark.parametrize("norm", ["post", "pre"])
 def test_only_inputs_of_quantized_matrices_are_quantized(norm: str) -> None:
     model = random_transformer(architecture(norm))

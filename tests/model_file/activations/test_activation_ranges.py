@@ -92,6 +92,12 @@ def test_what_is_written_is_read_and_shown(path: Path) -> None:
     text = report.to_text()
     assert "6 bit within trained ranges: relu_output, layer_norm_output by element" in text
     assert "ranges " in text
+    assert "products quantize layer_norm_output again, to 8 bits with a scale for each row" in text
+
+
+def test_without_buckets_products_read_the_trained_codes(path: Path) -> None:
+    write(path, manifest(bits=6, operations=["relu_output", "layer_norm_output"], bucketed=[]))
+    assert "again" not in inspect_model(path).to_text()
 
 
 def test_other_files_show_none(path: Path) -> None:

@@ -17,7 +17,17 @@ from pocketmt.models.network import TranslationNetwork
 from pocketmt.models.networks import make_network
 from pocketmt.packing.activation_ranges import check_storable
 from pocketmt.recipes.activations import NAIVE, STRATEGY, FullQuantization
-from pocketmt.recipes.schema import BATCHES, DELAY, TRIALS, Activations, FullPrecision, Recipe, Stage, StraightThrough
+from pocketmt.recipes.schema import (
+    BATCHES,
+    DELAY,
+    TRIALS,
+    Activations,
+    FullPrecision,
+    LogarithmicInputs,
+    Recipe,
+    Stage,
+    StraightThrough,
+)
 from pocketmt.training.data import Pair
 from pocketmt.training.hooks import Hook
 from pocketmt.training.steps import endless_batches
@@ -132,6 +142,11 @@ def _check_modules(settings: FullQuantization, architecture: Architecture, where
 def check_outcome(recipe: Recipe) -> None:
     """Raise ConfigurationError, naming the recipe, if a model file cannot hold its result."""
     for index, stage in enumerate(recipe.stages):
+        if isinstance(stage.matrix_inputs, LogarithmicInputs) and stage.matrix_inputs.attention:
+            raise ConfigurationError(
+                f"the recipe {recipe.name}: stages[{index}].matrix_inputs.attention: a model file cannot hold "
+                "quantized products of attention: leave it out, or give --folder and no --output, for its scores alone"
+            )
         if isinstance(stage.activations, Activations):
             place = f"stages[{index}].activations"
             try:

@@ -3,8 +3,8 @@
 Aji and Heafield 2020 quantize "activations coming into a matrix multiplication" (section 3.5) and tell them apart from
 the parameters that they are multiplied with (section 4.3). Here these are the inputs of matrices whose weights are
 quantized, the output projection included. The two products of attention have no parameters; their operands stay in
-full precision, as biases and norms do, and as in Behnke et al. 2021 (section 3.2). Prato et al. 2020 quantize them
-within ranges: see `pocketmt.compression.activations.fully_quantized`.
+full precision, as biases and norms do, and as in Behnke et al. 2021 (section 3.2), unless a recipe asks for them in
+training. Prato et al. 2020 quantize them within ranges: see `pocketmt.compression.activations.fully_quantized`.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -17,6 +17,7 @@ from torch.utils.hooks import RemovableHandle
 
 from pocketmt.errors import ConfigurationError
 from pocketmt.model_file.architecture import Architecture
+from pocketmt.models.attention import DotProductAttention
 from pocketmt.models.inputs import decoder_input, encoder_input, pad
 from pocketmt.models.network import TranslationNetwork
 from pocketmt.quantization.activations.logarithmic import LogarithmicActivations
@@ -61,7 +62,7 @@ def plan_input_quantization(
 def _input_quantization(settings: MatrixInputs) -> InputQuantization:
     if isinstance(settings, StaticInputs):
         return StaticActivations(settings.sentences)
-    return LogarithmicActivations(settings.bits, settings.scale)
+    return LogarithmicActivations(settings.bits, settings.scale, settings.attention)
 
 
 def packed_input_quantization(
@@ -90,6 +91,22 @@ def quantize_inputs(model: TranslationNetwork, quantization: InputQuantization, 
             module.register_buffer(SCALE_BUFFER, torch.zeros(1))
             quantize = partial(_calibrated, quantization, module)
         _change_inputs(model, name, quantize)
+    if isinstance(quantization, LogarithmicActivations) and quantization.attention:
+        for attention in (each for each in model.modules() if isinstance(each, DotProductAttention)):
+            for name in ("query", "key", "value"):
+                setattr(attention, name, _QuantizedOperand(quantization))
+            attention.softmax = nn.Sequential(attention.softmax, _QuantizedOperand(quantization))
+
+
+class _QuantizedOperand(nn.Module):
+    """Fake quantization of an operand of attention, [.., columns]; zeros, the weights of masked positions, stay."""
+
+    def __init__(self, quantization: LogarithmicActivations) -> None:
+        super().__init__()
+        self.quantization = quantization
+
+    def forward(self, x: Tensor) -> Tensor:
+        return torch.where(x == 0, x, self.quantization.fake_quantize(x))
 
 
 def multiplied(architecture: Architecture, matrices: Iterable[str]) -> list[str]:

@@ -11,7 +11,7 @@ from pocketmt.compression.run import CompressionTask, compress_in_folder, compre
 from pocketmt.compression.texts import translated_text
 from pocketmt.errors import ConfigurationError
 from pocketmt.model_file.writer import OversizedError
-from pocketmt.recipes.schema import Recipe, set_precision
+from pocketmt.recipes.schema import Recipe, change_retraining
 
 
 def compress_run_to(
@@ -60,7 +60,7 @@ def _compress(
         if task.source_text is not None:
             make_corpus = partial(translated_text, model, task.source_text, task.folder, task.translated)
         recipe = choose_recipe(model, task.folder, dataclasses.replace(target, size=size), scored, make_corpus)
-        recipe = set_precision(recipe, target.precision)
+        recipe = change_retraining(recipe, precision=target.precision)
         chosen(recipe)
         try:
             return compress_in_folder(task, recipe, output)

@@ -13,6 +13,8 @@ BITS: Final = range(2, 9)
 LARGEST_FLOAT32: Final = 3.4028234663852886e38
 # These need the ranges of queries, keys and values: without them attention computes in floats.
 SOFTMAX: Final = ("softmax_numerator", "softmax_output")
+# Operands of products. Sums of codes cannot have a scale for each element.
+OPERANDS: Final = ("query_key_value", "attention_output", "layer_norm_output")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,15 @@ class StoredActivationRanges:
             elements = 1 if bucketed is None else bucketed(architecture)
             layouts[ranges_name(name)] = ("F32", (len(operation.places(architecture)), 2, elements))
         return layouts
+
+    @property
+    def quantized_again(self) -> tuple[str, ...]:
+        """Operands with buckets: a product quantizes their rows again, to 8 bits with one scale.
+
+        Trained codes take part in a product only without buckets. So a file with buckets is not computed as in Prato et
+        al. 2020, section 3.3.
+        """
+        return tuple(name for name in self.bucketed if name in OPERANDS)
 
     def to_json(self) -> dict[str, object]:
         """Return the manifest's entry."""

@@ -25,6 +25,7 @@ class LogarithmicActivations(ActivationQuantization):
 
     bits: int = 4  # of a code, 1 to 4
     scale: float = 1.0  # S, the largest magnitude; 1 in the paper, which does not scale activations (section 4.3)
+    attention: bool = False  # whether training quantizes the operands of the two products of attention, too
 
     @property
     def top(self) -> int:
