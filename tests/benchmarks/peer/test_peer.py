@@ -188,7 +188,7 @@ def test_a_child_process_that_ends_is_an_error(tmp_path: Path) -> None:
 def test_every_form_is_written_and_translates(tmp_path: Path) -> None:
     network = small_network()
     files = write_ours(network, tmp_path)
-    assert tuple(files) == FORMS == ("float32", "uniform8", "logarithmic4", "mixed2.6")
+    assert tuple(files) == FORMS == ("float32", "uniform8", "uniform7", "logarithmic4", "mixed2.6")
     with open_model(files["mixed2.6"]) as file:
         bits = [group.form.bits for group in file.matrices["embedding.weight"]]
     assert bits == [4, 3, 2, 1]
