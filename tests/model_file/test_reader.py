@@ -6,10 +6,17 @@ from pathlib import Path
 import pytest
 from safetensors import safe_open
 
+from benchmarks.peer.piece_list import made_up_vocabulary
 from pocketmt.errors import ModelFileError
 from pocketmt.model_file import StoredRowGroup, open_model
 from pocketmt.model_file.matrices.stored_forms import LogarithmicForm, UniformForm
+from pocketmt.model_file.metadata import ModelMetadata
+from pocketmt.models.networks import make_network
+from pocketmt.models.presets import preset
+from pocketmt.packing.contents import ModelContents
+from pocketmt.packing.model_file import pack
 from tests.model_file import sample
+from tests.resident_memory import SMAPS, resident_bytes
 
 
 @pytest.fixture
@@ -123,3 +130,14 @@ def test_a_file_of_version_1_loads_for_ever() -> None:
         assert file.vocabulary() == sample.VOCABULARY
         for name, tensor in sample.tensors().items():
             assert bytes(file.data(name)) == tensor.data
+
+
+@pytest.mark.skipif(not SMAPS.exists(), reason="resident memory is read from /proc")
+def test_a_file_whose_digest_was_compared_does_not_stay_in_memory(tmp_path: Path) -> None:
+    shape, path = preset("tiny", 30_000), tmp_path / "large.pocketmt"
+    vocabulary = made_up_vocabulary(30_000)
+    pack(path, ModelContents(make_network(shape).state_dict(), shape, vocabulary, "float32", ModelMetadata()))
+    with open_model(path) as file:
+        assert resident_bytes(path) < 0.5 * path.stat().st_size
+        assert len(bytes(file.buffer)) == path.stat().st_size
+        assert resident_bytes(path) > 0.9 * path.stat().st_size

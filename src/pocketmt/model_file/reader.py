@@ -6,6 +6,7 @@ import os
 import stat
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from types import MappingProxyType, TracebackType
 from typing import TYPE_CHECKING, Final, Self
 
@@ -21,6 +22,7 @@ from pocketmt.model_file.architecture import Architecture
 from pocketmt.model_file.container.file_compression import decompress as decompress_file
 from pocketmt.model_file.container.file_compression import is_compressed
 from pocketmt.model_file.container.header import Header, TensorEntry, header_bytes, parse_header
+from pocketmt.model_file.container.mapped_pages import release_pages
 from pocketmt.model_file.container.strict_json import parse_object
 from pocketmt.model_file.errors import NewerFileError
 from pocketmt.model_file.file_checks import check_digest as check_file_digest
@@ -221,7 +223,7 @@ def _check(file: memoryview, check_digest: bool) -> ModelFile:
     if set(header.metadata) != {"pocketmt", "digest"}:
         raise ModelFileError("__metadata__ must hold exactly 'pocketmt' and 'digest': not a model file")
     if check_digest:
-        check_file_digest(buffer, raw, header)
+        check_file_digest(buffer, raw, header, partial(release_pages, buffer))
     manifest = parse_object(header.metadata["pocketmt"], "the manifest")
     checked = check_manifest(manifest)
     check_tensors(header, checked)

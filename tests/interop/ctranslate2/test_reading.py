@@ -14,7 +14,7 @@ from ctranslate2.converters import MarianConverter  # type: ignore[import-untype
 
 from pocketmt.engine.bundled import resolve_model
 from pocketmt.errors import InteropError
-from pocketmt.interop.ctranslate2.model_bin import Variable, read_model_bin
+from pocketmt.interop.ctranslate2.model_bin import Variable, read_model_bin, variable, write_model_bin
 from pocketmt.interop.ctranslate2.reading import read_model
 from pocketmt.interop.ctranslate2.writing import write_model
 from pocketmt.interop.foreign_model import ForeignModel
@@ -30,6 +30,7 @@ from pocketmt.packing.foreign import foreign_model_of
 from tests.engine.reference import reference_logits
 from tests.interop.bergamot.conftest import loaded
 from tests.interop.bergamot.students import LINES, random_student
+from tests.resident_memory import SMAPS, resident_bytes
 
 SELF_ATTENTION = {"decoder_autoregression": "self_attention", "activation": "swish", "normalization_epsilon": 1e-5}
 
@@ -195,3 +196,20 @@ def test_unknown_positions_are_refused(model: ForeignModel, tmp_path: Path) -> N
     (tmp_path / "model.bin").write_bytes(content)
     with pytest.raises(InteropError, match="sinusoids"):
         read_model(tmp_path)
+
+
+@pytest.mark.skipif(not SMAPS.exists(), reason="resident memory is read from /proc")
+def test_blocks_that_were_read_leave_the_memory(tmp_path: Path) -> None:
+    values = np.random.default_rng(1).normal(size=(20_000, 1000)).astype(np.float32)
+    path = tmp_path / "model.bin"
+    with path.open("wb") as file:
+        write_model_bin(file, [("a/weight", variable(values))], {})
+    read = read_model_bin(path).found["a/weight"]
+    blocks, most = [], 0
+    for block in read.blocks():
+        blocks.append(block.copy())
+        most = max(most, resident_bytes(path))
+    assert len(blocks) > 2
+    assert np.array_equal(np.concatenate(blocks), values)
+    assert 0 < most < 0.6 * values.nbytes
+    assert resident_bytes(path) < 0.1 * values.nbytes

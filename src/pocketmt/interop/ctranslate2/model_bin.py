@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from pocketmt.errors import InteropError
 from pocketmt.interop.file_content import mapped
 from pocketmt.interop.foreign_tensor import Float32, block_rows
+from pocketmt.model_file.container.mapped_pages import release_pages
 
 SPECIFICATION: Final = "TransformerSpec"
 REVISION: Final = 7  # of the names of variables
@@ -36,11 +37,12 @@ _OF_SIZE: Final = {4: "float32", 2: "int16", 1: "int8"}  # before version 4
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """A variable: name of its type, shape (none: a number) and little-endian data."""
+    """A variable: name of its type, shape (none: a number) and little-endian data, with its place in the file."""
 
     type: str
     shape: tuple[int, ...]
     data: memoryview | bytes
+    offset: int = 0
 
     def array(self) -> NDArray[Any]:
         """Return the numbers as stored; those of bfloat16 are bits."""
@@ -51,11 +53,14 @@ class Variable:
         return self._as_float32(self.array())
 
     def blocks(self) -> Iterator[Float32]:
-        """Yield consecutive rows (elements of a vector) as float32."""
+        """Yield consecutive rows (elements of a vector) as float32; memory keeps none that was yielded before."""
         stored = self.array()
         rows = block_rows(self.shape)
         for start in range(0, len(stored), rows):
-            yield self._as_float32(stored[start : start + rows])
+            block = stored[start : start + rows]
+            yield self._as_float32(block)
+            if isinstance(self.data, memoryview):
+                release_pages(self.data, self.offset + start * stored.strides[0], block.nbytes)
 
     def _as_float32(self, stored: NDArray[Any]) -> Float32:
         if self.type == "bfloat16":
@@ -131,7 +136,7 @@ class _Reader:
             raise InteropError(
                 f"variable {name!r:.120} of {kind} {list(shape)} states {stated} bytes: the file is damaged"
             )
-        return Variable(kind, shape, self._bytes(size))
+        return Variable(kind, shape, self._bytes(size), self._position - size)
 
     def _bytes(self, size: int) -> memoryview:
         if size > len(self._content) - self._position:
