@@ -2,13 +2,15 @@
 
     python -m benchmarks.large_models
     python -m benchmarks.large_models --shapes opus-mt --lines 4
+    python -m benchmarks.large_models --imports
     python -m benchmarks.large_models --quick
 
 Networks with random weights, written as Hugging Face's or CTranslate2's folders in float32, are imported, and quantized
 to 4 bits with error compensation by `pocketmt compress --low-memory` from a few lines of plain source text. Random
 weights never end a sentence, so that every line is translated to the longest that is allowed. The largest resident
 memory is that of the process of each command. The bounds: of an import, 1.2 times the source's bytes and 200 MB; of
-a compression, the bytes of the weights in fp32 and `MOST_WORKING_BYTES`. Writes benchmarks/records/large-models.json.
+a compression, the bytes of the weights in fp32 and `MOST_WORKING_BYTES`. Compression of the largest takes an hour.
+Writes benchmarks/records/large-models.json, or large-imports.json of imports alone.
 """
 
 import argparse
@@ -40,7 +42,7 @@ from pocketmt.packing.contents import FLOAT32, ModelContents
 from pocketmt.packing.foreign import foreign_model_of
 from pocketmt.packing.model_file import pack
 
-RECORD: Final = Path(__file__).parent / "records" / "large-models.json"
+RECORDS: Final = Path(__file__).parent / "records"
 RECIPE: Final = "log4-compensated"
 IMPORT_FACTOR, IMPORT_BYTES = 1.2, 200_000_000
 WORDS: Final = 6  # of a line
@@ -51,17 +53,21 @@ status = subprocess.run(sys.argv[1:], stdout=sys.stderr).returncode
 print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
 sys.exit(status)
 """
+COLUMNS_OF_COMPRESSION: Final = (
+    "compress_minutes:.1f=compression, min",
+    "compress_peak_megabytes:,.0f=compression, peak MB",
+    "compress_bound_megabytes:,.0f=bound ",
+    "small_megabytes:,.0f=compressed, MB",
+)
 COLUMNS: Final = (
     "model",
     "source_megabytes:,.0f=source, MB",
     "import_seconds:.1f=import, s",
     "import_peak_megabytes:,.0f=import, peak MB",
     "import_bound_megabytes:,.0f=bound",
-    "compress_minutes:.1f=compression, min",
-    "compress_peak_megabytes:,.0f=compression, peak MB",
-    "compress_bound_megabytes:,.0f=bound ",
-    "small_megabytes:,.0f=compressed, MB",
+    *COLUMNS_OF_COMPRESSION,
 )
+IMPORTED: Final = "imported.pocketmt"
 
 
 @dataclass(frozen=True)
@@ -79,33 +85,33 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--lines", type=int, default=8, help="lines of plain text (default: %(default)s)")
     parser.add_argument("--format", choices=["ctranslate2", "hugging-face"], default="ctranslate2")
     parser.add_argument("--folder", type=Path, help="for the models, up to 10 GB (default: a temporary folder)")
+    parser.add_argument("--imports", action="store_true", help="import alone, without compression")
     parser.add_argument("--quick", action="store_true", help="a smoke test: a tiny network, no record")
-    parser.add_argument("--output", type=Path, default=RECORD, help="the record (default: %(default)s)")
+    parser.add_argument("--output", type=Path, help="the record (default: in benchmarks/records)")
     options = parser.parse_args(arguments)
+    output = options.output or RECORDS / ("large-imports.json" if options.imports else "large-models.json")
     origin = provenance(seed=1)
     shapes = {"tiny": preset("tiny", 200)} if options.quick else {name: SHAPES[name] for name in options.shapes}
+    columns = [Column.parse(each) for each in COLUMNS if not (options.imports and each in COLUMNS_OF_COMPRESSION)]
     rows = []
     for name, architecture in shapes.items():
         with tempfile.TemporaryDirectory(dir=options.folder) as folder:
-            rows.append(measure(name, architecture, options.format, options.lines, Path(folder)))
-        print(markdown_table(rows, [Column.parse(each) for each in COLUMNS]), file=sys.stderr)
+            rows.append(measure_import(name, architecture, options.format, Path(folder)))
+            if not options.imports:
+                rows[-1] |= measure_compression(architecture, options.lines, Path(folder))
+        print(markdown_table(rows, columns), file=sys.stderr)
         if not options.quick:
-            write_record({"rows": rows, "lines": options.lines, "recipe": RECIPE, "provenance": origin}, options.output)
-    print(markdown_table(rows, [Column.parse(each) for each in COLUMNS]))
+            write_record({"rows": rows, "lines": options.lines, "recipe": RECIPE, "provenance": origin}, output)
+    print(markdown_table(rows, columns))
     return 0
 
 
-def measure(name: str, architecture: Architecture, format: str, lines: int, folder: Path) -> dict[str, Any]:
-    """Write a random model, import and compress it; return its row. ConfigurationError if a command fails."""
-    source, text = folder / "source", folder / "text.en"
-    imported, small = folder / "imported.pocketmt", folder / "small.pocketmt"
+def measure_import(name: str, architecture: Architecture, format: str, folder: Path) -> dict[str, Any]:
+    """Write a random model into a folder, import it and return its row; ConfigurationError if a command fails."""
+    source = folder / "source"
     subprocess.run([sys.executable, "-m", __spec__.name, "--write", name, format, source], check=True)
-    text.write_text("".join(f"{_words(line, architecture.source_size)}\n" for line in range(lines)))
     source_bytes = sum(file.stat().st_size for file in source.iterdir())
-    importing = run_command("import", source, "--output", imported)
-    float_bytes = imported.stat().st_size
-    arguments = (imported, RECIPE, "--low-memory", "--text", text, "--output", small)
-    compressing = run_command("compress", *arguments)
+    importing = run_command("import", source, "--output", folder / IMPORTED)
     return {
         "model": f"{name}, random weights",
         "format": format,
@@ -114,6 +120,17 @@ def measure(name: str, architecture: Architecture, format: str, lines: int, fold
         "import_seconds": importing.seconds,
         "import_peak_megabytes": importing.peak_bytes / 1e6,
         "import_bound_megabytes": (IMPORT_FACTOR * source_bytes + IMPORT_BYTES) / 1e6,
+    }
+
+
+def measure_compression(architecture: Architecture, lines: int, folder: Path) -> dict[str, Any]:
+    """Compress the model that was imported into a folder; return the rest of its row, or raise ConfigurationError."""
+    imported, text, small = folder / IMPORTED, folder / "text.en", folder / "small.pocketmt"
+    text.write_text("".join(f"{_words(line, architecture.source_size)}\n" for line in range(lines)))
+    float_bytes = imported.stat().st_size
+    arguments = (imported, RECIPE, "--low-memory", "--text", text, "--output", small)
+    compressing = run_command("compress", *arguments)
+    return {
         "compress_minutes": compressing.seconds / 60,
         "compress_peak_megabytes": compressing.peak_bytes / 1e6,
         "compress_bound_megabytes": (float_bytes + MOST_WORKING_BYTES) / 1e6,
