@@ -29,8 +29,8 @@ TINY = preset("tiny", 320)
 FORMS = {form.name: form for form in every_form(TINY)}
 
 
-# For its scores alone: it quantizes operations that no model file holds.
-WITHOUT_FILE = "prato/8bit-naive"
+# For their scores alone: they quantize operations that no model file holds.
+WITHOUT_FILE = ["prato/8bit-naive", "aji/log4-every-dot-product", "aji/log4-every-dot-product-scale-4"]
 FULLY_QUANTIZED = {bits: f"affine, {bits} bit, fully quantized" for bits in (8, 6, 4)}
 STATIC_SCALES = "uniform, 8 bit, static scales"
 LOG_PRODUCTS = "aji/log4-dot-products"
@@ -39,7 +39,7 @@ LOG_PRODUCTS = "aji/log4-dot-products"
 def test_every_recipe_that_quantizes_and_has_a_file_has_one_form() -> None:
     named = [name for form in FORMS.values() for name in form.recipes]
     quantizing = [name for name in recipe_names() if make_plan(find_recipe(name), TINY).stages[-1].matrices]
-    assert sorted([*named, WITHOUT_FILE]) == sorted(quantizing)
+    assert sorted([*named, *WITHOUT_FILE]) == sorted(quantizing)
     assert next(iter(FORMS)) == EIGHT_BIT
     assert "8bit" in FORMS[EIGHT_BIT].recipes
     assert FORMS["mixed-2.6-bits-distilled"].recipes == ["mixed-2.6-bits-distilled", "chung/mixed-2.6-bits"]
