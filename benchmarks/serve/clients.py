@@ -37,7 +37,7 @@ def request_bytes(path: str, body: dict[str, object] | bytes, kind: str = "appli
     return head.encode() + content
 
 
-async def exchange(reader: asyncio.StreamReader) -> tuple[int, str, bytes]:
+async def read_answer(reader: asyncio.StreamReader) -> tuple[int, str, bytes]:
     """Return the status, the head in lower case, and the body of the next answer; raises OSError and EOFError."""
     head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
     lines = head.split("\r\n")
@@ -51,7 +51,7 @@ async def post(
     """Send a request to translate, and return the status and the answer; raises OSError and EOFError."""
     writer.write(request_bytes("/translate", fields))
     await writer.drain()
-    status, _, body = await exchange(reader)
+    status, _, body = await read_answer(reader)
     return status, json.loads(body)
 
 

@@ -128,7 +128,7 @@ def main(arguments: Sequence[str]) -> int:
         expected = dict(zip(texts, zip(*(translations(model, texts) for model in MODELS), strict=True), strict=True))
         shutil.copy(bundled_models()[MODELS[0]], folder / "model.pocketmt")
         with pocketmt_server(options.workers, str(folder), "--deadline", "20") as server:
-            faults = Faults(server, expected, list(hostile_requests(1, min(20_000, options.requests))))
+            faults = Faults(server, expected, list(hostile_requests(1, min(100_000, options.requests))))
             record = asyncio.run(measure(faults, server, folder / "model.pocketmt", options.requests))
     write_record(record | {"provenance": origin}, options.output)
     print(json.dumps(record, indent=2))

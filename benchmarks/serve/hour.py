@@ -32,7 +32,7 @@ from benchmarks.command import run
 from benchmarks.data import corpus
 from benchmarks.record_files import write_record
 from benchmarks.serve import mixed_clients, mixed_texts
-from benchmarks.serve.clients import Measured, exchange
+from benchmarks.serve.clients import Measured, read_answer
 from benchmarks.serve.faults import translations
 from benchmarks.serve.hostile import hostile_requests
 from benchmarks.serve.load import percentiles
@@ -212,7 +212,7 @@ async def _metrics(place: tuple[str, int]) -> dict[str, float]:
     reader, writer = await asyncio.open_connection(*place, limit=1 << 20)
     try:
         writer.write(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")
-        _, _, body = await exchange(reader)
+        _, _, body = await read_answer(reader)
     finally:
         writer.close()
     lines = [line.rpartition(" ") for line in body.decode().splitlines() if not line.startswith("#")]

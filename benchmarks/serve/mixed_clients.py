@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
 
-from benchmarks.serve.clients import exchange, request_bytes
+from benchmarks.serve.clients import read_answer, request_bytes
 from benchmarks.serve.mixed_texts import Judge, Text
 from benchmarks.serve.model_changes import ModelChanges
 from benchmarks.serve.supervised import Clock, SupervisedServer
@@ -107,7 +107,7 @@ class Client:
                 writer.write(request)
                 await writer.drain()
                 await asyncio.sleep(delay)
-                answer = await exchange(reader)
+                answer = await read_answer(reader)
         finally:
             writer.close()
         seconds = self.clock.now() - sent
