@@ -1,7 +1,8 @@
-"""Runs recipes on one trained model and scores each result on Multi30k, also in the layout of the papers' tables.
+"""Runs recipes on one trained model and scores each result, also in the layout of the papers' tables.
 
     python -m benchmarks.multi30k.compression build/multi30k/seed2 8bit aji/log4-error-feedback=500
     python -m benchmarks.multi30k.compression build/multi30k/seed2 --final
+    python -m benchmarks.multi30k.compression build/everyday --texts tatoeba 8bit log4-distilled
 
 The first argument is a folder written by `pocketmt train`; without names, all recipes are run, built-in and of
 benchmarks/recipes. Model files and intermediate results are kept in the run's folder `recipes`: a second call resumes
@@ -24,14 +25,13 @@ from typing import Any, get_args
 from benchmarks.command import run
 from benchmarks.data import ROOT
 from benchmarks.multi30k.controls import PREFIX, comparable, equal_control
-from benchmarks.multi30k.data import TESTS, VALIDATION, lines
-from benchmarks.multi30k.data import folder as data_folder
 from benchmarks.multi30k.frontier import frontier, goals
 from benchmarks.multi30k.limits import limited, limits_of
-from benchmarks.multi30k.model_record import ModelRecord, Outputs, Rows, against, pooled, pooled_references, updates
+from benchmarks.multi30k.model_record import ModelRecord, Outputs, Rows, against, updates
 from benchmarks.multi30k.paper_tables import CONTROL, UNCOMPRESSED, paper_tables
 from benchmarks.multi30k.parity import parity
-from benchmarks.multi30k.quality import BEAM, DESCRIPTION, LICENCE, score_entry
+from benchmarks.multi30k.quality import BEAM, score_entry
+from benchmarks.multi30k.texts import MULTI30K, TEXTS, Texts
 from benchmarks.recipe_files import find_recipe, recipe_names
 from pocketmt.cli.compress import DEFAULT_UPDATES
 from pocketmt.compression.activations.estimation import build_network, check_outcome
@@ -80,7 +80,7 @@ def main(arguments: Sequence[str]) -> int:
     options = _options(arguments)
     limits = limits_of(options.recipes or all_names(), options.limit_updates)
     model = read_trained_model(options.run)
-    data_folder()  # fails before any work if there is none
+    TEXTS[options.texts].folder()  # fails before any work if there is none
     rows = _Rows(options, model)
     record = ModelRecord(options.output, model, lambda found: _summary(found, model.architecture))
     record.add(rows.uncompressed_row())
@@ -101,6 +101,7 @@ class _Rows:
     def __init__(self, options: argparse.Namespace, model: TrainedModel) -> None:
         self.options = options
         self.model = model
+        self.texts = TEXTS[options.texts]
         self.folder: Path = options.run / "recipes"
         self.folder.mkdir(exist_ok=True)
         self.uncompressed = self.folder / f"{UNCOMPRESSED}.pocketmt"
@@ -121,12 +122,14 @@ class _Rows:
 
     def uncompressed_row(self) -> dict[str, Any]:
         """Return the row of the uncompressed model."""
-        pack = partial(pack_run, self.options.run, UNCOMPRESSED, licence=LICENCE, description=DESCRIPTION)
+        pack = partial(
+            pack_run, self.options.run, UNCOMPRESSED, licence=self.texts.licence, description=self.texts.description
+        )
         pack(self.uncompressed)
         coded_size = pack(self.coded, entropy_coding=True)
         outputs = self._translations(self.uncompressed)
         self.baselines[UNCOMPRESSED] = outputs
-        row = _row(UNCOMPRESSED, None, self.uncompressed, coded_size, self.uncompressed, outputs)
+        row = _row(UNCOMPRESSED, None, self.uncompressed, coded_size, self.uncompressed, outputs, self.texts)
         self.measured[UNCOMPRESSED] = row
         return row
 
@@ -137,11 +140,12 @@ class _Rows:
         path = self._file(name)
         path.parent.mkdir(parents=True, exist_ok=True)
         work = path.with_suffix(".compression")
-        task = CompressionTask(run=self.options.run, folder=work, licence=LICENCE, description=DESCRIPTION)
+        about = {"licence": self.texts.licence, "description": self.texts.description}
+        task = CompressionTask(run=self.options.run, folder=work, **about)
         compress_run(task, recipe, path)
         coded_size = compress_run(dataclasses.replace(task, entropy_coding=True), recipe, self.coded)
         outputs = self._translations(path)
-        row = _row(name, recipe, path, coded_size, self.uncompressed, outputs)
+        row = _row(name, recipe, path, coded_size, self.uncompressed, outputs, self.texts)
         equal = self.baselines.get(UNCOMPRESSED if control is None else control.name)
         best = [
             int(load_result(work / f"best.{index}.pt").scores["update"])
@@ -152,13 +156,13 @@ class _Rows:
         row["control"] |= self._control(name, control)
         if self.options.final:
             if self.options.parity:
-                row["parity"] = parity(path, self.model.vocabularies.source)
+                row["parity"] = parity(self.texts, path, self.model.vocabularies.source)
                 row["parity_as_trained"] |= self._parity_as_trained(recipe, path, work)
             for baseline, translated in self.baselines.items():
                 if not baseline.startswith(PREFIX):
-                    row["against"][baseline] = against(translated, outputs)
+                    row["against"][baseline] = against(translated, outputs, self.texts)
             if equal is not None and not name.startswith(PREFIX):
-                row["against"]["control"] = against(equal, outputs)
+                row["against"]["control"] = against(equal, outputs, self.texts)
         if name == CONTROL or name.startswith(PREFIX):
             self.baselines[name] = outputs
         self.measured[name] = row
@@ -180,16 +184,17 @@ class _Rows:
         network = build_network(self.model.architecture, stage.activations)
         groups = stage.row_groups(result.weights, counts)
         network.load_state_dict({**decoded_weights(result.weights, result.quantized, groups), **result.ranges})
-        return parity(path, self.model.vocabularies.source, network.eval())
+        return parity(self.texts, path, self.model.vocabularies.source, network.eval())
 
     def _file(self, name: str) -> Path:
         return self.folder / f"{name}.pocketmt"
 
     def _translations(self, path: Path) -> Outputs:
-        sets = (VALIDATION, *TESTS) if self.options.final else (VALIDATION,)
+        sets = (self.texts.validation, *(self.texts.tests if self.options.final else ()))
         translator = Translator(path)
         return {
-            name: translator.translate(lines(name, "en"), beam_size=BEAM, split=False, check=False) for name in sets
+            name: translator.translate(self.texts.source_lines(name), beam_size=BEAM, split=False, check=False)
+            for name in sets
         }
 
 
@@ -234,6 +239,12 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
         help="recipes, or size-NkB for one chosen by size, with an optional limit of updates a stage (default: all "
         "whose result a model file can hold)",
     )
+    parser.add_argument(
+        "--texts",
+        choices=list(TEXTS),
+        default=MULTI30K.name,
+        help="the corpus it was trained on (default: %(default)s)",
+    )
     parser.add_argument("--final", action="store_true", help="also score the test sets, after all choices are made")
     parser.add_argument("--limit-updates", type=int, help="largest number of updates of a stage")
     parser.add_argument("--batch-tokens", type=int, help="pieces of a batch of all updates")
@@ -249,7 +260,7 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
 
 
 def _row(
-    name: str, recipe: Recipe | None, path: Path, coded_size: int, uncompressed: Path, outputs: Outputs
+    name: str, recipe: Recipe | None, path: Path, coded_size: int, uncompressed: Path, outputs: Outputs, texts: Texts
 ) -> dict[str, Any]:
     """Return size, validation and scores of one model file; None stands for what was not measured."""
     report = inspect_model(path)
@@ -278,9 +289,9 @@ def _row(
         "commit": commit(),
     }
     for each, translated in outputs.items():
-        row[each] = score_entry(score(translated, lines(each, "de")))
-    if set(TESTS) <= outputs.keys():
-        row["tests"] = score_entry(score(pooled(outputs), pooled_references()))
+        row[each] = score_entry(score(translated, *texts.reference_lines(each)))
+    if set(texts.tests) <= outputs.keys():
+        row["tests"] = score_entry(score(texts.pooled(outputs), *texts.pooled_references()))
     return row
 
 

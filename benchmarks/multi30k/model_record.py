@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from benchmarks.multi30k.data import TESTS, lines
+from benchmarks.multi30k.texts import MULTI30K, Texts
 from benchmarks.recipe_files import read_renamed_record
 from benchmarks.record_files import write_record
 from pocketmt.evaluation.quality import compare
@@ -46,17 +46,7 @@ def updates(recipe: Recipe) -> int:
     return sum(getattr(stage.retraining, "updates", 0) for stage in recipe.stages)
 
 
-def pooled(outputs: Outputs) -> list[str]:
-    """Return the translations of both test sets, concatenated."""
-    return [line for each in TESTS for line in outputs[each]]
-
-
-def pooled_references() -> list[str]:
-    """Return the references for `pooled`."""
-    return [line for each in TESTS for line in lines(each, "de")]
-
-
-def against(baseline: Outputs, outputs: Outputs) -> dict[str, float]:
+def against(baseline: Outputs, outputs: Outputs, texts: Texts = MULTI30K) -> dict[str, float]:
     """Return the gain in BLEU over a baseline on the pooled test sets, and its p-value by paired bootstrap."""
-    bleu = compare(pooled(baseline), pooled(outputs), pooled_references())[0]
+    bleu = compare(texts.pooled(baseline), texts.pooled(outputs), *texts.pooled_references())[0]
     return {"gain": bleu.gain, "p_value": bleu.p_value}

@@ -33,9 +33,10 @@ from benchmarks.multi30k.data import folder as data_folder
 from benchmarks.multi30k.from_scratch_tables import STARTS_FROM
 from benchmarks.multi30k.fully_quantized_tables import TABLES, find_table_recipe, table_recipes, tables
 from benchmarks.multi30k.limits import limits_of
-from benchmarks.multi30k.model_record import ModelRecord, Outputs, against, pooled, pooled_references, updates
+from benchmarks.multi30k.model_record import ModelRecord, Outputs, against, updates
 from benchmarks.multi30k.paper_tables import UNCOMPRESSED
 from benchmarks.multi30k.quality import BEAM, score_entry
+from benchmarks.multi30k.texts import MULTI30K
 from benchmarks.record_files import write_record
 from benchmarks.stored_size import stored_bytes
 from pocketmt.compression.activations.estimation import build_network
@@ -213,7 +214,7 @@ def _row(run: Run, final: bool, baseline: str) -> dict[str, Any]:
     }
     if final:
         outputs = run.test_outputs()
-        row["tests"] = score_entry(score(pooled(outputs), pooled_references()))
+        row["tests"] = score_entry(score(MULTI30K.pooled(outputs), *MULTI30K.pooled_references()))
         if recipe.name != baseline:
             row["against"] |= against(run.outputs_of(baseline), outputs)
     return row

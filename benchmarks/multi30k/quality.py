@@ -17,6 +17,7 @@ from benchmarks.command import run
 from benchmarks.data import ROOT
 from benchmarks.multi30k.data import TESTS, VALIDATION, lines
 from benchmarks.multi30k.parity import agreement, by_pytorch
+from benchmarks.multi30k.texts import MULTI30K
 from benchmarks.record_files import write_record
 from pocketmt.engine import Translator
 from pocketmt.evaluation.quality import Quality, compare, score
@@ -28,8 +29,6 @@ from pocketmt.training.checkpoints import load_weights
 
 SCHEMES = ("float32", "uniform8", "logarithmic4")
 BEAM = 4
-LICENCE = "Research use only: trained on Multi30k, whose captions come from Flickr30k under its terms"
-DESCRIPTION = "Image captions, English to German; tiny Transformer trained on Multi30k"
 
 
 @dataclass(frozen=True)
@@ -74,7 +73,7 @@ def main(arguments: Sequence[str]) -> int:
 def translations(folder: Path, scheme: str) -> Translations:
     """Pack a trained model in a scheme, and translate all sets in the engine and in PyTorch."""
     path = folder / f"{scheme}.pocketmt"
-    size = pack_run(folder, scheme, path, licence=LICENCE, description=DESCRIPTION)
+    size = pack_run(folder, scheme, path, licence=MULTI30K.licence, description=MULTI30K.description)
     sources = {name: lines(name, "en") for name in (VALIDATION, *TESTS)}
     translator = Translator(path)
     model = load_reference(path)
@@ -144,7 +143,7 @@ def parity_rows(found: Translations, seed: int) -> list[dict[str, Any]]:
     ):
         for name in TESTS:
             row = {"seed": seed, "scheme": found.scheme, "search": search, "set": name}
-            rows.append({**row, **agreement(engine[name], reference[name], lines(name, "de"))})
+            rows.append({**row, **agreement(engine[name], reference[name], [lines(name, "de")])})
     return rows
 
 

@@ -19,8 +19,9 @@ from typing import Any
 from benchmarks.command import run
 from benchmarks.data import ROOT
 from benchmarks.multi30k.data import TESTS, VALIDATION, lines
-from benchmarks.multi30k.model_record import Outputs, against, pooled, pooled_references
+from benchmarks.multi30k.model_record import Outputs, against
 from benchmarks.multi30k.quality import BEAM, score_entry
+from benchmarks.multi30k.texts import MULTI30K
 from benchmarks.one_core import OneCore, add_core_option
 from benchmarks.record_files import write_record
 from pocketmt.engine import Translator
@@ -59,7 +60,7 @@ def main(arguments: Sequence[str]) -> int:
         teacher = outputs[rows[0]["model"]]
         times = times_in_turn(translators, [line for name in TESTS for line in lines(name, "en")], options.rounds)
         for row in rows:
-            row["tests"] = score_entry(score(pooled(outputs[row["model"]]), pooled_references()))
+            row["tests"] = score_entry(score(MULTI30K.pooled(outputs[row["model"]]), *MULTI30K.pooled_references()))
             row["time"] = times[row["model"]]
             if row is not rows[0]:
                 row["against"] = against(teacher, outputs[row["model"]])
