@@ -23,16 +23,16 @@ def comparable(recipe: Recipe) -> Recipe:
 def equal_control(recipe: Recipe, known: Iterable[Recipe] = ()) -> Recipe | None:
     """Return the recipe of the equal control; None if no stage of `recipe` retrains.
 
+    Word-level distillation teaches a network its own probabilities on the references. The uncompressed network has them
+    already and would not change, so its control learns from the references, with the dropout of the run.
+
     Recipes with the same retraining have the same control: one of `known` if it does the same, the recipe itself not
     excluded, or a new one, whose name has a digest of its stages.
     """
     trained = [stage.retraining for stage in recipe.stages if isinstance(stage.retraining, Retraining)]
     if not trained:
         return None
-    stages = [
-        Stage(retraining=FullPrecision(**{name: getattr(retraining, name) for name in _SETTINGS}))
-        for retraining in trained
-    ]
+    stages = [Stage(retraining=_in_full_precision(retraining)) for retraining in trained]
     for each in known:
         if (each.stages, each.start, each.seed) == (stages, recipe.start, recipe.seed):
             return each
@@ -45,3 +45,10 @@ def equal_control(recipe: Recipe, known: Iterable[Recipe] = ()) -> Recipe | None
         seed=recipe.seed,
         start=recipe.start,
     )
+
+
+def _in_full_precision(retraining: Retraining) -> FullPrecision:
+    settings = {name: getattr(retraining, name) for name in _SETTINGS}
+    if retraining.objective == "word_distillation":
+        settings |= {"objective": "references", "dropout_scale": 1.0}
+    return FullPrecision(**settings)

@@ -29,10 +29,18 @@ def test_recipes_with_the_same_retraining_share_their_control() -> None:
     assert equal_control(find_recipe("prato/8bit-after-training")) is None
 
 
-def test_distillation_is_text_of_its_kind() -> None:
+def test_the_control_of_a_distilled_network_learns_from_the_references() -> None:
     recipe = find_recipe("log4-distilled")
     control = equal_control(recipe)
     assert control is not None
     (stage,), (of_recipe,) = control.stages, recipe.stages
     assert isinstance(stage.retraining, FullPrecision) and isinstance(of_recipe.retraining, StraightThrough)
-    assert stage.retraining.objective == of_recipe.retraining.objective != "references"
+    assert (of_recipe.retraining.objective, of_recipe.retraining.dropout_scale) == ("word_distillation", 0)
+    assert (stage.retraining.objective, stage.retraining.dropout_scale) == ("references", 1)
+    assert stage.retraining.learning_rate == of_recipe.retraining.learning_rate
+
+
+def test_translations_of_a_teacher_are_text_of_the_control_too() -> None:
+    control = equal_control(find_recipe("log4-sequence-distilled"))
+    assert control is not None and isinstance(control.stages[0].retraining, FullPrecision)
+    assert control.stages[0].retraining.objective == "sequence_distillation"
