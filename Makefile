@@ -62,7 +62,7 @@ STABLE_PYTHON ?= $(firstword $(foreach minor,12 13 14,$(shell python3.$(minor) -
 PACKAGING := build/packages/environment
 
 .PHONY: help demo docs test wheel check sanitize benchmark marian bergamot libretranslate javascript-client web
-.PHONY: sanitize-address sanitize-thread
+.PHONY: sanitize-address sanitize-thread run-tests check-installation check-style check-types
 .PHONY: format lock clean engine always
 
 help:
@@ -76,9 +76,16 @@ docs: $(ENGINE)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo "build/docs/index.html; with search: python3 -m http.server --directory build/docs"
 
+# The parts run side by side: types are checked on one core, and some tests wait for others' programs.
+test: $(ENGINE) check-style $(if $(and $(shell command -v npm),$(shell command -v node)),$(BERGAMOT)/.packages $(JAVASCRIPT_CLIENT)/.packages)
+	$(MAKE) --no-print-directory --jobs 3 run-tests check-types check-installation
+
 # The tests of a file run in one process, because they share slow fixtures. More threads of PyTorch would wait for one another.
-test: check $(if $(and $(shell command -v npm),$(shell command -v node)),$(BERGAMOT)/.packages $(JAVASCRIPT_CLIENT)/.packages)
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile --durations 60 --durations-min 3
+run-tests: $(ENGINE)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses $$(($$(nproc) < 4 ? $$(nproc) + 1 : 4)) --dist loadfile \
+	    --no-loadscope-reorder --durations 60 --durations-min 3
+
+check-installation: $(ENGINE)
 	$(BIN)/python tools/check_install.py --output build/install.json
 
 # One wheel for Python 3.11, one by the stable ABI for 3.12 and later.
@@ -94,11 +101,15 @@ $(PACKAGING)/.packages: tools/packages-requirements.lock | prerequisites
 	touch $@
 
 # Static checks.
-check: $(ENGINE)
+check: check-style check-types
+
+check-types: $(ENGINE)
+	$(BIN)/mypy $(PYTHON_FOLDERS)
+
+check-style: $(ENGINE)
 	$(BIN)/ruff check $(PYTHON_FOLDERS)
 	$(BIN)/ruff format --check --quiet $(PYTHON_FOLDERS)
 	$(BIN)/clang-format --dry-run -Werror $(CPP_SOURCES)
-	$(BIN)/mypy $(PYTHON_FOLDERS)
 	$(BIN)/lint-imports
 	$(BIN)/lizard --warnings_only --length 60 --CCN 1000 --arguments 1000 native $(PYTHON_FOLDERS)
 	find native $(PYTHON_FOLDERS) -name '*.py' -o -name '*.cpp' -o -name '*.h' | \
