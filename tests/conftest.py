@@ -18,7 +18,7 @@ from tests.forks import start
 settings.load_profile("ci")
 
 
-# Files that take longest, which start first: at the end they would keep one process busy while the others have nothing left.
+# Files that take longest. They start first: at the end, one process would be busy with them, and the others idle.
 LONGEST = (
     "tests/distributed/test_ray.py",
     "tests/native/test_aarch64.py",
