@@ -49,6 +49,12 @@ def test_what_would_not_be_smaller_stays_as_it_is() -> None:
     assert compress(content) == content
 
 
+@pytest.mark.parametrize(("repeated", "pays"), [(3_000, False), (7_000, True)])
+def test_a_file_that_would_be_little_smaller_stays_as_it_is(repeated: int, pays: bool) -> None:
+    content = random.Random(1).randbytes(100_000) + bytes(repeated)
+    assert (len(compress(content)) < len(content)) == pays
+
+
 def test_a_large_file_stays_as_it_is() -> None:
     content = bytes(LARGEST // 2) + random.Random(1).randbytes(LARGEST // 2)
     assert len(compress(content)) < 0.6 * LARGEST

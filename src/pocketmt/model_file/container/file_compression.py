@@ -14,6 +14,8 @@ MAGIC: Final = b"\xfd7zXZ\x00"  # start of every xz stream; as a header's length
 MAXIMUM_EXPANSION: Final = 32
 # Larger files gain less than 1 %, and mapping them takes less memory.
 LARGEST: Final = 8 << 20  # bytes
+# A stream must save this share of the file: decompression takes 20 ms for each megabyte, at every load.
+LEAST_GAIN: Final = 1 / 32
 _WINDOW: Final = 1 << 16  # bytes; repetitions are near each other
 _AT_ONCE: Final = 1 << 16  # bytes of the stream and of its content
 
@@ -24,14 +26,15 @@ def is_compressed(file: memoryview) -> bool:
 
 
 def compress(content: bytes) -> bytes:
-    """Return the shorter of a model file and its xz stream; a file of more than `LARGEST` bytes is returned unchanged.
+    """Return the xz stream of a model file, or the file itself if it is large or the stream saves too little.
 
     The same bytes give the same result.
     """
     if len(content) > LARGEST:
         return content
     stream = xz_tensor.compress(content, _WINDOW)
-    return stream if len(stream) < len(content) <= MAXIMUM_EXPANSION * len(stream) else content
+    pays = len(stream) <= (1 - LEAST_GAIN) * len(content)
+    return stream if pays and len(content) <= MAXIMUM_EXPANSION * len(stream) else content
 
 
 def decompress(stream: memoryview) -> memoryview:
