@@ -40,6 +40,7 @@ from benchmarks.multi30k.texts import MULTI30K
 from benchmarks.record_files import write_record
 from benchmarks.stored_size import stored_bytes
 from pocketmt.compression.activations.estimation import build_network
+from pocketmt.compression.execution import execute
 from pocketmt.compression.networks import quantizing_network
 from pocketmt.compression.plan import PlannedStage
 from pocketmt.compression.planning import make_plan
@@ -52,7 +53,6 @@ from pocketmt.models.network import TranslationNetwork
 from pocketmt.quantization.row_groups import RowGroup, decoded_weights
 from pocketmt.recipes.schema import Recipe, change_retraining
 from pocketmt.training.trained_model import TrainedModel, read_trained_model
-from tests.compression.tiny_run import compress
 
 LARGEST_LOSS = 700.0  # nats a token; the perplexity of a larger loss exceeds a float
 COLUMNS = (
@@ -138,8 +138,9 @@ class Run:
         self.folder = folder
         self.beam = beam
         self.work = _work(folder, recipe.name)
-        self.outcome, self.groups = compress(model, recipe, self.work)
-        self.stage: PlannedStage = make_plan(recipe, model.architecture).stages[-1]
+        plan = make_plan(recipe, model.architecture)
+        self.outcome, self.groups = execute(model, plan, self.work)
+        self.stage: PlannedStage = plan.stages[-1]
 
     def network(self) -> TranslationNetwork:
         """Return the network that the last validation scored: quantized weights, frozen ranges."""
