@@ -48,6 +48,15 @@ def test_compress_ends_with_ratio_quality_and_the_next_command(
     assert lines["licence"] == "CC0" and "to" in lines["languages"]
 
 
+@pytest.mark.parametrize(("recipe", "slow"), [("mixed-2-bits-distilled", True), ("log4-distilled", False)])
+def test_the_slower_translation_of_a_small_model_in_binary_codes_is_said(
+    recipe: str, slow: bool, tiny_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output = tmp_path / "small.pocketmt"
+    assert run(["compress", str(tiny_run), recipe, "--limit-updates", "1", "--output", str(output)]) == 0
+    assert ("slower than 8 bits" in capsys.readouterr().err) == slow
+
+
 def test_compress_from_plain_text_names_what_it_is_scored_against(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
