@@ -47,17 +47,27 @@ uint32_t saved_registers() {
 
 #endif
 
-uint64_t hardware_capabilities() {
+#if defined(__aarch64__) && defined(__APPLE__)
+// `bit` if the system names the feature, 0 otherwise.
+uint64_t bit_of(const char* feature, uint64_t bit) {
+    int present = 0;
+    size_t size = sizeof(present);
+    sysctlbyname(feature, &present, &size, nullptr, 0);
+    return present != 0 ? bit : 0;
+}
+#endif
+
+// Those that CpuRequirements names; elsewhere than on Linux, the same bits for what kernels use.
+struct HardwareCapabilities {
+    uint64_t words[2];
+};
+HardwareCapabilities hardware_capabilities() {
 #if defined(__aarch64__) && defined(__linux__)
-    return getauxval(AT_HWCAP);
+    return {{getauxval(AT_HWCAP), getauxval(AT_HWCAP2)}};
 #elif defined(__aarch64__) && defined(__APPLE__)
-    constexpr uint64_t dot_product = 1 << 20;  // as Linux's HWCAP_ASIMDDP
-    int has_dot_product = 0;
-    size_t size = sizeof(has_dot_product);
-    sysctlbyname("hw.optional.arm.FEAT_DotProd", &has_dot_product, &size, nullptr, 0);
-    return has_dot_product != 0 ? dot_product : 0;
+    return {{bit_of("hw.optional.arm.FEAT_DotProd", 1 << 20), bit_of("hw.optional.arm.FEAT_I8MM", 1 << 13)}};
 #else
-    return 0;
+    return {};
 #endif
 }
 
@@ -67,8 +77,11 @@ bool offered(const CpuRequirements& requirements) {
     for (const CpuidBit& needed : requirements.cpuid) {
         if (needed.leaf != 0 && !is_set(needed)) return false;
     }
-    return (requirements.saved_registers & ~saved_registers()) == 0 &&
-           (requirements.hardware_capabilities & ~hardware_capabilities()) == 0;
+    const HardwareCapabilities present = hardware_capabilities();
+    for (size_t word = 0; word < 2; ++word) {
+        if ((requirements.hardware_capabilities[word] & ~present.words[word]) != 0) return false;
+    }
+    return (requirements.saved_registers & ~saved_registers()) == 0;
 }
 
 size_t last_cache_bytes() {

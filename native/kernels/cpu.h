@@ -20,8 +20,8 @@ struct CpuRequirements {
     CpuidBit cpuid[8] = {};
     // Bits of XCR0 (Intel SDM, volume 1, section 13.3): registers that the operating system saves at a context switch.
     uint32_t saved_registers = 0;
-    // Bits of AT_HWCAP, by which Linux on AArch64 describes the processor.
-    uint64_t hardware_capabilities = 0;
+    // Bits of AT_HWCAP and of AT_HWCAP2, by which Linux on AArch64 describes the processor.
+    uint64_t hardware_capabilities[2] = {};
 };
 
 // Whether this machine has all of them.

@@ -24,6 +24,7 @@ pytestmark = pytest.mark.skipif(missing() is not None, reason=str(missing()))
 
 PORTABLE = Processor("max", "portable")
 NEON = Processor("max", "neon_dot_product")
+MATRIX = Processor("max", "neon_i8mm")
 OLDER = Processor("cortex-a57")  # of ARMv8.0, which has no dot product
 TEXT = ["A man rides a bike.", "Two dogs are running through the snow.", "A woman in a red coat is reading a book."]
 
@@ -39,19 +40,19 @@ def vocabulary() -> Vocabulary:
     return train_vocabulary([" ".join(draw.choices(WORDS, k=8)) + "." for _ in range(500)], 120)
 
 
-@pytest.mark.parametrize(("processor", "name"), [("max", "neon_dot_product"), ("cortex-a57", "portable")])
+@pytest.mark.parametrize(("processor", "name"), [("max", "neon_i8mm"), ("neoverse-n1", "neon_dot_product"), ("cortex-a57", "portable")])
 def test_the_best_that_the_processor_has(program: Path, processor: str, name: str) -> None:
     assert run(program, Processor(processor), "name").stdout.decode() == f"{name}\n"
 
 
-@pytest.mark.parametrize("name", ["neon_dot_product", "avx2"])
+@pytest.mark.parametrize("name", ["neon_i8mm", "neon_dot_product", "avx2"])
 def test_an_instruction_set_that_the_processor_lacks(program: Path, name: str) -> None:
     done = run(program, Processor("cortex-a57", name), "name")
     assert done.returncode == 1
     assert f"does not offer {name}" in done.stderr.decode()
 
 
-@pytest.mark.parametrize("processor", [PORTABLE, NEON, OLDER], ids=str)
+@pytest.mark.parametrize("processor", [PORTABLE, NEON, MATRIX, OLDER], ids=str)
 def test_products_are_those_of_the_reference(program: Path, processor: Processor) -> None:
     done = run(program, processor, "products")
     assert done.returncode == 0, done.stderr.decode()
@@ -137,7 +138,7 @@ def assert_same_bits(program: Path, processor: Processor, path: Path) -> None:
     assert there.translate(sources, beam_size=3) == expected
 
 
-@pytest.mark.parametrize("processor", [PORTABLE, NEON, OLDER], ids=str)
+@pytest.mark.parametrize("processor", [PORTABLE, NEON, MATRIX, OLDER], ids=str)
 def test_models_in_integers(program: Path, model: Path, processor: Processor) -> None:
     assert_same_bits(program, processor, model)
 
@@ -150,9 +151,10 @@ def test_a_model_with_matrices_in_fp32(program: Path, tmp_path: Path, vocabulary
 
 @pytest.mark.parametrize("beam_size", [1, 4])
 @pytest.mark.parametrize("name", ["captions-en-de", "captions-en-de-8bit"])
-def test_bundled_models(program: Path, tmp_path: Path, name: str, beam_size: int) -> None:
+@pytest.mark.parametrize("processor", [NEON, MATRIX], ids=str)
+def test_bundled_models(program: Path, tmp_path: Path, name: str, beam_size: int, processor: Processor) -> None:
     with open_model(resolve_model(name)) as file:
         sources = [Vocabulary(file.vocabulary()).encode(line) for line in TEXT]
-        here, there = native_model(file), Emulated(program, NEON, file, tmp_path)
+        here, there = native_model(file), Emulated(program, processor, file, tmp_path)
     expected = [each[0][0] for each in here.translate(sources, search_options(beam_size=beam_size))]
     assert there.translate(sources, beam_size) == expected

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "integer_product/call.h"
+#include "integer_product/row_pairs.h"
 
 namespace pocketmt {
 namespace {
@@ -73,6 +74,10 @@ POCKETMT_INLINE void multiply_parts(const IntegerCall& call, const TileRange& ra
     });
 }
 
+// Whether a tile of `rows` multiplies pairs of rows.
+template <class Set, size_t rows>
+constexpr bool in_pairs = rows > 1 && requires { typename Set::RowPair; };
+
 // Weights: where the weights of a step come from, made of an IntegerCall, with
 //   Products                     SignedWeights, SymmetricWeights or SixBitWeights of the registers
 //   step_bytes                   bytes of a step
@@ -81,9 +86,15 @@ template <size_t rows, class Weights>
 void multiply_tile(const IntegerCall& call, const TileRange& range) {
     const uint8_t* weights = range.weights;
     for (size_t panel = range.first_panel; panel < range.last_panel; ++panel, weights += call.panel_bytes) {
-        unrolled<parts / tile_parts<rows>>([&](auto index) POCKETMT_INLINE_LAMBDA {
-            multiply_parts<rows, Weights, index() * tile_parts<rows>>(call, range, panel, weights);
-        });
+        if constexpr (in_pairs<Registers, rows>) {
+            unrolled<parts / pair_parts<rows>>([&](auto index) POCKETMT_INLINE_LAMBDA {
+                multiply_pairs<Registers, rows, Weights, index() * pair_parts<rows>>(call, range, panel, weights);
+            });
+        } else {
+            unrolled<parts / tile_parts<rows>>([&](auto index) POCKETMT_INLINE_LAMBDA {
+                multiply_parts<rows, Weights, index() * tile_parts<rows>>(call, range, panel, weights);
+            });
+        }
     }
 }
 

@@ -78,7 +78,7 @@ pin_workers_option = click.option(
 )
 instruction_set_option = click.option(
     "--instruction-set",
-    type=click.Choice(["portable", "avx2", "avx_vnni", "avx512_vnni", "neon_dot_product"]),
+    type=click.Choice(["portable", "avx2", "avx_vnni", "avx512_vnni", "neon_dot_product", "neon_i8mm"]),
     default=None,
     help="Instruction set of the kernels (default: the best that this CPU supports).",
 )

@@ -1,0 +1,46 @@
+// NEON with the matrix product of signed bytes (Armv8.6, optional from Armv8.2), which multiplies two rows of
+// activations by two outputs: twice the products of the dot product.
+#pragma once
+
+#include "registers/neon.h"
+
+namespace pocketmt {
+namespace {
+
+struct Registers : RegistersNeon {
+    static constexpr CpuRequirements requirements{.hardware_capabilities = {has_dot_product, has_matrix_product}};
+    // Three pairs of rows by half a panel have 24 sums.
+    static constexpr size_t integer_rows = 6;
+
+    using RowPair = int8x16_t;
+    POCKETMT_INLINE static RowPair load_pair(const int8_t* first, const int8_t* second) {
+        return vcombine_s8(vld1_s8(first), vld1_s8(second));
+    }
+    // The weights of 4 outputs and 8 inputs, two outputs in each register.
+    struct PairWeights {
+        int8x16_t outputs[2];
+
+        PairWeights(SignedWeights group0, SignedWeights group1) {
+            const int32x4_t low = vreinterpretq_s32_s8(group0.weights), high = vreinterpretq_s32_s8(group1.weights);
+            outputs[0] = vreinterpretq_s8_s32(vzip1q_s32(low, high));
+            outputs[1] = vreinterpretq_s8_s32(vzip2q_s32(low, high));
+        }
+    };
+    // Sums of two rows and 4 outputs: in each register those of two outputs, the first row's before the second's.
+    struct PairSums {
+        int32x4_t outputs[2];
+
+        POCKETMT_INLINE void add(RowPair rows, const PairWeights& weights) {
+            outputs[0] = vmmlaq_s32(outputs[0], rows, weights.outputs[0]);
+            outputs[1] = vmmlaq_s32(outputs[1], rows, weights.outputs[1]);
+        }
+        template <size_t row>
+        POCKETMT_INLINE Integers of_row() const {
+            const int64x2_t first = vreinterpretq_s64_s32(outputs[0]), second = vreinterpretq_s64_s32(outputs[1]);
+            return vreinterpretq_s32_s64(row == 0 ? vzip1q_s64(first, second) : vzip2q_s64(first, second));
+        }
+    };
+};
+
+}  // namespace
+}  // namespace pocketmt
