@@ -40,7 +40,9 @@ def vocabulary() -> Vocabulary:
     return train_vocabulary([" ".join(draw.choices(WORDS, k=8)) + "." for _ in range(500)], 120)
 
 
-@pytest.mark.parametrize(("processor", "name"), [("max", "neon_i8mm"), ("neoverse-n1", "neon_dot_product"), ("cortex-a57", "portable")])
+@pytest.mark.parametrize(
+    ("processor", "name"), [("max", "neon_i8mm"), ("neoverse-n1", "neon_dot_product"), ("cortex-a57", "portable")]
+)
 def test_the_best_that_the_processor_has(program: Path, processor: str, name: str) -> None:
     assert run(program, Processor(processor), "name").stdout.decode() == f"{name}\n"
 
