@@ -8,6 +8,7 @@
 #   make benchmark   the measurements of benchmarks/: speed compared with CTranslate2, all schemes, threads, all kernels
 #   make wheel       builds the source distribution and the wheels into dist and checks them (ten minutes on two cores)
 #   make marian      installs Marian (pymarian) in a separate environment, 1.1 GB; `make benchmark` then compares with it, too
+#   make ggml        compiles ggml, the library of llama.cpp (120 MB, a minute), for benchmarks/low_bit_peers
 #   make libretranslate  installs LibreTranslate in a separate environment, 1.6 GB, for benchmarks/serve
 #   make javascript-client  installs a client of LibreTranslate for Node, 20 kB; the test with it is skipped without
 #   make web         the npm package in web/dist: the engine as WebAssembly, and a page that translates in the browser; needs npm
@@ -35,6 +36,7 @@ ENGINE := $(VENV)/.engine
 MARIAN := build/marian
 BERGAMOT := build/bergamot
 LIBRETRANSLATE := build/libretranslate
+GGML := build/ggml
 JAVASCRIPT_CLIENT := build/javascript-client
 WEB := web/dist/.built
 WEB_PEERS := build/web-peers
@@ -42,7 +44,7 @@ LOCK := build/lock
 SANITIZED := build/sanitize
 comma := ,
 MODULES := build/modules
-MADE := $(SANITIZED) $(MODULES) $(MARIAN) $(BERGAMOT) $(LIBRETRANSLATE) $(JAVASCRIPT_CLIENT) $(WEB_PEERS) $(LOCK) \
+MADE := $(SANITIZED) $(MODULES) $(MARIAN) $(BERGAMOT) $(GGML) $(LIBRETRANSLATE) $(JAVASCRIPT_CLIENT) $(WEB_PEERS) $(LOCK) \
     build/web web/dist web/node_modules web/source/generated build/demo build/editable build/install.json build/aarch64 \
     build/docs build/tutorial build/packages dist
 NATIVE_SOURCES := $(shell find native -type f 2>/dev/null)
@@ -61,7 +63,7 @@ PIP := $(BIN)/python $(PIP_QUIETLY)
 STABLE_PYTHON ?= $(firstword $(foreach minor,12 13 14,$(shell python3.$(minor) -c 'import sys; print(sys.executable)' 2>/dev/null)))
 PACKAGING := build/packages/environment
 
-.PHONY: help demo docs test wheel check sanitize benchmark marian bergamot libretranslate javascript-client web
+.PHONY: help demo docs test wheel check sanitize benchmark marian bergamot ggml libretranslate javascript-client web
 .PHONY: sanitize-address sanitize-thread run-tests check-installation check-style check-types
 .PHONY: format lock clean engine always
 
@@ -150,6 +152,7 @@ benchmark: $(ENGINE)
 	$(BIN)/python -m benchmarks.scheduler_simulation
 	$(BIN)/python -m benchmarks.floor
 	$(BIN)/python -m benchmarks.kernels
+	$(if $(wildcard $(GGML)/.built),$(BIN)/python -m benchmarks.low_bit_peers)
 	$(BIN)/python -m benchmarks.pictures
 	$(BIN)/python -m benchmarks.render_records
 
@@ -222,6 +225,19 @@ $(LIBRETRANSLATE)/.packages: benchmarks/libretranslate-requirements.lock | prere
 	$(PYTHON) -m venv $(LIBRETRANSLATE)
 	$(LIBRETRANSLATE)/bin/python $(PIP_QUIETLY) install --no-deps --retries 1 --extra-index-url $(TORCH_INDEX) "$$(grep '^torch==' $<)"
 	$(LIBRETRANSLATE)/bin/python $(PIP_QUIETLY) install --no-deps -r $<
+	touch $@
+
+ggml: $(GGML)/.built
+
+# The package of Python bindings is the only release of ggml's source on PyPI; its distribution lacks ggml.pc.in.
+$(GGML)/.built: benchmarks/low_bit_peers/requirements.lock | $(ENGINE)
+	mkdir -p $(GGML)
+	$(PIP) download --no-deps --no-build-isolation --no-binary :all: --dest $(GGML) -r $<
+	tar --extract --file $(GGML)/llama_cpp_python-*.tar.gz --directory $(GGML) --strip-components 3 --wildcards '*/vendor/llama.cpp/ggml/*'
+	touch $(GGML)/ggml/ggml.pc.in
+	PATH="$(abspath $(BIN)):$$PATH" cmake -S $(GGML)/ggml -B $(GGML)/build -G Ninja -DCMAKE_BUILD_TYPE=Release -DGGML_NATIVE=ON \
+	    -DGGML_OPENMP=OFF -DGGML_BUILD_TESTS=OFF -DGGML_BUILD_EXAMPLES=OFF > $(GGML)/configuration.log
+	PATH="$(abspath $(BIN)):$$PATH" cmake --build $(GGML)/build > $(GGML)/compilation.log
 	touch $@
 
 marian: $(MARIAN)/.packages

@@ -1,0 +1,1 @@
+"""The products of few bits beside those of ggml, the library of llama.cpp."""

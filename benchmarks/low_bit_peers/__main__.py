@@ -1,0 +1,132 @@
+"""Speed of a matrix of few bits times one vector, beside ggml, the library of llama.cpp, on one core.
+
+    make ggml
+    python -m benchmarks.low_bit_peers --core 1
+
+Both sides multiply the same shapes. A matrix is read from a cache, and from memory by using enough copies that 8-bit
+weights exceed the caches. ggml's products include the quantization of the vector; each type runs with its weights as
+they are stored and laid out for this processor, and the faster counts. Gigabytes are those of the weights as each side
+holds them. Each side is also compared with its own 8 bits. Writes benchmarks/records/low-bit-peers.json.
+"""
+
+import argparse
+import ctypes
+import random
+import statistics
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from benchmarks.command import run
+from benchmarks.data import ROOT
+from benchmarks.low_bit_peers.ggml import TYPES, Ggml, Products
+from benchmarks.markdown import markdown_table
+from benchmarks.one_core import OneCore, add_core_option
+from benchmarks.record_files import write_record
+from pocketmt.engine import _native_testing as native
+from pocketmt.evaluation.records import provenance
+from pocketmt.evaluation.tables import Column
+
+RECORD: Final = ROOT / "benchmarks" / "records" / "low-bit-peers.json"
+SEED: Final = 1
+SHAPES: Final = (
+    (2048, 512),
+    (32000, 512),
+    (4096, 4096),
+)  # [outputs, inputs]; inputs are multiples of 256, ggml's block
+STREAMED_BYTES: Final = 96_000_000
+# The first of each side is the one that its others are compared with.
+OURS: Final = {
+    "8 bits": ("integer", 8),
+    "4 bits, one table": ("lookup_table", 4),
+    "4 bits, a table a row": ("row_lookup_table", 4),
+    "2 bits, binary codes": ("binary_code", 2),
+    "1 bit, binary codes": ("binary_code", 1),
+}
+COLUMNS: Final = (
+    "shape",
+    "weights_in=read from",
+    "side",
+    "format",
+    "bits:.2f=bits a weight",
+    "microseconds:.1f",
+    "gigabytes_per_second:.1f=GB/s",
+    "times_8_bits:.2f=times its 8 bits",
+)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Measure, write the record, print its rows."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    add_core_option(parser)
+    parser.add_argument("--ggml", type=Path, default=ROOT / "build" / "ggml" / "build" / "src", help="its libraries")
+    parser.add_argument("--rounds", type=int, default=31, help="how often each product is timed (default: %(default)s)")
+    parser.add_argument("--quick", action="store_true", help="a smoke test: one small shape, no record")
+    options = parser.parse_args(arguments)
+    ggml, origin, core = Ggml(options.ggml), provenance(seed=SEED), OneCore(options.core)
+    rows = []
+    for shape in ((64, 256),) if options.quick else SHAPES:
+        for place, copies in (("cache", 1), ("memory", -(-STREAMED_BYTES // (shape[0] * shape[1])))):
+            if options.quick and copies > 1:
+                continue
+            rows += list(rows_of(ggml, shape, place, copies, options.rounds))
+    print(markdown_table(rows, [Column.parse(column) for column in COLUMNS]))
+    if not options.quick:
+        record = {"rows": rows, "versions": {"ggml": ggml.version}, **core.about(), "provenance": origin}
+        write_record(record, RECORD)
+    return 0
+
+
+def rows_of(ggml: Ggml, shape: tuple[int, int], place: str, copies: int, rounds: int) -> Iterator[dict[str, Any]]:
+    """Yield a row for each format of both sides."""
+    outputs, inputs = shape
+    about = {"shape": f"{outputs} x {inputs}", "weights_in": place, "instruction_set": native.best_instruction_set()}
+    best = native.best_instruction_set()
+    found = native.time_products(best, list(OURS.values()), outputs, inputs, 1, copies, rounds)
+    sizes = [native.packed_bytes(best, *form, outputs, inputs) for form in OURS.values()]
+    yield from _side(about, "PocketMT", shape, zip(OURS, sizes, found, strict=True))
+    draw = random.Random(SEED)
+    weights = (ctypes.c_float * (outputs * inputs))(*(draw.gauss(0, 1) for _ in range(outputs * inputs)))
+    formats = []
+    for name in TYPES:
+        type = ggml.type(name)
+        size = outputs * ggml.row_bytes(type, inputs)
+        formats.append((name, size, ggml_seconds(ggml, type, weights, shape, copies, rounds)))
+    yield from _side(about, "ggml", shape, formats)
+
+
+def ggml_seconds(
+    ggml: Ggml, type: int, weights: "ctypes.Array[ctypes.c_float]", shape: tuple[int, int], copies: int, rounds: int
+) -> list[float]:
+    """Return the seconds of rounds, with weights as they are stored or laid out for the processor, the faster."""
+    stored = ggml.quantized(type, weights, *shape)
+    found = []
+    for kind in (ggml.plain, ggml.repacked):
+        if kind is not None:
+            products = Products(ggml, type, shape, copies, kind)
+            if products.supported():
+                products.fill(stored)
+                found.append(products.seconds(rounds))
+            products.close()
+    return min(found, key=statistics.median)
+
+
+def _side(about: dict[str, Any], side: str, shape: tuple[int, int], formats: Any) -> Iterator[dict[str, Any]]:
+    eight_bits = None
+    for name, size, rounds in formats:
+        seconds = statistics.median(rounds)
+        eight_bits = eight_bits or seconds
+        yield about | {
+            "side": side,
+            "format": name,
+            "bits": 8 * size / (shape[0] * shape[1]),
+            "microseconds": 1e6 * seconds,
+            "gigabytes_per_second": size / seconds / 1e9,
+            "times_8_bits": eight_bits / seconds,
+            "seconds": list(rounds),
+        }
+
+
+if __name__ == "__main__":
+    sys.exit(run(main))

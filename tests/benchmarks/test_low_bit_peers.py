@@ -1,0 +1,55 @@
+"""The benchmark of products of few bits beside ggml: what is missing is named, and both sides compute products."""
+
+import ctypes
+import random
+from pathlib import Path
+
+import pytest
+
+from benchmarks.data import ROOT
+from benchmarks.low_bit_peers.__main__ import main
+from benchmarks.low_bit_peers.ggml import Ggml, Products
+from pocketmt.errors import ConfigurationError
+
+LIBRARIES = ROOT / "build" / "ggml" / "build" / "src"
+SHAPE = 64, 256
+
+
+def test_a_missing_library_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match=r"ggml is not there .*: run `make ggml`"):
+        main(["--ggml", str(tmp_path)])
+
+
+@pytest.fixture(scope="module")
+def ggml() -> Ggml:
+    if not (LIBRARIES / "libggml-cpu.so").exists():
+        pytest.skip("ggml is not compiled: run `make ggml`")
+    return Ggml(LIBRARIES)
+
+
+@pytest.mark.parametrize("name", ["q8_0", "q4_0", "q2_K"])
+@pytest.mark.parametrize("repacked", [False, True])
+def test_its_products_are_those_of_the_weights(ggml: Ggml, name: str, repacked: bool) -> None:
+    outputs, inputs = SHAPE
+    draw = random.Random(1)
+    weights = [draw.gauss(0, 1) for _ in range(outputs * inputs)]
+    vector = [draw.gauss(0, 1) for _ in range(inputs)]
+    type = ggml.type(name)
+    kind = ggml.repacked if repacked else ggml.plain
+    assert kind is not None
+    products = Products(ggml, type, SHAPE, 2, kind)
+    if products.supported():
+        products.fill(ggml.quantized(type, (ctypes.c_float * len(weights))(*weights), *SHAPE))
+        found = products.multiply((ctypes.c_float * inputs)(*vector))
+        expected = [sum(weights[output * inputs + i] * vector[i] for i in range(inputs)) for output in range(outputs)]
+        error = sum((a - b) ** 2 for a, b in zip(found, expected, strict=True)) / sum(b * b for b in expected)
+        assert error < {"q8_0": 1e-3, "q4_0": 0.02, "q2_K": 0.2}[name]
+    else:
+        assert repacked and name == "q8_0"
+    products.close()
+
+
+def test_every_format_has_a_row(ggml: Ggml, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--quick", "--rounds", "1"]) == 0
+    table = capsys.readouterr().out
+    assert "1 bit, binary codes" in table and "q2_K" in table
