@@ -41,6 +41,8 @@ class Ggml:
             self.cpu = ctypes.CDLL(str(folder / "libggml-cpu.so"))
         except OSError as error:
             raise ConfigurationError(f"{folder}: ggml is not there ({error}): run `make ggml`") from error
+        self._log = ctypes.CFUNCTYPE(None, c_int, c_char_p, c_void_p)(lambda *_: None)  # It tells of each matrix.
+        self.base.ggml_log_set(self._log, None)
         self.version = self._text("ggml_version")
         self.backend = self.call(self.cpu.ggml_backend_cpu_init)
         self.cpu.ggml_backend_cpu_set_n_threads(c_void_p(self.backend), c_int(1))

@@ -5,6 +5,7 @@
 #include "binary_code_product/nibble_tables.h"
 #include "binary_code_product/panels.h"
 #include "epilogue.h"
+#include "prefetch.h"
 
 namespace pocketmt {
 namespace {
@@ -70,6 +71,7 @@ POCKETMT_INLINE void sum_steps(const uint8_t* plane, size_t steps, const uint8_t
                                Registers::Integers (&sums)[rows][parts]) {
     typename Registers::ByteSums low[rows][byte_parts], high[rows][byte_parts];
     for (size_t step = 0; step < steps; ++step, plane += step_bytes, tables += step_table_bytes) {
+        prefetch_page<step_bytes>(plane);
         unrolled<byte_parts>([&](auto byte_part) POCKETMT_INLINE_LAMBDA {
             Registers::Bytes indices[step_nibbles];
             unrolled<ByteLayout::step_words>([&](auto word) POCKETMT_INLINE_LAMBDA {

@@ -5,6 +5,7 @@
 
 #include "binary_code_product/word_tables.h"
 #include "epilogue.h"
+#include "prefetch.h"
 
 namespace pocketmt {
 namespace {
@@ -67,7 +68,9 @@ POCKETMT_INLINE void sum_words(const uint16_t* codes, size_t panel_words, const 
         __m512i loaded[bits * panels];
         unrolled<bits * panels>([&](auto plane) POCKETMT_INLINE_LAMBDA {
             constexpr size_t panel = plane() / bits, bit = plane() % bits;
-            loaded[plane()] = _mm512_loadu_si512(codes + panel * panel_words + (word * bits + bit) * panel_outputs);
+            const uint16_t* place = codes + panel * panel_words + (word * bits + bit) * panel_outputs;
+            prefetch_page<sizeof(__m512i)>(place);
+            loaded[plane()] = _mm512_loadu_si512(place);
         });
         unrolled<word_groups>([&](auto group) POCKETMT_INLINE_LAMBDA {
             __m512i indices[bits * panels];

@@ -3,6 +3,7 @@
 
 #include "epilogue.h"
 #include "integer_product/panels.h"
+#include "prefetch.h"
 #include "product.h"
 #include "registers.h"
 
@@ -66,15 +67,6 @@ POCKETMT_INLINE void store_sums(const IntegerCall& call, size_t row, int32_t act
     const auto scale = Registers::broadcast(activation_scale) * Registers::load(call.weight_scales + output);
     store_quantized(call.epilogue, call.outputs, call.rows, row, output, activation_sum, activation_scale,
                     Registers::to_floats(sums) * scale);
-}
-
-// Asks for weights a page before they are read; processors do not read as far ahead.
-constexpr size_t cache_line = 64;
-template <size_t bytes>
-POCKETMT_INLINE void prefetch_page(const uint8_t* weights) {
-    constexpr size_t page = 4096;
-    unrolled<ceil_divide(bytes, cache_line)>(
-        [&](auto index) POCKETMT_INLINE_LAMBDA { __builtin_prefetch(weights + page + index() * cache_line); });
 }
 
 // The rows and panels that a tile function multiplies.
