@@ -5,7 +5,7 @@
 #include "binary_code_product/nibble_tables.h"
 #include "binary_code_product/panels.h"
 #include "epilogue.h"
-#include "prefetch.h"
+#include "integer_product/prefetch.h"
 
 namespace pocketmt {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "binary_code_product/word_tables.h"
 #include "epilogue.h"
-#include "prefetch.h"
+#include "integer_product/prefetch.h"
 
 namespace pocketmt {
 namespace {

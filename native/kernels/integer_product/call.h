@@ -3,7 +3,7 @@
 
 #include "epilogue.h"
 #include "integer_product/panels.h"
-#include "prefetch.h"
+#include "integer_product/prefetch.h"
 #include "product.h"
 #include "registers.h"
 
