@@ -45,7 +45,7 @@ SANITIZED := build/sanitize
 comma := ,
 MODULES := build/modules
 MADE := $(SANITIZED) $(MODULES) $(MARIAN) $(BERGAMOT) $(GGML) $(LIBRETRANSLATE) $(JAVASCRIPT_CLIENT) $(WEB_PEERS) $(LOCK) \
-    build/web web/dist web/node_modules web/source/generated build/demo build/editable build/install.json build/aarch64 \
+    build/web web/dist web/node_modules web/source/generated build/demo build/editable build/install.json build/install.log build/types.log build/aarch64 \
     build/docs build/tutorial build/packages dist
 NATIVE_SOURCES := $(shell find native -type f 2>/dev/null)
 PYTHON_SOURCES := $(sort $(shell find src -name '*.py'))
@@ -64,7 +64,7 @@ STABLE_PYTHON ?= $(firstword $(foreach minor,12 13 14,$(shell python3.$(minor) -
 PACKAGING := build/packages/environment
 
 .PHONY: help demo docs test wheel check sanitize benchmark marian bergamot ggml libretranslate javascript-client web
-.PHONY: sanitize-address sanitize-thread run-tests check-installation check-style check-types
+.PHONY: sanitize-address sanitize-thread check-style check-types
 .PHONY: format lock clean engine always
 
 help:
@@ -78,17 +78,17 @@ docs: $(ENGINE)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo "build/docs/index.html; with search: python3 -m http.server --directory build/docs"
 
-# The parts run side by side: types are checked on one core, and some tests wait for others' programs.
+# Types and the installation are checked beside the tests, some of which wait for other programs; their output follows. The
+# tests of a file run in one process, because they share slow fixtures. More threads of PyTorch would wait for one another.
+PYTEST = OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses $$(($$(nproc) < 4 ? $$(nproc) + 1 : 4)) --dist loadfile \
+    --no-loadscope-reorder --durations 60 --durations-min 3
 test: $(ENGINE) check-style $(if $(and $(shell command -v npm),$(shell command -v node)),$(BERGAMOT)/.packages $(JAVASCRIPT_CLIENT)/.packages)
-	$(MAKE) --no-print-directory --jobs 3 run-tests check-types check-installation
-
-# The tests of a file run in one process, because they share slow fixtures. More threads of PyTorch would wait for one another.
-run-tests: $(ENGINE)
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses $$(($$(nproc) < 4 ? $$(nproc) + 1 : 4)) --dist loadfile \
-	    --no-loadscope-reorder --durations 60 --durations-min 3
-
-check-installation: $(ENGINE)
-	$(BIN)/python tools/check_install.py --output build/install.json
+	$(CHECK_TYPES) > build/types.log 2>&1 & types=$$!; \
+	$(BIN)/python tools/check_install.py --output build/install.json > build/install.log 2>&1 & installation=$$!; \
+	failed=; $(PYTEST) || failed=" tests"; \
+	wait $$types || failed+=" types"; wait $$installation || failed+=" installation"; \
+	cat build/types.log build/install.log; \
+	[ -z "$$failed" ] || { echo "error: failed:$$failed" >&2; exit 1; }
 
 # One wheel for Python 3.11, one by the stable ABI for 3.12 and later.
 wheel: $(PACKAGING)/.packages
@@ -105,8 +105,9 @@ $(PACKAGING)/.packages: tools/packages-requirements.lock | prerequisites
 # Static checks.
 check: check-style check-types
 
+CHECK_TYPES = $(BIN)/mypy $(PYTHON_FOLDERS)
 check-types: $(ENGINE)
-	$(BIN)/mypy $(PYTHON_FOLDERS)
+	$(CHECK_TYPES)
 
 check-style: $(ENGINE)
 	$(BIN)/ruff check $(PYTHON_FOLDERS)

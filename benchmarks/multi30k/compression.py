@@ -140,8 +140,8 @@ class _Rows:
         path = self._file(name)
         path.parent.mkdir(parents=True, exist_ok=True)
         work = path.with_suffix(".compression")
-        about = {"licence": self.texts.licence, "description": self.texts.description}
-        task = CompressionTask(run=self.options.run, folder=work, **about)
+        texts = self.texts
+        task = CompressionTask(run=self.options.run, folder=work, licence=texts.licence, description=texts.description)
         compress_run(task, recipe, path)
         coded_size = compress_run(dataclasses.replace(task, entropy_coding=True), recipe, self.coded)
         outputs = self._translations(path)
