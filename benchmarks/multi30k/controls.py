@@ -40,7 +40,7 @@ def equal_control(recipe: Recipe, known: Iterable[Recipe] = ()) -> Recipe | None
     updates = "+".join(str(retraining.updates) for retraining in trained)
     return Recipe(
         name=f"{PREFIX}{updates}-{digest}",
-        description=f"The uncompressed model after the updates of {recipe.name}",
+        description=f"The uncompressed model after {updates} updates, as the recipes that it is compared with",
         stages=stages,
         seed=recipe.seed,
         start=recipe.start,
