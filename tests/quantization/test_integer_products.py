@@ -1,3 +1,7 @@
+import os
+import subprocess
+import sys
+
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -77,3 +81,17 @@ def test_a_row_does_not_depend_on_the_others() -> None:
     together = lookup_table_product(codes, activation_scale, levels, scale)
     for row in range(8):
         assert torch.equal(together[row], lookup_table_product(codes[row], activation_scale[row], levels, scale))
+
+
+def test_sums_of_bytes_are_exact_on_a_processor_without_vnni() -> None:
+    program = """
+import torch
+from pocketmt.quantization.integer_products import exact_sums
+torch.manual_seed(1)
+codes = torch.randint(-127, 128, (17, 600), dtype=torch.int8)
+weights = torch.randint(-128, 128, (33, 600), dtype=torch.int8)
+expected = codes.long() @ weights.long().t()
+assert torch.equal(exact_sums(codes, weights).long(), expected)
+"""
+    environment = {**os.environ, "ONEDNN_MAX_CPU_ISA": "AVX2"}
+    subprocess.run([sys.executable, "-c", program], env=environment, check=True)

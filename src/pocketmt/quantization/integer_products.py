@@ -6,7 +6,7 @@ the result depends only on its row of activations, not on the rest of the batch.
 """
 
 from collections.abc import Sequence
-from functools import reduce
+from functools import cache, reduce
 from typing import Final
 
 import torch
@@ -40,6 +40,8 @@ def _integer_sums(codes: Tensor, weights: Tensor) -> Tensor:
 
     CUDA needs sizes that are multiples of 8, and more than 16 rows of codes.
     """
+    if not codes.is_cuda and not _processor_is_exact():
+        return exact_sums(codes, weights.float()).to(torch.int32)
     flat = codes.flatten(0, -2)
     count, (rows, columns) = len(flat), weights.shape
     if flat.is_cuda:
@@ -47,6 +49,13 @@ def _integer_sums(codes: Tensor, weights: Tensor) -> Tensor:
         flat = torch.nn.functional.pad(flat, (0, -columns % 8, 0, more))
         weights = torch.nn.functional.pad(weights, (0, -columns % 8, 0, -rows % 8))
     return torch._int_mm(flat, weights.t())[:count, :rows].view(*codes.shape[:-1], rows)
+
+
+@cache
+def _processor_is_exact() -> bool:
+    """Whether PyTorch's int8 product is exact on this processor; on x86 without VNNI its 16-bit sums saturate."""
+    largest = torch.full((32, 64), 127, dtype=torch.int8)
+    return bool((torch._int_mm(largest, largest.t()) == 64 * 127 * 127).all())
 
 
 def lookup_table_product(codes: Tensor, activation_scale: Tensor, levels: Tensor, scale: Tensor) -> Tensor:
