@@ -6,7 +6,7 @@
 A million different lines by throughput, on one core and on all cores; 1,000 of them one by one, for latency; 1,000
 lines of 150 words, the task's longest; the bytes of what translation needs, plain and compressed by xz. The lines are
 the English texts of Tatoeba, newstest and Multi30k, in this order, filled up by the sentences of examples/demo. Greedy
-search with the model's shortlist, by `pocketmt benchmark` with pinned workers. Writes
+search, with a shortlist if the model has one, by `pocketmt benchmark` with pinned workers. Writes
 benchmarks/records/efficiency-task.json. About 20 minutes on two cores.
 """
 

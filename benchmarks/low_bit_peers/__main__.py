@@ -14,12 +14,13 @@ import ctypes
 import random
 import statistics
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from benchmarks.command import run
 from benchmarks.data import ROOT
+from benchmarks.kernels.__main__ import STREAMED_BYTES
 from benchmarks.low_bit_peers.ggml import TYPES, Ggml, Products
 from benchmarks.markdown import markdown_table
 from benchmarks.one_core import OneCore, add_core_option
@@ -30,12 +31,7 @@ from pocketmt.evaluation.tables import Column
 
 RECORD: Final = ROOT / "benchmarks" / "records" / "low-bit-peers.json"
 SEED: Final = 1
-SHAPES: Final = (
-    (2048, 512),
-    (32000, 512),
-    (4096, 4096),
-)  # [outputs, inputs]; inputs are multiples of 256, ggml's block
-STREAMED_BYTES: Final = 96_000_000
+SHAPES: Final = ((2048, 512), (32000, 512), (4096, 4096))  # [outputs, inputs]; ggml's blocks have 256 inputs
 # The first of each side is the one that its others are compared with.
 OURS: Final = {
     "8 bits": ("integer", 8),
@@ -81,8 +77,8 @@ def main(arguments: Sequence[str]) -> int:
 def rows_of(ggml: Ggml, shape: tuple[int, int], place: str, copies: int, rounds: int) -> Iterator[dict[str, Any]]:
     """Yield a row for each format of both sides."""
     outputs, inputs = shape
-    about = {"shape": f"{outputs} x {inputs}", "weights_in": place, "instruction_set": native.best_instruction_set()}
     best = native.best_instruction_set()
+    about = {"shape": f"{outputs} x {inputs}", "weights_in": place, "instruction_set": best}
     found = native.time_products(best, list(OURS.values()), outputs, inputs, 1, copies, rounds)
     sizes = [native.packed_bytes(best, *form, outputs, inputs) for form in OURS.values()]
     yield from _side(about, "PocketMT", shape, zip(OURS, sizes, found, strict=True))
@@ -112,7 +108,10 @@ def ggml_seconds(
     return min(found, key=statistics.median)
 
 
-def _side(about: dict[str, Any], side: str, shape: tuple[int, int], formats: Any) -> Iterator[dict[str, Any]]:
+def _side(
+    about: dict[str, Any], side: str, shape: tuple[int, int], formats: Iterable[tuple[str, int, list[float]]]
+) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a side; formats: name, bytes of the weights, seconds of rounds."""
     eight_bits = None
     for name, size, rounds in formats:
         seconds = statistics.median(rounds)

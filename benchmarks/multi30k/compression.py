@@ -2,7 +2,7 @@
 
     python -m benchmarks.multi30k.compression build/multi30k/seed2 8bit aji/log4-error-feedback=500
     python -m benchmarks.multi30k.compression build/multi30k/seed2 --final
-    python -m benchmarks.multi30k.compression build/everyday --texts tatoeba 8bit log4-distilled
+    python -m benchmarks.multi30k.compression build/everyday/pocket 8bit log4-distilled --texts tatoeba
 
 The first argument is a folder written by `pocketmt train`; without names, all recipes are run, built-in and of
 benchmarks/recipes. Model files and intermediate results are kept in the run's folder `recipes`: a second call resumes

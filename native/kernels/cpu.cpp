@@ -65,6 +65,7 @@ HardwareCapabilities hardware_capabilities() {
 #if defined(__aarch64__) && defined(__linux__)
     return {{getauxval(AT_HWCAP), getauxval(AT_HWCAP2)}};
 #elif defined(__aarch64__) && defined(__APPLE__)
+    // HWCAP_ASIMDDP and HWCAP2_I8MM.
     return {{bit_of("hw.optional.arm.FEAT_DotProd", 1 << 20), bit_of("hw.optional.arm.FEAT_I8MM", 1 << 13)}};
 #else
     return {};

@@ -37,9 +37,10 @@
 //   SymmetricWeights             optional: as SignedWeights, of weights from -127 to 127; faster for few rows
 //     prepared(inputs)           what its `add` takes, made of group_inputs or sixteen_inputs
 //
-//   RowPair, load_pair(a, b)     optional: 8 activations of each of two rows, which integer_product/row_pairs.h
-//   multiplies
-//                                by the PairWeights of 4 outputs and 8 inputs; adds to PairSums
+//   RowPair, load_pair(a, b)     optional (integer_product/row_pairs.h): 8 activations of each of two rows
+//     PairWeights(group0, group1)
+//                                the weights of 4 outputs and 8 inputs, made of SignedWeights
+//     PairSums                   add(pair, weights), of_row<0 or 1>(): the sums of a row
 //
 //   store_low_bytes(to, sixteen) the lowest byte of each of 16 lanes; may be left out
 //   ByteSums                     sums of bytes in 16 bits: add(bytes), widen(sums [4])

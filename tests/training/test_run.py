@@ -246,6 +246,22 @@ def test_weights_have_the_permissions_of_other_files(tmp_path: Path) -> None:
     assert (tmp_path / "weights.safetensors").stat().st_mode == (tmp_path / "other").stat().st_mode
 
 
+def test_equal_weights_are_equal_files(tmp_path: Path) -> None:
+    path, metadata = (
+        tmp_path / "weights.safetensors",
+        {"architecture": {"layers": 4}, "languages": "ü", "training": 1.5},
+    )
+    weights = {"b": torch.arange(5.0), "a": torch.ones(3, 2)}
+    contents = set()
+    for _ in range(12):  # The library draws another order of three names in most of them.
+        save_weights(path, weights, metadata)
+        contents.add(path.read_bytes())
+    assert len(contents) == 1
+    found, about = load_weights(path)
+    assert about == metadata
+    assert {name: tensor.tolist() for name, tensor in found.items()} == {"a": [[1, 1]] * 3, "b": [0, 1, 2, 3, 4]}
+
+
 def test_a_missing_text_is_refused_before_the_folder_is_created(corpus: Path) -> None:
     settings = write_configuration(corpus)
     settings.write_text(settings.read_text().replace("train.en", "trian.en"))

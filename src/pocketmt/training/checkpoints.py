@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO, Final, cast
 
 import torch
 from safetensors import safe_open
@@ -14,6 +14,7 @@ from pocketmt.atomic_file import atomic_write
 from pocketmt.errors import DataError
 
 Weights = dict[str, Tensor]
+_LENGTH_BYTES: Final = 8  # of a safetensors file, before its header
 
 
 def save_checkpoint(path: Path, state: Mapping[str, Any]) -> None:
@@ -54,12 +55,23 @@ def load_checkpoint(path: Path) -> dict[str, Any]:
 
 
 def save_weights(path: Path, weights: Weights, metadata: Mapping[str, Any]) -> None:
-    """Save weights as safetensors, with metadata values as JSON."""
+    """Save weights as safetensors, with metadata values as JSON; the same arguments give the same bytes."""
     text = {name: json.dumps(value) for name, value in metadata.items()}
     tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in weights.items()}
     data = save(tensors, text)  # `save_file` would write a file that only its owner can read.
     with atomic_write(path) as stream:
-        stream.write(data)
+        stream.write(_with_sorted_metadata(data))
+
+
+def _with_sorted_metadata(data: bytes) -> bytes:
+    """Return a safetensors file with its metadata sorted by name: the library writes them in a random order."""
+    start = _LENGTH_BYTES + int.from_bytes(data[:_LENGTH_BYTES], "little")
+    entries = json.loads(data[_LENGTH_BYTES:start])
+    if "__metadata__" in entries:
+        entries["__metadata__"] = dict(sorted(entries["__metadata__"].items()))
+    header = json.dumps(entries, separators=(",", ":")).encode()
+    header += b" " * (-len(header) % _LENGTH_BYTES)  # Tensors begin at a multiple of 8 bytes.
+    return len(header).to_bytes(_LENGTH_BYTES, "little") + header + data[start:]
 
 
 def load_weights(path: Path) -> tuple[Weights, dict[str, Any]]:
