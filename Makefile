@@ -78,11 +78,14 @@ docs: $(ENGINE)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo "build/docs/index.html; with search: python3 -m http.server --directory build/docs"
 
-# Types and the installation are checked beside the tests, some of which wait for other programs; their output follows. The
-# tests of a file run in one process, because they share slow fixtures. More threads of PyTorch would wait for one another.
+# Beside the checks of style, one process compiles the tests, which each process of the tests would otherwise do. Types and the
+# installation are checked beside the tests, some of which wait for other programs; their output follows. The tests of a file
+# run in one process, because they share slow fixtures. More threads of PyTorch would wait for one another.
 PYTEST = OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses $$(($$(nproc) < 4 ? $$(nproc) + 1 : 4)) --dist loadfile \
     --no-loadscope-reorder --durations 60 --durations-min 3
-test: $(ENGINE) check-style $(if $(and $(shell command -v npm),$(shell command -v node)),$(BERGAMOT)/.packages $(JAVASCRIPT_CLIENT)/.packages)
+test: $(ENGINE) $(if $(and $(shell command -v npm),$(shell command -v node)),$(BERGAMOT)/.packages $(JAVASCRIPT_CLIENT)/.packages)
+	$(BIN)/python -m pytest --collect-only --quiet > /dev/null 2>&1 & collection=$$!; \
+	$(MAKE) --no-print-directory check-style; wait $$collection || true; \
 	$(CHECK_TYPES) > build/types.log 2>&1 & types=$$!; \
 	$(BIN)/python tools/check_install.py --output build/install.json > build/install.log 2>&1 & installation=$$!; \
 	failed=; $(PYTEST) || failed=" tests"; \
