@@ -49,6 +49,7 @@ void check(const SearchOptions& options, const Architecture& architecture) {
     check_finite("length_penalty", options.length_penalty);
     if (!(options.repetition_penalty >= 0.01 && options.repetition_penalty <= 100.0))
         throw Error("repetition_penalty must be from 0.01 to 100");
+    if (options.repeat_limit == 1) throw Error("repeat_limit must be 0 or at least 2");
     if (options.max_length && *options.max_length < 1) throw Error("max_length must be at least 1");
     if (options.sampling) check_sampling(*options.sampling);
     for (const std::vector<uint32_t>& sequence : options.suppressed_sequences) check_suppressed(sequence, architecture);

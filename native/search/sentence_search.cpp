@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "search/pieces/loops.h"
 #include "search/pieces/sampling.h"
 
 namespace pocketmt {
@@ -153,7 +154,7 @@ void SentenceSearch::advance(StatePool& pool) {
     ++step_;
     next_count_ = 0;
     for (const Candidate& candidate : candidates_) {
-        if (candidate.token == eos_ || step_ >= limit_) {
+        if (candidate.token == eos_ || step_ >= limit_ || falls_into_loop(candidate)) {
             finish_hypothesis(candidate);
         } else {
             continue_hypothesis(candidate);
@@ -164,6 +165,11 @@ void SentenceSearch::advance(StatePool& pool) {
     std::swap(live_, next_);
     live_count_ = next_count_;
     if (!reads_all_states_ || (live_count_ > 1 && step_ % steps_between_cleaning == 0)) give_back_unused(pool);
+}
+
+bool SentenceSearch::falls_into_loop(const Candidate& candidate) const {
+    if (options_->repeat_limit == 0 || step_ <= request_->prefix.size() || candidate.bank < term_pieces_) return false;
+    return ends_in_loop(live_[candidate.hypothesis].history.tokens, candidate.token, options_->repeat_limit);
 }
 
 void SentenceSearch::add_token_score(const Candidate& candidate, std::vector<double>& scores) const {

@@ -114,6 +114,8 @@ class SentenceSearch {
     // Of a search with terms; keeps the best finished hypotheses only.
     bool found_enough();
 
+    // Whether a hypothesis ends because it repeats a sequence too often.
+    bool falls_into_loop(const Candidate& candidate) const;
     void add_token_score(const Candidate& candidate, std::vector<double>& scores) const;
     void finish_hypothesis(const Candidate& candidate);
     void continue_hypothesis(const Candidate& candidate);

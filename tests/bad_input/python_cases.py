@@ -69,6 +69,7 @@ OPTIONS = calls(
     ('["red cat"], 4', TypeError, ("argument",)),
     ('["red cat"], repetition_penalty=0', EngineError, ("repetition_penalty", "0")),
     ('["red cat"], no_repeat_ngram_size=-1', EngineError, ("no_repeat_ngram_size", "-1")),
+    ('["red cat"], repeat_limit=1', EngineError, ("repeat_limit", "1")),
     ('["red cat"], suppressed_texts="bad"', TypeError, ("suppressed_texts",)),
     ('["red cat"], suppressed_texts=[""]', EngineError, ("suppressed_texts",)),
     ('["red cat"], target_prefix=7', TypeError, ("target_prefix",)),

@@ -63,6 +63,7 @@ def test_options_reach_the_search(pocketmt: Run, random_model: Path, translator:
         (("--prefix", "house"), {"target_prefix": "house"}),
         (("--suppress", word, "--suppress", "house"), {"suppressed_texts": [word, "house"]}),
         (("--repetition-penalty", 3, "--no-repeat-ngram", 1), {"repetition_penalty": 3.0, "no_repeat_ngram_size": 1}),
+        (("--repeat-limit", 2), {"repeat_limit": 2}),
         (("--sample", "--seed", 7, "--top-k", 20), {"sampling": True, "seed": 7, "top_k": 20}),
         (("--sample", "--temperature", 2, "--top-p", 0.9), {"sampling": True, "temperature": 2.0, "top_p": 0.9}),
     ):
@@ -93,6 +94,7 @@ def test_samples_are_the_same_for_the_same_seed(pocketmt: Run, random_model: Pat
         (("--repetition-penalty", 0), "--repetition-penalty"),
         (("--repetition-penalty", "nan"), "repetition_penalty must be a finite number"),
         (("--no-repeat-ngram", 0), "--no-repeat-ngram"),
+        (("--repeat-limit", 1), "--repeat-limit"),
         (("--batch-size", 0), "--batch-size"),
         (("--n-best", 5), "--beam-size 5"),
         (("--beam-size", 10**30), "1<=x<=256"),

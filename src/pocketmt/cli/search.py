@@ -88,6 +88,12 @@ _OPTIONS: Final = (
         help="Generate no sequence of N pieces twice.",
     ),
     click.option(
+        "--repeat-limit",
+        type=click.IntRange(2),
+        metavar="N",
+        help="End a translation where it has the same sequence of pieces N times in a row (default: it goes on).",
+    ),
+    click.option(
         "--replace-unknown",
         "replace_unknowns",
         is_flag=True,
@@ -123,7 +129,7 @@ _OF_SAMPLING: Final = ("seed", "temperature", "top_k", "top_p")
 _SEARCH: Final = (
     *("beam_size", "split", "shortlist", "source_language", "target_language", "target_prefix", "terms"),
     *("suppressed_texts", "repetition_penalty"),
-    *("no_repeat_ngram_size", "replace_unknowns", "max_length", "batch_size", "sampling", *_OF_SAMPLING),
+    *("no_repeat_ngram_size", "repeat_limit", "replace_unknowns", "max_length", "batch_size", "sampling", *_OF_SAMPLING),
 )
 _WRITTEN: Final = ("n_best", "scores", "alignment", "as_json", "token_scores")
 

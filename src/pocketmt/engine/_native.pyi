@@ -44,6 +44,7 @@ class SearchOptions:
         unknown: whether the unknown piece may be generated.
         repetition_penalty: 0.01 to 100.
         no_repeat_ngram: 0: any sequence may be repeated.
+        repeat_limit: at least 2, or 0: repetitions do not end a translation.
         suppressed_sequences: ids of pieces that are not special, none of them empty.
         suppressed_texts: made for this vocabulary.
         word_continuations: ids that must not follow a term that ends its word, ascending.
@@ -67,6 +68,7 @@ class SearchOptions:
         unknown: bool = False,
         repetition_penalty: float = 1.0,
         no_repeat_ngram: int = 0,
+        repeat_limit: int = 0,
         suppressed_sequences: Sequence[Sequence[int]] = ...,
         suppressed_texts: SuppressedTexts | None = None,
         word_continuations: Sequence[int] = ...,

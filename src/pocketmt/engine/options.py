@@ -50,6 +50,8 @@ class SearchOptions(TypedDict, total=False):
             discourages repetitions (default 1.0).
         no_repeat_ngram_size: no sequence of this many pieces is generated twice, except in terms (default 0: any may
             be).
+        repeat_limit: a translation ends where its last pieces are one sequence this many times in a row, which saves
+            the time of a translation that repeats itself up to `max_length`. At least 2 (default None: it goes on).
         replace_unknowns: whether the unknown piece may be generated, and is replaced by the source word with the most
             attention (default False: it is never generated).
         sampling: whether pieces are drawn at random from the model's probabilities, instead of searched for by a beam.
@@ -77,6 +79,7 @@ class SearchOptions(TypedDict, total=False):
     suppressed_sequences: Sequence[Sequence[str]]
     repetition_penalty: float
     no_repeat_ngram_size: int
+    repeat_limit: int | None
     replace_unknowns: bool
     sampling: bool
     temperature: float
@@ -196,6 +199,7 @@ def check_options(
             unknown=replace_unknowns,
             repetition_penalty=check_number("repetition_penalty", options.get("repetition_penalty", 1.0)),
             no_repeat_ngram=check_integer("no_repeat_ngram_size", options.get("no_repeat_ngram_size", 0), 0, 10**6),
+            repeat_limit=_repeat_limit(options.get("repeat_limit")),
             suppressed_sequences=_sequences(options.get("suppressed_sequences", ()), vocabulary),
             suppressed_texts=_suppressed_texts(options.get("suppressed_texts", ()), vocabulary),
             word_continuations=[] if terms is None else terms.word_continuations,
@@ -232,6 +236,10 @@ def _lengths(options: TranslationOptions, chosen: ChosenLanguages) -> dict[str, 
 def _length(name: str, value: object, lowest: int, chosen: ChosenLanguages) -> int:
     """Return a length of translations, in which the engine counts a forced piece."""
     return min(check_integer(name, value, lowest, HIGHEST_NUMBER) + (chosen.forced is not None), HIGHEST_NUMBER)
+
+
+def _repeat_limit(value: object) -> int:
+    return 0 if value is None else check_integer("repeat_limit", value, 2, HIGHEST_NUMBER)
 
 
 def _checks(check: object) -> TranslationChecks | None:

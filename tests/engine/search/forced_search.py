@@ -38,6 +38,7 @@ def search(
     prefix: Sequence[int] = (),
     limit: int = 12,
     allowed: Sequence[int] | None = None,
+    repeats: int | None = None,
 ) -> list[Found]:
     """Return up to `beam` translations, best first, with the rules of `pocketmt.models.search`."""
     live: list[tuple[list[int], list[float]]] = [([], [])]
@@ -65,12 +66,19 @@ def search(
             ids = live[order][0]
             if piece == EOS:
                 finished.append(Found(ids, scores, len(prefix)))
-            elif len(ids) + 1 >= limit:
+            elif len(ids) + 1 >= limit or (len(ids) >= len(prefix) and repeated([*ids, piece], repeats)):
                 finished.append(Found([*ids, piece], scores, len(prefix)))
             else:
                 next_live.append(([*ids, piece], scores))
         live = next_live
     return sorted(finished, key=lambda found: -found.score)
+
+
+def repeated(ids: list[int], times: int | None) -> bool:
+    """Return whether ids end in a sequence so many times in a row; None: False."""
+    if times is None:
+        return False
+    return any(ids[-size * times :] == ids[-size:] * times for size in range(1, len(ids) // times + 1))
 
 
 def penalty(factor: float) -> Rule:

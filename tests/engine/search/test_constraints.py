@@ -13,7 +13,7 @@ from pocketmt.packing.shortlist import add_shortlist
 from pocketmt.text.vocabulary import Vocabulary
 from tests.engine.conftest import Loader, search_options, sentences
 from tests.engine.reference import architecture, plain, random_network, write
-from tests.engine.search.forced_search import Rule, no_repeats, penalty, search, suppressed
+from tests.engine.search.forced_search import Rule, no_repeats, penalty, repeated, search, suppressed
 from tests.engine.test_shortlist import random_shortlist
 
 SEQUENCES = [[20], [21, 22], [30, 31, 32], *[[piece] for piece in range(40, 80)], [90, 90]]
@@ -106,10 +106,39 @@ def test_a_hypothesis_that_nothing_may_follow_ends(load: Loader) -> None:
         assert sorted(ids) == list(range(4, 120))
 
 
+@pytest.mark.parametrize("times", [2, 3, 5])
+def test_a_translation_ends_where_it_repeats_itself(tmp_path: Path, vocabulary: Vocabulary, times: int) -> None:
+    path = tmp_path / "model.pocketmt"
+    reference = write(path, random_network(architecture(decoder_layers=1)), vocabulary, plain)
+    with open_model(path) as file:
+        model = native_model(file)
+    sources, prefixes = sentences(3, seed=2, longest=9), [[], [25] * 6, [9, 10]]
+    ended = 0
+    for beam_size in (1, 3):
+        options = search_options(beam_size=beam_size, n_best=beam_size, max_length=24, repeat_limit=times)
+        found = model.submit(sources, options, prefixes).result()
+        for source, prefix, hypotheses in zip(sources, prefixes, found, strict=True):
+            expected = search(reference, source, beam=beam_size, prefix=prefix, limit=24, repeats=times)
+            assert [ids for ids, _ in hypotheses] == [best.ids for best in expected]
+            np.testing.assert_allclose([score for _, score in hypotheses], [e.score for e in expected], atol=1e-3)
+            ended += sum(repeated(ids, times) for ids, _ in hypotheses)
+    assert ended > 0
+
+
+def test_a_loop_ends_only_when_all_terms_are_there(load: Loader) -> None:
+    model, _ = load()
+    sources = sentences(8)
+    options = search_options(beam_size=1, max_length=40, repeat_limit=2)
+    term = [[([50, 51, 52], True)]] * 8
+    for [(ids, _)] in model.submit(sources, options, [], term).result():
+        assert any(ids[start : start + 3] == [50, 51, 52] for start in range(len(ids)))
+
+
 HOSTILE: dict[str, dict[str, object]] = {
     "repetition_penalty must": {"repetition_penalty": 0.0},
     "repetition_penalty must be": {"repetition_penalty": float("nan")},
     "repetition_penalty must be from": {"repetition_penalty": 101.0},
+    "repeat_limit must be": {"repeat_limit": 1},
     "a suppressed sequence is empty": {"suppressed_sequences": [[5], []]},
     "the id 2, it must": {"suppressed_sequences": [[5, 2]]},
     "the id 120, it must": {"suppressed_sequences": [[120]]},
@@ -148,6 +177,7 @@ def test_extreme_values_are_no_danger(load: Loader) -> None:
         {"repetition_penalty": 100.0},
         {"repetition_penalty": 0.01},
         {"no_repeat_ngram": 2**62},
+        {"repeat_limit": 2**62},
         {"sampling": (1e-300, 2**62, 1e-300, 2**64 - 1)},
         {"sampling": (1e300, 1, 1.0, 0)},
         {"batch_size": 2**62, "beam_size": 100},

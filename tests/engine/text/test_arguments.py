@@ -88,6 +88,7 @@ WRONG_VALUES: dict[str, dict[str, Any]] = {
     "batch_size is 0, it must be from 1": {"batch_size": 0},
     "repetition_penalty must be from 0.01 to 100": {"repetition_penalty": 0},
     "no_repeat_ngram_size is -1": {"no_repeat_ngram_size": -1},
+    "repeat_limit is 1, it must be from 2": {"repeat_limit": 1},
     "sampling does not search with a beam": {"sampling": True, "beam_size": 4},
     "top_k is an option of sampling: set sampling=True": {"top_k": 5},
     "seed is an option of sampling": {"seed": 5},

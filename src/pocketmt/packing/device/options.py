@@ -12,6 +12,7 @@ _NATIVE_ONLY: Final = {
     "attention": "alignment and replace_unknowns",
     "unknown": "replace_unknowns",
     "no_repeat_ngram": "no_repeat_ngram_size",
+    "repeat_limit": "repeat_limit",
     "suppressed_sequences": "suppressed_sequences",
     "suppressed_texts": "suppressed_texts",
     "word_continuations": "terms",
@@ -35,6 +36,7 @@ class DeviceOptions:
     unknown: bool = False
     repetition_penalty: float = 1.0
     no_repeat_ngram: int = 0
+    repeat_limit: int = 0
     suppressed_sequences: Sequence[Sequence[int]] = ()
     suppressed_texts: Any = None
     word_continuations: Sequence[int] = ()
