@@ -31,6 +31,7 @@ from pocketmt.engine import SearchOptions, Translator
 from pocketmt.engine import _native_testing as native
 from pocketmt.evaluation.records import provenance
 from pocketmt.evaluation.tables import Column, plain_table
+from pocketmt.model_file.architecture import Architecture
 from pocketmt.model_file.metadata import ModelMetadata
 from pocketmt.models.networks import make_network
 from pocketmt.models.presets import preset
@@ -41,8 +42,7 @@ RECORD: Final = Path(__file__).parent / "records" / "threads.json"
 SEED: Final = 1
 PRESETS: Final = ("base", "6-2.tiny")
 SCHEMES: Final = ("uniform8", "logarithmic4")
-SENTENCES: Final = 8  # in a run, one at a time
-BATCHED_SENTENCES: Final = 256  # in a run, at once
+BATCHED_SENTENCES: Final = 256
 SEARCH: Final[SearchOptions] = {"beam_size": 1, "min_length": TARGET_LENGTH, "max_length": TARGET_LENGTH}
 PEAK_ROUNDS: Final = 11
 # Without other load, the processor time of one worker is at least this share of its wall time.
@@ -86,32 +86,45 @@ def _measure(name: str, cores: int, rounds: int, vocabulary: int | None) -> list
     """Return the rows of a preset, for each scheme, case and number of workers."""
     architecture = preset(name, vocabulary or RANDOM_VOCABULARY)
     sources = random_sources(architecture.vocabulary_size, BATCHED_SENTENCES, SEED)
-    torch.manual_seed(SEED)
-    weights = make_network(architecture).state_dict()
-    vocabulary_model = made_up_vocabulary(architecture.vocabulary_size)
-    written = ModelMetadata(source_language="en", target_language="de", description="for benchmarks/threads")
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         for scheme in SCHEMES:
             path = Path(folder) / f"{scheme}.pocketmt"
-            pack(path, ModelContents(weights, architecture, vocabulary_model, scheme, written))
+            weights = pack_random_network(path, architecture, scheme)
             translators = [Translator(path, workers=workers) for workers in range(1, cores + 1)]
             # Each of 28 source positions (27 pieces and EOS) and 28 target positions is multiplied by each matrix once.
             multiply_adds = TARGET_LENGTH * sum(tensor.numel() for tensor in weights.values() if tensor.dim() == 2)
-            for case, run, sentences in (("one sentence", _alone, SENTENCES), ("many", _together, BATCHED_SENTENCES)):
+            for case, (translate, sentences) in CASES.items():
                 about = {"model": name, "scheme": scheme, "case": case}
-                for row in _rounds(translators, run, sources[:sentences], rounds):
+                for row in _rounds(translators, translate, sources[:sentences], rounds):
                     rows.append({**about, **row, **_multiplying(row, multiply_adds * sentences)})
     return rows
 
 
-def _alone(translator: Translator, sources: Sequence[Sequence[int]]) -> None:
+def pack_random_network(path: Path, architecture: Architecture, scheme: str) -> dict[str, torch.Tensor]:
+    """Write a model file with random weights, and return them."""
+    torch.manual_seed(SEED)
+    weights = make_network(architecture).state_dict()
+    vocabulary = made_up_vocabulary(architecture.vocabulary_size)
+    written = ModelMetadata(source_language="en", target_language="de", description="for benchmarks/threads")
+    pack(path, ModelContents(weights, architecture, vocabulary, scheme, written))
+    return weights
+
+
+def _one_by_one(translator: Translator, sources: Sequence[Sequence[int]]) -> None:
     for source in sources:
         translator.translate_ids([source], **SEARCH)
 
 
 def _together(translator: Translator, sources: Sequence[Sequence[int]]) -> None:
     translator.translate_ids(sources, **SEARCH)
+
+
+# How the sentences of a run are translated, and how many they are.
+CASES: Final[dict[str, tuple[Callable[[Translator, Sequence[Sequence[int]]], None], int]]] = {
+    "one sentence": (_one_by_one, 8),
+    "many": (_together, BATCHED_SENTENCES),
+}
 
 
 def _rounds(

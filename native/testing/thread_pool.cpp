@@ -3,11 +3,14 @@
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/vector.h>
+#include <time.h>
 
 #include <atomic>
+#include <chrono>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <thread>
 
 #include "testing/arrays.h"
 
@@ -16,6 +19,13 @@ namespace nb = nanobind;
 namespace pocketmt::testing {
 
 namespace {
+
+// Processor time of this thread.
+double processor_seconds() {
+    timespec time;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
 
 class CountingThreadPool {
   public:
@@ -31,6 +41,23 @@ class CountingThreadPool {
         return {done.begin(), done.end()};
     }
 
+    // The processor time of a caller that waits while a worker sleeps.
+    double processor_seconds_of_waiting(double seconds) {
+        std::atomic<bool> begun = false;
+        const auto caller = std::this_thread::get_id();
+        nb::gil_scoped_release no_python;
+        const double before = processor_seconds();
+        pool_.run(2, [&](size_t) {
+            if (std::this_thread::get_id() == caller) {
+                while (!begun) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+            } else {
+                begun = true;
+                std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+            }
+        });
+        return processor_seconds() - before;
+    }
+
   private:
     ThreadPool pool_;
 };
@@ -40,7 +67,8 @@ class CountingThreadPool {
 void bind_thread_pool(nb::module_& module) {
     nb::class_<CountingThreadPool>(module, "ThreadPool")
         .def(nb::init<size_t>(), nb::arg("workers"))
-        .def("run", &CountingThreadPool::run, nb::arg("parts"), nb::arg("failing") = nb::none());
+        .def("run", &CountingThreadPool::run, nb::arg("parts"), nb::arg("failing") = nb::none())
+        .def("processor_seconds_of_waiting", &CountingThreadPool::processor_seconds_of_waiting, nb::arg("seconds"));
 }
 
 }  // namespace pocketmt::testing

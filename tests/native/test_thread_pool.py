@@ -37,3 +37,7 @@ def test_a_waiting_pool_is_destroyed() -> None:
         pool.run(5)
         del pool
     assert threading.active_count() == before
+
+
+def test_a_caller_sleeps_while_a_worker_has_no_core() -> None:
+    assert ThreadPool(1).processor_seconds_of_waiting(0.5) < 0.1

@@ -9,7 +9,9 @@ namespace {
 
 constexpr uint64_t one_task = uint64_t{1} << 32;
 constexpr uint64_t parts_mask = one_task - 1;
-// Two products of a sentence are microseconds apart: less than it takes to wake up a thread.
+// Two products of a sentence are microseconds apart, and so are the ends of the parts of one: less than it takes to
+// wake up a thread. A thread that waits longer sleeps: another program may have the core of the thread that it waits
+// for.
 constexpr int looks_before_sleep = 4000;
 
 void pause() {
@@ -18,6 +20,16 @@ void pause() {
 #elif defined(__aarch64__)
     __asm__ volatile("yield");
 #endif
+}
+
+// Returns after `value` has changed from `old`. A thread that changes it for the last time must notify.
+template <typename Value>
+void wait_for_change(const std::atomic<Value>& value, Value old) {
+    for (int looks = 0; looks < looks_before_sleep; ++looks) {
+        if (value.load(std::memory_order_relaxed) != old) return;
+        pause();
+    }
+    value.wait(old, std::memory_order_relaxed);
 }
 
 }  // namespace
@@ -44,7 +56,8 @@ void ThreadPool::run(size_t parts, const std::function<void(size_t)>& work) {
     task_.store(next | parts, std::memory_order_release);
     task_.notify_all();
     take_parts();
-    while (unfinished_.load(std::memory_order_acquire) > 0) pause();
+    while (const size_t unfinished = unfinished_.load(std::memory_order_acquire))
+        wait_for_change(unfinished_, unfinished);
     if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
 }
 
@@ -55,9 +68,7 @@ void ThreadPool::serve() {
             take_parts();
             continue;
         }
-        int looks = 0;
-        while (task_.load(std::memory_order_relaxed) == seen && looks++ < looks_before_sleep) pause();
-        if (looks > looks_before_sleep) task_.wait(seen);
+        wait_for_change(task_, seen);
     }
 }
 
@@ -66,7 +77,7 @@ void ThreadPool::take_parts() {
     while ((task & parts_mask) > 0) {
         if (!task_.compare_exchange_weak(task, task - 1, std::memory_order_acq_rel)) continue;
         do_part((task & parts_mask) - 1);
-        unfinished_.fetch_sub(1, std::memory_order_release);
+        if (unfinished_.fetch_sub(1, std::memory_order_release) == 1) unfinished_.notify_one();
         task = task_.load(std::memory_order_acquire);
     }
 }

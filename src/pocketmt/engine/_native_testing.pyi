@@ -225,3 +225,6 @@ class ThreadPool:
     def __init__(self, workers: int) -> None: ...
     def run(self, parts: int, failing: int | None = None) -> list[int]:
         """Return how often each part was run; RuntimeError saying "part N failed" for the part that is to fail."""
+
+    def processor_seconds_of_waiting(self, seconds: float) -> float:
+        """Return the processor time of a caller that waits while a worker sleeps for `seconds` in its part."""
