@@ -5,8 +5,8 @@
 Runs in the environment of tools/packages-requirements.lock, on Linux (`make wheel` creates it). Wheels are built from
 the source distribution. The wheel of CPython 3.12 uses the stable ABI and is for all later versions, too. Zig's C++
 compiler links against the symbols of an old glibc and links the C++ runtime statically, so that a wheel runs on the
-systems of its tag, manylinux_2_28: glibc 2.28 or later, as SentencePiece's wheels. auditwheel refuses a wheel that
-needs more.
+systems of its tag, manylinux_2_31: glibc 2.31 or later, the oldest on which both wheels have run. auditwheel refuses a
+wheel that needs more.
 """
 
 import argparse
@@ -21,7 +21,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build" / "packages"
-GLIBC = "2.28"
+GLIBC = "2.31"
 MODELS = ROOT / "models"  # A folder for each data package.
 # Sentences and their translations, by the default model and by those of the data packages.
 EXAMPLE = ("Where is the train station?", "Wo ist der Bahnhof?")

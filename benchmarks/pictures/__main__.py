@@ -21,7 +21,7 @@ from pocketmt.atomic_file import atomic_write
 
 # File -> the function that draws it, and the records that it needs.
 PICTURES: Final[Mapping[str, tuple[Callable[..., str], tuple[str, ...]]]] = {
-    "overview.svg": (draw_overview, ("multi30k/small", "peer")),
+    "overview.svg": (draw_overview, ("everyday/compression", "peer")),
     "size.svg": (draw_small, ("multi30k/small",)),
     "size-tiny.svg": (draw_tiny, ("multi30k/compression",)),
     "speed.svg": (draw_base, ("peer",)),

@@ -41,7 +41,7 @@ def draw_x_axis(
     for tick in ticks:
         place = scale.place(tick)
         drawing.line((place, area.bottom), (place, area.bottom + 6), "rule")
-        drawing.text((place, area.bottom + 26), name(tick), "muted", "middle", size=SMALL)
+        drawing.text((place, area.bottom + 28), name(tick), "muted", "middle", size=SMALL)
 
 
 def draw_y_axis(
@@ -51,4 +51,4 @@ def draw_y_axis(
     for tick in ticks:
         place = scale.place(tick)
         drawing.line((area.left, place), (area.right, place), "grid")
-        drawing.text((area.left - 8, place + 6), name(tick), "muted", "end", size=SMALL)
+        drawing.text((area.left - 8, place + 7), name(tick), "muted", "end", size=SMALL)

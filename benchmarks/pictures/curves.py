@@ -7,7 +7,7 @@ from benchmarks.pictures.axes import Scale
 from benchmarks.pictures.labels import spread
 from benchmarks.pictures.svg import SMALL, Drawing
 
-LINE_HEIGHT = 24.0  # between names
+LINE_HEIGHT = 27.0  # between names
 
 
 @dataclass(frozen=True)

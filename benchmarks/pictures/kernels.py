@@ -10,7 +10,7 @@ from pocketmt.errors import ConfigurationError
 from pocketmt.evaluation.tables import look_up
 
 SHAPE: Final = "2048 x 512"  # the largest matrix of a layer of `base`
-PLACES: Final = {"memory": "matrix read from memory, as in decoding", "cache": "matrix in a cache"}
+PLACES: Final = {"memory": "weights from memory", "cache": "weights from a cache"}
 # Name in the record -> name in the picture; "planes" are binary codes.
 FAMILIES: Final = {
     "six_bit": "6 bits",
@@ -30,16 +30,16 @@ def draw_kernels(record: Mapping[str, Any]) -> str:
     if not rows:
         raise ConfigurationError("the record of the kernels has no rows")
     best = look_up(rows[0], "instruction_set")
-    drawing = Drawing(470, "Speed of products of fewer bits", "times as fast as the product of 8-bit weights")
-    drawing.text((20, 36), "Products of fewer bits: times as fast as 8 bits", bold=True)
+    drawing = Drawing(488, "Speed of products of fewer bits", "times as fast as the product of 8-bit weights")
+    drawing.text((20, 38), "Products of fewer bits: times as fast as 8 bits", bold=True)
     name = str(best).upper().replace("AVX512_VNNI", "AVX-512 VNNI")
-    drawing.text((20, 64), f"matrix of {SHAPE} weights, {name}", "muted", size=SMALL)
+    drawing.text((20, 68), f"matrix of {SHAPE} weights, {name}; decoding reads from memory", "muted", size=SMALL)
     for number, (place, title) in enumerate(PLACES.items()):
         chosen = [row for row in rows if selected(row, instruction_set=best, shape=SHAPE, weights=place)]
         if not chosen:
             raise ConfigurationError(f"the record of the kernels has no row of {best}, {SHAPE}, {place}")
         left = 20 + number * (WIDTH - 20) / 2
-        _draw_panel(drawing, Box(left + 44, 124, left + 386, 400), title, chosen)
+        _draw_panel(drawing, Box(left + 44, 142, left + 366, 412), title, chosen)
     return drawing.svg()
 
 
@@ -47,10 +47,10 @@ def _draw_panel(drawing: Drawing, area: Box, title: str, rows: list[Mapping[str,
     counts = [look_up(row, "count") for row in rows]
     x = Scale(min(counts), max(counts), area.left + 16, area.right, logarithmic=True)
     y = Scale(0.6, 2.8, area.bottom, area.top)
-    drawing.text((area.left - 44, area.top - 26), title, size=SMALL, bold=True)
+    drawing.text((area.left - 44, area.top - 30), title, size=SMALL, bold=True)
     draw_y_axis(drawing, area, y, TICKS[1:])
     draw_x_axis(drawing, area, x, counts)
-    drawing.text(((area.left + area.right) / 2, area.bottom + 54), "rows of activations", "muted", "middle", size=SMALL)
+    drawing.text(((area.left + area.right) / 2, area.bottom + 60), "rows of activations", "muted", "middle", size=SMALL)
     drawing.line((area.left, y.place(1)), (area.right, y.place(1)), "rule")
     curves = [
         Curve(name, color, [(look_up(row, "count"), look_up(row, f"times_int8.{family}")) for row in rows])

@@ -6,64 +6,70 @@ from typing import Any, Final
 from benchmarks.pictures.axes import Scale, byte_count, draw_x_axis, draw_y_axis
 from benchmarks.pictures.bars import Panel, draw_bars
 from benchmarks.pictures.labels import Label, draw_labels
-from benchmarks.pictures.peers import NAME_WIDTH, Place, bars
-from benchmarks.pictures.sizes import UNCOMPRESSED
-from benchmarks.pictures.svg import SMALL, WIDTH, Box, Drawing
+from benchmarks.pictures.peers import Place, bars
+from benchmarks.pictures.sizes import UNCOMPRESSED as TRAINED_ON
+from benchmarks.pictures.svg import MARGIN, SMALL, WIDTH, Box, Drawing
 from pocketmt.errors import ConfigurationError
 from pocketmt.evaluation.tables import look_up
 
-# Recipe -> what its point is called.
-POINTS: Final = {
-    UNCOMPRESSED: "32 bits",
-    "8bit": "8 bits",
-    "affine4-compensated": "4 bits",
-    "mixed-2.6-bits-distilled": "2.7 bits",
-    "mixed-2-bits-distilled": "2 bits",
-    "entropy-1.5-bits-distilled": "1.6 bits",
-}
+UNCOMPRESSED: Final = "float32"
 PLACE: Final = Place("base, random weights", "self-attention", False, "one by one, greedy")
 BARS: Final = ("ours-8", "ours-4")
+TICKS: Final = (42, 43, 44)
+SPEED: Final = Box(496, 44, WIDTH - MARGIN, 0)
+SPEED_NOTES: Final = (
+    "one at a time, one core, 60 million",
+    "random weights, forced length;",
+    "in brackets: times as fast as",
+    "the faster of the other two",
+)
 
 
 def draw_overview(sizes: Mapping[str, Any], peers: Mapping[str, Any]) -> str:
-    """Draw both panels; ConfigurationError if a record lacks a recipe or the case."""
-    drawing = Drawing(372, "Quality over size, and speed", "BLEU over file size; time a sentence of three engines")
-    drawing.text((20, 36), "Quality kept, by file size", bold=True)
-    _draw_sizes(drawing, sizes, Box(66, 84, 452, 318))
-    drawing.text((492, 36), "Speed: milliseconds a sentence", bold=True)
+    """Draw both panels; ConfigurationError if a record lacks the uncompressed model or the case."""
+    drawing = Drawing(388, "Quality over size, and speed", "BLEU over file size; time a sentence of three engines")
+    drawing.text((MARGIN, 38), "Quality by file size", bold=True)
+    drawing.text((MARGIN, 68), "BLEU, everyday sentences", "muted", size=SMALL)
+    _draw_sizes(drawing, sizes, Box(66, 96, 450, 336))
+    drawing.text((SPEED.left, 38), "Milliseconds a sentence", bold=True)
     (group,) = (group for group in bars(peers, PLACE) if any(bar.kind == "ours-4" for bar in group))
     shown = [bar for bar in group if not bar.kind.startswith("ours") or bar.kind in BARS]
-    draw_bars(drawing, Box(492, 44, WIDTH - 16, 0), Panel("", [shown]), NAME_WIDTH)
-    for number, line in enumerate(
-        (
-            "one at a time, one core, 60 million",
-            "random weights, forced length; (×): times",
-            "as fast as the faster of the other two",
-        )
-    ):
-        drawing.text((492, 250 + 27 * number), line, "muted", size=SMALL)
+    draw_bars(drawing, SPEED, Panel("", [shown]), max(bar.name_width for bar in shown))
+    for number, line in enumerate(SPEED_NOTES):
+        drawing.text((SPEED.left, 262 + 29 * number), line, "muted", size=SMALL)
     return drawing.svg()
 
 
+def points(record: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
+    """Return the name and row of each point: the uncompressed model, then the record's best recipe at each size.
+
+    Raises ConfigurationError if the record has no scores of the uncompressed model.
+    """
+    whole = [row for row in look_up(record, "rows") if row["recipe"] == UNCOMPRESSED and "tests" in row]
+    if not whole:
+        raise ConfigurationError(f"the record has no scores of {UNCOMPRESSED}")
+    best = [row for row in look_up(record, "frontier") if row["recipe"] not in (UNCOMPRESSED, TRAINED_ON)]
+    return [(_name(row), row) for row in (whole[0], *best)]
+
+
+def _name(row: Mapping[str, Any]) -> str:
+    name = f"{float(look_up(row, 'bits')):.0f} bits"
+    return f"{name}, retrained" if look_up(row, "updates") else name
+
+
 def _draw_sizes(drawing: Drawing, record: Mapping[str, Any], area: Box) -> None:
-    rows = {row["recipe"]: row for row in look_up(record, "rows") if "tests" in row}
-    missing = POINTS.keys() - rows.keys()
-    if missing:
-        raise ConfigurationError(f"the record has no scores of {', '.join(sorted(missing))}")
-    x = Scale(1.4e6, 48e6, area.left, area.right, logarithmic=True)
-    y = Scale(35.4, 37.0, area.bottom, area.top)
-    draw_y_axis(drawing, area, y, (35.5, 36, 36.5, 37))
-    draw_x_axis(drawing, area, x, (2e6, 8e6, 32e6), byte_count)
-    drawing.text((20, 64), "BLEU, 9 million weights, image captions", "muted", size=SMALL)
-    places = {
-        recipe: (
-            x.place(min(rows[recipe]["bytes"], rows[recipe]["entropy_coded_bytes"])),
-            y.place(rows[recipe]["tests"]["bleu"]),
-        )
-        for recipe in POINTS
-    }
-    drawing.line((area.left, places[UNCOMPRESSED][1]), (area.right, places[UNCOMPRESSED][1]), "line-1", dashed=True)
-    for place in places.values():
+    x = Scale(0.8e6, 20e6, area.left, area.right, logarithmic=True)
+    y = Scale(41.4, 44.6, area.bottom, area.top)
+    draw_y_axis(drawing, area, y, TICKS)
+    draw_x_axis(drawing, area, x, (1e6, 4e6, 16e6), byte_count)
+    named = points(record)
+    places = [
+        (x.place(min(row["bytes"], row["entropy_coded_bytes"])), y.place(float(look_up(row, "tests.bleu"))))
+        for _, row in named
+    ]
+    for place in places:
         drawing.point(place, "point-1", radius=7)
-    labels = [Label(places[recipe], name) for recipe, name in POINTS.items()]
-    draw_labels(drawing, labels, list(places.values()), Box(area.left + 4, area.top - 20, area.right + 8, area.bottom))
+    labels = [Label(place, name) for place, (name, _) in zip(places, named, strict=True)]
+    draw_labels(
+        drawing, labels, places, Box(area.left + 4, area.top - 12, area.right + 16, area.bottom), [*map(y.place, TICKS)]
+    )

@@ -31,7 +31,8 @@ OURS: Final = {
     "mixed2.6": "ours-2",
 }
 PEERS: Final = {"CTranslate2": "peer-1", "Marian": "peer-2"}
-NAME_WIDTH: Final = 178.0
+CONDITIONS: Final = "random weights, forced length, one core"
+RATIO: Final = "in brackets: times as fast as the fastest other engine"
 
 
 @dataclass(frozen=True)
@@ -58,11 +59,7 @@ def draw_base(record: Mapping[str, Any]) -> str:
         Panel(title, bars(record, Place("base, random weights", "self-attention", False, case)))
         for case, title in CASES.items()
     ]
-    lines = (
-        "Milliseconds a sentence, 60 million weights",
-        "random weights, forced length, one core; (×): times as fast as the faster peer",
-    )
-    return draw_panels(lines, panels, NAME_WIDTH)
+    return draw_panels("Milliseconds a sentence, 60 million weights", [CONDITIONS, RATIO], panels)
 
 
 def draw_students(record: Mapping[str, Any], deep_record: Mapping[str, Any]) -> str:
@@ -76,11 +73,8 @@ def draw_students(record: Mapping[str, Any], deep_record: Mapping[str, Any]) -> 
         for case in CASES
         for of_model, model, decoder, name in columns
     ]
-    lines = (
-        "Milliseconds a sentence of students with a shortlist",
-        "random weights, forced length, one core; *: without a shortlist, which is faster",
-    )
-    return draw_panels(lines, panels, NAME_WIDTH)
+    notes = [f"{CONDITIONS}; *: faster without a shortlist", RATIO]
+    return draw_panels("Milliseconds a sentence of students with a shortlist", notes, panels)
 
 
 def bars(record: Mapping[str, Any], place: Place) -> list[list[Bar]]:

@@ -10,13 +10,12 @@ from pocketmt.evaluation.tables import look_up
 # Part in the record -> its name.
 PARTS: Final = {
     "embedding": "embedding",
-    "decoder.cross_attention": "dec. cross-attention",
-    "decoder.self_attention": "dec. self-attention",
-    "decoder.feed_forward": "dec. feed-forward",
-    "encoder.self_attention": "enc. self-attention",
-    "encoder.feed_forward": "enc. feed-forward",
+    "decoder.cross_attention": "decoder cross-attention",
+    "decoder.self_attention": "decoder self-attention",
+    "decoder.feed_forward": "decoder feed-forward",
+    "encoder.self_attention": "encoder self-attention",
+    "encoder.feed_forward": "encoder feed-forward",
 }
-NAME_WIDTH: Final = 200.0
 
 
 def draw_sensitivity(record: Mapping[str, Any]) -> str:
@@ -31,8 +30,8 @@ def draw_sensitivity(record: Mapping[str, Any]) -> str:
         losses = {part: max(whole - float(look_up(rows[part], f"bleu{bits}")), 0.0) for part in PARTS}
         kind = f"ours-{4 if bits == 2 else 2}"
         panels.append(Panel(title, [[Bar(PARTS[part], kind, loss, f"{loss:.1f}") for part, loss in losses.items()]]))
-    lines = (
+    return draw_panels(
         f"BLEU lost, of {whole:.1f}, with one part of the model at few bits",
-        "all other parts in full precision, no retraining; 2.1 million weights",
+        ["all other parts in full precision, no retraining; 2.1 million weights"],
+        panels,
     )
-    return draw_panels(lines, panels, NAME_WIDTH)

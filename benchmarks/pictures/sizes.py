@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from benchmarks.pictures.axes import Scale, byte_count, draw_x_axis, draw_y_axis
 from benchmarks.pictures.labels import Label, draw_labels
-from benchmarks.pictures.svg import SMALL, WIDTH, Box, Drawing
+from benchmarks.pictures.svg import MARGIN, SMALL, WIDTH, Box, Drawing
 from pocketmt.errors import ConfigurationError
 from pocketmt.evaluation.tables import look_up
 from pocketmt.recipes.catalogue import recipe_names
@@ -25,17 +25,18 @@ class Range:
 
 SMALL_BYTES: Final = Range(1.3e6, 48e6, (2e6, 4e6, 8e6, 16e6, 32e6))
 SMALL_BLEU: Final = Range(35.4, 37.0, (35.5, 36.0, 36.5, 37.0))
-TINY_BYTES: Final = Range(3e5, 11e6, (5e5, 1e6, 2e6, 4e6, 8e6))
-TINY_BLEU: Final = Range(32.8, 36.8, (33, 34, 35, 36))
+TINY_BYTES: Final = Range(2.8e5, 12e6, (5e5, 1e6, 2e6, 4e6, 8e6))
+TINY_BLEU: Final = Range(33.2, 36.6, (34, 35, 36))
 
 
 def draw_small(record: Mapping[str, Any]) -> str:
     """Draw every recipe on the larger model; ConfigurationError if the record has no uncompressed model."""
-    drawing = Drawing(500, "Quality over file size", "BLEU of each recipe over the size of its file, larger model")
-    drawing.text((20, 34), "BLEU of the model of 8.9 million weights, by the size of its file", bold=True)
+    drawing = Drawing(620, "Quality over file size", "BLEU of each recipe over the size of its file, larger model")
+    drawing.text((MARGIN, 38), "BLEU of the model of 8.9 million weights, by file size", bold=True)
+    drawing.text((MARGIN, 68), "dashed: the uncompressed model", "muted", size=SMALL)
     rows = _scored(record)
     recipes = [row["recipe"] for row in rows]
-    _draw_panel(drawing, Box(70, 70, WIDTH - 24, 452), rows, recipes, (SMALL_BYTES, SMALL_BLEU))
+    _draw_panel(drawing, Box(74, 100, WIDTH - 36, 568), rows, recipes, (SMALL_BYTES, SMALL_BLEU))
     return drawing.svg()
 
 
@@ -43,12 +44,17 @@ def draw_tiny(record: Mapping[str, Any]) -> str:
     """Draw every recipe of the smaller model that keeps 30 BLEU; errors as of `draw_small`."""
     scored = _scored(record)
     rows = [row for row in scored if _bleu(row) >= TINY_BLEU.lowest]
-    drawing = Drawing(660, "Quality over file size", "BLEU of each recipe over the size of its file, small model")
-    drawing.text((20, 34), "BLEU of the model of 2.1 million weights, by the size of its file", bold=True)
+    drawing = Drawing(840, "Quality over file size", "BLEU of each recipe over the size of its file, small model")
+    drawing.text((MARGIN, 38), "BLEU of the model of 2.1 million weights, by file size", bold=True)
     hidden = len(scored) - len(rows)
-    note = f"grey: recipes of the papers' tables; {hidden} of them, below {TINY_BLEU.lowest:g} BLEU, are not shown"
-    drawing.text((20, 62), note, "muted", size=SMALL)
-    _draw_panel(drawing, Box(70, 88, WIDTH - 24, 612), rows, recipe_names(), (TINY_BYTES, TINY_BLEU))
+    for number, note in enumerate(
+        (
+            "dashed: the uncompressed model; grey: recipes of the papers' tables,",
+            f"of which {hidden}, below {TINY_BLEU.lowest:g} BLEU, are not shown",
+        )
+    ):
+        drawing.text((MARGIN, 68 + 29 * number), note, "muted", size=SMALL)
+    _draw_panel(drawing, Box(74, 128, WIDTH - 36, 788), rows, recipe_names(), (TINY_BYTES, TINY_BLEU))
     return drawing.svg()
 
 
@@ -88,4 +94,5 @@ def _draw_panel(
         drawing.point(places[recipe], "point-1")
     named.sort(key=lambda recipe: places[recipe])
     labels = [Label(places[recipe], "uncompressed" if recipe == UNCOMPRESSED else recipe, "text") for recipe in named]
-    draw_labels(drawing, labels, list(places.values()), Box(area.left + 2, area.top - 24, area.right + 16, area.bottom))
+    room = Box(area.left + 4, area.top - 12, area.right + 20, area.bottom - 4)
+    draw_labels(drawing, labels, list(places.values()), room, [level, *map(y.place, of_bleu.ticks)])

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from html import escape
 from typing import Final, Literal
 
-FONT_SIZE: Final = 22.0  # for a drawing of WIDTH; legible if it is shown at half its width
-SMALL: Final = 20.0
+FONT_SIZE: Final = 24.0  # for a drawing of WIDTH; legible if it is shown at half its width
+SMALL: Final = 22.0
 WIDTH: Final = 960.0
 MARGIN: Final = 20.0
 FONT: Final = "-apple-system, 'Segoe UI', 'Liberation Sans', Arial, sans-serif"
@@ -46,13 +46,19 @@ COLORS: Final = {
         for kind, property in (("line", "stroke"), ("point", "fill"), ("name", "fill"))
     },
 }
-# Relative to the font size, as in Arial.
+# Relative to the font size, as in DejaVu Sans: the widest of the fonts that readers commonly have.
 _WIDTHS: Final = {
-    **dict.fromkeys("ijl.,:;'|! ", 0.27),
-    **dict.fromkeys("frt()-/[]", 0.34),
-    **dict.fromkeys("mwMW%—", 0.86),
-    **dict.fromkeys("ABCDEFGHKLNOPQRSTUVXYZ×+−=", 0.66),
+    **dict.fromkeys("'ijlIJ ,.", 0.32),
+    **dict.fromkeys("/:;|f-", 0.36),
+    **dict.fromkeys("()[]tr!", 0.41),
+    **dict.fromkeys("sz?*", 0.53),
+    **dict.fromkeys("cLFkvxyP", 0.6),
+    **dict.fromkeys("AVXZBRCUNHDGOQ", 0.76),
+    **dict.fromkeys("wM×+−=", 0.85),
+    **dict.fromkeys("mW%—", 1.0),
 }
+_OTHER_WIDTH: Final = 0.64
+_BOLD_WIDTH: Final = 1.13  # relative to the same text that is not bold
 
 Anchor = Literal["start", "middle", "end"]
 
@@ -73,9 +79,9 @@ class Box:
         return max(width, 0.0) * max(height, 0.0)
 
 
-def text_width(text: str, size: float = FONT_SIZE) -> float:
-    """Return the approximate width of a text."""
-    return size * sum(_WIDTHS.get(character, 0.56) for character in text)
+def text_width(text: str, size: float = FONT_SIZE, bold: bool = False) -> float:
+    """Return the approximate width of a text in a wide font; most readers' fonts are narrower."""
+    return size * sum(_WIDTHS.get(character, _OTHER_WIDTH) for character in text) * (_BOLD_WIDTH if bold else 1)
 
 
 class Drawing:

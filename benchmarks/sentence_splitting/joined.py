@@ -38,7 +38,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--output", type=Path, default=RECORD, help="the record (default: %(default)s)")
     options = parser.parse_args(arguments)
     origin = provenance()
-    rows = []
+    rows: list[dict[str, Any]] = []
     for name in bundled_models():
         translator = Translator(name)
         rows += joined_rows(name, translator, _sentences(name, translator.languages[0]))

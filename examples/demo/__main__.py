@@ -7,6 +7,7 @@ bits, and is compared with its teacher on sentence pairs that neither has seen. 
 resumes where the first stopped.
 """
 
+import argparse
 import json
 import shlex
 import shutil
@@ -14,6 +15,7 @@ import statistics
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,8 +33,12 @@ SENTENCES = (
 COLUMNS = ("model", "size:.2f=MB", "bleu:.1f=BLEU", "chrf:.1f=chrF", "speed:.0f=words/s", "memory:.0f=memory, MB")
 
 
-def main() -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Run every step; exit with the status of the first that fails."""
+    parser = argparse.ArgumentParser(
+        prog="python -m examples.demo", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.parse_args(arguments)  # There are none but --help.
     started = time.monotonic()
     (ROOT / FOLDER).mkdir(parents=True, exist_ok=True)
     for name in ("teacher.pocketmt", "test.tsv", "pipeline.toml", "student.toml", "recipe.toml"):

@@ -37,7 +37,7 @@ struct SearchOptions {
     double repetition_penalty =
         1.0;                     // logits of pieces of the hypothesis so far are divided by it, or multiplied if < 0
     size_t no_repeat_ngram = 0;  // no n-gram of this length is generated twice; 0: any may be
-    size_t repeat_limit = 0;     // a translation ends at a sequence so many times in a row; 0: it does not
+    size_t repeat_limit = 0;     // repetitions in a row of a sequence that end a translation; 0: none do
     std::vector<std::vector<uint32_t>> suppressed_sequences;  // never generated
     std::shared_ptr<const SuppressedTexts> suppressed_texts;  // never generated; null: none
     std::vector<uint32_t> word_continuations;  // pieces that must not follow a term that ends its word, ascending

@@ -3,6 +3,11 @@
 import json
 from pathlib import Path
 
+import pytest
+
+from pocketmt import progress
+from pocketmt.cli.main import run
+
 from .conftest import SOURCES, Run
 
 
@@ -41,6 +46,22 @@ def test_throughput_is_measured_on_a_repeated_text(pocketmt: Run, random_model: 
     assert record["pinned"]
     assert record["timing"]["sentences"] == lines
     assert record["timing"]["latency"] is None
+
+
+@pytest.mark.parametrize("mode", ["latency", "throughput"])
+def test_progress_is_on_stderr_and_the_record_alone_on_stdout(
+    mode: str, random_model: Path, text: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(progress, "LOG_SECONDS", 0.0)  # A line of a log is due each time instead of every few seconds.
+    options = ["--mode", mode, "--repeats", "2", "--beam-size", "1", "--json"]
+    assert run(["benchmark", str(random_model), str(text), *options]) == 0
+    printed = capsys.readouterr()
+    assert json.loads(printed.out)["timing"]["mode"] == mode
+    lines, total = printed.err.splitlines(), 2 * len(SOURCES)
+    assert [line for line in lines if not line.startswith("translated ")] == []
+    assert lines[-1] == f"translated {total} of {total} lines"
+    halfway = f"translated {len(SOURCES)} of {total} lines, "
+    assert [line for line in lines if line.startswith(halfway) and line.endswith(" left")] != []
 
 
 def test_more_pinned_workers_than_cores_are_refused(pocketmt: Run, random_model: Path, text: Path) -> None:

@@ -2,7 +2,9 @@
 
 import json
 import os
+import shlex
 import signal
+import subprocess
 import time
 from pathlib import Path
 
@@ -45,11 +47,20 @@ def write_run(folder: Path, updates: int = 2) -> Path:
 def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a short run."""
     folder = tmp_path_factory.mktemp("training")
-    run = folder / "run"
+    run = folder / "a run"
     training = start_command("train", write_run(folder), "--output", run, output=folder / "output")
     training.join()
     assert training.exitcode == 0, (folder / "output").read_text()
     return run
+
+
+def test_train_ends_with_the_next_command(trained: Path, commands: Path, tmp_path: Path) -> None:
+    *_, score, first, second = (trained.parent / "output").read_text().splitlines()
+    assert score.startswith(f"{trained}: validation BLEU ")
+    assert first == f"next: pocketmt compress '{trained}' log4-distilled --output '{trained.name}.pocketmt'"
+    assert second.startswith("  or: pocketmt pack ")
+    subprocess.run([commands / "pocketmt", *shlex.split(second)[2:]], cwd=tmp_path, check=True, capture_output=True)
+    assert [path.name for path in tmp_path.iterdir()] == [f"{trained.name}.pocketmt"]
 
 
 def test_the_unit_of_a_configuration_is_in_the_model_file(pocketmt: Run, tmp_path: Path) -> None:

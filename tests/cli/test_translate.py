@@ -335,7 +335,7 @@ def test_long_input_is_bounded(pocketmt: Run, random_model: Path) -> None:
     assert b"stdin, line 1: text was copied, not translated: a sentence has 99,999 characters" in answer.stderr
     short = pocketmt("translate", "-m", random_model, "--longest-sentence", "5", stdin=b"a bird\n")
     assert short.stdout == b"a bird\n"
-    assert b"the limit is 5" in short.stderr
+    assert b"the limit is 5 (--longest-sentence)\n" in short.stderr
 
 
 def test_a_binary_file_is_bounded(pocketmt: Run, random_model: Path) -> None:

@@ -11,12 +11,15 @@ import pytest
 
 import pocketmt.engine
 from pocketmt.cli.main import pocketmt_command
+from pocketmt.cli.options import DEFAULT_MODEL
 from tools.documentation.blocks import blocks_of
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.rglob("*.md"))]
+HOME, CLICKS = DOCS / "index.md", DOCS / "appendices" / "questions.md"
 MOST_WORDS = 25_000
+LANGUAGES = {"de": "German", "en": "English"}
 
 
 @pytest.fixture(scope="session")
@@ -42,6 +45,7 @@ def test_the_python_api_lists_all_public_names_and_their_methods(site: Path) -> 
 
 
 def test_the_documentation_has_at_most_25_000_words() -> None:
+    """Not counted are the appendices, CHANGELOG.md, SECURITY.md, link addresses, and numbers without a letter."""
     pages = [page for page in PAGES if "appendices" not in page.parts]
     words = {str(page.relative_to(ROOT)): count_words(page.read_text(encoding="utf-8")) for page in pages}
     assert sum(words.values()) <= MOST_WORDS, words
@@ -84,30 +88,65 @@ def check_command(words: list[str]) -> None:
         command.make_context(name, arguments, parent=click.Context(pocketmt_command, info_name="pocketmt"))
 
 
-# Questions of newcomers: the links that lead from the home page to the answer, and a part of the answer.
-QUESTIONS = {
-    "How do I train on my own data?": (["tutorial.md"], "pocketmt train captions.toml"),
-    "Which recipe should I take?": (["guides/compress.md"], "Start with `8bit`"),
-    "How long does training take?": (["tutorial.md"], "Time, memory and size"),
-    "Does it need a GPU?": (["reference/platforms.md"], "Training uses an NVIDIA GPU if"),
-    "How large is it?": (["install.md"], "MB"),
-    "How good are the translations?": (["tutorial.md"], "pocketmt evaluate --model"),
-    "Which languages does it know?": (["guides/own-data.md"], "Any two languages work"),
-    "Can I use it in a web application?": (["guides/web.md"], "pocketmt serve"),
-    "Does my text leave my machine?": (["guides/offline.md"], "never uses the network"),
-    "Which licence does it have?": (["licences.md"], "Apache-2.0"),
-    "How do I report a bug?": (["../CONTRIBUTING.md"], "Send what you ran"),
-    "Will my model files load in later versions?": (["reference/versioning.md"], "load in every later one"),
+# Questions of newcomers on the home page, and a part of the answer's page. CLICKS lists the links that lead there.
+ANSWERS = {
+    "How do I train on my own data?": "pocketmt train captions.toml",
+    "Which recipe should I take?": "Start with `8bit`",
+    "How long does training take?": "Time, memory and size",
+    "Does it need a GPU?": "Training uses an NVIDIA GPU if",
+    "How large is it?": "MB",
+    "How good are the translations?": "without a measurable loss of quality",
+    "Which languages does it know?": "Any two languages work",
+    "Can I use it in a web application?": "pocketmt serve",
+    "Does my text leave my machine?": "never uses the network",
+    "Will my model files load in later versions?": "load in every later one",
+    "Which licence does it have?": "Apache-2.0",
+    "How do I report a bug?": "Send what you ran",
 }
 
 
-@pytest.mark.parametrize("question", QUESTIONS)
+def test_the_list_of_clicks_has_every_question_of_the_home_page() -> None:
+    asked = re.findall(r"^\*\*(.+?\?)\*\*", HOME.read_text(encoding="utf-8"), re.MULTILINE)
+    assert asked == list(clicks()) == list(ANSWERS)
+
+
+@pytest.mark.parametrize("question", ANSWERS)
 def test_a_question_is_answered_within_two_clicks(question: str) -> None:
-    links, answer = QUESTIONS[question]
-    assert len(links) <= 2
-    page = DOCS / "index.md"
+    stated, links = clicks()[question]
+    assert stated == len(links) <= 2
+    page, text = HOME, short_answer(question)
     for link in links:
-        assert re.search(rf"\]\({re.escape(link)}[)#]", page.read_text(encoding="utf-8")), f"{page}: no link to {link}"
-        page = (page.parent / link).resolve()
-    assert answer in page.read_text(encoding="utf-8")
-    assert f"**{question}**" in (DOCS / "index.md").read_text(encoding="utf-8")
+        place = target_of(CLICKS, link)
+        assert place in [target_of(page, each) for each in links_in(text)], f"{page}: no such link as {link}"
+        page, text = place[0], place[0].read_text(encoding="utf-8")
+    assert ANSWERS[question] in text
+
+
+def test_the_answer_about_languages_is_that_of_the_default_model() -> None:
+    translator = pocketmt.engine.Translator(DEFAULT_MODEL)
+    source, target = LANGUAGES[translator.source_language], LANGUAGES[translator.target_language]
+    answer = short_answer("Which languages does it know?")
+    assert f"`{DEFAULT_MODEL}`" in answer
+    assert f"from {source} to {target}" in answer
+
+
+def clicks() -> dict[str, tuple[int, list[str]]]:
+    """Return the stated number of clicks, and the links, of each question of the list."""
+    rows = re.findall(r"^\| (.+?\?) \| (\d+) \| (.+) \|$", CLICKS.read_text(encoding="utf-8"), re.MULTILINE)
+    return {question: (int(number), links_in(way)) for question, number, way in rows}
+
+
+def short_answer(question: str) -> str:
+    """Return the paragraph of the home page that answers a question, on one line."""
+    _, _, rest = HOME.read_text(encoding="utf-8").partition(f"**{question}**")
+    return " ".join(rest.partition("\n\n")[0].split())
+
+
+def links_in(text: str) -> list[str]:
+    return re.findall(r"\]\(([^)]+)\)", text)
+
+
+def target_of(page: Path, link: str) -> tuple[Path, str]:
+    """Return the page and the anchor to which a link of a page leads."""
+    path, _, anchor = link.partition("#")
+    return (page.parent / path).resolve(), anchor

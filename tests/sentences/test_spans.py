@@ -2,12 +2,13 @@
 
 import pytest
 
-from pocketmt.sentences import translation_spans
+from pocketmt.sentences import Reason, translation_spans
 
 
 def spans(line: str, *, split: bool = True, longest: int = 50_000) -> list[tuple[str, str | None]]:
+    """Return the text of each span, and that of its reason."""
     found = translation_spans(line, "en", split=split, longest=longest)
-    return [(line[span.start : span.end], span.reason) for span in found]
+    return [(line[span.start : span.end], None if span.reason is None else span.reason.text) for span in found]
 
 
 def test_sentences_without_words_are_copied() -> None:
@@ -17,11 +18,12 @@ def test_sentences_without_words_are_copied() -> None:
 
 
 def test_a_sentence_beyond_the_limit_is_copied_with_a_reason() -> None:
-    [(first, no_reason), (second, reason)] = spans("A man runs. " + "Word " * 10, longest=20)
-    assert (first, no_reason) == ("A man runs.", None)
-    assert second == ("Word " * 10).strip()
-    assert reason is not None
-    assert reason.startswith("a sentence has 49 characters; the limit is 20")
+    long = ("Word " * 10).strip()
+    line = f"A man runs. {long}"
+    reason = "a sentence has 49 characters; the limit is 20"
+    assert spans(line, longest=20) == [("A man runs.", None), (long, reason)]
+    *_, last = translation_spans(line, "en", split=True, longest=20)
+    assert last.reason == Reason(reason, argument="longest_sentence")
 
 
 def test_a_word_beyond_the_limit_is_cut_out() -> None:

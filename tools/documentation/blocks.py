@@ -1,7 +1,7 @@
 """The fenced blocks of a page, in order: programs that a reader would run, and files that a reader would save.
 
-Blocks in `sh` and `python` are run. A block with a title, as in `toml title="captions.toml"`, is a file. All others,
-such as `console` and `text`, are only shown.
+Programs are blocks in `sh`, `console`, `python` and `js`. A block with a title, as in `toml title="captions.toml"`, is
+a file. `json` and `text` are the output of the program before them, or only shown.
 """
 
 import re

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from pocketmt.cli.options import option_name
 from pocketmt.cli.search import SearchChoices
 from pocketmt.cli.streams import open_input, read_chunks, warn
 from pocketmt.distributed.blocks import Block, Result
@@ -62,7 +63,7 @@ class TranslationWork:
     def translate(self, translator: "Translator", block: Block) -> Result:
         """Return the lines that are written of a block."""
         messages: list[str] = []
-        checks = TranslationChecks(messages.append)
+        checks = TranslationChecks(messages.append, name_argument=option_name)
         checks.lines = block.first_line - 1
         lines = (line for (line,) in block.rows)
         chunks = iter(lambda: list(islice(lines, translator.lines_at_once)), [])

@@ -29,6 +29,11 @@ LARGEST_BEAM = 256  # The engine's limit.
 _UNITS = {"": 1, "B": 1, "kB": 10**3, "KB": 10**3, "MB": 10**6, "GB": 10**9}
 
 
+def option_name(argument: str) -> str:
+    """Return the option that gives an argument of Python."""
+    return f"--{argument.replace('_', '-')}"
+
+
 class FileSize(click.ParamType):  # type: ignore[type-arg]  # ParamType is not generic in older versions of click.
     """A file size in bytes, such as 900000, 900kB or 1.2MB. Units are powers of 1,000."""
 

@@ -129,7 +129,15 @@ _OF_SAMPLING: Final = ("seed", "temperature", "top_k", "top_p")
 _SEARCH: Final = (
     *("beam_size", "split", "shortlist", "source_language", "target_language", "target_prefix", "terms"),
     *("suppressed_texts", "repetition_penalty"),
-    *("no_repeat_ngram_size", "repeat_limit", "replace_unknowns", "max_length", "batch_size", "sampling", *_OF_SAMPLING),
+    *(
+        "no_repeat_ngram_size",
+        "repeat_limit",
+        "replace_unknowns",
+        "max_length",
+        "batch_size",
+        "sampling",
+        *_OF_SAMPLING,
+    ),
 )
 _WRITTEN: Final = ("n_best", "scores", "alignment", "as_json", "token_scores")
 

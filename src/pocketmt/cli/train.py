@@ -42,7 +42,7 @@ def train(configuration: Path, output: Path) -> None:
     if not is_first_process():
         return
     click.echo(f"{output}: validation BLEU {progress.best_bleu:.1f} at update {progress.best_update:,}", err=True)
-    name = f"{output.absolute().name}.pocketmt"
+    name = quoted(Path(f"{output.absolute().name}.pocketmt"))
     show_next(
         f"pocketmt compress {quoted(output)} log4-distilled --output {name}",
         f"pocketmt pack {quoted(output)} --output {name}",

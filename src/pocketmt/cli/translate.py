@@ -7,7 +7,7 @@ import click
 
 from pocketmt.cli.cluster import ClusterOptions, FileOrAddress, cluster_options, given_workers
 from pocketmt.cli.documents import RecordOptions, record_options
-from pocketmt.cli.options import DEFAULT_MODEL, translator_options
+from pocketmt.cli.options import DEFAULT_MODEL, option_name, translator_options
 from pocketmt.cli.search import SearchChoices, search_options
 from pocketmt.cli.streams import encode_chunks, open_input, open_output, read_chunks, warn, write_blocks
 
@@ -122,7 +122,7 @@ def _translate(
     from pocketmt.engine.checks import MOST_WARNINGS, TranslationChecks
 
     name = str(input_path or "stdin")
-    checks = TranslationChecks(lambda message: warn(f"{name}, {message}"))
+    checks = TranslationChecks(lambda message: warn(f"{name}, {message}"), name_argument=option_name)
     written = None if output_path is None else Path(output_path)
     with open_input(input_path) as source, open_output(written) as target:
         document = records.open(source, name, format_name, search.languages(translator))

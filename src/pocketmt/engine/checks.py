@@ -10,7 +10,7 @@ from pocketmt.sentences.protected import lost_parts
 from pocketmt.sentences.word_count import count_words, is_too_long, is_too_short
 
 MOST_WARNINGS: Final = 10  # Further lines are only counted.
-_MOST_LOST: Final = 5  # Parts that a warning names.
+_MOST_LOST: Final = 20  # Parts that a warning names.
 _MOST_SHOWN: Final = 80  # Characters of such a part.
 
 
@@ -32,36 +32,40 @@ class TranslationChecks:
     Args:
         report: receives a message for each of the first 10 lines in which something was found, with the number of the
             line, counted from 1; by default it becomes a `TranslationWarning`.
+        name_argument: gives the name that the messages have for an argument of `Translator`, such as that of an option;
+            by default the argument's own.
 
     Attributes:
         lines: how many were checked.
         suspicious: in how many something was found.
     """
 
-    def __init__(self, report: Callable[[str], None] = _warn) -> None:
+    def __init__(self, report: Callable[[str], None] = _warn, *, name_argument: Callable[[str], str] = str) -> None:
         self.lines = 0
         self.suspicious = 0
         self._report = report
+        self._name_argument = name_argument
 
     def check(self, lines: Sequence[DividedLine], translations: Sequence[str]) -> None:
         """Check the next lines."""
         for line, translation in zip(lines, translations, strict=True):
             self.lines += 1
-            if found := "; ".join(_problems(line, translation)):
+            if found := "; ".join(self._problems(line, translation)):
                 self.suspicious += 1
                 if self.suspicious <= MOST_WARNINGS:
                     self._report(f"line {self.lines}: {found}")
 
-
-def _problems(line: DividedLine, translation: str) -> Iterator[str]:
-    if line.copied:
-        yield f"text was copied, not translated: {line.copied[0]}"
-        return
-    source, translated = count_words(line.line), count_words(translation)
-    if is_too_short(source, translated):
-        yield f"{source:.0f} words became {translated:.0f}: text may be missing"
-    elif is_too_long(source, translated):
-        yield f"{source:.0f} words became {translated:.0f}: text may be repeated"
-    if lost := lost_parts(line.line, translation):
-        more = f" and {len(lost) - _MOST_LOST} more" if len(lost) > _MOST_LOST else ""
-        yield f"the translation lacks {', '.join(part[:_MOST_SHOWN] for part in lost[:_MOST_LOST])}{more}"
+    def _problems(self, line: DividedLine, translation: str) -> Iterator[str]:
+        if line.copied:
+            reason = line.copied[0]
+            limit = f" ({self._name_argument(reason.argument)})" if reason.argument else ""
+            yield f"text was copied, not translated: {reason.text}{limit}"
+            return
+        source, translated = count_words(line.line), count_words(translation)
+        if is_too_short(source, translated):
+            yield f"{source:.0f} words became {translated:.0f}: text may be missing"
+        elif is_too_long(source, translated):
+            yield f"{source:.0f} words became {translated:.0f}: text may be repeated"
+        if lost := lost_parts(line.line, translation):
+            more = f" and {len(lost) - _MOST_LOST} more" if len(lost) > _MOST_LOST else ""
+            yield f"the translation lacks {', '.join(part[:_MOST_SHOWN] for part in lost[:_MOST_LOST])}{more}"

@@ -8,7 +8,7 @@ from typing import Final
 
 from pocketmt.engine.languages import ChosenLanguages, ModelLanguages
 from pocketmt.engine.segmentation import encode_line, replace_surrogates
-from pocketmt.sentences import translation_spans
+from pocketmt.sentences import Reason, translation_spans
 from pocketmt.text.vocabulary import Vocabulary
 
 # All but tabs and spaces: a program could take it for the end of a line.
@@ -32,7 +32,7 @@ class DividedLine:
     line: str
     text: str = ""
     parts: list[str | list[int]] = field(default_factory=list)
-    copied: list[str] = field(default_factory=list)
+    copied: list[Reason] = field(default_factory=list)
     prefix: list[int] = field(default_factory=list)
     sentence_texts: list[str] = field(default_factory=list)
 
@@ -79,7 +79,7 @@ class LineDivider:
         named, line = self._languages.named_by(line.rstrip("\r\n"))
         texts: list[str] = []
         parts: list[str | list[int]] = []
-        copied: list[str] = []
+        copied: list[Reason] = []
         sentence_texts: list[str] = []
         end = 0
         for span in translation_spans(line, languages.source, split=split, longest=self._longest_sentence):
@@ -94,7 +94,7 @@ class LineDivider:
             if span.reason is None:
                 texts.append(text)
                 sentence_texts += [text] if len(segments) == 1 else map(self._vocabulary.decode, segments)
-            elif span.reason:
+            elif span.reason.text:
                 copied.append(span.reason)
             end = span.end
         if parts and end < len(line):

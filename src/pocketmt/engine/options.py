@@ -199,7 +199,6 @@ def check_options(
             unknown=replace_unknowns,
             repetition_penalty=check_number("repetition_penalty", options.get("repetition_penalty", 1.0)),
             no_repeat_ngram=check_integer("no_repeat_ngram_size", options.get("no_repeat_ngram_size", 0), 0, 10**6),
-            repeat_limit=_repeat_limit(options.get("repeat_limit")),
             suppressed_sequences=_sequences(options.get("suppressed_sequences", ()), vocabulary),
             suppressed_texts=_suppressed_texts(options.get("suppressed_texts", ()), vocabulary),
             word_continuations=[] if terms is None else terms.word_continuations,
@@ -230,6 +229,7 @@ def _lengths(options: TranslationOptions, chosen: ChosenLanguages) -> dict[str, 
     return {
         "max_length": None if longest is None else _length("max_length", longest, 1, chosen),
         "min_length": _length("min_length", options.get("min_length", 0), 0, chosen),
+        "repeat_limit": _repeat_limit(options.get("repeat_limit")),
     }
 
 

@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
@@ -14,19 +15,35 @@ _MOST_UNREADABLE: Final = 0.3  # of the characters that are not white space
 _UNREADABLE: Final = ("Cc", "Co", "Cn", "Cs")
 
 
-def reason_to_copy(sentence: str, longest: int) -> str | None:
-    """Return why a sentence is not translated: empty if it has no words, else a reason to warn about.
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why a text is copied although it may have words.
+
+    Attributes:
+        text: of a warning.
+        argument: of Python that sets the limit which the text exceeds; empty: no argument sets one.
+    """
+
+    text: str
+    argument: str = ""
+
+
+WITHOUT_WORDS: Final = Reason("")  # Nothing to warn about.
+
+
+def reason_to_copy(sentence: str, longest: int) -> Reason | None:
+    """Return why a sentence is not translated: WITHOUT_WORDS if it has none, else a reason to warn about.
 
     None: it is to be translated. `longest` is the most characters of a sentence.
     """
     if len(sentence) > longest:
-        return f"a sentence has {len(sentence):,} characters; the limit is {longest:,} (longest_sentence)"
+        return Reason(f"a sentence has {len(sentence):,} characters; the limit is {longest:,}", "longest_sentence")
     if not sentence.isprintable() or "\ufffd" in sentence:
         visible = [character for character in sentence if not character.isspace()]
         unreadable = sum(each == "\ufffd" or unicodedata.category(each) in _UNREADABLE for each in visible)
         if unreadable >= _LEAST_UNREADABLE and unreadable > _MOST_UNREADABLE * len(visible):
-            return f"{unreadable:,} of {len(visible):,} characters are not text"
-    return None if has_words(sentence) else ""
+            return Reason(f"{unreadable:,} of {len(visible):,} characters are not text")
+    return None if has_words(sentence) else WITHOUT_WORDS
 
 
 def long_words(sentence: str) -> list[tuple[int, int]]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pocketmt.sentences.boundaries import sentence_spans
-from pocketmt.sentences.copied import LONGEST_WORD, long_words, reason_to_copy
+from pocketmt.sentences.copied import LONGEST_WORD, Reason, long_words, reason_to_copy
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,12 +12,12 @@ class Span:
     """A part of a line from `start` to `end`, without white space around it.
 
     Attributes:
-        reason: why it is copied: empty if it has no words, else a reason to warn about. None: it is to be translated.
+        reason: why it is copied; its text is empty if there is nothing to warn about. None: it is to be translated.
     """
 
     start: int
     end: int
-    reason: str | None
+    reason: Reason | None
 
 
 def translation_spans(line: str, language: str, *, split: bool, longest: int) -> Iterator[Span]:
@@ -35,7 +35,7 @@ def translation_spans(line: str, language: str, *, split: bool, longest: int) ->
             for first, last in long_words(line[start:end]):
                 yield from _span(line, position, start + first, longest)
                 position = start + last
-                reason = f"a word has {last - first:,} characters; the limit is {LONGEST_WORD:,}"
+                reason = Reason(f"a word has {last - first:,} characters; the limit is {LONGEST_WORD:,}")
                 yield Span(start + first, position, reason)
         yield from _span(line, position, end, longest)
 

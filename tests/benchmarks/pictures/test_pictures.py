@@ -9,11 +9,13 @@ import pytest
 from benchmarks.data import ROOT
 from benchmarks.pictures.__main__ import PICTURES, draw
 from benchmarks.pictures.kernels import FAMILIES, PLACES, SHAPE
-from benchmarks.pictures.overview import POINTS
+from benchmarks.pictures.overview import points
 from benchmarks.pictures.peers import CASES
 from benchmarks.pictures.sensitivity import PARTS
-from benchmarks.record_files import write_record
+from benchmarks.record_files import read_record, write_record
 from pocketmt.errors import ConfigurationError, DataError
+
+RECIPES = ("fp32-continued", "8bit", "affine4-compensated", "mixed-2-bits-distilled")
 
 
 def side(name: str, weights: str, milliseconds: float) -> dict[str, Any]:
@@ -41,17 +43,27 @@ def peer_record(model: str, decoder: str, shortlist: bool) -> dict[str, Any]:
     }
 
 
-def scored(recipe: str, size: int, bleu: float) -> dict[str, Any]:
-    return {"recipe": recipe, "bytes": size, "entropy_coded_bytes": size + 1, "tests": {"bleu": bleu}}
+def scored(recipe: str, size: int, bleu: float, bits: float = 4.1, updates: int = 0) -> dict[str, Any]:
+    sizes = {"bytes": size, "entropy_coded_bytes": size + 1}
+    return {"recipe": recipe, **sizes, "tests": {"bleu": bleu}, "bits": bits, "updates": updates}
+
+
+def everyday() -> dict[str, Any]:
+    """Return a record in which the uncompressed model, trained on or not, is at the front of the sizes, too."""
+    whole = scored("float32", 16_000_000, 44.0, bits=32)
+    trained_on = scored("fp32-continued", 16_000_001, 43.9, bits=32, updates=1000)
+    best = [scored("log4-distilled", 2_000_000, 43.2, 4.04, 1000), scored("8bit", 4_000_000, 43.9, 8.1)]
+    return {"rows": [whole, trained_on, *best], "frontier": [*best, whole, trained_on]}
 
 
 def made_up() -> dict[str, dict[str, Any]]:
-    sizes = {"rows": [scored(name, 2_000_000 * (number + 1), 36.0) for number, name in enumerate(POINTS)]}
+    sizes = {"rows": [scored(name, 2_000_000 * (number + 1), 36.0) for number, name in enumerate(RECIPES)]}
     kernel_places = [(name, place, count) for name in ("newest", "oldest") for place in PLACES for count in (1, 32)]
     return {
         "peer": peer_record("base", "self-attention", False),
         "peer-students": peer_record("6-2.tiny", "self-attention", True),
         "peer-deep-students": peer_record("12-1.tiny", "ssru", True),
+        "everyday/compression": everyday(),
         "multi30k/small": sizes,
         "multi30k/compression": sizes,
         "multi30k/sensitivity": {
@@ -117,8 +129,21 @@ def test_a_peer_that_is_faster_without_a_shortlist_is_shown_without_one(tmp_path
 
 def test_points_of_sizes_are_named(tmp_path: Path) -> None:
     text = drawn("size.svg", made_up(), tmp_path)
-    assert all(f">{recipe}</text>" in text for recipe in POINTS if recipe != "fp32-continued")
+    assert all(f">{recipe}</text>" in text for recipe in RECIPES if recipe != "fp32-continued")
     assert ">uncompressed</text>" in text and ">8 MB</text>" in text
+
+
+def test_the_first_picture_shows_the_files_of_the_first_table() -> None:
+    record = read_record(ROOT / "benchmarks" / "records" / "everyday" / "compression.json")
+    shown = [row["recipe"] for _, row in points(record)]
+    assert shown[0] == "float32"
+    assert {goal["recipe"] for goal in record["goals"]} <= set(shown)
+
+
+def test_points_of_the_first_picture_are_named_by_their_bits_and_retraining(tmp_path: Path) -> None:
+    assert [name for name, _ in points(everyday())] == ["32 bits", "4 bits, retrained", "8 bits"]
+    text = drawn("overview.svg", made_up(), tmp_path)
+    assert all(text.count(f">{name}</text>") == 1 for name, _ in points(everyday()))
 
 
 def test_kernels_are_drawn_on_the_best_instruction_set(tmp_path: Path) -> None:
@@ -136,12 +161,14 @@ def test_a_record_that_lacks_data_is_refused(tmp_path: Path) -> None:
     records["kernels"]["rows"] = [row for row in records["kernels"]["rows"] if row["weights"] == "cache"]
     records["multi30k/sensitivity"]["rows"].pop()
     records["multi30k/small"]["rows"].pop(0)
+    records["everyday/compression"]["rows"].pop(0)
     for name, message in (
         ("speed.svg", "no measurements of .*base, random weights.*one by one, greedy"),
         ("students.svg", "of the weights ternary of PocketMT"),
         ("kernels.svg", f"no row of newest, {SHAPE}, memory"),
         ("sensitivity.svg", "has no encoder.feed_forward"),
         ("size.svg", "no scores of fp32-continued"),
+        ("overview.svg", "no scores of float32"),
     ):
         with pytest.raises(ConfigurationError, match=message):
             drawn(name, records, tmp_path)

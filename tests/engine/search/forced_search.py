@@ -75,7 +75,7 @@ def search(
 
 
 def repeated(ids: list[int], times: int | None) -> bool:
-    """Return whether ids end in a sequence so many times in a row; None: False."""
+    """Return whether ids end in one sequence this many times in a row; None: False."""
     if times is None:
         return False
     return any(ids[-size * times :] == ids[-size:] * times for size in range(1, len(ids) // times + 1))

@@ -46,6 +46,14 @@ def test_missing_and_repeated_words_are_found() -> None:
     assert (checks.lines, checks.suspicious) == (4, 3)
 
 
+@pytest.mark.parametrize(("parts", "end"), [(1, ""), (6, ""), (20, ""), (23, " and 3 more")])
+def test_a_warning_names_every_part_that_is_missing(parts: int, end: str) -> None:
+    messages: list[str] = []
+    names = [f"{{name{index}}}" for index in range(parts)]
+    TranslationChecks(messages.append).check([DividedLine(" ".join(names))], ["w " * parts])
+    assert messages == [f"line 1: the translation lacks {', '.join(names[:20])}{end}"]
+
+
 def test_only_the_first_lines_are_reported() -> None:
     messages: list[str] = []
     checks = TranslationChecks(messages.append)
@@ -78,7 +86,8 @@ def test_a_sentence_beyond_the_limit_is_copied(model_path: Path) -> None:
     translator = Translator(model_path, longest_sentence=30)
     long = "The man rides a bike and reads a book"
     [first] = translator.translate(["A dog sees."], max_length=8)
-    with pytest.warns(TranslationWarning, match="text was copied, not translated: a sentence has 37 characters"):
+    message = r"text was copied, not translated: a sentence has 37 characters; the limit is 30 \(longest_sentence\)$"
+    with pytest.warns(TranslationWarning, match=message):
         assert translator.translate([f"A dog sees. {long}"], max_length=8) == [f"{first} {long}"]
     with pytest.raises(EngineError, match="longest_sentence is 0"):
         Translator(model_path, longest_sentence=0)

@@ -7,6 +7,20 @@ import pytest
 from examples.demo import __main__ as demo
 
 
+@pytest.mark.parametrize(("argument", "status"), [("--help", 0), ("--quick", 2), ("folder", 2)])
+def test_help_and_unknown_arguments_run_nothing(
+    argument: str, status: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(demo, "ROOT", tmp_path)
+    with pytest.raises(SystemExit) as exit_:
+        demo.main([argument])
+    assert exit_.value.code == status
+    printed = capsys.readouterr()
+    assert "usage: python -m examples.demo" in (printed.err if status else printed.out)
+    assert ("Makes a small model of a large one" in printed.out) == (status == 0)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_the_demo_ends_with_a_smaller_model_and_a_comparison(
     commands: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -31,7 +45,7 @@ def test_the_demo_ends_with_a_smaller_model_and_a_comparison(
     monkeypatch.setattr(demo, "ROOT", tmp_path)
     monkeypatch.setattr(demo, "TEXTS", {"sentences.en": (60, 1), "validation.en": (20, 2)})
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).resolve().parents[3]))
-    assert demo.main() == 0
+    assert demo.main([]) == 0
     folder = tmp_path / demo.FOLDER
     sizes = [(folder / name).stat().st_size for name in ("teacher.pocketmt", "run/model.pocketmt")]
     assert sizes[1] < 0.25 * sizes[0]

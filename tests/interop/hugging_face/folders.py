@@ -28,6 +28,9 @@ SMALL: dict[str, Any] = {
     "init_std": 0.4,
 }
 
+# Ids of the special pieces, as fairseq has them.
+FAIRSEQ = {"bos_id": 1, "eos_id": 2, "unk_id": 0, "model_type": "bpe"}
+
 
 def write_marian(folder: Path, separate: bool = False, **changes: Any) -> Any:
     """Write a model with two SentencePiece models, and tables of ids that are not theirs."""
@@ -67,6 +70,26 @@ def write_marian(folder: Path, separate: bool = False, **changes: Any) -> Any:
     model.generation_config.bad_words_ids = [[pad]]
     model.save_pretrained(folder)
     return model
+
+
+def write_model(folder: Path, size: int) -> Any:
+    """Write the network of M2M100, which NLLB has, too, with a vocabulary of a size."""
+    configuration = transformers.M2M100Config(**SMALL | {"vocab_size": size, "max_position_embeddings": 64})
+    model = randomized(transformers.M2M100ForConditionalGeneration(configuration))
+    model.save_pretrained(folder)
+    return model
+
+
+def write_nllb(folder: Path) -> tuple[Any, dict[str, int]]:
+    """Write a folder as the original ones are; returns the model, and the ids of its languages."""
+    folder.mkdir(parents=True)
+    model = sentencepiece_model(SOURCE_LINES + TARGET_LINES, 90, **FAIRSEQ)
+    (folder / "sentencepiece.bpe.model").write_bytes(model)
+    pieces = len(pieces_of(model))
+    languages = {"eng_Latn": pieces + 1, "deu_Latn": pieces + 2}
+    (folder / "special_tokens_map.json").write_text(json.dumps({"additional_special_tokens": list(languages)}))
+    (folder / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "NllbTokenizer"}))
+    return write_model(folder, pieces + 6), languages
 
 
 def randomized(model: Any) -> Any:

@@ -17,30 +17,10 @@ from pocketmt.model_file import open_model
 from pocketmt.packing.reference.network import load_reference
 from tests.interop.toy_text import SOURCE_LINES, TARGET_LINES, pieces_of, sentencepiece_model
 
-from .folders import SMALL, randomized
+from .folders import FAIRSEQ, write_model, write_nllb
 
 LINES = ["the man rides a bike", "two dogs want bread, the red one!", "", "das rote Haus — ein Rad"]
-FAIRSEQ = {"bos_id": 1, "eos_id": 2, "unk_id": 0, "model_type": "bpe"}
 SPECIAL = {"<s>": 0, "<pad>": 1, "</s>": 2, "<unk>": 3}
-
-
-def write_model(folder: Path, size: int) -> Any:
-    configuration = transformers.M2M100Config(**SMALL | {"vocab_size": size, "max_position_embeddings": 64})
-    model = randomized(transformers.M2M100ForConditionalGeneration(configuration))
-    model.save_pretrained(folder)
-    return model
-
-
-def write_nllb(folder: Path) -> tuple[Any, dict[str, int]]:
-    """Write a folder as the original ones are; returns the model, and the ids of its languages."""
-    folder.mkdir(parents=True)
-    model = sentencepiece_model(SOURCE_LINES + TARGET_LINES, 90, **FAIRSEQ)
-    (folder / "sentencepiece.bpe.model").write_bytes(model)
-    pieces = len(pieces_of(model))
-    languages = {"eng_Latn": pieces + 1, "deu_Latn": pieces + 2}
-    (folder / "special_tokens_map.json").write_text(json.dumps({"additional_special_tokens": list(languages)}))
-    (folder / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "NllbTokenizer"}))
-    return write_model(folder, pieces + 6), languages
 
 
 def write_m2m100(folder: Path) -> tuple[Any, dict[str, int]]:

@@ -162,14 +162,11 @@ class Batcher(Generic[Kind, Result]):
         else:
             self._deliver(batch, results)
             self._measure(sum(map(cost_of, sentences)), len(sentences), time.monotonic() - start)
-        finally:
-            self._end(batch)
 
-    def _end(self, batch: _Batch[Kind, Result], task: "asyncio.Task[None] | None" = None) -> None:
-        """Free the worker of a batch. A task that is cancelled before its first step does not do so itself."""
-        if batch in self._running:
-            self._running.discard(batch)
-            self._start_batches()
+    def _end(self, batch: _Batch[Kind, Result], task: "asyncio.Task[None]") -> None:
+        """Free the worker of a batch whose task is done, even if it was cancelled before its first step."""
+        self._running.remove(batch)
+        self._start_batches()
 
     def _deliver(self, batch: _Batch[Kind, Result], results: Sequence[Result]) -> None:
         for (entry, index), result in zip(batch.places, results, strict=True):
