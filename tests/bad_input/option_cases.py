@@ -48,6 +48,7 @@ SCORES = [
 ]
 SIDES = [
     Case("clean train.en train.en -o x.en x.up", ("train.en", "both sides")),
+    Case("clean train.en train.up -o memory://x x.up", ("memory://x", "is an address", "give a path"), 2),
     Case("shortlist model.pocketmt -s train.en -t train.en -o x.pocketmt", ("train.en", "both sides")),
     Case("evaluate -m model.pocketmt -s dev.en -r dev.en", ("dev.en", "both sides")),
 ]

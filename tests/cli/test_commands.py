@@ -4,9 +4,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
+import torch
 
-from pocketmt.cli.main import pocketmt_command
+from pocketmt.cli.main import pocketmt_command, run
 
 from .conftest import Run
 
@@ -95,3 +97,22 @@ def test_a_missing_extra_is_reported_with_its_installation(pocketmt: Run, tmp_pa
     assert answer.returncode == 1
     assert answer.stderr.decode().endswith("pip install 'pocketmt[train]'\n")
     assert answer.stderr.count(b"\n") == 1
+
+
+def test_a_device_without_memory_is_reported_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    @click.command()
+    def command() -> None:
+        raise torch.OutOfMemoryError("CUDA out of memory")
+
+    assert run([], command) == 1
+    errors = capsys.readouterr().err
+    assert errors.startswith("error: the device is out of memory") and errors.count("\n") == 1
+
+
+def test_other_faults_of_the_program_are_not_hidden() -> None:
+    @click.command()
+    def command() -> None:
+        raise RuntimeError("a fault")
+
+    with pytest.raises(RuntimeError, match="a fault"):
+        run([], command)

@@ -105,6 +105,10 @@ def run(arguments: list[str], command: click.Command = pocketmt_command, name: s
         return _fail("out of memory: translate with fewer workers, or train with fewer tokens in a batch")
     except OSError as error:
         return _fail(_explain(error))
+    except RuntimeError as error:
+        if type(error).__name__ != "OutOfMemoryError":  # PyTorch's, which commands without PyTorch must not import
+            raise
+        return _fail("the device is out of memory: close other programs that use it, or train with smaller batches")
 
 
 def _explain(error: OSError) -> str:

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import click
 
 from pocketmt.atomic_file import check_output
+from pocketmt.distributed.storage import is_address
 from pocketmt.errors import DataError
 from pocketmt.text.corpus import both_sides
 from pocketmt.text.formats.format import format_of
@@ -19,8 +20,21 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 DEFAULT_MODEL = "everyday-en-de"
 
-# click does not check that a file exists: a missing file is an error (exit status 1), not wrong usage (2).
-FILE = click.Path(path_type=Path)
+
+class LocalFile(click.Path):
+    """A path. Whether the file exists is not checked: a missing one is an error (exit status 1), not wrong usage (2)."""
+
+    def __init__(self) -> None:
+        super().__init__(path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path; click.BadParameter for an address, which would become a folder with a colon."""
+        if isinstance(value, str) and is_address(value):
+            self.fail(f"{value!r} is an address: only `pocketmt translate --ray` takes one, give a path", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+FILE = LocalFile()
 
 PICTURE_SUFFIXES = (".png", ".svg", ".pdf")
 

@@ -112,6 +112,7 @@ class RayPool:
     def _start_workers(self) -> None:
         """Start the workers that nodes have room for; those of earlier calls are counted."""
         used: dict[str, int] = {}
+        rooms = []
         for started in self._actors.values():
             used[started.node] = used.get(started.node, 0) + 1
         for node in self._nodes():
@@ -121,9 +122,19 @@ class RayPool:
             room = cores // threads if threads else 0
             if self._cluster.gpus:
                 room = min(room, int(node["Resources"].get("GPU", 0) / self._cluster.gpus))
+            rooms.append(room)
             if name not in self._excluded:
                 for _ in range(room - used.get(name, 0)):
                     self._start_worker(name, threads)
+        # Other nodes may join a cluster, but not one that this program has started.
+        if self._cluster.address == LOCAL and max(rooms, default=0) == 0:
+            raise ClusterError(self._no_room())
+
+    def _no_room(self) -> str:
+        gpus, threads = self._cluster.gpus, self._cluster.threads
+        if gpus:
+            return f"this machine has not the {gpus:g} GPU that each worker needs: leave out --device cuda"
+        return f"this machine has not the {threads} cores that each worker needs: give fewer --workers"
 
     def _start_worker(self, node: str, threads: int) -> None:
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
