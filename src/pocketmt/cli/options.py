@@ -22,7 +22,7 @@ DEFAULT_MODEL = "everyday-en-de"
 
 
 class LocalFile(click.Path):
-    """A path. Whether the file exists is not checked: a missing one is an error (exit status 1), not wrong usage (2)."""
+    """A path. Its existence is not checked: a missing file is an error (exit status 1), not wrong usage (2)."""
 
     def __init__(self) -> None:
         super().__init__(path_type=Path)
