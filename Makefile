@@ -129,7 +129,9 @@ benchmark: $(ENGINE)
 	$(BIN)/python tools/check_install.py --output benchmarks/records/install.json
 	$(PEERS_BENCHMARK) --trained captions-en-de-8bit --random base --shortlist without --rounds 5
 	$(PEERS_BENCHMARK) --trained --random base --shortlist with --precisions int8 --rounds 3 --output benchmarks/records/peer-shortlist.json
-	$(PEERS_BENCHMARK) --instruction-set avx2 --trained --random base 6-2.tiny --shortlist without --precisions int8 --rounds 2 --output benchmarks/records/peer-avx2.json
+	$(PEERS_BENCHMARK) --instruction-set avx2 --trained --random base --shortlist without --precisions int8 --sentences 10 64 --rounds 5 --output benchmarks/records/peer-avx2.json
+	$(PEERS_BENCHMARK) --instruction-set avx2 --trained captions-en-de-8bit --random 6-2.tiny --precisions int8 --rounds 5 --output benchmarks/records/peer-avx2-students.json
+	$(PEERS_BENCHMARK) --instruction-set avx2 --trained captions-en-de-8bit --random base 6-2.tiny --shortlist without --precisions float32 --sentences 10 64 --rounds 3 --output benchmarks/records/peer-avx2-float.json
 	$(PEERS_BENCHMARK) --instruction-set avx2 --trained --random base 6-2.tiny --shortlist without --precisions int8 --forms uniform8 uniform7 --sentences 8 64 --rounds 5 --output benchmarks/records/peer-avx2-7-bits.json
 	$(BIN)/python -m benchmarks.seven_bits
 	$(PEERS_BENCHMARK) --trained --random 6-2.tiny --precisions float32 --rounds 3 --output benchmarks/records/peer-float-students.json
@@ -141,6 +143,7 @@ benchmark: $(ENGINE)
 	$(BIN)/python -m benchmarks.binary_codes
 	$(BIN)/python -m benchmarks.student_shapes
 	$(BIN)/python -m benchmarks.threads
+	$(BIN)/python -m benchmarks.processes
 	$(BIN)/python -m benchmarks.first_word
 	$(BIN)/python -m benchmarks.serve.load $(if $(wildcard $(LIBRETRANSLATE)/.packages),,--without-libretranslate)
 	$(BIN)/python -m benchmarks.serve.faults

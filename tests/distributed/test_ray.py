@@ -278,7 +278,7 @@ def test_a_lost_node_costs_its_unfinished_blocks_alone(two_nodes: Any, tmp_path:
 
 @pytest.mark.parametrize(
     ("cluster", "message"),
-    [(Cluster(threads=1, gpus=64.0), "64 GPU .*--device cuda"), (Cluster(threads=4096), "4096 cores .*--workers")],
+    [(Cluster(threads=1, gpus=64.0), "64 GPU.*--device cuda"), (Cluster(threads=4096), "4096 cores.*--workers")],
 )
 def test_what_this_machine_lacks_is_named_at_once(two_nodes: Any, cluster: Cluster, message: str) -> None:
     with connected(Cluster(two_nodes.address)):

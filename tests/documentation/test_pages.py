@@ -24,14 +24,12 @@ from pocketmt.engine import Translator
 from tests.documentation.preparations import PREPARATIONS, ROOT
 from tests.serve.conftest import running_server
 from tests.web.node import missing
-from tools.documentation.blocks import Block, blocks_of
+from tools.documentation.blocks import PROGRAMS, SHELL, Block, blocks_of
 
 DOCS = ROOT / "docs"
 SETTINGS: dict[str, dict[str, Any]] = tomllib.loads(Path(__file__).with_name("pages.toml").read_text(encoding="utf-8"))
 PAGES: dict[str, dict[str, str]] = SETTINGS["replaced"]
 NOT_RUN: dict[str, str] = SETTINGS["not_run"]
-SHELL = ("sh", "console")
-PROGRAMS = (*SHELL, "python", "js")
 SHOWN = ("json", "text")
 # Their examples are those of `--help`, or they are records of measurements.
 OTHER_FOLDERS = ("reference", "results", "appendices")

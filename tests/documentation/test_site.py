@@ -12,7 +12,7 @@ import pytest
 import pocketmt.engine
 from pocketmt.cli.main import pocketmt_command
 from pocketmt.cli.options import DEFAULT_MODEL
-from tools.documentation.blocks import blocks_of
+from tools.documentation.blocks import SHELL, blocks_of
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -68,7 +68,7 @@ def test_commands_have_the_options_that_the_page_names(page: Path) -> None:
 
 def command_lines(page: Path) -> list[str]:
     """Return the lines of blocks that begin a command or a pipe's part with `pocketmt`, continued lines joined."""
-    texts = [block.text.replace("\\\n", " ") for block in blocks_of(page) if block.language in ("sh", "console")]
+    texts = [block.text.replace("\\\n", " ") for block in blocks_of(page) if block.language in SHELL]
     return [
         part
         for text in texts

@@ -14,7 +14,8 @@ FENCED: Final = re.compile(
     re.DOTALL | re.MULTILINE,
 )
 HEADING: Final = re.compile(r"^#+ (.+)$", re.MULTILINE)
-PROGRAMS: Final = ("sh", "python")
+SHELL: Final = ("sh", "console")
+PROGRAMS: Final = (*SHELL, "python", "js")
 
 
 @dataclass(frozen=True)

@@ -133,8 +133,8 @@ class RayPool:
     def _no_room(self) -> str:
         gpus, threads = self._cluster.gpus, self._cluster.threads
         if gpus:
-            return f"this machine has not the {gpus:g} GPU that each worker needs: leave out --device cuda"
-        return f"this machine has not the {threads} cores that each worker needs: give fewer --workers"
+            return f"each worker needs {gpus:g} GPU, and this machine does not have it: leave out --device cuda"
+        return f"each worker needs {threads} cores, and this machine does not have them: give fewer --workers"
 
     def _start_worker(self, node: str, threads: int) -> None:
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
