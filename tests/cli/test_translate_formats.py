@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -141,7 +142,7 @@ def test_memory_does_not_grow_with_the_file(pocketmt: Run, random_model: Path, t
         )
         arguments = ["translate", "-m", str(random_model), "-b", "1", "-i", str(path), "-o", str(output)]
         answer = subprocess.run(
-            [command_line()[0].replace("pocketmt", "python"), "-c", program, *arguments],
+            [sys.executable, "-c", program, *arguments],
             capture_output=True,
             text=True,
             check=True,
