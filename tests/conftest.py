@@ -1,5 +1,6 @@
 """Configuration of all tests."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -17,6 +18,8 @@ from tests.forks import start
 # examples, run `pytest --hypothesis-profile=default`; add a test for each failure that it finds.
 settings.load_profile("ci")
 
+# The cores of the tests' process. Read before fixtures that outlast a test, some of which run a benchmark.
+CORES = os.sched_getaffinity(0)
 
 # Files that take longest. They start first: at the end, one process would be busy with them, and the others idle.
 LONGEST = (
@@ -48,6 +51,13 @@ def one_thread() -> Iterator[None]:
     yield
     if "torch" in sys.modules:
         sys.modules["torch"].set_num_threads(1)
+
+
+@pytest.fixture(autouse=True)
+def same_cores() -> Iterator[None]:
+    """Undo a pin to one core: benchmarks pin their process, and all later tests would run on that core."""
+    yield
+    os.sched_setaffinity(0, CORES)
 
 
 @pytest.fixture

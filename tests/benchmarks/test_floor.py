@@ -1,8 +1,6 @@
 """The benchmark of a machine's limits: what it measures is what it says. No rate is asserted."""
 
 import json
-import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,15 +9,6 @@ from benchmarks import floor
 from pocketmt.engine import _native_testing as native
 
 
-@pytest.fixture
-def cores() -> Iterator[None]:
-    """The cores of this process, which a run confines to one."""
-    before = os.sched_getaffinity(0)
-    yield
-    os.sched_setaffinity(0, before)
-
-
-@pytest.mark.usefixtures("cores")
 def test_a_small_run_is_recorded(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "floor.json"
     assert floor.main(["--rounds", "3", "--mebibytes", "0.25", "1", "--output", str(path)]) == 0

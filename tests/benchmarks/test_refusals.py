@@ -1,9 +1,7 @@
 """Programs of benchmarks that cannot run on a machine say why in one line, with exit status 1 and no traceback."""
 
-import os
 import shutil
 import sys
-from collections.abc import Iterator
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -28,12 +26,9 @@ ANY_PYTHON = shutil.which("true") or "true"  # appears to have every package
 
 
 @pytest.fixture(autouse=True)
-def without_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """An empty folder of data; and the cores of this process as they were after programs that pin it to one."""
+def without_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An empty folder of data."""
     monkeypatch.setenv("POCKETMT_DATA", str(tmp_path / "no-data"))
-    cores = os.sched_getaffinity(0)
-    yield
-    os.sched_setaffinity(0, cores)
 
 
 def refusal(program: str, arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:

@@ -1,8 +1,6 @@
 """The benchmark of kernels: every family is timed, and ratios are above one where a family is faster than int8."""
 
 import json
-import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -42,15 +40,6 @@ def test_packed_weights_take_the_bytes_that_their_bits_need() -> None:
         assert native.packed_bytes(name, "binary_code", 2, 512, 1024) < 0.32 * sizes["integer"]
 
 
-@pytest.fixture
-def cores() -> Iterator[None]:
-    """The cores of this process, which a run confines to one."""
-    before = os.sched_getaffinity(0)
-    yield
-    os.sched_setaffinity(0, before)
-
-
-@pytest.mark.usefixtures("cores")
 def test_a_small_run_is_recorded(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
