@@ -1,10 +1,10 @@
-"""Size, quality and speed on Multi30k of a teacher and the models trained from it.
+"""Size, quality and speed of a teacher and the models trained from it, on Multi30k or another corpus.
 
     python -m benchmarks.multi30k.students teacher=build/teacher.pocketmt "student, 3 bits=build/student.pocketmt"
 
 Each argument is a label and a model file, the teacher's first. Without --final only `val` is translated; with it, after
-all choices are made, also the test sets: their quality, and the seconds for their 2,000 lines on one core, all models
-in turn, A B A B, so that ratios to the teacher are within a round. Writes benchmarks/records/multi30k/students.json; a
+all choices are made, also the test sets: their quality, and the seconds for their lines on one core, all models in
+turn, A B A B, so that ratios to the teacher are within a round. Writes benchmarks/records/multi30k/students.json; a
 later call replaces it.
 """
 
@@ -18,10 +18,9 @@ from typing import Any
 
 from benchmarks.command import run
 from benchmarks.data import ROOT
-from benchmarks.multi30k.data import TESTS, VALIDATION, lines
 from benchmarks.multi30k.model_record import Outputs, against
 from benchmarks.multi30k.quality import BEAM, score_entry
-from benchmarks.multi30k.texts import MULTI30K
+from benchmarks.multi30k.texts import MULTI30K, TEXTS, Texts
 from benchmarks.one_core import OneCore, add_core_option
 from benchmarks.record_files import write_record
 from pocketmt.engine import Translator
@@ -46,24 +45,22 @@ FINAL_COLUMNS = (
 def main(arguments: Sequence[str]) -> int:
     """Score and time; write the record, print its rows."""
     options = _options(arguments)
-    origin = provenance()
+    origin, texts = provenance(), TEXTS[options.texts]
     models = dict(_labelled(each) for each in options.models)
     core = OneCore(options.core)
     translators = {label: Translator(path) for label, path in models.items()}
     rows: list[dict[str, Any]] = []
     outputs: dict[str, Outputs] = {}
+    sets = (texts.validation, *(texts.tests if options.final else ()))
     for label, path in models.items():
-        outputs[label] = _translations(translators[label], (VALIDATION, *TESTS) if options.final else (VALIDATION,))
-        rows.append(_row(label, path, outputs[label]))
+        outputs[label] = {name: _translations(translators[label], texts.source_lines(name)) for name in sets}
+        rows.append(_row(label, path, outputs[label], texts))
         rows[-1]["times_smaller"] = rows[0]["bytes"] / rows[-1]["bytes"]
     if options.final:
-        teacher = outputs[rows[0]["model"]]
-        times = times_in_turn(translators, [line for name in TESTS for line in lines(name, "en")], options.rounds)
+        _add_tests(rows, outputs, texts)
+        times = times_in_turn(translators, texts.pooled_sources(), options.rounds)
         for row in rows:
-            row["tests"] = score_entry(score(MULTI30K.pooled(outputs[row["model"]]), *MULTI30K.pooled_references()))
             row["time"] = times[row["model"]]
-            if row is not rows[0]:
-                row["against"] = against(teacher, outputs[row["model"]])
     write_record({"rows": rows, **core.about(), "provenance": origin}, options.output)
     columns = (*COLUMNS, *FINAL_COLUMNS) if options.final else COLUMNS
     print(plain_table(rows, [Column.parse(column) for column in columns]))
@@ -76,6 +73,7 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument(
         "--final", action="store_true", help="also score and time the test sets, after all choices are made"
     )
+    parser.add_argument("--texts", choices=list(TEXTS), default=MULTI30K.name, help="corpus (default: %(default)s)")
     parser.add_argument("--rounds", type=int, default=5, help="rounds of timing (default: %(default)s)")
     add_core_option(parser)
     parser.add_argument("--output", type=Path, default=ROOT / "benchmarks" / "records" / "multi30k" / "students.json")
@@ -89,11 +87,11 @@ def _labelled(argument: str) -> tuple[str, Path]:
     return label, Path(path)
 
 
-def _translations(translator: Translator, sets: Sequence[str]) -> Outputs:
-    return {name: translator.translate(lines(name, "en"), beam_size=BEAM, split=False, check=False) for name in sets}
+def _translations(translator: Translator, source: Sequence[str]) -> list[str]:
+    return translator.translate(source, beam_size=BEAM, split=False, check=False)
 
 
-def _row(label: str, path: Path, outputs: Outputs) -> dict[str, Any]:
+def _row(label: str, path: Path, outputs: Outputs, texts: Texts) -> dict[str, Any]:
     """Return size and validation score of a model file; None stands for what was not measured."""
     report = inspect_model(path)
     weights = sum(matrix.bytes / matrix.bits * 8 for matrix in report.matrices)
@@ -105,9 +103,17 @@ def _row(label: str, path: Path, outputs: Outputs) -> dict[str, Any]:
         "bits": 8 * report.matrix_bytes / weights,
         "bytes": report.file_bytes,
         "training": training,
-        VALIDATION: score_entry(score(outputs[VALIDATION], lines(VALIDATION, "de"))),
+        "val": score_entry(score(outputs[texts.validation], *texts.reference_lines(texts.validation))),
         "against": {"gain": None, "p_value": None},
     }
+
+
+def _add_tests(rows: list[dict[str, Any]], outputs: dict[str, Outputs], texts: Texts) -> None:
+    """Add the scores of the test sets, and the comparison of each model with the first."""
+    for row in rows:
+        row["tests"] = score_entry(score(texts.pooled(outputs[row["model"]]), *texts.pooled_references()))
+        if row is not rows[0]:
+            row["against"] = against(outputs[rows[0]["model"]], outputs[row["model"]], texts)
 
 
 def times_in_turn(translators: dict[str, Translator], text: Sequence[str], rounds: int) -> dict[str, dict[str, Any]]:
