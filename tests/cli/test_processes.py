@@ -120,3 +120,31 @@ def test_a_folder_in_use_is_refused(pocketmt: Run, tiny_run: Path, tmp_path: Pat
     assert os.listdir(tmp_path) == ["work"] and os.listdir(work) == [".lock"]
     holder.communicate()
     assert os.listdir(tmp_path) == []
+
+
+def test_the_quick_end_of_a_process_calls_what_was_registered_for_it(tmp_path: Path) -> None:
+    registered = tmp_path / "registered"
+    program = (
+        "import atexit, pathlib, sys\n"
+        f"atexit.register(pathlib.Path({str(registered)!r}).touch)\n"
+        "import pocketmt.cli.process as process\n"
+        "sys.argv = ['pocketmt', 'translate']\n"
+        "try:\n    process.main()\nfinally:\n    print('an orderly end')\n"
+    )
+    command = [sys.executable, "-c", program]
+    answer = subprocess.run(command, input="A dog runs.\n", capture_output=True, text=True, check=True)
+    assert answer.stdout.count("\n") == 1 and "orderly" not in answer.stdout
+    assert registered.exists()
+
+
+@pytest.mark.parametrize("module", ["multiprocessing", "torch"])
+def test_a_process_with_others_to_end_ends_in_order(module: str) -> None:
+    program = (
+        "import sys, types\n"
+        f"sys.modules[{module!r}] = types.ModuleType({module!r})\n"
+        "import pocketmt.cli.process as process\n"
+        "sys.argv = ['pocketmt', '--version']\n"
+        "try:\n    process.main()\nfinally:\n    print('an orderly end')\n"
+    )
+    answer = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert answer.stdout.endswith("an orderly end\n")
