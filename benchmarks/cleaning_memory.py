@@ -1,15 +1,16 @@
-"""Peak memory and time of `pocketmt clean` by the number of pairs.
+"""Peak memory and time of `pocketmt clean` by the number of pairs, and the share of its first process.
 
     python -m benchmarks.cleaning_memory
     python -m benchmarks.cleaning_memory --quick
 
 Synthetic pairs of 4 to 30 words, drawn from 50,000 words by Zipf's law; a fifth repeats an earlier pair. Each text is
-cleaned by the rules and of duplicates, and then also by the language model. Writes
+cleaned by the rules and of duplicates, and then also by the language model, on all cores of this process. The first
+process reads, sorts and writes, and trains the language models; the others apply the rules and the models. Writes
 benchmarks/records/cleaning-memory.json and prints its rows.
 """
 
 import argparse
-import os
+import json
 import random
 import subprocess
 import sys
@@ -24,6 +25,7 @@ from benchmarks.record_files import write_record
 from pocketmt.errors import DataError
 from pocketmt.evaluation.records import provenance
 from pocketmt.evaluation.tables import Column, plain_table
+from pocketmt.text.several_processes import available_cores
 
 RECORD: Final = Path(__file__).parent / "records" / "cleaning-memory.json"
 SEED: Final = 1
@@ -36,8 +38,25 @@ COLUMNS: Final = (
     "kept:,",
     "text_bytes:,=bytes of text",
     "peak_memory_bytes:,=peak memory",
+    "processes",
     "seconds:,.0f",
+    "first_seconds:,.1f=of a core, first process",
+    "other_seconds:,.1f=of a core, others",
 )
+# Runs the command line, and prints what its first process and all others took.
+PROGRAM: Final = """
+import json, resource, sys
+from pocketmt.cli.main import run
+status = run(sys.argv[1:])
+first, others = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+print(json.dumps({
+    "peak_memory_bytes": first.ru_maxrss * 1024,
+    "peak_memory_bytes_of_another": others.ru_maxrss * 1024,
+    "first_seconds": first.ru_utime + first.ru_stime,
+    "other_seconds": others.ru_utime + others.ru_stime,
+}))
+sys.exit(status)
+"""
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -66,26 +85,26 @@ def _measure(folder: Path, pairs: int) -> Iterator[dict[str, Any]]:
     for filters, improbable in FILTERS.items():
         clean = folder / "clean.en", folder / "clean.de"
         began = time.monotonic()
-        memory = _peak_memory("clean", source, target, "-o", *clean, "--improbable", improbable)
+        usage = _run("clean", source, target, "-o", *clean, "--improbable", improbable)
         yield {
             "filters": filters,
             "pairs": pairs,
             "kept": sum(1 for _ in clean[0].open("rb")),
             "text_bytes": source.stat().st_size + target.stat().st_size,
-            "peak_memory_bytes": memory,
+            "processes": available_cores(),
             "seconds": time.monotonic() - began,
+            **usage,
         }
 
 
-def _peak_memory(*arguments: str | Path) -> int:
-    """Run `pocketmt` and return the most memory that it held, in bytes."""
-    command = [str(Path(sys.executable).with_name("pocketmt")), *map(str, arguments)]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        raise DataError(f"{' '.join(command)}: ended with status {process.returncode}")
-    return usage.ru_maxrss * 1024
+def _run(*arguments: str | Path) -> dict[str, float]:
+    """Run `pocketmt`; returns memory in bytes, and seconds of processors."""
+    command = [sys.executable, "-c", PROGRAM, *map(str, arguments)]
+    answer = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
+    if answer.returncode:
+        raise DataError(f"pocketmt {' '.join(map(str, arguments))}: ended with status {answer.returncode}")
+    usage: dict[str, float] = json.loads(answer.stdout)
+    return usage
 
 
 def _pairs(count: int) -> Iterator[tuple[str, str]]:

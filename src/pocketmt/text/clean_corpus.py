@@ -7,7 +7,7 @@ import struct
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final, Literal
@@ -16,8 +16,10 @@ from pocketmt.errors import DataError
 from pocketmt.text.cleaning import DIGEST_BYTES, Cleaning, CleaningReport, Pair, Reason, Rules, Split, Verdict
 from pocketmt.text.corpus import check_rereadable, read_lines, read_pairs, write_pairs
 from pocketmt.text.external_sort import ExternalSort
+from pocketmt.text.several_processes import apply_in_processes
 
 REPORT_EVERY: Final = 10_000  # pairs kept
+PAIRS_AT_ONCE: Final = 10_000  # judged by one process
 _NUMBER: Final = struct.Struct(">Q")  # of a pair, from 0
 
 
@@ -44,7 +46,8 @@ def clean_corpus(
     """Clean two parallel files; the complete results appear at the end.
 
     Memory does not grow with the number of pairs. The pairs that the rules keep, their digests and their scores are
-    stored meanwhile in a temporary folder next to `clean_source`. Duplicates have equal digests of 128 bits.
+    stored meanwhile in a temporary folder next to `clean_source`. Duplicates have equal digests of 128 bits. All cores
+    of this process apply the rules and compute cross-entropies; the result does not depend on their number.
 
     Args:
         source, target: the files to clean, as in `read_pairs`, with the languages of `cleaning`.
@@ -84,11 +87,25 @@ def clean_corpus(
 def _judge(
     pairs: Iterator[Pair], rules: Rules | None, verdicts: Iterator[Verdict] | None, source: Path
 ) -> Iterator[tuple[Pair, Verdict]]:
+    if rules is not None:
+        yield from _judge_here(pairs, rules)
+        return
     for pair in pairs:
-        verdict = rules.judge(pair) if rules is not None else next(verdicts or iter(()), None)
+        verdict = next(verdicts or iter(()), None)
         if verdict is None:
             raise DataError(f"{source}: changed while being read: run the command again")
         yield pair, verdict
+
+
+def _judge_here(pairs: Iterator[Pair], rules: Rules) -> Iterator[tuple[Pair, Verdict]]:
+    """Apply the rules by several processes of this machine."""
+
+    def judge(pairs: list[Pair]) -> list[Verdict]:
+        return [rules.judge(pair) for pair in pairs]
+
+    chunks = iter(lambda: list(islice(pairs, PAIRS_AT_ONCE)), [])
+    for chunk, found in apply_in_processes(judge, chunks):
+        yield from zip(chunk, found, strict=True)
 
 
 def _passing(

@@ -13,10 +13,11 @@ from pocketmt.text.external_sort import ExternalSort
 from pocketmt.text.kenlm import KenLanguageModel, kenlm_is_installed
 from pocketmt.text.language_model import LanguageModel
 from pocketmt.text.normalization import normalize
+from pocketmt.text.several_processes import apply_in_processes
 
 # Largest number of lines that a model is trained on, spread evenly over the text: about 2 GB of memory without KenLM.
 MOST_LINES: Final = 1_000_000
-LINES_AT_ONCE: Final = 10_000
+LINES_AT_ONCE: Final = 10_000  # scored by one process
 # The bytes of these sort as the numbers do: cross-entropies are not negative.
 _SCORED: Final = struct.Struct(">dQ")  # cross-entropy, number of the line
 _NUMBER: Final = struct.Struct(">Q")
@@ -30,7 +31,7 @@ def improbable_lines(
 
     Without `model_text`, even lines are scored by a model trained on the odd lines and odd lines by a model trained on
     the even ones, because a model finds the lines that it was trained on probable. The model is KenLM's where it is
-    installed.
+    installed. It is trained in this process; all cores of this process compute the cross-entropies.
 
     Args:
         text: a file, as in `read_lines`.
@@ -67,9 +68,14 @@ def _train(text: Path, start: int, step: int, split: Split, folder: Path) -> Mod
 
 
 def _scores(text: Path, model: Model, split: Split, start: int, step: int) -> Iterator[float]:
-    lines = _split_lines(text, split, start, step)
+    """Yield the cross-entropy of each `step`-th line from `start`."""
+
+    def cross_entropies(lines: list[str]) -> list[float]:
+        return model.cross_entropies([split(normalize(line)) for line in lines])
+
+    lines = islice(read_lines(text), start, None, step)
     chunks = iter(lambda: list(islice(lines, LINES_AT_ONCE)), [])
-    return (score for chunk in chunks for score in model.cross_entropies(chunk))
+    return (score for _, scores in apply_in_processes(cross_entropies, chunks) for score in scores)
 
 
 def _split_lines(text: Path, split: Split, start: int, step: int) -> Iterator[Words]:
