@@ -46,9 +46,9 @@ def test_a_file_of_both_sides_is_the_same_text_as_two_files(files: dict[str, str
     found = load_corpus(both, tmp_path / "both.model")
     twice = load_corpus(mixed, tmp_path / "both.model")
     assert found.vocabularies.stored == expected.vocabularies.stored
-    assert (found.training, found.validation) == (expected.training, expected.validation)
+    assert (list(found.training), found.validation) == (list(expected.training), expected.validation)
     assert found.validation_references == [target for _, target in PAIRS]
-    assert twice.training == 2 * found.training
+    assert list(twice.training) == 2 * list(found.training)
 
 
 @pytest.mark.parametrize(

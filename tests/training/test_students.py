@@ -79,7 +79,7 @@ def test_the_training_text_may_consist_of_several_files(folder: Path) -> None:
     both = configured(folder, '["train.en", "more.en"]', '["train.up", "more.up"]', vocabulary)
     corpus = load_corpus(both.data, folder / "b.model")
     encode = alone.vocabularies.source.encode
-    assert corpus.training == [
+    assert list(corpus.training) == [
         *alone.training,
         (encode("red house"), encode("RED HOUSE")),
         (encode("green tree"), encode("GREEN TREE")),

@@ -25,7 +25,7 @@ TranslationProgress = Callable[[int, int], None]  # lines translated, of how man
 class Translations:
     """Sentences and the uncompressed model's translations of them, as piece ids."""
 
-    training: list[Pair]
+    training: Sequence[Pair]
     validation: list[Pair]
 
 

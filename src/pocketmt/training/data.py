@@ -13,6 +13,7 @@ from pocketmt.models.inputs import decoder_input, encoder_input, pad
 from pocketmt.text.batching import make_batches
 from pocketmt.text.cleaning import Cleaning, CleaningReport, clean
 from pocketmt.text.corpus import read_pairs
+from pocketmt.text.encoded_pairs import EncodedPairs
 from pocketmt.text.vocabulary import Vocabularies, Vocabulary, shared_vocabulary
 from pocketmt.text.vocabulary_training import train_vocabulary
 from pocketmt.training.configuration import Data
@@ -35,7 +36,7 @@ class Corpus:
     """The text of a run."""
 
     vocabularies: Vocabularies
-    training: list[Pair]
+    training: Sequence[Pair]
     validation_sources: list[list[int]]
     validation_references: list[str]
     validation: list[Pair]
@@ -53,34 +54,40 @@ def load_corpus(data: Data, vocabulary_file: Path) -> Corpus:
             vocabulary can be learnt.
         ModelFileError: `data` names a damaged model file as its vocabulary.
     """
-    texts = _training_texts(data)
+    _check_training_texts(data)
     if not vocabulary_file.exists():
         if data.vocabulary is not None:
             vocabulary = read_vocabulary(Path(data.vocabulary))
         else:
-            lines = (line for pair in texts for line in pair)
+            lines = (line for pair in _training_texts(data) for line in pair)
             vocabulary = train_vocabulary(lines, data.vocabulary_size, data.segmentation)
         with atomic_write(vocabulary_file) as stream:
             stream.write(vocabulary.model)
-    return _encode(data, texts, shared_vocabulary(Vocabulary.from_file(vocabulary_file)))
+    return _encode(data, shared_vocabulary(Vocabulary.from_file(vocabulary_file)))
 
 
 def corpus_for(data: Data, vocabularies: Vocabularies) -> Corpus:
     """Read the text of a run, and encode it by the vocabularies of a model; raises as `load_corpus` does."""
-    return _encode(data, _training_texts(data), vocabularies)
+    _check_training_texts(data)
+    return _encode(data, vocabularies)
 
 
-def _training_texts(data: Data) -> list[tuple[str, str]]:
-    files = data.training_files
-    texts = [pair for source, target in files for pair in read_pairs(source, target, data.languages)]
-    if not texts:
-        raise DataError(f"{_names(files[0])}: empty, there is nothing to train on")
-    return texts
+def _check_training_texts(data: Data) -> None:
+    """Read the whole text once, so that an error in it is found before the vocabulary is learnt."""
+    if not sum(1 for _ in _training_texts(data)):
+        raise DataError(f"{_names(data.training_files[0])}: empty, there is nothing to train on")
 
 
-def _encode(data: Data, texts: Sequence[tuple[str, str]], vocabularies: Vocabularies) -> Corpus:
+def _training_texts(data: Data) -> Iterator[tuple[str, str]]:
+    """Read the training text, which may be larger than memory as text."""
+    for source, target in data.training_files:
+        yield from read_pairs(source, target, data.languages)
+
+
+def _encode(data: Data, vocabularies: Vocabularies) -> Corpus:
     report = CleaningReport()
-    training = encode_pairs(clean_pairs(texts, make_cleaning(data), vocabularies, report), vocabularies)
+    texts = clean_pairs(_training_texts(data), make_cleaning(data), vocabularies, report)
+    training = EncodedPairs(_encoded(texts, vocabularies))
     if not training:
         file = data.training_files[0][0]
         raise DataError(f"no pair of {file} is left after cleaning ({report}): check the files and the limits")
@@ -135,7 +142,12 @@ def clean_pairs(
 
 def encode_pairs(texts: Iterable[tuple[str, str]], vocabularies: Vocabularies) -> list[Pair]:
     """Return pairs of lines as pairs of token ids."""
-    return [(vocabularies.source.encode(source), vocabularies.target.encode(target)) for source, target in texts]
+    return list(_encoded(texts, vocabularies))
+
+
+def _encoded(texts: Iterable[tuple[str, str]], vocabularies: Vocabularies) -> Iterator[Pair]:
+    source, target = vocabularies.source.encode, vocabularies.target.encode
+    return ((source(line), target(translation)) for line, translation in texts)
 
 
 def batches(

@@ -194,7 +194,7 @@ def build_network(
 
 
 def estimate_ranges(
-    network: TranslationNetwork, fabric: "Fabric", pairs: list[Pair], tokens: int, batches: int, seed: int
+    network: TranslationNetwork, fabric: "Fabric", pairs: Sequence[Pair], tokens: int, batches: int, seed: int
 ) -> None:
     """Estimate the ranges of a network that holds none yet, with fixed weights (Prato et al. 2020, section 5.1).
 
