@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from benchmarks.scheduler_simulation import Case, SimulatedBlock, simulate
+from benchmarks.scheduler_simulation import Case, SimulatedBlock, driver_seconds, simulate
 from pocketmt.distributed.driver import (
     FAULTS_PER_NODE,
     BlockFailed,
@@ -185,3 +185,7 @@ def test_second_workers_shorten_the_end_of_a_text_with_slow_nodes() -> None:
     without = simulate(Case("", nodes=50, words=500_000_000, slow_nodes=0.1, backups=False))
     assert with_backups["seconds"] < 0.9 * without["seconds"]
     assert with_backups["backups"] > 0
+
+
+def test_the_simulated_driver_takes_the_time_of_the_clock() -> None:
+    assert driver_seconds({"driver": {"lines": 2000, "seconds": 5.0, "processor_seconds": 1.0}}) == 2.5
