@@ -2,6 +2,7 @@
 
 import logging
 import os
+import re
 import signal
 import subprocess
 import threading
@@ -15,14 +16,18 @@ import pytest
 
 from benchmarks.ray_faults import descendants
 from pocketmt.cli.main import run
+from pocketmt.cli.search import SearchChoices
 from pocketmt.distributed.blocks import Work
 from pocketmt.distributed.bulk import run_to_shards
 from pocketmt.distributed.ray_pool import Cluster, RayPool, connected
 from pocketmt.distributed.shards import Shards
+from pocketmt.engine import Translator
+from pocketmt.engine.bundled import resolve_model
 from pocketmt.errors import ClusterError
+from pocketmt.text import cross_entropy_filter, several_processes
 from tests.cli.conftest import command_line, write_random_model
 
-from .works import NamesGpu, SlowUpper, SlowUpperOnNodes
+from .works import NamesGpu, SlowUpper, SlowUpperOnNodes, TranslationWithFullDisk
 
 WORDS = ("a red house", "the green tree and a bird", "two dogs see the house", "", "a bird", "the tree is green 17")
 LINES = [f"{WORDS[number % 6]} {WORDS[number // 6 % 6]}" for number in range(1200)]
@@ -136,12 +141,18 @@ def test_workers_that_are_killed_again_and_again_change_nothing(two_nodes: Any, 
     assert any("was lost" in warning for warning in warnings)
 
 
-def test_a_node_with_a_full_disk_is_left_out_and_costs_no_block(two_nodes: Any, tmp_path: Path) -> None:
+def first_node(two_nodes: Any) -> str:
+    """Return the identifier of the node that a driver connects to."""
     import ray
 
     ray.init(two_nodes.address, logging_level=logging.ERROR, log_to_driver=False)
-    full = ray.get_runtime_context().get_node_id()
+    node = str(ray.get_runtime_context().get_node_id())
     ray.shutdown()
+    return node
+
+
+def test_a_node_with_a_full_disk_is_left_out_and_costs_no_block(two_nodes: Any, tmp_path: Path) -> None:
+    full = first_node(two_nodes)
     warnings: list[str] = []
     deadline = time.monotonic() + PATIENCE
     read = 0
@@ -157,6 +168,36 @@ def test_a_node_with_a_full_disk_is_left_out_and_costs_no_block(two_nodes: Any, 
     assert len(warnings) == 1
     assert "is not used any more: /tmp/model: No space" in warnings[0]
     assert b"".join(shards.contents()) == b"".join(f"LINE {number}\n".encode() for number in range(read))
+
+
+def test_a_node_without_room_for_the_model_is_named_with_the_file(
+    two_nodes: Any, small_disk: Path, tmp_path: Path
+) -> None:
+    full = first_node(two_nodes)
+    warnings: list[str] = []
+    choices = {"longest_sentence": 1000, "device": "cpu", "precision": None, "instruction_set": None}
+    search = SearchChoices({"beam_size": 1}, 1, scores=False, alignment=False, as_json=False, token_scores=False)
+    model = resolve_model("captions-en-de")
+    work = TranslationWithFullDisk(model.read_bytes(), search, choices, False, full_node=full, disk=str(small_disk))
+    deadline = time.monotonic() + PATIENCE
+    read: list[str] = []
+
+    def rows() -> Iterator[tuple[str]]:
+        while not warnings and time.monotonic() < deadline:
+            read.append(LINES[len(read) % len(LINES)])
+            yield (read[-1],)
+            time.sleep(0.05)
+
+    shards = work_on(two_nodes, work, rows(), tmp_path / "out", warnings)
+    (warning,) = warnings
+    assert re.match(
+        rf"node \S+ {full[:6]} is not used any more: {small_disk}/pocketmt-\w+/model\.pocketmt: No space left on device"
+        "; its 0 unfinished blocks go to other workers$",
+        warning,
+    )
+    assert list(small_disk.iterdir()) == []
+    expected = Translator(model).translate(read, beam_size=1, check=False)
+    assert b"".join(shards.contents()).decode().splitlines() == expected
 
 
 def test_a_line_that_cannot_be_handled_is_named(two_nodes: Any, tmp_path: Path) -> None:
@@ -206,8 +247,11 @@ def test_a_run_resumes_after_everything_is_killed(two_nodes: Any, model: Path, t
 
 
 def test_cleaning_and_distilling_on_a_cluster_write_what_one_process_writes(
-    two_nodes: Any, model: Path, text: Path, tmp_path: Path
+    two_nodes: Any, model: Path, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # Cross-entropies are computed by forks of this process, which has been connected to the cluster.
+    monkeypatch.setattr(several_processes, "available_cores", lambda: 2)
+    monkeypatch.setattr(cross_entropy_filter, "LINES_AT_ONCE", 50)
     target = tmp_path / "text.de"
     target.write_text("".join(f"ein Satz {number % 400}\n" for number in range(len(LINES))))
     for folder, options in (("one", []), ("two", ["--ray", two_nodes.address])):

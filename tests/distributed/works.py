@@ -2,11 +2,13 @@
 
 import errno
 import os
+import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from pocketmt.cli.bulk_translation import TranslationWork
 from pocketmt.distributed.blocks import Block, Result
 
 
@@ -58,3 +60,18 @@ class NamesGpu:
     def handle(self, block: Block) -> Result:
         time.sleep(0.05)
         return Result(f"{os.getpid()} {os.environ['CUDA_VISIBLE_DEVICES']}\n".encode())
+
+
+@dataclass(frozen=True)
+class TranslationWithFullDisk(TranslationWork):
+    """Translates; on one node, temporary files go to a small disk."""
+
+    full_node: str = ""
+    disk: str = ""
+
+    def start(self, threads: int) -> Callable[[Block], Result]:
+        import ray
+
+        if ray.get_runtime_context().get_node_id() == self.full_node:
+            tempfile.tempdir = self.disk
+        return super().start(threads)

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from tempfile import NamedTemporaryFile
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from pocketmt.atomic_file import naming
 from pocketmt.cli.options import option_name
 from pocketmt.cli.search import SearchChoices
 from pocketmt.cli.streams import open_input, read_chunks, warn
@@ -51,13 +52,14 @@ class TranslationWork:
         return cls(resolve_model(model).read_bytes(), search, choices, check)
 
     def start(self, threads: int) -> Callable[[Block], Result]:
-        """Load the engine with a number of threads."""
+        """Load the engine with a number of threads; OSError with the path if the disk is full."""
         from pocketmt.engine import Translator
 
-        with NamedTemporaryFile(suffix=".pocketmt") as file:  # The engine keeps it mapped after it is removed.
-            file.write(self.model)
-            file.flush()
-            translator = Translator(file.name, **{**self.choices, "workers": threads, "pin_workers": False})
+        with TemporaryDirectory(prefix="pocketmt-") as folder:  # The engine keeps the file mapped after it is removed.
+            file = Path(folder) / "model.pocketmt"
+            with naming(file):
+                file.write_bytes(self.model)
+            translator = Translator(file, **{**self.choices, "workers": threads, "pin_workers": False})
         return partial(self.translate, translator)
 
     def translate(self, translator: "Translator", block: Block) -> Result:

@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from pocketmt.atomic_file import naming
 from pocketmt.distillation.teachers import Teachers
 from pocketmt.distributed.blocks import Block, Result
 from pocketmt.distributed.bulk import run_on_cluster
@@ -34,12 +35,13 @@ class TeacherWork:
     precision: str | None
 
     def start(self, threads: int) -> Callable[[Block], Result]:
-        """Load the teachers with a number of threads."""
+        """Load the teachers with a number of threads; OSError with the path if the disk is full."""
         with TemporaryDirectory(prefix="pocketmt-teacher-") as folder:
             names = self.names
             if self.model is not None:
                 file = Path(folder) / "single.pocketmt"
-                file.write_bytes(self.model)
+                with naming(file):
+                    file.write_bytes(self.model)
                 names = (str(file),)
             teachers = Teachers(
                 names,
