@@ -10,7 +10,6 @@ import torch
 from pocketmt.decoding import decoder as decoder_module
 from pocketmt.decoding.decoder import Decoder
 from pocketmt.decoding.requests import Request, SearchSettings, plain_requests
-from pocketmt.decoding.slots import Slots
 from pocketmt.errors import EngineError
 from pocketmt.model_file import Architecture
 from pocketmt.models.network import TranslationNetwork
@@ -134,33 +133,6 @@ def test_several_steps_between_looks(beam: int) -> None:
     decoder.on_gpu = True
     assert_equals_reference([network], sources, beam, decoder)
     assert_equals_reference([network], sources[:7], beam, decoder)  # Kept places are used again.
-
-
-class FakeMemory:
-    """Lets batches of more than some sentences fail."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, most: int) -> None:
-        self.counts: list[int] = []
-        fill = Slots.fill
-
-        def limited(slots: Slots, places: Sequence[int], given: Sequence[Request]) -> None:
-            self.counts.append(slots.shape.count)
-            if slots.shape.count > most:
-                raise torch.OutOfMemoryError
-            fill(slots, places, given)
-
-        monkeypatch.setattr(Slots, "fill", limited)
-
-
-def test_batches_too_large_for_memory_are_halved(monkeypatch: pytest.MonkeyPatch) -> None:
-    network, sources = ending_network(architecture()), sentences(20)
-    expected = Decoder([network]).best(sources, 2)
-    memory = FakeMemory(monkeypatch, 3)
-    assert Decoder([network]).best(sources, 2) == expected
-    assert memory.counts[0] > 3 >= memory.counts[-1]
-    with pytest.raises(torch.OutOfMemoryError):
-        FakeMemory(monkeypatch, 0)
-        Decoder([network]).best(sources, 2)
 
 
 def test_a_long_wait_can_be_stopped() -> None:

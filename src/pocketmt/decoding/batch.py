@@ -36,7 +36,7 @@ class Batch:
 
     Attributes:
         source: source tokens for which each place has room.
-        most_places: largest number of places that was asked for.
+        most_places: number of places that it began with; 1 before.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class Batch:
         self._limit = max(request.limit for _, request in requests)
         self._shortlists = any(request.allowed is not None for _, request in requests)
         self._prefixes = any(request.prefix for _, request in requests)
-        self.most_places = len(requests)
+        self.most_places = 1
         self._owners: list[tuple[int, Request] | None] = []
         self._positions: list[int] = []
 

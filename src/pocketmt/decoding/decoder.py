@@ -10,6 +10,7 @@ from pocketmt.decoding.batch import Batch, next_power_of_two, previous_power_of_
 from pocketmt.decoding.memory import bytes_of_place, free_bytes
 from pocketmt.decoding.requests import Request, SearchSettings, Translation, plain_requests
 from pocketmt.decoding.slots import Slots, SlotShape
+from pocketmt.errors import EngineError
 from pocketmt.models.inputs import encoder_input
 from pocketmt.models.network import TranslationNetwork
 
@@ -25,7 +26,8 @@ class Decoder:
 
     A translation depends on its sentence alone, up to the rounding of float sums, whose order the shapes may change.
 
-    When a GPU has too little memory for a batch, batches become half as large, and their sentences are decoded again.
+    When a GPU has too little memory for a batch, batches become half as large, and those of its sentences that are not
+    done are decoded again.
     """
 
     def __init__(self, networks: Sequence[TranslationNetwork], batch_tokens: int | None = None) -> None:
@@ -57,29 +59,50 @@ class Decoder:
             stopped: asked between steps whether to end; the translations are then incomplete.
 
         Raises:
-            torch.OutOfMemoryError: memory is too small for a single sentence.
+            EngineError: memory is too small for a single sentence.
         """
         results: list[list[Translation]] = [[] for _ in requests]
         lengths = [self._source_tokens(request) for request in requests]
         order = sorted(range(len(requests)), key=lambda index: -lengths[index])
         waiting = deque(order)
+        tried_alone = False
         try:
             while waiting and not stopped():
                 batch = self._similar(waiting, lengths)
                 run = Batch(self, settings, [(index, requests[index]) for index in batch], lengths[batch[0]], stopped)
-                try:
-                    for index, found in run.translations():
-                        results[index] = found
-                except torch.OutOfMemoryError:
-                    if run.most_places == 1:
-                        raise
-                    self.release()
+                reason = self._run(run, results)
+                if reason is None:
+                    tried_alone = False
+                    continue
+                # After the error, because its traceback holds the memory of the batch.
+                self.release()
+                if run.most_places > 1:
                     self.batch_tokens = run.most_places // 2 * run.source * settings.beam_size
-                    waiting.extendleft(reversed([index for index in batch if not results[index]]))
+                elif tried_alone:
+                    raise EngineError(self._too_large(lengths[batch[0]], settings, reason))
+                else:  # Other batches may have held the memory that it lacked.
+                    tried_alone = True
+                waiting.extendleft(reversed([index for index in batch if not results[index]]))
         finally:
             if stopped():
                 self._kept.clear()
         return results
+
+    def _run(self, run: Batch, results: list[list[Translation]]) -> str | None:
+        """Take the results of a batch; returns PyTorch's reason if memory runs out, else None."""
+        try:
+            for index, found in run.translations():
+                results[index] = found
+        except torch.OutOfMemoryError as error:
+            return str(error).partition("\n")[0] or "out of memory"
+        return None
+
+    def _too_large(self, length: int, settings: SearchSettings, reason: str) -> str:
+        return (
+            f"{self.device}: its memory is too small for a single sentence of {length} pieces with beam size "
+            f"{settings.beam_size} ({reason}): close other programs that use the device, choose a smaller beam or "
+            "16-bit precision, or translate with device 'cpu'"
+        )
 
     def best(self, sources: Sequence[Sequence[int]], beam_size: int) -> list[list[int]]:
         """Return the ids of the best translation of each source; that of an empty source is empty."""
@@ -123,5 +146,12 @@ class Decoder:
         most = min(wanted, max(1, self.batch_tokens // (source * settings.beam_size)))
         if not self.on_gpu:
             return most
-        fitting = free_bytes(self.device) // 2 // bytes_of_place(self._networks, settings, source, target)
-        return max(1, min(next_power_of_two(most), previous_power_of_two(fitting)))
+        most = next_power_of_two(most)
+        needed = 2 * bytes_of_place(self._networks, settings, source, target)  # Half of the memory stays free.
+        free = free_bytes(self.device)
+        fitting = previous_power_of_two(free // needed)
+        kept = sum(slots.bytes for slots in self._kept.values())
+        if fitting < most and previous_power_of_two((free + kept) // needed) > fitting:
+            self.release()
+            fitting = previous_power_of_two(free_bytes(self.device) // needed)
+        return min(most, fitting)

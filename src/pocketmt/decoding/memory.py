@@ -1,6 +1,7 @@
 """Memory of a device, and what a sentence needs of it."""
 
 from collections.abc import Sequence
+from typing import Final
 
 import torch
 
@@ -8,13 +9,22 @@ from pocketmt.decoding.requests import SearchSettings
 from pocketmt.decoding.slots import Slots, SlotShape
 from pocketmt.models.network import TranslationNetwork
 
-_LOGIT_COPIES = 4  # Logits, their log-probabilities, and room for the search.
+_LOGIT_COPIES: Final = 4  # Logits, their log-probabilities, and room for the search.
+_COMMON_POOL: Final = (0, 0)  # The identifier of the memory that all tensors share but those of captured graphs.
 
 
 def free_bytes(device: torch.device) -> int:
-    """Return the free memory of a GPU, with what PyTorch holds there without using it."""
-    unused = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
-    return int(torch.cuda.mem_get_info(device)[0]) + unused
+    """Return the free memory of a GPU, with what PyTorch holds there for any tensor without using it.
+
+    Memory that PyTorch holds for a captured graph does not count, as only that graph uses it, until it is deleted.
+    """
+    index = torch.cuda.current_device() if device.index is None else device.index
+    unused = sum(
+        segment["total_size"] - segment["allocated_size"]
+        for segment in torch.cuda.memory_snapshot()  # type: ignore[no-untyped-call]
+        if segment["device"] == index and tuple(segment["segment_pool_id"]) == _COMMON_POOL
+    )
+    return int(torch.cuda.mem_get_info(device)[0]) + int(unused)
 
 
 def bytes_of_place(networks: Sequence[TranslationNetwork], settings: SearchSettings, source: int, target: int) -> int:

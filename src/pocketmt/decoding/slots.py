@@ -6,7 +6,7 @@ Shapes: N sentences, B hypotheses of each, S source positions, L target position
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -14,6 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from pocketmt.decoding.captured_step import capture_step
 from pocketmt.decoding.fixed_search import FixedSearch
 from pocketmt.decoding.requests import Request, SearchSettings, Translation
 from pocketmt.models.attention import FixedCache
@@ -119,7 +120,7 @@ class Slots:
             prefixes=shape.prefixes,
         )
         self._networks = [_NetworkStates(network, shape, self.search.position) for network in networks]
-        self._graph = _capture(self._step, device) if capture and device.type == "cuda" else None
+        self._graph = capture_step(self._step, device) if capture else None
 
     @property
     def bytes(self) -> int:
@@ -193,18 +194,3 @@ def _copy(tensors: Sequence[Tensor], others: Sequence[Tensor], rows: Tensor) -> 
     for tensor, other in zip(tensors, others, strict=True):
         common = [slice(0, min(sizes)) for sizes in zip(tensor.shape[1:], other.shape[1:], strict=True)]
         other[(slice(0, len(rows)), *common)] = tensor[(slice(None), *common)].index_select(0, rows)
-
-
-def _capture(step: Callable[[], None], device: torch.device) -> torch.cuda.CUDAGraph:
-    """Capture a step as a CUDA graph. It is run before, so it must change nothing yet: no sentence may be there."""
-    with torch.cuda.device(device):
-        stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
-        stream.wait_stream(torch.cuda.current_stream())
-        with torch.cuda.stream(stream):
-            for _ in range(2):  # libraries allocate their workspaces at the first calls
-                step()
-        torch.cuda.current_stream().wait_stream(stream)
-        graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph):
-            step()
-    return graph
