@@ -4,6 +4,7 @@ import json
 import os
 import random
 import signal
+import socket
 from pathlib import Path
 from unittest import mock
 
@@ -145,17 +146,29 @@ def test_two_processes_train_one_model(corpus: Path) -> None:
     assert all(bool(tensor.isfinite().all()) for tensor in weights.values())
 
 
-def launch_by_torchrun(processes: int, *arguments: str) -> None:
-    """Run a command in several processes as `torchrun` does, in forks instead of new processes."""
+def launch_by_torchrun(processes: int, *arguments: str, nodes: int = 1, port: int = 0) -> None:
+    """Run a command in several processes of this node as `torchrun` does, in forks instead of new processes."""
     config = LaunchConfig(
-        min_nodes=1,
-        max_nodes=1,
+        min_nodes=nodes,
+        max_nodes=nodes,
         nproc_per_node=processes,
+        run_id="test",
         rdzv_backend="c10d",
-        rdzv_endpoint="localhost:0",
+        rdzv_endpoint=f"localhost:{port}",
+        local_addr="localhost",
         start_method=forking().get_start_method(),
     )
     elastic_launch(config, run_command)(*arguments)
+
+
+def launch_one_of_two_nodes(port: int, *arguments: str) -> None:
+    launch_by_torchrun(1, *arguments, nodes=2, port=port)
+
+
+def free_port() -> int:
+    with socket.socket() as listening:
+        listening.bind(("localhost", 0))
+        return int(listening.getsockname()[1])
 
 
 def run_command(*arguments: str) -> None:
@@ -174,10 +187,44 @@ def test_torchrun_trains_on_the_batches_of_one_process_and_one_process_resumes_i
     assert launched.exitcode == 0, output
     assert output.count("validation BLEU") == 1  # One process writes.
     train(read_configuration(settings(8)), corpus / "moved")
-    alone, moved = (load_checkpoint(corpus / name / "checkpoint.pt") for name in ("alone", "moved"))
-    assert moved["position"]["batch"] == alone["position"]["batch"] > 0
-    for name, weight in alone["weights"].items():
-        torch.testing.assert_close(moved["weights"][name], weight, rtol=1e-3, atol=1e-5)
+    assert_equal_runs(corpus, "alone", "moved")
+
+
+def assert_equal_runs(folder: Path, *names: str) -> None:
+    one, other = (load_checkpoint(folder / name / "checkpoint.pt") for name in names)
+    assert other["position"]["batch"] == one["position"]["batch"] > 0
+    assert other["position"]["update"] == one["position"]["update"] == 8
+    for name, weight in one["weights"].items():
+        torch.testing.assert_close(other["weights"][name], weight, rtol=1e-3, atol=1e-5)
+
+
+def test_two_nodes_of_one_process_train_on_the_batches_of_one_process(corpus: Path) -> None:
+    settings = write_configuration(corpus, batches_per_update=2, maximum_updates=8, validate_every=4)
+    train(read_configuration(settings), corpus / "alone")
+    arguments = (free_port(), "train", str(settings), "-o", str(corpus / "nodes"))
+    outputs = [corpus / f"output{number}" for number in range(2)]
+    nodes = [start(launch_one_of_two_nodes, *arguments, output=output) for output in outputs]
+    for node in nodes:
+        node.join()
+    shown = "".join(output.read_text() for output in outputs)
+    assert [node.exitcode for node in nodes] == [0, 0], shown
+    assert all(f"MEMBER: {member}/2" in shown for member in (1, 2))
+    assert shown.count("validation BLEU") == 1  # The first process of all writes.
+    assert_equal_runs(corpus, "alone", "nodes")
+
+
+def test_two_processes_resume_the_run_of_one(corpus: Path) -> None:
+    def settings(updates: int) -> Path:
+        return write_configuration(corpus, batches_per_update=2, maximum_updates=updates, validate_every=4)
+
+    train(read_configuration(settings(8)), corpus / "alone")
+    train(read_configuration(settings(4)), corpus / "moved")
+    launched = start(
+        launch_by_torchrun, 2, "train", str(settings(8)), "-o", str(corpus / "moved"), output=corpus / "output"
+    )
+    launched.join()
+    assert launched.exitcode == 0, (corpus / "output").read_text()
+    assert_equal_runs(corpus, "alone", "moved")
 
 
 def test_devices_that_cannot_share_the_batches_are_refused(corpus: Path) -> None:
