@@ -66,7 +66,7 @@ def test_lstms_and_ensembles() -> None:
     assert_capturable(random_network(test_lstm.lstm()), random_network(architecture()), beam=1)
 
 
-@pytest.mark.parametrize("precision", ["float32", "bfloat16", "int8_bfloat16"])
+@pytest.mark.parametrize("precision", ["float32", "bfloat16", "packed_float16", "int8_bfloat16"])
 def test_quantized_files(tmp_path: Path, vocabulary: Vocabulary, precision: str) -> None:
     path = tmp_path / "model.pocketmt"
     reference.write(path, random_network(architecture()), vocabulary, reference.mixed)

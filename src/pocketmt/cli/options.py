@@ -116,7 +116,12 @@ def device_option(default: str) -> Callable[[Command], Command]:
 
 precision_option = click.option(
     "--precision",
-    type=click.Choice(["float32", "float16", "bfloat16", "int8_float32", "int8_float16", "int8_bfloat16"]),
+    type=click.Choice(
+        [
+            *("float32", "float16", "bfloat16", "packed_float16", "packed_bfloat16"),
+            *("int8_float32", "int8_float16", "int8_bfloat16"),
+        ]
+    ),
     default=None,
     help="Of PyTorch (default: float32; distill: float16).",
 )

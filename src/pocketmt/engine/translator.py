@@ -46,7 +46,8 @@ class Translator:
             processor; "auto" is a GPU if PyTorch finds one, and else "cpu". PyTorch has no terms, sampling,
             suppression, penalties of repetitions, alignment or replaced unknowns; a shortlist must be asked for.
         precision: of PyTorch: "float32" (default) computes what the engine computes; "float16" and "bfloat16" decode
-            the weights; "int8_float32", "int8_float16" and "int8_bfloat16" multiply 8-bit integers.
+            the weights when the file is loaded, "packed_float16" and "packed_bfloat16" for each product;
+            "int8_float32", "int8_float16" and "int8_bfloat16" multiply 8-bit integers.
         longest_segment: in pieces; a longer sentence is translated in segments, joined by a space (see `encode_line`).
         longest_sentence: in characters; a longer one is copied, not translated, with a `TranslationWarning`.
 

@@ -8,13 +8,13 @@ import torch
 from pocketmt.decoding.decoder import Decoder
 from pocketmt.models.inputs import decoder_input, encoder_input, pad
 from pocketmt.models.network import TranslationNetwork
-from pocketmt.packing.device.precision import load_network
+from pocketmt.packing.device.precision import DecodingLinear, load_network
 from pocketmt.packing.reference.network import QuantizedLinear
 from pocketmt.packing.reference.packed_numbers import PackedNumbers
 from pocketmt.packing.reference.stored_rows import StoredRows
 from pocketmt.quantization.row_groups import RowGroup
 from pocketmt.text.vocabulary import Vocabulary
-from tests.engine import test_fully_quantized
+from tests.engine import reference, test_fully_quantized
 from tests.engine.conftest import sentences
 from tests.engine.test_schemes import GROUPS, SCHEMES, write
 
@@ -99,3 +99,41 @@ def test_precisions(tmp_path: Path, vocabulary: Vocabulary, precision: str) -> N
     assert_the_same_packed(packed)
     sources = sentences(3, longest=6)
     assert Decoder([packed]).best(sources, 2) == Decoder([network]).best(sources, 2)
+
+
+@pytest.mark.parametrize("precision", ["packed_float16", "packed_bfloat16"])
+@pytest.mark.parametrize("scheme", ["codebook 2", "logarithmic 4 row", "affine 4 row", "binary 2", "uniform"])
+def test_weights_decoded_for_each_product_compute_what_decoded_ones_do(
+    tmp_path: Path, vocabulary: Vocabulary, scheme: str, precision: str
+) -> None:
+    path = tmp_path / "model.pocketmt"
+    groups = (RowGroup(SCHEMES[scheme]),)
+    write(path, vocabulary, groups, groups)
+    decoded = load_network(str(path), precision.removeprefix("packed_"), torch.device("cpu"))
+    packed = load_network(str(path), precision, torch.device("cpu"))
+    expected = logits(decoded)
+    assert torch.equal(logits(packed), expected)
+    pack(packed)  # As on a GPU.
+    assert torch.equal(logits(packed), expected)
+    sources = sentences(3, longest=6)
+    assert Decoder([packed]).best(sources, 2) == Decoder([decoded]).best(sources, 2)
+    bits = next(bits for name, bits in BITS.items() if scheme.startswith(name))
+    layers = [module for module in packed.modules() if isinstance(module, DecodingLinear)]
+    assert packed.projection in layers
+    assert not [
+        name
+        for name, _ in packed.named_parameters()
+        if name.endswith("weight") and "norm" not in name and "embedding" not in name
+    ]
+    weights = sum(layer.stored.weight().numel() for layer in layers)
+    numbers = [each for layer in layers for name, each in layer.named_buffers() if name.endswith("_stored")]
+    assert 8 * sum(each.numel() * each.element_size() for each in numbers) == bits * weights
+
+
+def test_matrices_in_float_stay_layers_of_floats(tmp_path: Path, vocabulary: Vocabulary) -> None:
+    path = tmp_path / "model.pocketmt"
+    reference.write(path, reference.random_network(reference.architecture()), vocabulary, reference.mixed)
+    packed = load_network(str(path), "packed_bfloat16", torch.device("cpu"))
+    kinds = {name: type(module).__name__ for name, module in packed.named_modules() if "feed_forward" in name}
+    assert "Linear" in kinds.values() and "DecodingLinear" in kinds.values()
+    assert torch.equal(logits(packed), logits(load_network(str(path), "bfloat16", torch.device("cpu"))))

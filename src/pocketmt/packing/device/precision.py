@@ -7,19 +7,24 @@ import torch
 from torch import Tensor, nn
 
 from pocketmt.errors import EngineError
-from pocketmt.model_file import open_model
+from pocketmt.model_file import ModelFile, open_model
 from pocketmt.models.network import TranslationNetwork
 from pocketmt.models.networks import make_network
 from pocketmt.packing.decoded import DecodedParameters
-from pocketmt.packing.reference.network import QuantizedLinear, load_reference
+from pocketmt.packing.reference.network import QuantizedLinear, load_reference, stored_matrix
 from pocketmt.packing.reference.stored_rows import LookupTableRows, StoredRows
 from pocketmt.quantization.activations.dynamic import quantize_rows
 
 # float32: what the engine computes: products of a file's quantized matrices are those of integers, all else is float32.
 # float16, bfloat16: weights are decoded when the file is loaded, and nothing is quantized while it runs.
+# packed_*: the same numbers, but quantized matrices keep their codes, which are decoded for each product.
 # int8_*: products of all matrices are those of 8-bit integers, all else is in the other type.
-PRECISIONS: Final = ("float32", "float16", "bfloat16", "int8_float32", "int8_float16", "int8_bfloat16")
+PRECISIONS: Final = (
+    *("float32", "float16", "bfloat16", "packed_float16", "packed_bfloat16"),
+    *("int8_float32", "int8_float16", "int8_bfloat16"),
+)
 DEFAULT_PRECISION: Final = "float32"
+_PACKED: Final = "packed_"
 _TYPES: Final = {"float32": torch.float32, "float16": torch.float16, "bfloat16": torch.bfloat16}
 
 
@@ -37,6 +42,22 @@ class CastingLinear(QuantizedOutput):
     def forward(self, x: Tensor) -> Tensor:
         """[.., inputs] -> [.., outputs], of the type of x."""
         return super().forward(x).to(x.dtype)
+
+
+class DecodingLinear(nn.Module):
+    """A linear layer whose weight is decoded from its codes for each product, in the type of its input."""
+
+    bias: Tensor | None
+
+    def __init__(self, stored: QuantizedLinear, bias: Tensor | None) -> None:
+        """Take the stored weight [outputs, inputs], and a bias [outputs] in the type of the network."""
+        super().__init__()
+        self.stored = stored
+        self.register_buffer("bias", bias)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """[.., inputs] -> [.., outputs]."""
+        return nn.functional.linear(x, self.stored.weight().to(x.dtype), self.bias)
 
 
 def load_network(path: str, precision: str, device: torch.device) -> TranslationNetwork:
@@ -59,8 +80,11 @@ def load_network(path: str, precision: str, device: torch.device) -> Translation
         parameters = DecodedParameters(file)
         weights = {name: parameters[name] for name in file.architecture.parameter_shapes()}
         network = make_network(file.architecture)
-    network.load_state_dict(weights)
-    return in_precision(network, precision, device)
+        network.load_state_dict(weights)
+        network = in_precision(network, precision, torch.device("cpu"))
+        if precision.startswith(_PACKED):
+            _decode_for_each_product(network, file)
+    return _placed(network, device)
 
 
 def check_precision(precision: str) -> None:
@@ -70,11 +94,11 @@ def check_precision(precision: str) -> None:
 
 
 def in_precision(network: TranslationNetwork, precision: str, device: torch.device) -> TranslationNetwork:
-    """Change a float32 network to one of `PRECISIONS`, in evaluation mode on a device."""
+    """Change a float32 network to one of `PRECISIONS`, in evaluation mode on a device; it has no codes to pack."""
     weights = {name: parameter.detach().clone() for name, parameter in network.named_parameters()}
-    integer, _, name = precision.rpartition("_")
+    kind, _, name = precision.rpartition("_")
     network = network.to(_TYPES[name])
-    if integer:
+    if kind == "int8":
         _quantize(network, weights)
     return _placed(network, device)
 
@@ -85,6 +109,22 @@ def _placed(network: TranslationNetwork, device: torch.device) -> TranslationNet
             if isinstance(module, StoredRows):
                 module.store_packed()
     return network.eval().requires_grad_(False).to(device)
+
+
+def _decode_for_each_product(network: TranslationNetwork, file: ModelFile) -> None:
+    """Replace the products with the quantized matrices of a file by those with their codes."""
+    output = network.architecture.output_matrix
+    if output in file.matrices:
+        network.projection = DecodingLinear(stored_matrix(file, output), _bias(network.output.bias))
+    for name, module in list(network.named_modules()):
+        if isinstance(module, nn.Linear) and f"{name}.weight" in file.matrices:
+            parent, _, attribute = name.rpartition(".")
+            linear = DecodingLinear(stored_matrix(file, f"{name}.weight"), _bias(module.bias))
+            setattr(network.get_submodule(parent), attribute, linear)
+
+
+def _bias(bias: Tensor | None) -> Tensor | None:
+    return None if bias is None else bias.detach()
 
 
 def _quantize(network: TranslationNetwork, parameters: Mapping[str, Tensor]) -> None:

@@ -139,9 +139,14 @@ def load_reference(path: str | os.PathLike[str]) -> TranslationNetwork:
     return model.eval().requires_grad_(False)
 
 
+def stored_matrix(file: ModelFile, name: str) -> QuantizedLinear:
+    """Return the codes of a matrix or vector group, as a layer without a bias."""
+    return QuantizedLinear(*_row_groups(file, name), None)
+
+
 def decoded_matrix(file: ModelFile, name: str) -> Tensor:
     """Return the weights that the codes of a matrix or vector group stand for, float32 [rows, columns]."""
-    return QuantizedLinear(*_row_groups(file, name), None).weight()
+    return stored_matrix(file, name).weight()
 
 
 def _quantizer(file: ModelFile, matrix: str) -> Callable[[Tensor], tuple[Tensor, Tensor]]:
