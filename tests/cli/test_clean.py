@@ -2,14 +2,19 @@
 
 import gzip
 import os
+import signal
 import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
-from .conftest import Run
+from benchmarks.ray_faults import descendants
+from pocketmt.text.several_processes import available_cores
+
+from .conftest import Run, command_line
 
 GOOD = [
     ("A man rides a red bike.", "Ein Mann fährt ein rotes Fahrrad."),
@@ -94,6 +99,23 @@ def test_the_next_run_removes_what_a_killed_one_has_left(pocketmt: Run, tmp_path
     assert answer.returncode == 0, answer.stderr
     left = sorted(each.name for each in tmp_path.glob(".*"))
     assert left == sorted([names[os.getpid()], f".cleaning-elsewhere-{ended.pid}-x"])
+
+
+@pytest.mark.skipif(available_cores() == 1, reason="this process has one core, so clean starts no other process")
+@pytest.mark.parametrize(("number", "message"), [(signal.SIGINT, b"interrupted\n"), (signal.SIGTERM, b"")])
+def test_a_signal_ends_all_processes_and_leaves_no_file(tmp_path: Path, number: signal.Signals, message: bytes) -> None:
+    files = write(tmp_path, [(f"the cat number {place}", f"die Katze {place}") for place in range(100_000)])
+    command = command_line("clean", *files, "-o", tmp_path / "clean.en", tmp_path / "clean.de")
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, start_new_session=True)
+    while not (others := descendants(process.pid)):
+        assert process.poll() is None
+        time.sleep(0.02)
+    os.killpg(process.pid, number)
+    _, shown = process.communicate(timeout=60)
+    assert process.returncode == 128 + number
+    assert shown.lstrip() == message
+    assert sorted(os.listdir(tmp_path)) == ["text.de", "text.en"]
+    assert not any(Path(f"/proc/{other}").exists() for other in others)
 
 
 @pytest.mark.parametrize(

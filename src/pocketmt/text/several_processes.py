@@ -14,6 +14,7 @@ from pocketmt.errors import DataError
 
 T = TypeVar("T")
 R = TypeVar("R")
+_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 # Elsewhere a fork is missing, or is not safe in a process with threads.
 _CAN_FORK: Final = sys.platform == "linux"
 
@@ -74,7 +75,12 @@ class _Process(Generic[T, R]):
         self._connection, theirs = context.Pipe()
         # It is a daemon, so that it ends with this process, whatever ends that.
         self._process = context.Process(target=_work, args=(function, theirs, self._connection), daemon=True)
-        self._process.start()
+        # A signal waits until the new process has handlers for it.
+        blocked = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
+        try:
+            self._process.start()
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
         theirs.close()
 
     def send(self, item: T) -> None:
@@ -108,6 +114,7 @@ def _work(function: Callable[[Any], Any], connection: Any, other_end: Any) -> No
     """Answer items until there is no process that sends any."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to all; the first process ends the others.
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
     other_end.close()  # A read fails when the first process has ended only if no other one holds this end.
     with suppress(EOFError, BrokenPipeError, ConnectionResetError):
         while True:
