@@ -1,19 +1,17 @@
-// Memory for what is timed, aligned as packed weights are.
+// Memory for what is timed: that of packed weights in the engine, with huge pages if it is large.
 #pragma once
 
 #include <cstddef>
 #include <memory>
-#include <new>
 
 namespace pocketmt::testing {
 
 struct Freed {
-    void operator()(void* memory) const { ::operator delete(memory, std::align_val_t(64)); }
+    size_t bytes = 0;
+    void operator()(void* memory) const;
 };
 using Memory = std::unique_ptr<void, Freed>;
 
-inline Memory allocate(size_t bytes) {
-    return Memory(::operator new(bytes, std::align_val_t(64)));
-}
+Memory allocate(size_t bytes);
 
 }  // namespace pocketmt::testing

@@ -71,7 +71,7 @@ POCKETMT_INLINE void sum_steps(const uint8_t* plane, size_t steps, const uint8_t
                                Registers::Integers (&sums)[rows][parts]) {
     typename Registers::ByteSums low[rows][byte_parts], high[rows][byte_parts];
     for (size_t step = 0; step < steps; ++step, plane += step_bytes, tables += step_table_bytes) {
-        if constexpr (rows > 1) prefetch_page<step_bytes>(plane);  // With one row, processors read ahead fast enough.
+        if constexpr (rows > 1) prefetch<step_bytes>(plane);  // With one row, processors read ahead fast enough.
         unrolled<byte_parts>([&](auto byte_part) POCKETMT_INLINE_LAMBDA {
             Registers::Bytes indices[step_nibbles];
             unrolled<ByteLayout::step_words>([&](auto word) POCKETMT_INLINE_LAMBDA {

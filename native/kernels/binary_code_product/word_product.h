@@ -69,7 +69,7 @@ POCKETMT_INLINE void sum_words(const uint16_t* codes, size_t panel_words, const 
         unrolled<bits * panels>([&](auto plane) POCKETMT_INLINE_LAMBDA {
             constexpr size_t panel = plane() / bits, bit = plane() % bits;
             const uint16_t* place = codes + panel * panel_words + (word * bits + bit) * panel_outputs;
-            prefetch_page<sizeof(__m512i)>(place);
+            prefetch<sizeof(__m512i)>(place);
             loaded[plane()] = _mm512_loadu_si512(place);
         });
         unrolled<word_groups>([&](auto group) POCKETMT_INLINE_LAMBDA {

@@ -10,7 +10,7 @@ namespace {
 template <class Chosen>
 struct ByteWeights {
     using Products = Chosen;
-    static constexpr size_t step_bytes = 2 * group_bytes;
+    static constexpr size_t step_bytes = 2 * group_bytes, read_ahead = step_bytes;
 
     explicit ByteWeights(const IntegerCall&) {}
     template <size_t group, size_t part>
@@ -22,7 +22,7 @@ struct ByteWeights {
 // 6-bit weights: the low 4 bits of a code, and the high 2, which are shifted to bits 4 and 5.
 struct SixBitWeights {
     using Products = Registers::SixBitWeights;
-    static constexpr size_t step_bytes = six_bit_step_bytes;
+    static constexpr size_t step_bytes = six_bit_step_bytes, read_ahead = step_bytes;
 
     explicit SixBitWeights(const IntegerCall&) {}
     template <size_t group, size_t part>
@@ -59,15 +59,14 @@ struct AnyWeightsOf<Set> {
     using Type = typename Set::AnyWeights;
 };
 
-// The product of weights from -64 to 63, where registers have one that is faster; returns whether they have. For one
-// row there is none.
+// The product of weights from -64 to 63, where registers have one that is faster; returns whether they have.
 template <class Set>
 bool multiply_seven_bits(const PackedMatrix& matrix, const ProductInput& input, const Epilogue& epilogue,
                          const Outputs& outputs) {
     if constexpr (requires { typename Set::SevenBitWeights; }) {
         using Weights = ByteWeights<typename Set::SevenBitWeights>;
-        if (input.count > 1) multiply_by<Weights>(tiles<Weights>, matrix, input, epilogue, outputs);
-        return input.count > 1;
+        multiply_by<Weights>(tiles<Weights>, matrix, input, epilogue, outputs);
+        return true;
     }
     return false;
 }

@@ -38,7 +38,7 @@ POCKETMT_INLINE void multiply_pairs(const IntegerCall& call, const TileRange& ra
     typename Set::PairSums sums[pairs][held] = {};
     const int8_t* codes = call.activations.codes + range.first_row * stride;
     for (size_t step = 0; step < call.steps; ++step, weights += Weights::step_bytes, codes += step_inputs) {
-        prefetch_page<Weights::step_bytes>(weights);
+        prefetch<Weights::step_bytes>(weights);
         add_step<Set, rows, Weights, first_part>(source, weights, codes, stride, sums);
     }
     unrolled<rows>([&](auto row) POCKETMT_INLINE_LAMBDA {

@@ -13,6 +13,12 @@ constexpr size_t part_bytes = Registers::lanes * group_inputs;
 template <size_t rows>
 constexpr size_t tile_parts = rows <= Registers::whole_panel_rows ? parts : parts / 2;
 
+// How far ahead of the product weights are asked for. Few rows read one stream of weights, which processors read ahead
+// by themselves; they only need the next step early. More rows come back to a panel after other tiles.
+constexpr size_t one_stream_rows = 4;
+template <class Weights, size_t rows>
+constexpr size_t read_ahead = rows <= one_stream_rows ? Weights::read_ahead : page;
+
 // Asks for the next panel, to be kept in the second-level cache. Processors do not read ahead while several tiles of
 // rows take turns at a panel.
 template <size_t bytes>
@@ -41,7 +47,7 @@ POCKETMT_INLINE void multiply_parts(const IntegerCall& call, const TileRange& ra
     const int8_t* codes = call.activations.codes + range.first_row * stride;
     for (size_t step = 0; step < call.steps; ++step, weights += Weights::step_bytes, codes += step_inputs) {
         if constexpr (held == parts) {
-            prefetch_page<Weights::step_bytes>(weights);
+            prefetch<Weights::step_bytes, read_ahead<Weights, rows>>(weights);
         } else {
             prefetch_panel<Weights::step_bytes * held / parts>(call,
                                                                weights + first_part * Weights::step_bytes / parts);
@@ -81,6 +87,7 @@ constexpr bool in_pairs = rows > 1 && requires { typename Set::RowPair; };
 // Weights: where the weights of a step come from, made of an IntegerCall, with
 //   Products                     SignedWeights, SymmetricWeights or SixBitWeights of the registers
 //   step_bytes                   bytes of a step
+//   read_ahead                   how far ahead few rows ask for weights, in bytes
 //   load<group, part>(step)      the weights of a group of inputs and of the outputs of one register
 template <size_t rows, class Weights>
 void multiply_tile(const IntegerCall& call, const TileRange& range) {

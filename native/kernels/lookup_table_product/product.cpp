@@ -10,7 +10,7 @@ namespace {
 template <class Chosen>
 struct LookupTableWeights {
     using Products = Chosen;
-    static constexpr size_t step_bytes = group_bytes;
+    static constexpr size_t step_bytes = group_bytes, read_ahead = page;
     Registers::Bytes table;
 
     explicit LookupTableWeights(const IntegerCall& call)

@@ -32,7 +32,7 @@ void multiply_tile(const IntegerCall& call, const TileRange& range) {
         Registers::Integers sums[chains][rows][part_registers] = {};
         const int8_t* codes = call.activations.codes + range.first_row * stride;
         for (size_t step = 0; step < call.steps; ++step, bytes += part_bytes, codes += lane_inputs) {
-            prefetch_page<part_bytes>(bytes);
+            prefetch<part_bytes>(bytes);
             unrolled<2>([&](auto half) POCKETMT_INLINE_LAMBDA {
                 decltype(inputs_at(codes)) inputs[rows];
                 for_rows<rows>(range, [&](auto row) POCKETMT_INLINE_LAMBDA {

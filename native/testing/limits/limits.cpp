@@ -18,6 +18,19 @@ inline void hide(Register& value) {
     asm volatile("" : "+v"(value));
 }
 
+// Loops over an array of registers are unrolled: GCC keeps the array in memory otherwise.
+template <size_t count, class Register>
+inline void hide_all(Register (&values)[count]) {
+    unrolled<count>([&](auto index) POCKETMT_INLINE_LAMBDA { hide(values[index()]); });
+}
+
+template <size_t count, class Register>
+inline Register sum_of_all(const Register (&values)[count]) {
+    Register total = values[0];
+    unrolled<count - 1>([&](auto index) POCKETMT_INLINE_LAMBDA { total += values[index() + 1]; });
+    return total;
+}
+
 template <class Register>
 auto sum_of_lanes(Register values) {
     auto total = values[0];
@@ -30,28 +43,27 @@ int32_t multiply_integers(size_t steps) {
     const auto inputs = Registers::sixteen_inputs(activations);
     Registers::Bytes weights = Registers::Bytes{} + uint8_t{3};
     Registers::Integers sum[sums] = {};
-    for (Registers::Integers& each : sum) hide(each);
+    hide_all(sum);
     for (size_t step = 0; step < steps; ++step) {
-        for (Registers::Integers& each : sum) {
-            hide(weights);
-            Registers::SixBitWeights(weights).add(each, inputs);
-        }
+        hide(weights);
+        unrolled<sums>([&](auto index)
+                           POCKETMT_INLINE_LAMBDA { Registers::SixBitWeights(weights).add(sum[index()], inputs); });
     }
-    for (size_t i = 1; i < sums; ++i) sum[0] += sum[i];
-    return sum_of_lanes(sum[0]);
+    return sum_of_lanes(sum_of_all(sum));
 }
 
 float multiply_floats(size_t steps) {
     const Registers::Floats activations = Registers::broadcast(-0.25f);
     Registers::Floats weights = Registers::broadcast(0.5f);
     Registers::Floats sum[sums] = {};
-    for (Registers::Floats& each : sum) hide(each);
+    hide_all(sum);
     for (size_t step = 0; step < steps; ++step) {
         hide(weights);
-        for (Registers::Floats& each : sum) each = Registers::multiply_add(weights, activations, each);
+        unrolled<sums>([&](auto index) POCKETMT_INLINE_LAMBDA {
+            sum[index()] = Registers::multiply_add(weights, activations, sum[index()]);
+        });
     }
-    for (size_t i = 1; i < sums; ++i) sum[0] += sum[i];
-    return sum_of_lanes(sum[0]);
+    return sum_of_lanes(sum_of_all(sum));
 }
 
 int32_t read(const void* memory, size_t bytes) {
