@@ -10,7 +10,15 @@ namespace {
 constexpr size_t expanded_parts = parts / 2;
 constexpr size_t expanded_outputs = expanded_parts * Registers::lanes;
 constexpr size_t expanded_steps = 64;  // Steps that are prepared at a time: of 512 inputs.
-constexpr size_t expanded_rows = 5;    // Of a tile.
+
+// Whether weights have a product of two groups of inputs at once.
+template <class Products>
+constexpr bool by_two = requires(Registers::Integers& sums, const Products& weights, Registers::Bytes inputs) {
+    Products::add_two(sums, weights, inputs, weights, inputs);
+};
+// Rows of a tile: as many as leave registers for the weights.
+template <class Products>
+constexpr size_t expanded_rows = by_two<Products> ? 4 : 5;
 
 // Prepared weights [steps][groups][parts] and the sums of outputs from `output` on.
 template <class Products>
@@ -21,6 +29,34 @@ struct ExpandedPart {
     size_t output;
     int32_t (*sums)[expanded_outputs];  // [rows], between parts of the same outputs.
 };
+
+// Adds the products of a step: of two groups of inputs.
+template <size_t rows, class Products>
+POCKETMT_INLINE void add_step(const Products* weights, const int8_t* codes, size_t stride,
+                              Registers::Integers (&sums)[rows][expanded_parts]) {
+    if constexpr (by_two<Products>) {
+        unrolled<rows>([&](auto row) POCKETMT_INLINE_LAMBDA {
+            const auto first = Registers::template group_inputs<0>(codes + row() * stride);
+            const auto second = Registers::template group_inputs<1>(codes + row() * stride);
+            unrolled<expanded_parts>([&](auto index) POCKETMT_INLINE_LAMBDA {
+                Products::add_two(sums[row()][index()], weights[index()], first, weights[expanded_parts + index()],
+                                  second);
+            });
+        });
+    } else {
+        unrolled<2>([&](auto group) POCKETMT_INLINE_LAMBDA {
+            Products loaded[expanded_parts];
+            unrolled<expanded_parts>([&](auto index) POCKETMT_INLINE_LAMBDA {
+                loaded[index()] = weights[group() * expanded_parts + index()];
+            });
+            unrolled<rows>([&](auto row) POCKETMT_INLINE_LAMBDA {
+                const auto inputs = Registers::template group_inputs<group()>(codes + row() * stride);
+                unrolled<expanded_parts>(
+                    [&](auto index) POCKETMT_INLINE_LAMBDA { loaded[index()].add(sums[row()][index()], inputs); });
+            });
+        });
+    }
+}
 
 template <size_t rows, class Products>
 void multiply_expanded_tile(const IntegerCall& call, const ExpandedPart<Products>& part, size_t first_row) {
@@ -41,16 +77,8 @@ void multiply_expanded_tile(const IntegerCall& call, const ExpandedPart<Products
     const int8_t* codes = call.activations.codes + first_row * stride + part.first_step * step_inputs;
     const Products* weights = part.weights;
     for (size_t step = part.first_step; step < part.last_step; ++step, codes += step_inputs) {
-        unrolled<2>([&](auto group) POCKETMT_INLINE_LAMBDA {
-            Products loaded[expanded_parts];
-            unrolled<expanded_parts>([&](auto index) POCKETMT_INLINE_LAMBDA { loaded[index()] = weights[index()]; });
-            unrolled<rows>([&](auto row) POCKETMT_INLINE_LAMBDA {
-                const auto inputs = Registers::template group_inputs<group()>(codes + row() * stride);
-                unrolled<expanded_parts>(
-                    [&](auto index) POCKETMT_INLINE_LAMBDA { loaded[index()].add(sums[row()][index()], inputs); });
-            });
-            weights += expanded_parts;
-        });
+        add_step<rows>(weights, codes, stride, sums);
+        weights += 2 * expanded_parts;
     }
     for_sums([&](size_t row, size_t index, const auto& sum) POCKETMT_INLINE_LAMBDA {
         const size_t lane = index * Registers::lanes;
@@ -82,7 +110,7 @@ template <class Weights>
 void multiply_expanded(const IntegerCall& call, size_t count) {
     using Products = typename Weights::Products;
     constexpr auto functions =
-        tile_functions<expanded_rows>([](auto rows) { return &multiply_expanded_tile<rows(), Products>; });
+        tile_functions<expanded_rows<Products>>([](auto rows) { return &multiply_expanded_tile<rows(), Products>; });
     Products expanded[expanded_steps * 2 * expanded_parts];
     int32_t sums[block_rows][expanded_outputs];
     const size_t first = first_panel(call.outputs), last = last_panel(call.outputs, call.rows);
@@ -94,7 +122,7 @@ void multiply_expanded(const IntegerCall& call, size_t count) {
                 const size_t end = smaller(step + expanded_steps, call.steps);
                 expand<Weights, half() * expanded_parts>(call, weights, step, end, expanded);
                 const ExpandedPart<Products> part{expanded, step, end, output, sums};
-                for_tiles<expanded_rows>(
+                for_tiles<expanded_rows<Products>>(
                     count, [&](size_t row, size_t height) { functions.functions[height - 1](call, part, row); });
             }
         });

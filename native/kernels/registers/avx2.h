@@ -85,6 +85,16 @@ struct Registers : Registers256 {
             return broadcast(-zero * activation_sum);
         }
         POCKETMT_INLINE void add(Integers& sums, Bytes inputs) const { add_unsigned(sums, codes, inputs); }
+        // Four products are at most 4 * 63 * 128, so they are added before they are widened.
+        POCKETMT_INLINE static void add_two(Integers& sums, const SixBitWeights& a, Bytes a_inputs,
+                                            const SixBitWeights& b, Bytes b_inputs) {
+            __m256i products, others;
+            __asm__(
+                "vpmaddubsw %3, %4, %1\n\tvpmaddubsw %5, %6, %2\n\tvpaddw %2, %1, %1\n\tvpmaddwd %7, %1, %1\n\t"
+                "vpaddd %1, %0, %0"
+                : "+x"(sums), "=&x"(products), "=&x"(others)
+                : "x"(a_inputs), "x"(a.codes), "x"(b_inputs), "x"(b.codes), "xm"(ones()));
+        }
     };
 
   private:

@@ -177,7 +177,7 @@ def test_the_greatest_sums(instruction_set: str, columns: int, activation: int) 
     four = Weights(eight.decoded, one, nibbles, np.resize(ends, 16))
     seven = Weights(np.repeat(np.array([-64, 63, 0, 1], np.int8)[:, None], columns, axis=1), one)
     six = Weights(np.repeat(np.array([-32, 31, 0, 1], np.int8)[:, None], columns, axis=1), one, bits=6)
-    for count in (1, 2, 13):
+    for count in (1, 2, 13, 16):  # From 16 on, weights are prepared once for all rows with AVX2.
         activations = np.full((count, columns), activation, np.int8)
         for weights in (eight, four, seven, six):
             result = weights.pack(instruction_set).multiply(activations, np.ones(count, np.float32))
