@@ -132,7 +132,7 @@ benchmark: $(ENGINE)
 	$(PEERS_BENCHMARK) --instruction-set avx2 --trained --random base --shortlist without --precisions int8 --sentences 10 64 --rounds 5 --output benchmarks/records/peer-avx2.json
 	$(PEERS_BENCHMARK) --instruction-set avx2 --trained captions-en-de-8bit --random 6-2.tiny --precisions int8 --rounds 5 --output benchmarks/records/peer-avx2-students.json
 	$(PEERS_BENCHMARK) --instruction-set avx2 --trained captions-en-de-8bit --random base 6-2.tiny --shortlist without --precisions float32 --sentences 10 64 --rounds 3 --output benchmarks/records/peer-avx2-float.json
-	$(PEERS_BENCHMARK) --instruction-set avx2 --trained --random base 6-2.tiny --shortlist without --precisions int8 --forms uniform8 uniform7 --sentences 8 64 --rounds 5 --output benchmarks/records/peer-avx2-7-bits.json
+	$(PEERS_BENCHMARK) --instruction-set avx2 --trained --random base 6-2.tiny --shortlist without --precisions int8 --forms uniform8 uniform7 affine6 --sentences 8 64 --rounds 5 --output benchmarks/records/peer-avx2-7-bits.json
 	$(BIN)/python -m benchmarks.seven_bits
 	$(PEERS_BENCHMARK) --trained --random 6-2.tiny --precisions float32 --rounds 3 --output benchmarks/records/peer-float-students.json
 	$(PEERS_BENCHMARK) --trained --random 12-1.tiny --precisions float32 --rounds 3 --output benchmarks/records/peer-float-deep-students.json

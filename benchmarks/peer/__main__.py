@@ -29,7 +29,7 @@ from typing import Any
 
 from benchmarks.command import run
 from benchmarks.one_core import AllCores, OneCore, add_core_option
-from benchmarks.peer.files import FORMS, MIXED
+from benchmarks.peer.files import AFFINE6, FORMS, MIXED
 from benchmarks.peer.measure import CASES, Amount, compare, select
 from benchmarks.peer.models import SHAPES, Pythons, TimedModel, random_models, trained_models
 from benchmarks.peer.record import render, rows_of
@@ -44,7 +44,7 @@ TRAINED = Amount(one_by_one=100, batches=512, rounds=7)
 RANDOM = Amount(one_by_one=20, batches=64, rounds=7)
 QUICK = Amount(one_by_one=2, batches=8, rounds=2)
 # Weights of a peer -> our forms to compare with; peers have none of less than 8 bits.
-FORMS_COMPARED = {"float32": ("float32",), "int8": ("uniform8", "uniform7", "logarithmic4", MIXED)}
+FORMS_COMPARED = {"float32": ("float32",), "int8": ("uniform8", "uniform7", AFFINE6, "logarithmic4", MIXED)}
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -88,7 +88,7 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
         "--random", nargs="*", metavar="SHAPE", help=f"presets or {', '.join(SHAPES)}, with random weights"
     )
     add_core_option(parser)
-    parser.add_argument("--forms", nargs="+", choices=FORMS, default=list(FORMS), help="our forms of random networks")
+    parser.add_argument("--forms", nargs="+", choices=[*FORMS, AFFINE6], default=list(FORMS), help="our forms of random networks")
     parser.add_argument("--beams", nargs="+", type=int, default=[1, 4], help="beam sizes (default: 1 and 4)")
     parser.add_argument(
         "--sentences",

@@ -28,10 +28,12 @@ from pocketmt.packing.contents import FLOAT32, ModelContents, Schemes
 from pocketmt.packing.model_file import pack
 from pocketmt.packing.scheme_choice import presets
 from pocketmt.packing.shortlist import add_shortlist
+from pocketmt.quantization.affine import Affine
 from pocketmt.text.vocabulary import Vocabulary
 
 MIXED: Final = "mixed2.6"  # binary codes of 1 to 4 bits by sub-layer and word frequency (Chung et al. 2020)
 MIXED_RECIPE: Final = "chung/mixed-2.6-bits"
+AFFINE6: Final = "affine6"  # 6 bits with a minimum for each row (Prato et al. 2020)
 FORMS: Final = (*presets(), MIXED)  # float32, uniform8, uniform7, logarithmic4, mixed2.6
 PEER_FORMS: Final = ("float32", "int8")
 CTRANSLATE2_REMEDY: Final = "pip install -r benchmarks/requirements.lock, or name another Python by --peer-python"
@@ -59,9 +61,15 @@ def write_ours(network: Network, folder: Path, forms: Sequence[str] = FORMS) -> 
     files = {form: folder / f"{form}.pocketmt" for form in forms}
     metadata = ModelMetadata(source_language="en", target_language="de", description="for benchmarks/peer")
     for form, path in files.items():
-        schemes = _mixed(network.architecture) if form == MIXED else form
+        schemes = _schemes(form, network.architecture)
         pack(path, ModelContents(network.weights, network.architecture, network.vocabulary, schemes, metadata))
     return files
+
+
+def _schemes(form: str, architecture: Architecture) -> Schemes:
+    if form == MIXED:
+        return _mixed(architecture)
+    return {"*": Affine(bits=6)} if form == AFFINE6 else form
 
 
 def _mixed(architecture: Architecture) -> Schemes:

@@ -15,7 +15,7 @@ from benchmarks.command import run
 from benchmarks.peer import __main__ as program
 from benchmarks.peer.__main__ import QUICK
 from benchmarks.peer.child_process import Child
-from benchmarks.peer.files import FORMS, Network, shortlisted_ours, write_ours
+from benchmarks.peer.files import AFFINE6, FORMS, Network, shortlisted_ours, write_ours
 from benchmarks.peer.measure import Amount, Case, Choice, compare, percentile, select
 from benchmarks.peer.models import Pythons, TimedModel, random_network, variants
 from benchmarks.peer.piece_list import made_up_vocabulary
@@ -187,8 +187,10 @@ def test_a_child_process_that_ends_is_an_error(tmp_path: Path) -> None:
 
 def test_every_form_is_written_and_translates(tmp_path: Path) -> None:
     network = small_network()
-    files = write_ours(network, tmp_path)
-    assert tuple(files) == FORMS == ("float32", "uniform8", "uniform7", "logarithmic4", "mixed2.6")
+    files = write_ours(network, tmp_path, [*FORMS, AFFINE6])
+    assert tuple(files) == ("float32", "uniform8", "uniform7", "logarithmic4", "mixed2.6", "affine6")
+    with open_model(files[AFFINE6]) as file:
+        assert [group.form.bits for group in file.matrices["embedding.weight"]] == [6]
     with open_model(files["mixed2.6"]) as file:
         bits = [group.form.bits for group in file.matrices["embedding.weight"]]
     assert bits == [4, 3, 2, 1]
