@@ -88,7 +88,9 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
         "--random", nargs="*", metavar="SHAPE", help=f"presets or {', '.join(SHAPES)}, with random weights"
     )
     add_core_option(parser)
-    parser.add_argument("--forms", nargs="+", choices=[*FORMS, AFFINE6], default=list(FORMS), help="our forms of random networks")
+    parser.add_argument(
+        "--forms", nargs="+", choices=[*FORMS, AFFINE6], default=list(FORMS), help="our forms of random networks"
+    )
     parser.add_argument("--beams", nargs="+", type=int, default=[1, 4], help="beam sizes (default: 1 and 4)")
     parser.add_argument(
         "--sentences",
