@@ -51,6 +51,7 @@ def _row(peer: dict[str, Any], mine: dict[str, Any], ours: Sequence[dict[str, An
     eight_bit = [other for other in ours if other["weights"] == "uniform8" and other is not mine]
     comparable = peer["side"] == "CTranslate2" and mine["weights"] in SAME_WEIGHTS
     return {
+        "instruction_set": mine["engine"]["instruction_set"],
         "weights": mine["weights"],
         "peer": peer["side"],
         "peer_weights": peer["weights"],

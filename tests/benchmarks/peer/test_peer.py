@@ -48,6 +48,7 @@ def measurement(side: str, weights: str, seconds: list[float], outputs: list[lis
     return {
         "side": side,
         "weights": weights,
+        "engine": {"instruction_set": "avx2"},
         "choice": "a setting",
         "seconds": seconds,
         "processor_seconds": [0.5 * each for each in seconds],
