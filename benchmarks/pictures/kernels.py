@@ -18,7 +18,7 @@ FAMILIES: Final = {
     "planes2": "2 bits",
     "planes1": "1 bit",
 }
-TICKS: Final = (0.5, 1, 1.5, 2, 2.5)
+TICKS: Final = (1, 1.5, 2, 2.5, 3)
 
 
 def draw_kernels(record: Mapping[str, Any]) -> str:
@@ -34,21 +34,24 @@ def draw_kernels(record: Mapping[str, Any]) -> str:
     drawing.text((20, 38), "Products of fewer bits: times as fast as 8 bits", bold=True)
     name = str(best).upper().replace("AVX512_VNNI", "AVX-512 VNNI")
     drawing.text((20, 68), f"matrix of {SHAPE} weights, {name}; decoding reads from memory", "muted", size=SMALL)
+    drawn = [row for row in rows if selected(row, instruction_set=best, shape=SHAPE)]
+    highest = max((look_up(row, f"times_int8.{family}") for row in drawn for family in FAMILIES), default=1.0)
     for number, (place, title) in enumerate(PLACES.items()):
         chosen = [row for row in rows if selected(row, instruction_set=best, shape=SHAPE, weights=place)]
         if not chosen:
             raise ConfigurationError(f"the record of the kernels has no row of {best}, {SHAPE}, {place}")
         left = 20 + number * (WIDTH - 20) / 2
-        _draw_panel(drawing, Box(left + 44, 142, left + 366, 412), title, chosen)
+        _draw_panel(drawing, Box(left + 44, 142, left + 366, 412), title, chosen, highest)
     return drawing.svg()
 
 
-def _draw_panel(drawing: Drawing, area: Box, title: str, rows: list[Mapping[str, Any]]) -> None:
+def _draw_panel(drawing: Drawing, area: Box, title: str, rows: list[Mapping[str, Any]], highest: float) -> None:
+    """Draw the curves of a panel; `highest` is the greatest value of all panels."""
     counts = [look_up(row, "count") for row in rows]
     x = Scale(min(counts), max(counts), area.left + 16, area.right, logarithmic=True)
-    y = Scale(0.6, 2.8, area.bottom, area.top)
+    y = Scale(0.6, max(TICKS[-1], highest) + 0.1, area.bottom, area.top)
     drawing.text((area.left - 44, area.top - 30), title, size=SMALL, bold=True)
-    draw_y_axis(drawing, area, y, TICKS[1:])
+    draw_y_axis(drawing, area, y, TICKS)
     draw_x_axis(drawing, area, x, counts)
     drawing.text(((area.left + area.right) / 2, area.bottom + 60), "rows of activations", "muted", "middle", size=SMALL)
     drawing.line((area.left, y.place(1)), (area.right, y.place(1)), "rule")

@@ -1,5 +1,6 @@
 """The pictures of the documentation: drawn from their records, or an error that names what is missing."""
 
+import re
 import xml.etree.ElementTree
 from pathlib import Path
 from typing import Any
@@ -150,6 +151,14 @@ def test_kernels_are_drawn_on_the_best_instruction_set(tmp_path: Path) -> None:
     text = drawn("kernels.svg", made_up(), tmp_path)
     assert "NEWEST" in text and "OLDEST" not in text
     assert all(text.count(f">{name}</text>") == len(PLACES) for name in FAMILIES.values())
+
+
+def test_the_greatest_ratio_of_a_kernel_stays_below_the_titles_of_the_panels(tmp_path: Path) -> None:
+    records = made_up()
+    for row in records["kernels"]["rows"]:
+        row["times_int8"] = row["times_int8"] | {"planes1": 4.0}
+    text = drawn("kernels.svg", records, tmp_path)
+    assert min(float(place) for place in re.findall(r'<circle[^>]* cy="(-?[0-9.]+)"', text)) > 120
 
 
 def test_a_record_that_lacks_data_is_refused(tmp_path: Path) -> None:
