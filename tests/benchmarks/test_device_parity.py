@@ -1,12 +1,21 @@
 """The program that compares the decoder for GPUs with the reference."""
 
+from pathlib import Path
+
 import pytest
 
 from benchmarks import device_parity
 from benchmarks.device_parity import main
 
+LINES = ("A man in a red shirt is sitting on a bench.", "Two dogs run.", "A woman rides a bike down the street.")
 
-def test_lines_are_the_same(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+
+def test_lines_are_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "multi30k").mkdir()
+    (tmp_path / "multi30k" / "test_2016_flickr.en").write_text("".join(f"{line}\n" for line in LINES))
+    monkeypatch.setenv("POCKETMT_DATA", str(tmp_path))
     monkeypatch.setattr(device_parity, "PRECISIONS", ("float32", "bfloat16"))
     assert main(["--quick", "--models", "captions-en-de"]) == 0
     rows = [line.rsplit(maxsplit=6) for line in capsys.readouterr().out.splitlines()[2:]]
