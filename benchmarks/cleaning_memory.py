@@ -22,10 +22,10 @@ from typing import Any, Final
 
 from benchmarks.command import run
 from benchmarks.record_files import write_record
+from pocketmt.cores import available_cores
 from pocketmt.errors import DataError
 from pocketmt.evaluation.records import provenance
 from pocketmt.evaluation.tables import Column, plain_table
-from pocketmt.text.several_processes import available_cores
 
 RECORD: Final = Path(__file__).parent / "records" / "cleaning-memory.json"
 SEED: Final = 1

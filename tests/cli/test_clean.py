@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.ray_faults import descendants
-from pocketmt.text.several_processes import available_cores
+from pocketmt.cores import available_cores
 
 from .conftest import Run, command_line
 

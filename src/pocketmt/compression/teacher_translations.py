@@ -1,11 +1,11 @@
 """Translations by the uncompressed model: sequence-level distillation (Kim and Rush 2016, section 3.2)."""
 
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from pocketmt.cores import available_cores
 from pocketmt.engine import Translator
 from pocketmt.engine.languages import ModelLanguages
 from pocketmt.errors import DataError
@@ -133,6 +133,6 @@ class Teacher:
     def _translate(self, lines: Sequence[str], references: Sequence[str] | None) -> list[str]:
         if self._translator is None:
             threads = 0 if self.configuration is None else self.configuration.training.threads
-            workers = threads or len(os.sched_getaffinity(0))
+            workers = threads or available_cores()
             self._translator = self._start_engine(self.folder / "teacher.pocketmt", workers)
         return self._translator.translate(lines, beam_size=BEAM_SIZE, check=False)

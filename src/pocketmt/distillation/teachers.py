@@ -1,6 +1,5 @@
 """Teachers for distillation: a single model, run by the engine or on a GPU, or an ensemble, run by PyTorch."""
 
-import os
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import islice
@@ -10,6 +9,7 @@ from typing import Final
 import sacrebleu
 import torch
 
+from pocketmt.cores import available_cores
 from pocketmt.decoding.decoder import Decoder
 from pocketmt.decoding.requests import SearchSettings, plain_requests
 from pocketmt.engine import Hypothesis
@@ -86,7 +86,7 @@ class Teachers:
                 raise DataError(f"{model.name}: it translates other languages than {names[0]}: choose other teachers")
         self._folder = folder
         self.beam_size, self.n_best = beam_size, n_best
-        self._workers = workers or len(os.sched_getaffinity(0))
+        self._workers = workers or available_cores()
         self.device, self.precision = choose_device(device), precision
         self._translate: _Translate | None = None
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pocketmt
+from pocketmt.cores import available_cores
 
 # Those of the flags reported by Linux that determine the speed of matrix products.
 _INSTRUCTION_SETS = (
@@ -51,7 +52,7 @@ def machine() -> Machine:
     flags = processor_lines.get("flags", processor_lines.get("Features", "")).split()  # the second on AArch64
     return Machine(
         processor=processor_lines.get("model name", platform.processor() or platform.machine()),
-        cores=len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
+        cores=available_cores(),
         memory_bytes=os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
         instruction_sets=tuple(name for name in _INSTRUCTION_SETS if name in flags),
         system=platform.platform(),

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
+from pocketmt.cores import available_cores
 from pocketmt.engine import Translator
 from pocketmt.errors import DataError, ModelFileError
 from pocketmt.model_file import ModelFile, open_model
@@ -75,7 +76,7 @@ def translate_source(
     Raises DataError if the text cannot be read, and as `Translator` does.
     """
     lines = list(read_lines(source))
-    translator = Translator(model, workers=len(os.sched_getaffinity(0)))
+    translator = Translator(model, workers=available_cores())
     target = folder / "translations"
     with target.open("w", encoding="utf-8") as stream:
         for start in range(0, len(lines), TRANSLATED_TOGETHER):

@@ -1,7 +1,6 @@
 """The results of a function on items, computed by several processes, in the order of the items."""
 
 import multiprocessing
-import os
 import signal
 import sys
 from collections import deque
@@ -10,6 +9,7 @@ from contextlib import suppress
 from itertools import chain, islice
 from typing import Any, Final, Generic, TypeVar
 
+from pocketmt.cores import available_cores
 from pocketmt.errors import DataError
 
 T = TypeVar("T")
@@ -17,11 +17,6 @@ R = TypeVar("R")
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 # Elsewhere a fork is missing, or is not safe in a process with threads.
 _CAN_FORK: Final = sys.platform == "linux"
-
-
-def available_cores() -> int:
-    """Return the number of cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def apply_in_processes(
