@@ -6,9 +6,10 @@
 Bundled models translate Multi30k's test text of 2016, greedy and with beam 4, in every precision, and in float32 also
 with decoded weights. So do networks of other architectures, whose random weights end sentences early now and then. The
 reference is `pocketmt.models.search` on the same network, with batches in the order of the text. In float32, trained
-models are also compared with the native engine on the same file. Lines may differ where two pieces are nearly equal,
-because the order of float sums depends on the shapes of a batch; how many differ for the reference itself, with batches
-of another size, is in another column. Writes benchmarks/records/device-parity.json and prints its rows.
+models are also compared with the native engine on the same file. Networks that round their activations have sums in
+double precision on the processor, so that lines differ by faults alone. The native engine adds in float32: a line may
+differ from its one where two pieces are nearly equal. How many lines differ for the reference itself, with batches of
+another size, is in another column. Writes benchmarks/records/device-parity.json and prints its rows.
 """
 
 import argparse

@@ -83,6 +83,15 @@ def test_ensembles_of_several_architectures() -> None:
         assert_equals_reference(networks, sources, beam, Decoder(networks))
 
 
+@pytest.mark.parametrize("beam", [1, 3])
+def test_of_equal_pieces_the_first_comes_first(beam: int) -> None:
+    network, sources = ending_network(architecture()), sentences(8, longest=12)
+    with torch.no_grad():
+        network.output_weight[5::3] = network.output_weight[4:-1:3][: len(network.output_weight[5::3])]
+    assert_equals_greedy(network, sources)
+    assert_equals_reference([network], sources, beam, Decoder([network]))
+
+
 @pytest.mark.parametrize("beam", [1, 4])
 def test_a_translation_depends_on_its_sentence_alone(beam: int) -> None:
     network, sources = ending_network(architecture()), sentences(24)

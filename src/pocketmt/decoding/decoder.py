@@ -24,7 +24,8 @@ _LEAST_POSITIONS: Final = 32
 class Decoder:
     """Translates with one network, or with an ensemble of several of one vocabulary.
 
-    A translation depends on its sentence alone, up to the rounding of float sums, whose order the shapes may change.
+    A translation depends on its sentence alone, up to the rounding of float sums, whose order the shapes may change
+    (on the processor only in networks without `exact_sums`).
 
     When a GPU has too little memory for a batch, batches become half as large, and those of its sentences that are not
     done are decoded again.

@@ -143,7 +143,7 @@ class FixedSearch:
             # A forced piece counts as certain.
             kept = torch.where(forced >= 0, 0.0, plain)
             values.scatter_(1, forced.clamp(min=0), kept)
-        counted, tokens = values.topk(min(beam, values.shape[-1]), dim=-1)
+        counted, tokens = _best_pieces(values, min(beam, values.shape[-1]))
         scores = counted
         if forced is not None:
             scores = torch.where((forced >= 0) & (tokens == forced), plain, counted)
@@ -214,3 +214,13 @@ class FixedSearch:
         if self.settings.beam_size == 1 and not self.settings.scores:
             return Translation(tuple(ids), 0.0)
         return Translation(tuple(ids), score, tuple(reversed(scores)))
+
+
+def _best_pieces(values: Tensor, count: int) -> tuple[Tensor, Tensor]:
+    """Return the largest values of each row and their pieces; of equal ones, the first piece comes first."""
+    if count == 1:
+        return values.max(dim=-1, keepdim=True)
+    best, pieces = values.topk(count, dim=-1)
+    pieces, order = pieces.sort(dim=-1)
+    best, order = best.gather(-1, order).sort(dim=-1, descending=True, stable=True)
+    return best, pieces.gather(-1, order)

@@ -81,7 +81,7 @@ class DotProductAttention(nn.Module):
         Returns:
             [B, Q, a], the heads side by side.
         """
-        if query.is_cuda and self._is_plain():
+        if query.is_cuda and self.is_plain():
             probability = self.dropout.threshold / 256 if self.training else 0.0
             return fused_attention(query, key, value, mask, probability)
         query = self.query(query) * (1.0 / math.sqrt(query.shape[-1]))
@@ -92,7 +92,7 @@ class DotProductAttention(nn.Module):
         attended: Tensor = self.output((weights @ self.value(value)).transpose(1, 2).flatten(2))
         return attended
 
-    def _is_plain(self) -> bool:
+    def is_plain(self) -> bool:
         """Return whether nothing is quantized within the attention."""
         steps = (self.query, self.key, self.value, self.output)
         return type(self.softmax) is nn.Softmax and all(type(step) is nn.Identity for step in steps)

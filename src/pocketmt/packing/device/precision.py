@@ -11,6 +11,7 @@ from pocketmt.model_file import ModelFile, open_model
 from pocketmt.models.network import TranslationNetwork
 from pocketmt.models.networks import make_network
 from pocketmt.packing.decoded import DecodedParameters
+from pocketmt.packing.device.exact_sums import exact_linear, use_exact_sums
 from pocketmt.packing.reference.network import QuantizedLinear, load_reference, stored_matrix
 from pocketmt.packing.reference.stored_rows import LookupTableRows, StoredRows
 from pocketmt.quantization.activations.dynamic import quantize_rows
@@ -57,7 +58,8 @@ class DecodingLinear(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """[.., inputs] -> [.., outputs]."""
-        return nn.functional.linear(x, self.stored.weight().to(x.dtype), self.bias)
+        weight = self.stored.weight().to(x.dtype)
+        return nn.functional.linear(x, weight, self.bias) if x.is_cuda else exact_linear(x, weight, self.bias)
 
 
 def load_network(path: str, precision: str, device: torch.device) -> TranslationNetwork:
@@ -67,7 +69,8 @@ def load_network(path: str, precision: str, device: torch.device) -> Translation
         path: of the model file.
         precision: one of `PRECISIONS`.
         device: where it runs. On a GPU, weights that take few values stay in 1, 2 or 4 bits and others of a quantized
-            matrix in 8, and are decoded for each product.
+            matrix in 8, and are decoded for each product. On the processor, a network that rounds its activations has
+            sums in double precision (`exact_sums`).
 
     Raises:
         EngineError: there is no such precision.
@@ -81,7 +84,7 @@ def load_network(path: str, precision: str, device: torch.device) -> Translation
         weights = {name: parameters[name] for name in file.architecture.parameter_shapes()}
         network = make_network(file.architecture)
         network.load_state_dict(weights)
-        network = in_precision(network, precision, torch.device("cpu"))
+        _change_type(network, precision)
         if precision.startswith(_PACKED):
             _decode_for_each_product(network, file)
     return _placed(network, device)
@@ -95,12 +98,16 @@ def check_precision(precision: str) -> None:
 
 def in_precision(network: TranslationNetwork, precision: str, device: torch.device) -> TranslationNetwork:
     """Change a float32 network to one of `PRECISIONS`, in evaluation mode on a device; it has no codes to pack."""
+    _change_type(network, precision)
+    return _placed(network, device)
+
+
+def _change_type(network: TranslationNetwork, precision: str) -> None:
     weights = {name: parameter.detach().clone() for name, parameter in network.named_parameters()}
     kind, _, name = precision.rpartition("_")
-    network = network.to(_TYPES[name])
+    network.to(_TYPES[name])
     if kind == "int8":
         _quantize(network, weights)
-    return _placed(network, device)
 
 
 def _placed(network: TranslationNetwork, device: torch.device) -> TranslationNetwork:
@@ -108,7 +115,15 @@ def _placed(network: TranslationNetwork, device: torch.device) -> TranslationNet
         for module in network.modules():
             if isinstance(module, StoredRows):
                 module.store_packed()
+    elif _rounds(network):
+        use_exact_sums(network)
     return network.eval().requires_grad_(False).to(device)
+
+
+def _rounds(network: TranslationNetwork) -> bool:
+    """Return whether a network rounds the inputs of its products."""
+    quantized = any(isinstance(module, QuantizedLinear) for module in network.modules())
+    return quantized or network.embedding.weight.dtype != torch.float32
 
 
 def _decode_for_each_product(network: TranslationNetwork, file: ModelFile) -> None:
