@@ -1,9 +1,9 @@
 """Sums in double precision, so that a result does not depend on the order in which PyTorch adds.
 
-The order depends on the shapes of a batch. Where a result is then rounded, to codes of activations or to a 16-bit type,
-a difference in the last bit becomes one of a rounding step. A sum in double precision, rounded once, is the same in any
-order but in about one of 10^8 cases. On the processor, networks that round use such sums: a translation there is that of
-the reference, in any batch. GPUs use their own products, which are faster.
+The order depends on the shapes of a batch. Where a result is then rounded, to codes of activations or to a 16-bit
+type, a difference in the last bit becomes one of a rounding step. A sum in double precision, rounded once, is the same
+in any order but in about one of 10^8 cases. On the processor, networks that round use such sums: a translation there is
+that of the reference, in any batch. GPUs use their own products, which are faster.
 """
 
 import math
