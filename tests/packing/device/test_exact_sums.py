@@ -9,7 +9,8 @@ from torch import nn
 from pocketmt.models.attention import DotProductAttention
 from pocketmt.packing.device.exact_sums import ExactAttention, ExactLinear, exact_linear
 from pocketmt.packing.device.precision import PRECISIONS, in_precision
-from tests.decoding.test_precisions import ARCHITECTURES, ending_network
+from tests.decoding.test_decoder import ending_network
+from tests.decoding.test_precisions import ARCHITECTURES
 from tests.engine.conftest import sentences
 
 TYPES: Final = [torch.float32, torch.float16, torch.bfloat16]

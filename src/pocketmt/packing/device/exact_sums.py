@@ -24,6 +24,7 @@ def exact_linear(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
 class ExactLinear(nn.Module):
     """A linear layer with the parameters of another."""
 
+    weight: Tensor
     bias: Tensor | None
 
     def __init__(self, weight: Tensor, bias: Tensor | None) -> None:
