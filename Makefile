@@ -8,7 +8,7 @@
 #   make benchmark   the measurements of benchmarks/: speed compared with CTranslate2, all schemes, threads, all kernels
 #   make wheel       builds the source distribution and the wheels into dist and checks them (ten minutes on two cores)
 #   make marian      installs Marian (pymarian) in a separate environment, 1.1 GB; `make benchmark` then compares with it, too
-#   make ggml        compiles ggml, the library of llama.cpp (120 MB, a minute), for benchmarks/low_bit_peers
+#   make ggml        compiles ggml, the library of llama.cpp, twice (150 MB, two minutes), for benchmarks/low_bit_peers
 #   make libretranslate  installs LibreTranslate in a separate environment, 1.6 GB, for benchmarks/serve
 #   make javascript-client  installs a client of LibreTranslate for Node, 20 kB; the test with it is skipped without
 #   make web         the npm package in web/dist: the engine as WebAssembly, and a page that translates in the browser; needs npm
@@ -124,7 +124,13 @@ check-style: $(ENGINE)
 	$(BIN)/python -m tools.documentation --check
 	$(BIN)/python tools/check_language.py
 
-PEERS_BENCHMARK = $(BIN)/python -m benchmarks.peer $(if $(wildcard $(MARIAN)/.packages),--marian-python $(MARIAN)/bin/python)
+WITH_MARIAN = $(if $(wildcard $(MARIAN)/.packages),--marian-python $(MARIAN)/bin/python)
+PEERS_BENCHMARK = $(BIN)/python -m benchmarks.peer $(WITH_MARIAN)
+# A program with the processor's best instructions, and again with every engine held to AVX2.
+define both_instruction_sets
+	$(BIN)/python -m benchmarks.$(1)
+	$(BIN)/python -m benchmarks.$(1) --instruction-set avx2 --output benchmarks/records/$(subst _,-,$(firstword $(1)))-avx2.json
+endef
 benchmark: $(ENGINE)
 	$(BIN)/python tools/check_install.py --output benchmarks/records/install.json
 	$(PEERS_BENCHMARK) --trained captions-en-de-8bit --random base --shortlist without --rounds 5
@@ -141,13 +147,14 @@ benchmark: $(ENGINE)
 	$(PEERS_BENCHMARK) --workers $$(nproc) --trained --random base --shortlist without --precisions int8 --rounds 5 --output benchmarks/records/peer-threads.json
 	$(BIN)/python -m benchmarks.schemes
 	$(BIN)/python -m benchmarks.binary_codes
-	$(BIN)/python -m benchmarks.student_shapes
-	$(BIN)/python -m benchmarks.threads
-	$(BIN)/python -m benchmarks.processes
-	$(BIN)/python -m benchmarks.first_word
+	$(call both_instruction_sets,student_shapes)
+	$(call both_instruction_sets,threads)
+	$(call both_instruction_sets,processes)
+	$(call both_instruction_sets,first_word)
+	$(call both_instruction_sets,loading)
 	$(BIN)/python -m benchmarks.serve.load $(if $(wildcard $(LIBRETRANSLATE)/.packages),,--without-libretranslate)
 	$(BIN)/python -m benchmarks.serve.faults
-	$(BIN)/python -m benchmarks.lengths
+	$(call both_instruction_sets,lengths $(WITH_MARIAN))
 	$(BIN)/pocketmt benchmark captions-en-de $(POCKETMT_DATA)/multi30k/test_2016_flickr.en --beam-size 1 --mode throughput \
 	    --lines 1000000 --repeats 1 --workers 2 --json > build/million-lines.json
 	mv build/million-lines.json benchmarks/records/million-lines.json
@@ -159,7 +166,7 @@ benchmark: $(ENGINE)
 	$(BIN)/python -m benchmarks.scheduler_simulation
 	$(BIN)/python -m benchmarks.floor
 	$(BIN)/python -m benchmarks.kernels
-	$(if $(wildcard $(GGML)/.built),$(BIN)/python -m benchmarks.low_bit_peers)
+	$(if $(and $(wildcard $(GGML)/build/.built),$(wildcard $(GGML)/avx2/.built)),$(call both_instruction_sets,low_bit_peers))
 	$(BIN)/python -m benchmarks.pictures
 	$(BIN)/python -m benchmarks.render_records
 
@@ -234,17 +241,24 @@ $(LIBRETRANSLATE)/.packages: benchmarks/libretranslate-requirements.lock | prere
 	$(LIBRETRANSLATE)/bin/python $(PIP_QUIETLY) install --no-deps -r $<
 	touch $@
 
-ggml: $(GGML)/.built
+ggml: $(GGML)/build/.built $(GGML)/avx2/.built
 
 # The package of Python bindings is the only release of ggml's source on PyPI; its distribution lacks ggml.pc.in.
-$(GGML)/.built: benchmarks/low_bit_peers/requirements.lock | $(ENGINE)
+$(GGML)/.source: benchmarks/low_bit_peers/requirements.lock | $(ENGINE)
 	mkdir -p $(GGML)
 	$(PIP) download --no-deps --no-build-isolation --no-binary :all: --dest $(GGML) -r $<
 	tar --extract --file $(GGML)/llama_cpp_python-*.tar.gz --directory $(GGML) --strip-components 3 --wildcards '*/vendor/llama.cpp/ggml/*'
 	touch $(GGML)/ggml/ggml.pc.in
-	PATH="$(abspath $(BIN)):$$PATH" cmake -S $(GGML)/ggml -B $(GGML)/build -G Ninja -DCMAKE_BUILD_TYPE=Release -DGGML_NATIVE=ON \
-	    -DGGML_OPENMP=OFF -DGGML_BUILD_TESTS=OFF -DGGML_BUILD_EXAMPLES=OFF > $(GGML)/configuration.log
-	PATH="$(abspath $(BIN)):$$PATH" cmake --build $(GGML)/build > $(GGML)/compilation.log
+	touch $@
+
+# ggml's kernels are chosen when it is compiled: once with all instructions of this processor, and once with those of AVX2.
+$(GGML)/build/.built: INSTRUCTIONS := -DGGML_NATIVE=ON
+$(GGML)/avx2/.built: INSTRUCTIONS := -DGGML_NATIVE=OFF $(foreach each,SSE42 AVX AVX2 BMI2 FMA F16C,-DGGML_$(each)=ON)
+$(GGML)/%/.built: $(GGML)/.source
+	mkdir -p $(@D)
+	PATH="$(abspath $(BIN)):$$PATH" cmake -S $(GGML)/ggml -B $(@D) -G Ninja -DCMAKE_BUILD_TYPE=Release $(INSTRUCTIONS) \
+	    -DGGML_OPENMP=OFF -DGGML_BUILD_TESTS=OFF -DGGML_BUILD_EXAMPLES=OFF > $(@D)/configuration.log
+	PATH="$(abspath $(BIN)):$$PATH" cmake --build $(@D) > $(@D)/compilation.log
 	touch $@
 
 marian: $(MARIAN)/.packages

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from benchmarks.command import run
+from benchmarks.instruction_sets import held
 from benchmarks.one_core import OneCore, share_of_core
 from benchmarks.peer.sides import our_side
 from benchmarks.recipe_files import find_recipe
@@ -69,9 +70,11 @@ def main(arguments: Sequence[str]) -> int:
     origin, core = provenance(seed=SEED), OneCore(options.core)
     architecture = timed_architecture(options.quick)
     with tempfile.TemporaryDirectory() as folder:
-        measured = measure(architecture, Path(folder), 2 if options.quick else options.rounds)
+        rounds = 2 if options.quick else options.rounds
+        measured = measure(architecture, Path(folder), rounds, options.instruction_set)
     rows = rows_of(measured)
-    about = {**core.about(min(share_of_core(each) for each in measured)), "provenance": origin}
+    held_to = {"instruction_set": options.instruction_set}
+    about = {**core.about(min(share_of_core(each) for each in measured)), **held_to, "provenance": origin}
     publish(rows, COLUMNS, measured, about, record_of(options, RECORD))
     return 0
 
@@ -82,7 +85,9 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
-def measure(architecture: Architecture, folder: Path, rounds: int) -> list[dict[str, Any]]:
+def measure(
+    architecture: Architecture, folder: Path, rounds: int, instruction_set: str | None = None
+) -> list[dict[str, Any]]:
     """Return a measurement of each row's file of random weights, in the table's order."""
     maker = FileMaker(architecture, SEED)
     sides = []
@@ -90,7 +95,7 @@ def measure(architecture: Architecture, folder: Path, rounds: int) -> list[dict[
         path = folder / f"{row.label}.pocketmt"
         maker.write(_form(row, architecture), path)
         sides.append(our_side(row.label, path, sys.executable))
-    return time_in_turn(sides, architecture, rounds)
+    return time_in_turn(held(sides, instruction_set), architecture, rounds)
 
 
 def _form(row: PhoneRow, architecture: Architecture) -> Form:
@@ -108,6 +113,7 @@ def rows_of(measured: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
             {
                 "label": row.label,
                 "recipe": row.recipe,
+                "instruction_set": each["engine"]["instruction_set"],
                 "file_megabytes": each["file_bytes"] / 1e6,
                 "peak_megabytes": each["peak_memory_bytes"] / 1e6,
                 "milliseconds": each["milliseconds_per_sentence"],

@@ -2,6 +2,7 @@
 
     python -m benchmarks.first_word
     python -m benchmarks.first_word --random tiny --rounds 3
+    python -m benchmarks.first_word --instruction-set avx2 --output benchmarks/records/first-word-avx2.json
 
 The networks are those of benchmarks/peer, with random weights and without a shortlist; both sides translate one
 sentence of 27 tokens and stop after its first token. Each round starts a process for each side, A B A B, on one core,
@@ -19,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.command import run
+from benchmarks.instruction_sets import add_instruction_set_option, held, used
 from benchmarks.markdown import markdown_table
 from benchmarks.one_core import OneCore, add_core_option
 from benchmarks.peer.child_process import Child
@@ -59,9 +61,10 @@ def main(arguments: Sequence[str]) -> int:
             for weights, forms in FORMS_COMPARED.items():
                 (peer,) = model.peers[weights]
                 sides = [peer, *(our_side(form, model.ours[form], sys.executable) for form in forms)]
-                rows += list(first_word_rows(model, sides, options.rounds))
+                rows += list(first_word_rows(model, held(sides, options.instruction_set), options.rounds))
     # Child processes are measured, so this process cannot tell whether there was other load.
-    write_record({"rows": rows, "core": core.core, "provenance": origin}, options.output)
+    about = {"core": core.core, "instruction_set": options.instruction_set}
+    write_record({"rows": rows, **about, "provenance": origin}, options.output)
     print(markdown_table(rows, [Column.parse(column) for column in COLUMNS]))
     return 0
 
@@ -72,6 +75,7 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=11, help="processes of each side (default: %(default)s)")
     parser.add_argument("--peer-python", default=sys.executable, help="the Python with CTranslate2 (default: this one)")
     add_core_option(parser)
+    add_instruction_set_option(parser)
     parser.add_argument("--output", type=Path, default=RECORD, help="the record (default: %(default)s)")
     return parser.parse_args(arguments)
 
@@ -80,16 +84,19 @@ def first_word_rows(model: TimedModel, sides: Sequence[Side], rounds: int) -> It
     """Yield a row for each side; "times_as_fast" is the median ratio to the first side over rounds."""
     settings = [_quickest(side, model) for side in sides]
     times: list[list[dict[str, float]]] = [[] for _ in sides]
+    used_by: dict[int, str | None] = {}
     for _ in range(rounds):
-        for found, side, setting in zip(times, sides, settings, strict=True):
-            found.append(first_word_seconds(side, setting, model))
-    for found, side, setting in zip(times, sides, settings, strict=True):
+        for index, (side, setting) in enumerate(zip(sides, settings, strict=True)):
+            seconds, used_by[index] = first_word_once(side, setting, model)
+            times[index].append(seconds)
+    for index, (found, side, setting) in enumerate(zip(times, sides, settings, strict=True)):
         ratios = [peer["in_all"] / own["in_all"] for peer, own in zip(times[0], found, strict=True)]
         yield {
             "model": model.name,
             "side": side.name,
             "weights": side.weights,
             "setting": setting.name,
+            "instruction_set": used_by[index],
             **{step: statistics.median(each[step] for each in found) for step in STEPS},
             "rounds": found,
             "times_as_fast": statistics.median(ratios),
@@ -102,13 +109,16 @@ def _quickest(side: Side, model: TimedModel) -> Setting:
     """Return the setting with the earliest first word, the best of two processes each."""
 
     def seconds(setting: Setting) -> float:
-        return min(first_word_seconds(side, setting, model)["in_all"] for _ in range(2))
+        return min(first_word_once(side, setting, model)[0]["in_all"] for _ in range(2))
 
     return side.settings[0] if len(side.settings) == 1 else min(side.settings, key=seconds)
 
 
-def first_word_seconds(side: Side, setting: Setting, model: TimedModel) -> dict[str, float]:
-    """Return the seconds of a new process for importing its engine, for loading and for the first word."""
+def first_word_once(side: Side, setting: Setting, model: TimedModel) -> tuple[dict[str, float], str | None]:
+    """Return the seconds of a new process for importing its engine, for loading and for the first word.
+
+    The second result is the instruction set in use, see `instruction_sets.used`.
+    """
     started = time.perf_counter()
     with Child(side.module, setting.environment, side.python) as child:
         child.ask("prepare", sources=[])
@@ -119,7 +129,8 @@ def first_word_seconds(side: Side, setting: Setting, model: TimedModel) -> dict[
         search = {"beam": 1, "batch_size": 0, "batch_type": "examples", "shortest": 1, "longest": 1, "shortlist": False}
         child.ask("run", one_by_one=True, options=search)
         ended = time.perf_counter()
-    return {"start": ready - started, "load": loaded - ready, "first_word": ended - loaded, "in_all": ended - started}
+    times = {"start": ready - started, "load": loaded - ready, "first_word": ended - loaded, "in_all": ended - started}
+    return times, used(side, child.loaded["description"])
 
 
 if __name__ == "__main__":

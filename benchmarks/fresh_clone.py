@@ -20,7 +20,7 @@ from typing import Any, Final
 
 from benchmarks.command import run
 from benchmarks.data import ROOT
-from benchmarks.peer.sides import HELD
+from benchmarks.instruction_sets import HELD
 from benchmarks.record_files import write_record
 from pocketmt.errors import PocketMTError
 from pocketmt.evaluation.records import provenance

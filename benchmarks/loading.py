@@ -2,6 +2,7 @@
 
     python -m benchmarks.loading
     python -m benchmarks.loading --random tiny --rounds 2 --output build/loading.json
+    python -m benchmarks.loading --instruction-set avx2 --output benchmarks/records/loading-avx2.json
 
 The networks are those of benchmarks/peer, with random weights and without a shortlist, and the bundled models. Each
 round starts a process for each engine and file, in turn, with the files in the page cache; CTranslate2 loads in its
@@ -23,6 +24,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from benchmarks.command import run
+from benchmarks.instruction_sets import add_instruction_set_option, held, our_instruction_set, used
 from benchmarks.markdown import markdown_table
 from benchmarks.peer.child_process import Child
 from benchmarks.peer.files import PEER_FORMS
@@ -76,13 +78,13 @@ def main(arguments: Sequence[str]) -> int:
             model = next(random_models(name, 1, SEED, Path(folder), pythons))
             peers = [model.peers[form][0] for form in PEER_FORMS]
             ours = [our_side(form, path, sys.executable) for form, path in model.ours.items()]
-            rows += loading_rows(model.name, [*peers, *ours], options.rounds)
+            rows += loading_rows(model.name, held([*peers, *ours], options.instruction_set), options.rounds)
     bundled = [our_side(name, resolve_model(name), sys.executable) for name in bundled_models()]
-    rows += loading_rows("bundled", bundled, options.rounds)
-    programs = list(program_rows(options.rounds))
+    rows += loading_rows("bundled", held(bundled, options.instruction_set), options.rounds)
+    programs = list(program_rows(options.rounds, options.instruction_set))
     load = {"before": load_before, "after": os.getloadavg()}
-    record = {"rows": rows, "programs": programs, "load_average": load, "provenance": origin}
-    write_record(record, options.output)
+    about = {"load_average": load, "instruction_set": options.instruction_set, "provenance": origin}
+    write_record({"rows": rows, "programs": programs, **about}, options.output)
     print(markdown_table(rows, [Column.parse(column) for column in COLUMNS]))
     print(markdown_table(programs, [Column.parse(column) for column in PROGRAM_COLUMNS]))
     return 0
@@ -93,6 +95,7 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--random", nargs="+", default=["base"], metavar="PRESET", help="default: %(default)s")
     parser.add_argument("--rounds", type=int, default=11, help="processes of each side (default: %(default)s)")
     parser.add_argument("--peer-python", default=sys.executable, help="the Python with CTranslate2 (default: this one)")
+    add_instruction_set_option(parser)
     parser.add_argument("--output", type=Path, default=RECORD, help="the record (default: %(default)s)")
     return parser.parse_args(arguments)
 
@@ -101,15 +104,18 @@ def loading_rows(model: str, sides: Sequence[Side], rounds: int) -> Iterator[dic
     """Yield a row for each side with its times and memory, median of rounds."""
     settings = [_quickest(side) for side in sides]
     found: list[list[dict[str, float]]] = [[] for _ in sides]
+    used_by: dict[int, str | None] = {}
     for _ in range(rounds):
-        for measured, side, setting in zip(found, sides, settings, strict=True):
-            measured.append(load_once(side, setting))
-    for measured, side, setting in zip(found, sides, settings, strict=True):
+        for index, (side, setting) in enumerate(zip(sides, settings, strict=True)):
+            once, used_by[index] = load_once(side, setting)
+            found[index].append(once)
+    for index, (measured, side, setting) in enumerate(zip(found, sides, settings, strict=True)):
         yield {
             "model": model,
             "side": side.name,
             "weights": side.weights,
             "setting": setting.name,
+            "instruction_set": used_by[index],
             "file_megabytes": side.file_bytes(setting) / 1e6,
             **_seconds([each["seconds"] for each in measured]),
             "peak_megabytes": statistics.median(each["peak_bytes"] for each in measured) / 1e6,
@@ -122,33 +128,39 @@ def _quickest(side: Side) -> Setting:
     """Return the setting that loads in the shortest time, the best of two processes each."""
 
     def seconds(setting: Setting) -> float:
-        return min(load_once(side, setting)["seconds"] for _ in range(2))
+        return min(load_once(side, setting)[0]["seconds"] for _ in range(2))
 
     return side.settings[0] if len(side.settings) == 1 else min(side.settings, key=seconds)
 
 
-def load_once(side: Side, setting: Setting) -> dict[str, float]:
-    """Return the seconds in which a new process loads a model, its memory before, and its peak in bytes."""
+def load_once(side: Side, setting: Setting) -> tuple[dict[str, float], str | None]:
+    """Return the seconds in which a new process loads a model, its memory before, and its peak in bytes.
+
+    The second result is the instruction set in use, see `instruction_sets.used`.
+    """
     with Child(side.module, setting.environment, side.python) as child:
         child.load(side.model, side.options(setting))
         peak = child.ask("outputs")["peak_memory_bytes"]
-        return {
-            "seconds": child.loaded["load_seconds"],
-            "before_bytes": child.loaded["memory_before_load_bytes"],
-            "peak_bytes": peak,
-        }
+    times = {
+        "seconds": child.loaded["load_seconds"],
+        "before_bytes": child.loaded["memory_before_load_bytes"],
+        "peak_bytes": peak,
+    }
+    return times, used(side, child.loaded["description"])
 
 
-def program_rows(rounds: int) -> Iterator[dict[str, Any]]:
+def program_rows(rounds: int, instruction_set: str | None) -> Iterator[dict[str, Any]]:
     """Yield a row for each program with its time from start to end, median of rounds after one that is not counted."""
-    commands = {f"translate with {name}": (*COMMAND, name) for name in bundled_models()}
+    engine = our_instruction_set(instruction_set)
+    commands = {f"translate with {name}": (*COMMAND, name, "--instruction-set", engine) for name in bundled_models()}
     programs: Mapping[str, Sequence[str]] = {**PROGRAMS, **commands}
     times: dict[str, list[float]] = {name: [] for name in programs}
     for _ in range(rounds + 1):
         for name, arguments in programs.items():
             times[name].append(program_seconds(arguments))
     for name, seconds in times.items():
-        yield {"program": name, **_seconds(seconds[1:]), "rounds": seconds[1:]}
+        about = {"program": name, "instruction_set": engine if name in commands else None}
+        yield {**about, **_seconds(seconds[1:]), "rounds": seconds[1:]}
 
 
 def program_seconds(arguments: Sequence[str]) -> float:

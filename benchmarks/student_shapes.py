@@ -1,6 +1,7 @@
 """Size and speed of the student shapes of Behnke et al. 2021, Table 1, in 32, 8 and 4 bits.
 
     python -m benchmarks.student_shapes --core 1
+    python -m benchmarks.student_shapes --instruction-set avx2 --output benchmarks/records/student-shapes-avx2.json
     python -m benchmarks.student_shapes --quick
 
 Networks with random weights, 32,000 pieces and a shortlist of 50 and 100: 27 tokens in, 28 out, greedy, in batches of
@@ -19,6 +20,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from benchmarks.command import run
+from benchmarks.instruction_sets import held
 from benchmarks.one_core import OneCore, share_of_core
 from benchmarks.peer.models import RANDOM_VOCABULARY
 from benchmarks.peer.shortlists import random_shortlist
@@ -90,18 +92,21 @@ def main(arguments: Sequence[str]) -> int:
     origin, core = provenance(seed=SEED), OneCore(options.core)
     vocabulary, rounds = (QUICK_VOCABULARY, 1) if options.quick else (RANDOM_VOCABULARY, options.rounds)
     with tempfile.TemporaryDirectory() as folder:
-        measured = measure(TABLE, vocabulary, Path(folder), rounds)
+        measured = measure(TABLE, vocabulary, Path(folder), rounds, options.instruction_set)
     rows = rows_of(TABLE, measured, vocabulary)
-    about = {**core.about(min(share_of_core(each) for each in measured)), "provenance": origin}
+    held_to = {"instruction_set": options.instruction_set}
+    about = {**core.about(min(share_of_core(each) for each in measured)), **held_to, "provenance": origin}
     publish(rows, COLUMNS, measured, about, record_of(options, RECORD))
     return 0
 
 
-def measure(shapes: Sequence[PaperShape], vocabulary: int, folder: Path, rounds: int) -> list[dict[str, Any]]:
+def measure(
+    shapes: Sequence[PaperShape], vocabulary: int, folder: Path, rounds: int, instruction_set: str | None = None
+) -> list[dict[str, Any]]:
     """Return measurements of the files of each shape, `FULL` first, without the translations."""
     sides = [side for shape in shapes for side in _sides(shape.name, vocabulary, folder)]
     reference = preset(REFERENCE, vocabulary)
-    return time_in_turn(sides, reference, rounds, BATCHING, SENTENCES, shortlist=True)
+    return time_in_turn(held(sides, instruction_set), reference, rounds, BATCHING, SENTENCES, shortlist=True)
 
 
 def _sides(name: str, vocabulary: int, folder: Path) -> list[Side]:
@@ -136,6 +141,7 @@ def rows_of(shapes: Sequence[PaperShape], measured: Sequence[dict[str, Any]], vo
         rows.append(
             {
                 "model": shape.name,
+                "instruction_set": found[FULL]["engine"]["instruction_set"],
                 "sizes": TRANSFORMERS[shape.name],
                 "million_parameters": 1e-6 * sum(math.prod(each) for each in parameters.values()),
                 "megabytes": {form: 1e-6 * each["file_bytes"] for form, each in found.items()},

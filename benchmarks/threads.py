@@ -1,6 +1,7 @@
 """Speed-up by threads, for one sentence at a time and for a text.
 
     python -m benchmarks.threads
+    python -m benchmarks.threads --instruction-set avx2 --output benchmarks/records/threads-avx2.json
     python -m benchmarks.threads --quick
 
 Networks with random weights as in benchmarks/peer, 27 tokens in and 28 out, greedy, one sentence at a time and many at
@@ -23,6 +24,7 @@ import torch
 
 from benchmarks.command import run
 from benchmarks.floor import known_instruction_sets
+from benchmarks.instruction_sets import add_instruction_set_option
 from benchmarks.one_core import usable_cores
 from benchmarks.peer.models import RANDOM_VOCABULARY, TARGET_LENGTH, random_sources
 from benchmarks.peer.piece_list import made_up_vocabulary
@@ -65,6 +67,7 @@ def main(arguments: Sequence[str]) -> int:
     """Measure; return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=11, help="runs of each translator (default: %(default)s)")
+    add_instruction_set_option(parser)
     parser.add_argument("--output", type=Path, default=RECORD, help="the record (default: %(default)s)")
     parser.add_argument("--quick", action="store_true", help="a smoke test: `tiny`, two rounds, no record")
     options = parser.parse_args(arguments)
@@ -72,26 +75,37 @@ def main(arguments: Sequence[str]) -> int:
     cores = usable_cores()
     rows = []
     for name in ("tiny",) if options.quick else PRESETS:
-        rows += _measure(name, len(cores), 2 if options.quick else options.rounds, 320 if options.quick else None)
+        rows += _measure(
+            name,
+            len(cores),
+            options.instruction_set,
+            rounds=2 if options.quick else options.rounds,
+            vocabulary=320 if options.quick else RANDOM_VOCABULARY,
+        )
     print(plain_table(rows, [Column.parse(each) for each in COLUMNS]))
     if min(row["core_share"] for row in rows if row["workers"] == 1) < IDLE_CORE_SHARE:
         print("warning: other programs ran meanwhile: do not publish these times", file=sys.stderr)
     if not options.quick or options.output != RECORD:
         load = {"before": load_before, "after": os.getloadavg()}
-        write_record({"rows": rows, "cores": len(cores), "load_average": load, "provenance": origin}, options.output)
+        about = {"cores": len(cores), "instruction_set": options.instruction_set, "load_average": load}
+        write_record({"rows": rows, **about, "provenance": origin}, options.output)
     return 0
 
 
-def _measure(name: str, cores: int, rounds: int, vocabulary: int | None) -> list[dict[str, Any]]:
+def _measure(
+    name: str, cores: int, instruction_set: str | None, *, rounds: int, vocabulary: int
+) -> list[dict[str, Any]]:
     """Return the rows of a preset, for each scheme, case and number of workers."""
-    architecture = preset(name, vocabulary or RANDOM_VOCABULARY)
+    architecture = preset(name, vocabulary)
     sources = random_sources(architecture.vocabulary_size, BATCHED_SENTENCES, SEED)
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         for scheme in SCHEMES:
             path = Path(folder) / f"{scheme}.pocketmt"
             weights = pack_random_network(path, architecture, scheme)
-            translators = [Translator(path, workers=workers) for workers in range(1, cores + 1)]
+            translators = [
+                Translator(path, workers=workers, instruction_set=instruction_set) for workers in range(1, cores + 1)
+            ]
             # Each of 28 source positions (27 pieces and EOS) and 28 target positions is multiplied by each matrix once.
             multiply_adds = TARGET_LENGTH * sum(tensor.numel() for tensor in weights.values() if tensor.dim() == 2)
             for case, (translate, sentences) in CASES.items():

@@ -2,11 +2,13 @@
 
     make ggml
     python -m benchmarks.low_bit_peers --core 1
+    python -m benchmarks.low_bit_peers --instruction-set avx2 --output benchmarks/records/low-bit-peers-avx2.json
 
 Both sides multiply the same shapes. A matrix is read from a cache, and from memory by using enough copies that 8-bit
 weights exceed the caches. ggml's products include the quantization of the vector; each type runs with its weights as
 they are stored and laid out for this processor, and the faster counts. Gigabytes are those of the weights as each side
-holds them. Each side is also compared with its own 8 bits. Writes benchmarks/records/low-bit-peers.json.
+holds them. Each side is also compared with its own 8 bits. With --instruction-set, ggml's libraries are those that are
+compiled for it. Writes benchmarks/records/low-bit-peers.json.
 """
 
 import argparse
@@ -20,16 +22,20 @@ from typing import Any, Final
 
 from benchmarks.command import run
 from benchmarks.data import ROOT
+from benchmarks.instruction_sets import HELD, add_instruction_set_option, our_instruction_set
 from benchmarks.kernels.__main__ import STREAMED_BYTES
 from benchmarks.low_bit_peers.ggml import TYPES, Ggml, Products
 from benchmarks.markdown import markdown_table
 from benchmarks.one_core import OneCore, add_core_option
 from benchmarks.record_files import write_record
 from pocketmt.engine import _native_testing as native
+from pocketmt.errors import ConfigurationError
 from pocketmt.evaluation.records import provenance
 from pocketmt.evaluation.tables import Column
 
 RECORD: Final = ROOT / "benchmarks" / "records" / "low-bit-peers.json"
+# Instruction set -> ggml's libraries that are compiled for it; None: those for this processor.
+LIBRARIES: Final = {name: ROOT / "build" / "ggml" / (name or "build") / "src" for name in (None, *HELD)}
 SEED: Final = 1
 SHAPES: Final = ((2048, 512), (32000, 512), (4096, 4096))  # [outputs, inputs]; ggml's blocks have 256 inputs
 # The first of each side is the one that its others are compared with.
@@ -56,32 +62,52 @@ def main(arguments: Sequence[str]) -> int:
     """Measure, write the record, print its rows."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add_core_option(parser)
-    parser.add_argument("--ggml", type=Path, default=ROOT / "build" / "ggml" / "build" / "src", help="its libraries")
+    add_instruction_set_option(parser)
+    parser.add_argument("--ggml", type=Path, help="the folder of its libraries (default: those of `make ggml`)")
     parser.add_argument("--rounds", type=int, default=31, help="how often each product is timed (default: %(default)s)")
+    parser.add_argument("--output", type=Path, default=RECORD, help="the record (default: %(default)s)")
     parser.add_argument("--quick", action="store_true", help="a smoke test: one small shape, no record")
     options = parser.parse_args(arguments)
-    ggml, origin, core = Ggml(options.ggml), provenance(seed=SEED), OneCore(options.core)
+    ggml = libraries(options.ggml, options.instruction_set)
+    origin, core, ours = provenance(seed=SEED), OneCore(options.core), our_instruction_set(options.instruction_set)
     rows = []
     for shape in ((64, 256),) if options.quick else SHAPES:
         for place, copies in (("cache", 1), ("memory", -(-STREAMED_BYTES // (shape[0] * shape[1])))):
             if options.quick and copies > 1:
                 continue
-            rows += list(rows_of(ggml, shape, place, copies, options.rounds))
+            rows += list(rows_of(ggml, ours, shape, place, copies, options.rounds))
     print(markdown_table(rows, [Column.parse(column) for column in COLUMNS]))
-    if not options.quick:
-        record = {"rows": rows, "versions": {"ggml": ggml.version}, **core.about(), "provenance": origin}
-        write_record(record, RECORD)
+    if not options.quick or options.output != RECORD:
+        about = {"versions": {"ggml": ggml.version}, "instruction_set": options.instruction_set, **core.about()}
+        write_record({"rows": rows, **about, "provenance": origin}, options.output)
     return 0
 
 
-def rows_of(ggml: Ggml, shape: tuple[int, int], place: str, copies: int, rounds: int) -> Iterator[dict[str, Any]]:
-    """Yield a row for each format of both sides."""
+def libraries(folder: Path | None, instruction_set: str | None) -> Ggml:
+    """Load ggml for an instruction set; None: for this processor.
+
+    Args:
+        folder: the folder of its libraries; None: the one of `make ggml`.
+        instruction_set: ConfigurationError if the libraries are compiled for another one.
+    """
+    folder = LIBRARIES[instruction_set] if folder is None else folder
+    ggml = Ggml(folder)
+    if instruction_set not in (None, ggml.instruction_set):
+        compiled = ggml.instruction_set or "none of them"
+        raise ConfigurationError(f"{folder}: ggml is compiled for {compiled}, not for {instruction_set}")
+    return ggml
+
+
+def rows_of(
+    ggml: Ggml, ours: str, shape: tuple[int, int], place: str, copies: int, rounds: int
+) -> Iterator[dict[str, Any]]:
+    """Yield a row for each format of both sides; `ours`: the instruction set of our kernels."""
     outputs, inputs = shape
-    best = native.best_instruction_set()
-    about = {"shape": f"{outputs} x {inputs}", "weights_in": place, "instruction_set": best}
-    found = native.time_products(best, list(OURS.values()), outputs, inputs, 1, copies, rounds)
-    sizes = [native.packed_bytes(best, *form, outputs, inputs) for form in OURS.values()]
-    yield from _side(about, "PocketMT", shape, zip(OURS, sizes, found, strict=True))
+    about = {"shape": f"{outputs} x {inputs}", "weights_in": place}
+    found = native.time_products(ours, list(OURS.values()), outputs, inputs, 1, copies, rounds)
+    sizes = [native.packed_bytes(ours, *form, outputs, inputs) for form in OURS.values()]
+    side = {**about, "side": "PocketMT", "instruction_set": ours}
+    yield from _side(side, shape, zip(OURS, sizes, found, strict=True))
     draw = random.Random(SEED)
     weights = (ctypes.c_float * (outputs * inputs))(*(draw.gauss(0, 1) for _ in range(outputs * inputs)))
     formats = []
@@ -89,7 +115,7 @@ def rows_of(ggml: Ggml, shape: tuple[int, int], place: str, copies: int, rounds:
         type = ggml.type(name)
         size = outputs * ggml.row_bytes(type, inputs)
         formats.append((name, size, ggml_seconds(ggml, type, weights, shape, copies, rounds)))
-    yield from _side(about, "ggml", shape, formats)
+    yield from _side({**about, "side": "ggml", "instruction_set": ggml.instruction_set}, shape, formats)
 
 
 def ggml_seconds(
@@ -109,7 +135,7 @@ def ggml_seconds(
 
 
 def _side(
-    about: dict[str, Any], side: str, shape: tuple[int, int], formats: Iterable[tuple[str, int, list[float]]]
+    about: dict[str, Any], shape: tuple[int, int], formats: Iterable[tuple[str, int, list[float]]]
 ) -> Iterator[dict[str, Any]]:
     """Yield the rows of a side; formats: name, bytes of the weights, seconds of rounds."""
     eight_bits = None
@@ -117,7 +143,6 @@ def _side(
         seconds = statistics.median(rounds)
         eight_bits = eight_bits or seconds
         yield about | {
-            "side": side,
             "format": name,
             "bits": 8 * size / (shape[0] * shape[1]),
             "microseconds": 1e6 * seconds,

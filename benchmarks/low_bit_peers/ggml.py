@@ -24,6 +24,13 @@ TYPES: Final = {
 }
 PRODUCTS: Final = 32  # at least, of one call, so that the time of the call itself hardly counts
 OVERHEAD: Final = 4096  # bytes for a tensor's description, more than it needs
+# Functions that tell whether the library is compiled for an instruction set, the best first -> its name.
+INSTRUCTION_SETS: Final = {
+    "ggml_cpu_has_avx512_vnni": "avx512_vnni",
+    "ggml_cpu_has_avx512": "avx512f",
+    "ggml_cpu_has_avx_vnni": "avx_vnni",
+    "ggml_cpu_has_avx2": "avx2",
+}
 REPACKED: Final = "CPU_REPACK"  # the name of buffers whose weights are laid out for this processor
 
 
@@ -44,6 +51,8 @@ class Ggml:
         self._log = ctypes.CFUNCTYPE(None, c_int, c_char_p, c_void_p)(lambda *_: None)  # It tells of each matrix.
         self.base.ggml_log_set(self._log, None)
         self.version = self._text("ggml_version")
+        compiled = (name for function, name in INSTRUCTION_SETS.items() if getattr(self.cpu, function)())
+        self.instruction_set = next(compiled, None)  # the best that it is compiled for; None: none of these
         self.backend = self.call(self.cpu.ggml_backend_cpu_init)
         self.cpu.ggml_backend_cpu_set_n_threads(c_void_p(self.backend), c_int(1))
         self.plain = self.call(self.base.ggml_backend_cpu_buffer_type)

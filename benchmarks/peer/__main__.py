@@ -28,12 +28,13 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.command import run
+from benchmarks.instruction_sets import add_instruction_set_option, held
 from benchmarks.one_core import AllCores, OneCore, add_core_option
 from benchmarks.peer.files import AFFINE6, FORMS, MIXED
 from benchmarks.peer.measure import CASES, Amount, compare, select
 from benchmarks.peer.models import SHAPES, Pythons, TimedModel, random_models, trained_models
 from benchmarks.peer.record import render, rows_of
-from benchmarks.peer.sides import HELD, held_to, our_side, with_workers
+from benchmarks.peer.sides import our_side, with_workers
 from benchmarks.record_files import write_record
 from pocketmt.evaluation.records import provenance
 
@@ -116,9 +117,7 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument(
         "--workers", type=int, default=1, help="threads of each engine (default: %(default)s, on one core)"
     )
-    parser.add_argument(
-        "--instruction-set", choices=list(HELD), help="hold all engines to it (default: what the processor has)"
-    )
+    add_instruction_set_option(parser)
     parser.add_argument("--marian-python", help="the Python with pymarian (default: without Marian)")
     parser.add_argument("--output", type=Path, default=RECORD, help="the record (default: %(default)s)")
     parser.add_argument("--quick", action="store_true", help="a smoke test: few sentences, a tiny network, no record")
@@ -161,8 +160,7 @@ def _measure(model: TimedModel, amount: Amount, options: argparse.Namespace) -> 
         sides = [*peers, *(our_side(weights, model.ours[weights], sys.executable) for weights in our_weights)]
         if workers > 1:
             sides = [with_workers(side, workers, options.one_by_one) for side in sides]
-        if options.instruction_set is not None:
-            sides = [held_to(side, options.instruction_set) for side in sides]
+        sides = held(sides, options.instruction_set)
         about = {"model": model.name, "decoder": model.decoder, "shortlist": model.shortlist}
         engines = ", ".join(f"{side.name} {side.weights}" for side in sides)
         print(f"{model.label}: choosing settings ({engines})", file=sys.stderr)

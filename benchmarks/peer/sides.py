@@ -7,7 +7,6 @@ from itertools import product
 from pathlib import Path
 from typing import Any, Final
 
-from pocketmt.errors import ConfigurationError
 from pocketmt.evaluation.records import machine
 
 
@@ -48,6 +47,7 @@ class Side:
     load_options: Mapping[str, Any]
     settings: Sequence[Setting]
     batchings: Sequence[Batching]
+    instruction_set: str | None = None  # that it is held to; None: it may use all of the processor's
 
     def options(self, setting: Setting) -> dict[str, Any]:
         """Return the load options for the child process."""
@@ -158,40 +158,6 @@ def with_workers(side: Side, workers: int, on_one_sentence: bool = False) -> Sid
         return replace(side, load_options={**side.load_options, "workers": workers, **together})
     batchings = (ONE_BY_ONE,) if side.name not in PEERS else side.batchings
     return replace(side, load_options={**side.load_options, "workers": workers}, batchings=batchings)
-
-
-# What holds each peer, and the libraries that it calls, to an instruction set, so that a processor with more is timed
-# like one without. FBGEMM has no such setting: Marian's forms for it are left out where it would use AVX-512.
-HELD: Final[Mapping[str, Mapping[str, Mapping[str, str]]]] = {
-    "avx2": {
-        "CTranslate2": {"ONEDNN_MAX_CPU_ISA": "AVX2", "MKL_ENABLE_INSTRUCTIONS": "AVX2"},
-        "Marian": {"INTGEMM_CPUID": "AVX2", "MKL_ENABLE_INSTRUCTIONS": "AVX2"},
-    }
-}
-
-
-def held_to(side: Side, instruction_set: str) -> Side:
-    """Return the side with an instruction set of `HELD` and no other; ConfigurationError if this CPU lacks it."""
-    supported = machine().instruction_sets
-    if instruction_set not in supported:
-        raise ConfigurationError(f"this processor has no {instruction_set}: it has {', '.join(supported) or 'none'}")
-    if side.name not in PEERS:
-        return replace(side, load_options={**side.load_options, "instruction_set": instruction_set})
-    environment = HELD[instruction_set][side.name]
-    settings = tuple(
-        replace(setting, environment={**setting.environment, **environment})
-        for setting in side.settings
-        if _keeps_to(setting, instruction_set, supported)
-    )
-    return replace(side, settings=settings)
-
-
-def _keeps_to(setting: Setting, instruction_set: str, supported: Sequence[str]) -> bool:
-    """Return whether a peer with the setting can be held to the instruction set."""
-    kernels = setting.environment.get("CT2_FORCE_CPU_ISA")
-    if kernels is not None:
-        return CTRANSLATE2_KERNELS.get(kernels) == instruction_set
-    return "packed8" not in setting.name or "avx512f" not in supported
 
 
 def our_side(weights: str, path: str | os.PathLike[str], python: str) -> Side:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.command import run
+from benchmarks.instruction_sets import held
 from benchmarks.one_core import OneCore
 from benchmarks.peer.sides import our_side
 from benchmarks.record_files import write_record
@@ -45,6 +46,7 @@ def main(arguments: Sequence[str]) -> int:
         "rows": rows,
         **core.about(min((row["core_share"] for row in rows), default=1.0)),
         "threads": 1,
+        "instruction_set": options.instruction_set,
         "measurements": measurements,
         "provenance": origin,
     }
@@ -74,6 +76,7 @@ def _measure(options: argparse.Namespace) -> Iterator[tuple[Form, list[dict[str,
                 our_side(EIGHT_BIT, str(eight_bit), sys.executable),
                 our_side(form.name, str(path), sys.executable),
             ]
+            sides = held(sides, options.instruction_set)
             yield form, time_in_turn(sides, architecture, 2 if options.quick else options.rounds)
 
 

@@ -29,6 +29,7 @@ def row_of(form: Form, eight_bit: dict[str, Any], measured: dict[str, Any]) -> d
     over_file = measured["peak_memory_bytes"] - measured["file_bytes"]
     return {
         "form": form.name,
+        "instruction_set": measured["engine"]["instruction_set"],
         "recipes": form.recipes,
         "entropy_coding": form.entropy_coding,
         "file_megabytes": measured["file_bytes"] / 1e6,

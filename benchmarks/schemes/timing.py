@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from benchmarks.instruction_sets import add_instruction_set_option
 from benchmarks.markdown import markdown_table
 from benchmarks.one_core import add_core_option
 from benchmarks.peer.measure import Amount, Case, Choice, compare
@@ -21,8 +22,9 @@ QUICK_VOCABULARY: Final = 320
 
 
 def add_options(parser: argparse.ArgumentParser, record: Path) -> None:
-    """Add --core, --rounds, --output (`record` if not given) and --quick."""
+    """Add --core, --instruction-set, --rounds, --output (`record` if not given) and --quick."""
     add_core_option(parser)
+    add_instruction_set_option(parser)
     parser.add_argument("--rounds", type=int, default=11, help="runs of each file (default: %(default)s)")
     parser.add_argument("--output", type=Path, default=record, help="the record (default: %(default)s)")
     parser.add_argument("--quick", action="store_true", help="a smoke test: small networks, few rounds, no record")

@@ -23,6 +23,7 @@ def measurement(seconds: list[float]) -> dict[str, Any]:
         "milliseconds_per_sentence": 1.0,
         "file_bytes": 2_000_000,
         "peak_memory_bytes": 3_000_000,
+        "engine": {"instruction_set": "avx2"},
     }
 
 

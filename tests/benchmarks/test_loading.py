@@ -26,6 +26,6 @@ def test_each_file_has_a_row(tmp_path: Path) -> None:
 
 def test_each_program_has_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(loading, "bundled_models", lambda: ["captions-en-de"])
-    rows = list(loading.program_rows(rounds=1))
+    rows = list(loading.program_rows(rounds=1, instruction_set=None))
     assert [row["program"] for row in rows] == [*loading.PROGRAMS, "translate with captions-en-de"]
     assert all(row["seconds"] == row["rounds"][0] > 0 for row in rows)

@@ -1,17 +1,17 @@
 """The benchmark of products of few bits beside ggml: what is missing is named, and both sides compute products."""
 
 import ctypes
+import json
 import random
 from pathlib import Path
 
 import pytest
 
-from benchmarks.data import ROOT
-from benchmarks.low_bit_peers.__main__ import main
+from benchmarks.low_bit_peers.__main__ import LIBRARIES, libraries, main
 from benchmarks.low_bit_peers.ggml import Ggml, Products
+from pocketmt.engine import _native_testing as native
 from pocketmt.errors import ConfigurationError
 
-LIBRARIES = ROOT / "build" / "ggml" / "build" / "src"
 SHAPE = 64, 256
 
 
@@ -22,9 +22,13 @@ def test_a_missing_library_is_named(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def ggml() -> Ggml:
-    if not (LIBRARIES / "libggml-cpu.so").exists():
+    return compiled(None)
+
+
+def compiled(instruction_set: str | None) -> Ggml:
+    if not (LIBRARIES[instruction_set] / "libggml-cpu.so").exists():
         pytest.skip("ggml is not compiled: run `make ggml`")
-    return Ggml(LIBRARIES)
+    return libraries(None, instruction_set)
 
 
 @pytest.mark.parametrize("name", ["q8_0", "q4_0", "q2_K"])
@@ -53,3 +57,26 @@ def test_every_format_has_a_row(ggml: Ggml, capsys: pytest.CaptureFixture[str]) 
     assert main(["--quick", "--rounds", "1"]) == 0
     table = capsys.readouterr().out
     assert "1 bit, binary codes" in table and "q2_K" in table
+
+
+def test_libraries_for_other_instructions_are_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(Ggml, "__init__", lambda ggml, _: setattr(ggml, "instruction_set", "avx512_vnni"))
+    with pytest.raises(ConfigurationError, match="ggml is compiled for avx512_vnni, not for avx2"):
+        libraries(tmp_path, "avx2")
+
+
+def test_both_sides_are_held_to_avx2(tmp_path: Path) -> None:
+    if "avx2" not in native.instruction_sets():
+        pytest.skip("this processor has no AVX2")
+    assert compiled("avx2").instruction_set == "avx2"
+    path = tmp_path / "record.json"
+    assert main(["--quick", "--rounds", "1", "--instruction-set", "avx2", "--output", str(path)]) == 0
+    record = json.loads(path.read_text())
+    assert {(row["side"], row["instruction_set"]) for row in record["rows"]} == {("PocketMT", "avx2"), ("ggml", "avx2")}
+
+
+def test_without_an_instruction_set_each_side_has_the_best_of_this_processor(ggml: Ggml, tmp_path: Path) -> None:
+    path = tmp_path / "record.json"
+    assert main(["--quick", "--rounds", "1", "--output", str(path)]) == 0
+    found = {row["side"]: row["instruction_set"] for row in json.loads(path.read_text())["rows"]}
+    assert found == {"PocketMT": native.best_instruction_set(), "ggml": ggml.instruction_set}

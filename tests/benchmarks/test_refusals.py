@@ -121,26 +121,6 @@ def test_peers_are_tried_with_kernels_of_this_processor_alone(
     assert ("packed8avx512" in sides.marian_conversions()) == ("avx512f" in supported)
 
 
-@pytest.mark.parametrize("supported", [("avx2",), ("avx2", "avx512f")])
-def test_every_side_is_held_to_avx2(supported: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sides, "machine", lambda: Machine("a processor", 2, 1, supported, "a system"))
-    peer = sides.held_to(sides.ctranslate2_side("int8", "folder", "python"), "avx2")
-    assert len(peer.settings) == 3
-    for setting in peer.settings:
-        assert setting.environment["CT2_FORCE_CPU_ISA"] == setting.environment["ONEDNN_MAX_CPU_ISA"] == "AVX2"
-    marian = sides.held_to(sides.marian_side("int8", "folder", "python", 1.0), "avx2")
-    assert {setting.environment["INTGEMM_CPUID"] for setting in marian.settings} == {"AVX2"}
-    assert ("packed8" in {setting.name for setting in marian.settings}) == ("avx512f" not in supported)
-    ours = sides.held_to(sides.our_side("uniform8", "file", "python"), "avx2")
-    assert ours.options(ours.settings[0]) == {"instruction_set": "avx2"}
-
-
-def test_a_processor_without_the_instruction_set_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sides, "machine", lambda: Machine("a processor", 2, 1, ("avx",), "a system"))
-    with pytest.raises(ConfigurationError, match="this processor has no avx2: it has avx"):
-        sides.held_to(sides.our_side("uniform8", "file", "python"), "avx2")
-
-
 def test_every_program_ends_this_way() -> None:
     guarded = [path for path in (ROOT / "benchmarks").rglob("*.py") if 'if __name__ == "__main__":' in path.read_text()]
     assert len(guarded) > 15

@@ -158,6 +158,7 @@ def measurement(seconds: list[float], peak: int) -> dict[str, Any]:
         "file_bytes": 1_000_000,
         "peak_memory_bytes": peak,
         "load_seconds": 0.1,
+        "engine": {"instruction_set": "avx2"},
     }
 
 
