@@ -159,6 +159,7 @@ benchmark: $(ENGINE)
 	$(BIN)/python -m benchmarks.scheduler_simulation
 	$(BIN)/python -m benchmarks.floor
 	$(BIN)/python -m benchmarks.kernels
+	$(BIN)/python -m benchmarks.between_products
 	$(if $(wildcard $(GGML)/.built),$(BIN)/python -m benchmarks.low_bit_peers)
 	$(BIN)/python -m benchmarks.pictures
 	$(BIN)/python -m benchmarks.render_records
