@@ -167,6 +167,7 @@ benchmark: $(ENGINE)
 	$(BIN)/python -m benchmarks.floor
 	$(BIN)/python -m benchmarks.kernels
 	$(if $(and $(wildcard $(GGML)/build/.built),$(wildcard $(GGML)/avx2/.built)),$(call both_instruction_sets,low_bit_peers))
+	$(BIN)/python -m benchmarks.between_products
 	$(BIN)/python -m benchmarks.pictures
 	$(BIN)/python -m benchmarks.render_records
 

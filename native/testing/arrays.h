@@ -57,6 +57,7 @@ void bind_fake_quantization(nanobind::module_& module);
 void bind_self_check(nanobind::module_& module);
 void bind_timing(nanobind::module_& module);
 void bind_floor(nanobind::module_& module);
+void bind_between_products(nanobind::module_& module);
 void bind_thread_pool(nanobind::module_& module);
 
 }  // namespace pocketmt::testing

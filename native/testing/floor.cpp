@@ -1,4 +1,5 @@
-// The rates at which one core can multiply and read at most, for benchmarks/floor.py and benchmarks/kernels.
+// The rates at which one core can calculate, read and write at most, for benchmarks/floor.py, benchmarks/kernels and
+// benchmarks/between_products.
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -58,21 +59,33 @@ std::vector<double> time_multiply_adds(const std::string& instruction_set, const
     return seconds;
 }
 
-constexpr size_t least_read_bytes = 8 << 20;  // Fewest bytes that a measurement reads.
-
-std::vector<double> time_reads(const std::string& instruction_set, size_t bytes, size_t rounds) {
+std::vector<double> time_operations(const std::string& instruction_set, const std::string& operation, size_t rounds) {
     const Limits& limits = limits_named(instruction_set);
+    require(operation == "simple" || operation == "division", "the operation simple or division");
+    const bool simple = operation == "simple";
+    const auto count = static_cast<double>(steps * (simple ? limits.float_operations : limits.float_divisions));
+    std::vector<double> seconds(rounds);
+    for (double& each : seconds)
+        each = seconds_of([&] { return (simple ? limits.operate : limits.divide)(steps); }) / count;
+    return seconds;
+}
+
+constexpr size_t least_moved_bytes = 8 << 20;  // Fewest bytes that a measurement reads or writes.
+
+// Seconds of a byte of `bytes` that move(memory, bytes) reads or writes again and again.
+template <class Move>
+std::vector<double> time_bytes(size_t bytes, size_t rounds, Move&& move) {
     require(bytes > 0, "at least one byte");
     bytes = round_up(bytes, read_block);
     const Memory memory = allocate(bytes);
     std::memset(memory.get(), 1, bytes);
-    const size_t passes = ceil_divide(least_read_bytes, bytes);
+    const size_t passes = ceil_divide(least_moved_bytes, bytes);
     std::vector<double> seconds(rounds);
-    limits.read(memory.get(), bytes);
+    move(memory.get(), bytes);
     for (double& each : seconds) {
         const double all = seconds_of([&] {
             int32_t sum = 0;
-            for (size_t pass = 0; pass < passes; ++pass) sum += limits.read(memory.get(), bytes);
+            for (size_t pass = 0; pass < passes; ++pass) sum += move(memory.get(), bytes);
             return sum;
         });
         each = all / static_cast<double>(passes * bytes);
@@ -80,11 +93,26 @@ std::vector<double> time_reads(const std::string& instruction_set, size_t bytes,
     return seconds;
 }
 
+std::vector<double> time_reads(const std::string& instruction_set, size_t bytes, size_t rounds) {
+    return time_bytes(bytes, rounds, limits_named(instruction_set).read);
+}
+
+std::vector<double> time_writes(const std::string& instruction_set, size_t bytes, size_t rounds) {
+    const Limits& limits = limits_named(instruction_set);
+    return time_bytes(bytes, rounds, [&](void* memory, size_t size) {
+        limits.write(memory, size);
+        return int32_t{0};
+    });
+}
+
 }  // namespace
 
 void bind_floor(nb::module_& module) {
     module.def("time_multiply_adds", &time_multiply_adds, nb::arg("instruction_set"), nb::arg("type"),
                nb::arg("rounds"));
+    module.def("time_operations", &time_operations, nb::arg("instruction_set"), nb::arg("operation"),
+               nb::arg("rounds"));
+    module.def("time_writes", &time_writes, nb::arg("instruction_set"), nb::arg("bytes"), nb::arg("rounds"));
     module.def("time_reads", &time_reads, nb::arg("instruction_set"), nb::arg("bytes"), nb::arg("rounds"));
 }
 

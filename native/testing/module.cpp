@@ -63,5 +63,6 @@ NB_MODULE(_native_testing, module) {
     testing::bind_self_check(module);
     testing::bind_timing(module);
     testing::bind_floor(module);
+    testing::bind_between_products(module);
     testing::bind_thread_pool(module);
 }

@@ -98,7 +98,9 @@ def test_without_peers_the_way_to_install_them_is_named(
         assert f"{without} has no package pymarian: `make marian`" in marian
 
 
-@pytest.mark.parametrize("program", ["benchmarks.floor", "benchmarks.kernels.__main__"])
+@pytest.mark.parametrize(
+    "program", ["benchmarks.floor", "benchmarks.kernels.__main__", "benchmarks.between_products.__main__"]
+)
 def test_limits_need_an_instruction_set_that_they_are_known_of(
     program: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -113,8 +113,16 @@ void BytePanels<offset>::unpack_row(const PackedMatrix& matrix, size_t row, floa
     const uint8_t* bytes = static_cast<const uint8_t*>(matrix.data);
     const float scale = reinterpret_cast<const float*>(bytes + weight_bytes(matrix.shape.rows, columns))[row];
     const uint8_t* panel = bytes + row / panel_outputs * panel_outputs * step_count(columns) * step_inputs;
-    for (size_t input = 0; input < columns; ++input) {
-        out[input] = static_cast<float>(static_cast<int8_t>(panel[place(row % panel_outputs, input)] - offset)) * scale;
+    const uint8_t* group = panel + place(row % panel_outputs, 0);
+    // The compiler converts many bytes at once if they follow one another.
+    constexpr size_t most = 128;
+    for (size_t first = 0; first < columns; first += most) {
+        const size_t count = std::min(most, columns - first);
+        uint8_t weights[most];
+        for (size_t input = 0; input < count; input += group_inputs, group += group_bytes)
+            std::memcpy(weights + input, group, group_inputs);
+        for (size_t input = 0; input < count; ++input)
+            out[first + input] = static_cast<float>(static_cast<int8_t>(weights[input] - offset)) * scale;
     }
 }
 

@@ -79,12 +79,56 @@ int32_t read(const void* memory, size_t bytes) {
     return sum_of_lanes(sum[0]);
 }
 
+// Sums and products that do not wait for each other, each: they hide the latency, and with two operands they fit 16
+// registers.
+constexpr size_t chains = 6;
+
+float operate(size_t steps) {
+    Registers::Floats summand = Registers::broadcast(0.5f), factor = Registers::broadcast(1.0f);
+    Registers::Floats sum[chains] = {}, product[chains] = {};
+    hide_all(sum);
+    hide_all(product);
+    for (size_t step = 0; step < steps; ++step) {
+        hide(summand);
+        hide(factor);
+        unrolled<chains>([&](auto index) POCKETMT_INLINE_LAMBDA {
+            sum[index()] += summand;
+            product[index()] *= factor;
+        });
+    }
+    return sum_of_lanes(sum_of_all(sum) + sum_of_all(product));
+}
+
+float divide(size_t steps) {
+    Registers::Floats dividend = Registers::broadcast(3.0f);
+    Registers::Floats quotient[chains];
+    for (Registers::Floats& each : quotient) each = Registers::broadcast(1.5f);
+    hide_all(quotient);
+    for (size_t step = 0; step < steps; ++step) {
+        hide(dividend);
+        unrolled<chains>([&](auto index) POCKETMT_INLINE_LAMBDA { quotient[index()] = dividend / quotient[index()]; });
+    }
+    return sum_of_lanes(sum_of_all(quotient));
+}
+
+void write(void* memory, size_t bytes) {
+    auto* to = static_cast<float*>(memory);
+    Registers::Floats values{};
+    hide(values);
+    for (size_t done = 0; done < bytes / sizeof(float); done += read_block / sizeof(float)) {
+        unrolled<read_block / Registers::bytes>([&](auto index) POCKETMT_INLINE_LAMBDA {
+            Registers::store(to + done + index() * Registers::lanes, values);
+        });
+    }
+}
+
 }  // namespace
 
 namespace POCKETMT_INSTRUCTION_SET {
 
-extern constinit const Limits limits = {sums * Registers::bytes, sums * Registers::lanes, multiply_integers,
-                                        multiply_floats, read};
+extern constinit const Limits limits = {
+    sums * Registers::bytes,       sums * Registers::lanes,   multiply_integers, multiply_floats, read,
+    2 * chains * Registers::lanes, chains * Registers::lanes, operate,           divide,          write};
 
 }  // namespace POCKETMT_INSTRUCTION_SET
 }  // namespace pocketmt::testing

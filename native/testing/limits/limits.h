@@ -1,4 +1,5 @@
-// What one core can do at most: multiply-adds in registers, and reading. The engine's products are measured against it.
+// What one core can do at most: multiply-adds, separate operations and divisions in registers, reading and writing. The
+// engine's products, and its functions between them, are measured against it.
 #pragma once
 
 #include <cstddef>
@@ -17,6 +18,14 @@ struct Limits {
     // Reads every byte, in four streams at once, because a single stream is slower. `bytes` is a multiple of
     // read_block.
     int32_t (*read)(const void* memory, size_t bytes);
+    // Number of additions and multiplications of float32, as many of one as of the other, and of divisions of one step.
+    size_t float_operations;
+    size_t float_divisions;
+    // Compute them as multiply_floats does; a multiplication and an addition are not fused, as in the vector functions.
+    float (*operate)(size_t steps);
+    float (*divide)(size_t steps);
+    // Writes every byte; `bytes` as of `read`.
+    void (*write)(void* memory, size_t bytes);
 };
 constexpr size_t streams = 4;
 constexpr size_t read_block = 1024;

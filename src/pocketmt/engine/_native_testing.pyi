@@ -183,6 +183,32 @@ def time_multiply_adds(instruction_set: str, type: str, rounds: int) -> list[flo
 def time_reads(instruction_set: str, bytes: int, rounds: int) -> list[float]:
     """Seconds a byte of reading memory of that size again and again, for each round; as `time_multiply_adds`."""
 
+def time_operations(instruction_set: str, operation: str, rounds: int) -> list[float]:
+    """Seconds of one operation in a lane of registers, for each round; as `time_multiply_adds`.
+
+    Operations: simple, the mean of an addition and a multiplication of float32, not fused, and division.
+    """
+
+def time_writes(instruction_set: str, bytes: int, rounds: int) -> list[float]:
+    """Seconds a byte of writing memory of that size again and again, for each round; as `time_multiply_adds`."""
+
+def time_between_products(
+    instruction_set: str,
+    function: str,
+    rows: int,
+    columns: int,
+    positions: int,
+    heads: int,
+    copies: int,
+    rounds: int,
+) -> list[float]:
+    """Seconds of a vector function for `rows` rows of `columns` elements, for each round.
+
+    Functions of attention and transpose_keys compute rows for `rows` sentences of `positions` keys and values;
+    `copies` of those are taken in turn. top_k and log_sum_exp search `columns` logits, in slices. embed looks up rows
+    of 8-bit weights, scales them and adds positions.
+    """
+
 QuantizationParameters = tuple[Floats, Floats, Floats, float]  # offsets, scales, inverses, half
 
 def fake_quantize(instruction_set: str, parameters: QuantizationParameters | None, x: Floats) -> Floats:
