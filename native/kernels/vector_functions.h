@@ -40,8 +40,6 @@ struct VectorFunctions {
     // added to it.
     void (*layer_norm)(const float* x, const float* residual, const float* gamma, const float* beta, float epsilon,
                        size_t count, size_t columns, float* sum_out, float* out);
-    // y += x, element by element.
-    void (*add)(const float* x, size_t size, float* y);
     // out = x * factor + y, element by element (embedding * sqrt(d) + position).
     void (*scale_add)(const float* x, float factor, const float* y, size_t size, float* out);
     // Activation functions, element by element: x sigmoid(x); x P(a standard normal number is below x), exactly

@@ -91,13 +91,6 @@ std::pair<std::optional<NumPyArray<float>>, NumPyArray<float>> layer_norm(
     return {kept, to_numpy(out.values(), {count, columns})};
 }
 
-NumPyArray<float> add(const std::string& instruction_set, const Vector& x, const Vector& y) {
-    require(x.shape(0) == y.shape(0), "x and y of one size");
-    const GuardedRows<float> sum = guarded(y);
-    kernels_named(instruction_set).vector.add(guarded(x).data(), x.shape(0), sum.data());
-    return to_numpy(sum.values(), {x.shape(0)});
-}
-
 NumPyArray<float> scale_add(const std::string& instruction_set, const Vector& x, float factor, const Vector& y) {
     require(x.shape(0) == y.shape(0), "x and y of one size");
     const size_t size = x.shape(0);
@@ -276,7 +269,6 @@ void bind_vector_functions(nb::module_& module) {
     module.def("layer_norm", &layer_norm, set, nb::arg("x"), nb::arg("residual").none(), nb::arg("gamma"),
                nb::arg("beta"), nb::arg("sum_place") = nb::none(), nb::arg("out_place") = "own",
                nb::arg("epsilon") = 1e-5f);
-    module.def("add", &add, set, nb::arg("x"), nb::arg("y"));
     module.def("scale_add", &scale_add, set, nb::arg("x"), nb::arg("factor"), nb::arg("y"));
     bind_activation(module, "swish", &VectorFunctions::swish);
     bind_activation(module, "gelu", &VectorFunctions::gelu);

@@ -28,13 +28,6 @@ PLACES = [
 
 
 @settings(max_examples=50, deadline=None)
-@given(generator=generators, size=sizes)
-def test_add(instruction_set: str, generator: np.random.Generator, size: int) -> None:
-    x, y = normal(generator, size), normal(generator, size)
-    assert_same_bits(native.add(instruction_set, x, y), x + y)
-
-
-@settings(max_examples=50, deadline=None)
 @given(generator=generators, size=sizes, factor=st.floats(-100, 100, width=32))
 def test_scale_add(instruction_set: str, generator: np.random.Generator, size: int, factor: float) -> None:
     x, y = normal(generator, size), normal(generator, size)

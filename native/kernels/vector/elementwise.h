@@ -6,10 +6,6 @@
 namespace pocketmt {
 namespace {
 
-inline void add(const float* x, size_t size, float* y) {
-    for_lanes(size, [&](size_t i, auto load, auto store) { store(y + i, load(y + i) + load(x + i)); });
-}
-
 inline void scale_add(const float* x, float factor, const float* y, size_t size, float* out) {
     const Floats factors = broadcast(factor);
     for_lanes(size, [&](size_t i, auto load, auto store) { store(out + i, load(x + i) * factors + load(y + i)); });

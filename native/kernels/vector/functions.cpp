@@ -16,7 +16,6 @@ constinit const VectorFunctions vector_functions = {.quantize_rows = quantize_ro
                                                     .quantize_rows_static = quantize_rows_static,
                                                     .quantize_rows_logarithmic = quantize_rows_logarithmic,
                                                     .layer_norm = layer_norm,
-                                                    .add = add,
                                                     .scale_add = scale_add,
                                                     .swish = swish,
                                                     .gelu = gelu,

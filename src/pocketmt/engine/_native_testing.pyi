@@ -108,9 +108,6 @@ def layer_norm(
 ) -> tuple[Floats | None, Floats]:
     """x + residual where sum_place is given, and the normalized rows. Places: own, x, residual."""
 
-def add(instruction_set: str, x: Floats, y: Floats) -> Floats:
-    """y + x."""
-
 def scale_add(instruction_set: str, x: Floats, factor: float, y: Floats) -> Floats:
     """x * factor + y."""
 
