@@ -159,6 +159,7 @@ benchmark: $(ENGINE)
 	$(BIN)/python -m benchmarks.scheduler_simulation
 	$(BIN)/python -m benchmarks.floor
 	$(BIN)/python -m benchmarks.kernels
+	$(if $(and $(shell command -v qemu-aarch64),$(shell command -v aarch64-linux-gnu-g++)),$(BIN)/python -m benchmarks.arm_instructions)
 	$(if $(wildcard $(GGML)/.built),$(BIN)/python -m benchmarks.low_bit_peers)
 	$(BIN)/python -m benchmarks.pictures
 	$(BIN)/python -m benchmarks.render_records

@@ -3,8 +3,8 @@
     python -m benchmarks.arm_instructions
     python -m benchmarks.arm_instructions --models captions-en-de-8bit --rows 1
 
-Counts are no times: an instruction can take a cycle or many, and reading memory is not counted. They do not depend on
-the machine or its load. Products are those of one matrix and of rows of activations, per thousand multiply-adds, beside
+Counts are no times: an instruction can take a cycle or many, and waiting for memory does not count. They depend on the
+compiler, and not on the machine or its load. Products are those of one matrix and of rows of activations, per thousand multiply-adds, beside
 the least that the instruction set needs for the multiply-adds alone. Binary codes are counted as the multiply-adds that
 they replace. Sentences are translated one by one by bundled models; the multiply-adds are those of their matrices.
 Needs Debian's packages g++-aarch64-linux-gnu and qemu-user. Writes benchmarks/records/arm-instructions.json and prints
@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from benchmarks.arm_instructions.counting import InstructionCounter
+from benchmarks.arm_instructions.counting import InstructionCounter, tools
 from benchmarks.command import run
 from benchmarks.markdown import markdown_table
 from benchmarks.record_files import write_record
@@ -61,7 +61,7 @@ PRODUCT_COLUMNS: Final = (
     *(
         column
         for name in BEST
-        for column in (f"per_thousand.{name}:.0f={name}", f"least_per_thousand.{name}:.0f=at least")
+        for column in (f"per_thousand.{name}:.0f={name}", f"least_per_thousand.{name}:.1f=at least")
     ),
 )
 SENTENCE_COLUMNS: Final = (
@@ -91,7 +91,8 @@ def main(arguments: Sequence[str]) -> int:
         sentences = [row for name in options.models for row in sentence_rows(counter, name)]
     print(markdown_table(products, [Column.parse(column) for column in PRODUCT_COLUMNS]) + "\n")
     print(markdown_table(sentences, [Column.parse(column) for column in SENTENCE_COLUMNS]))
-    write_record({"products": products, "sentences": sentences, "provenance": origin}, options.output)
+    record = {"products": products, "sentences": sentences, "tools": tools(), "provenance": origin}
+    write_record(record, options.output)
     return 0
 
 

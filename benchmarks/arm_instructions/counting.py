@@ -34,6 +34,15 @@ def missing() -> str | None:
     return f"{' and '.join(absent)} not found: Debian has {packages}" if absent else None
 
 
+def tools() -> dict[str, str]:
+    """Return the first line of the versions of the compiler, on which counts depend, and of the emulator."""
+
+    def version(name: str) -> str:
+        return subprocess.run([name, "--version"], capture_output=True, text=True, check=True).stdout.splitlines()[0]
+
+    return {"compiler": version(COMPILER), "emulator": version(PLUGIN_EMULATOR)}
+
+
 class InstructionCounter:
     """The program and the plugin, built, and a folder for what they write."""
 

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from filelock import FileLock
+
 from pocketmt.errors import ConfigurationError
 from pocketmt.model_file import ModelFile
 from pocketmt.model_file.activations.activation_quantization import StoredLogarithmicActivations
@@ -55,13 +57,16 @@ def build(kind: str = "Quick") -> Path:
     optimization = (f"-DCMAKE_BUILD_TYPE={kind}", "-DCMAKE_CXX_FLAGS_QUICK=-O1")
     target = ("-DCMAKE_SYSTEM_NAME=Linux", "-DCMAKE_SYSTEM_PROCESSOR=aarch64", f"-DCMAKE_CXX_COMPILER={COMPILER}")
     source = ("-S", str(ROOT / "native"), "-B", str(folder), "-G", "Ninja", "-DPOCKETMT_PROBE=ON")
-    for command in (
+    commands = (
         ["cmake", *source, *optimization, *target],
         ["cmake", "--build", str(folder), "--parallel", str(min(2, len(os.sched_getaffinity(0))))],
-    ):
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            raise ConfigurationError(f"{' '.join(command)} failed: {done.stdout}{done.stderr}")
+    )
+    folder.mkdir(parents=True, exist_ok=True)
+    with FileLock(folder / ".lock"):  # Several tests build the same program at once.
+        for command in commands:
+            done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+            if done.returncode != 0:
+                raise ConfigurationError(f"{' '.join(command)} failed: {done.stdout}{done.stderr}")
     return folder / "pocketmt_probe"
 
 
