@@ -4,11 +4,11 @@
     python -m benchmarks.arm_instructions --models captions-en-de-8bit --rows 1
 
 Counts are no times: an instruction can take a cycle or many, and waiting for memory does not count. They depend on the
-compiler, and not on the machine or its load. Products are those of one matrix and of rows of activations, per thousand multiply-adds, beside
-the least that the instruction set needs for the multiply-adds alone. Binary codes are counted as the multiply-adds that
-they replace. Sentences are translated one by one by bundled models; the multiply-adds are those of their matrices.
-Needs Debian's packages g++-aarch64-linux-gnu and qemu-user. Writes benchmarks/records/arm-instructions.json and prints
-its rows.
+compiler, and not on the machine or its load. Products are those of one matrix and of rows of activations, per thousand
+multiply-adds, beside the least that the instruction set needs for the multiply-adds alone. Binary codes are counted as
+the multiply-adds that they replace. Sentences are translated one by one by bundled models; the multiply-adds are those
+of their matrices. Needs Debian's packages g++-aarch64-linux-gnu and qemu-user. Writes
+benchmarks/records/arm-instructions.json and prints its rows.
 """
 
 import argparse
