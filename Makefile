@@ -168,6 +168,7 @@ benchmark: $(ENGINE)
 	$(BIN)/python -m benchmarks.kernels
 	$(if $(and $(wildcard $(GGML)/build/.built),$(wildcard $(GGML)/avx2/.built)),$(call both_instruction_sets,low_bit_peers))
 	$(BIN)/python -m benchmarks.between_products
+	$(if $(and $(shell command -v qemu-aarch64),$(shell command -v aarch64-linux-gnu-g++)),$(BIN)/python -m benchmarks.arm_instructions)
 	$(BIN)/python -m benchmarks.pictures
 	$(BIN)/python -m benchmarks.render_records
 

@@ -9,7 +9,7 @@
 #endif
 #include <immintrin.h>
 #pragma GCC diagnostic pop
-#elif defined(__ARM_FEATURE_DOTPROD)
+#elif defined(__aarch64__)
 #include <arm_neon.h>
 #elif defined(__wasm_simd128__)
 #include <wasm_simd128.h>

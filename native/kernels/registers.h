@@ -40,6 +40,8 @@
 //   RowPair, load_pair(a, b)     optional (integer_product/row_pairs.h): 8 activations of each of two rows
 //     PairWeights(group0, group1)
 //                                the weights of 4 outputs and 8 inputs, made of SignedWeights
+//       of_outputs<0 or 1>(weights [4])
+//                                the same, made of registers that each have 16 inputs of one output
 //     PairSums                   add(pair, weights), of_row<0 or 1>(): the sums of a row
 //
 //   store_low_bytes(to, sixteen) the lowest byte of each of 16 lanes; may be left out

@@ -1,13 +1,16 @@
 #include <exception>
 #include <iostream>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "probe/probe.h"
 
 namespace {
 
 constexpr const char* usage =
-    "usage: pocketmt_probe name | products | translate MODEL < DESCRIPTION | logits MODEL < DESCRIPTION\n";
+    "usage: pocketmt_probe name | products | repeat FAMILY BITS OUTPUTS INPUTS ROWS TIMES |\n"
+    "    translate MODEL < DESCRIPTION | logits MODEL < DESCRIPTION\n";
 
 int run(int argument_count, char** arguments) {
     using namespace pocketmt;
@@ -18,6 +21,8 @@ int run(int argument_count, char** arguments) {
     } else if (command == "products" && argument_count == 2) {
         check_kernels(table);
         std::cout << probe::compare_products(table) << "\n";
+    } else if (command == "repeat") {
+        probe::repeat_product(table, std::vector<std::string>(arguments + 2, arguments + argument_count));
     } else if (command == "translate" && argument_count == 3) {
         probe::translate(table, arguments[2], std::cin, std::cout);
     } else if (command == "logits" && argument_count == 3) {

@@ -11,6 +11,7 @@
 //   activation_bits BITS
 //   shortlist OFFSET SIZE FREQUENT
 //   beam SIZE                                       of the search
+//   batch SIZE                                      most sentences translated together; default: the engine's choice
 //   source ID...                                    a sentence
 //   target ID...                                    of the last source, for logits
 #include <fstream>
@@ -67,6 +68,7 @@ class Input {
     Part shortlist;
     size_t frequent = 0;
     size_t beam_size = 1;
+    size_t batch_size = 0;
     std::vector<Tokens> sources, targets;
 
   private:
@@ -121,6 +123,7 @@ class Input {
         {"activation_bits", [this](std::istream& words) { activation_bits = next<unsigned>(words); }},
         {"shortlist", [this](std::istream& words) { read_shortlist(words); }},
         {"beam", [this](std::istream& words) { beam_size = next<size_t>(words); }},
+        {"batch", [this](std::istream& words) { batch_size = next<size_t>(words); }},
         {"source", [this](std::istream& words) { sources.push_back(rest<uint32_t>(words)); }},
         {"target", [this](std::istream& words) { targets.push_back(rest<uint32_t>(words)); }},
     };
@@ -155,6 +158,7 @@ void translate(const Kernels& table, const std::string& model, std::istream& des
     with_engine(table, model, description, [&](const Input& given, Engine& engine) {
         SearchOptions options;
         options.beam_size = given.beam_size;
+        options.batch_size = given.batch_size;
         std::vector<Request> requests;
         for (const Tokens& source : given.sources) requests.push_back({source, {}});
         for (const auto& translations : engine.finish(engine.submit(requests, options), never_cancelled)) {

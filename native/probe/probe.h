@@ -3,6 +3,7 @@
 #pragma once
 
 #include <iosfwd>
+#include <span>
 #include <string>
 
 #include "kernels/kernels.h"
@@ -13,6 +14,10 @@ namespace pocketmt::probe {
 // sums' rounding. Returns how many were compared; throws std::runtime_error naming the first that disagrees, and where
 // a kernel leaves its arrays.
 size_t compare_products(const Kernels& table);
+
+// Packs random weights and multiplies them by random activations, TIMES times: words are FAMILY, as in
+// testing/product_families.h, BITS, OUTPUTS, INPUTS, ROWS and TIMES. Throws std::invalid_argument naming what is wrong.
+void repeat_product(const Kernels& table, std::span<const std::string> words);
 
 // Translates the sentences of `description`, one line of ids for each, or writes their logits as raw floats: see
 // model.cpp for its lines. model: the file with the tensors' bytes.

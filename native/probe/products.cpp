@@ -1,8 +1,9 @@
-// Compares every product with the plain reference, on random shapes and numbers.
+// Every product on random numbers: compared with the plain reference, or repeated.
 #include <cfloat>
 #include <cmath>
 #include <cstring>
 #include <random>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "probe/probe.h"
 #include "testing/guarded_memory.h"
 #include "testing/made_products.h"
+#include "testing/product_families.h"
 
 namespace pocketmt::probe {
 
@@ -54,6 +56,7 @@ class Draw {
 struct Shape {
     size_t rows, columns, count;
 
+    Shape(size_t rows, size_t columns, size_t count) : rows(rows), columns(columns), count(count) {}
     // One shape in ten has enough columns that the sums exceed 16 bits, and fewer rows.
     explicit Shape(Draw& draw) : rows(draw.size(100)), columns(draw.size(200)), count(draw.size(10)) {
         if (draw.between(1, 10) != 1) return;
@@ -155,6 +158,13 @@ void compare(const Product& product, ProductFamily family, Draw& draw) {
     }
 }
 
+size_t positive(const std::string& number) {
+    size_t end = 0;
+    const unsigned long value = std::stoul(number, &end);
+    if (value == 0 || end != number.size()) throw std::invalid_argument(number + " is not a positive whole number");
+    return value;
+}
+
 }  // namespace
 
 size_t compare_products(const Kernels& table) {
@@ -164,6 +174,23 @@ size_t compare_products(const Kernels& table) {
             compare(*table.products[family], static_cast<ProductFamily>(family), draw);
     }
     return cases * product_family_count;
+}
+
+void repeat_product(const Kernels& table, std::span<const std::string> words) {
+    if (words.size() != 6) throw std::invalid_argument("a product has a family and five numbers");
+    const auto family = testing::product_families.find(words[0]);
+    if (family == testing::product_families.end()) throw std::invalid_argument("there is no family " + words[0]);
+    const MatrixShape shape{positive(words[2]), positive(words[3]), positive(words[1])};
+    const size_t count = positive(words[4]), times = positive(words[5]);
+    const Product& product = table.product(family->second);
+    Draw draw(1);
+    const Arguments given(draw, Shape(shape.rows, shape.columns, count));
+    const Weights weights(draw, family->second, shape);
+    const GuardedBytes packed(product.packed_bytes(shape), packed_alignment);
+    product.pack(weights.view(), shape, packed.data());
+    std::vector<float> out(count * shape.rows);
+    for (size_t time = 0; time < times; ++time)
+        product.multiply({packed.data(), shape}, given.input(product.quantized_input), {}, {out.data(), shape.rows});
 }
 
 }  // namespace pocketmt::probe

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
-#include <map>
 #include <random>
 #include <utility>
 #include <vector>
@@ -14,6 +13,7 @@
 #include "kernels/shapes.h"
 #include "testing/arrays.h"
 #include "testing/memory.h"
+#include "testing/product_families.h"
 
 namespace nb = nanobind;
 
@@ -42,15 +42,10 @@ struct Packed {
     }
 };
 
-const std::map<std::string, ProductFamily> families = {{"integer", ProductFamily::integer},
-                                                       {"six_bit", ProductFamily::six_bit},
-                                                       {"lookup_table", ProductFamily::lookup_table},
-                                                       {"row_lookup_table", ProductFamily::row_lookup_table},
-                                                       {"binary_code", ProductFamily::binary_code}};
-
 Packed pack_random(const Kernels& table, const std::string& name, const MatrixShape& shape) {
-    const auto family = families.find(name);
-    require(family != families.end(), "the family integer, six_bit, lookup_table, row_lookup_table or binary_code");
+    const auto family = product_families.find(name);
+    require(family != product_families.end() && family->second != ProductFamily::float32,
+            "the family integer, six_bit, lookup_table, row_lookup_table or binary_code");
     auto integers = random_bytes<int8_t>(shape.rows * shape.columns);
     for (int8_t& each : integers) {
         if (family->second == ProductFamily::six_bit) {

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.arm_instructions.emulation import Emulated, Processor, build, missing, run
 from pocketmt.engine.bundled import resolve_model
 from pocketmt.engine.loading import native_model
 from pocketmt.model_file import open_model
@@ -18,7 +19,6 @@ from tests.engine import test_fully_quantized, test_lstm
 from tests.engine.conftest import WORDS, search_options, sentences
 from tests.engine.reference import architecture, mixed, random_network, write
 from tests.engine.test_schemes import GROUPS, METADATA, SHAPES, Groups
-from tests.native.emulation import Emulated, Processor, build, missing, run
 
 pytestmark = pytest.mark.skipif(missing() is not None, reason=str(missing()))
 

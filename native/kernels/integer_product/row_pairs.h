@@ -6,6 +6,10 @@
 namespace pocketmt {
 namespace {
 
+// Whether a tile of `rows` multiplies pairs of rows.
+template <class Set, size_t rows>
+constexpr bool in_pairs = rows > 1 && requires { typename Set::RowPair; };
+
 // Parts of a panel whose sums a tile of `rows` holds at once: all of them, or half.
 template <size_t rows>
 constexpr size_t pair_parts = panel_outputs / Registers::lanes / (rows <= 2 ? 1 : 2);
@@ -31,7 +35,6 @@ POCKETMT_INLINE void add_step(const Weights& source, const uint8_t* weights, con
 template <class Set, size_t rows, class Weights, size_t first_part>
 POCKETMT_INLINE void multiply_pairs(const IntegerCall& call, const TileRange& range, size_t panel,
                                     const uint8_t* weights) {
-    static_assert(Weights::Products::zero == 0, "sums need no correction");
     constexpr size_t pairs = ceil_divide(rows, 2), held = pair_parts<rows>;
     const Weights source(call);
     const size_t stride = call.activations.stride;
@@ -45,8 +48,10 @@ POCKETMT_INLINE void multiply_pairs(const IntegerCall& call, const TileRange& ra
         unrolled<held>([&](auto part) POCKETMT_INLINE_LAMBDA {
             const size_t index = range.first_row + row();
             const size_t output = panel * panel_outputs + (first_part + part()) * Registers::lanes;
-            store_sums(call, index, call.activation_sums[index], output,
-                       sums[row() / 2][part()].template of_row<row() % 2>());
+            const int32_t activation_sum = call.activation_sums[index];
+            const auto correction = Weights::Products::first_sums(call.negative_sums, output, activation_sum);
+            store_sums(call, index, activation_sum, output,
+                       sums[row() / 2][part()].template of_row<row() % 2>() + correction);
         });
     });
 }

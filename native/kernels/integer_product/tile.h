@@ -80,10 +80,6 @@ POCKETMT_INLINE void multiply_parts(const IntegerCall& call, const TileRange& ra
     });
 }
 
-// Whether a tile of `rows` multiplies pairs of rows.
-template <class Set, size_t rows>
-constexpr bool in_pairs = rows > 1 && requires { typename Set::RowPair; };
-
 // Weights: where the weights of a step come from, made of an IntegerCall, with
 //   Products                     SignedWeights, SymmetricWeights or SixBitWeights of the registers
 //   step_bytes                   bytes of a step

@@ -41,6 +41,11 @@ struct RegistersNeon : VectorRegisters<4> {
         return half == 0 ? vandq_u8(values, vdupq_n_u8(15)) : vshrq_n_u8(values, 4);
     }
 
+    // In one instruction, for a `low` without the bits of the mask.
+    POCKETMT_INLINE static Bytes insert(Bytes low, Bytes high, uint8_t mask) {
+        return vbslq_u8(vdupq_n_u8(mask), high, low);
+    }
+
     using Step = int8x8_t;
     POCKETMT_INLINE static Step load_step(const int8_t* codes) { return vld1_s8(codes); }
     template <size_t group>
@@ -60,15 +65,21 @@ struct RegistersNeon : VectorRegisters<4> {
         SignedWeights() = default;
         explicit SignedWeights(Bytes given) : weights(vreinterpretq_s8_u8(given)) {}
         POCKETMT_INLINE static Integers first_sums(const int32_t*, size_t, int32_t) { return Integers{}; }
+        // Assembly, because GCC 12 moves the intrinsic's sums from register to register and runs out of them.
         template <size_t group>
         POCKETMT_INLINE void add(Integers& sums, GroupInputs<group> inputs) const {
-            sums = vdotq_lane_s32(sums, weights, inputs.codes, group);
+            __asm__("sdot %0.4s, %1.16b, %2.4b[%3]" : "+w"(sums) : "w"(weights), "w"(inputs.codes), "i"(group));
         }
         POCKETMT_INLINE void add(Integers& sums, int8x16_t inputs) const { sums = vdotq_s32(sums, weights, inputs); }
     };
     struct SixBitWeights : SignedWeights {
+        static constexpr int32_t zero = 32;
+
         SixBitWeights() = default;
-        explicit SixBitWeights(Bytes codes) : SignedWeights(codes - 32) {}
+        explicit SixBitWeights(Bytes codes) : SignedWeights(codes) {}
+        POCKETMT_INLINE static Integers first_sums(const int32_t*, size_t, int32_t activation_sum) {
+            return broadcast(-zero * activation_sum);
+        }
     };
 
     struct ByteSums {

@@ -11,6 +11,7 @@ struct Registers : RegistersNeon {
     static constexpr CpuRequirements requirements{.hardware_capabilities = {has_dot_product, has_matrix_product}};
     // Three pairs of rows by half a panel have 24 sums.
     static constexpr size_t integer_rows = 6;
+    static constexpr size_t row_lookup_rows = 8;
 
     using RowPair = int8x16_t;
     POCKETMT_INLINE static RowPair load_pair(const int8_t* first, const int8_t* second) {
@@ -20,6 +21,19 @@ struct Registers : RegistersNeon {
     struct PairWeights {
         int8x16_t outputs[2];
 
+        // The first or second 8 inputs of registers that each have 16 of one output.
+        template <size_t half>
+        POCKETMT_INLINE static PairWeights of_outputs(const SignedWeights (&given)[4]) {
+            PairWeights weights;
+            unrolled<2>([&](auto pair) POCKETMT_INLINE_LAMBDA {
+                const auto first = vreinterpretq_s64_s8(given[2 * pair()].weights);
+                const auto second = vreinterpretq_s64_s8(given[2 * pair() + 1].weights);
+                weights.outputs[pair()] =
+                    vreinterpretq_s8_s64(half == 0 ? vzip1q_s64(first, second) : vzip2q_s64(first, second));
+            });
+            return weights;
+        }
+        PairWeights() = default;
         PairWeights(SignedWeights group0, SignedWeights group1) {
             const int32x4_t low = vreinterpretq_s32_s8(group0.weights), high = vreinterpretq_s32_s8(group1.weights);
             outputs[0] = vreinterpretq_s8_s32(vzip1q_s32(low, high));

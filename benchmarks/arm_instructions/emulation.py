@@ -4,17 +4,23 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from filelock import FileLock
+
+from pocketmt.errors import ConfigurationError
 from pocketmt.model_file import ModelFile
 from pocketmt.model_file.activations.activation_quantization import StoredLogarithmicActivations
 
 ROOT = Path(__file__).resolve().parents[2]
-BUILD = ROOT / "build" / "aarch64"
+BUILDS = ROOT / "build" / "aarch64"
 COMPILER = "aarch64-linux-gnu-g++"
-EMULATORS = ("qemu-aarch64-static", "qemu-aarch64")
+PLUGIN_EMULATOR = "qemu-aarch64"  # The static one loads no plugins.
+EMULATORS = ("qemu-aarch64-static", PLUGIN_EMULATOR)
 PACKAGES = "g++-aarch64-linux-gnu and qemu-user-static"
+TIMEOUT = 600  # seconds
 TENSOR_ALIGNMENT = 64
 
 
@@ -24,6 +30,7 @@ class Processor:
 
     name: str  # as the emulator knows it
     instruction_set: str | None = None
+    plugin: str | None = None  # path and arguments of a plugin of the emulator
 
     def __str__(self) -> str:
         return f"{self.name}, {self.instruction_set or 'best'}"
@@ -37,19 +44,30 @@ def missing() -> str | None:
     return f"{' and '.join(absent)} not found: Debian's packages are {PACKAGES}" if absent else None
 
 
-def build() -> Path:
-    """Build the program, or what changed of it since the last time, and return its path."""
+def build(kind: str = "Quick") -> Path:
+    """Build the program, or what changed of it since the last time, and return its path.
+
+    Args:
+        kind: "Quick" takes less time than the tests gain by more optimization; "Release" is what users run.
+
+    Raises ConfigurationError with the output of a command that failed.
+    """
     environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}  # cmake and ninja
-    # Little optimization: compiling takes longer than the tests.
-    quick = ("-DCMAKE_BUILD_TYPE=Quick", "-DCMAKE_CXX_FLAGS_QUICK=-O1")
+    folder = BUILDS / kind.lower()
+    optimization = (f"-DCMAKE_BUILD_TYPE={kind}", "-DCMAKE_CXX_FLAGS_QUICK=-O1")
     target = ("-DCMAKE_SYSTEM_NAME=Linux", "-DCMAKE_SYSTEM_PROCESSOR=aarch64", f"-DCMAKE_CXX_COMPILER={COMPILER}")
-    for command in (
-        ["cmake", "-S", str(ROOT / "native"), "-B", str(BUILD), "-G", "Ninja", "-DPOCKETMT_PROBE=ON", *quick, *target],
-        ["cmake", "--build", str(BUILD), "--parallel", str(min(2, len(os.sched_getaffinity(0))))],
-    ):
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stdout + done.stderr
-    return BUILD / "pocketmt_probe"
+    source = ("-S", str(ROOT / "native"), "-B", str(folder), "-G", "Ninja", "-DPOCKETMT_PROBE=ON")
+    commands = (
+        ["cmake", *source, *optimization, *target],
+        ["cmake", "--build", str(folder), "--parallel", str(min(2, len(os.sched_getaffinity(0))))],
+    )
+    folder.mkdir(parents=True, exist_ok=True)
+    with FileLock(folder / ".lock"):  # Several tests build the same program at once.
+        for command in commands:
+            done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+            if done.returncode != 0:
+                raise ConfigurationError(f"{' '.join(command)} failed: {done.stdout}{done.stderr}")
+    return folder / "pocketmt_probe"
 
 
 def run(
@@ -59,14 +77,16 @@ def run(
     environment = {name: value for name, value in os.environ.items() if name != "POCKETMT_INSTRUCTION_SET"}
     if processor.instruction_set is not None:
         environment["POCKETMT_INSTRUCTION_SET"] = processor.instruction_set
-    emulator = next(path for path in map(shutil.which, EMULATORS) if path)
+    emulators = EMULATORS if processor.plugin is None else (PLUGIN_EMULATOR,)
+    emulator = next(path for path in map(shutil.which, emulators) if path)
+    plugin = [] if processor.plugin is None else ["-plugin", processor.plugin]
     return subprocess.run(
-        [emulator, "-cpu", processor.name, program, *arguments],
+        [emulator, "-cpu", processor.name, *plugin, program, *arguments],
         env=environment,
         input=given.encode(),
         capture_output=True,
         check=False,
-        timeout=120,
+        timeout=TIMEOUT,
     )
 
 
@@ -81,9 +101,15 @@ class Emulated:
         self._path = folder / "model.bytes"
         self._path.write_bytes(self._bytes)
 
-    def translate(self, sources: list[list[int]], beam_size: int) -> list[list[int]]:
-        """Each source's best translation."""
-        lines = [f"beam {beam_size}", *(_line("source", *source) for source in sources)]
+    def translate(self, sources: Sequence[Sequence[int]], beam_size: int, batch_size: int = 0) -> list[list[int]]:
+        """Return each source's best translation.
+
+        Args:
+            sources: token ids.
+            beam_size: of the search.
+            batch_size: most sentences translated together; 0: the engine's choice.
+        """
+        lines = [f"beam {beam_size}", f"batch {batch_size}", *(_line("source", *source) for source in sources)]
         return [[int(word) for word in line.split()] for line in self._run("translate", lines).decode().splitlines()]
 
     def logits(self, source: list[int], target: list[int]) -> bytes:
@@ -93,7 +119,8 @@ class Emulated:
     def _run(self, command: str, lines: list[str]) -> bytes:
         given = "\n".join([*self._lines, *lines])
         done = run(self._program, self._processor, command, self._path, given=given)
-        assert done.returncode == 0, done.stderr.decode()
+        if done.returncode != 0:
+            raise RuntimeError(f"{self._program} {command}: {done.stderr.decode()}")
         return done.stdout
 
     def _describe(self, file: ModelFile) -> None:
