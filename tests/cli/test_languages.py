@@ -50,9 +50,9 @@ def test_the_target_language_is_chosen(pocketmt: Run, model: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        ((), "give target_language, one of deu, fra"),
-        (("--target-language", "xx"), "target_language is 'xx', which the model does not have; it has deu, fra"),
-        (("--source-language", "cs", "--target-language", "deu"), "source_language is 'cs'"),
+        ((), "give the target language, one of deu, fra"),
+        (("--target-language", "xx"), "the target language is 'xx', which the model does not have; it has deu, fra"),
+        (("--source-language", "cs", "--target-language", "deu"), "the source language is 'cs'"),
     ],
 )
 def test_languages_that_the_model_lacks_are_refused(

@@ -57,5 +57,5 @@ def test_the_compressed_file_keeps_the_languages(tmp_path: Path, text: Path) -> 
 
 def test_a_model_without_default_languages_asks_for_them(tmp_path: Path, text: Path) -> None:
     translator(tmp_path, OF_SOURCE, "en")
-    with pytest.raises(EngineError, match="give target_language, one of deu, fra"):
+    with pytest.raises(EngineError, match="give the target language, one of deu, fra"):
         translated_text(read_model(str(tmp_path / "model.pocketmt")), text, tmp_path / "work")

@@ -105,9 +105,10 @@ class ModelLanguages:
             return text, known[text]
         if not known and text == default:
             return text, None
+        about = f"the {_in_words(name)} is {text!r:.80}"
         if not known:
-            raise EngineError(f"{name} is {text!r:.80}, but the model is for {default!r} alone: leave it out")
-        raise EngineError(f"{name} is {text!r:.80}, which the model does not have; it has {_named(known)}")
+            raise EngineError(f"{about}, but the model is for {default!r} alone: leave it out")
+        raise EngineError(f"{about}, which the model does not have; it has {_named(known)}")
 
 
 def _ids(pieces: Mapping[str, str], vocabulary: Vocabulary) -> dict[str, int]:
@@ -121,7 +122,12 @@ def _ids(pieces: Mapping[str, str], vocabulary: Vocabulary) -> dict[str, int]:
 
 
 def _missing(name: str, direction: str, codes: tuple[str, ...]) -> str:
-    return f"the model translates {direction} several languages: give {name}, one of {_named(codes)}"
+    return f"the model translates {direction} several languages: give the {_in_words(name)}, one of {_named(codes)}"
+
+
+def _in_words(argument: str) -> str:
+    """Return the name of an argument as words, for messages that the command line and the server show, too."""
+    return argument.replace("_", " ")
 
 
 def _named(codes: Mapping[str, int] | tuple[str, ...]) -> str:

@@ -67,7 +67,7 @@ def test_each_sentence_of_a_line_has_its_language(tmp_path: Path) -> None:
 def test_a_line_must_name_a_language_if_none_is_chosen(tmp_path: Path) -> None:
     loaded = translator(tmp_path, OF_SOURCE, "en", "de")
     assert loaded.translate(["", "https://example.org/"], check=False) == ["", "https://example.org/"]
-    with pytest.raises(EngineError, match=r"give target_language, one of deu, fra, or begin the line .* as >>deu<<"):
+    with pytest.raises(EngineError, match=r"give the target language, one of deu, fra, or begin the line .* as >>deu<<"):
         loaded.translate([LINE])
 
 
@@ -112,11 +112,11 @@ def test_lengths_do_not_count_the_language(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("pieces", "options", "reason"),
     [
-        (None, {"target_language": "fr"}, "target_language is 'fr', but the model is for 'de' alone: leave it out"),
+        (None, {"target_language": "fr"}, "the target language is 'fr', but the model is for 'de' alone: leave it out"),
         (OF_SOURCE, {"target_language": "xx"}, "'xx', which the model does not have; it has deu, fra"),
-        (OF_SOURCE, {"source_language": "cs"}, "source_language is 'cs', but the model is for 'en' alone"),
+        (OF_SOURCE, {"source_language": "cs"}, "the source language is 'cs', but the model is for 'en' alone"),
         (OF_TRANSLATION, {"source_language": "de"}, "'de', which the model does not have; it has en, cs"),
-        (OF_TRANSLATION, {}, "translates into several languages: give target_language, one of en, cs"),
+        (OF_TRANSLATION, {}, "translates into several languages: give the target language, one of en, cs"),
     ],
 )
 def test_languages_that_are_refused(
