@@ -67,7 +67,7 @@ def test_each_sentence_of_a_line_has_its_language(tmp_path: Path) -> None:
 def test_a_line_must_name_a_language_if_none_is_chosen(tmp_path: Path) -> None:
     loaded = translator(tmp_path, OF_SOURCE, "en", "de")
     assert loaded.translate(["", "https://example.org/"], check=False) == ["", "https://example.org/"]
-    with pytest.raises(EngineError, match=r"give the target language, one of deu, fra, or begin the line .* as >>deu<<"):
+    with pytest.raises(EngineError, match=r"give the target language, one of deu, fra, or begin .* as >>deu<<"):
         loaded.translate([LINE])
 
 
