@@ -78,7 +78,7 @@ def test_pack_ends_with_ratio_and_the_next_commands(
     assert "times smaller than in float32, validation BLEU 0.0 before packing" in messages
     translate, compress = next_commands(messages)
     assert translate[:4] == ["pocketmt", "translate", "--model", str(output)]
-    assert compress[:4] == ["pocketmt", "compress", str(tiny_run), "log4-distilled"]
+    assert compress[:4] == ["pocketmt", "compress", str(tiny_run), "affine4-distilled"]
     assert run(["inspect", str(output)]) == 0
     assert "none, packed as uniform8" in capsys.readouterr().out
 

@@ -57,7 +57,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_train_ends_with_the_next_command(trained: Path, commands: Path, tmp_path: Path) -> None:
     *_, score, first, second = (trained.parent / "output").read_text().splitlines()
     assert score.startswith(f"{trained}: validation BLEU ")
-    assert first == f"next: pocketmt compress '{trained}' log4-distilled --output '{trained.name}.pocketmt'"
+    assert first == f"next: pocketmt compress '{trained}' affine4-distilled --output '{trained.name}.pocketmt'"
     assert second.startswith("  or: pocketmt pack ")
     subprocess.run([commands / "pocketmt", *shlex.split(second)[2:]], cwd=tmp_path, check=True, capture_output=True)
     assert [path.name for path in tmp_path.iterdir()] == [f"{trained.name}.pocketmt"]

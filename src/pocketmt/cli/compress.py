@@ -144,7 +144,7 @@ def compress(
 
     \b
     Examples:
-      pocketmt compress runs/captions log4-distilled --output captions4.pocketmt
+      pocketmt compress runs/captions affine4-distilled --output captions4.pocketmt
       pocketmt compress runs/captions --target-size 900kB --output captions-900kB.pocketmt
       pocketmt compress opus-en-de.pocketmt log4-word-and-sequence-distilled --text news.en --output opus4.pocketmt
     """

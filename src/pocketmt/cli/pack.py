@@ -39,5 +39,5 @@ def pack(run: Path, scheme: str, output: Path, entropy_coding: bool, licence: st
     show_model_file(
         output,
         f"pocketmt translate --model {quoted(output)} < TEXT",
-        f"pocketmt compress {quoted(run)} log4-distilled --output {quoted(output.with_name('small.pocketmt'))}",
+        f"pocketmt compress {quoted(run)} affine4-distilled --output {quoted(output.with_name('small.pocketmt'))}",
     )

@@ -44,6 +44,6 @@ def train(configuration: Path, output: Path) -> None:
     click.echo(f"{output}: validation BLEU {progress.best_bleu:.1f} at update {progress.best_update:,}", err=True)
     name = quoted(Path(f"{output.absolute().name}.pocketmt"))
     show_next(
-        f"pocketmt compress {quoted(output)} log4-distilled --output {name}",
+        f"pocketmt compress {quoted(output)} affine4-distilled --output {name}",
         f"pocketmt pack {quoted(output)} --output {name}",
     )

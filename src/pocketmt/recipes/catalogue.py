@@ -21,7 +21,7 @@ class Recommendation:
 
 RECOMMENDED: Final = (
     Recommendation(
-        "log4-distilled",
+        "affine4-distilled",
         "1/8 of float32",
         "The first to try: retrained to the quality of the original model",
     ),
