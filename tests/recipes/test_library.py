@@ -17,9 +17,9 @@ def tiny_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_tiny_run(tmp_path_factory.mktemp("tiny"))
 
 
-def test_thirteen_recipes_are_built_in() -> None:
+def test_fifteen_recipes_are_built_in() -> None:
     assert recipe_names() == sorted(file.stem for file in LIBRARY.iterdir())
-    assert len(recipe_names()) == 13
+    assert len(recipe_names()) == 15
     assert {"8bit", "log4-distilled", "mixed-2.6-bits-distilled", "8bit-pruned-heads"} < set(recipe_names())
 
 
