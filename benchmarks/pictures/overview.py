@@ -53,7 +53,9 @@ def points(record: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
 
 
 def _name(row: Mapping[str, Any]) -> str:
-    name = f"{float(look_up(row, 'bits')):.0f} bits"
+    bits = float(look_up(row, "bits"))
+    # Scales and vectors add up to a quarter of a bit to whole codes.
+    name = f"{bits:.0f} bits" if abs(bits - round(bits)) < 0.25 else f"{bits:.1f} bits"
     return f"{name}, retrained" if look_up(row, "updates") else name
 
 
