@@ -46,7 +46,7 @@ class ExactAttention(DotProductAttention):
         scores = query.double() @ key.double().transpose(-1, -2) * (1.0 / math.sqrt(query.shape[-1]))
         if mask is not None:
             scores = scores + mask
-        attended = torch.softmax(scores, dim=-1) @ value.double()
+        attended = self.softmax(scores) @ value.double()
         return attended.to(query.dtype).transpose(1, 2).flatten(2)
 
 
