@@ -8,7 +8,6 @@ that of the reference, in any batch. GPUs use their own products, which are fast
 
 import math
 
-import torch
 from torch import Tensor, nn
 
 from pocketmt.models.attention import DotProductAttention
