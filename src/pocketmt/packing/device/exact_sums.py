@@ -45,7 +45,7 @@ class ExactAttention(DotProductAttention):
         scores = query.double() @ key.double().transpose(-1, -2) * (1.0 / math.sqrt(query.shape[-1]))
         if mask is not None:
             scores = scores + mask
-        attended = self.softmax(scores) @ value.double()
+        attended: Tensor = self.softmax(scores) @ value.double()
         return attended.to(query.dtype).transpose(1, 2).flatten(2)
 
 
