@@ -1,6 +1,6 @@
-"""Compares trainings that differ in one thing, each with several seeds, on Multi30k or another corpus.
+"""Compares trainings that differ in one thing, each with several seeds, on Tatoeba or another corpus.
 
-    python -m benchmarks.multi30k.seeds --texts tatoeba --final pairs=a-1.pocketmt,a-2.pocketmt \
+    python -m benchmarks.multi30k.seeds --final pairs=a-1.pocketmt,a-2.pocketmt \
         translations=b-1.pocketmt,b-2.pocketmt
 
 Each argument is a label and the model files of its seeds, the baseline's first; all have as many seeds, in the same
@@ -21,7 +21,7 @@ from benchmarks.command import run
 from benchmarks.data import ROOT
 from benchmarks.multi30k.model_record import Outputs
 from benchmarks.multi30k.quality import BEAM, score_entry
-from benchmarks.multi30k.texts import MULTI30K, TEXTS, Texts
+from benchmarks.multi30k.texts import TEXTS, Texts
 from benchmarks.record_files import write_record
 from pocketmt.engine import Translator
 from pocketmt.errors import ConfigurationError
@@ -61,7 +61,7 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
         "models", nargs="+", metavar="LABEL=FILE,FILE", help="model files, one for each seed; the baseline's first"
     )
     parser.add_argument("--final", action="store_true", help="also score the test sets, after all choices are made")
-    parser.add_argument("--texts", choices=list(TEXTS), default=MULTI30K.name, help="corpus (default: %(default)s)")
+    parser.add_argument("--texts", choices=list(TEXTS), default="tatoeba", help="corpus (default: %(default)s)")
     parser.add_argument("--output", type=Path, default=ROOT / "benchmarks" / "records" / "everyday" / "seeds.json")
     return parser.parse_args(arguments)
 

@@ -16,7 +16,7 @@ __all__ = ["folder"]
 def test_each_seed_is_compared_with_its_own(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     exact, rounded = (str(folder / f"{name}.pocketmt") for name in ("float32", "uniform8"))
     models = [f"exact={exact},{rounded}", f"swapped={rounded},{exact}"]
-    assert seeds.main([*models, "--final", "--output", str(folder / "record.json")]) == 0
+    assert seeds.main([*models, "--final", "--texts", "multi30k", "--output", str(folder / "record.json")]) == 0
     rows = read_record(folder / "record.json")["rows"]
     assert [(row["model"], row["seed"]) for row in rows] == [
         (label, seed) for label in ("exact", "swapped") for seed in ("1", "2", "all")
@@ -34,7 +34,7 @@ def test_each_seed_is_compared_with_its_own(folder: Path, capsys: pytest.Capture
 
 
 def test_without_final_only_the_validation_set_is_scored(folder: Path) -> None:
-    seeds.main([f"a={folder / 'float32.pocketmt'}", "--output", str(folder / "record.json")])
+    seeds.main([f"a={folder / 'float32.pocketmt'}", "--texts", "multi30k", "--output", str(folder / "record.json")])
     rows = read_record(folder / "record.json")["rows"]
     assert [row["seed"] for row in rows] == ["1", "all"]
     assert all("bleu" in row["val"] and "tests" not in row for row in rows)

@@ -34,14 +34,14 @@ class ExactLinear(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """[.., inputs] -> [.., outputs]."""
-        return nn.functional.linear(x.double(), self.weight, self.bias).to(x.dtype)
+        return exact_linear(x, self.weight, self.bias)
 
 
 class ExactAttention(DotProductAttention):
     """Attention in evaluation mode, of which only the result is rounded."""
 
     def forward(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> Tensor:
-        """Attend as `DotProductAttention.forward` does."""
+        """Attend as `DotProductAttention.forward` does, whose shapes these are."""
         scores = query.double() @ key.double().transpose(-1, -2) * (1.0 / math.sqrt(query.shape[-1]))
         if mask is not None:
             scores = scores + mask
