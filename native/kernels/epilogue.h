@@ -13,30 +13,74 @@ POCKETMT_INLINE Registers::Floats activated(Activation activation, Registers::Fl
     return activation == Activation::relu ? Registers::positive(value) : value;
 }
 
-// Writes activation(value + bias) of the outputs from `output` on, of which `valid` exist, to `out`, where they begin.
-POCKETMT_INLINE void store_outputs(const Epilogue& epilogue, size_t output, size_t valid, Registers::Floats value,
-                                   float* out) {
-    if (epilogue.bias) value = value + Registers::load_first(epilogue.bias + output, valid);
-    Registers::store_first(out, valid, activated(epilogue.activation, value));
+// Out of line, because it is rare and long.
+__attribute__((noinline)) static void store_some(float* to, size_t valid, Registers::Floats values) {
+    Registers::store_first(to, valid, values);
 }
 
-// value + sum(activations) * offset of the outputs from `output` on, of which `valid` exist.
-POCKETMT_INLINE Registers::Floats add_offsets(const Epilogue& epilogue, size_t output, size_t valid,
-                                              int32_t activation_sum, float activation_scale, Registers::Floats value) {
-    if (!epilogue.offsets) return value;
-    const auto offsets =
-        Registers::broadcast(activation_scale) * Registers::load_first(epilogue.offsets + output, valid);
-    return value + Registers::broadcast(static_cast<float>(activation_sum)) * offsets;
-}
+// The outputs of one register, from `output` on, of which `valid` exist, and what the epilogue adds to them. Loaded
+// once for the rows of activations of a tile: the compiler cannot know that storing results leaves the arguments of a
+// product as they are, and would load them again for every row.
+struct OutputLanes {
+    Registers::Floats bias;     // -0 where there is none, because any value plus -0 is the value.
+    Registers::Floats offsets;  // Read where there are some.
+    Activation activation;
+    bool has_offsets;
+    size_t valid;
+    float* values;  // Address of the first of these outputs of the first row.
+    size_t stride;
 
-// Both, for one row of activations of a quantized product with `rows` outputs. Writes nothing beyond them.
-POCKETMT_INLINE void store_quantized(const Epilogue& epilogue, const Outputs& outputs, size_t rows, size_t row,
-                                     size_t output, int32_t activation_sum, float activation_scale,
-                                     Registers::Floats value) {
-    if (output >= rows) return;
-    const size_t valid = rows - output;
-    value = add_offsets(epilogue, output, valid, activation_sum, activation_scale, value);
-    store_outputs(epilogue, output, valid, value, outputs.values + row * outputs.stride + (output - outputs.first));
+    POCKETMT_INLINE OutputLanes(const Epilogue& epilogue, const Outputs& outputs, size_t rows, size_t first_row,
+                                size_t output)
+        : bias(Registers::broadcast(-0.0f)),
+          offsets{},
+          activation(epilogue.activation),
+          has_offsets(epilogue.offsets != nullptr),
+          valid(output < rows ? rows - output : 0),
+          values(outputs.values + first_row * outputs.stride + output - outputs.first),
+          stride(outputs.stride) {
+        if (epilogue.bias) bias = Registers::load_first(epilogue.bias + output, valid);
+        if (has_offsets) offsets = Registers::load_first(epilogue.offsets + output, valid);
+    }
+
+    POCKETMT_INLINE bool all_valid() const { return valid >= Registers::lanes; }
+    // value + sum(activations) * offset.
+    POCKETMT_INLINE Registers::Floats plus_offsets(Registers::Floats value, int32_t activation_sum,
+                                                   float activation_scale) const {
+        const auto sum = Registers::broadcast(static_cast<float>(activation_sum));
+        return value + sum * (Registers::broadcast(activation_scale) * offsets);
+    }
+    // Writes activation(value + bias) of a row: of the outputs that exist, or of all lanes.
+    template <bool all>
+    POCKETMT_INLINE void store(size_t row, Registers::Floats value) const {
+        const auto result = activated(activation, value + bias);
+        if constexpr (all) {
+            Registers::store(values + row * stride, result);
+        } else {
+            store_some(values + row * stride, valid, result);
+        }
+    }
+};
+
+// Stores the results of rows of activations, whose scales and sums are given. for_rows(body) calls body(row) for each
+// row, and value(row, scale) is what row row() of that scale has in the lanes before the epilogue.
+template <class ForRows, class Value>
+POCKETMT_INLINE void store_quantized(const OutputLanes& lanes, const float* scales, const int32_t* activation_sums,
+                                     const ForRows& for_rows, const Value& value) {
+    const auto store_rows = [&](auto all, auto with_offsets) POCKETMT_INLINE_LAMBDA {
+        for_rows([&](auto row) POCKETMT_INLINE_LAMBDA {
+            auto result = value(row, scales[row()]);
+            if (with_offsets()) result = lanes.plus_offsets(result, activation_sums[row()], scales[row()]);
+            lanes.template store<all()>(row(), result);
+        });
+    };
+    if (!lanes.all_valid()) {
+        if (lanes.valid > 0) store_rows(Constant<0>{}, [&] { return lanes.has_offsets; });
+    } else if (lanes.has_offsets) {
+        store_rows(Constant<1>{}, Constant<1>{});
+    } else {
+        store_rows(Constant<1>{}, Constant<0>{});
+    }
 }
 
 }  // namespace

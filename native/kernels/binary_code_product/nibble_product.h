@@ -126,11 +126,12 @@ void multiply_tile(const NibbleCall& call, const NibbleRange& range) {
                 values[row][part] = bit == 0 ? term : values[row][part] + term;
             });
         }
-        unrolled<rows * parts>([&](auto index) POCKETMT_INLINE_LAMBDA {
-            constexpr size_t row = index() / parts, part = index() % parts;
-            store_quantized(call.epilogue, call.outputs, call.shape.rows, range.first_row + row,
-                            panel * panel_outputs + part * Registers::lanes, activation_sums[row],
-                            activation_scales[row], values[row][part]);
+        unrolled<parts>([&](auto part) POCKETMT_INLINE_LAMBDA {
+            const size_t output = panel * panel_outputs + part() * Registers::lanes;
+            store_quantized(
+                OutputLanes(call.epilogue, call.outputs, call.shape.rows, range.first_row, output), activation_scales,
+                activation_sums, [](const auto& body) POCKETMT_INLINE_LAMBDA { unrolled<rows>(body); },
+                [&](auto row, float) POCKETMT_INLINE_LAMBDA { return values[row()][part()]; });
         });
     }
 }

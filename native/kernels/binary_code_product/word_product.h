@@ -86,23 +86,30 @@ POCKETMT_INLINE void sum_words(const uint16_t* codes, size_t panel_words, const 
     }
 }
 
-// Converts the sums of one row of activations and half of a panel, one sum for each bit, to floats and stores them, in
-// the operations of reference::multiply.
-template <size_t bits>
-POCKETMT_INLINE void store_sums(const WordCall& call, size_t row, size_t panel, size_t part, const __m512i (*sums)[2]) {
-    const __m512i all = _mm512_set1_epi32(call.activation_sums[row]);
-    const __m512 activation_scale = _mm512_set1_ps(call.activations.scales[row]);
-    __m512 value = _mm512_setzero_ps();
+// Converts the sums of rows of activations and half of a panel, one sum for each bit, to floats and stores them, in the
+// operations of reference::multiply. sums(row): those of row row(), [bits][2].
+template <size_t rows, size_t bits, class Sums>
+POCKETMT_INLINE void store_sums(const WordCall& call, size_t first_row, size_t panel, size_t part, const Sums& sums) {
+    __m512 alphas[bits];
     unrolled<bits>([&](auto bit) POCKETMT_INLINE_LAMBDA {
-        const float* alphas = call.alphas + (panel * bits + bit()) * panel_outputs + part * 16;
-        const __m512 scale = _mm512_mul_ps(activation_scale, _mm512_loadu_ps(alphas));
-        const __m512i sum = _mm512_sub_epi32(_mm512_slli_epi32(sums[bit()][part], 1), all);
-        const __m512 term = _mm512_mul_ps(_mm512_cvtepi32_ps(sum), scale);
-        value = bit() == 0 ? term : _mm512_add_ps(value, term);
+        alphas[bit()] = _mm512_loadu_ps(call.alphas + (panel * bits + bit()) * panel_outputs + part * 16);
     });
-    const size_t output = panel * panel_outputs + part * 16;
-    store_quantized(call.epilogue, call.outputs, call.rows, row, output, call.activation_sums[row],
-                    call.activations.scales[row], value);
+    const int32_t* activation_sums = call.activation_sums + first_row;
+    store_quantized(
+        OutputLanes(call.epilogue, call.outputs, call.rows, first_row, panel * panel_outputs + part * 16),
+        call.activations.scales + first_row, activation_sums,
+        [](const auto& body) POCKETMT_INLINE_LAMBDA { unrolled<rows>(body); },
+        [&](auto row, float activation_scale) POCKETMT_INLINE_LAMBDA {
+            const __m512i all = _mm512_set1_epi32(activation_sums[row()]);
+            __m512 value = _mm512_setzero_ps();
+            unrolled<bits>([&](auto bit) POCKETMT_INLINE_LAMBDA {
+                const __m512 scale = _mm512_mul_ps(_mm512_set1_ps(activation_scale), alphas[bit()]);
+                const __m512i sum = _mm512_sub_epi32(_mm512_slli_epi32(sums(row)[bit()][part], 1), all);
+                const __m512 term = _mm512_mul_ps(_mm512_cvtepi32_ps(sum), scale);
+                value = bit() == 0 ? term : _mm512_add_ps(value, term);
+            });
+            return value;
+        });
 }
 
 template <size_t rows, size_t bits, size_t panels>
@@ -124,9 +131,10 @@ void multiply_tile(const WordCall& call, const WordTables& lookup, const WordRan
                 both[1] = _mm512_add_epi32(both[1], _mm512_cvtepi16_epi32(_mm512_extracti64x4_epi64(sum, 1)));
             });
         }
-        unrolled<rows * panels * 2>([&](auto index) POCKETMT_INLINE_LAMBDA {
-            constexpr size_t row = index() / (panels * 2), place = index() / 2 % panels, part = index() % 2;
-            store_sums<bits>(call, range.first_row + row, panel + place, part, sums[row] + place * bits);
+        unrolled<panels * 2>([&](auto index) POCKETMT_INLINE_LAMBDA {
+            constexpr size_t place = index() / 2, part = index() % 2;
+            store_sums<rows, bits>(call, range.first_row, panel + place, part,
+                                   [&](auto row) POCKETMT_INLINE_LAMBDA { return sums[row()] + place * bits; });
         });
     }
 }

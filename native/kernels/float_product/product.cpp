@@ -29,12 +29,14 @@ void multiply_tile(const FloatCall& call, const FloatTileRange& range) {
                 });
             });
         }
-        unrolled<rows * parts>([&](auto index) POCKETMT_INLINE_LAMBDA {
-            constexpr size_t row = index() / parts, part = index() % parts;
-            const size_t first = output + part * lanes;
-            if (first >= call.rows) return;
-            float* out = call.outputs.values + (range.first_row + row) * call.outputs.stride;
-            store_outputs(call.epilogue, first, call.rows - first, sums[row][part], out + (first - call.outputs.first));
+        unrolled<parts>([&](auto part) POCKETMT_INLINE_LAMBDA {
+            const OutputLanes given(call.epilogue, call.outputs, call.rows, range.first_row, output + part() * lanes);
+            const auto store = [&](auto all) POCKETMT_INLINE_LAMBDA {
+                unrolled<rows>([&](auto row)
+                                   POCKETMT_INLINE_LAMBDA { given.template store<all()>(row(), sums[row()][part()]); });
+            };
+            if (given.all_valid()) return store(Constant<1>{});
+            if (given.valid > 0) store(Constant<0>{});
         });
     }
 }

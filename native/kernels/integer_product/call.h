@@ -59,16 +59,6 @@ inline IntegerCall integer_call(const uint8_t* weights, const uint8_t* levels, s
             scales,  negative_sums, input.quantized, nullptr, epilogue,    outputs};
 }
 
-// Converts the sums of one row of activations and the outputs from `output` on to floats and stores them, in the
-// operations of reference::multiply.
-POCKETMT_INLINE void store_sums(const IntegerCall& call, size_t row, int32_t activation_sum, size_t output,
-                                Registers::Integers sums) {
-    const float activation_scale = call.activations.scales[row];
-    const auto scale = Registers::broadcast(activation_scale) * Registers::load(call.weight_scales + output);
-    store_quantized(call.epilogue, call.outputs, call.rows, row, output, activation_sum, activation_scale,
-                    Registers::to_floats(sums) * scale);
-}
-
 // The rows and panels that a tile function multiplies.
 struct TileRange {
     const uint8_t* weights;  // The first panel.
@@ -102,6 +92,20 @@ POCKETMT_INLINE void for_rows(const TileRange& range, Body&& body) {
     } else {
         for (Index row{0}; row.value < range.rows; ++row.value) body(row);
     }
+}
+
+// Converts the sums of the rows of a range and of the outputs from `output` on to floats and stores them, in the
+// operations of reference::multiply. sums(row): those of row row().
+template <size_t rows, class Sums>
+POCKETMT_INLINE void store_sums(const IntegerCall& call, const TileRange& range, size_t output, const Sums& sums) {
+    const OutputLanes lanes(call.epilogue, call.outputs, call.rows, range.first_row, output);
+    const auto weight_scales = Registers::load(call.weight_scales + output);
+    store_quantized(
+        lanes, call.activations.scales + range.first_row, call.activation_sums + range.first_row,
+        [&](const auto& body) POCKETMT_INLINE_LAMBDA { for_rows<rows>(range, body); },
+        [&](auto row, float activation_scale) POCKETMT_INLINE_LAMBDA {
+            return Registers::to_floats(sums(row)) * (Registers::broadcast(activation_scale) * weight_scales);
+        });
 }
 
 // Few rows make one tile, which reads all panels. More rows are computed a panel at a time, so that each panel is read

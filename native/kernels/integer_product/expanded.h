@@ -80,14 +80,16 @@ void multiply_expanded_tile(const IntegerCall& call, const ExpandedPart<Products
         add_step<rows>(weights, codes, stride, sums);
         weights += 2 * expanded_parts;
     }
-    for_sums([&](size_t row, size_t index, const auto& sum) POCKETMT_INLINE_LAMBDA {
-        const size_t lane = index * Registers::lanes;
-        if (part.last_step < call.steps) {
-            __builtin_memcpy(part.sums[row] + lane, &sum, sizeof sum);
-        } else {
-            store_sums(call, row, call.activation_sums[row], part.output + lane, sum);
-        }
-    });
+    if (part.last_step < call.steps) {
+        for_sums([&](size_t row, size_t index, const auto& sum) POCKETMT_INLINE_LAMBDA {
+            __builtin_memcpy(part.sums[row] + index * Registers::lanes, &sum, sizeof sum);
+        });
+    } else {
+        unrolled<expanded_parts>([&](auto index) POCKETMT_INLINE_LAMBDA {
+            store_sums<rows>(call, {nullptr, first_row, rows, 0, 0}, part.output + index() * Registers::lanes,
+                             [&](auto row) POCKETMT_INLINE_LAMBDA { return sums[row()][index()]; });
+        });
+    }
 }
 
 // Prepares the weights of some steps of half a panel, from part `first_part` on.

@@ -44,14 +44,12 @@ POCKETMT_INLINE void multiply_pairs(const IntegerCall& call, const TileRange& ra
         prefetch<Weights::step_bytes>(weights);
         add_step<Set, rows, Weights, first_part>(source, weights, codes, stride, sums);
     }
-    unrolled<rows>([&](auto row) POCKETMT_INLINE_LAMBDA {
-        unrolled<held>([&](auto part) POCKETMT_INLINE_LAMBDA {
-            const size_t index = range.first_row + row();
-            const size_t output = panel * panel_outputs + (first_part + part()) * Registers::lanes;
-            const int32_t activation_sum = call.activation_sums[index];
-            const auto correction = Weights::Products::first_sums(call.negative_sums, output, activation_sum);
-            store_sums(call, index, activation_sum, output,
-                       sums[row() / 2][part()].template of_row<row() % 2>() + correction);
+    unrolled<held>([&](auto part) POCKETMT_INLINE_LAMBDA {
+        const size_t output = panel * panel_outputs + (first_part + part()) * Registers::lanes;
+        store_sums<rows>(call, range, output, [&](auto row) POCKETMT_INLINE_LAMBDA {
+            const int32_t activation_sum = call.activation_sums[range.first_row + row()];
+            return sums[row() / 2][part()].template of_row<row() % 2>() +
+                   Weights::Products::first_sums(call.negative_sums, output, activation_sum);
         });
     });
 }

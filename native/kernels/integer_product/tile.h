@@ -70,12 +70,11 @@ POCKETMT_INLINE void multiply_parts(const IntegerCall& call, const TileRange& ra
             });
         });
     }
-    for_rows<rows>(range, [&](auto row) POCKETMT_INLINE_LAMBDA {
-        unrolled<held>([&](auto part) POCKETMT_INLINE_LAMBDA {
+    unrolled<held>([&](auto part) POCKETMT_INLINE_LAMBDA {
+        store_sums<rows>(call, range, output(part()), [&](auto row) POCKETMT_INLINE_LAMBDA {
             Registers::Integers sum = sums[0][row()][part()];
             if constexpr (chains == 2) sum += sums[1][row()][part()];
-            const size_t index = range.first_row + row();
-            store_sums(call, index, call.activation_sums[index], output(part()), sum);
+            return sum;
         });
     });
 }

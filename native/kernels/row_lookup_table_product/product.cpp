@@ -72,10 +72,8 @@ void multiply_pair_tile(const IntegerCall& call, const TileRange& range) {
                 add_pairs<Set, rows>(weights, codes + half() * lane_bytes, stride, sums);
             });
         }
-        unrolled<rows>([&](auto row) POCKETMT_INLINE_LAMBDA {
-            const size_t index = range.first_row + row();
-            store_sums(call, index, call.activation_sums[index], output, sums[row() / 2].template of_row<row() % 2>());
-        });
+        store_sums<rows>(call, range, output,
+                         [&](auto row) POCKETMT_INLINE_LAMBDA { return sums[row() / 2].template of_row<row() % 2>(); });
     }
 }
 
@@ -106,12 +104,10 @@ void multiply_tile(const IntegerCall& call, const TileRange& range) {
                 });
             });
         }
-        for_rows<rows>(range, [&](auto row) POCKETMT_INLINE_LAMBDA {
-            const int32_t activation_sum = call.activation_sums[range.first_row + row()];
+        store_sums<rows>(call, range, output, [&](auto row) POCKETMT_INLINE_LAMBDA {
             Registers::Integers sum = Registers::add_up(sums[0][row()]);
             if constexpr (chains == 2) sum += Registers::add_up(sums[1][row()]);
-            sum += Weights::first_sums(call.negative_sums, output, activation_sum);
-            store_sums(call, range.first_row + row(), activation_sum, output, sum);
+            return sum + Weights::first_sums(call.negative_sums, output, call.activation_sums[range.first_row + row()]);
         });
     }
 }
