@@ -2,14 +2,12 @@
 // a panel is prepared once, in memory that stays in the first-level cache, and then multiplied by all rows.
 #pragma once
 
+#include "integer_product/expanded_pairs.h"
+#include "integer_product/expanded_part.h"
 #include "integer_product/tile.h"
 
 namespace pocketmt {
 namespace {
-
-constexpr size_t expanded_parts = parts / 2;
-constexpr size_t expanded_outputs = expanded_parts * Registers::lanes;
-constexpr size_t expanded_steps = 64;  // Steps that are prepared at a time: of 512 inputs.
 
 // Whether weights have a product of two groups of inputs at once.
 template <class Products>
@@ -19,16 +17,6 @@ constexpr bool by_two = requires(Registers::Integers& sums, const Products& weig
 // Rows of a tile: as many as leave registers for the weights.
 template <class Products>
 constexpr size_t expanded_rows = by_two<Products> ? 4 : 5;
-
-// Prepared weights [steps][groups][parts] and the sums of outputs from `output` on.
-template <class Products>
-struct ExpandedPart {
-    const Products* weights;
-    size_t first_step;
-    size_t last_step;  // One beyond the last.
-    size_t output;
-    int32_t (*sums)[expanded_outputs];  // [rows], between parts of the same outputs.
-};
 
 // Adds the products of a step: of two groups of inputs.
 template <size_t rows, class Products>
@@ -68,10 +56,9 @@ void multiply_expanded_tile(const IntegerCall& call, const ExpandedPart<Products
         });
     };
     for_sums([&](size_t row, size_t index, auto& sum) POCKETMT_INLINE_LAMBDA {
-        const size_t lane = index * Registers::lanes;
         sum = part.first_step == 0
-                  ? Products::first_sums(call.negative_sums, part.output + lane, call.activation_sums[row])
-                  : Registers::load(part.sums[row] + lane);
+                  ? Products::first_sums(call.negative_sums, part.output_of(index), call.activation_sums[row])
+                  : Registers::load(part.sums_of(row, index));
     });
     const size_t stride = call.activations.stride;
     const int8_t* codes = call.activations.codes + first_row * stride + part.first_step * step_inputs;
@@ -81,39 +68,62 @@ void multiply_expanded_tile(const IntegerCall& call, const ExpandedPart<Products
         weights += 2 * expanded_parts;
     }
     if (part.last_step < call.steps) {
-        for_sums([&](size_t row, size_t index, const auto& sum) POCKETMT_INLINE_LAMBDA {
-            __builtin_memcpy(part.sums[row] + index * Registers::lanes, &sum, sizeof sum);
-        });
+        for_sums([&](size_t row, size_t index, const auto& sum)
+                     POCKETMT_INLINE_LAMBDA { __builtin_memcpy(part.sums_of(row, index), &sum, sizeof sum); });
     } else {
         unrolled<expanded_parts>([&](auto index) POCKETMT_INLINE_LAMBDA {
-            store_sums<rows>(call, {nullptr, first_row, rows, 0, 0}, part.output + index() * Registers::lanes,
+            store_sums<rows>(call, {nullptr, first_row, rows, 0, 0}, part.output_of(index()),
                              [&](auto row) POCKETMT_INLINE_LAMBDA { return sums[row()][index()]; });
         });
     }
 }
 
-// Prepares the weights of some steps of half a panel, from part `first_part` on.
-template <class Weights, size_t first_part>
-POCKETMT_INLINE void expand(const IntegerCall& call, const uint8_t* panel, size_t first_step, size_t last_step,
-                            typename Weights::Products* expanded) {
-    const Weights source(call);
-    for (size_t step = first_step; step < last_step; ++step) {
-        prefetch_panel<Weights::step_bytes / 2>(
-            call, panel + step * Weights::step_bytes + (first_part == 0 ? 0 : Weights::step_bytes / 2));
+// Weights are prepared one register at a time: [steps][groups][parts] of Products.
+template <class Source>
+struct ExpandedRows {
+    using Weights = Source;
+    using Products = typename Source::Products;
+    static constexpr size_t rows = expanded_rows<Products>, step_weights = 2 * expanded_parts;
+
+    template <size_t first_part>
+    POCKETMT_INLINE static void expand_step(const Weights& source, const uint8_t* step, Products* expanded) {
         unrolled<2>([&](auto group) POCKETMT_INLINE_LAMBDA {
             unrolled<expanded_parts>([&](auto index) POCKETMT_INLINE_LAMBDA {
-                *expanded++ = source.template load<group(), first_part + index()>(panel + step * Weights::step_bytes);
+                *expanded++ = source.template load<group(), first_part + index()>(step);
             });
         });
     }
+    static constexpr auto tiles =
+        tile_functions<rows>([](auto height) { return &multiply_expanded_tile<height(), Products>; });
+};
+
+// How weights are prepared on registers Set.
+template <class Set, class Weights>
+struct ExpandedFor {
+    using Method = ExpandedRows<Weights>;
+};
+template <class Set, class Weights>
+    requires requires { typename Set::RowPair; }
+struct ExpandedFor<Set, Weights> {
+    using Method = ExpandedPairs<Set, Weights>;
+};
+
+// Prepares the weights of some steps of half a panel, from part `first_part` on.
+template <class Method, size_t first_part>
+POCKETMT_INLINE void expand(const IntegerCall& call, const uint8_t* panel, size_t first_step, size_t last_step,
+                            typename Method::Products* expanded) {
+    constexpr size_t step_bytes = Method::Weights::step_bytes;
+    const typename Method::Weights source(call);
+    for (size_t step = first_step; step < last_step; ++step, expanded += Method::step_weights) {
+        const uint8_t* bytes = panel + step * step_bytes;
+        prefetch_panel<step_bytes / 2>(call, bytes + (first_part == 0 ? 0 : step_bytes / 2));
+        Method::template expand_step<first_part>(source, bytes, expanded);
+    }
 }
 
-template <class Weights>
+template <class Method>
 void multiply_expanded(const IntegerCall& call, size_t count) {
-    using Products = typename Weights::Products;
-    constexpr auto functions =
-        tile_functions<expanded_rows<Products>>([](auto rows) { return &multiply_expanded_tile<rows(), Products>; });
-    Products expanded[expanded_steps * 2 * expanded_parts];
+    typename Method::Products expanded[expanded_steps * Method::step_weights];
     int32_t sums[block_rows][expanded_outputs];
     const size_t first = first_panel(call.outputs), last = last_panel(call.outputs, call.rows);
     for (size_t panel = first; panel < last; ++panel) {
@@ -122,10 +132,10 @@ void multiply_expanded(const IntegerCall& call, size_t count) {
             const size_t output = panel * panel_outputs + half() * expanded_outputs;
             for (size_t step = 0; step < call.steps; step += expanded_steps) {
                 const size_t end = smaller(step + expanded_steps, call.steps);
-                expand<Weights, half() * expanded_parts>(call, weights, step, end, expanded);
-                const ExpandedPart<Products> part{expanded, step, end, output, sums};
-                for_tiles<expanded_rows<Products>>(
-                    count, [&](size_t row, size_t height) { functions.functions[height - 1](call, part, row); });
+                expand<Method, half() * expanded_parts>(call, weights, step, end, expanded);
+                const ExpandedPart<typename Method::Products> part{expanded, step, end, output, sums};
+                for_tiles<Method::rows>(
+                    count, [&](size_t row, size_t height) { Method::tiles.functions[height - 1](call, part, row); });
             }
         });
     }
@@ -135,7 +145,7 @@ void multiply_expanded(const IntegerCall& call, size_t count) {
 template <class Weights, size_t fewest, class Tiles>
 void multiply_rows(const IntegerCall& call, size_t count, const Tiles& tiles) {
     if constexpr (fewest > 0) {
-        if (count >= fewest) return multiply_expanded<Weights>(call, count);
+        if (count >= fewest) return multiply_expanded<typename ExpandedFor<Registers, Weights>::Method>(call, count);
     }
     multiply_panels(call, count, tiles);
 }

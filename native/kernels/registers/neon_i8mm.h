@@ -12,6 +12,9 @@ struct Registers : RegistersNeon {
     // Three pairs of rows by half a panel have 24 sums.
     static constexpr size_t integer_rows = 6;
     static constexpr size_t row_lookup_rows = 8;
+    // The rows of more than one tile share the order of the weights.
+    static constexpr size_t expanding_rows = integer_rows + 1;
+    static constexpr size_t expanding_table_rows = integer_rows + 1;
 
     using RowPair = int8x16_t;
     POCKETMT_INLINE static RowPair load_pair(const int8_t* first, const int8_t* second) {
@@ -33,6 +36,16 @@ struct Registers : RegistersNeon {
             });
             return weights;
         }
+        // The weights at weights[index], of which there are `count`.
+        template <size_t index, size_t count>
+        POCKETMT_INLINE static PairWeights loaded(const PairWeights* weights) {
+            const auto& all = *reinterpret_cast<const PairWeights(*)[count]>(weights);
+            PairWeights result;
+            __asm__ volatile("ldp %q0, %q1, [%2, %3]"
+                             : "=w"(result.outputs[0]), "=w"(result.outputs[1])
+                             : "r"(weights), "i"(index * sizeof(PairWeights)), "m"(all));
+            return result;
+        }
         PairWeights() = default;
         PairWeights(SignedWeights group0, SignedWeights group1) {
             const int32x4_t low = vreinterpretq_s32_s8(group0.weights), high = vreinterpretq_s32_s8(group1.weights);
@@ -44,9 +57,19 @@ struct Registers : RegistersNeon {
     struct PairSums {
         int32x4_t outputs[2];
 
+        POCKETMT_INLINE static PairSums of_rows(Integers first, Integers second) {
+            const int64x2_t low = vreinterpretq_s64_s32(first), high = vreinterpretq_s64_s32(second);
+            return {{vreinterpretq_s32_s64(vzip1q_s64(low, high)), vreinterpretq_s32_s64(vzip2q_s64(low, high))}};
+        }
         POCKETMT_INLINE void add(RowPair rows, const PairWeights& weights) {
             outputs[0] = vmmlaq_s32(outputs[0], rows, weights.outputs[0]);
             outputs[1] = vmmlaq_s32(outputs[1], rows, weights.outputs[1]);
+        }
+        // As add. Volatile assembly, here and in `loaded`, stays in its order: GCC 12 moves the loads of a step before
+        // the first product, and runs out of registers.
+        POCKETMT_INLINE void add_in_order(RowPair rows, const PairWeights& weights) {
+            __asm__ volatile("smmla %0.4s, %1.16b, %2.16b" : "+w"(outputs[0]) : "w"(rows), "w"(weights.outputs[0]));
+            __asm__ volatile("smmla %0.4s, %1.16b, %2.16b" : "+w"(outputs[1]) : "w"(rows), "w"(weights.outputs[1]));
         }
         template <size_t row>
         POCKETMT_INLINE Integers of_row() const {
