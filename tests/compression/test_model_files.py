@@ -16,6 +16,7 @@ from pocketmt.quantization.registry import scheme_from_options
 from pocketmt.quantization.row_groups import RowGroup, decode, quantize
 from pocketmt.recipes.catalogue import find_recipe
 from pocketmt.recipes.schema import limit_updates
+from pocketmt.training.trained_model import read_trained_model
 from tests.compression.tiny_run import write_tiny_run
 
 
@@ -57,6 +58,21 @@ def test_a_model_file_is_compressed_as_its_run(
         compress_run(task, recipe, tmp_path / f"{model.name}.small")
     assert tensors(tmp_path / f"{run.name}.small") == tensors(tmp_path / f"{model_file.name}.small")
     assert Translator(tmp_path / f"{model_file.name}.small").translate(["red cat"])
+
+
+def test_a_file_that_was_compressed_before_is_compared_with_its_own_scores(tmp_path: Path) -> None:
+    run = write_tiny_run(tmp_path / "text")
+    configuration = read_trained_model(run).configuration
+    recipe = limit_updates(find_recipe("affine4-distilled"), 2)
+    first, second = tmp_path / "first.pocketmt", tmp_path / "second.pocketmt"
+    compress_run(CompressionTask(run=run, folder=tmp_path / "1"), recipe, first)
+    compress_run(CompressionTask(run=first, folder=tmp_path / "2", configuration=configuration), recipe, second)
+    own, before = read_model(str(first)).training, read_model(str(second)).training
+    assert own["compression"]["loss"] != own["validation_loss"]
+    assert (before["validation_bleu"], before["validation_loss"]) == (
+        own["compression"]["bleu"],
+        own["compression"]["loss"],
+    )
 
 
 def test_a_quantized_file_has_the_values_of_its_codes(run: Path, tmp_path: Path) -> None:

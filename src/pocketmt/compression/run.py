@@ -98,7 +98,7 @@ def compress_in_folder(task: CompressionTask, recipe: Recipe, output: Path) -> i
         check_storable(activations, plan.stages[-1].vectors)
     result, groups = execute(model, plan, task.folder, task.source_text, task.translated)
     about = {"licence": task.licence, "description": task.description, "recipe": msgspec.to_builtins(recipe)}
-    training = {**model.training, "compression": result.scores}
+    training = {**_training_of(model), "compression": result.scores}
     contents = dataclasses.replace(
         contents_of(model, {**groups, "*": FLOAT32}, **about, training=training),
         weights=result.weights,
@@ -108,6 +108,13 @@ def compress_in_folder(task: CompressionTask, recipe: Recipe, output: Path) -> i
         activation_ranges=None if activations is None else TrainedRanges(activations, result.ranges),
     )
     return pack(output, contents, PackingOptions(entropy_coding=task.entropy_coding, maximum_size=task.maximum_size))
+
+
+def _training_of(model: TrainedModel) -> dict[str, object]:
+    """Return the facts of a model's training; one that was compressed before has the scores of its own weights."""
+    earlier = model.training.get("compression")
+    scores = earlier if isinstance(earlier, dict) else {}
+    return {**model.training, **{f"validation_{name}": scores[name] for name in ("bleu", "loss") if name in scores}}
 
 
 def score_run(task: CompressionTask, recipe: Recipe) -> dict[str, float]:
