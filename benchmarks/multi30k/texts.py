@@ -12,9 +12,11 @@ from pocketmt.text.corpus import read_lines
 
 @dataclass(frozen=True)
 class Texts:
-    """A corpus from English to German."""
+    """A corpus in one direction."""
 
-    name: str  # of its folder
+    name: str
+    folder_name: str
+    source: str  # ending of the files with the source
     validation: str
     tests: tuple[str, ...]
     references: tuple[str, ...]  # endings of the files with the references
@@ -23,11 +25,11 @@ class Texts:
 
     def folder(self) -> Path:
         """Return its folder; DataError if it does not exist."""
-        return corpus(self.name)
+        return corpus(self.folder_name)
 
     def source_lines(self, name: str) -> list[str]:
         """Return the source of one set."""
-        return list(read_lines(self.folder() / f"{name}.en"))
+        return list(read_lines(self.folder() / f"{name}.{self.source}"))
 
     def reference_lines(self, name: str) -> list[list[str]]:
         """Return the references of one set: lists that are parallel to its source."""
@@ -52,6 +54,8 @@ TEXTS: Final = {
     for texts in (
         Texts(
             name="multi30k",
+            folder_name="multi30k",
+            source="en",
             validation=VALIDATION,
             tests=TESTS,
             references=("de",),
@@ -60,11 +64,23 @@ TEXTS: Final = {
         ),
         Texts(
             name="tatoeba",
+            folder_name="tatoeba",
+            source="en",
             validation="val",
             tests=("test",),
             references=("de0", "de1", "de2", "de3"),
             licence="CC BY 2.0 FR: www.manythings.org/anki and tatoeba.org",
             description="Everyday sentences, English to German; student trained on Tatoeba",
+        ),
+        Texts(
+            name="tatoeba-de-en",
+            folder_name="tatoeba",
+            source="de0",
+            validation="val",
+            tests=("test",),
+            references=("en",),
+            licence="CC BY 2.0 FR: www.manythings.org/anki and tatoeba.org",
+            description="Everyday sentences, German to English; student trained on Tatoeba",
         ),
     )
 }
