@@ -9,6 +9,7 @@
 //                                serve more rows
 //   expanding_rows               at least this many rows are multiplied by weights that were prepared first
 //                                (integer_product/expanded.h); 0: never
+//   expanding_six_bit_rows       the same of 6-bit weights
 //   expanding_table_rows         the same of the product with a lookup table
 //   row_lookup_rows              the same of the product with a lookup table for each row
 //   expands_tables               see kernels.h

@@ -32,13 +32,16 @@ POCKETMT_INLINE void add_step(const Products* weights, const int8_t* codes, size
             });
         });
     } else {
+        Registers::Step steps[rows];
+        unrolled<rows>([&](auto row)
+                           POCKETMT_INLINE_LAMBDA { steps[row()] = Registers::load_step(codes + row() * stride); });
         unrolled<2>([&](auto group) POCKETMT_INLINE_LAMBDA {
             Products loaded[expanded_parts];
             unrolled<expanded_parts>([&](auto index) POCKETMT_INLINE_LAMBDA {
                 loaded[index()] = weights[group() * expanded_parts + index()];
             });
             unrolled<rows>([&](auto row) POCKETMT_INLINE_LAMBDA {
-                const auto inputs = Registers::template group_inputs<group()>(codes + row() * stride);
+                const auto inputs = Registers::template group_inputs<group()>(steps[row()]);
                 unrolled<expanded_parts>(
                     [&](auto index) POCKETMT_INLINE_LAMBDA { loaded[index()].add(sums[row()][index()], inputs); });
             });

@@ -35,15 +35,15 @@ struct SixBitWeights {
     }
 };
 
-template <class Weights, class Tiles>
+// fewest: as of multiply_rows.
+template <class Weights, size_t fewest, class Tiles>
 void multiply_by(const Tiles& tiles, const PackedMatrix& matrix, const ProductInput& input, const Epilogue& epilogue,
                  const Outputs& outputs) {
     const size_t steps = step_count(matrix.shape.columns);
     const IntegerCall call = integer_call(static_cast<const uint8_t*>(matrix.data), nullptr, steps,
                                           steps * Weights::step_bytes, matrix.shape, input, epilogue, outputs);
-    multiply_blocks(call, input.count, Weights::Products::zero != 0, [&](const IntegerCall& block, size_t rows) {
-        multiply_rows<Weights, Registers::expanding_rows>(block, rows, tiles);
-    });
+    multiply_blocks(call, input.count, Weights::Products::zero != 0,
+                    [&](const IntegerCall& block, size_t rows) { multiply_rows<Weights, fewest>(block, rows, tiles); });
 }
 
 using Panels = BytePanels<Registers::SignedWeights::zero>;
@@ -65,7 +65,7 @@ bool multiply_seven_bits(const PackedMatrix& matrix, const ProductInput& input, 
                          const Outputs& outputs) {
     if constexpr (requires { typename Set::SevenBitWeights; }) {
         using Weights = ByteWeights<typename Set::SevenBitWeights>;
-        multiply_by<Weights>(tiles<Weights>, matrix, input, epilogue, outputs);
+        multiply_by<Weights, Registers::expanding_rows>(tiles<Weights>, matrix, input, epilogue, outputs);
         return true;
     }
     return false;
@@ -77,16 +77,17 @@ void multiply_bytes(const PackedMatrix& matrix, const ProductInput& input, const
     if (range == WeightRange::seven_bits && multiply_seven_bits<Registers>(matrix, input, epilogue, outputs)) return;
     if (range != WeightRange::any) {
         using Weights = ByteWeights<Registers::SignedWeights>;
-        multiply_by<Weights>(symmetric_tiles<ByteWeights>, matrix, input, epilogue, outputs);
+        multiply_by<Weights, Registers::expanding_rows>(symmetric_tiles<ByteWeights>, matrix, input, epilogue, outputs);
     } else {
         using Weights = ByteWeights<AnyWeightsOf<Registers>::Type>;
-        multiply_by<Weights>(tiles<Weights>, matrix, input, epilogue, outputs);
+        multiply_by<Weights, Registers::expanding_rows>(tiles<Weights>, matrix, input, epilogue, outputs);
     }
 }
 
 void multiply_six_bits(const PackedMatrix& matrix, const ProductInput& input, const Epilogue& epilogue,
                        const Outputs& outputs) {
-    multiply_by<SixBitWeights>(tiles<SixBitWeights>, matrix, input, epilogue, outputs);
+    multiply_by<SixBitWeights, Registers::expanding_six_bit_rows>(tiles<SixBitWeights>, matrix, input, epilogue,
+                                                                  outputs);
 }
 
 }  // namespace

@@ -12,6 +12,7 @@ struct Registers : Registers256 {
     static constexpr CpuRequirements requirements{{has_avx, has_fma, has_avx2}, saves_avx};
 
     static constexpr size_t expanding_rows = 16;
+    static constexpr size_t expanding_six_bit_rows = 16;
     static constexpr size_t expanding_table_rows = 5;
     static constexpr bool expands_tables = true;
     static constexpr size_t parts_at_once = 4;

@@ -17,6 +17,8 @@ struct RegistersNeon : VectorRegisters<4> {
     static constexpr size_t float_rows = 3;
     static constexpr size_t integer_rows = 3;
     static constexpr size_t row_lookup_rows = 4;
+    static constexpr size_t expanding_six_bit_rows = integer_rows + 1;
+    static constexpr size_t expanding_table_rows = integer_rows + 1;
     static constexpr size_t parts_at_once = 1;
     static constexpr size_t two_chain_rows = 0;
 

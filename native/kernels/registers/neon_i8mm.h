@@ -14,6 +14,7 @@ struct Registers : RegistersNeon {
     static constexpr size_t row_lookup_rows = 8;
     // The rows of more than one tile share the order of the weights.
     static constexpr size_t expanding_rows = integer_rows + 1;
+    static constexpr size_t expanding_six_bit_rows = integer_rows + 1;
     static constexpr size_t expanding_table_rows = integer_rows + 1;
 
     using RowPair = int8x16_t;

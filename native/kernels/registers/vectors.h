@@ -26,6 +26,7 @@ struct VectorRegisters {
 
     static constexpr bool unrolls_rows = true;
     static constexpr size_t expanding_rows = 0;
+    static constexpr size_t expanding_six_bit_rows = 0;
     static constexpr size_t expanding_table_rows = 0;
     static constexpr bool expands_tables = false;
     static constexpr size_t whole_panel_rows = static_cast<size_t>(-1);
