@@ -14,10 +14,10 @@ continued() {
     made "$build/$2.pocketmt" pocketmt compress "$1" examples/everyday/continued.toml --limit-updates "$3" \
         --configuration "examples/everyday/$2.toml" --precision bfloat16-mixed -o "$build/$2.pocketmt"
 }
-# compressed NAME BUNDLED DESCRIPTION: the continued model in 4 bits.
+# compressed NAME BUNDLED UPDATES DESCRIPTION: the continued model in 4 bits.
 compressed() {
-    made "$build/$2.pocketmt" pocketmt compress "$build/$1.pocketmt" affine4-distilled --limit-updates 1000 \
-        --configuration "examples/everyday/$1.toml" --entropy-coding "${terms[@]}" --description "$3" \
+    made "$build/$2.pocketmt" pocketmt compress "$build/$1.pocketmt" affine4-distilled --limit-updates "$3" \
+        --configuration "examples/everyday/$1.toml" --entropy-coding "${terms[@]}" --description "$4" \
         -o "$build/$2.pocketmt"
 }
 
@@ -42,5 +42,5 @@ cut -f 2 $build/back.tsv > $build/back.de
 # Both go on with all four texts.
 continued $teacher pocket-en-de-continued 7500
 continued $build/pocket-de-en pocket-de-en-continued 4000
-compressed pocket-en-de-continued everyday-en-de "Short everyday sentences, English to German"
-compressed pocket-de-en-continued everyday-de-en "Short everyday sentences, German to English"
+compressed pocket-en-de-continued everyday-en-de 1000 "Short everyday sentences, English to German"
+compressed pocket-de-en-continued everyday-de-en 600 "Short everyday sentences, German to English"
