@@ -22,8 +22,8 @@ __attribute__((noinline)) static void store_some(float* to, size_t valid, Regist
 // once for the rows of activations of a tile: the compiler cannot know that storing results leaves the arguments of a
 // product as they are, and would load them again for every row.
 struct OutputLanes {
-    Registers::Floats bias;     // -0 where there is none, because any value plus -0 is the value.
-    Registers::Floats offsets;  // Read where there are some.
+    Registers::Floats bias;     // -0 if there is none, because any value plus -0 is the value.
+    Registers::Floats offsets;  // Read if has_offsets.
     Activation activation;
     bool has_offsets;
     size_t valid;

@@ -111,7 +111,7 @@ def compress_in_folder(task: CompressionTask, recipe: Recipe, output: Path) -> i
 
 
 def _training_of(model: TrainedModel) -> dict[str, object]:
-    """Return the facts of a model's training; one that was compressed before has the scores of its own weights."""
+    """Return the facts of a model's training, and the scores after an earlier compression if there was one."""
     earlier = model.training.get("compression")
     scores = earlier if isinstance(earlier, dict) else {}
     return {**model.training, **{f"validation_{name}": scores[name] for name in ("bleu", "loss") if name in scores}}
