@@ -74,9 +74,10 @@ def step(
     last = {(row["function"], row["columns"]): row for row in measured}  # The one from memory is the later one.
     between = sum(row["calls"] * row["microseconds"][str(count)] for row in last.values())
     products = 0.0
-    for outputs, inputs, calls in _matrices(network):
+    for outputs, inputs, calls, after_relu in _matrices(network):
         copies = -(-STREAMED_BYTES // (outputs * inputs))
-        (seconds,) = native.time_products(instruction_set, [("integer", 8)], outputs, inputs, count, copies, rounds)
+        product = [("integer", 8, after_relu)]
+        (seconds,) = native.time_products(instruction_set, product, outputs, inputs, count, copies, rounds)
         products += calls * 1e6 * statistics.median(seconds)
     return {
         "instruction_set": instruction_set,
@@ -87,15 +88,15 @@ def step(
     }
 
 
-def _matrices(network: Network) -> list[tuple[int, int, int]]:
-    """Return outputs, inputs and number of the matrices of a step."""
+def _matrices(network: Network) -> list[tuple[int, int, int, bool]]:
+    """Return outputs, inputs and number of the matrices of a step, and whether their activations come from relu."""
     width, inner, layers = network.width, network.inner, network.layers
     return [
-        (3 * width, width, layers),  # query, key and value of the attention to the decoder's cache
-        (width, width, 3 * layers),  # its output, the query to the source and the output of that
-        (inner, width, layers),
-        (width, inner, layers),
-        (network.vocabulary, width, 1),
+        (3 * width, width, layers, False),  # query, key and value of the attention to the decoder's cache
+        (width, width, 3 * layers, False),  # its output, the query to the source and the output of that
+        (inner, width, layers, False),
+        (width, inner, layers, True),
+        (network.vocabulary, width, 1, False),
     ]
 
 

@@ -7,7 +7,8 @@ memory by using enough copies that none stays in a cache, as in a decoder. Secon
 the quantization of its activations. Each is also given as a share of its floor, the longer of two times that are
 measured with it: reading the same number of bytes of weights from a working set of the same size, and the same number
 of int8 multiply-adds in registers. Binary codes are counted as the multiply-adds that they replace; int7 are 8-bit
-codes from -64 to 63. The record is written to benchmarks/records/kernels.json and its rows as tables to stdout.
+codes from -64 to 63; int8_relu is int8 with activations as after relu, of which none is negative. The record is
+written to benchmarks/records/kernels.json and its rows as tables to stdout.
 """
 
 import argparse
@@ -27,15 +28,16 @@ from pocketmt.evaluation.records import provenance
 from pocketmt.evaluation.tables import Column
 
 RECORD = Path(__file__).resolve().parents[1] / "records" / "kernels.json"
-# Name in the record -> family and bits. The others are compared with the first.
+# Name in the record -> family, bits, and whether activations are as after relu. The others are compared with the first.
 FAMILIES = {
-    "int8": ("integer", 8),
-    "int7": ("integer", 7),
-    "six_bit": ("six_bit", 6),
-    "table4": ("lookup_table", 4),
-    "row_table4": ("row_lookup_table", 4),
-    "planes2": ("binary_code", 2),
-    "planes1": ("binary_code", 1),
+    "int8": ("integer", 8, False),
+    "int8_relu": ("integer", 8, True),
+    "int7": ("integer", 7, False),
+    "six_bit": ("six_bit", 6, False),
+    "table4": ("lookup_table", 4, False),
+    "row_table4": ("row_lookup_table", 4, False),
+    "planes2": ("binary_code", 2, False),
+    "planes1": ("binary_code", 1, False),
 }
 SHAPES = ((512, 512), (2048, 512), (512, 2048), (32000, 512))  # [outputs, inputs]
 COUNTS = (1, 2, 4, 8, 16, 32, 64)  # rows of activations
@@ -99,7 +101,7 @@ def _limits(
 ) -> tuple[dict[str, list[float]], list[float]]:
     """Return the seconds of reading each family's matrix, one of `copies`, and of its multiply-adds, by rounds."""
     reading = {}
-    for name, (family, bits) in FAMILIES.items():
+    for name, (family, bits, _) in FAMILIES.items():
         packed = native.packed_bytes(instruction_set, family, bits, outputs, inputs)
         reading[name] = [packed * each for each in native.time_reads(instruction_set, packed * copies, rounds)]
     multiply_adds = native.time_multiply_adds(instruction_set, "int8", rounds)

@@ -104,7 +104,7 @@ def rows_of(
     """Yield a row for each format of both sides; `ours`: the instruction set of our kernels."""
     outputs, inputs = shape
     about = {"shape": f"{outputs} x {inputs}", "weights_in": place}
-    found = native.time_products(ours, list(OURS.values()), outputs, inputs, 1, copies, rounds)
+    found = native.time_products(ours, [(*form, False) for form in OURS.values()], outputs, inputs, 1, copies, rounds)
     sizes = [native.packed_bytes(ours, *form, outputs, inputs) for form in OURS.values()]
     side = {**about, "side": "PocketMT", "instruction_set": ours}
     yield from _side(side, shape, zip(OURS, sizes, found, strict=True))

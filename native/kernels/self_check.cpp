@@ -193,11 +193,18 @@ Quantized check_trained_range(const Kernels& table, const Block& block) {
     return quantized;
 }
 
+// The same codes without the negative ones, as after relu, which some products multiply in another way.
+Quantized after_relu(Quantized quantized) {
+    for (int8_t& code : quantized.codes) code = std::max<int8_t>(code, 0);
+    return quantized;
+}
+
 }  // namespace
 
 void check_kernels(const Kernels& table) {
     const Block block;
-    const Quantized dynamic = check_quantization(table, block), in_range = check_trained_range(table, block);
+    const Quantized dynamic = check_quantization(table, block), in_range = check_trained_range(table, block),
+                    positive = after_relu(dynamic);
     check_static_quantization(table, block);
     check_logarithmic_quantization(table, block);
     const Epilogue with_relu{block.bias.data(), Activation::relu},
@@ -209,6 +216,8 @@ void check_kernels(const Kernels& table) {
                 for (const Epilogue& epilogue : {with_relu, with_offsets})
                     check_product(table, static_cast<ProductFamily>(family), bits, block, input->view(), epilogue);
             }
+            if (!binary_code)
+                check_product(table, static_cast<ProductFamily>(family), bits, block, positive.view(), with_relu);
         }
     }
 }

@@ -1,12 +1,13 @@
 // Times products of several families in turn in one process, so that a disturbance affects all of them.
-#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <random>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -25,7 +26,7 @@ template <class T>
 std::vector<T> random_bytes(size_t count) {
     std::mt19937 generator(1);
     std::vector<T> values(count);
-    for (T& value : values) value = static_cast<T>(generator() & 127);
+    for (T& value : values) value = static_cast<T>(generator());
     return values;
 }
 
@@ -48,13 +49,9 @@ Packed pack_random(const Kernels& table, const std::string& name, const MatrixSh
             "the family integer, six_bit, lookup_table, row_lookup_table or binary_code");
     auto integers = random_bytes<int8_t>(shape.rows * shape.columns);
     for (int8_t& each : integers) {
-        if (family->second == ProductFamily::six_bit) {
-            each &= 31;
-        } else if (shape.bits == 7) {
-            each >>= 1;
-        } else {
-            each = std::max<int8_t>(each, -127);  // The uniform scheme has no -128.
-        }
+        each = std::max<int8_t>(each, -127);  // The uniform scheme has no -128.
+        if (family->second == ProductFamily::six_bit) each /= 4;
+        if (shape.bits == 7) each /= 2;
     }
     const auto codes = random_bytes<uint8_t>(shape.rows * ceil_divide(shape.columns, 2));
     const auto levels = random_bytes<int8_t>(shape.rows * 16);
@@ -96,27 +93,44 @@ class Stream {
     Memory memory_;
 };
 
-// Names, and bits of binary codes and of integers: 7 for weights from -64 to 63, else 8.
-using Families = std::vector<std::pair<std::string, size_t>>;
+// Rows of random activations: any codes, or, as after relu, none that is negative.
+struct RandomActivations {
+    std::vector<int8_t> codes;
+    std::vector<float> scales;
+    size_t stride;
 
-std::vector<std::vector<double>> time_products(const std::string& instruction_set, const Families& timed, size_t rows,
-                                               size_t columns, size_t count, size_t copies, size_t rounds) {
+    RandomActivations(size_t count, size_t columns, bool after_relu)
+        : codes(random_bytes<int8_t>(count * round_up(columns, activation_alignment))),
+          scales(count, 1.0f),
+          stride(round_up(columns, activation_alignment)) {
+        for (int8_t& each : codes) each = std::max<int8_t>(each, after_relu ? 0 : -127);
+        for (size_t row = 0; row < count; ++row)
+            std::fill_n(codes.data() + row * stride + columns, stride - columns, 0);
+    }
+    ProductInput input() const { return {.count = scales.size(), .quantized = {codes.data(), scales.data(), stride}}; }
+};
+
+// Names; bits of binary codes and of integers: 7 for weights from -64 to 63, else 8; whether activations are as after
+// relu.
+using Timed = std::tuple<std::string, size_t, bool>;
+
+std::vector<std::vector<double>> time_products(const std::string& instruction_set, const std::vector<Timed>& timed,
+                                               size_t rows, size_t columns, size_t count, size_t copies,
+                                               size_t rounds) {
     require(rows > 0 && columns > 0 && count > 0 && copies > 0, "a product that is not empty");
     const Kernels& table = kernels_named(instruction_set);
-    const size_t stride = round_up(columns, activation_alignment);
-    auto codes = random_bytes<int8_t>(count * stride);
-    for (size_t row = 0; row < count; ++row) std::fill_n(codes.data() + row * stride + columns, stride - columns, 0);
-    const std::vector<float> scales(count, 1.0f);
-    const ProductInput input{.count = count, .quantized = {codes.data(), scales.data(), stride}};
+    const RandomActivations any(count, columns, false), positive(count, columns, true);
     std::vector<float> out(count * rows);
-    std::vector<Stream> streams;
-    for (const auto& [family, bits] : timed)
-        streams.emplace_back(pack_random(table, family, {rows, columns, bits}), copies);
+    std::vector<std::pair<Stream, ProductInput>> products;
+    for (const auto& [family, bits, after_relu] : timed) {
+        products.emplace_back(Stream(pack_random(table, family, {rows, columns, bits}), copies),
+                              (after_relu ? positive : any).input());
+    }
+    for (const auto& [stream, input] : products) stream.time(input, out.data());
     std::vector<std::vector<double>> seconds(timed.size());
-    for (const Stream& stream : streams) stream.time(input, out.data());
     for (size_t round = 0; round < rounds; ++round) {
-        for (size_t index = 0; index < streams.size(); ++index)
-            seconds[index].push_back(streams[index].time(input, out.data()));
+        for (size_t index = 0; index < products.size(); ++index)
+            seconds[index].push_back(products[index].first.time(products[index].second, out.data()));
     }
     return seconds;
 }

@@ -1,6 +1,6 @@
 // The products of 8-bit and of 6-bit weights.
 #include "instruction_set.h"
-#include "integer_product/expanded.h"
+#include "integer_product/non_negative.h"
 #include "integer_product/six_bit_panels.h"
 
 namespace pocketmt {
@@ -35,15 +35,33 @@ struct SixBitWeights {
     }
 };
 
+template <class Weights>
+IntegerCall call_of(const PackedMatrix& matrix, const ProductInput& input, const Epilogue& epilogue,
+                    const Outputs& outputs) {
+    const size_t steps = step_count(matrix.shape.columns);
+    return integer_call(static_cast<const uint8_t*>(matrix.data), nullptr, steps, steps * Weights::step_bytes,
+                        matrix.shape, input, epilogue, outputs);
+}
+
 // fewest: as of multiply_rows.
 template <class Weights, size_t fewest, class Tiles>
 void multiply_by(const Tiles& tiles, const PackedMatrix& matrix, const ProductInput& input, const Epilogue& epilogue,
                  const Outputs& outputs) {
-    const size_t steps = step_count(matrix.shape.columns);
-    const IntegerCall call = integer_call(static_cast<const uint8_t*>(matrix.data), nullptr, steps,
-                                          steps * Weights::step_bytes, matrix.shape, input, epilogue, outputs);
-    multiply_blocks(call, input.count, Weights::Products::zero != 0,
+    multiply_blocks(call_of<Weights>(matrix, input, epilogue, outputs), input.count, Weights::Products::zero != 0,
                     [&](const IntegerCall& block, size_t rows) { multiply_rows<Weights, fewest>(block, rows, tiles); });
+}
+
+// The same of 8-bit weights.
+template <class Products, class Tiles>
+void multiply_bytes_by(const Tiles& tiles, const PackedMatrix& matrix, const ProductInput& input,
+                       const Epilogue& epilogue, const Outputs& outputs) {
+    constexpr size_t fewest = Registers::expanding_rows;
+    using Weights = ByteWeights<Products>;
+    multiply_blocks(call_of<Weights>(matrix, input, epilogue, outputs), input.count, Products::zero != 0,
+                    [&](const IntegerCall& block, size_t rows) {
+                        if (!multiply_non_negative<Registers, ByteWeights, fewest>(block, rows))
+                            multiply_rows<Weights, fewest>(block, rows, tiles);
+                    });
 }
 
 using Panels = BytePanels<Registers::SignedWeights::zero>;
@@ -76,11 +94,10 @@ void multiply_bytes(const PackedMatrix& matrix, const ProductInput& input, const
     const WeightRange range = Panels::range(matrix);
     if (range == WeightRange::seven_bits && multiply_seven_bits<Registers>(matrix, input, epilogue, outputs)) return;
     if (range != WeightRange::any) {
-        using Weights = ByteWeights<Registers::SignedWeights>;
-        multiply_by<Weights, Registers::expanding_rows>(symmetric_tiles<ByteWeights>, matrix, input, epilogue, outputs);
+        multiply_bytes_by<Registers::SignedWeights>(symmetric_tiles<ByteWeights>, matrix, input, epilogue, outputs);
     } else {
-        using Weights = ByteWeights<AnyWeightsOf<Registers>::Type>;
-        multiply_by<Weights, Registers::expanding_rows>(tiles<Weights>, matrix, input, epilogue, outputs);
+        using Any = AnyWeightsOf<Registers>::Type;
+        multiply_bytes_by<Any>(tiles<ByteWeights<Any>>, matrix, input, epilogue, outputs);
     }
 }
 

@@ -1,7 +1,7 @@
 // The product of 4-bit codes with one table of levels: codes become 8-bit weights by a look-up in registers. A tile of
 // many rows hides the look-ups behind its multiplications.
 #include "instruction_set.h"
-#include "integer_product/expanded.h"
+#include "integer_product/non_negative.h"
 #include "lookup_table_product/panels.h"
 
 namespace pocketmt {
@@ -30,8 +30,10 @@ void multiply(const PackedMatrix& matrix, const ProductInput& input, const Epilo
     const IntegerCall call = integer_call(bytes + block.codes, bytes, step_count(matrix.shape.columns),
                                           block.panel_bytes, matrix.shape, input, epilogue, outputs);
     using Weights = LookupTableWeights<Registers::SignedWeights>;
+    constexpr size_t fewest = Registers::expanding_table_rows;
     multiply_blocks(call, input.count, Weights::Products::zero != 0, [](const IntegerCall& block, size_t rows) {
-        multiply_rows<Weights, Registers::expanding_table_rows>(block, rows, symmetric_tiles<LookupTableWeights>);
+        if (!multiply_non_negative<Registers, LookupTableWeights, fewest>(block, rows))
+            multiply_rows<Weights, fewest>(block, rows, symmetric_tiles<LookupTableWeights>);
     });
 }
 

@@ -17,6 +17,14 @@ struct Registers : Registers256 {
     static constexpr bool expands_tables = true;
     static constexpr size_t parts_at_once = 4;
 
+    // Whether one of the codes is negative; they are padded with zeros to a multiple of 64.
+    inline static bool any_negative(const int8_t* codes, size_t columns) {
+        __m256i either = _mm256_setzero_si256();
+        for (size_t column = 0; column < columns; column += bytes)
+            either = _mm256_or_si256(either, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(codes + column)));
+        return _mm256_movemask_epi8(either) != 0;
+    }
+
     // 32 weights from -128 to 127: |weight| times the activation where the weight is positive, else times the
     // activation's complement, -activation - 1. The sums therefore begin with the magnitudes of the negative weights.
     // Two products are at least -2 * 128 * 128 and at most 2 * 128 * 127, which 16 bits hold.
@@ -62,6 +70,18 @@ struct Registers : Registers256 {
         }
     };
 
+    // 32 weights from -128 to 127, for activations that are not negative, such as those after relu: two products are at
+    // least -2 * 127 * 128.
+    struct WeightsOfNonNegative {
+        static constexpr int32_t zero = 0;
+        __m256i weights;
+
+        WeightsOfNonNegative() = default;
+        explicit WeightsOfNonNegative(Bytes given) : weights((__m256i)given) {}
+        POCKETMT_INLINE static Integers first_sums(const int32_t*, size_t, int32_t) { return Integers{}; }
+        POCKETMT_INLINE void add(Integers& sums, Bytes inputs) const { add_unsigned(sums, (__m256i)inputs, weights); }
+    };
+
     // 32 weights from -64 to 63, with 64 added: two products are at least -2 * 127 * 128.
     struct SevenBitWeights {
         static constexpr int32_t zero = 64;
@@ -72,7 +92,7 @@ struct Registers : Registers256 {
         POCKETMT_INLINE static Integers first_sums(const int32_t*, size_t, int32_t activation_sum) {
             return broadcast(-zero * activation_sum);
         }
-        POCKETMT_INLINE void add(Integers& sums, Bytes inputs) const { add_unsigned(sums, codes, inputs); }
+        POCKETMT_INLINE void add(Integers& sums, Bytes inputs) const { add_unsigned(sums, codes, (__m256i)inputs); }
     };
 
     // 32 codes of 6 bits: two products are at most 2 * 63 * 128.
@@ -85,7 +105,7 @@ struct Registers : Registers256 {
         POCKETMT_INLINE static Integers first_sums(const int32_t*, size_t, int32_t activation_sum) {
             return broadcast(-zero * activation_sum);
         }
-        POCKETMT_INLINE void add(Integers& sums, Bytes inputs) const { add_unsigned(sums, codes, inputs); }
+        POCKETMT_INLINE void add(Integers& sums, Bytes inputs) const { add_unsigned(sums, codes, (__m256i)inputs); }
         // Four products are at most 4 * 63 * 128, so they are added before they are widened.
         POCKETMT_INLINE static void add_two(Integers& sums, const SixBitWeights& a, Bytes a_inputs,
                                             const SixBitWeights& b, Bytes b_inputs) {
@@ -99,12 +119,12 @@ struct Registers : Registers256 {
     };
 
   private:
-    // Adds the products of unsigned codes, pairs of which fit 16 bits.
-    POCKETMT_INLINE static void add_unsigned(Integers& sums, __m256i codes, Bytes inputs) {
+    // Adds products of unsigned by signed bytes, pairs of which fit 16 bits.
+    POCKETMT_INLINE static void add_unsigned(Integers& sums, __m256i unsigned_bytes, __m256i signed_bytes) {
         __m256i products;
         __asm__("vpmaddubsw %2, %3, %1\n\tvpmaddwd %4, %1, %1\n\tvpaddd %1, %0, %0"
                 : "+x"(sums), "=&x"(products)
-                : "xm"(inputs), "x"(codes), "xm"(ones()));
+                : "xm"(signed_bytes), "x"(unsigned_bytes), "xm"(ones()));
     }
     POCKETMT_INLINE static __m256i ones() { return _mm256_set1_epi16(1); }
 };

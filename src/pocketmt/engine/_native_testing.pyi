@@ -158,7 +158,7 @@ def top_k(instruction_set: str, x: Floats, k: int, slice: int) -> tuple[NDArray[
 
 def time_products(
     instruction_set: str,
-    families: Sequence[tuple[str, int]],
+    families: Sequence[tuple[str, int, bool]],
     rows: int,
     columns: int,
     count: int,
@@ -167,7 +167,8 @@ def time_products(
 ) -> list[list[float]]:
     """Seconds of a product of `count` rows, for each family and round, the families in turn.
 
-    Families: integer, six_bit, lookup_table, row_lookup_table and binary_code, with the bits of binary codes.
+    Families: integer, six_bit, lookup_table, row_lookup_table and binary_code, with the bits of binary codes, and
+    whether the activations are as after relu, that is not negative.
     A round multiplies with each of `copies` matrices [rows, columns].
     """
 

@@ -33,7 +33,7 @@ def test_the_longer_limit_binds_and_a_product_as_long_as_it_is_at_the_floor() ->
 
 def test_packed_weights_take_the_bytes_that_their_bits_need() -> None:
     for name in known_instruction_sets():
-        sizes = {family: native.packed_bytes(name, family, bits, 512, 1024) for family, bits in FAMILIES.values()}
+        sizes = {family: native.packed_bytes(name, family, bits, 512, 1024) for family, bits, _ in FAMILIES.values()}
         assert 512 * 1024 <= sizes["integer"] < 1.05 * 512 * 1024
         assert sizes["lookup_table"] < 0.55 * sizes["integer"]
         assert sizes["row_lookup_table"] < 0.55 * sizes["integer"]
@@ -56,6 +56,6 @@ def test_a_small_run_is_recorded(
 
 def test_what_cannot_be_timed() -> None:
     with pytest.raises(ValueError, match="integer, six_bit, lookup_table, row_lookup_table or binary_code"):
-        native.time_products("portable", [("float", 32)], 1, 1, 1, 1, 1)
+        native.time_products("portable", [("float", 32, False)], 1, 1, 1, 1, 1)
     with pytest.raises(ValueError, match="not empty"):
-        native.time_products("portable", [("integer", 8)], 1, 0, 1, 1, 1)
+        native.time_products("portable", [("integer", 8, False)], 1, 0, 1, 1, 1)

@@ -85,6 +85,21 @@ FAMILIES: dict[str, Family] = {
 }
 
 
+def _one_negative(drawn: Integers) -> Integers:
+    place = int(drawn[-1, -1]) % drawn.size
+    positive = np.maximum(drawn, 0)
+    positive.flat[place] = -1
+    return positive
+
+
+# Activations that are not negative take another way through the code on some instruction sets.
+NEGATIVE: dict[str, Callable[[Integers], Integers]] = {
+    "as drawn": lambda drawn: drawn,
+    "none": lambda drawn: np.maximum(drawn, np.int8(0)),
+    "one": _one_negative,
+}
+
+
 @pytest.fixture(scope="module", params=FAMILIES)
 def family(request: pytest.FixtureRequest) -> Family:
     return FAMILIES[request.param]
@@ -109,6 +124,7 @@ def _expected(activations: Integers, factors: Floats, weights: Weights, bias: Fl
     with_bias=st.booleans(),
     relu=st.booleans(),
     gap=st.sampled_from([0, 1, 5, 16]),
+    negative=st.sampled_from(list(NEGATIVE)),
 )
 def test_product(
     instruction_set: str,
@@ -120,9 +136,10 @@ def test_product(
     with_bias: bool,
     relu: bool,
     gap: int,
+    negative: str,
 ) -> None:
     weights = family(generator, rows, columns)
-    activations, factors = codes(generator, count, columns), scales(generator, count)
+    activations, factors = NEGATIVE[negative](codes(generator, count, columns)), scales(generator, count)
     bias = normal(generator, rows) if with_bias else None
     matrix = weights.pack(instruction_set)
     result = matrix.multiply(activations, factors, bias, relu, gap)
@@ -134,10 +151,12 @@ def test_product(
 
 
 @pytest.mark.parametrize("count", [239, 240, 241, 253, 500])
-def test_more_rows_than_a_block(instruction_set: str, family: Family, count: int) -> None:
+@pytest.mark.parametrize("negative_rows", [0, 240, 500])
+def test_more_rows_than_a_block(instruction_set: str, family: Family, count: int, negative_rows: int) -> None:
     generator = np.random.default_rng(count)
     weights = family(generator, 75, 33)
     activations, factors, bias = codes(generator, count, 33), scales(generator, count), normal(generator, 75)
+    np.maximum(activations[negative_rows:], 0, out=activations[negative_rows:])
     result = weights.pack(instruction_set).multiply(activations, factors, bias, relu=True, gap=3)
     assert_same_bits(result, _expected(activations, factors, weights, bias, relu=True))
 
@@ -155,9 +174,10 @@ def test_many_rows_of_many_columns(instruction_set: str, family: Family, count: 
     assert_same_bits(matrix.multiply(activations[:1], factors[:1])[0], result[0])
 
 
-def test_every_height_of_a_tile_and_every_rest_of_outputs(instruction_set: str, family: Family) -> None:
+@pytest.mark.parametrize("negative", ["as drawn", "none"])
+def test_every_height_of_a_tile_and_every_rest_of_outputs(instruction_set: str, family: Family, negative: str) -> None:
     generator = np.random.default_rng(5)
-    activations, factors = codes(generator, 26, 9), scales(generator, 26)
+    activations, factors = NEGATIVE[negative](codes(generator, 26, 9)), scales(generator, 26)
     for rows in range(1, 67):
         weights = family(generator, rows, 9)
         matrix = weights.pack(instruction_set)
@@ -173,13 +193,14 @@ def test_the_greatest_sums(instruction_set: str, columns: int, activation: int) 
     ends = np.array([-127, 127, 0, 1], np.int8)
     one = np.ones(4, np.float32)
     eight = Weights(np.repeat(ends[:, None], columns, axis=1), one)
+    least = Weights(np.repeat(np.array([-128, 127, 0, 1], np.int8)[:, None], columns, axis=1), one)
     nibbles = np.repeat(np.array([0x00, 0x11, 0x22, 0x33], np.uint8)[:, None], (columns + 1) // 2, axis=1)
     four = Weights(eight.decoded, one, nibbles, np.resize(ends, 16))
     seven = Weights(np.repeat(np.array([-64, 63, 0, 1], np.int8)[:, None], columns, axis=1), one)
     six = Weights(np.repeat(np.array([-32, 31, 0, 1], np.int8)[:, None], columns, axis=1), one, bits=6)
     for count in (1, 2, 13, 16):  # From 16 on, weights are prepared once for all rows with AVX2.
         activations = np.full((count, columns), activation, np.int8)
-        for weights in (eight, four, seven, six):
+        for weights in (eight, least, four, seven, six):
             result = weights.pack(instruction_set).multiply(activations, np.ones(count, np.float32))
             each = weights.decoded[:, 0].astype(np.int64)
             expected = columns * activation * each  # no zero of theirs has a sign
