@@ -28,12 +28,12 @@ struct IntegerCall {
 // A type that is named only where registers have it.
 template <class Set>
 struct FewRows {
-    using Weights = Set::SignedWeights;
+    using Weights = typename Set::SignedWeights;
 };
 template <class Set>
     requires requires { typename Set::SymmetricWeights; }
 struct FewRows<Set> {
-    using Weights = Set::SymmetricWeights;
+    using Weights = typename Set::SymmetricWeights;
 };
 // Weights from -127 to 127 that are multiplied by few rows.
 using FewRowWeights = FewRows<Registers>::Weights;
