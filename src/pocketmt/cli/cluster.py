@@ -1,10 +1,9 @@
 """Options of commands that can run on a Ray cluster."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
 from click.core import ParameterSource
@@ -30,8 +29,7 @@ class FileOrAddress(click.Path):
         return super().convert(value, param, ctx)
 
 
-@dataclass(frozen=True)
-class ClusterOptions:
+class ClusterOptions(NamedTuple):
     """The options.
 
     Attributes:

@@ -2,11 +2,10 @@
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from functools import wraps
 from gzip import GzipFile
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import Any, BinaryIO, Final, NamedTuple
 
 import click
 
@@ -54,8 +53,7 @@ class Document:
             yield b"".join(rendered), len(chunk)
 
 
-@dataclass(frozen=True)
-class RecordOptions:
+class RecordOptions(NamedTuple):
     """The options of `pocketmt translate` about the format of its input; None: the default."""
 
     format_name: FormatName | None

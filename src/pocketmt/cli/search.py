@@ -2,9 +2,8 @@
 
 import json
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from functools import wraps
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
 from click.core import ParameterSource
@@ -142,8 +141,7 @@ _SEARCH: Final = (
 _WRITTEN: Final = ("n_best", "scores", "alignment", "as_json", "token_scores")
 
 
-@dataclass(frozen=True)
-class SearchChoices:
+class SearchChoices(NamedTuple):
     """What the user chose.
 
     Attributes:

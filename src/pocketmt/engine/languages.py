@@ -1,8 +1,7 @@
 """The languages of a model, and the pieces that stand for those that are chosen for a translation."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from pocketmt.engine.arguments import check_text
 from pocketmt.errors import EngineError, ModelFileError
@@ -12,8 +11,7 @@ from pocketmt.text.vocabulary import Vocabularies, Vocabulary
 _MOST_NAMED: Final = 20  # languages that a message names
 
 
-@dataclass(frozen=True, slots=True)
-class ChosenLanguages:
+class ChosenLanguages(NamedTuple):
     """Languages of one translation.
 
     Attributes:

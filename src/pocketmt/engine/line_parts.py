@@ -2,9 +2,8 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable
-from dataclasses import dataclass, field
-from typing import Final
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple
 
 from pocketmt.engine.languages import ChosenLanguages, ModelLanguages
 from pocketmt.engine.segmentation import encode_line, replace_surrogates
@@ -15,8 +14,7 @@ from pocketmt.text.vocabulary import Vocabulary
 _UNUSUAL: Final = re.compile(r"[^\t \u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]")
 
 
-@dataclass(frozen=True, slots=True)
-class DividedLine:
+class DividedLine(NamedTuple):
     """A line of text as parts.
 
     Attributes:
@@ -31,10 +29,10 @@ class DividedLine:
 
     line: str
     text: str = ""
-    parts: list[str | list[int]] = field(default_factory=list)
-    copied: list[Reason] = field(default_factory=list)
-    prefix: list[int] = field(default_factory=list)
-    sentence_texts: list[str] = field(default_factory=list)
+    parts: Sequence[str | list[int]] = ()
+    copied: Sequence[Reason] = ()
+    prefix: Sequence[int] = ()
+    sentence_texts: Sequence[str] = ()
 
     @property
     def sentences(self) -> list[list[int]]:

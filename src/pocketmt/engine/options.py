@@ -1,8 +1,7 @@
 """Options of the search for translations, and their checks."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypedDict, TypeVar
 
 from pocketmt.engine import _native
 from pocketmt.engine.arguments import check_flag, check_integer, check_lines, check_number, check_text
@@ -104,8 +103,7 @@ class TranslationOptions(SearchOptions, total=False):
     check: bool | TranslationChecks
 
 
-@dataclass(frozen=True, slots=True)
-class Search:
+class Search(NamedTuple):
     """Checked options: those of the engine, and those that concern single lines and results.
 
     Attributes:

@@ -5,7 +5,6 @@ import re
 from array import array
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from itertools import chain, islice
 from threading import Lock
 from typing import TYPE_CHECKING, Final, Unpack
@@ -308,7 +307,7 @@ class Translator:
         key = [*map(type, values), *options, *values, scores, alignment]
         last_key, last_search = self._last_check
         if last_search is not None and key == last_key:
-            return replace(last_search, checks=None if last_search.checks is None else TranslationChecks())
+            return last_search._replace(checks=None if last_search.checks is None else TranslationChecks())
         search = check_options(
             options,
             self._vocabularies.target,

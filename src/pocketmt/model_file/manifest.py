@@ -1,8 +1,7 @@
 """The manifest: the description of a model in its file, checked member by member."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from pocketmt.errors import ConfigurationError, ModelFileError
 from pocketmt.model_file.activations.activation_quantization import (
@@ -56,8 +55,7 @@ _OPTIONAL: Final = {
 _TYPES: Final[dict[str, type]] = {_OBJECT: dict, _TEXT: str, "a list": list}
 
 
-@dataclass(frozen=True, slots=True)
-class CheckedManifest:
+class CheckedManifest(NamedTuple):
     """The content of a checked manifest, and the dtype and shape of every tensor that the file must hold."""
 
     architecture: Architecture

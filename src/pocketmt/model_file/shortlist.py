@@ -1,7 +1,6 @@
 """The lexical shortlist in a model file, as the runtime reads it (Behnke et al. 2021, section 3)."""
 
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from pocketmt.errors import ModelFileError
 from pocketmt.model_file.container.xz_tensor import decompress
@@ -11,8 +10,7 @@ SHORTLIST_TENSOR: Final = "shortlist"
 MAXIMUM_SHORTLIST_BYTES: Final = 64 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class StoredShortlist:
+class StoredShortlist(NamedTuple):
     """The manifest's entry: bytes of the decompressed shortlist, and number of pieces in the list of every sentence."""
 
     bytes: int

@@ -1,8 +1,7 @@
 """The vocabularies of a model file: members of its manifest, and tensors."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pocketmt.errors import ModelFileError
 from pocketmt.model_file.architecture import Architecture
@@ -29,8 +28,7 @@ _REQUIRED: Final = ("encoding", "bytes", "normalization")
 _OPTIONAL: Final = ("table", "verbatim", "language_codes")
 
 
-@dataclass(frozen=True, slots=True)
-class VocabularyEntry:
+class VocabularyEntry(NamedTuple):
     """The manifest's entry of one side.
 
     Attributes:
@@ -65,8 +63,7 @@ class VocabularyEntry:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class VocabularyEntries:
+class VocabularyEntries(NamedTuple):
     """The manifest's entries of the source and, unless both sides share one, of the target."""
 
     source: VocabularyEntry

@@ -2,9 +2,8 @@
 
 import re
 import unicodedata
-from dataclasses import dataclass
 from functools import cache
-from typing import Final
+from typing import Final, NamedTuple
 
 from pocketmt.sentences.protected import has_words
 from pocketmt.sentences.scripts import WITHOUT_SPACES
@@ -15,8 +14,7 @@ _MOST_UNREADABLE: Final = 0.3  # of the characters that are not white space
 _UNREADABLE: Final = ("Cc", "Co", "Cn", "Cs")
 
 
-@dataclass(frozen=True, slots=True)
-class Reason:
+class Reason(NamedTuple):
     """Why a text is copied although it may have words.
 
     Attributes:

@@ -1,14 +1,13 @@
 """Division of a line into sentences that are translated and text that is copied."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from pocketmt.sentences.boundaries import sentence_spans
 from pocketmt.sentences.copied import LONGEST_WORD, Reason, long_words, reason_to_copy
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(NamedTuple):
     """A part of a line from `start` to `end`, without white space around it.
 
     Attributes:

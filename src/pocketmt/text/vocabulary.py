@@ -1,9 +1,8 @@
 """Vocabularies: text to piece ids and back, by a SentencePiece model and, where a model has one, an id table."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import sentencepiece
 
@@ -138,8 +137,7 @@ class Vocabulary:
             raise DataError(f"the vocabulary has pad, bos, eos, unk = {found}, expected {tuple(self.ids)}{hint}")
 
 
-@dataclass(frozen=True, slots=True)
-class Vocabularies:
+class Vocabularies(NamedTuple):
     """The vocabularies of a model; where both sides share one, it is the same object twice."""
 
     source: Vocabulary

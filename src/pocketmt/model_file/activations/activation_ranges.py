@@ -1,8 +1,7 @@
 """Operations whose results a file quantizes within trained ranges: the manifest's member `activations`."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from pocketmt.errors import ModelFileError
 from pocketmt.model_file.architecture import Architecture
@@ -17,8 +16,7 @@ SOFTMAX: Final = ("softmax_numerator", "softmax_output")
 OPERANDS: Final = ("query_key_value", "attention_output", "layer_norm_output")
 
 
-@dataclass(frozen=True, slots=True)
-class StoredActivationRanges:
+class StoredActivationRanges(NamedTuple):
     """The manifest's entry.
 
     Attributes:
@@ -55,8 +53,7 @@ class StoredActivationRanges:
         return {"bits": self.bits, "operations": list(self.operations), "bucketed": list(self.bucketed)}
 
 
-@dataclass(frozen=True, slots=True)
-class Operation:
+class Operation(NamedTuple):
     """An operation that can be quantized.
 
     Attributes:

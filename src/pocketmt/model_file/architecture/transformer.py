@@ -2,7 +2,7 @@
 
 import dataclasses
 from dataclasses import MISSING, dataclass, field, replace
-from typing import Final, TypeGuard
+from typing import Final, NamedTuple, TypeGuard
 
 from pocketmt.errors import ConfigurationError
 from pocketmt.model_file.architecture.base import MAXIMUM_DIMENSION, Architecture, AttentionKind, Shapes
@@ -12,8 +12,7 @@ MAXIMUM_POSITION_OFFSET: Final = 1024
 ACTIVATIONS: Final = ("relu", "swish", "gelu", "gelu_tanh", "gelu_sigmoid")
 
 
-@dataclass(frozen=True, slots=True)
-class LayerSizes:
+class LayerSizes(NamedTuple):
     """Sizes of one layer, after pruning: heads of self-attention and cross-attention, and feed-forward nodes.
 
     An encoder layer has no cross-attention, a layer with an SSRU no self-attention: 0 heads.

@@ -2,8 +2,7 @@
 
 import math
 import re
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from pocketmt.errors import ModelFileError
 from pocketmt.model_file.container.strict_json import parse_object
@@ -17,8 +16,7 @@ ELEMENT_BYTES: Final = {"F32": 4, "BF16": 2, "I8": 1, "U8": 1}
 PADDING_NAME: Final = re.compile(r"padding\.(0|[1-9][0-9]{0,9})")
 
 
-@dataclass(frozen=True, slots=True)
-class TensorEntry:
+class TensorEntry(NamedTuple):
     """A tensor in the file: dtype ("F32", "BF16", "I8", "U8"), shape, offset and size in bytes."""
 
     dtype: str
@@ -27,8 +25,7 @@ class TensorEntry:
     size: int
 
 
-@dataclass(frozen=True, slots=True)
-class Header:
+class Header(NamedTuple):
     """A checked header: metadata, tensors in file order without padding, and the offset of the data in bytes."""
 
     metadata: dict[str, str]

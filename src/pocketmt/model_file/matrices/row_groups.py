@@ -1,7 +1,6 @@
 """Row groups of a quantized matrix: their stored forms, and the tensor that assigns rows to groups."""
 
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from pocketmt.errors import ModelFileError
 from pocketmt.model_file.matrices.packed_bits import packed_bytes, unpack_indices, unused_bits
@@ -10,8 +9,7 @@ from pocketmt.model_file.matrices.stored_form import StoredForm, TensorLayout
 MAXIMUM_GROUPED: Final = 16  # row groups of a matrix whose rows are not consecutive
 
 
-@dataclass(frozen=True, slots=True)
-class StoredRowGroup:
+class StoredRowGroup(NamedTuple):
     """Rows of a matrix with one stored form: the next rows of the matrix, or those that `ModelFile.group_of_row` names.
 
     Attributes:

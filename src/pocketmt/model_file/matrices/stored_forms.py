@@ -50,10 +50,10 @@ class UniformForm(StoredForm):
         return "I8", (rows, columns)
 
 
-@dataclass(frozen=True, slots=True)
 class AffineForm(StoredForm):
     """weight = minimum + code * scale."""
 
+    __slots__ = ()
     name: ClassVar[str] = "affine"
     allowed_bits: ClassVar[tuple[int, ...]] = (4, 6, 8)
     allowed_granularities: ClassVar[tuple[str, ...]] = ("row", "matrix")
@@ -90,10 +90,10 @@ class LogarithmicForm(StoredForm):
         return {"name": self.name, "bits": self.bits, "granularity": self.granularity, "levels": list(self.levels)}
 
 
-@dataclass(frozen=True, slots=True)
 class CodebookForm(StoredForm):
     """weight = levels[code] * scale; a tensor holds the levels, 2^bits whole numbers in [-127, 127]."""
 
+    __slots__ = ()
     name: ClassVar[str] = "codebook"
     allowed_bits: ClassVar[tuple[int, ...]] = (1, 2, 3, 4, 8)
     allowed_granularities: ClassVar[tuple[str, ...]] = ("matrix",)
@@ -103,10 +103,10 @@ class CodebookForm(StoredForm):
         return {"levels": ("I8", (2**self.bits,)), **StoredForm.parameter_layouts(self, rows)}
 
 
-@dataclass(frozen=True, slots=True)
 class BinaryForm(StoredForm):
     """weight = sum_i alphas[i], added if bit i of the code is set, else subtracted; bit i of all codes is plane i."""
 
+    __slots__ = ()
     name: ClassVar[str] = "binary"
     allowed_bits: ClassVar[tuple[int, ...]] = (1, 2, 3, 4)
     allowed_granularities: ClassVar[tuple[str, ...]] = ("row",)

@@ -2,9 +2,8 @@
 
 import codecs
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from pocketmt.errors import DataError
 
@@ -23,8 +22,7 @@ _SUFFIXES: Final[dict[str, FormatName]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Unit:
+class Unit(NamedTuple):
     """Text to translate, and the bytes of the output around its translation.
 
     Attributes:
