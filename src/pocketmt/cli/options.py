@@ -14,7 +14,6 @@ from pocketmt.distributed.storage import is_address
 from pocketmt.errors import DataError
 from pocketmt.text.corpus import both_sides
 from pocketmt.text.formats.format import format_of
-from pocketmt.text.languages import language_warning
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -206,6 +205,8 @@ def check_model(name: str) -> None:
 
 def warn_of_languages(languages: Iterable[str]) -> None:
     """Warn on stderr of codes that no language has."""
+    from pocketmt.text.languages import language_warning  # Takes 2 ms, and few commands warn.
+
     for message in dict.fromkeys(filter(None, map(language_warning, languages))):
         click.echo(f"warning: {message}", err=True)
 

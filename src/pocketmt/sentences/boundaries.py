@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from typing import Final
 
 from pocketmt.sentences.abbreviations import ORDINAL_LANGUAGES, words
@@ -14,11 +15,6 @@ _CLOSING: Final = r"""(?:["'”’»«)\]›“」』）】]|[ \u00a0\u202f]»)*
 _UNSPACED_MARKS: Final = "。！？｡．"
 _UNSPACED: Final = f"(?<![{_UNSPACED_MARKS}])[{_UNSPACED_MARKS}]+"
 _BREAK: Final = r"(?<!\s)\s*[\n\r]\s*"
-# No run of the same characters is searched from more than its start, so that the time is proportional to the text.
-_CANDIDATE: Final = re.compile(
-    rf"(?P<break>{_BREAK})|(?P<unspaced>{_UNSPACED})(?P<closed>[」』）】”’\"]*)(?P<gap>[^\S\n\r]*)(?=\S)"
-    rf"|(?P<mark>{_SPACED}){_CLOSING}(?P<space>[^\S\n\r]+)(?=\S)"
-)
 _MARK: Final = re.compile(rf"[\n\r{_SPACED_MARKS}{_UNSPACED_MARKS}]")
 _OPENING_BRACKETS: Final = "「『（【"
 _CLOSING_BRACKETS: Final = "」』）】"
@@ -60,7 +56,7 @@ def _boundaries(text: str, language: str) -> Iterator[tuple[int, int]]:
     brackets = _Brackets(text)
     any_case: bool | None = None
     start = 0
-    for match in _CANDIDATE.finditer(text):
+    for match in _candidate().finditer(text):
         if match["break"] is not None:
             yield match.start(), match.end()
         elif match["unspaced"] is not None:
@@ -74,6 +70,16 @@ def _boundaries(text: str, language: str) -> Iterator[tuple[int, int]]:
                 continue
             yield match.start("space"), match.end()
         start = match.end()
+
+
+@cache
+def _candidate() -> re.Pattern[str]:
+    """Return the pattern of a possible boundary; most lines need none, and it takes a millisecond to compile."""
+    # No run of the same characters is searched from more than its start, so that the time is proportional to the text.
+    return re.compile(
+        rf"(?P<break>{_BREAK})|(?P<unspaced>{_UNSPACED})(?P<closed>[」』）】”’\"]*)(?P<gap>[^\S\n\r]*)(?=\S)"
+        rf"|(?P<mark>{_SPACED}){_CLOSING}(?P<space>[^\S\n\r]+)(?=\S)"
+    )
 
 
 def _quotation_continues(text: str, match: re.Match[str]) -> bool:

@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from functools import cache
 from typing import Final
 
 _URL: Final = r"(?:(?:https?|ftp)://|www\.)[^\s<>\"“”«»]*[^\s<>\"“”«».,;:!?…)\]}'’。、！？]"
@@ -13,16 +14,13 @@ _VARIABLE: Final = r"\$(?:[A-Za-z_]\w*|\d(?![\d.,]*\d))"
 _NUMBER: Final = r"\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?!\d)|\d+(?:[.,:'’]\d+)*"
 # Numbers up to this one are often written as words, so they are not asked for.
 _SPELLED_OUT: Final = 12
-_PROTECTED: Final = re.compile(
-    f"(?P<kept>{'|'.join((_URL, _EMAIL, _TAG, _BRACES, _FORMAT, _VARIABLE))})|(?P<number>{_NUMBER})"
-)
 _MARKS: Final = re.compile(r"[\d@%{$</]")
 _WORD: Final = re.compile(r"[^\W\d_]")
 
 
 def has_words(text: str) -> bool:
     """Whether a text has letters outside its URLs, e-mail addresses, tags and placeholders."""
-    return _WORD.search(_PROTECTED.sub(" ", text) if _may_have_parts(text) else text) is not None
+    return _WORD.search(_protected().sub(" ", text) if _may_have_parts(text) else text) is not None
 
 
 def lost_parts(source: str, translation: str) -> list[str]:
@@ -49,9 +47,15 @@ def _may_have_parts(text: str) -> bool:
     return _MARKS.search(text) is not None or "www." in text
 
 
+@cache
+def _protected() -> re.Pattern[str]:
+    """Return the pattern of a protected part; few texts have one, and it takes a millisecond to compile."""
+    return re.compile(f"(?P<kept>{'|'.join((_URL, _EMAIL, _TAG, _BRACES, _FORMAT, _VARIABLE))})|(?P<number>{_NUMBER})")
+
+
 def _parts(text: str) -> list[tuple[str, str]]:
     """Return the protected parts of a text, each after the form in which it is compared."""
     return [
         (match[0] if match["number"] is None else "".join(filter(str.isdecimal, match[0])), match[0])
-        for match in _PROTECTED.finditer(text)
+        for match in _protected().finditer(text)
     ]
