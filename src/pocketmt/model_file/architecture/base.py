@@ -35,7 +35,8 @@ class AttentionSizes:
         return self.attention_dimension // self.attention_heads
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+# Subclasses have the other methods of a data class; to make them takes time.
+@dataclass(frozen=True, kw_only=True, slots=True, init=False, repr=False, eq=False)
 class Architecture(AttentionSizes, SpecialPieces, ABC):
     """The description of a network: all that PyTorch and the engine need to know to build it.
 
