@@ -45,7 +45,8 @@ from pocketmt.errors import ConfigurationError
 from pocketmt.evaluation.quality import score
 from pocketmt.evaluation.records import commit
 from pocketmt.evaluation.tables import Column, plain_table
-from pocketmt.model_file import Architecture, LstmArchitecture, TransformerArchitecture, open_model
+from pocketmt.model_file import Architecture, TransformerArchitecture, open_model
+from pocketmt.model_file.architecture.lstm import LstmArchitecture
 from pocketmt.model_file.report import inspect_model
 from pocketmt.packing.run import pack_run
 from pocketmt.quantization.row_groups import decoded_weights

@@ -14,7 +14,8 @@ import pocketmt.training.steps as steps
 from pocketmt.compression.execution import execute
 from pocketmt.compression.planning import make_plan
 from pocketmt.compression.stage_result import StageResult
-from pocketmt.model_file.architecture import Architecture, LstmArchitecture, TransformerArchitecture
+from pocketmt.model_file.architecture import Architecture, TransformerArchitecture
+from pocketmt.model_file.architecture.lstm import LstmArchitecture
 from pocketmt.models.networks import make_network
 from pocketmt.quantization.row_groups import RowGroup
 from pocketmt.recipes.schema import Recipe

@@ -8,7 +8,8 @@ import pytest
 
 from pocketmt.engine import _native
 from pocketmt.errors import ModelFileError
-from pocketmt.model_file import Architecture, LstmArchitecture, open_model
+from pocketmt.model_file import Architecture, open_model
+from pocketmt.model_file.architecture.lstm import LstmArchitecture
 from pocketmt.text.vocabulary import Vocabulary
 from tests.engine.reference import architecture, random_network, write
 

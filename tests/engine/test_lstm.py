@@ -10,7 +10,8 @@ import torch
 from pocketmt.engine import _native
 from pocketmt.engine.loading import native_model
 from pocketmt.errors import ModelFileError
-from pocketmt.model_file import LstmArchitecture, open_model
+from pocketmt.model_file import open_model
+from pocketmt.model_file.architecture.lstm import LstmArchitecture
 from pocketmt.model_file.metadata import ModelMetadata
 from pocketmt.models.network import TranslationNetwork
 from pocketmt.models.search import beam_search, greedy_search

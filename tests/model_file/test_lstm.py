@@ -8,7 +8,8 @@ import jsonschema  # type: ignore[import-untyped]
 import pytest
 
 from pocketmt.errors import ModelFileError
-from pocketmt.model_file import LstmArchitecture, open_model
+from pocketmt.model_file import open_model
+from pocketmt.model_file.architecture.lstm import LstmArchitecture
 from pocketmt.model_file.manifest import check_manifest
 from pocketmt.model_file.report import inspect_model
 from pocketmt.model_file.writer import write_model

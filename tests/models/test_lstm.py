@@ -9,7 +9,8 @@ import torch
 
 from benchmarks.attention.weights import attention_weights
 from pocketmt.errors import ConfigurationError
-from pocketmt.model_file.architecture import LstmArchitecture, architecture_from_json
+from pocketmt.model_file.architecture import architecture_from_json
+from pocketmt.model_file.architecture.lstm import LstmArchitecture
 from pocketmt.models.inputs import pad
 from pocketmt.models.lstm import LSTM, LstmNetwork, mirror
 from pocketmt.models.networks import make_network

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from pocketmt.errors import ConfigurationError
-from pocketmt.model_file.architecture import LstmArchitecture
+from pocketmt.model_file.architecture.lstm import LstmArchitecture
 from pocketmt.training.configuration import read_configuration
 from pocketmt.training.run import train
 from pocketmt.training.trained_model import read_trained_model

@@ -20,7 +20,7 @@ Shapes: B sentences, S source positions, T target positions, d model dimension, 
 import torch
 from torch import Tensor, nn
 
-from pocketmt.model_file.architecture import LstmArchitecture
+from pocketmt.model_file.architecture.lstm import LstmArchitecture
 from pocketmt.models.attention import CrossAttention, KeyValue, padding_mask
 from pocketmt.models.dropout import Dropout, Dropouts
 from pocketmt.models.inputs import PADDING

@@ -3,7 +3,8 @@
 from typing import Any
 
 from pocketmt.errors import ConfigurationError
-from pocketmt.model_file.architecture import Architecture, LstmArchitecture, TransformerArchitecture
+from pocketmt.model_file.architecture import Architecture, TransformerArchitecture
+from pocketmt.model_file.architecture.lstm import LstmArchitecture
 
 
 def _transformer(layers: int, dimension: int, feed_forward: int, heads: int) -> dict[str, Any]:

@@ -8,7 +8,8 @@ import torch
 from torch import Tensor
 
 from pocketmt.compression.pruning.sublayers import Sublayer, architecture_of, prunable_sublayers, pruned_sizes
-from pocketmt.model_file.architecture import LstmArchitecture, TransformerArchitecture
+from pocketmt.model_file.architecture import TransformerArchitecture
+from pocketmt.model_file.architecture.lstm import LstmArchitecture
 from pocketmt.models.networks import make_network
 from tests.small_network import architecture, random_transformer
 

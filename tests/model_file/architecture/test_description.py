@@ -9,10 +9,10 @@ import pytest
 from pocketmt.errors import ConfigurationError
 from pocketmt.model_file.architecture import (
     Architecture,
-    LstmArchitecture,
     TransformerArchitecture,
     architecture_from_json,
 )
+from pocketmt.model_file.architecture.lstm import LstmArchitecture
 from tests.model_file.test_schema import SCHEMA
 from tests.small_network import architecture
 

@@ -5,20 +5,18 @@ from typing import Final
 
 from pocketmt.errors import ConfigurationError
 from pocketmt.model_file.architecture.base import Architecture, AttentionKind
-from pocketmt.model_file.architecture.lstm import LstmArchitecture
 from pocketmt.model_file.architecture.transformer import LayerSizes, TransformerArchitecture, is_plain_transformer
 
 __all__ = [
     "Architecture",
     "AttentionKind",
     "LayerSizes",
-    "LstmArchitecture",
     "TransformerArchitecture",
     "architecture_from_json",
     "is_plain_transformer",
 ]
 
-_TYPES: Final[dict[str, type[Architecture]]] = {"transformer": TransformerArchitecture, "lstm": LstmArchitecture}
+_TYPES: Final = ("transformer", "lstm")
 
 
 def architecture_from_json(value: object) -> Architecture:
@@ -32,4 +30,8 @@ def architecture_from_json(value: object) -> Architecture:
     kind = value.get("type", "transformer")
     if not isinstance(kind, str) or kind not in _TYPES:
         raise ConfigurationError(f"architecture: type is {kind!r:.80}, expected {' or '.join(map(repr, _TYPES))}")
-    return _TYPES[kind].from_json(value)
+    if kind == "transformer":
+        return TransformerArchitecture.from_json(value)
+    from pocketmt.model_file.architecture.lstm import LstmArchitecture  # Takes 2 ms, and few models are LSTMs.
+
+    return LstmArchitecture.from_json(value)

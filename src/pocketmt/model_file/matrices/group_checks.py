@@ -34,9 +34,10 @@ def check_group(name: str, group: StoredRowGroup, data: Data, later: Container[s
             check_codes(tensor, group, suffix, content)
         else:
             patterns = set(content.cast("H" if dtype == "BF16" else "I"))
-            if suffix == "scale" and max(patterns) > LARGEST_FINITE[dtype]:
-                raise ModelFileError(f"tensor {tensor!r} holds a scale that is negative or not finite")
-            if any(pattern & ~_SIGN[dtype] > LARGEST_FINITE[dtype] for pattern in patterns):
+            if suffix == "scale":
+                if max(patterns) > LARGEST_FINITE[dtype]:
+                    raise ModelFileError(f"tensor {tensor!r} holds a scale that is negative or not finite")
+            elif any(pattern & ~_SIGN[dtype] > LARGEST_FINITE[dtype] for pattern in patterns):
                 raise ModelFileError(f"tensor {tensor!r} holds a value that is not finite")
 
 
