@@ -77,7 +77,7 @@ def test_the_runtime_imports_neither_pytorch_nor_numpy(module: str) -> None:
     assert heavy.isdisjoint(answer.stdout.split())
 
 
-def test_translating_imports_neither_pytorch_nor_numpy(random_model: Path) -> None:
+def test_translating_imports_neither_large_packages_nor_what_few_translations_need(random_model: Path) -> None:
     program = (
         "import sys; from pocketmt.cli.main import run\n"
         f"status = run(['translate', '-m', {str(random_model)!r}])\n"
@@ -88,6 +88,8 @@ def test_translating_imports_neither_pytorch_nor_numpy(random_model: Path) -> No
     )
     assert answer.stdout.count("\n") == 1
     assert {"torch", "numpy", "msgspec", "rich"}.isdisjoint(answer.stderr.split())
+    rare = {"text.languages", "text.terms", "engine.terms", "engine.futures", "model_file.architecture.lstm"}
+    assert {f"pocketmt.{name}" for name in rare}.isdisjoint(answer.stderr.split())
 
 
 def test_a_missing_extra_is_reported_with_its_installation(pocketmt: Run, tmp_path: Path) -> None:
