@@ -1,17 +1,18 @@
 """Translation with a model file: the Python interface of the native engine. Needs only SentencePiece."""
 
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, Final
 
-from pocketmt.engine.alignment import Alignment
 from pocketmt.engine.bundled import bundled_models
 from pocketmt.engine.checks import TranslationChecks, TranslationWarning
 from pocketmt.engine.options import SearchOptions, TranslationOptions
-from pocketmt.engine.results import DetailedHypothesis, Hypothesis
 from pocketmt.engine.tokenizer import Tokenizer
 from pocketmt.engine.translator import Translator
 
 if TYPE_CHECKING:
+    from pocketmt.engine.alignment import Alignment
     from pocketmt.engine.futures import TranslationFuture
+    from pocketmt.engine.results import DetailedHypothesis, Hypothesis
 
 __all__ = [
     "Alignment",
@@ -27,11 +28,18 @@ __all__ = [
     "bundled_models",
 ]
 
+# Name -> module.
+_RARELY_USED: Final = {
+    "Alignment": "alignment",
+    "DetailedHypothesis": "results",
+    "Hypothesis": "results",
+    "TranslationFuture": "futures",
+}
+
 
 def __getattr__(name: str) -> object:
-    """Import `TranslationFuture` when it is asked for: few programs do, and its imports take time."""
-    if name != "TranslationFuture":
+    """Import a name when it is asked for: few programs do, and the imports take time."""
+    if name not in _RARELY_USED:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from pocketmt.engine.futures import TranslationFuture
-
-    return TranslationFuture
+    found: object = getattr(import_module(f"{__name__}.{_RARELY_USED[name]}"), name)
+    return found

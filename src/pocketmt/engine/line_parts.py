@@ -101,6 +101,12 @@ class LineDivider:
         return DividedLine(line, " ".join(texts), parts, copied, prefix, sentence_texts)
 
 
+def best_text(vocabulary: Vocabulary, ids: Sequence[int]) -> str:
+    """Return the text of piece ids, as one line."""
+    # Byte pieces could spell a line break; each line in gives one line out.
+    return " ".join(vocabulary.decode(ids).splitlines())
+
+
 def plain_spaces(text: str) -> str:
     """Return the space between sentences with a space for each character that a program could take for a line's end."""
     return _UNUSUAL.sub(" ", text)

@@ -2,22 +2,15 @@
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from pocketmt.engine import _native
 from pocketmt.engine.devices import TranslationModel
-from pocketmt.engine.line_parts import DividedLine
+from pocketmt.engine.line_parts import DividedLine, best_text
 from pocketmt.engine.options import Search
-from pocketmt.engine.results import (
-    DetailedHypothesis,
-    Hypothesis,
-    best_text,
-    describe,
-    join,
-    source_pieces,
-    without_prefixes,
-)
 from pocketmt.text.vocabulary import Vocabularies
+
+if TYPE_CHECKING:  # Most translations are only texts.
+    from pocketmt.engine.results import DetailedHypothesis, Hypothesis
 
 Result = TypeVar("Result")
 
@@ -58,33 +51,24 @@ class PendingLines:
             self._search.checks.check(self._lines, texts)
         return texts
 
-    def hypotheses(self) -> list[list[Hypothesis]]:
+    def hypotheses(self) -> "list[list[Hypothesis]]":
         """Return the translations of each line, best first."""
+        from pocketmt.engine.results import Hypothesis
+
         return [[Hypothesis(each.text, each.score) for each in hypotheses] for hypotheses in self.details()]
 
-    def details(self) -> list[list[DetailedHypothesis]]:
+    def details(self) -> "list[list[DetailedHypothesis]]":
         """Return the translations of each line with details, best first; one empty translation without text."""
+        from pocketmt.engine.results import describe_line
+
         results = self._by_line(self._pending.details())
-        details = [self._line(line, sentences) for line, sentences in zip(self._lines, results, strict=True)]
+        details = [
+            describe_line(self._vocabularies, line, sentences, self._search)
+            for line, sentences in zip(self._lines, results, strict=True)
+        ]
         if self._search.checks is not None:
             self._search.checks.check(self._lines, [hypotheses[0].text for hypotheses in details])
         return details
-
-    def _line(self, line: DividedLine, sentences: list[list["_native.Details"]]) -> list[DetailedHypothesis]:
-        prefix = len(line.prefix)
-        described = [
-            [
-                describe(self._vocabularies, pieces, without_prefixes(each, prefix, self._search), self._search)
-                for each in hypotheses
-            ]
-            for pieces, hypotheses in zip(
-                source_pieces(self._vocabularies.source, line.text, line.sentences), sentences, strict=True
-            )
-        ]
-        if not described:
-            return [join(line, [], self._search)]
-        # A sentence may have fewer than n_best translations.
-        return [join(line, parts, self._search) for parts in zip(*described, strict=False)]
 
     def _by_line(self, results: Sequence[Result]) -> Iterator[list[Result]]:
         remaining = iter(results)

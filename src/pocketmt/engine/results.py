@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from pocketmt.engine import _native
 from pocketmt.engine.alignment import Alignment, join_alignments, make_alignment
-from pocketmt.engine.line_parts import DividedLine
+from pocketmt.engine.line_parts import DividedLine, best_text
 from pocketmt.engine.options import Search
 from pocketmt.text.vocabulary import Vocabularies, Vocabulary
 
@@ -34,10 +34,28 @@ class DetailedHypothesis(Hypothesis):
     alignment: Alignment | None
 
 
-def best_text(vocabulary: Vocabulary, ids: Sequence[int]) -> str:
-    """Return the text of piece ids, as one line."""
-    # Byte pieces could spell a line break; each line in gives one line out.
-    return " ".join(vocabulary.decode(ids).splitlines())
+def describe_line(
+    vocabularies: Vocabularies, line: DividedLine, sentences: Sequence[Sequence["_native.Details"]], search: Search
+) -> list[DetailedHypothesis]:
+    """Return the translations of a line, best first; one empty translation without text.
+
+    Args:
+        vocabularies: of the model.
+        line: the source.
+        sentences: the engine's results for each sentence.
+        search: says what was asked for.
+    """
+    prefix = len(line.prefix)
+    described = [
+        [describe(vocabularies, pieces, without_prefixes(each, prefix, search), search) for each in hypotheses]
+        for pieces, hypotheses in zip(
+            source_pieces(vocabularies.source, line.text, line.sentences), sentences, strict=True
+        )
+    ]
+    if not described:
+        return [join(line, [], search)]
+    # A sentence may have fewer than n_best translations.
+    return [join(line, parts, search) for parts in zip(*described, strict=False)]
 
 
 def describe(

@@ -17,12 +17,12 @@ from pocketmt.engine.line_parts import LineDivider
 from pocketmt.engine.lines import PendingLines
 from pocketmt.engine.loading import load_model
 from pocketmt.engine.options import HIGHEST_NUMBER, Search, SearchOptions, TranslationOptions, check_options
-from pocketmt.engine.results import DetailedHypothesis, Hypothesis
 from pocketmt.engine.tokenizer import Tokenizer
 from pocketmt.model_file.manifest import DEFAULT_UNIT
 
-if TYPE_CHECKING:  # Only translations in the background need them.
+if TYPE_CHECKING:  # Most translations are only texts, and not in the background.
     from pocketmt.engine.futures import BackgroundTranslations, TranslationFuture
+    from pocketmt.engine.results import DetailedHypothesis, Hypothesis
 
 CHUNKS_READ_AHEAD: Final = 2
 MOST_WORKERS: Final = 1024
@@ -167,7 +167,7 @@ class Translator:
 
     def translate_n_best(
         self, lines: Iterable[str], n_best: int, **options: Unpack[TranslationOptions]
-    ) -> list[list[Hypothesis]]:
+    ) -> "list[list[Hypothesis]]":
         """Return up to `n_best` (at most the beam size) translations of each line with scores, best first.
 
         Of a line of several sentences, the i-th translation joins the i-th of each sentence and has their mean score.
@@ -177,7 +177,7 @@ class Translator:
 
     def translate_detailed(
         self, lines: Iterable[str], *, n_best: int = 1, alignment: bool = True, **options: Unpack[TranslationOptions]
-    ) -> list[list[DetailedHypothesis]]:
+    ) -> "list[list[DetailedHypothesis]]":
         """Return translations with scores of their pieces and, if asked for, alignments to the source.
 
         As `translate_n_best`, also for several sentences and no text. Raises as `translate` does.
@@ -208,7 +208,7 @@ class Translator:
 
     async def translate_detailed_async(
         self, lines: Iterable[str], *, n_best: int = 1, alignment: bool = True, **options: Unpack[TranslationOptions]
-    ) -> list[list[DetailedHypothesis]]:
+    ) -> "list[list[DetailedHypothesis]]":
         """Translate as `translate_detailed` does without blocking the event loop; see `translate_async`."""
         import asyncio
 
