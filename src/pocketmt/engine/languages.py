@@ -1,12 +1,14 @@
 """The languages of a model, and the pieces that stand for those that are chosen for a translation."""
 
 from collections.abc import Mapping
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pocketmt.engine.arguments import check_text
 from pocketmt.errors import EngineError, ModelFileError
-from pocketmt.model_file.language_pieces import LanguagePieces
 from pocketmt.text.vocabulary import Vocabularies, Vocabulary
+
+if TYPE_CHECKING:  # Few models have several languages.
+    from pocketmt.model_file.language_pieces import LanguagePieces
 
 _MOST_NAMED: Final = 20  # languages that a message names
 
@@ -54,7 +56,7 @@ class ModelLanguages:
     Raises ModelFileError if a vocabulary lacks the piece of a language.
     """
 
-    def __init__(self, defaults: tuple[str, str], pieces: LanguagePieces | None, vocabularies: Vocabularies) -> None:
+    def __init__(self, defaults: tuple[str, str], pieces: "LanguagePieces | None", vocabularies: Vocabularies) -> None:
         self.defaults: Final = defaults
         self._place = pieces.target_place if pieces is not None else "translation"
         target_side = vocabularies.source if self._place == "source" else vocabularies.target

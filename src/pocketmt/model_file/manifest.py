@@ -1,7 +1,7 @@
 """The manifest: the description of a model in its file, checked member by member."""
 
 from collections.abc import Collection, Mapping
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pocketmt.errors import ConfigurationError, ModelFileError
 from pocketmt.model_file.activations.activation_quantization import (
@@ -13,7 +13,6 @@ from pocketmt.model_file.activations.activation_quantization import (
 from pocketmt.model_file.activations.activation_ranges import StoredActivationRanges, activation_ranges_from_json
 from pocketmt.model_file.architecture import Architecture, architecture_from_json
 from pocketmt.model_file.errors import NewerFileError
-from pocketmt.model_file.language_pieces import LanguagePieces, language_pieces_from_json
 from pocketmt.model_file.matrices.entropy_coding import CODING
 from pocketmt.model_file.matrices.grouped_vectors import VectorGroups, stored_shapes, vector_groups_from_json
 from pocketmt.model_file.matrices.row_groups import StoredRowGroup
@@ -22,6 +21,9 @@ from pocketmt.model_file.matrices.stored_form import StoredForm, TensorLayout
 from pocketmt.model_file.matrices.stored_forms import form_from_json
 from pocketmt.model_file.shortlist import StoredShortlist, shortlist_from_json
 from pocketmt.model_file.vocabularies import TARGET_VOCABULARY, VocabularyEntries, vocabularies_from_json
+
+if TYPE_CHECKING:  # Few models have several languages.
+    from pocketmt.model_file.language_pieces import LanguagePieces
 
 FORMAT_VERSION: Final = 1
 MAXIMUM_ROW_GROUPS: Final = 256  # of one matrix
@@ -60,7 +62,7 @@ class CheckedManifest(NamedTuple):
 
     architecture: Architecture
     languages: tuple[str, str]  # source, target
-    language_pieces: LanguagePieces | None  # None: one language on each side
+    language_pieces: "LanguagePieces | None"  # None: one language on each side
     vocabularies: VocabularyEntries
     matrices: dict[str, tuple[StoredRowGroup, ...]]  # including vector groups
     vector_groups: VectorGroups
@@ -110,9 +112,7 @@ def check_manifest(manifest: dict[str, object]) -> CheckedManifest:
     return CheckedManifest(
         architecture=architecture,
         languages=languages,
-        language_pieces=(
-            language_pieces_from_json(manifest["language_pieces"]) if "language_pieces" in manifest else None
-        ),
+        language_pieces=_language_pieces(manifest["language_pieces"]) if "language_pieces" in manifest else None,
         vocabularies=vocabularies_from_json(manifest, architecture),
         matrices=matrices,
         vector_groups=vector_groups,
@@ -154,6 +154,12 @@ def _languages(value: object) -> tuple[str, str]:
     if not isinstance(source, str) or not isinstance(target, str):
         raise ModelFileError("manifest: languages: source and target are not strings")
     return source, target
+
+
+def _language_pieces(value: object) -> "LanguagePieces":
+    from pocketmt.model_file.language_pieces import language_pieces_from_json
+
+    return language_pieces_from_json(value)
 
 
 def _unit(value: object) -> str:

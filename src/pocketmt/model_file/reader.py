@@ -27,7 +27,6 @@ from pocketmt.model_file.container.strict_json import parse_object
 from pocketmt.model_file.errors import NewerFileError
 from pocketmt.model_file.file_checks import check_digest as check_file_digest
 from pocketmt.model_file.file_checks import check_tensors, coded_tensors
-from pocketmt.model_file.language_pieces import LanguagePieces
 from pocketmt.model_file.manifest import CheckedManifest, check_manifest
 from pocketmt.model_file.matrices.entropy_coding import coded_name, decode
 from pocketmt.model_file.matrices.group_checks import check_codes, check_group
@@ -39,7 +38,8 @@ from pocketmt.model_file.shortlist import SHORTLIST_TENSOR, StoredShortlist, rea
 from pocketmt.model_file.vocabularies import load_checked
 from pocketmt.text.stored_vocabulary import StoredVocabularies
 
-if TYPE_CHECKING:  # SentencePiece is loaded when a vocabulary is.
+if TYPE_CHECKING:  # SentencePiece is loaded when a vocabulary is; few models have several languages.
+    from pocketmt.model_file.language_pieces import LanguagePieces
     from pocketmt.text.vocabulary import Vocabularies
 
 DAMAGED: Final = "Copy or download the file again, or pack it again"

@@ -47,8 +47,7 @@ class StoredVocabulary:
             raise DataError("pieces can be found in raw text only with an id table")
 
 
-@dataclass(frozen=True, slots=True)
-class StoredVocabularies:
+class StoredVocabularies(NamedTuple):
     """The vocabularies of a model.
 
     Attributes:

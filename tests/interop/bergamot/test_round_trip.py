@@ -102,7 +102,7 @@ def test_two_vocabularies_and_a_decoder_of_self_attention(tmp_path: Path) -> Non
     changes = {"embeddings": "separate", "vocabularies": "separate", "decoder_autoregression": "self_attention"}
     plain = random_student(5, **changes, source_eos_id=2, source_unk_id=0)
     sides = replace(plain.vocabularies.source, model=vocabulary(eos_id=2, unk_id=0)), plain.vocabularies.source
-    model = replace(plain, vocabularies=replace(plain.vocabularies, source=sides[0], target=sides[1]))
+    model = replace(plain, vocabularies=plain.vocabularies._replace(source=sides[0], target=sides[1]))
     scales = {name: 0.03125 for name, tensor in model.tensors.items() if len(tensor.shape) == 2}
     scales.pop("source_embedding.weight")
     first = tmp_path / "first"
@@ -131,8 +131,7 @@ def test_special_pieces_are_those_of_the_vocabulary(seed: int, tmp_path: Path) -
     plain = random_student(seed, **{"pad_id": None, "bos_id": None, **ids[seed]})
     model = replace(
         plain,
-        vocabularies=replace(
-            plain.vocabularies,
+        vocabularies=plain.vocabularies._replace(
             source=replace(plain.vocabularies.source, model=vocabulary(**{"pad_id": -1, "bos_id": -1, **ids[seed]})),
         ),
     )

@@ -115,7 +115,7 @@ def test_a_shortlist_that_the_file_cannot_hold_is_left_out_of_an_export(tmp_path
     pieces[20] = "two words"
     model = replace(
         model,
-        vocabularies=replace(model.vocabularies, source=replace(source, pieces=tuple(pieces))),
+        vocabularies=model.vocabularies._replace(source=replace(source, pieces=tuple(pieces))),
         shortlist=Shortlist([20], [[]] * sides.source_size, sides),
     )
     assert any("left out" in note and "'two words'" in note for note in write_model(model, tmp_path))
