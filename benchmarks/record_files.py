@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,6 +19,24 @@ def write_record(record: Any, path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with atomic_write(path) as stream:
         stream.write(f"{to_json(record)}\n".encode())
+
+
+@dataclass(frozen=True)
+class GrowingRecord:
+    """A record that is written again after each measurement, so that a program that is cut off leaves what it measured.
+
+    Attributes:
+        path: of the record; None: nothing is written.
+        about: what does not change, such as the program and its provenance.
+    """
+
+    path: Path | None
+    about: Mapping[str, Any]
+
+    def write(self, content: Mapping[str, Any], *, complete: bool = False) -> None:
+        """Write the record with what was measured so far, atomically, and whether that is all."""
+        if self.path is not None:
+            write_record({**self.about, "complete": complete, **content}, self.path)
 
 
 def read_record(path: Path) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """The program that measures decoding on a GPU, by the same code on the processor."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +10,13 @@ import torch
 from torch import nn
 
 from benchmarks.command import run
+from benchmarks.gpu_decoding import __main__ as program
 from benchmarks.gpu_decoding import ensemble
-from benchmarks.gpu_decoding.__main__ import main, with_ratios
+from benchmarks.gpu_decoding.__main__ import main, measure, with_ratios
+from benchmarks.gpu_decoding.plan import QUICK, SHORT
 from benchmarks.gpu_decoding.systems import COMPILED, FOUR_BITS, ours
 from benchmarks.gpu_decoding.workload import random_workloads, trained_workload
+from benchmarks.record_files import GrowingRecord
 from pocketmt.engine.bundled import resolve_model
 
 CPU = torch.device("cpu")
@@ -37,6 +41,50 @@ def test_a_row_for_each_decoder_system_precision_beam_and_case(tmp_path: Path) -
         assert row["times_ctranslate2"] > 0 and len(row["seconds"]) == 1
         assert row["words_a_second"] * row["hours_for_a_billion_words"] * 3600 == pytest.approx(1e9)
     assert [(row["beam"], row["lines"], len(row["models"])) for row in record["ensembles"]] == [(1, 6, 3), (4, 6, 3)]
+
+
+def test_a_run_that_is_cut_off_keeps_its_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    times, calls = program._times, 0
+
+    def cut_off(*arguments: Any) -> tuple[list[float], int]:
+        nonlocal calls
+        calls += 1
+        if calls == 7:
+            raise KeyboardInterrupt
+        return times(*arguments)
+
+    monkeypatch.setattr(program, "_times", cut_off)
+    path = tmp_path / "gpu.json"
+    assert run(main, ["--quick", "--output", str(path)]) == 130
+    record = json.loads(path.read_text())
+    assert [row["system"] for row in record["rows"]] == ["CTranslate2"] * 4 + ["PocketMT"] * 2
+    assert all(row["times_ctranslate2"] > 0 for row in record["rows"])
+    assert not record["complete"] and record["provenance"]["seed"] == 1
+
+
+def test_the_short_plan_has_its_beams_batches_and_precisions(tmp_path: Path) -> None:
+    """On the processor, with a smaller network and less text."""
+    path = tmp_path / "gpu.json"
+    sizes = replace(QUICK, precisions=("float16", "bfloat16", "int8_float16"), together=(1, 2, 4), ensemble_lines=3)
+    small = replace(
+        SHORT,
+        device=sizes.device,
+        presets=sizes.presets,
+        vocabulary=sizes.vocabulary,
+        peer_precisions=sizes.peer_precisions,
+        together=sizes.together,
+        sentences=4,
+        single_sentences=1,
+        ensemble_preset=sizes.ensemble_preset,
+        ensemble_precision="float32",
+        ensemble_lines=sizes.ensemble_lines,
+    )
+    rows, ensembles = measure(small, [], CPU, GrowingRecord(path, {}))
+    assert len(SHORT.together) == len(small.together)
+    cases = {(row["precision"], row["beam"], row["together"]) for row in rows if row["system"] == "PocketMT"}
+    assert cases == {(kind, beam, count) for kind in SHORT.precisions for beam in (1, 4) for count in (1, 2, 4)}
+    assert [row["beam"] for row in ensembles] == [1, 4]
+    assert json.loads(path.read_text())["complete"]
 
 
 def test_a_ratio_is_to_the_best_row_of_the_peer() -> None:
