@@ -14,9 +14,11 @@ from benchmarks.gpu_decoding.workload import Workload
 from pocketmt.decoding.decoder import Decoder
 from pocketmt.decoding.requests import Request, SearchSettings
 from pocketmt.models.networks import make_network
+from pocketmt.packing.device.model import LINES_AT_ONCE
 from pocketmt.packing.device.precision import in_precision
+from pocketmt.training.translations import LINES
 
-CHUNK: Final = 4096  # Lines that are sorted by length together, as `pocketmt distill` does.
+CHUNK: Final = LINES_AT_ONCE // LINES * LINES  # Lines that are sorted by length together, as by `pocketmt distill`.
 _QUERY: Final = ("nvidia-smi", "--query-gpu=utilization.gpu", "--format=csv,noheader,nounits", "--loop-ms=500")
 
 

@@ -16,6 +16,7 @@ from pocketmt.compression.planning import make_plan
 from pocketmt.compression.teacher_translations import Teacher
 from pocketmt.compression.texts import Texts, parallel_text, with_translations
 from pocketmt.decoding.decoder import Decoder
+from pocketmt.engine import devices
 from pocketmt.errors import ConfigurationError, DataError
 from pocketmt.models.inputs import PADDING
 from pocketmt.models.networks import make_network
@@ -142,6 +143,7 @@ def test_a_run_stopped_while_it_translates_resumes_to_the_same_result(
     model: TrainedModel, plain_text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(translations, "LINES", 25)
+    monkeypatch.setattr(devices, "LINES_AT_ONCE", 25)
     whole, _ = compress(model, BOTH, tmp_path / "whole", plain_text)
     translate, calls = Teacher._translate, 0
 

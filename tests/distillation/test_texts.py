@@ -12,8 +12,10 @@ import pytest
 import pocketmt.training.translations as translations
 from pocketmt.distillation.teachers import Teachers
 from pocketmt.distillation.texts import Text, distill
+from pocketmt.engine import devices
 from pocketmt.errors import ConfigurationError, DataError
 from pocketmt.folder_lock import LockedError, locked
+from pocketmt.packing.device import model as device_model
 from tests.compression.tiny_run import write_tiny_run
 
 
@@ -25,6 +27,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def texts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Text]:
     monkeypatch.setattr(translations, "LINES", 2)
+    monkeypatch.setattr(devices, "LINES_AT_ONCE", 2)
     (tmp_path / "a.en").write_text("red cat\n\nblue dog\n")
     (tmp_path / "b.en").write_text("tree\u2028house\ngreen bird\r\n", newline="")
     return [Text(tmp_path / "a.en"), Text(tmp_path / "b.en")]
@@ -33,8 +36,8 @@ def texts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Text]:
 READ = ["red cat", "", "blue dog", "tree\u2028house", "green bird"]
 
 
-def teachers(run: Path, folder: Path) -> Teachers:
-    return Teachers([str(run)], folder / "work", beam_size=2, workers=1)
+def teachers(run: Path, folder: Path, device: str = "auto") -> Teachers:
+    return Teachers([str(run)], folder / "work", beam_size=2, workers=1, device=device)
 
 
 def write(run: Path, folder: Path, texts: Sequence[Text], back: bool = False) -> tuple[list[str], list[str]]:
@@ -95,6 +98,36 @@ def test_an_interrupted_distillation_resumes_with_the_next_shard(
     source, target = write(run, tmp_path, texts)
     assert calls == 4
     assert (source, target) == (READ, teachers(run, tmp_path).translate(READ, None))
+
+
+def test_the_decoder_for_gpus_takes_several_shards_at_once(
+    run: Path, texts: list[Text], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    translate = Teachers.translate
+    written: dict[int, dict[str, bytes]] = {}
+    calls: dict[int, list[int]] = {1: [], 4096: []}
+    for lines_at_once, sizes in calls.items():
+
+        def counting(
+            self: Teachers,
+            lines: Sequence[str],
+            references: Sequence[str] | None,
+            sizes: list[int] = sizes,
+        ) -> list[str]:
+            sizes.append(len(lines))
+            return translate(self, lines, references)
+
+        monkeypatch.setattr(Teachers, "translate", counting)
+        monkeypatch.setattr(device_model, "LINES_AT_ONCE", lines_at_once)
+        folder = tmp_path / str(lines_at_once)
+        folder.mkdir()
+        outputs = folder / "out.en", folder / "out.up"
+        distill(teachers(run, folder, "torch-cpu"), texts, *outputs, folder / "work")
+        files = [*outputs, *(folder / "work").glob("*/*.jsonl")]
+        written[lines_at_once] = {str(file.relative_to(folder)): file.read_bytes() for file in files}
+    assert calls == {1: [2, 1, 2], 4096: [3, 2]}
+    assert written[1] == written[4096]
+    assert len(written[1]) == 2 + 3
 
 
 def test_a_locked_folder_is_refused(run: Path, texts: list[Text], tmp_path: Path) -> None:

@@ -67,6 +67,53 @@ def test_an_interrupted_translation_resumes_with_the_next_shard(text: Path, tmp_
     assert run(text, tmp_path / "work", third) == EXPECTED
 
 
+@pytest.mark.parametrize("lines_at_once", [1, 2, 5, 6, 99])
+def test_shards_translated_in_one_call_are_those_of_single_calls(
+    text: Path, tmp_path: Path, lines_at_once: int
+) -> None:
+    run(text, tmp_path / "one", Upper())
+    calls: list[Sequence[str]] = []
+
+    def upper(lines: Sequence[str], references: Sequence[str] | None) -> list[str]:
+        calls.append(lines)
+        return [line.upper() for line in lines]
+
+    pairs = translate_text(text, tmp_path / "several", upper, TEACHER, lines_at_once=lines_at_once)
+    assert list(pairs) == EXPECTED
+    sizes = {1: [2, 2, 2, 1], 2: [2, 2, 2, 1], 5: [4, 3], 6: [6, 1], 99: [7]}
+    assert [len(lines) for lines in calls] == sizes[lines_at_once]
+    names = [[shard.name for shard in _shards(tmp_path / folder)] for folder in ("one", "several")]
+    assert names[0] == names[1] == ["000000.jsonl", "000001.jsonl", "000002.jsonl", "000003.jsonl"]
+    for shard in _shards(tmp_path / "one"):
+        assert shard.read_bytes() == (tmp_path / "several" / shard.name).read_bytes()
+
+
+@pytest.mark.parametrize("stopped", range(3))
+def test_shards_of_one_call_resume_and_only_missing_ones_are_translated(
+    text: Path, tmp_path: Path, stopped: int
+) -> None:
+    first, second = Upper(calls=stopped), Upper()
+    if stopped < 2:
+        with pytest.raises(KeyboardInterrupt):
+            list(translate_text(text, tmp_path / "work", first, TEACHER, lines_at_once=4))
+    else:
+        list(translate_text(text, tmp_path / "work", first, TEACHER, lines_at_once=4))
+        (tmp_path / "work" / "000001.jsonl").unlink()
+    progress: list[int] = []
+    pairs = translate_text(
+        text, tmp_path / "work", second, TEACHER, lambda done, total: progress.append(done), lines_at_once=6
+    )
+    assert list(pairs) == EXPECTED
+    assert second.lines == (LINES[2:4] if stopped == 2 else LINES[4 * stopped :])
+    assert progress == [2, 4, 6, 7]
+
+
+def test_a_wrong_number_of_translations_of_several_shards_is_refused(text: Path, tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="7 lines were given 6 translations"):
+        list(translate_text(text, tmp_path / "work", lambda lines, _: lines[1:], TEACHER, lines_at_once=99))
+    assert not list(_shards(tmp_path / "work"))
+
+
 def _shards(folder: Path) -> Iterator[Path]:
     return iter(sorted(folder.glob("*.jsonl")))
 

@@ -7,6 +7,7 @@ from typing import Final
 
 from pocketmt.cores import available_cores
 from pocketmt.engine import Translator
+from pocketmt.engine.devices import AUTOMATIC, choose_device, lines_at_once
 from pocketmt.engine.languages import ModelLanguages
 from pocketmt.errors import DataError
 from pocketmt.text.cleaning import Cleaning
@@ -71,7 +72,15 @@ class Teacher:
         """
         languages = None if self.configuration is None else self.configuration.data.languages
         identity: dict[str, str | int] = {"model": self.digest, "beam_size": BEAM_SIZE}
-        pairs = translate_text(text, self.folder / name, self._translate, identity, self.progress, languages=languages)
+        pairs = translate_text(
+            text,
+            self.folder / name,
+            self._translate,
+            identity,
+            self.progress,
+            languages=languages,
+            lines_at_once=lines_at_once(choose_device(AUTOMATIC)),
+        )
         kept = list(clean_pairs(pairs, self.cleaning, self.vocabularies))
         if not kept:
             raise DataError(f"{text}: none of its lines has a usable translation by the model: give other text")

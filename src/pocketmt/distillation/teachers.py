@@ -13,7 +13,7 @@ from pocketmt.cores import available_cores
 from pocketmt.decoding.decoder import Decoder
 from pocketmt.decoding.requests import SearchSettings, plain_requests
 from pocketmt.engine import Hypothesis
-from pocketmt.engine.devices import AUTOMATIC, NATIVE, choose_device
+from pocketmt.engine.devices import AUTOMATIC, NATIVE, choose_device, lines_at_once
 from pocketmt.engine.languages import ModelLanguages
 from pocketmt.engine.line_parts import DividedLine, LineDivider
 from pocketmt.engine.translator import LONGEST_SEGMENT, LONGEST_SENTENCE
@@ -40,6 +40,7 @@ class Teachers:
         n_best: number of translations among which references choose.
         device: see `Translator`.
         precision: see `Translator`; None: float16 on a GPU, else float32.
+        lines_at_once: a good number of lines for a call of `translate`.
     """
 
     def __init__(
@@ -88,6 +89,7 @@ class Teachers:
         self.beam_size, self.n_best = beam_size, n_best
         self._workers = workers or available_cores()
         self.device, self.precision = choose_device(device), precision
+        self.lines_at_once = lines_at_once(self.device)
         self._translate: _Translate | None = None
 
     @property

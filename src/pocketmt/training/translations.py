@@ -9,6 +9,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -49,6 +50,7 @@ def translate_text(
     references: Path | None = None,
     languages: Languages | None = None,
     translate_blocks: TranslateBlocks | None = None,
+    lines_at_once: int = 1,
 ) -> Iterator[TextPair]:
     """Yield each line of a text with its translation, translating the shards that the folder does not hold yet.
 
@@ -63,6 +65,8 @@ def translate_text(
         references: reference translations of the text, line by line, for `translate` to choose by.
         languages: of the text and its references, which `read_lines` needs for TMX.
         translate_blocks: translates all missing shards at once, in any order, instead of `translate`.
+        lines_at_once: a good number of lines for a call of `translate`, which takes whole shards: as many as have no
+            more lines than this, at least one. After an interruption, those of one call are translated again.
 
     Raises:
         ConfigurationError: the folder holds translations of another text, or by another translator.
@@ -80,7 +84,8 @@ def translate_text(
             rows = _rows(text, references, languages)
             _translate_missing(rows, folder, translate_blocks, lambda done: progress(done, total))
         rows = _rows(text, references, languages)
-        yield from _translate_shards(rows, folder, translate, lambda done: progress(done, total))
+        count = max(1, lines_at_once // LINES)
+        yield from _translate_shards(rows, folder, translate, count, lambda done: progress(done, total))
 
 
 def _rows(text: Path, references: Path | None, languages: Languages | None) -> Iterator[Row]:
@@ -109,20 +114,40 @@ def _shards_folder(folder: Path) -> Iterator[None]:
 
 
 def _translate_shards(
-    rows: Iterator[Row], folder: Path, translate: Translate, progress: Callable[[int], None]
+    rows: Iterator[Row], folder: Path, translate: Translate, count: int, progress: Callable[[int], None]
 ) -> Iterator[TextPair]:
-    """Yield each line with its translation; `rows` are the lines with their references, if any."""
-    done = 0
-    for block in cut(rows, LINES):
-        lines = [row[0] for row in block.rows]
-        shard = _shard(folder, block)
-        pairs = _read(shard, lines)
-        if pairs is None:
-            pairs = _paired(block, translate(lines, [row[1] for row in block.rows if len(row) > 1] or None))
-            _write(shard, pairs)
-        done += len(lines)
-        progress(done)
-        yield from pairs
+    """Yield each line with its translation.
+
+    Args:
+        rows: the lines with their references, if any.
+        folder: of the shards.
+        translate: see `translate_text`.
+        count: number of shards that are read, and translated in one call if they are missing.
+        progress: called with the number of translated lines.
+    """
+    done, blocks = 0, cut(rows, LINES)
+    while group := list(islice(blocks, count)):
+        found = {block.number: _read(_shard(folder, block), [row[0] for row in block.rows]) for block in group}
+        missing = [block for block in group if found[block.number] is None]
+        translations = iter(_translate_blocks(missing, translate))
+        for block in group:
+            pairs = found[block.number]
+            if pairs is None:
+                pairs = _paired(block, list(islice(translations, len(block.rows))))
+                _write(_shard(folder, block), pairs)
+            done += len(pairs)
+            progress(done)
+            yield from pairs
+
+
+def _translate_blocks(blocks: Sequence[Block], translate: Translate) -> Sequence[str]:
+    """Return the translations of the lines of blocks, from one call; DataError if their number is another one."""
+    if not blocks:
+        return ()
+    rows = [row for block in blocks for row in block.rows]
+    translations = translate([row[0] for row in rows], [row[1] for row in rows if len(row) > 1] or None)
+    _check_number(len(rows), translations)
+    return translations
 
 
 def _translate_missing(
@@ -153,9 +178,13 @@ def _shard(folder: Path, block: Block) -> Path:
 
 
 def _paired(block: Block, translations: Sequence[str]) -> list[TextPair]:
-    if len(translations) != len(block.rows):
-        raise DataError(f"{len(block.rows)} lines were given {len(translations)} translations, expected one for each")
+    _check_number(len(block.rows), translations)
     return [(row[0], translation) for row, translation in zip(block.rows, translations, strict=True)]
+
+
+def _check_number(lines: int, translations: Sequence[str]) -> None:
+    if len(translations) != lines:
+        raise DataError(f"{lines} lines were given {len(translations)} translations, expected one for each")
 
 
 def hash_lines(text: Path) -> str:
