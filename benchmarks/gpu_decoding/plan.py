@@ -1,4 +1,4 @@
-"""What the program measures: everything, a short part of it, or a quick look on the processor."""
+"""Plans of measurements: everything, a short part of it, or a quick look on the processor."""
 
 from dataclasses import dataclass, replace
 from typing import Final
