@@ -16,6 +16,19 @@ from tests.distillation.test_pipeline import DATA, STUDENT
 from tests.short_translations import short_translations
 
 __all__ = ["short_translations"]
+LEARNS_FROM_TRANSLATIONS = """
+name = "trial"
+[[stages]]
+[[stages.quantize]]
+matrices = ["*"]
+scheme = "logarithmic"
+bits = 4
+[stages.retraining]
+method = "straight_through"
+updates = 1
+learning_rate = { rate = 1e-3 }
+objective = "sequence_distillation"
+"""
 PIPELINE = 'name = "p"\nteachers = ["run"]\nstudent = "student.toml"\nrecipe = "8bit"\n[distillation]\nbeam_size = 2\n'
 
 
@@ -113,6 +126,24 @@ def test_pipeline(gpu: FakeGpu, folder: Path, tmp_path: Path) -> None:
     assert gpu.used == ["cuda"]
     assert gpu.precisions == ["float16"]
     assert (tmp_path / "work" / "model.pocketmt").exists()
+
+
+def test_compress_with_text(gpu: FakeGpu, folder: Path, tmp_path: Path) -> None:
+    recipe, output = tmp_path / "recipe.toml", tmp_path / "small.pocketmt"
+    recipe.write_text(LEARNS_FROM_TRANSLATIONS)
+    command = ["compress", str(folder / "run"), str(recipe), "--text", str(folder / "dev.en"), "-o", str(output)]
+    assert run(command) == 0
+    assert gpu.used == ["cuda"]
+    assert gpu.precisions == ["float16"]
+    assert output.exists()
+
+
+def test_sensitivity_with_text(gpu: FakeGpu, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["sensitivity", str(folder / "run"), "--text", str(folder / "dev.en"), "--bits", "1", "--sentences", "2"]
+    assert run(command) == 0
+    assert gpu.used == ["cuda"]
+    assert gpu.precisions == ["float16"]
+    assert "decoder.cross_attention" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(("driver", "found"), [(True, False), (False, True)])
