@@ -14,7 +14,6 @@ from typing import Any
 
 import pytest
 
-from benchmarks.ray_faults import descendants
 from pocketmt.cli.main import run
 from pocketmt.cli.search import SearchChoices
 from pocketmt.distributed.blocks import Work
@@ -220,30 +219,6 @@ def test_a_full_disk_is_named_and_the_run_resumes(
     filler.unlink()
     assert run(command) == 0
     assert len(joined(small_disk / "out").splitlines()) == len(LINES)
-
-
-def test_a_run_resumes_after_everything_is_killed(two_nodes: Any, model: Path, tmp_path: Path) -> None:
-    text, out = tmp_path / "text.en", tmp_path / "out"
-    text.write_text("".join(f"{line}\n" for line in LINES * 5))
-    options = ["translate", "--model", str(model), "--input", str(text), "--beam-size", "1", "--no-check"]
-    command = [*options, "--output", str(out), "--block-lines", "50"]
-    process = subprocess.Popen(command_line(*command, "--ray", "local"), stderr=subprocess.PIPE)
-    deadline = time.monotonic() + PATIENCE
-    while len(list(out.glob("records/*.json"))) < 3:
-        assert process.poll() is None
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-    for each in [process.pid, *descendants(process.pid)]:
-        with suppress(ProcessLookupError):
-            os.kill(each, signal.SIGKILL)
-    process.communicate()
-    finished = {record.stem: record.stat().st_mtime_ns for record in out.glob("records/*.json")}
-    assert len(finished) < 120
-    assert not (out / "manifest.json").exists()
-    assert run([*command, "--ray", two_nodes.address]) == 0
-    assert {name: (out / "records" / f"{name}.json").stat().st_mtime_ns for name in finished} == finished
-    assert run([*options, "--output", str(tmp_path / "one.de")]) == 0
-    assert joined(out) == (tmp_path / "one.de").read_bytes()
 
 
 def test_cleaning_and_distilling_on_a_cluster_write_what_one_process_writes(
