@@ -7,21 +7,23 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from pocketmt.cli.cluster import ClusterOptions, cluster_options
+from pocketmt.cli.cluster import ClusterOptions, FileOrAddress, cluster_options
+from pocketmt.cli.local_copies import local_copies
 from pocketmt.cli.options import FILE, FiniteRange, parallel_output_option, require_both_sides
 from pocketmt.cli.streams import warn
 from pocketmt.progress import ProgressLine
 
 if TYPE_CHECKING:
     from pocketmt.distributed.ray_pool import Cluster
+    from pocketmt.text.clean_corpus import CrossEntropyFilter
     from pocketmt.text.cleaning import Cleaning, CleaningReport, Split, Verdict
 
 SHARE = FiniteRange(0, 1)
 
 
 @click.command(short_help="Remove pairs that harm training from parallel text.")
-@click.argument("source", type=FILE)
-@click.argument("target", type=FILE, required=False)
+@click.argument("source", type=FileOrAddress())
+@click.argument("target", type=FileOrAddress(), required=False)
 @parallel_output_option
 @click.option(
     "--languages",
@@ -85,7 +87,7 @@ SHARE = FiniteRange(0, 1)
 @click.option(
     "--language-model-text",
     "model_text",
-    type=FILE,
+    type=FileOrAddress(),
     default=None,
     help="Good text in the language of that side, to train its language model on (default: each half of the side, "
     "to score the other half).",
@@ -98,8 +100,8 @@ SHARE = FiniteRange(0, 1)
 )
 @cluster_options
 def clean(
-    source: Path,
-    target: Path | None,
+    source: Path | str,
+    target: Path | str | None,
     outputs: tuple[Path, Path],
     languages: tuple[str, str] | None,
     maximum_length: int,
@@ -110,7 +112,7 @@ def clean(
     minimum_language_probability: float,
     improbable: float,
     side: Literal["source", "target"],
-    model_text: Path | None,
+    model_text: Path | str | None,
     vocabulary: Path | None,
     on_cluster: ClusterOptions,
 ) -> None:
@@ -130,7 +132,7 @@ def clean(
       pocketmt clean back.en news.de -o clean.en clean.de --languages en de --written-by-model source
       pocketmt clean train.en train.ja -o clean.en clean.ja --vocabulary runs/ja/vocabulary.model --improbable 0
     """
-    from pocketmt.text.clean_corpus import CrossEntropyFilter, clean_corpus
+    from pocketmt.text.clean_corpus import CrossEntropyFilter
     from pocketmt.text.cleaning import Cleaning
 
     cleaning = Cleaning(
@@ -142,8 +144,25 @@ def clean(
         minimum_letters=minimum_letters if languages else 0.0,
         minimum_language_probability=minimum_language_probability if languages else 0.0,
     )
-    last_rule = CrossEntropyFilter(improbable, side, model_text) if improbable else None
-    sides = require_both_sides(source, target, "TARGET")
+    with local_copies([source, target, model_text]) as files:
+        good_text = None if model_text is None else files[model_text]
+        last_rule = CrossEntropyFilter(improbable, side, good_text) if improbable else None
+        sides = require_both_sides(files[source], None if target is None else files[target], "TARGET")
+        report = _clean(sides, outputs, cleaning, last_rule, vocabulary, on_cluster)
+    _show_report(report, languages is not None, last_rule is not None)
+
+
+def _clean(
+    sides: tuple[Path, Path],
+    outputs: tuple[Path, Path],
+    cleaning: "Cleaning",
+    last_rule: "CrossEntropyFilter | None",
+    vocabulary: Path | None,
+    on_cluster: ClusterOptions,
+) -> "CleaningReport":
+    """Clean local files; the rules may be applied on a cluster."""
+    from pocketmt.text.clean_corpus import clean_corpus
+
     verdicts, folder = None, outputs[0].parent / f"{outputs[0].name}.cleaning"
     if (cluster := on_cluster.cluster(threads=1)) is not None:
         verdicts = _judge(cluster, sides, cleaning, vocabulary, folder, on_cluster.lines)
@@ -155,7 +174,7 @@ def clean(
     progress.close()
     if verdicts is not None:
         shutil.rmtree(folder)
-    _show_report(report, languages is not None, last_rule is not None)
+    return report
 
 
 def _judge(

@@ -1,13 +1,15 @@
 """pocketmt distill: translate text with teachers, for students to learn from."""
 
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from pocketmt.cli.cluster import RAY_HELP, cluster_of
+from pocketmt.cli.cluster import RAY_HELP, FileOrAddress, cluster_of
 from pocketmt.cli.endings import quoted, show_next
+from pocketmt.cli.local_copies import local_copies
 from pocketmt.cli.options import FILE, beam_size_option, device_option, parallel_output_option, precision_option
 from pocketmt.cli.streams import warn
 from pocketmt.progress import ProgressLine
@@ -20,12 +22,14 @@ if TYPE_CHECKING:
 
 @click.command(short_help="Translate text with teachers, for students to learn from.")
 @click.argument("teachers", nargs=-1, required=True)
-@click.option("--text", "-t", "texts", type=FILE, multiple=True, help="Plain text to translate. May be repeated.")
+@click.option(
+    "--text", "-t", "texts", type=FileOrAddress(), multiple=True, help="Plain text to translate. May be repeated."
+)
 @click.option(
     "--parallel",
     "-p",
     "parallel",
-    type=FILE,
+    type=FileOrAddress(),
     nargs=2,
     multiple=True,
     metavar="TEXT REFERENCES",
@@ -55,8 +59,8 @@ if TYPE_CHECKING:
 @click.option("--ray", "ray_address", metavar="ADDRESS", default=None, help=RAY_HELP)
 def distill(
     teachers: tuple[str, ...],
-    texts: tuple[Path, ...],
-    parallel: tuple[tuple[Path, Path], ...],
+    texts: tuple[Path | str, ...],
+    parallel: tuple[tuple[Path | str, Path | str], ...],
     outputs: tuple[Path, Path],
     folder: Path | None,
     beam_size: int,
@@ -93,19 +97,21 @@ def distill(
         device = NATIVE  # A GPU of this machine says nothing about the workers.
     cluster = None if ray_address is None else cluster_of(ray_address, workers, device)
     work = outputs[0].with_name(outputs[0].name + ".distillation") if folder is None else folder
-    given = [Text(source, references) for source, references in parallel] + [Text(text) for text in texts]
     loaded = Teachers(
         teachers, work, beam_size=beam_size, n_best=n_best, workers=workers, device=device, precision=precision
     )
-    record = write_distilled(
-        loaded,
-        given,
-        *outputs,
-        work,
-        back_translation=back_translation,
-        progress=ProgressLine("translated", "lines").update,
-        translate_blocks=None if cluster is None else _on_cluster(cluster, loaded),
-    )
+    with local_copies([*(text for pair in parallel for text in pair), *texts]) as files:
+        given = [Text(files[source], files[references]) for source, references in parallel]
+        record = write_distilled(
+            loaded,
+            [*given, *(Text(files[text]) for text in texts)],
+            *outputs,
+            work,
+            back_translation=back_translation,
+            progress=ProgressLine("translated", "lines").update,
+            translate_blocks=None if cluster is None else _on_cluster(cluster, loaded),
+            names={file: str(text) for text, file in files.items()},
+        )
     click.echo(f"{record.source.path}, {record.target.path}: {record.source.lines:,} lines", err=True)
     languages = f"{record.languages['source']} {record.languages['target']}"
     cleaned = " ".join(quoted(path.with_name(f"clean.{path.name}")) for path in outputs)
@@ -121,7 +127,7 @@ def _on_cluster(cluster: "Cluster", teachers: "Teachers") -> "TranslateBlocks":
     return partial(translate_blocks_on_cluster, cluster, teachers, warn)
 
 
-def _check(texts: tuple[Path, ...], parallel: tuple[tuple[Path, Path], ...], beam_size: int, n_best: int) -> None:
+def _check(texts: Sequence[Path | str], parallel: Sequence[object], beam_size: int, n_best: int) -> None:
     """Raise click.UsageError if options do not fit together."""
     if not texts and not parallel:
         raise click.UsageError("Give --text, or --parallel.")

@@ -1,7 +1,7 @@
 """Synthetic parallel text: text and the teachers' translations of it, with a record of their sources."""
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,7 +31,7 @@ class Text:
 
 
 class TextRecord(msgspec.Struct, frozen=True):
-    """A file of text in a record: its path as given, its number of lines, and their hexadecimal SHA-256."""
+    """A file of text in a record: its path or address as given, its number of lines, and their hexadecimal SHA-256."""
 
     path: str
     lines: int
@@ -63,6 +63,7 @@ def distill(
     back_translation: bool = False,
     progress: Progress = lambda done, total: None,
     translate_blocks: TranslateBlocks | None = None,
+    names: Mapping[Path, str] | None = None,
 ) -> Record:
     """Write texts and the teachers' translations of them as two parallel files, with a record next to the first.
 
@@ -79,12 +80,13 @@ def distill(
             translate from the students' target language to their source language.
         progress: called with the progress in each text.
         translate_blocks: see `translate_text`.
+        names: of files in the record, such as the addresses that they are copies of; None: their paths.
 
     Raises DataError if the texts hold no line, are pipes, or change; LockedError if another process is working in the
     folder; and as `translate_text` and `write_pairs` do.
     """
     languages = (teachers.languages["source"], teachers.languages["target"])
-    read, references = _read(texts, languages)
+    read, references = _read(texts, languages, names or {})
     hashes = hashlib.sha256(), hashlib.sha256()
     count = 0
     with write_pairs(source, target) as write, _work_folder(folder):
@@ -113,12 +115,16 @@ def distill(
     return record
 
 
-def _read(texts: Sequence[Text], languages: Languages) -> tuple[list[TextRecord], list[TextRecord | None]]:
+def _read(
+    texts: Sequence[Text], languages: Languages, names: Mapping[Path, str]
+) -> tuple[list[TextRecord], list[TextRecord | None]]:
     """Return records of the texts and their references; DataError if they hold no line or cannot be read again."""
     for path in (path for text in texts for path in (text.lines, text.references) if path is not None):
         check_rereadable(path)
-    read = [_record(text.lines, "source", languages) for text in texts]
-    references = [None if text.references is None else _record(text.references, "target", languages) for text in texts]
+    read = [_record(text.lines, "source", languages, names) for text in texts]
+    references = [
+        None if text.references is None else _record(text.references, "target", languages, names) for text in texts
+    ]
     if not any(text.lines for text in read):
         raise DataError(f"{texts[0].lines}: there is no line to translate")
     return read, references
@@ -159,6 +165,6 @@ def _translate(
         )
 
 
-def _record(path: Path, side: Side, languages: Languages) -> TextRecord:
+def _record(path: Path, side: Side, languages: Languages, names: Mapping[Path, str]) -> TextRecord:
     lines, digest = count_and_hash_lines(path, side, languages)
-    return TextRecord(str(path), lines, digest)
+    return TextRecord(names.get(path, str(path)), lines, digest)
