@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from benchmarks.scheduler_simulation import Case, SimulatedBlock, driver_seconds, simulate
+from benchmarks.scheduler_simulation import Case, SimulatedBlock, driver_seconds, simulate, simulate_seeds
 from pocketmt.distributed.driver import (
     FAULTS_PER_NODE,
     BlockFailed,
@@ -189,3 +189,12 @@ def test_second_workers_shorten_the_end_of_a_text_with_slow_nodes() -> None:
 
 def test_the_simulated_driver_takes_the_time_of_the_clock() -> None:
     assert driver_seconds({"driver": {"lines": 2000, "seconds": 5.0, "processor_seconds": 1.0}}) == 2.5
+
+
+def test_losses_slow_nodes_and_the_drivers_time_together_lose_and_repeat_no_block() -> None:
+    case = Case("", nodes=200, words=2_000_000_000, loss_every=600.0, slow_nodes=0.05, driver=0.002)
+    row = simulate_seeds(case, 3)
+    assert row["lost_nodes"] > 0 and row["backups"] > 0 and row["driver_busy"] > 0.1
+    assert 0 < row["lowest"] < row["efficiency"] < row["highest"] < 1
+    alone = simulate_seeds(Case("", nodes=200, words=2_000_000_000), 1)
+    assert row["highest"] < alone["lowest"] == alone["highest"] == alone["efficiency"]
