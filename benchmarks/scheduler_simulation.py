@@ -6,8 +6,8 @@ The scheduler and its loop are those of `pocketmt.distributed`; only the workers
 is a text of ten billion words on nodes that translate at the same rate on average. A node is lost at random times, with
 the blocks that it holds, and has a worker again after some minutes. The driver reads, sends, receives and stores one
 block at a time, in the time that benchmarks/ray_faults measured by the clock. Each case has runs with several seeds.
-Its row is that of the run with the median efficiency, with the lowest and the highest of all runs. Every run checks that
-each block has one result. The record also has what a billion words cost, by the rates of other records. Writes
+Its row is that of the run with the median efficiency, with the lowest and the highest of all runs. Every run checks
+that each block has one result. The record also has what a billion words cost, by the rates of other records. Writes
 benchmarks/records/scheduler-simulation.json and prints its rows.
 """
 
@@ -179,7 +179,8 @@ class SimulatedPool:
                 self._begin(node, moment)
             return BlockFinished(worker, number, None)
         self.lost_nodes += 1
-        self.lost_seconds += moment - node.began if node.queue else 0.0
+        # A busy driver may have sent a block after the worker was lost.
+        self.lost_seconds += max(0.0, moment - node.began) if node.queue else 0.0
         node.queue.clear()
         node.worker = None
         del self._workers[worker]

@@ -198,3 +198,9 @@ def test_losses_slow_nodes_and_the_drivers_time_together_lose_and_repeat_no_bloc
     assert 0 < row["lowest"] < row["efficiency"] < row["highest"] < 1
     alone = simulate_seeds(Case("", nodes=200, words=2_000_000_000), 1)
     assert row["highest"] < alone["lowest"] == alone["highest"] == alone["efficiency"]
+
+
+def test_a_block_that_is_sent_to_a_lost_worker_is_no_work_done_again() -> None:
+    """The driver is so busy that it learns late what was lost, and workers wait for it."""
+    case = Case("", nodes=300, words=1_000_000_000, loss_every=60.0, jitter=0.0, spread=0.0, driver=0.02)
+    assert 0 <= simulate(case)["lost_work"] < 0.05
