@@ -113,7 +113,11 @@ def distill(
             names={file: str(text) for text, file in files.items()},
         )
     click.echo(f"{record.source.path}, {record.target.path}: {record.source.lines:,} lines", err=True)
-    languages = f"{record.languages['source']} {record.languages['target']}"
+    _show_cleaning(outputs, f"{record.languages['source']} {record.languages['target']}", back_translation)
+
+
+def _show_cleaning(outputs: tuple[Path, Path], languages: str, back_translation: bool) -> None:
+    """Show the command that cleans the two files."""
     cleaned = " ".join(quoted(path.with_name(f"clean.{path.name}")) for path in outputs)
     side = " --written-by-model source" if back_translation else ""
     sides = " ".join(map(quoted, outputs))
