@@ -164,7 +164,7 @@ class Training(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     # Mixed: matrix products read bfloat16 and everything else stays float32. About twice as fast on processors with
     # bfloat16 units.
     precision: Precision = "float32"
-    # Whether the layers of a Transformer are compiled by PyTorch, which takes about a minute and is faster on a GPU.
+    # Whether the layers of a Transformer are compiled by PyTorch, which takes about a minute and is meant for GPUs.
     compiled: bool = False
 
 
