@@ -37,8 +37,8 @@
 //   AnyWeights                   the same for 8-bit weights that may be -128; only if SignedWeights may not
 //   SymmetricWeights             optional: as SignedWeights, of weights from -127 to 127; faster for few rows
 //     prepared(inputs)           what its `add` takes, made of group_inputs or sixteen_inputs
-//   WeightsOfNonNegative         optional: as SignedWeights, without an offset, for activations of which none is negative
-//   any_negative(codes, columns) whether one is; needed with the one before
+//   WeightsOfNonNegative         optional: as SignedWeights, without an offset, for activations that are not negative
+//   any_negative(codes, columns) whether an activation is negative; with WeightsOfNonNegative
 //
 //   RowPair, load_pair(a, b)     optional (integer_product/row_pairs.h): 8 activations of each of two rows
 //     PairWeights(group0, group1)
