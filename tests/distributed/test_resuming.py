@@ -18,7 +18,7 @@ from pocketmt.cli.main import run
 from tests.cli.conftest import command_line, write_random_model
 
 WORDS = ("a red house", "the green tree and a bird", "two dogs see the house", "", "a bird", "the tree is green 17")
-PATIENCE = 60.0
+PATIENCE = 300.0
 
 
 def write_text(path: Path, count: int) -> Path:
