@@ -1,9 +1,12 @@
 import os
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.cli.conftest import write_random_model
 
 
 @pytest.fixture(scope="package")
@@ -19,3 +22,10 @@ def two_nodes() -> Iterator[Any]:
     yield cluster
     cluster.shutdown()
     del os.environ["PYTHONPATH"]
+
+
+@pytest.fixture(scope="package")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("model") / "random.pocketmt"
+    write_random_model(path, "uniform8", seed=1)
+    return path

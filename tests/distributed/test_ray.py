@@ -24,31 +24,18 @@ from pocketmt.engine import Translator
 from pocketmt.engine.bundled import resolve_model
 from pocketmt.errors import ClusterError
 from pocketmt.text import cross_entropy_filter, several_processes
-from tests.cli.conftest import command_line, write_random_model
+from tests.cli.conftest import command_line
 
+from .texts import joined, lines, write_text
 from .works import NamesGpu, SlowUpper, SlowUpperOnNodes, TranslationWithFullDisk
 
-WORDS = ("a red house", "the green tree and a bird", "two dogs see the house", "", "a bird", "the tree is green 17")
-LINES = [f"{WORDS[number % 6]} {WORDS[number // 6 % 6]}" for number in range(1200)]
+LINES = lines(1200)
 PATIENCE = 60.0
-
-
-@pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("model") / "random.pocketmt"
-    write_random_model(path, "uniform8", seed=1)
-    return path
 
 
 @pytest.fixture
 def text(tmp_path: Path) -> Path:
-    path = tmp_path / "text.en"
-    path.write_text("".join(f"{line}\n" for line in LINES))
-    return path
-
-
-def joined(folder: Path) -> bytes:
-    return b"".join(shard.read_bytes() for shard in sorted(folder.glob("*.txt")))
+    return write_text(tmp_path / "text.en", len(LINES))
 
 
 def work_on(

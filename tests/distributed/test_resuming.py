@@ -15,26 +15,11 @@ import pytest
 from benchmarks.ray_faults import descendants
 from pocketmt import progress
 from pocketmt.cli.main import run
-from tests.cli.conftest import command_line, write_random_model
+from tests.cli.conftest import command_line
 
-WORDS = ("a red house", "the green tree and a bird", "two dogs see the house", "", "a bird", "the tree is green 17")
+from .texts import joined, write_text
+
 PATIENCE = 300.0
-
-
-def write_text(path: Path, count: int) -> Path:
-    path.write_text("".join(f"{WORDS[number % 6]} {WORDS[number // 6 % 6]}\n" for number in range(count)))
-    return path
-
-
-@pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("model") / "random.pocketmt"
-    write_random_model(path, "uniform8", seed=1)
-    return path
-
-
-def joined(folder: Path) -> bytes:
-    return b"".join(shard.read_bytes() for shard in sorted(folder.glob("*.txt")))
 
 
 def times(folder: Path, pattern: str) -> dict[str, int]:

@@ -29,7 +29,7 @@ class LocalFile(click.Path):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the path; click.BadParameter for an address, which would become a folder with a colon."""
         if isinstance(value, str) and is_address(value):
-            self.fail(f"{value!r} is an address, which is not taken here: give a path", param, ctx)
+            self.fail(f"{value!r} is an address: give a path", param, ctx)
         return super().convert(value, param, ctx)
 
 

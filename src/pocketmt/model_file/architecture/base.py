@@ -35,7 +35,7 @@ class AttentionSizes:
         return self.attention_dimension // self.attention_heads
 
 
-# Subclasses have the other methods of a data class; to make them takes time.
+# Each subclass gets the other methods of a data class. Making them here as well would only take time.
 @dataclass(frozen=True, kw_only=True, slots=True, init=False, repr=False, eq=False)
 class Architecture(AttentionSizes, SpecialPieces, ABC):
     """The description of a network: all that PyTorch and the engine need to know to build it.
