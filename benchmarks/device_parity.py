@@ -3,13 +3,14 @@
     python -m benchmarks.device_parity
     python -m benchmarks.device_parity --quick
 
-Bundled models translate Multi30k's test text of 2016, greedy and with beam 4, in every precision, and in float32 also
-with decoded weights. So do networks of other architectures, whose random weights end sentences early now and then. The
-reference is `pocketmt.models.search` on the same network, with batches in the order of the text. In float32, trained
-models are also compared with the native engine on the same file. Networks that round their activations have sums in
-double precision on the processor, so that lines differ by faults alone. The native engine adds in float32: a line may
-differ from its one where two pieces are nearly equal. How many lines differ for the reference itself, with batches of
-another size, is in another column. Writes benchmarks/records/device-parity.json and prints its rows.
+Bundled models translate the test text of their own corpus, greedy and with beam 4, in every precision, and in float32
+also with decoded weights. Two of them together are an ensemble. Networks of other architectures translate Multi30k's
+test text of 2016: their random weights end sentences early now and then. The reference is `pocketmt.models.search` on
+the same networks, with batches in the order of the text. In float32, trained models are also compared with the native
+engine on the same file. Networks that round their activations have sums in double precision on the processor, so that
+lines differ by faults alone. The native engine adds in float32: a line may differ from its one where two pieces are
+nearly equal. How many lines differ for the reference itself, with batches of another size, is in another column. Writes
+benchmarks/records/device-parity.json and prints its rows.
 """
 
 import argparse
@@ -41,7 +42,13 @@ from pocketmt.packing.model_file import pack
 
 RECORD: Final = ROOT / "benchmarks" / "records" / "device-parity.json"
 SEED: Final = 1
-TRAINED: Final = ("captions-en-de", "everyday-en-de")
+CAPTIONS: Final = ("multi30k", "test_2016_flickr.en")
+TRAINED: Final = {  # The corpus of a model and its file of lines to translate.
+    "captions-en-de": CAPTIONS,
+    "everyday-en-de": ("tatoeba", "test.en"),
+    "everyday-de-en": ("tatoeba", "test.de0"),
+}
+ENSEMBLES: Final = {"ensemble of captions-en-de in 4 and in 8 bits": ("captions-en-de", "captions-en-de-8bit")}
 DECODED: Final = " with decoded weights"
 RANDOM: Final[dict[str, tuple[str, dict[str, Any]]]] = {
     "self-attention, norms before": ("tiny", {"norm": "pre"}),
@@ -74,17 +81,17 @@ Ids = list[list[int]]
 def main(arguments: Sequence[str]) -> int:
     """Compare; return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--lines", type=int, default=1000, help="lines of the text (default: %(default)s)")
-    parser.add_argument("--models", nargs="+", default=[*TRAINED, *RANDOM], choices=[*TRAINED, *RANDOM], metavar="NAME")
+    parser.add_argument("--lines", type=int, help="lines of each text (default: all)")
+    names = [*TRAINED, *ENSEMBLES, *RANDOM]
+    parser.add_argument("--models", nargs="+", default=names, choices=names, metavar="NAME")
     parser.add_argument("--quick", action="store_true", help="a smoke test: three lines, no record")
     options = parser.parse_args(arguments)
-    lines = (corpus("multi30k") / "test_2016_flickr.en").read_text(encoding="utf-8").splitlines()
-    lines = lines[: 3 if options.quick else options.lines]
+    count = 3 if options.quick else options.lines
     torch.set_num_threads(1)
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         for name in options.models:
-            for row in _rows_of(name, lines, Path(folder)):
+            for row in _rows_of(name, _lines(name, count), Path(folder)):
                 rows.append(row)
                 print(*row.values(), file=sys.stderr, flush=True)
     print(plain_table(rows, [Column.parse(each) for each in COLUMNS]))
@@ -93,37 +100,46 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
+def _lines(name: str, count: int | None) -> list[str]:
+    folder, file = TRAINED.get(name, CAPTIONS)
+    return (corpus(folder) / file).read_text(encoding="utf-8").splitlines()[:count]
+
+
 def _rows_of(name: str, lines: Sequence[str], folder: Path) -> Iterator[dict[str, Any]]:
     if name in TRAINED:
         decoded = folder / f"{name}.pocketmt"
         pack(decoded, contents_of(read_model(name), "float32"))
         file = resolve_model(name)
         for precision in PRECISIONS:
-            yield from _rows(name, precision, load_network(str(file), precision, CPU), lines, file)
-        yield from _rows(f"{name}{DECODED}", "float32", load_network(str(decoded), "float32", CPU), lines, decoded)
-    else:
-        for precision in PRECISIONS:
-            yield from _rows(name, precision, _random_network(name, precision), lines)
+            yield from _rows(name, precision, [load_network(str(file), precision, CPU)], lines, file)
+        yield from _rows(f"{name}{DECODED}", "float32", [load_network(str(decoded), "float32", CPU)], lines, decoded)
+        return
+    for precision in PRECISIONS:
+        if name in ENSEMBLES:
+            networks = [load_network(str(resolve_model(each)), precision, CPU) for each in ENSEMBLES[name]]
+        else:
+            networks = [_random_network(name, precision)]
+        yield from _rows(name, precision, networks, lines)
 
 
 def _rows(
-    name: str, precision: str, network: TranslationNetwork, lines: Sequence[str], file: Path | None = None
+    name: str, precision: str, networks: Sequence[TranslationNetwork], lines: Sequence[str], file: Path | None = None
 ) -> Iterator[dict[str, Any]]:
     """Yield a row for each beam; the file is that of a trained model."""
-    translator = Translator(TRAINED[0] if file is None else file, workers=1)
-    limit = _short if file is None else default_maximum_length
+    translator = Translator("captions-en-de" if file is None else file, workers=1)
+    limit = _short if name in RANDOM else default_maximum_length
     sources = [translator.encode(line) for line in lines]
-    if file is None:
+    if name in RANDOM:
         sources = [[id % VOCABULARY for id in source] for source in sources]
     for beam in BEAMS:
-        found = _found(network, sources, beam, limit)
-        expected = _reference(network, sources, beam, limit, TOGETHER)
+        found = _found(networks, sources, beam, limit)
+        expected = _reference(networks, sources, beam, limit, TOGETHER)
         row: dict[str, Any] = {"model": name, "precision": precision, "beam": beam, "lines": len(sources)}
         row |= {"same": _equal(found, expected), "engine": None, "alone": None}
         if file is not None and precision == "float32":
             row["engine"] = _equal(found, translator.translate_ids(sources, beam_size=beam))
         if beam == 1:
-            row["alone"] = _equal(expected, _reference(network, sources, beam, limit, 3 * TOGETHER))
+            row["alone"] = _equal(expected, _reference(networks, sources, beam, limit, 3 * TOGETHER))
         yield row
 
 
@@ -145,20 +161,22 @@ def _short(length: int) -> int:
     return min(LONGEST, length)
 
 
-def _found(network: TranslationNetwork, sources: Ids, beam: int, limit: Callable[[int], int]) -> Ids:
+def _found(networks: Sequence[TranslationNetwork], sources: Ids, beam: int, limit: Callable[[int], int]) -> Ids:
     requests = [Request(source, limit(len(source))) for source in sources]
-    found = Decoder([network]).translate(requests, SearchSettings(beam, scores=False))
+    found = Decoder(networks).translate(requests, SearchSettings(beam, scores=False))
     return [[*best[0].ids] for best in found]
 
 
-def _reference(network: TranslationNetwork, sources: Ids, beam: int, limit: Callable[[int], int], together: int) -> Ids:
+def _reference(
+    networks: Sequence[TranslationNetwork], sources: Ids, beam: int, limit: Callable[[int], int], together: int
+) -> Ids:
     found: Ids = []
     for start in range(0, len(sources), together):
         some = sources[start : start + together]
-        if beam == 1:
-            found += greedy_search(network, some, limit)
+        if beam == 1 and len(networks) == 1:
+            found += greedy_search(networks[0], some, limit)
         else:
-            found += [[*best[0].ids] for best in beam_search(network, some, beam, maximum_length=limit)]
+            found += [[*best[0].ids] for best in beam_search(networks, some, beam, maximum_length=limit)]
     return found
 
 
