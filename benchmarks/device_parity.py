@@ -3,7 +3,7 @@
     python -m benchmarks.device_parity
     python -m benchmarks.device_parity --quick
 
-Bundled models translate the test text of their own corpus, greedy and with beam 4, in every precision, and in float32
+Bundled models translate the test text of their corpus, greedy and with beam 4, in every precision, and in float32
 also with decoded weights. Two of them together are an ensemble. Networks of other architectures translate Multi30k's
 test text of 2016: their random weights end sentences early now and then. The reference is `pocketmt.models.search` on
 the same networks, with batches in the order of the text. In float32, trained models are also compared with the native

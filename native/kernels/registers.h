@@ -7,7 +7,7 @@
 //   integer_rows                 rows of activations of a tile of the integer products
 //   whole_panel_rows             tiles of more rows hold sums for half a panel, so that weights that must be prepared
 //                                serve more rows
-//   expanding_rows               at least this many rows are multiplied by weights that were prepared first
+//   expanding_rows               at least this many rows are multiplied by SignedWeights that were prepared first
 //                                (integer_product/expanded.h); 0: never
 //   expanding_six_bit_rows       the same of 6-bit weights
 //   expanding_table_rows         the same of the product with a lookup table
@@ -34,6 +34,7 @@
 //                                the correction to add to the sums of the outputs from `output` on, so that they become
 //                                sum(weight * activation); negative_sums: see integer_product/panels.h
 //     add(sums, inputs)          adds 4 products to each lane
+//     InMemory                   optional: made of prepared weights, whose `add` reads a part of them from memory
 //   AnyWeights                   the same for 8-bit weights that may be -128; only if SignedWeights may not
 //   SymmetricWeights             optional: as SignedWeights, of weights from -127 to 127; faster for few rows
 //     prepared(inputs)           what its `add` takes, made of group_inputs or sixteen_inputs

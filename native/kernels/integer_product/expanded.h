@@ -18,6 +18,17 @@ constexpr bool by_two = requires(Registers::Integers& sums, const Products& weig
 template <class Products>
 constexpr size_t expanded_rows = by_two<Products> ? 4 : 5;
 
+// What the rows of a tile are multiplied by, made of prepared weights.
+template <class Products>
+struct Loaded {
+    using Type = Products;
+};
+template <class Products>
+    requires requires { typename Products::InMemory; }
+struct Loaded<Products> {
+    using Type = typename Products::InMemory;
+};
+
 // Adds the products of a step: of two groups of inputs.
 template <size_t rows, class Products>
 POCKETMT_INLINE void add_step(const Products* weights, const int8_t* codes, size_t stride,
@@ -36,9 +47,9 @@ POCKETMT_INLINE void add_step(const Products* weights, const int8_t* codes, size
         unrolled<rows>([&](auto row)
                            POCKETMT_INLINE_LAMBDA { steps[row()] = Registers::load_step(codes + row() * stride); });
         unrolled<2>([&](auto group) POCKETMT_INLINE_LAMBDA {
-            Products loaded[expanded_parts];
+            typename Loaded<Products>::Type loaded[expanded_parts];
             unrolled<expanded_parts>([&](auto index) POCKETMT_INLINE_LAMBDA {
-                loaded[index()] = weights[group() * expanded_parts + index()];
+                loaded[index()] = typename Loaded<Products>::Type(weights[group() * expanded_parts + index()]);
             });
             unrolled<rows>([&](auto row) POCKETMT_INLINE_LAMBDA {
                 const auto inputs = Registers::template group_inputs<group()>(steps[row()]);

@@ -51,7 +51,7 @@ void multiply_by(const Tiles& tiles, const PackedMatrix& matrix, const ProductIn
                     [&](const IntegerCall& block, size_t rows) { multiply_rows<Weights, fewest>(block, rows, tiles); });
 }
 
-// The same of 8-bit weights.
+// The same of 8-bit weights. Those for activations that are not negative need no preparation.
 template <class Products, class Tiles>
 void multiply_bytes_by(const Tiles& tiles, const PackedMatrix& matrix, const ProductInput& input,
                        const Epilogue& epilogue, const Outputs& outputs) {
@@ -59,7 +59,7 @@ void multiply_bytes_by(const Tiles& tiles, const PackedMatrix& matrix, const Pro
     using Weights = ByteWeights<Products>;
     multiply_blocks(call_of<Weights>(matrix, input, epilogue, outputs), input.count, Products::zero != 0,
                     [&](const IntegerCall& block, size_t rows) {
-                        if (!multiply_non_negative<Registers, ByteWeights, fewest>(block, rows))
+                        if (!multiply_non_negative<Registers, ByteWeights, 0>(block, rows))
                             multiply_rows<Weights, fewest>(block, rows, tiles);
                     });
 }
@@ -83,7 +83,7 @@ bool multiply_seven_bits(const PackedMatrix& matrix, const ProductInput& input, 
                          const Outputs& outputs) {
     if constexpr (requires { typename Set::SevenBitWeights; }) {
         using Weights = ByteWeights<typename Set::SevenBitWeights>;
-        multiply_by<Weights, Registers::expanding_rows>(tiles<Weights>, matrix, input, epilogue, outputs);
+        multiply_by<Weights, 0>(tiles<Weights>, matrix, input, epilogue, outputs);
         return true;
     }
     return false;

@@ -11,7 +11,7 @@ namespace {
 struct Registers : Registers256 {
     static constexpr CpuRequirements requirements{{has_avx, has_fma, has_avx2}, saves_avx};
 
-    static constexpr size_t expanding_rows = 16;
+    static constexpr size_t expanding_rows = 48;
     static constexpr size_t expanding_six_bit_rows = 16;
     static constexpr size_t expanding_table_rows = 5;
     static constexpr bool expands_tables = true;
@@ -45,6 +45,23 @@ struct Registers : Registers256 {
                     : "+x"(sums), "=&x"(products)
                     : "x"(inputs), "xm"(negative), "x"(magnitudes), "xm"(ones()));
         }
+
+        // Prepared weights, of which one half stays in memory: both halves and the sums of a tile would not fit the
+        // registers.
+        struct InMemory {
+            __m256i magnitudes;
+            const __m256i* negative;
+
+            InMemory() = default;
+            explicit InMemory(const SignedWeights& weights)
+                : magnitudes(weights.magnitudes), negative(&weights.negative) {}
+            POCKETMT_INLINE void add(Integers& sums, Bytes inputs) const {
+                __m256i products;
+                __asm__("vpxor %3, %2, %1\n\tvpmaddubsw %1, %4, %1\n\tvpmaddwd %5, %1, %1\n\tvpaddd %1, %0, %0"
+                        : "+x"(sums), "=&x"(products)
+                        : "x"(inputs), "m"(*negative), "x"(magnitudes), "x"(ones()));
+            }
+        };
     };
 
     // 32 weights from -127 to 127: |activation| times the weight with the activation's sign. Nothing is prepared for
