@@ -270,6 +270,13 @@ class Window:
         """Pieces to predict."""
         return self.targets.numel()
 
+    def halves(self) -> list["Window"]:
+        """Return the sequences in two windows, or this window if it has only one."""
+        if len(self.targets) == 1:
+            return [self]
+        parts = zip(self.inputs.chunk(2), self.targets.chunk(2), strict=True)
+        return [Window(inputs, targets) for inputs, targets in parts]
+
 
 class LanguageModelRun:
     """One training: its best validation is kept in memory, and it cannot resume."""

@@ -9,7 +9,7 @@ from torch import Tensor
 from pocketmt.atomic_file import atomic_write
 from pocketmt.errors import DataError
 from pocketmt.model_file import Architecture, open_model
-from pocketmt.models.inputs import decoder_input, encoder_input, pad
+from pocketmt.models.inputs import PADDING, decoder_input, encoder_input, pad
 from pocketmt.text.batching import make_batches
 from pocketmt.text.cleaning import Cleaning, CleaningReport, clean
 from pocketmt.text.corpus import read_pairs
@@ -29,6 +29,16 @@ class Batch:
     target_inputs: Tensor  # What the decoder reads (`decoder_input`): [B, T], int64.
     targets: Tensor  # Target tokens and eos: [B, T], int64.
     target_tokens: int  # Number of targets, without padding.
+
+    def halves(self) -> list["Batch"]:
+        """Return the sentences in two batches, or this batch if it has only one."""
+        count = len(self.targets)
+        return [self] if count == 1 else [self._rows(0, count // 2), self._rows(count // 2, count)]
+
+    def _rows(self, first: int, last: int) -> "Batch":
+        targets = self.targets[first:last]
+        tokens = int((targets != PADDING).sum())
+        return Batch(self.source[first:last], self.target_inputs[first:last], targets, tokens)
 
 
 @dataclass(frozen=True)

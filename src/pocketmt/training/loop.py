@@ -4,9 +4,10 @@ Lightning Fabric runs the same code on a CPU or a GPU, in one process or several
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Generic, Protocol, Self, TypeVar
 
+import torch
 from torch import Tensor
 from torch.optim import Optimizer
 
@@ -27,6 +28,10 @@ class CountedBatch(Protocol):
         """Number of target tokens, without padding."""
         ...
 
+    def halves(self) -> Sequence[Self]:
+        """Return the sentences in two batches, or this batch if it has only one."""
+        ...
+
 
 B = TypeVar("B", bound=CountedBatch)
 # Called with an epoch and the number of its batches that are done. Yields this process's batches of each update, the
@@ -41,6 +46,20 @@ class Progress:
     update: int = 0
     epoch: int = 0
     batch: int = 0  # Number of batches of the epoch that are done, by all processes together.
+
+
+@dataclass
+class Division:
+    """How often batches are halved, so that memory suffices for each part."""
+
+    halvings: int = 0
+
+    def parts(self, batches: Sequence[B]) -> list[B]:
+        """Return the parts of batches."""
+        parts = list(batches)
+        for _ in range(self.halvings):
+            parts = [half for part in parts for half in part.halves()]
+        return parts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,6 +119,7 @@ class TrainingLoop(Generic[B]):
         hooks: called around each update.
         progress: progress of the run, which the loop changes.
         reporter: logs updates; None: nothing is logged.
+        division: of the batches; the loop divides them further when memory runs out.
     """
 
     fabric: "Fabric"
@@ -111,6 +131,7 @@ class TrainingLoop(Generic[B]):
     hooks: Sequence[Hook]
     progress: Progress
     reporter: Reporter | None = None
+    division: Division = field(default_factory=Division)
 
     def train(self, run: Run) -> None:
         """Train until the run is finished.
@@ -141,19 +162,14 @@ class TrainingLoop(Generic[B]):
 
     def _update(self, batches: Sequence[B], total_tokens: int) -> float:
         """Do one update; returns the loss of this process's batches, in nats per target token."""
-        update, settings, losses = self.progress.update, self.settings, []
+        update, settings = self.progress.update, self.settings
         seed_update(self.fabric, settings.seed, update)
         for hook in self.hooks:
             if hook.enabled:
                 hook.before_forward(update)
-        for part, batch in enumerate(batches):
-            if part > 0:
-                seed_update(self.fabric, settings.seed, update, part)
-            # Processes exchange the gradients of all batches at once.
-            with self.fabric.no_backward_sync(self.model, enabled=part + 1 < len(batches)):
-                loss = self.objective(batch)
-                backward(self.fabric, self._with_penalties(loss) if part == 0 else loss, total_tokens)
-            losses.append(loss.detach())
+        while (loss := self._add_gradients(self.division.parts(batches), total_tokens)) is None:
+            # After the error, because its traceback holds the memory of the batch.
+            self._divide_further(batches)
         for hook in self.hooks:
             if hook.enabled:
                 hook.after_backward()
@@ -161,7 +177,40 @@ class TrainingLoop(Generic[B]):
         for hook in reversed(self.hooks):
             if hook.enabled:
                 hook.after_step(update)
-        return float(sum(losses)) / sum(batch.target_tokens for batch in batches)
+        return loss / sum(batch.target_tokens for batch in batches)
+
+    def _add_gradients(self, batches: Sequence[B], total_tokens: int) -> float | None:
+        """Add the gradients of batches; returns their loss, summed over target tokens, or None if memory runs out.
+
+        Several processes wait for each other's gradients, so there the error is raised, as it is if no batch can be
+        divided.
+        """
+        losses = []
+        try:
+            for part, batch in enumerate(batches):
+                if part > 0:
+                    seed_update(self.fabric, self.settings.seed, self.progress.update, part)
+                # Processes exchange the gradients of all batches at once.
+                with self.fabric.no_backward_sync(self.model, enabled=part + 1 < len(batches)):
+                    loss = self.objective(batch)
+                    backward(self.fabric, self._with_penalties(loss) if part == 0 else loss, total_tokens)
+                losses.append(loss.detach())
+        except torch.OutOfMemoryError:
+            if self.fabric.world_size > 1 or all(len(batch.halves()) == 1 for batch in batches):
+                raise
+            return None
+        return float(sum(losses))
+
+    def _divide_further(self, batches: Sequence[B]) -> None:
+        """Drop the gradients of an update, and halve its batches and all later ones once more."""
+        self.optimizer.zero_grad(set_to_none=True)
+        if torch.cuda.is_available():
+            torch.cuda.empty_cache()
+        self.division.halvings += 1
+        if self.reporter is not None:
+            parts = len(self.division.parts(batches))
+            self.reporter.event("out_of_memory", self.progress.update, batches=len(batches), computed_in_parts=parts)
+        seed_update(self.fabric, self.settings.seed, self.progress.update)
 
     def _with_penalties(self, loss: Tensor) -> Tensor:
         """Add the penalties of hooks. Gradients are averaged over processes, so each adds only its share of them."""
