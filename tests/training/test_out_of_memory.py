@@ -64,7 +64,7 @@ class Unsaved:
 
 
 def trained(most_sentences: int, in_backward: bool = False) -> tuple[list[Tensor], list[dict[str, Any]]]:
-    """Train with memory for so many sentences at once; returns the weights and the events."""
+    """Train where memory holds `most_sentences` at once; returns the weights and the events."""
     fabric = Fabric(accelerator="cpu", devices=1)
     torch.manual_seed(1)
     network = make_network(ARCHITECTURE)  # Without dropout.
