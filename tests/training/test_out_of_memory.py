@@ -83,7 +83,7 @@ def trained(most_sentences: int, in_backward: bool = False) -> tuple[list[Tensor
             return translation(batch)
         if not in_backward:
             fail()
-        hooks.append(network.output_weight.register_hook(lambda gradient: fail()))
+        hooks.append(network.output_weight.register_hook(lambda gradient: fail()))  # type: ignore[no-untyped-call]
         return translation(batch)
 
     def batches(epoch: int, done: int) -> Iterator[tuple[list[Batch], int, int]]:
