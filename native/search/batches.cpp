@@ -24,10 +24,10 @@ struct Cost {
     size_t rows;
 };
 
-// Ends of batches, as large as the limits allow. most_rows: of a batch.
+// Ends of batches, as large as the limits allow; a small rest joins the batch before. most_rows: of a batch.
 std::vector<size_t> cut_by_limits(const std::vector<Cost>& sentences, size_t most_rows) {
     std::vector<size_t> ends;
-    size_t bytes = 0, rows = 0;
+    size_t bytes = 0, rows = 0, rows_before = 0;
     for (size_t i = 0; i < sentences.size(); ++i) {
         bytes += sentences[i].bytes;
         bool full = rows + sentences[i].rows > most_rows || bytes > max_state_bytes ||
@@ -35,10 +35,13 @@ std::vector<size_t> cut_by_limits(const std::vector<Cost>& sentences, size_t mos
         if (rows > 0 && full) {
             ends.push_back(i);
             bytes = sentences[i].bytes;
+            rows_before = rows;
             rows = 0;
         }
         rows += sentences[i].rows;
     }
+    // The weights are read for each batch, however few rows it has.
+    if (!ends.empty() && 2 * rows <= rows_before && rows + rows_before <= most_rows) ends.pop_back();
     if (rows > 0) ends.push_back(sentences.size());
     return ends;
 }
