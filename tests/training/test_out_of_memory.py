@@ -144,6 +144,7 @@ def test_several_processes_do_not_wait_for_one_without_memory() -> None:
     )
     with pytest.raises(torch.OutOfMemoryError):
         loop.train(Unsaved(progress))
+    assert loop.division.halvings == 0
 
 
 def test_halves_have_every_sentence_once() -> None:

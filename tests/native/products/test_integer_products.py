@@ -115,7 +115,7 @@ def _expected(activations: Integers, factors: Floats, weights: Weights, bias: Fl
     return np.where(value > 0, value, np.float32(0)) if relu else value
 
 
-# With AVX2, the weights of a tile are prepared from 5, 16 or 48 rows on, as their kind needs it.
+# With AVX2, weights are prepared once for all rows: from 5, 16 or 48 rows on, depending on the family.
 counts_drawn = st.one_of(st.integers(1, 30), st.integers(46, 60))
 
 
