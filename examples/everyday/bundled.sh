@@ -1,46 +1,63 @@
 #!/usr/bin/env bash
-# Makes the two bundled models of everyday sentences, from the root of the repository and in about three hours of one
-# core with bfloat16. A second call resumes.
+# Makes the two bundled models of everyday sentences in two rounds, from the root of the repository and in about six
+# hours of one core with bfloat16. A second call resumes.
 set -euo pipefail
 tatoeba=${POCKETMT_DATA:-../shared/data}/tatoeba
 build=build/everyday
+second=$build/second
 teacher=examples/demo/teacher.pocketmt # What pocket.toml trains, from the pairs alone, in 8 bits.
+plain=$build/family/text/plain.en
 terms=(--licence "CC BY 2.0 FR; data: www.manythings.org/anki and tatoeba.org")
 
 # made FILE COMMAND...: run a command unless its result exists.
 made() { [[ -e $1 ]] || "${@:2}"; }
-# continued MODEL NAME UPDATES: go on with the training of a model on the texts of examples/everyday/NAME.toml.
+# distilled EN_DE FOLDER: translations of the pairs' English, of 8 the one nearest to the reference, and of English
+# without pairs.
+distilled() {
+    made "$2/distilled.de" pocketmt distill "$1" --parallel "$tatoeba"/train.{en,de} -n 8 -b 8 -o "$2"/distilled.{en,de}
+    made "$2/plain.de" pocketmt distill "$1" --text $plain -b 4 -o "$2"/plain.{en,de}
+}
+# translated_back DE_EN FOLDER: translations of the pairs' German, without those that are sentences of `val` or `test`.
+translated_back() {
+    made "$2/translated.en" pocketmt translate -m "$1" -o "$2/translated.en" < "$tatoeba/train.de"
+    paste "$2/translated.en" "$tatoeba/train.de" |
+        awk -F '\t' 'NR == FNR { held[$0]; next } !($1 in held)' <(cat "$tatoeba"/{val,test}.en) - > "$2/back.tsv"
+    cut -f 1 "$2/back.tsv" > "$2/back.en"
+    cut -f 2 "$2/back.tsv" > "$2/back.de"
+}
+# continued MODEL LANGUAGES FOLDER UPDATES: go on with the training of a model on the pairs and the texts in FOLDER.
 continued() {
-    made "$build/$2.pocketmt" pocketmt compress "$1" examples/everyday/continued.toml --limit-updates "$3" \
-        --configuration "examples/everyday/$2.toml" --precision bfloat16-mixed -o "$build/$2.pocketmt"
+    POCKETMT_TEXTS=$PWD/$3 made "$3/$2.pocketmt" pocketmt compress "$1" examples/everyday/continued.toml \
+        --limit-updates "$4" --configuration "examples/everyday/pocket-$2-continued.toml" \
+        --precision bfloat16-mixed -o "$3/$2.pocketmt"
 }
-# compressed NAME BUNDLED UPDATES DESCRIPTION: the continued model in 4 bits.
-compressed() {
-    made "$build/$2.pocketmt" pocketmt compress "$build/$1.pocketmt" affine4-distilled --limit-updates "$3" \
-        --configuration "examples/everyday/$1.toml" --entropy-coding "${terms[@]}" --description "$4" \
-        -o "$build/$2.pocketmt"
+# in_8_bits MODEL OUTPUT OPTION...
+in_8_bits() { made "$2" pocketmt compress "$1" 8bit --entropy-coding "${terms[@]}" "${@:3}" -o "$2"; }
+# bundled LANGUAGES UPDATES DESCRIPTION: the model of the second round in 8 and in 4 bits.
+bundled() {
+    in_8_bits "$second/$1.pocketmt" "$build/everyday-$1-8bit.pocketmt" --description "$3"
+    POCKETMT_TEXTS=$PWD/$second made "$build/everyday-$1.pocketmt" pocketmt compress "$second/$1.pocketmt" \
+        affine4-distilled --limit-updates "$2" --configuration "examples/everyday/pocket-$1-continued.toml" \
+        --entropy-coding "${terms[@]}" --description "$3" -o "$build/everyday-$1.pocketmt"
 }
 
-mkdir -p $build
-made $build/family/text/plain.en python -m examples.everyday examples/everyday/everyday.toml -o $build/family --only texts
+mkdir -p $second
+made $plain python -m examples.everyday examples/everyday/everyday.toml -o $build/family --only texts
 
-# Translations of the pairs' English, of 8 the one nearest to the reference, and of English without pairs.
-made $build/distilled.de pocketmt distill $teacher --parallel "$tatoeba"/train.{en,de} -n 8 -b 8 -o $build/distilled.{en,de}
-made $build/plain.de pocketmt distill $teacher --text $build/family/text/plain.en -b 4 -o $build/plain.{en,de}
-
-# German to English: the pairs, and plain English with its translations as the source (back-translation).
+# First round. German to English: the pairs, and plain English with its translations as the source (back-translation).
+distilled $teacher $build
 made $build/pocket-de-en/model.safetensors pocketmt train examples/everyday/pocket-de-en.toml -o $build/pocket-de-en
 made $build/pocket-de-en.pocketmt pocketmt pack $build/pocket-de-en --scheme float32 -o $build/pocket-de-en.pocketmt
+translated_back $build/pocket-de-en.pocketmt $build
+continued $teacher en-de $build 7500
+continued $build/pocket-de-en de-en $build 4000
+in_8_bits $build/en-de.pocketmt $build/first-en-de.pocketmt
+in_8_bits $build/de-en.pocketmt $build/first-de-en.pocketmt
 
-# Translations of the pairs' German, without those that are sentences of `val` or `test`.
-made $build/translated.en pocketmt translate -m $build/pocket-de-en.pocketmt -o $build/translated.en < "$tatoeba/train.de"
-paste $build/translated.en "$tatoeba/train.de" |
-    awk -F '\t' 'NR == FNR { held[$0]; next } !($1 in held)' <(cat "$tatoeba"/{val,test}.en) - > $build/back.tsv
-cut -f 1 $build/back.tsv > $build/back.en
-cut -f 2 $build/back.tsv > $build/back.de
-
-# Both go on with all four texts.
-continued $teacher pocket-en-de-continued 7500
-continued $build/pocket-de-en pocket-de-en-continued 4000
-compressed pocket-en-de-continued everyday-en-de 1000 "Short everyday sentences, English to German"
-compressed pocket-de-en-continued everyday-de-en 600 "Short everyday sentences, German to English"
+# Second round: the models of the first one make the texts.
+distilled $build/first-en-de.pocketmt $second
+translated_back $build/first-de-en.pocketmt $second
+continued $build/first-en-de.pocketmt en-de $second 7500
+continued $build/first-de-en.pocketmt de-en $second 7500
+bundled en-de 1000 "Short everyday sentences, English to German"
+bundled de-en 1000 "Short everyday sentences, German to English"
