@@ -1,14 +1,13 @@
 """Loading of model files: a native model and its vocabularies."""
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
-from threading import Thread
 from typing import Final, NamedTuple
 
 from pocketmt.engine import _native
+from pocketmt.engine.background_call import BackgroundCall
 from pocketmt.engine.devices import NATIVE, MakeOptions, TranslationModel, load_on_device
 from pocketmt.engine.languages import ModelLanguages
 from pocketmt.errors import DataError, EngineError, ModelFileError
@@ -58,15 +57,18 @@ def load_model(
     large = _is_large(path)
     with _open(path, check_digest=not large) as file:
         try:
-            with _digest_check(file) if large else nullcontext():
-                vocabularies = file.vocabularies()
-                defaults = file.source_language, file.target_language
-                languages = ModelLanguages(defaults, file.language_pieces, vocabularies)
+            # SentencePiece takes as long to import as the weights of a small model take to pack.
+            reading = BackgroundCall("vocabularies", file.vocabularies)
+            checking = BackgroundCall("digest", partial(file.check_digest, partial(release_pages, file.buffer)))
+            with checking if large else nullcontext(), reading:
                 model, make_options = (
                     (native_model(file, workers, instruction_set, pin_workers), _native.SearchOptions)
                     if device == NATIVE
                     else load_on_device(path, device, precision, workers)
                 )
+            vocabularies = reading.result()
+            defaults = file.source_language, file.target_language
+            languages = ModelLanguages(defaults, file.language_pieces, vocabularies)
         except (DataError, ModelFileError) as error:
             raise ModelFileError(f"{os.fspath(path)}: {error}. {DAMAGED}") from error
         return LoadedModel(model, make_options, vocabularies, languages, file.manifest)
@@ -86,31 +88,6 @@ def _is_large(path: str | os.PathLike[str]) -> bool:
         return os.stat(path).st_size >= CHECKED_WHILE_PACKING
     except (OSError, ValueError):  # Opening the file raises an error that says more.
         return False
-
-
-@contextmanager
-def _digest_check(file: ModelFile) -> Iterator[None]:
-    """Check the digest of a file on another thread while the block runs.
-
-    Raises ModelFileError at the end of the block if the file is damaged, in place of an error of the block: this one
-    may be a consequence.
-    """
-    errors: list[ModelFileError] = []
-
-    def check() -> None:
-        try:
-            file.check_digest(partial(release_pages, file.buffer))
-        except ModelFileError as error:
-            errors.append(error)
-
-    thread = Thread(target=check, name="pocketmt-digest")
-    thread.start()
-    try:
-        yield
-    finally:
-        thread.join()
-        if errors:
-            raise errors[0]
 
 
 def native_model(

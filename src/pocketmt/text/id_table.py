@@ -3,12 +3,13 @@
 import re
 from collections import Counter
 from collections.abc import Sequence
-from typing import Final
-
-import sentencepiece
+from typing import TYPE_CHECKING, Final
 
 from pocketmt.errors import DataError
 from pocketmt.text.stored_vocabulary import SpecialIds, StoredVocabulary
+
+if TYPE_CHECKING:
+    import sentencepiece
 
 _SPACE: Final = "▁"
 _BYTE: Final = re.compile("<0x([0-9A-F]{2})>")

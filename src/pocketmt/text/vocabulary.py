@@ -4,8 +4,6 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-import sentencepiece
-
 from pocketmt.errors import DataError, unreadable
 from pocketmt.text.id_table import IdTable
 from pocketmt.text.normalization import normalize
@@ -35,6 +33,8 @@ class Vocabulary:
         stored = vocabulary if isinstance(vocabulary, StoredVocabulary) else StoredVocabulary(bytes(vocabulary))
         self.stored = stored
         self.ids = ids
+        import sentencepiece  # It takes time, in which others load the weights.
+
         self._processor = sentencepiece.SentencePieceProcessor()
         try:
             self._processor.LoadFromSerializedProto(self.stored.model)

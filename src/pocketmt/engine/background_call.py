@@ -1,0 +1,44 @@
+"""A call on another thread while a block runs."""
+
+from collections.abc import Callable
+from threading import Thread
+from types import TracebackType
+from typing import Generic, Self, TypeVar
+
+Result = TypeVar("Result")
+
+
+class BackgroundCall(Thread, Generic[Result]):
+    """A call on another thread while the block of a `with` statement runs.
+
+    The block ends when the call has. If the call raises an error, the block raises it, in place of an error of its own:
+    this one may be a consequence.
+    """
+
+    def __init__(self, name: str, call: Callable[[], Result]) -> None:
+        super().__init__(name=f"pocketmt-{name}")
+        self._call = call
+        self._outcome: tuple[Result] | Exception
+
+    def run(self) -> None:
+        """Make the call, on the thread."""
+        try:
+            self._outcome = (self._call(),)
+        except Exception as error:  # The thread that waits raises it.
+            self._outcome = error
+
+    def result(self) -> Result:
+        """Return the result of the call when it has ended; raises its error."""
+        self.join()
+        if isinstance(self._outcome, Exception):
+            raise self._outcome
+        return self._outcome[0]
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.result()
