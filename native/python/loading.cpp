@@ -78,6 +78,12 @@ FileDescription describe_file(std::unordered_map<std::string, PythonTensor> tens
     return description;
 }
 
+TensorCoding& coding(FileDescription& description, const std::string& name) {
+    auto found = description.tensors.find(name);
+    if (found == description.tensors.end()) throw ModelError("tensor " + name + ": is missing from the model file");
+    return found->second.coding;
+}
+
 LogarithmicActivations checked_activations(const std::tuple<unsigned, double>& activations) {
     const auto [top, scale] = activations;
     if (top > 128 || !std::has_single_bit(top) || !(scale > 1e-30 && scale < 1e30))
@@ -93,7 +99,7 @@ std::shared_ptr<Engine> load(nb::handle buffer, const FieldValues& architecture,
                              std::unordered_map<std::string, std::vector<PythonGroup>> matrices,
                              std::optional<nb::callable> release, const std::optional<std::string>& instruction_set,
                              size_t workers, bool pin_workers, std::unordered_map<std::string, nb::callable> decoders,
-                             std::vector<PythonVectorGroup> vector_groups,
+                             const std::vector<std::string>& deflated, std::vector<PythonVectorGroup> vector_groups,
                              std::optional<std::tuple<unsigned, double>> logarithmic_activations,
                              unsigned activation_bits, nb::object shortlist, size_t frequent_pieces) {
     BufferView file(buffer);
@@ -105,7 +111,8 @@ std::shared_ptr<Engine> load(nb::handle buffer, const FieldValues& architecture,
         };
     }
     FileDescription description = describe_file(std::move(tensors), std::move(matrices), std::move(vector_groups));
-    for (auto& [name, tensor] : description.tensors) tensor.coded = decoders.contains(name);
+    for (const std::string& name : deflated) coding(description, name) = TensorCoding::deflate;
+    for (const auto& [name, decoder] : decoders) coding(description, name) = TensorCoding::other;
     if (logarithmic_activations) description.logarithmic_activations = checked_activations(*logarithmic_activations);
     auto decode = [&decoders](const std::string& name) {
         nb::gil_scoped_acquire python;

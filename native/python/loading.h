@@ -33,7 +33,7 @@ std::shared_ptr<Engine> load(nanobind::handle buffer, const FieldValues& archite
                              std::optional<nanobind::callable> release,
                              const std::optional<std::string>& instruction_set, size_t workers, bool pin_workers,
                              std::unordered_map<std::string, nanobind::callable> decoders,
-                             std::vector<PythonVectorGroup> vector_groups,
+                             const std::vector<std::string>& deflated, std::vector<PythonVectorGroup> vector_groups,
                              std::optional<std::tuple<unsigned, double>> logarithmic_activations,
                              unsigned activation_bits, nanobind::object shortlist, size_t frequent_pieces);
 

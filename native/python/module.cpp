@@ -201,6 +201,7 @@ NB_MODULE(_native, module) {
         .def(nb::new_(&load), nb::kw_only(), nb::arg("buffer"), nb::arg("architecture"), nb::arg("tensors"),
              nb::arg("matrices"), nb::arg("release").none(), nb::arg("instruction_set").none(), nb::arg("workers"),
              nb::arg("pin_workers") = false, nb::arg("decoders") = std::unordered_map<std::string, nb::callable>{},
+             nb::arg("deflated") = std::vector<std::string>{},
              nb::arg("vector_groups") = std::vector<PythonVectorGroup>{},
              nb::arg("logarithmic_activations") = nb::none(), nb::arg("activation_bits") = 0,
              nb::arg("shortlist") = nb::none(), nb::arg("frequent_pieces") = 0)

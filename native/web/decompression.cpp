@@ -1,6 +1,6 @@
 // Functions that the WebAssembly module exports to decompress parts of model files; web/source/model/decompressor.ts
 // calls them.
-#include "web/inflate.h"
+#include "model/weights/inflate.h"
 #include "web/xz.h"
 
 namespace pocketmt::web {

@@ -53,7 +53,7 @@ void read_tensor(bool stored, Words& words, ModelDescription& model) {
     if (stored) tensor.offset = words.whole();
     tensor.size = words.whole();
     tensor.shape = words.wholes();
-    tensor.coded = !stored;
+    tensor.coding = stored ? TensorCoding::none : TensorCoding::other;
 }
 
 void read_group(Words& words, ModelDescription& model) {

@@ -6,14 +6,18 @@
 #include <cstring>
 #include <utility>
 
+#include "model/runtime/buffer.h"
 #include "model/runtime/error.h"
 #include "model/runtime/number_text.h"
+#include "model/weights/inflate.h"
 
 namespace pocketmt {
 
 namespace {
 
 constexpr uint64_t tensor_alignment = 64;
+// A stream must not expand more than this, so that a small file cannot ask for any memory it likes.
+constexpr size_t most_expansion = 32;
 
 std::string text(const std::vector<uint64_t>& shape) {
     std::string result = "[";
@@ -37,6 +41,19 @@ uint64_t element_count(const std::vector<uint64_t>& shape) {
     for (uint64_t size : shape)
         count *= size;  // cannot overflow: the network's description bounds every expected shape
     return count;
+}
+
+TensorSource::Decoded inflated(const std::string& name, std::span<const std::byte> stream, size_t size) {
+    if (size > most_expansion * stream.size())
+        refuse(name, "has " + std::to_string(size) + " bytes in a stream of " + std::to_string(stream.size()) +
+                         ", more than " + std::to_string(most_expansion) + " times as many");
+    auto bytes = std::make_shared<Buffer<uint8_t>>(size);
+    try {
+        inflate({reinterpret_cast<const uint8_t*>(stream.data()), stream.size()}, {bytes->data(), size});
+    } catch (const ModelError& error) {
+        refuse(name, std::string("is not a sound deflate stream: ") + error.what());
+    }
+    return {bytes, std::as_bytes(std::span(bytes->data(), size))};
 }
 
 }  // namespace
@@ -67,27 +84,33 @@ const void* TensorSource::elements(const std::string& name, const char* dtype, s
     const TensorDescription& tensor = find(name);
     if (tensor.dtype != dtype) refuse(name, "has the type " + tensor.dtype + ", expected " + dtype);
     if (tensor.shape != shape) refuse(name, "has the shape " + text(tensor.shape) + ", expected " + text(shape));
-    if (tensor.coded) {
+    const size_t size = element_count(shape) * element_bytes;
+    const std::byte* start = nullptr;
+    if (tensor.coding != TensorCoding::none) {
         if (element_bytes != 1 && shape.size() != 2) refuse(name, "is coded, which only codes and matrices may be");
-        const std::byte* bytes = decoded(name, element_count(shape) * element_bytes);
-        if (reinterpret_cast<uintptr_t>(bytes) % element_bytes != 0) refuse(name, "is not aligned in memory");
-        return bytes;
-    }
-    if (tensor.size != element_count(shape) * element_bytes) {
+        start = decoded(name, tensor, size);
+    } else if (tensor.size != size) {
         refuse(name, "has " + std::to_string(tensor.size) + " bytes, which is not the size of its shape");
+    } else {
+        start = stored(name, tensor).data();
     }
-    if (tensor.offset > file_.size() || tensor.size > file_.size() - tensor.offset) {
-        refuse(name, "lies outside of the file");
-    }
-    if (tensor.offset % tensor_alignment != 0) refuse(name, "does not start at a multiple of 64 bytes");
-    const std::byte* start = file_.data() + tensor.offset;
     if (reinterpret_cast<uintptr_t>(start) % element_bytes != 0) refuse(name, "is not aligned in memory");
     return start;
 }
 
-const std::byte* TensorSource::decoded(const std::string& name, size_t size) const {
+std::span<const std::byte> TensorSource::stored(const std::string& name, const TensorDescription& tensor) const {
+    if (tensor.offset > file_.size() || tensor.size > file_.size() - tensor.offset)
+        refuse(name, "lies outside of the file");
+    if (tensor.offset % tensor_alignment != 0) refuse(name, "does not start at a multiple of 64 bytes");
+    return file_.subspan(tensor.offset, tensor.size);
+}
+
+const std::byte* TensorSource::decoded(const std::string& name, const TensorDescription& tensor, size_t size) const {
     auto found = decoded_.find(name);
-    if (found == decoded_.end()) found = decoded_.emplace(name, decode_(name)).first;
+    if (found == decoded_.end()) {
+        const bool deflated = tensor.coding == TensorCoding::deflate;
+        found = decoded_.emplace(name, deflated ? inflated(name, stored(name, tensor), size) : decode_(name)).first;
+    }
     if (found->second.bytes.size() != size) {
         refuse(name,
                "decodes to " + std::to_string(found->second.bytes.size()) + " bytes, expected " + std::to_string(size));
@@ -140,7 +163,7 @@ void TensorSource::release(const std::string& name) const {
 
 void TensorSource::release_part(const std::string& name, size_t first, size_t size) const {
     const TensorDescription& tensor = find(name);
-    if (release_ && !tensor.coded) release_(tensor.offset + first, size);
+    if (release_ && tensor.coding == TensorCoding::none) release_(tensor.offset + first, size);
 }
 
 }  // namespace pocketmt

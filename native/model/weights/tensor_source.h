@@ -15,12 +15,19 @@
 
 namespace pocketmt {
 
+// How the elements of a tensor are held in the file; offset and size are those of the coded bytes.
+enum class TensorCoding {
+    none,
+    deflate,  // one raw deflate stream
+    other,    // see TensorSource::Decode
+};
+
 struct TensorDescription {
     std::string dtype;  // "F32", "BF16", "I8" or "U8"
     std::vector<uint64_t> shape;
     uint64_t offset = 0;  // bytes from the start of the file
     uint64_t size = 0;    // bytes
-    bool coded = false;   // offset and size are those of a coded stream, see Decode
+    TensorCoding coding = TensorCoding::none;
 };
 
 // Consecutive rows of a matrix held in one scheme.
@@ -56,7 +63,7 @@ class TensorSource {
         std::shared_ptr<const void> owner;
         std::span<const std::byte> bytes;
     };
-    // Decodes a tensor that is described as coded.
+    // Decodes a tensor whose coding is TensorCoding::other.
     using Decode = std::function<Decoded(const std::string& name)>;
 
     TensorSource(std::span<const std::byte> file, FileDescription description, Release release, Decode decode);
@@ -92,7 +99,9 @@ class TensorSource {
     const TensorDescription& find(const std::string& name) const;
     const void* elements(const std::string& name, const char* dtype, size_t element_bytes,
                          const std::vector<uint64_t>& shape) const;
-    const std::byte* decoded(const std::string& name, size_t size) const;
+    // The bytes of a tensor in the file.
+    std::span<const std::byte> stored(const std::string& name, const TensorDescription& tensor) const;
+    const std::byte* decoded(const std::string& name, const TensorDescription& tensor, size_t size) const;
 
     std::span<const std::byte> file_;
     FileDescription description_;

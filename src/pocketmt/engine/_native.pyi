@@ -100,6 +100,7 @@ class Model:
         architecture: every field of the network's description by its name (`Architecture.fields`).
         tensors: name -> (dtype, shape, offset, size in bytes).
         decoders: coded tensor -> a function that decodes it, called once; offset and size are those of the coded bytes.
+        deflated: tensors whose bytes in the file are a raw deflate stream of their elements.
         matrices: quantized matrix -> its row groups, each (scheme, bits, granularity, levels, rows).
         vector_groups: (matrix of `matrices`, names of the biases and norms that are its rows).
         logarithmic_activations: if inputs of quantized matrices are powers of two, their largest magnitude in units of
@@ -128,6 +129,7 @@ class Model:
         workers: int,
         pin_workers: bool = ...,
         decoders: Mapping[str, Callable[[], Buffer]] = ...,
+        deflated: Sequence[str] = ...,
         vector_groups: Sequence[tuple[str, Sequence[str]]] = ...,
         logarithmic_activations: tuple[int, float] | None = None,
         activation_bits: int = ...,

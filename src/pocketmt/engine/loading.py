@@ -15,6 +15,8 @@ from pocketmt.model_file import ModelFile, open_model
 from pocketmt.model_file.activations.activation_quantization import StoredLogarithmicActivations
 from pocketmt.model_file.container.mapped_pages import release_pages
 from pocketmt.model_file.matrices.entropy_coding import coded_name
+from pocketmt.model_file.matrices.packed_bits import BYTE_BITS
+from pocketmt.model_file.matrices.row_groups import StoredRowGroup
 from pocketmt.model_file.matrices.sparse import weights_name
 from pocketmt.model_file.reader import DAMAGED
 from pocketmt.text.vocabulary import Vocabularies
@@ -97,11 +99,14 @@ def native_model(
     release = partial(release_pages, file.buffer)
     release(0, len(file.buffer))  # makes room for packed weights: pages were mapped by checking
     quantization = file.activation_quantization
+    deflated = [name for name, group in file.coded.items() if _is_plain_deflate(group)]
+    decoded = {*file.coded, *file.sparse}.difference(deflated)
     return _native.Model(
         buffer=file.buffer,
         architecture=file.architecture.fields(),
         tensors=_tensors(file),
-        decoders={name: partial(file.data, name) for name in (*file.coded, *file.sparse)},
+        decoders={name: partial(file.data, name) for name in decoded},
+        deflated=deflated,
         matrices={name: [group.for_engine() for group in groups] for name, groups in file.matrices.items()},
         vector_groups=list(file.vector_groups.items()),
         logarithmic_activations=(
@@ -115,6 +120,11 @@ def native_model(
         shortlist=file.shortlist(),
         frequent_pieces=0 if file.stored_shortlist is None else file.stored_shortlist.frequent,
     )
+
+
+def _is_plain_deflate(group: StoredRowGroup) -> bool:
+    """Tell whether the engine can decode a stream: to codes as it reads them, without unused bits to be checked."""
+    return group.form.streams_unchanged and group.columns * group.form.packed_bits % BYTE_BITS == 0
 
 
 def _tensors(file: ModelFile) -> dict[str, tuple[str, tuple[int, ...], int, int]]:

@@ -1,17 +1,18 @@
-#include "web/inflate.h"
+#include "model/weights/inflate.h"
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstring>
 
 #include "model/runtime/error.h"
 
-namespace pocketmt::web {
+namespace pocketmt {
 
 namespace {
 
-constexpr unsigned most_bits = 15;    // of the code of a symbol
-constexpr unsigned direct_bits = 10;  // codes up to this length are found by one look in a table
+constexpr unsigned longest_code = 15;  // of the code of a symbol
+constexpr unsigned direct_bits = 10;   // codes up to this length are found by one look in a table
 constexpr size_t literal_symbols = 288;
 constexpr size_t distance_symbols = 30;
 constexpr unsigned end_of_block = 256;
@@ -38,14 +39,24 @@ class BitReader {
   public:
     explicit BitReader(std::span<const uint8_t> stream) : stream_(stream) {}
 
-    // The next 15 bits or more, without taking them; zeros after the end.
-    uint32_t look() {
-        while (count_ <= 56 && position_ < stream_.size()) {
-            bits_ |= uint64_t{stream_[position_++]} << count_;
-            count_ += 8;
+    // Reads on until there are 56 bits or more; there are fewer at the end.
+    void look() {
+        if (std::endian::native == std::endian::little && stream_.size() - position_ >= sizeof(uint64_t)) {
+            uint64_t next;
+            std::memcpy(&next, stream_.data() + position_, sizeof next);
+            bits_ |= next << count_;
+            position_ += (63 - count_) / 8;
+            count_ |= 56;  // The bits above these are of the next byte, which is read again.
+        } else {
+            while (count_ <= 55 && position_ < stream_.size()) {
+                bits_ |= uint64_t{stream_[position_++]} << count_;
+                count_ += 8;
+            }
         }
-        return static_cast<uint32_t>(bits_);
     }
+
+    // The next bits, without taking them; after those of the last look, they may be zeros.
+    uint64_t bits() const { return bits_; }
 
     void take(unsigned count) {
         if (count > count_) fail("it is cut off");
@@ -54,9 +65,10 @@ class BitReader {
     }
 
     uint32_t read(unsigned count) {
-        const uint32_t value = look() & ((uint32_t{1} << count) - 1);
+        look();
+        const uint64_t value = bits_ & ((uint64_t{1} << count) - 1);
         take(count);
-        return value;
+        return static_cast<uint32_t>(value);
     }
 
     // Whole bytes, after the rest of the current one.
@@ -83,9 +95,9 @@ class HuffmanCode {
     explicit HuffmanCode(std::span<const uint8_t> lengths) {
         for (const uint8_t length : lengths) ++counts_[length];
         counts_[0] = 0;
-        std::array<uint16_t, most_bits + 2> first{};  // place of the first symbol of each length
-        std::array<uint32_t, most_bits + 2> next{};   // its code
-        for (unsigned length = 1; length <= most_bits; ++length) {
+        std::array<uint16_t, longest_code + 2> first{};  // place of the first symbol of each length
+        std::array<uint32_t, longest_code + 2> next{};   // its code
+        for (unsigned length = 1; length <= longest_code; ++length) {
             first[length + 1] = first[length] + counts_[length];
             if (next[length] + counts_[length] > uint32_t{1} << length) fail("it has a code that is not one");
             next[length + 1] = (next[length] + counts_[length]) << 1;
@@ -99,29 +111,35 @@ class HuffmanCode {
     }
 
     unsigned read(BitReader& reader) const {
-        const uint32_t bits = reader.look();
-        if (const uint16_t entry = direct_[bits & ((1u << direct_bits) - 1)]; entry != 0) {
-            reader.take(entry & 15);
-            return entry >> 4;
-        }
+        reader.look();
+        return take(reader);
+    }
+
+    // Reads a symbol whose code is among the bits of the last look.
+    unsigned take(BitReader& reader) const {
+        uint32_t entry = direct_[reader.bits() & ((1u << direct_bits) - 1)];
+        if (entry == 0) entry = find(reader.bits());
+        reader.take(entry & 15);
+        return entry >> 4;
+    }
+
+  private:
+    std::array<uint16_t, longest_code + 1> counts_{};  // of symbols by the length of their codes
+    std::array<uint16_t, literal_symbols> symbols_{};
+    std::array<uint16_t, 1u << direct_bits> direct_{};  // symbol * 16 + length; 0: a longer code
+
+    // The entry of a code that is longer than `direct_bits`.
+    uint32_t find(uint64_t bits) const {
         uint32_t code = 0, first = 0, place = 0;
-        for (unsigned length = 1; length <= most_bits; ++length) {
+        for (unsigned length = 1; length <= longest_code; ++length) {
             code |= (bits >> (length - 1)) & 1;
-            if (code - first < counts_[length]) {
-                reader.take(length);
-                return symbols_[place + code - first];
-            }
+            if (code - first < counts_[length]) return uint32_t{symbols_[place + code - first]} << 4 | length;
             place += counts_[length];
             first = (first + counts_[length]) << 1;
             code <<= 1;
         }
         fail("it has a code that is unknown");
     }
-
-  private:
-    std::array<uint16_t, most_bits + 1> counts_{};  // of symbols by the length of their codes
-    std::array<uint16_t, literal_symbols> symbols_{};
-    std::array<uint16_t, 1u << direct_bits> direct_{};  // symbol * 16 + length; 0: a longer code
 
     // Codes are stored from their highest bit on.
     void add_direct(uint32_t code, unsigned length, size_t symbol) {
@@ -221,7 +239,7 @@ class Inflater {
 
     void block(const HuffmanCode& literals, const HuffmanCode& distances) {
         for (;;) {
-            const unsigned symbol = literals.read(reader_);
+            const unsigned symbol = read_literals(literals);
             if (symbol == end_of_block) return;
             if (symbol < end_of_block) {
                 reserve(1);
@@ -230,6 +248,27 @@ class Inflater {
                 copy_match(symbol - end_of_block - 1, distances);
             }
         }
+    }
+
+    // Writes literals, and returns the first symbol that is none or for which there may be no room.
+    unsigned read_literals(const HuffmanCode& code) {
+        constexpr ptrdiff_t at_once = 3;  // of up to 15 bits each, from one look
+        BitReader reader = reader_;       // A copy stays in registers; bytes that are written could change a member.
+        uint8_t* to = output_.data() + size_;
+        const uint8_t* end = output_.data() + output_.size();
+        unsigned symbol = 0;
+        while (symbol < end_of_block && end - to >= at_once) {
+            reader.look();
+            for (ptrdiff_t literal = 0; literal < at_once; ++literal) {
+                symbol = code.take(reader);
+                if (symbol >= end_of_block) break;
+                *to++ = static_cast<uint8_t>(symbol);
+            }
+        }
+        if (symbol < end_of_block) symbol = code.read(reader);
+        reader_ = reader;
+        size_ = static_cast<size_t>(to - output_.data());
+        return symbol;
     }
 
     void copy_match(unsigned symbol, const HuffmanCode& distances) {
@@ -252,4 +291,4 @@ void inflate(std::span<const uint8_t> stream, std::span<uint8_t> output) {
     Inflater(stream, output).run();
 }
 
-}  // namespace pocketmt::web
+}  // namespace pocketmt
