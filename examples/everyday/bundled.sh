@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Makes the two bundled models of everyday sentences in two rounds, from the root of the repository and in about six
+# Makes the two bundled models of everyday sentences in three rounds, from the root of the repository and in about eight
 # hours of one core with bfloat16. A second call resumes.
 set -euo pipefail
 tatoeba=${POCKETMT_DATA:-../shared/data}/tatoeba
 build=build/everyday
 second=$build/second
+third=$build/third
 teacher=examples/demo/teacher.pocketmt # What pocket.toml trains, from the pairs alone, in 8 bits.
 plain=$build/family/text/plain.en
 terms=(--licence "CC BY 2.0 FR; data: www.manythings.org/anki and tatoeba.org")
@@ -25,23 +26,24 @@ translated_back() {
     cut -f 1 "$2/back.tsv" > "$2/back.en"
     cut -f 2 "$2/back.tsv" > "$2/back.de"
 }
-# continued MODEL LANGUAGES FOLDER UPDATES: go on with the training of a model on the pairs and the texts in FOLDER.
+# continued MODEL LANGUAGES TEXTS FOLDER RECIPE UPDATES: go on with the training of a model on the pairs and the texts in
+# the folder TEXTS, and save it in FOLDER.
 continued() {
-    POCKETMT_TEXTS=$PWD/$3 made "$3/$2.pocketmt" pocketmt compress "$1" examples/everyday/continued.toml \
-        --limit-updates "$4" --configuration "examples/everyday/pocket-$2-continued.toml" \
-        --precision bfloat16-mixed -o "$3/$2.pocketmt"
+    POCKETMT_TEXTS=$PWD/$3 made "$4/$2.pocketmt" pocketmt compress "$1" "examples/everyday/$5.toml" \
+        --limit-updates "$6" --configuration "examples/everyday/pocket-$2-continued.toml" \
+        --precision bfloat16-mixed -o "$4/$2.pocketmt"
 }
 # in_8_bits MODEL OUTPUT OPTION...
 in_8_bits() { made "$2" pocketmt compress "$1" 8bit --entropy-coding "${terms[@]}" "${@:3}" -o "$2"; }
-# bundled LANGUAGES UPDATES DESCRIPTION: the model of the second round in 8 and in 4 bits.
+# bundled LANGUAGES UPDATES DESCRIPTION: the model of the third round in 8 and in 4 bits.
 bundled() {
-    in_8_bits "$second/$1.pocketmt" "$build/everyday-$1-8bit.pocketmt" --description "$3"
-    POCKETMT_TEXTS=$PWD/$second made "$build/everyday-$1.pocketmt" pocketmt compress "$second/$1.pocketmt" \
+    in_8_bits "$third/$1.pocketmt" "$build/everyday-$1-8bit.pocketmt" --description "$3"
+    POCKETMT_TEXTS=$PWD/$second made "$build/everyday-$1.pocketmt" pocketmt compress "$third/$1.pocketmt" \
         affine4-distilled --limit-updates "$2" --configuration "examples/everyday/pocket-$1-continued.toml" \
         --entropy-coding "${terms[@]}" --description "$3" -o "$build/everyday-$1.pocketmt"
 }
 
-mkdir -p $second
+mkdir -p $second $third
 made $plain python -m examples.everyday examples/everyday/everyday.toml -o $build/family --only texts
 
 # First round. German to English: the pairs, and plain English with its translations as the source (back-translation).
@@ -49,15 +51,19 @@ distilled $teacher $build
 made $build/pocket-de-en/model.safetensors pocketmt train examples/everyday/pocket-de-en.toml -o $build/pocket-de-en
 made $build/pocket-de-en.pocketmt pocketmt pack $build/pocket-de-en --scheme float32 -o $build/pocket-de-en.pocketmt
 translated_back $build/pocket-de-en.pocketmt $build
-continued $teacher en-de $build 7500
-continued $build/pocket-de-en de-en $build 4000
+continued $teacher en-de $build $build continued 7500
+continued $build/pocket-de-en de-en $build $build continued 4000
 in_8_bits $build/en-de.pocketmt $build/first-en-de.pocketmt
 in_8_bits $build/de-en.pocketmt $build/first-de-en.pocketmt
 
 # Second round: the models of the first one make the texts.
 distilled $build/first-en-de.pocketmt $second
 translated_back $build/first-de-en.pocketmt $second
-continued $build/first-en-de.pocketmt en-de $second 7500
-continued $build/first-de-en.pocketmt de-en $second 7500
+continued $build/first-en-de.pocketmt en-de $second $second continued 7500
+continued $build/first-de-en.pocketmt de-en $second $second continued 7500
+
+# Third round: the same texts, at half the rate.
+continued $second/en-de.pocketmt en-de $second $third continued-at-half-rate 7500
+continued $second/de-en.pocketmt de-en $second $third continued-at-half-rate 7500
 bundled en-de 1000 "Short everyday sentences, English to German"
 bundled de-en 1000 "Short everyday sentences, German to English"
