@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
+import sentencepiece  # noqa: F401  # Importing it is no part of loading a model.
+
 from benchmarks.peer.child_program import serve
 from pocketmt import __version__
 from pocketmt.engine import Translator
