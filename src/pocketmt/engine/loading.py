@@ -1,7 +1,6 @@
 """Loading of model files: a native model and its vocabularies."""
 
 import os
-from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -57,18 +56,22 @@ def load_model(
     if device == NATIVE and precision is not None:
         raise EngineError("precision is of PyTorch: leave it out, or choose device 'cuda' or 'torch-cpu'")
     large = _is_large(path)
+
+    def load_weights() -> tuple[TranslationModel, MakeOptions]:
+        if device == NATIVE:
+            return native_model(file, workers, instruction_set, pin_workers), _native.SearchOptions
+        return load_on_device(path, device, precision, workers)
+
     with _open(path, check_digest=not large) as file:
         try:
-            # SentencePiece takes as long to import as the weights of a small model take to pack.
-            reading = BackgroundCall("vocabularies", file.vocabularies)
-            checking = BackgroundCall("digest", partial(file.check_digest, partial(release_pages, file.buffer)))
-            with checking if large else nullcontext(), reading:
-                model, make_options = (
-                    (native_model(file, workers, instruction_set, pin_workers), _native.SearchOptions)
-                    if device == NATIVE
-                    else load_on_device(path, device, precision, workers)
-                )
-            vocabularies = reading.result()
+            if large:  # Hashing the file takes as long as packing its weights.
+                with BackgroundCall("digest", partial(file.check_digest, partial(release_pages, file.buffer))):
+                    vocabularies = file.vocabularies()
+                    model, make_options = load_weights()
+            else:  # Importing SentencePiece does.
+                with BackgroundCall("vocabularies", file.vocabularies) as reading:
+                    model, make_options = load_weights()
+                vocabularies = reading.result()
             defaults = file.source_language, file.target_language
             languages = ModelLanguages(defaults, file.language_pieces, vocabularies)
         except (DataError, ModelFileError) as error:
