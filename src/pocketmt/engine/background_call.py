@@ -11,8 +11,8 @@ Result = TypeVar("Result")
 class BackgroundCall(Thread, Generic[Result]):
     """A call on another thread while the block of a `with` statement runs.
 
-    The block ends when the call has. If the call raises an error, the block raises it, in place of an error of its own:
-    this one may be a consequence.
+    The block ends when the call has. An error of the call is raised at the end of the block, and replaces any error of
+    the block, which may be a consequence.
     """
 
     def __init__(self, name: str, call: Callable[[], Result]) -> None:
