@@ -44,3 +44,17 @@ def test_an_error_of_the_call_replaces_one_of_the_block() -> None:
 def test_an_error_of_the_block_is_unchanged_if_the_call_succeeds() -> None:
     with pytest.raises(KeyError, match="of the block"), BackgroundCall("test", lambda: 1):
         raise KeyError("of the block")
+
+
+@pytest.mark.parametrize("interruption", [KeyboardInterrupt, SystemExit])
+def test_an_interrupted_block_does_not_wait(interruption: type[BaseException]) -> None:
+    goes_on = Event()
+
+    def call() -> None:
+        assert goes_on.wait(60)
+        raise ValueError("of the call")
+
+    with pytest.raises(interruption), BackgroundCall("test", call):
+        raise interruption
+    assert not goes_on.is_set()
+    goes_on.set()

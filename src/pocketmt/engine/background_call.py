@@ -12,11 +12,11 @@ class BackgroundCall(Thread, Generic[Result]):
     """A call on another thread while the block of a `with` statement runs.
 
     The block ends when the call has. An error of the call is raised at the end of the block, and replaces any error of
-    the block, which may be a consequence.
+    the block, which may be a consequence. A block that is interrupted does not wait.
     """
 
     def __init__(self, name: str, call: Callable[[], Result]) -> None:
-        super().__init__(name=f"pocketmt-{name}")
+        super().__init__(name=f"pocketmt-{name}", daemon=True)
         self._call = call
         self._outcome: tuple[Result] | Exception
 
@@ -41,4 +41,5 @@ class BackgroundCall(Thread, Generic[Result]):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.result()
+        if kind is None or issubclass(kind, Exception):  # Not KeyboardInterrupt or SystemExit.
+            self.result()
