@@ -2,6 +2,7 @@
 
 import random
 import zlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -20,7 +21,7 @@ def deflate(content: bytes, level: int = 9, strategy: int = zlib.Z_DEFAULT_STRAT
     return compressor.compress(content) + compressor.flush()
 
 
-def model(file: ModelFile, codes: bytes, *, deflated: bool) -> _native.Model:
+def model(file: ModelFile, codes: bytes, deflated: Sequence[str] = (TENSOR,)) -> _native.Model:
     """The network of a file with other bytes for the codes of one matrix."""
     buffer = bytes(file.buffer)
     buffer += bytes(-len(buffer) % 64)
@@ -34,7 +35,7 @@ def model(file: ModelFile, codes: bytes, *, deflated: bool) -> _native.Model:
         release=None,
         instruction_set=None,
         workers=1,
-        deflated=[TENSOR] if deflated else [],
+        deflated=deflated,
     )
 
 
@@ -64,7 +65,7 @@ def test_streams_of_all_kinds(shared_model: Path, kind: str, strategy: int) -> N
         stream = deflate(codes, strategy=strategy)
         if len(codes) > 32 * len(stream):
             stream = deflate(codes, level=0)  # Of stored blocks; the other one expands too much.
-        models = [model(file, codes, deflated=False), model(file, stream, deflated=True)]
+        models = [model(file, codes, deflated=()), model(file, stream)]
     options = search_options(beam_size=2, n_best=2)
     assert models[0].translate(sentences(10), options) == models[1].translate(sentences(10), options)
     source, target = sentences(2, longest=30)
@@ -96,7 +97,7 @@ def test_a_damaged_stream_is_named(shared_model: Path, damage: str, reason: str)
             "the lowest code": deflate(codes[:-1] + b"\x80"),
         }[damage]
         with pytest.raises(ModelFileError, match=rf"{TENSOR}.*{reason}"):
-            model(file, stream, deflated=True)
+            model(file, stream)
 
 
 def test_random_damage_is_refused_or_read(shared_model: Path) -> None:
@@ -109,7 +110,7 @@ def test_random_damage_is_refused_or_read(shared_model: Path) -> None:
             for _ in range(chance.randint(1, 3)):
                 damaged[chance.randrange(len(damaged))] = chance.randrange(256)
             try:
-                model(file, bytes(damaged), deflated=True)
+                model(file, bytes(damaged))
             except ModelFileError as error:
                 assert TENSOR in str(error)  # Not each one is refused.
                 refused += 1
@@ -118,13 +119,4 @@ def test_random_damage_is_refused_or_read(shared_model: Path) -> None:
 
 def test_a_deflated_tensor_must_exist(shared_model: Path) -> None:
     with open_model(shared_model) as file, pytest.raises(ModelFileError, match=r"other.*is missing"):
-        _native.Model(
-            buffer=file.buffer,
-            architecture=file.architecture.fields(),
-            tensors={name: (each.dtype, each.shape, each.offset, each.size) for name, each in file.tensors.items()},
-            matrices={name: [group.for_engine() for group in groups] for name, groups in file.matrices.items()},
-            release=None,
-            instruction_set=None,
-            workers=1,
-            deflated=["other"],
-        )
+        model(file, b"", deflated=["other"])

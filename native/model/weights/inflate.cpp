@@ -55,7 +55,7 @@ class BitReader {
         }
     }
 
-    // The next bits, without taking them; after those of the last look, they may be zeros.
+    // The next bits, without taking them. Bits beyond those of the last look may be zeros.
     uint64_t bits() const { return bits_; }
 
     void take(unsigned count) {

@@ -64,11 +64,11 @@ def load_model(
 
     with _open(path, check_digest=not large) as file:
         try:
-            if large:  # Hashing the file takes as long as packing its weights.
+            if large:  # Hashing the file takes about as long as packing its weights.
                 with BackgroundCall("digest", partial(file.check_digest, partial(release_pages, file.buffer))):
                     vocabularies = file.vocabularies()
                     model, make_options = load_weights()
-            else:  # Importing SentencePiece does.
+            else:  # Importing SentencePiece takes about as long as packing the weights.
                 with BackgroundCall("vocabularies", file.vocabularies) as reading:
                     model, make_options = load_weights()
                 vocabularies = reading.result()

@@ -33,7 +33,7 @@ class Vocabulary:
         stored = vocabulary if isinstance(vocabulary, StoredVocabulary) else StoredVocabulary(bytes(vocabulary))
         self.stored = stored
         self.ids = ids
-        import sentencepiece  # It takes time, in which others load the weights.
+        import sentencepiece  # Not at the top: a model is loaded while this module is imported.
 
         self._processor = sentencepiece.SentencePieceProcessor()
         try:
