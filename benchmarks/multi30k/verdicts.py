@@ -82,8 +82,9 @@ def main(arguments: Sequence[str]) -> int:
     networks = [_Network(name, folder / name, TEXTS[texts], final) for name, texts in claims.networks.items()]
     rows = [network.row(claim) for claim in claims.claims for network in networks]
     verdicts = _verdicts(claims, rows) if final else []
+    found = {"rows": rows, "verdicts": verdicts, "models": _models(networks)}
     facts = [network.facts() for network in networks]
-    write_record({"rows": rows, "verdicts": verdicts, "networks": facts, "provenance": origin}, options.output)
+    write_record({**found, "networks": facts, "provenance": origin}, options.output)
     print(plain_table(rows, [Column.parse(column) for column in COLUMNS]))
     if verdicts:
         print(plain_table(verdicts, [Column.parse(column) for column in ("claim", "verdict")]))
@@ -124,6 +125,7 @@ class _Network:
         self.record = read_record(path)
         self.known = {row["recipe"]: row for row in self.record["rows"]}
         self.translated: dict[str, Outputs] = {}
+        self.scores: dict[str, dict[str, Any]] = {}
 
     def facts(self) -> dict[str, Any]:
         """Return what the rows of a network have in common: how it was trained and compressed."""
@@ -148,6 +150,8 @@ class _Network:
 
     def _scores(self, recipe: str) -> dict[str, Any]:
         """Return the scores of a model on all sets together, and what the record of its compression says of it."""
+        if recipe in self.scores:
+            return self.scores[recipe]
         texts, outputs = self.texts, self._outputs(recipe)
         if self.final:
             quality = score(texts.pooled(outputs), *texts.pooled_references())
@@ -155,7 +159,8 @@ class _Network:
             quality = score(outputs[texts.validation], *texts.reference_lines(texts.validation))
         row = self.known[recipe]
         facts = {key: row[key] for key in ("recipe", "bits", "bytes", "updates", "best_updates", "perplexity")}
-        return facts | score_entry(quality)
+        self.scores[recipe] = facts | score_entry(quality)
+        return self.scores[recipe]
 
     def _outputs(self, recipe: str) -> Outputs:
         if recipe not in self.translated:
@@ -165,6 +170,12 @@ class _Network:
                 for name in self.sets
             }
         return self.translated[recipe]
+
+
+def _models(networks: Sequence[_Network]) -> list[dict[str, Any]]:
+    """Return the facts and scores of each recipe's model on each network."""
+    names = dict.fromkeys(name for network in networks for name in network.scores)
+    return [{"recipe": name, **{network.name: network.scores.get(name) for network in networks}} for name in names]
 
 
 def _verdicts(claims: Claims, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -80,7 +80,9 @@ def test_both_sides_of_a_claim_are_compared(
         assert row["gain"] == pytest.approx(row["better"]["bleu"] - row["worse"]["bleu"])
     assert [each["verdict"] for each in record["verdicts"]] == ["confirmed", "confirmed"]
     assert record["verdicts"][0]["captions"] == {key: without[key] for key in ("gain", "p_value")}
-    assert record["networks"][0]["network"] == "captions"
+    models = {each["recipe"]: each["captions"] for each in record["models"]}
+    assert models["8bit"] == without["worse"] and models["aji/log4-error-feedback"] == retrained["better"]
+    assert len(models) == 4 and record["networks"][0]["network"] == "captions"
     assert "confirmed" in capsys.readouterr().out
 
 
