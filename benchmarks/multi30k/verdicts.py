@@ -22,6 +22,9 @@ benchmarks/records/multi30k/claims.json and prints its rows.
 import argparse
 import sys
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -33,6 +36,7 @@ from benchmarks.multi30k.model_record import Outputs, against
 from benchmarks.multi30k.quality import BEAM, score_entry
 from benchmarks.multi30k.texts import TEXTS, Texts
 from benchmarks.record_files import read_record, write_record
+from pocketmt.cores import available_cores
 from pocketmt.engine import Translator
 from pocketmt.errors import ConfigurationError
 from pocketmt.evaluation.quality import score
@@ -78,13 +82,14 @@ def main(arguments: Sequence[str]) -> int:
         print(*(f"{name}={claims.updates}" for name in claims.recipes()))
         return 0
     origin = provenance()
-    folder, final = options.folder, options.final
-    networks = [_Network(name, folder / name, TEXTS[texts], final) for name, texts in claims.networks.items()]
-    rows = [network.row(claim) for claim in claims.claims for network in networks]
-    verdicts = _verdicts(claims, rows) if final else []
-    found = {"rows": rows, "verdicts": verdicts, "models": _models(networks)}
-    facts = [network.facts() for network in networks]
-    write_record({**found, "networks": facts, "provenance": origin}, options.output)
+    with ProcessPoolExecutor(min(len(claims.networks), available_cores())) as workers:
+        measure = partial(_measure, folder=options.folder, final=options.final, claims=claims.claims)
+        measured = list(workers.map(measure, claims.networks.items()))
+    rows = [row for same_claim in zip(*(each.rows for each in measured), strict=True) for row in same_claim]
+    verdicts = _verdicts(claims, rows) if options.final else []
+    facts = [network.facts for network in measured]
+    found = {"rows": rows, "verdicts": verdicts, "models": _models(measured), "networks": facts}
+    write_record({**found, "provenance": origin}, options.output)
     print(plain_table(rows, [Column.parse(column) for column in COLUMNS]))
     if verdicts:
         print(plain_table(verdicts, [Column.parse(column) for column in ("claim", "verdict")]))
@@ -172,7 +177,24 @@ class _Network:
         return self.translated[recipe]
 
 
-def _models(networks: Sequence[_Network]) -> list[dict[str, Any]]:
+@dataclass(frozen=True)
+class _Measured:
+    """What one network says of all claims."""
+
+    name: str
+    rows: list[dict[str, Any]]  # one for each claim
+    scores: dict[str, dict[str, Any]]  # recipe -> facts and scores of its model
+    facts: dict[str, Any]
+
+
+def _measure(network: tuple[str, str], folder: Path, final: bool, claims: Sequence[Claim]) -> _Measured:
+    """Compare the models of one network, given by its name and its texts."""
+    name, texts = network
+    found = _Network(name, folder / name, TEXTS[texts], final)
+    return _Measured(name, [found.row(claim) for claim in claims], found.scores, found.facts())
+
+
+def _models(networks: Sequence[_Measured]) -> list[dict[str, Any]]:
     """Return the facts and scores of each recipe's model on each network."""
     names = dict.fromkeys(name for network in networks for name in network.scores)
     return [{"recipe": name, **{network.name: network.scores.get(name) for network in networks}} for name in names]
