@@ -5,7 +5,7 @@
 benchmarks/multi30k/claims/claims.toml lists the networks and the claims. The folder holds, for each network, a run in
 which `benchmarks.multi30k.compression` has compressed it, and the record of that, as captions/ and captions.json. For
 each claim and network, both models translate the test sets, and the paired bootstrap compares them. A claim that one
-should be better than another, or better by so many BLEU, is
+should be better than another, by `least` BLEU, is
 
 - confirmed if on every network the difference is above `least`, with p below 0.05;
 - refuted if on every network it is below `least`, or below 0.3 BLEU where `least` is less than that, and it is nowhere
