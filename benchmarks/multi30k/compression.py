@@ -30,7 +30,7 @@ from benchmarks.multi30k.limits import limited, limits_of
 from benchmarks.multi30k.model_record import ModelRecord, Outputs, Rows, against, updates
 from benchmarks.multi30k.paper_tables import CONTROL, UNCOMPRESSED, paper_tables
 from benchmarks.multi30k.parity import parity
-from benchmarks.multi30k.quality import BEAM, score_entry
+from benchmarks.multi30k.quality import score_entry, translate_sets
 from benchmarks.multi30k.texts import MULTI30K, TEXTS, Texts
 from benchmarks.recipe_files import find_recipe, recipe_names
 from pocketmt.cli.compress import DEFAULT_UPDATES
@@ -40,7 +40,6 @@ from pocketmt.compression.planning import make_plan
 from pocketmt.compression.run import CompressionTask, compress_run
 from pocketmt.compression.stage_context import piece_counts
 from pocketmt.compression.stage_result import load_result
-from pocketmt.engine import Translator
 from pocketmt.errors import ConfigurationError
 from pocketmt.evaluation.quality import score
 from pocketmt.evaluation.records import commit
@@ -192,11 +191,7 @@ class _Rows:
 
     def _translations(self, path: Path) -> Outputs:
         sets = (self.texts.validation, *(self.texts.tests if self.options.final else ()))
-        translator = Translator(path)
-        return {
-            name: translator.translate(self.texts.source_lines(name), beam_size=BEAM, split=False, check=False)
-            for name in sets
-        }
+        return translate_sets(path, sets, self.texts)
 
 
 def all_names() -> list[str]:

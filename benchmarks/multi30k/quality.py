@@ -17,7 +17,7 @@ from benchmarks.command import run
 from benchmarks.data import ROOT
 from benchmarks.multi30k.data import TESTS, VALIDATION, lines
 from benchmarks.multi30k.parity import agreement, by_pytorch
-from benchmarks.multi30k.texts import MULTI30K
+from benchmarks.multi30k.texts import MULTI30K, Texts
 from benchmarks.record_files import write_record
 from pocketmt.engine import Translator
 from pocketmt.evaluation.quality import Quality, compare, score
@@ -121,6 +121,14 @@ def quality_rows(found: Translations, uncompressed: Translations, seed: int) -> 
             row["against_float32"] = {name: {"gain": None, "p_value": None} for name in ("BLEU", "chrF")}
         rows.append(row)
     return rows
+
+
+def translate_sets(path: Path, sets: Sequence[str], texts: Texts) -> dict[str, list[str]]:
+    """Return the translations of some sets of a corpus by a model file, set -> lines, with beam 4."""
+    translator = Translator(path)
+    return {
+        name: translator.translate(texts.source_lines(name), beam_size=BEAM, split=False, check=False) for name in sets
+    }
 
 
 def score_entry(quality: Quality) -> dict[str, Any]:

@@ -20,10 +20,9 @@ from typing import Any, Final
 from benchmarks.command import run
 from benchmarks.data import ROOT
 from benchmarks.multi30k.model_record import Outputs
-from benchmarks.multi30k.quality import BEAM, score_entry
+from benchmarks.multi30k.quality import score_entry, translate_sets
 from benchmarks.multi30k.texts import TEXTS, Texts
 from benchmarks.record_files import write_record
-from pocketmt.engine import Translator
 from pocketmt.errors import ConfigurationError
 from pocketmt.evaluation.quality import compare, score
 from pocketmt.evaluation.records import provenance
@@ -45,7 +44,7 @@ def main(arguments: Sequence[str]) -> int:
     rows: list[dict[str, Any]] = []
     earlier: dict[str, list[Outputs]] = {}
     for label, paths in groups.items():
-        found = [_translations(path, sets, texts) for path in paths]
+        found = [translate_sets(path, sets, texts) for path in paths]
         rows += _rows(label, found, earlier, texts)
         earlier[label] = found
     for row in rows:  # A table needs the same keys in all rows.
@@ -71,13 +70,6 @@ def _group(argument: str) -> tuple[str, list[Path]]:
     if not equals:
         raise ConfigurationError(f"{argument}: give a label and model files, as in 'pairs=a.pocketmt,b.pocketmt'")
     return label, [Path(path) for path in paths.split(",")]
-
-
-def _translations(path: Path, sets: Sequence[str], texts: Texts) -> Outputs:
-    translator = Translator(path)
-    return {
-        name: translator.translate(texts.source_lines(name), beam_size=BEAM, split=False, check=False) for name in sets
-    }
 
 
 def _rows(label: str, found: list[Outputs], earlier: dict[str, list[Outputs]], texts: Texts) -> list[dict[str, Any]]:

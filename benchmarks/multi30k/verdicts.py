@@ -33,11 +33,10 @@ import msgspec
 from benchmarks.command import run
 from benchmarks.data import ROOT
 from benchmarks.multi30k.model_record import Outputs, against
-from benchmarks.multi30k.quality import BEAM, score_entry
+from benchmarks.multi30k.quality import score_entry, translate_sets
 from benchmarks.multi30k.texts import TEXTS, Texts
 from benchmarks.record_files import read_record, write_record
 from pocketmt.cores import available_cores
-from pocketmt.engine import Translator
 from pocketmt.errors import ConfigurationError
 from pocketmt.evaluation.quality import score
 from pocketmt.evaluation.records import provenance
@@ -85,8 +84,9 @@ def main(arguments: Sequence[str]) -> int:
     with ProcessPoolExecutor(min(len(claims.networks), available_cores())) as workers:
         measure = partial(_measure, folder=options.folder, final=options.final, claims=claims.claims)
         measured = list(workers.map(measure, claims.networks.items()))
-    rows = [row for same_claim in zip(*(each.rows for each in measured), strict=True) for row in same_claim]
-    verdicts = _verdicts(claims, rows) if options.final else []
+    by_claim = list(zip(*(each.rows for each in measured), strict=True))
+    rows = [row for same_claim in by_claim for row in same_claim]
+    verdicts = list(map(_verdict_row, claims.claims, by_claim)) if options.final else []
     facts = [network.facts for network in measured]
     found = {"rows": rows, "verdicts": verdicts, "models": _models(measured), "networks": facts}
     write_record({**found, "provenance": origin}, options.output)
@@ -169,11 +169,8 @@ class _Network:
 
     def _outputs(self, recipe: str) -> Outputs:
         if recipe not in self.translated:
-            translator = Translator(self.folder / f"{recipe}.pocketmt")
-            self.translated[recipe] = {
-                name: translator.translate(self.texts.source_lines(name), beam_size=BEAM, split=False, check=False)
-                for name in self.sets
-            }
+            path = self.folder / f"{recipe}.pocketmt"
+            self.translated[recipe] = translate_sets(path, self.sets, self.texts)
         return self.translated[recipe]
 
 
@@ -200,17 +197,10 @@ def _models(networks: Sequence[_Measured]) -> list[dict[str, Any]]:
     return [{"recipe": name, **{network.name: network.scores.get(name) for network in networks}} for name in names]
 
 
-def _verdicts(claims: Claims, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return the verdict of each claim, with the gain and the p-value on each network."""
-    found = []
-    for claim in claims.claims:
-        differences = {
-            row["network"]: row for row in rows if (row["paper"], row["claim"]) == (claim.paper, claim.claim)
-        }
-        gains = {name: {key: row[key] for key in ("gain", "p_value")} for name, row in differences.items()}
-        facts = {"paper": claim.paper, "claim": claim.claim, "better": claim.better, "worse": claim.worse}
-        found.append({**facts, "least": claim.least, **gains, "verdict": verdict(claim.least, list(gains.values()))})
-    return found
+def _verdict_row(claim: Claim, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the verdict of a claim, with the gain and the p-value on each network."""
+    gains = {row["network"]: {key: row[key] for key in ("gain", "p_value")} for row in rows}
+    return {**msgspec.structs.asdict(claim), **gains, "verdict": verdict(claim.least, list(gains.values()))}
 
 
 def _options(arguments: Sequence[str]) -> argparse.Namespace:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.multi30k import compression, data
+from benchmarks.multi30k import data, quality
 from benchmarks.multi30k.compression import all_names, encoder_sparsity, main
 from benchmarks.multi30k.paper_tables import CONTROL, PAPER_TABLES, paper_tables
 from benchmarks.record_files import read_record
@@ -44,7 +44,7 @@ def test_later_calls_add_rows_and_replace_those_of_their_recipes(
         for language, original in (("en", "dev.en"), ("de", "dev.up")):
             (tmp_path / "multi30k" / f"{name}.{language}").write_text((tmp_path / original).read_text())
     monkeypatch.setenv("POCKETMT_DATA", str(tmp_path))
-    monkeypatch.setattr(compression, "BEAM", 1)
+    monkeypatch.setattr(quality, "BEAM", 1)
     output = tmp_path / "record.json"
     arguments = ["--limit-updates", "2", "--output", str(output)]
     main([str(run), CONTROL, "8bit", *arguments])
