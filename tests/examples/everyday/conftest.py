@@ -1,0 +1,5 @@
+"""The vocabulary of small networks, as a fixture."""
+
+from tests.small_network import vocabulary
+
+__all__ = ["vocabulary"]
