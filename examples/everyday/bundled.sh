@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# Makes the two bundled models of everyday sentences in three rounds, from the root of the repository and in about eight
+# Makes the two bundled models of everyday sentences in four rounds, from the root of the repository and in about eleven
 # hours of one core with bfloat16. A second call resumes.
 set -euo pipefail
 tatoeba=${POCKETMT_DATA:-../shared/data}/tatoeba
 build=build/everyday
 second=$build/second
 third=$build/third
+fourth=$build/fourth
 teacher=examples/demo/teacher.pocketmt # What pocket.toml trains, from the pairs alone, in 8 bits.
 plain=$build/family/text/plain.en
 terms=(--licence "CC BY 2.0 FR; data: www.manythings.org/anki and tatoeba.org")
@@ -35,15 +36,20 @@ continued() {
 }
 # in_8_bits MODEL OUTPUT OPTION...
 in_8_bits() { made "$2" pocketmt compress "$1" 8bit --entropy-coding "${terms[@]}" "${@:3}" -o "$2"; }
-# bundled LANGUAGES UPDATES DESCRIPTION: the model of the third round in 8 and in 4 bits.
+# widened LANGUAGES: the model of the third round with twice the feed-forward nodes.
+widened() {
+    made "$fourth/start-$1.pocketmt" python -m examples.everyday.widen "$third/$1.pocketmt" \
+        --feed-forward-dimension 1536 -o "$fourth/start-$1.pocketmt"
+}
+# bundled LANGUAGES DESCRIPTION: the model of the fourth round in 8 and in 4 bits.
 bundled() {
-    in_8_bits "$third/$1.pocketmt" "$build/everyday-$1-8bit.pocketmt" --description "$3"
-    POCKETMT_TEXTS=$PWD/$second made "$build/everyday-$1.pocketmt" pocketmt compress "$third/$1.pocketmt" \
-        affine4-distilled --limit-updates "$2" --configuration "examples/everyday/pocket-$1-continued.toml" \
-        --entropy-coding "${terms[@]}" --description "$3" -o "$build/everyday-$1.pocketmt"
+    in_8_bits "$fourth/$1.pocketmt" "$build/everyday-$1-8bit.pocketmt" --description "$2"
+    POCKETMT_TEXTS=$PWD/$second made "$build/everyday-$1.pocketmt" pocketmt compress "$fourth/$1.pocketmt" \
+        affine4-distilled --limit-updates 1000 --configuration "examples/everyday/pocket-$1-continued.toml" \
+        --entropy-coding "${terms[@]}" --description "$2" -o "$build/everyday-$1.pocketmt"
 }
 
-mkdir -p $second $third
+mkdir -p $second $third $fourth
 made $plain python -m examples.everyday examples/everyday/everyday.toml -o $build/family --only texts
 
 # First round. German to English: the pairs, and plain English with its translations as the source (back-translation).
@@ -65,5 +71,11 @@ continued $build/first-de-en.pocketmt de-en $second $second continued 7500
 # Third round: the same texts, at half the rate.
 continued $second/en-de.pocketmt en-de $second $third continued-at-half-rate 7500
 continued $second/de-en.pocketmt de-en $second $third continued-at-half-rate 7500
-bundled en-de 1000 "Short everyday sentences, English to German"
-bundled de-en 1000 "Short everyday sentences, German to English"
+
+# Fourth round: wider networks, on the same texts, at the rate of the first two.
+widened en-de
+widened de-en
+continued $fourth/start-en-de.pocketmt en-de $second $fourth continued 7500
+continued $fourth/start-de-en.pocketmt de-en $second $fourth continued 7500
+bundled en-de "Short everyday sentences, English to German"
+bundled de-en "Short everyday sentences, German to English"

@@ -10,7 +10,8 @@ OPENING: Final = """# Built-in recipes
 
 `pocketmt compress RUN NAME --output FILE` applies one of these; `pocketmt compress --list` prints them. [Compress a
 model](../guides/compress.md) says which to choose, [results](../results/schemes.md) what each costs in quality. Updates
-are those of retraining; recipes without updates need seconds.
+are those of retraining. Without retraining, `7bit`, `8bit` and `8bit-static` need seconds; the `-compensated` recipes
+need up to a minute for small models and minutes for large ones.
 """
 
 CLOSING: Final = """

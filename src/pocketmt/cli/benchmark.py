@@ -84,7 +84,7 @@ def benchmark(
     Examples:
       pocketmt benchmark my.pocketmt test.en
       pocketmt benchmark my.pocketmt test.en --mode throughput --workers 4 --pin-workers
-      pocketmt benchmark captions-en-de test.en --beam-size 1 --mode throughput --lines 1000000 --repeats 1 --json
+      pocketmt benchmark everyday-en-de test.en --beam-size 1 --mode throughput --lines 1000000 --repeats 1 --json
     """
     from dataclasses import asdict, replace
 

@@ -9,7 +9,7 @@ from pocketmt.cli.options import FILE, beam_size_option, workers_option
 from pocketmt.progress import ProgressLine
 
 
-@click.command(short_help="Compare a small model with its original, on a page.")
+@click.command(short_help="Write an HTML report that compares a small model with its original.")
 @click.argument("original")
 @click.argument("small")
 @click.option(
@@ -34,8 +34,8 @@ from pocketmt.progress import ProgressLine
 @click.option(
     "--speed/--no-speed", default=True, help="Measure speed and memory, in separate processes (default: speed)."
 )
-@click.option("--source-language", default=None, help="Of models with several source languages.")
-@click.option("--target-language", default=None, help="Of models with several target languages.")
+@click.option("--source-language", default=None, help="Source language, for a multilingual model.")
+@click.option("--target-language", default=None, help="Target language, for a multilingual model.")
 @beam_size_option
 @workers_option
 def compare(

@@ -132,7 +132,7 @@ def compress(
     """Compress MODEL by RECIPE, a TOML file or the name of a built-in recipe (see --list).
 
     MODEL is a folder that `pocketmt train` wrote, a model file (*.pocketmt), such as one that `pocketmt import` wrote,
-    or the name of a bundled model. A model file says nothing of training text: give plain text by --source-text.
+    or the name of a bundled model. A model file does not name its training text: give plain text with --source-text.
 
     With --target-size or --tolerated-loss, schemes and bits are chosen by the rise of the validation loss when each
     part of the model is quantized. The model is then retrained on its text to reproduce its earlier output.

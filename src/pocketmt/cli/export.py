@@ -17,8 +17,9 @@ TARGETS = [format.name for format in FORMATS.values() if format.write is not Non
 def export(model: str, target: str, output: Path) -> None:
     """Write MODEL in a format that other toolkits read.
 
-    MODEL is a model file (*.pocketmt), the name of a bundled model, or a model that `pocketmt import` reads. What the
-    format cannot hold is refused by name; what it holds only nearly is said. Requires pip install 'pocketmt[train]'.
+    MODEL is a model file (*.pocketmt), the name of a bundled model, or a model that `pocketmt import` reads. A feature
+    that the format cannot represent is refused, and named. If it can be represented only approximately, a message says
+    so. Requires pip install 'pocketmt[train]'.
 
     \b
     Examples:

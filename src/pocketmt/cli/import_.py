@@ -21,7 +21,8 @@ from pocketmt.cli.options import FILE, warn_of_languages
     "texts",
     type=FILE,
     multiple=True,
-    help="Cut the pieces of the vocabulary that this text, and what else is given so, never has.",
+    help="Remove the pieces of the vocabulary that do not occur in this text. May be repeated; give text of both "
+    "languages.",
 )
 @click.option(
     "--keep-languages",
@@ -29,7 +30,9 @@ from pocketmt.cli.options import FILE, warn_of_languages
     multiple=True,
     help="With --text: cut all other languages of a model that has several; codes separated by commas.",
 )
-@click.option("--held-out", type=FILE, help="With --text: measure on how much of this text the loss is.")
+@click.option(
+    "--held-out", type=FILE, help="With --text: text on which to count the lines that are now split differently."
+)
 @click.option("--references", type=FILE, help="With --held-out: translations of it; BLEU is measured before and after.")
 def import_(
     source: Path,
@@ -45,13 +48,13 @@ def import_(
 ) -> None:
     """Make a model file from a model of another toolkit, without changing its weights.
 
-    SOURCE is a Hugging Face folder of a Marian (OPUS-MT), M2M100 or NLLB model, a folder of Marian (.npz), of
-    bergamot, which Firefox has (.bin), or of CTranslate2; 8-bit codes stay as they are. Its files tell the format.
-    What a model file cannot hold is refused by name. Requires pip install 'pocketmt[interop]'.
+    SOURCE is the folder of a model: Hugging Face (Marian/OPUS-MT, M2M100, NLLB), Marian (.npz), bergamot/Firefox (.bin)
+    or CTranslate2. The format is detected. 8-bit codes are kept. A model with a feature that a model file cannot
+    represent is refused; the message names the feature. Requires pip install 'pocketmt[interop]'.
 
-    With --text, embeddings lose the rows of pieces that the text does not have. Give text of all languages that stay,
-    of the source and the target: other words are divided into smaller pieces, which makes translations longer and
-    worse. --held-out measures on how much other text that happens, and with --references the loss of BLEU.
+    With --text, the embeddings lose the rows of pieces that do not occur in the text. Give text in every language that
+    is kept, of the source and of the target. Other words are split into smaller pieces, which makes translations longer
+    and worse. --held-out counts how often that happens in other text, and with --references measures the loss in BLEU.
 
     \b
     Examples:

@@ -16,7 +16,7 @@ def inspect(model: str, as_json: bool) -> None:
 
     \b
     Examples:
-      pocketmt inspect captions-en-de
+      pocketmt inspect everyday-en-de
       pocketmt inspect my.pocketmt --json
     """
     from pocketmt.engine.bundled import resolve_model

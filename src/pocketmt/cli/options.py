@@ -122,7 +122,7 @@ precision_option = click.option(
         ]
     ),
     default=None,
-    help="Of PyTorch (default: float32; distill: float16).",
+    help="Numeric precision on a GPU or with torch-cpu (default: float32; distill: float16).",
 )
 
 

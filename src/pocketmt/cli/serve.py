@@ -21,10 +21,10 @@ def _origin(context: click.Context, parameter: click.Parameter, value: str) -> s
     return value
 
 
-@click.command(short_help="Translate over HTTP, with a page.")
+@click.command(short_help="Serve translations over HTTP, with a web page.")
 @click.argument("models", nargs=-1, type=FILE)
 @click.option(
-    "--host", default="127.0.0.1", show_default=True, help="Address to listen at; 0.0.0.0: all of this machine."
+    "--host", default="127.0.0.1", show_default=True, help="Address to listen on; 0.0.0.0 listens on all interfaces."
 )
 @click.option(
     "--port",
@@ -32,12 +32,14 @@ def _origin(context: click.Context, parameter: click.Parameter, value: str) -> s
     type=click.IntRange(0, 65535),
     default=DEFAULT_PORT,
     show_default=True,
-    help="Port to listen at; 0: a free one.",
+    help="Port to listen on; 0: a free one.",
 )
 @beam_size_option
 @workers_option
 @click.option(
-    "--model-memory", type=FileSize(), help="Unload models that were not used lately beyond this size (default: never)."
+    "--model-memory",
+    type=FileSize(),
+    help="Unload the least recently used models above this total size (default: never).",
 )
 @click.option(
     "--characters", type=click.IntRange(1), default=100_000, show_default=True, help="Most characters of a request."
@@ -52,7 +54,7 @@ def _origin(context: click.Context, parameter: click.Parameter, value: str) -> s
     default=60,
     show_default=True,
     metavar="SECONDS",
-    help="Refuse a request that is not done within this time.",
+    help="Refuse a request that takes longer than this.",
 )
 @click.option("--api-keys", type=FILE, help="File with the API key of a client in each line.")
 @click.option("--require-api-key", is_flag=True, help="Refuse clients without an API key.")

@@ -51,7 +51,7 @@ class Translator:
         longest_sentence: in characters; a longer one is copied, not translated, with a `TranslationWarning`.
 
     Attributes:
-        manifest: what the model file says of itself: languages, recipe, licence and more (docs/model-file.md).
+        manifest: languages, recipe, licence and more, from the model file (docs/reference/model-file.md).
         tokenizer: the vocabulary of the source.
         target_tokenizer: that of the target; the same object where both sides share one.
         workers: as given.

@@ -80,7 +80,8 @@ class _Retraining(Strict, frozen=True, kw_only=True):
     precision: Precision = "float32"
     validate_every: Positive = 500  # Updates between validations.
     checkpoint_every: Positive = 100  # Updates between checkpoints; every validation is followed by one, too.
-    # Whether the result can be the network at the start, or when quantization of activations begins.
+    # Whether the network at the start of the stage, or at the update where quantization of activations begins, may be
+    # kept as the result.
     keep_start: bool = True
 
 
