@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from pocketmt.distillation.teachers import Teachers, most_similar
+from pocketmt.distillation.teachers_on_cluster import name_on_every_node
 from pocketmt.engine import Hypothesis
 from pocketmt.errors import ConfigurationError, DataError, ModelFileError
 from pocketmt.models.search import beam_search
@@ -93,3 +94,11 @@ def test_incompatible_teachers_are_refused(runs: list[str], tmp_path: Path) -> N
         Teachers(["missing.pocketmt"], tmp_path, beam_size=2)
     with pytest.raises(ConfigurationError, match="5 best translations need a beam"):
         Teachers(runs, tmp_path, beam_size=4, n_best=5)
+
+
+def test_workers_find_teachers_by_path_or_bundled_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Workers of a cluster have another working directory."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "teacher").mkdir()
+    assert name_on_every_node("teacher") == str(tmp_path / "teacher")
+    assert name_on_every_node("captions-en-de") == "captions-en-de"

@@ -148,6 +148,18 @@ def test_a_node_with_a_full_disk_is_left_out_and_its_blocks_are_not() -> None:
     assert full in warnings[0]
 
 
+def test_a_block_that_exhausts_its_workers_ends_the_run_with_its_lines() -> None:
+    pool = ScriptedPool(
+        [
+            [WorkerReady("a", "one")],
+            [NodeFault("a", "one", "MemoryError: "), WorkerReady("b", "one")],
+            [NodeFault("b", "one", "MemoryError: ")],
+        ]
+    )
+    with pytest.raises(ClusterError, match=r"block 0: these lines failed 2 times \(MemoryError: \): remove the line"):
+        run_blocks(blocks(1), pool, lambda block, result: None, lambda message: None, Policy(faults=2))
+
+
 def test_without_any_usable_node_the_run_ends_with_the_reason() -> None:
     pool = ScriptedPool([[NodeFault(f"w{number}", "one", "disk full")] for number in range(FAULTS_PER_NODE)])
     pool.usable = 1

@@ -72,6 +72,28 @@ def test_prefixes_and_lengths_equal_the_engine(pair: tuple[Translator, Translato
         pytorch.translate(LINES, target_prefix="the big red house", max_length=2)
 
 
+@pytest.mark.parametrize("length", [15, 17, 40])
+def test_a_long_prefix_equals_the_engine(pair: tuple[Translator, Translator], length: int) -> None:
+    native, pytorch = pair
+    for beam in (1, 3):
+        options: dict[str, Any] = {
+            "beam_size": beam,
+            "check": False,
+            "target_prefix": [None, " ".join(["the"] * length)],
+        }
+        lines = [LINES[0], "two old men"]
+        assert pytorch.translate(lines, **options) == native.translate(lines, **options)
+
+
+def test_a_shortlist_too_short_for_the_beam_is_not_used(path: Path, tmp_path: Path) -> None:
+    listed = tmp_path / "listed.pocketmt"
+    add_shortlist(path, random_shortlist(targets=0, frequent=3), listed)
+    native, pytorch = Translator(listed), Translator(listed, device="torch-cpu")
+    for beam in (1, 2, 3, 4, 6):
+        options: dict[str, Any] = {"beam_size": beam, "max_length": 9, "check": False, "shortlist": True}
+        assert pytorch.translate(LINES, **options) == native.translate(LINES, **options)
+
+
 def test_a_shortlist_is_used_if_it_is_asked_for(path: Path, tmp_path: Path) -> None:
     listed = tmp_path / "listed.pocketmt"
     add_shortlist(path, random_shortlist(), listed)

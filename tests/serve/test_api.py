@@ -234,6 +234,16 @@ def test_keys_are_asked_for(serve: Serve, tmp_path: Path) -> None:
     assert 1 <= int(statuses[-1].headers["retry-after"]) <= 60
 
 
+def test_guesses_of_keys_are_limited(serve: Serve, tmp_path: Path) -> None:
+    keys = tmp_path / "keys"
+    keys.write_text("secret-key-1\n")
+    server = serve("--api-keys", keys, "--require-api-key", "--requests-per-minute", "3")
+    statuses = [server.post("/detect", q="a dog", api_key=f"guessed-key-{number}").status for number in range(4)]
+    assert statuses == [403, 403, 403, 429]
+    assert server.post("/detect", q="a dog").status == 429
+    assert server.post("/detect", q="a dog", api_key="secret-key-1").status == 200
+
+
 def test_a_client_cannot_name_another_address(serve: Serve) -> None:
     server = serve("--requests-per-minute", "2")
     statuses = [

@@ -69,7 +69,9 @@ def compression_folder(folder: Path) -> AbstractContextManager[None]:
         # A stage that diverged before its first validation would diverge again from its checkpoint.
         return not isinstance(error, DivergedError) and (folder / CHECKPOINT).exists()
 
-    return run_folder(folder, SETTINGS, (CHECKPOINT, LOG, "best.*.pt", "translations/teacher.pocketmt"), holds_result)
+    return run_folder(
+        folder, SETTINGS, (CHECKPOINT, LOG, "best.*.pt", "start.*.pt", "translations/teacher.pocketmt"), holds_result
+    )
 
 
 def compress_run(task: CompressionTask, recipe: Recipe, output: Path) -> int:

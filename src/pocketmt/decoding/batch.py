@@ -54,7 +54,7 @@ class Batch:
         self.source = next_power_of_two(source) if decoder.on_gpu else source
         self._limit = max(request.limit for _, request in requests)
         self._shortlists = any(request.allowed is not None for _, request in requests)
-        self._prefixes = any(request.prefix for _, request in requests)
+        self._longest_prefix = max(len(request.prefix) for _, request in requests)
         self.most_places = 1
         self._owners: list[tuple[int, Request] | None] = []
         self._positions: list[int] = []
@@ -79,11 +79,15 @@ class Batch:
         self.most_places = self._decoder.places(self._settings, len(self._waiting), self.source, target)
         self._owners = [None] * self.most_places
         self._positions = [0] * self.most_places
-        shape = SlotShape(self.most_places, self.source, target, self._shortlists, self._prefixes)
+        shape = SlotShape(self.most_places, self.source, target, self._shortlists, self._longest_prefix > 0)
         return self._decoder.slots(self._settings, shape)
 
     def _room(self, steps: int) -> int:
-        """Return target positions for some steps: few are faster, but each number of them needs another graph."""
+        """Return target positions for some steps: few are faster, but each number of them needs another graph.
+
+        There is room for every prefix from the start.
+        """
+        steps = max(steps, self._longest_prefix)
         if self._decoder.on_gpu:
             return next_power_of_two(max(steps, _GPU_POSITIONS))
         return min(self._limit, -(-steps // _CPU_POSITIONS) * _CPU_POSITIONS)

@@ -80,8 +80,14 @@ def translate_blocks_on_cluster(
     Raises as `run_on_cluster` does.
     """
     file = teachers.single_file()
-    names = tuple(str(Path(model.name).absolute()) for model in teachers.models)
+    names = tuple(name_on_every_node(model.name) for model in teachers.models)
     model = None if file is None else file.read_bytes()
     search = teachers.beam_size, teachers.n_best
     work = TeacherWork(names, model, *search, teachers.device, teachers.precision)
     run_on_cluster(cluster, work, blocks, lambda block, result: store(block, json.loads(result.content)), warn)
+
+
+def name_on_every_node(name: str) -> str:
+    """Return a name that workers can resolve in any working directory; names of bundled models stay."""
+    path = Path(name)
+    return str(path.absolute()) if path.exists() else name

@@ -161,7 +161,7 @@ class _Run(Generic[B, R]):
                 if known:
                     self._warn(f"a worker on {node} was lost ({reason}): its {_blocks(lost)} to other workers")
             case NodeFault(worker, node, reason):
-                self._fault(node, reason, scheduler.remove_worker(worker, died=False))
+                self._fault(node, reason, scheduler.remove_worker(worker, died=False, fault=reason))
 
     def _fault(self, node: str, reason: str, lost: int) -> None:
         self._faults[node] += 1

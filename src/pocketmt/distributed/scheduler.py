@@ -43,12 +43,15 @@ class Policy:
             median (backup tasks: Dean and Ghemawat 2004, section 3.6); 0: never.
         deaths: of workers while they handle the same block, after which the block is at fault.
         failures: errors that the same block raises, after which the run ends.
+        faults: of nodes, such as too little memory, while their workers handle the same block, after which the block is
+            at fault. More than of one node: it may be the nodes that are at fault.
     """
 
     queue: int = 2
     slow: float = 2.0
     deaths: int = 5
     failures: int = 2
+    faults: int = 10
 
 
 @dataclass
@@ -64,6 +67,7 @@ class _Unfinished(Generic[B]):
     holders: list[str] = field(default_factory=list)
     deaths: int = 0
     failures: int = 0
+    faults: int = 0
     avoid: set[str] = field(default_factory=set)  # Nodes on which it has failed.
 
 
@@ -105,17 +109,19 @@ class Scheduler(Generic[B]):
         self._workers[worker] = _Worker(node)
         self._by_load[0][worker] = None
 
-    def remove_worker(self, worker: str, died: bool) -> int:
+    def remove_worker(self, worker: str, died: bool, fault: str = "") -> int:
         """Remove a worker; its unfinished blocks go to others.
 
         Args:
             worker: its name; unknown ones are ignored.
             died: whether it died on a node that is alive, perhaps of the block that it was handling.
+            fault: of its node, which ended the handling of a block; empty if there was none.
 
         Returns:
             the number of blocks that nobody else handles.
 
-        Raises ClusterError if too many workers have died while they handled the same block.
+        Raises ClusterError if too many workers have died, or too many nodes have failed, while they handled the same
+        block.
         """
         removed = self._workers.pop(worker, None)
         if removed is None:
@@ -131,6 +137,12 @@ class Scheduler(Generic[B]):
                 raise ClusterError(
                     f"{unfinished.block.lines}: {unfinished.deaths} workers died while they handled these lines: "
                     "remove the line at fault, or give workers more memory; then run the same command again"
+                )
+            unfinished.faults += fault != "" and place == 0
+            if unfinished.faults >= self._policy.faults:
+                raise ClusterError(
+                    f"{unfinished.block.lines}: these lines failed {unfinished.faults} times ({fault}): remove the "
+                    "line at fault, or give workers more memory; then run the same command again"
                 )
             if not unfinished.holders:
                 heapq.heappush(self._again, number)

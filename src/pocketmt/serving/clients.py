@@ -67,16 +67,19 @@ class Clients:
         """Return the name of a client: its key or its network.
 
         Raises RequestError (403) if the key is unknown, or missing although it is needed, and (429) if the client has
-        sent more requests than it may.
+        sent more requests than it may. Requests that are refused count for their address, so that guesses of keys are
+        limited, too.
         """
         client = f"address {network_of(address)}"
         if key:
             digest = key_digest(key)
             if self._settings.api_keys and digest not in self._settings.api_keys:
+                self._charge(client)
                 raise RequestError(403, "the api_key is unknown: ask the operator of this server for one")
             if self._settings.api_keys:
                 client = f"key {digest}"
         elif self._settings.keys_required:
+            self._charge(client)
             raise RequestError(403, "an api_key is needed: ask the operator of this server for one")
         self._charge(client)
         return client

@@ -2,14 +2,13 @@
 
 import json
 from collections.abc import Mapping
-from email.parser import BytesParser
-from email.policy import HTTP
 from typing import Final
 from urllib.parse import parse_qsl
 
 from pocketmt.engine.segmentation import replace_surrogates
 from pocketmt.serving.errors import RequestError
 from pocketmt.serving.files import UploadedFile
+from pocketmt.serving.multipart import form_parts
 
 FILE: Final = "file"  # the field with a file
 MOST_FIELDS: Final = 100  # of a form
@@ -51,23 +50,18 @@ def _form(body: bytes) -> dict[str, object]:
 
 
 def _multipart(content_type: str, body: bytes) -> dict[str, object]:
-    head = b"Content-Type: " + content_type.encode("latin-1", "replace").replace(b"\r", b"").replace(b"\n", b"")
-    message = BytesParser(policy=HTTP).parsebytes(head + b"\r\n\r\n" + body)
-    parts = message.get_payload() if message.is_multipart() else []
-    if not isinstance(parts, list) or not parts or len(parts) > MOST_FIELDS:
-        raise RequestError(400, "the body is not a form of type multipart/form-data")
+    try:
+        parts = form_parts(content_type, body, MOST_FIELDS)
+    except ValueError as error:
+        raise RequestError(400, f"the body is not a form of type multipart/form-data: {error}") from error
     fields: dict[str, object] = {}
     for part in parts:
-        if isinstance(part, str):
+        if part.name is None:
             continue
-        name = part.get_param("name", header="content-disposition")
-        content = part.get_payload(decode=True)
-        if isinstance(name, str) and isinstance(content, bytes):
-            file_name = part.get_filename()
-            if name == FILE and file_name is not None:
-                fields.setdefault(name, UploadedFile(file_name, content))
-            else:
-                fields.setdefault(name, content.decode("utf-8", "replace"))
+        if part.name == FILE and part.file_name is not None:
+            fields.setdefault(FILE, UploadedFile(part.file_name, part.content))
+        else:
+            fields.setdefault(part.name, part.content.decode("utf-8", "replace"))
     return fields
 
 

@@ -171,7 +171,8 @@ def endless_batches(
 def seed_update(fabric: "Fabric", seed: int, update: int, part: int = 0) -> None:
     """Seed PyTorch for a batch of an update.
 
-    So its dropout is the same whether or not the run was interrupted, and on any number of devices.
+    So its dropout is the same whether or not the run was interrupted, and on any number of devices, unless memory ran
+    out and batches were halved.
 
     Args:
         fabric: this process.

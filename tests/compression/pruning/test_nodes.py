@@ -232,6 +232,29 @@ def test_a_run_stopped_before_its_first_checkpoint_prunes_the_same_nodes(
     assert events(tmp_path / "whole") == events(tmp_path / "stopped")
 
 
+def test_nodes_chosen_before_the_first_checkpoint_are_forgotten(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a checkpoint the folder accepts another recipe, which must not begin with the nodes of the first one."""
+    task = CompressionTask(run=run, folder=tmp_path / "work")
+    plans = [
+        recipe(
+            {
+                "prune": [{**NODES, "criterion": "weight_norm", **RATIO, "ratio": ratio}],
+                "retraining": {**TRAINED, "method": "none"},
+            }
+        )
+        for ratio in (0.75, 0.25)
+    ]
+    monkeypatch.setattr("pocketmt.compression.stage.StageRun.go", lambda run: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        compress_run(task, plans[0], tmp_path / "pruned.pocketmt")
+    monkeypatch.undo()
+    compress_run(task, plans[1], tmp_path / "pruned.pocketmt")
+    with open_model(tmp_path / "pruned.pocketmt") as file:
+        assert file.architecture.parameter_shapes()[f"{INNER}.weight"] == (18, 16)
+
+
 def test_the_uncompressed_model_is_the_teacher_of_the_pruned_one(model: TrainedModel, tmp_path: Path) -> None:
     plan = recipe({"prune": [NODES], "retraining": {**TRAINED, "method": "none", "objective": "word_distillation"}})
     result, _ = compress(model, plan, tmp_path / "work")

@@ -112,6 +112,9 @@ class DeviceModel:
             )
         listed = options.shortlist and self._shortlist is not None
         allowed = self._shortlist.pieces(source) if listed and self._shortlist is not None else None
+        # As in the engine, a list that is too short for the beam is not used.
+        if allowed is not None and len({*allowed} - {*self._architecture.never_generated_ids}) <= options.beam_size:
+            allowed = None
         if allowed is not None and prefix:
             allowed = sorted({*allowed, *prefix})
         return Request(source, limit, prefix, allowed)
