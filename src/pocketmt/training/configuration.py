@@ -140,7 +140,8 @@ class Training(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     batch_tokens: Positive = 2048  # Pieces of a batch, padding included, on the longer side.
     learning_rate: PositiveFloat = 3e-3  # The peak, at the end of the warm-up.
     warmup_updates: Positive = 1000  # First updates, over which the rate rises linearly from 0.
-    # Last updates, over which the rate falls linearly to 0. A finished run that gets more updates returns to the full rate.
+    # Last updates, over which the rate falls linearly to 0. A finished run that gets more updates returns to the full
+    # rate.
     decay_updates: Annotated[int, Meta(ge=0)] = 0
     # What the model learns from: the target side of the training text, the teacher's probabilities of all pieces at
     # each position (Kim and Rush 2016, section 3.1), or both.
