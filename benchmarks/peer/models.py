@@ -31,10 +31,10 @@ from benchmarks.peer.sides import Side, ctranslate2_side, marian_side
 from pocketmt.engine.bundled import resolve_model
 from pocketmt.errors import ConfigurationError
 from pocketmt.model_file import Architecture, TransformerArchitecture, open_model
-from pocketmt.model_file.shortlist_encoding import decode_shortlist, listed_sides
 from pocketmt.models.networks import make_network
 from pocketmt.models.presets import TRANSFORMERS, preset
 from pocketmt.packing.reference.network import QuantizedLinear, load_reference
+from pocketmt.packing.stored_shortlist import shortlist_of
 from pocketmt.text.vocabulary import BOS, SPECIAL_PIECES, Vocabulary
 
 # As in published comparisons: 27 tokens in, and EOS; exactly 28 out.
@@ -186,10 +186,7 @@ def trained_models(model: str, sentences: int, seed: int, folder: Path, pythons:
     with open_model(path) as file:
         architecture, vocabulary = file.architecture, file.vocabulary()
         origin = "quantized file" if file.matrices else "float32 file"
-        content, stored = file.shortlist(), file.stored_shortlist
-    shortlist = (
-        None if content is None or stored is None else decode_shortlist(content, stored, listed_sides(architecture))
-    )
+        shortlist = shortlist_of(file)
     encode = Vocabulary(vocabulary).encode
     texts = lines("test_2016_flickr", "en")
     sources = [encode(line) for line in random.Random(seed).sample(texts, min(sentences, len(texts)))]

@@ -16,9 +16,9 @@ from pocketmt.model_file.activations.activation_quantization import (
     activation_scale_name,
 )
 from pocketmt.model_file.metadata import ModelMetadata
-from pocketmt.model_file.shortlist_encoding import Shortlist, decode_shortlist, listed_sides
 from pocketmt.packing.decoded import DecodedParameters
 from pocketmt.packing.reference.stored_rows import read_tensor
+from pocketmt.packing.stored_shortlist import shortlist_of
 
 
 def foreign_model_of(file: ModelFile) -> ForeignModel:
@@ -47,7 +47,7 @@ def foreign_model_of(file: ModelFile) -> ForeignModel:
             training=manifest["training"],
         ),
         activation_scales=_activation_scales(file),
-        shortlist=_shortlist(file),
+        shortlist=shortlist_of(file),
         notes=_notes(file),
     )
 
@@ -80,13 +80,6 @@ def _activation_scales(file: ModelFile) -> dict[str, float] | None:
         return None
     scales = {name: activation_scale_name(name) for name in file.matrices}
     return {name: float(read_tensor(file, scale)) for name, scale in scales.items() if scale in file.tensors}
-
-
-def _shortlist(file: ModelFile) -> Shortlist | None:
-    content, stored = file.shortlist(), file.stored_shortlist
-    if content is None or stored is None:
-        return None
-    return decode_shortlist(content, stored, listed_sides(file.architecture))
 
 
 def _blocks(parameters: DecodedParameters, name: str) -> Iterator[Float32]:

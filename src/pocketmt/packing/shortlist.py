@@ -14,11 +14,11 @@ from pocketmt.model_file.shortlist import SHORTLIST_TENSOR
 from pocketmt.model_file.shortlist_encoding import (
     ListedSides,
     Shortlist,
-    decode_shortlist,
     encode_shortlist,
     listed_sides,
 )
 from pocketmt.model_file.writer import StoredTensor, write_model
+from pocketmt.packing.stored_shortlist import shortlist_of
 from pocketmt.text.corpus import check_rereadable, read_lines, read_pairs
 from pocketmt.text.pair_chunks import PairChunks
 from pocketmt.text.shortlist import choose_pieces, encode_pairs, read_links
@@ -104,10 +104,10 @@ def held_shortlist(model: Path, of: Path | None = None) -> Shortlist:
                     raise DataError(
                         f"{model}: its shortlist is for another vocabulary than that of {of}: learn one from text"
                     )
-        content, stored = file.shortlist(), file.stored_shortlist
-        if content is None or stored is None:
+        shortlist = shortlist_of(file)
+        if shortlist is None:
             raise DataError(f"{model}: holds no shortlist: learn one from text, `pocketmt shortlist --help` says how")
-        return decode_shortlist(content, stored, listed_sides(file.architecture))
+        return shortlist
 
 
 def add_shortlist(model: Path, shortlist: Shortlist, output: str | os.PathLike[str]) -> int:

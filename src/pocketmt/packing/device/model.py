@@ -11,12 +11,12 @@ import torch
 from pocketmt.decoding.decoder import Decoder
 from pocketmt.decoding.requests import Request, SearchSettings, Translation
 from pocketmt.errors import EngineError
-from pocketmt.model_file import Architecture, ModelFile, open_model
-from pocketmt.model_file.shortlist_encoding import Shortlist, decode_shortlist, listed_sides
+from pocketmt.model_file import Architecture, open_model
 from pocketmt.models.inputs import decoder_input, encoder_input, pad
 from pocketmt.models.search import default_maximum_length
 from pocketmt.packing.device.options import DeviceOptions
 from pocketmt.packing.device.precision import DEFAULT_PRECISION, load_network
+from pocketmt.packing.stored_shortlist import shortlist_of
 
 Details = tuple[list[int], float, list[float], list[list[float]]]
 LINES_AT_ONCE: Final = 4096  # A chunk of a long text: many sentences fill a GPU, and are sorted by length.
@@ -71,7 +71,7 @@ class DeviceModel:
         self.precision = precision or DEFAULT_PRECISION
         self._network = load_network(path, self.precision, place)
         with open_model(path, check_digest=False) as file:  # The network's loading has checked it.
-            self._shortlist = _shortlist(file)
+            self._shortlist = shortlist_of(file)
         self._architecture = self._network.architecture
         self._decoder = Decoder([self._network])
         self._device_name = device
@@ -173,10 +173,3 @@ def _checked(ids: Sequence[int], shape: Architecture, *, target: bool = False) -
         if not 0 <= id < size:
             raise EngineError(f"token id {id} is not in the vocabulary of {size} pieces")
     return checked
-
-
-def _shortlist(file: ModelFile) -> Shortlist | None:
-    content, stored = file.shortlist(), file.stored_shortlist
-    if content is None or stored is None:
-        return None
-    return decode_shortlist(content, stored, listed_sides(file.architecture))
