@@ -2,7 +2,7 @@
 
 import errno
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, Final
@@ -22,6 +22,14 @@ def check_output(path: Path) -> None:
         raise ConfigurationError(f"{path}: there is no folder {path.parent} to write it to: make it first")
     if not os.access(path if _is_special(path) else folder, os.W_OK):
         raise ConfigurationError(f"{path}: there is no permission to write it: choose another folder")
+
+
+def check_not_read(outputs: Iterable[Path], inputs: Iterable[Path]) -> None:
+    """Raise ConfigurationError if a file to write is one that is read."""
+    read = [path.resolve() for path in inputs]
+    for path in outputs:
+        if path.resolve() in read:
+            raise ConfigurationError(f"{path} is read, and would be replaced: name another file to write")
 
 
 @contextmanager

@@ -199,6 +199,26 @@ def test_one_file_of_plain_text_is_a_usage_error(pocketmt: Run, tmp_path: Path) 
     assert b"text.en is plain text: give TARGET too" in answer.stderr
 
 
+def test_without_probable_pairs_nothing_is_written(pocketmt: Run, tmp_path: Path) -> None:
+    answer = pocketmt(
+        "clean", *write(tmp_path, GOOD), "-o", tmp_path / "clean.en", tmp_path / "clean.de", "--improbable", "1"
+    )
+    assert answer.returncode == 1
+    assert b"no pair is left, so nothing is written (improbable 3)" in answer.stderr
+    assert sorted(os.listdir(tmp_path)) == ["text.de", "text.en"]
+
+
+@pytest.mark.parametrize("read", ["text.en", "text.de", "../{}/text.en", "link.en"])
+def test_a_file_that_is_read_is_not_replaced(pocketmt: Run, tmp_path: Path, read: str) -> None:
+    files = write(tmp_path, GOOD)
+    (tmp_path / "link.en").symlink_to("text.en")
+    before = [file.read_bytes() for file in files]
+    answer = pocketmt("clean", *files, "-o", tmp_path / read.format(tmp_path.name), tmp_path / "clean.de")
+    assert answer.returncode == 1
+    assert b"is read, and would be replaced: name another file" in answer.stderr
+    assert [file.read_bytes() for file in files] == before
+
+
 @pytest.mark.parametrize("improbable", ["0", "0.05"])
 def test_swapped_languages_are_an_error_that_leaves_no_files(pocketmt: Run, tmp_path: Path, improbable: str) -> None:
     files = write(tmp_path, GOOD)

@@ -99,6 +99,7 @@ def test_an_error_leaves_no_files(
         ([".", "--text", "text.en", *outputs], "model.safetensors: no such file"),
         ([str(run), "--text", "text.en", "-o", "no/out.en", "out.up"], "there is no folder"),
         ([str(run), "--text", "text.en", "-o", "out.en", "."], ". is a folder"),
+        ([str(run), "--text", "text.en", "-o", "text.en", "out.up"], "text.en is read, and would be replaced"),
         ([str(run), "--text", "pipe", *outputs], "pipe is not a regular file, but its text is read more than once"),
     ):
         assert run_here(["distill", *arguments]) == 1

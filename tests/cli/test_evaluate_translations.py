@@ -87,6 +87,7 @@ def test_files_that_cannot_be_scored_are_errors(pocketmt: Run, arguments: list[s
         (["-m", "captions-en-de", "-t", "good.de"], "Give --model or --translations"),
         (["-t", "good.de"], "--translations go with --references"),
         (["-t", "good.de", "-r", "ref.de", "-s", "a.en"], "not with --source"),
+        (["-t", "good.de", "-r", "ref.de", "-b", "2"], "--beam-size goes with --model"),
         (["-m", "captions-en-de", "-r", "ref.de"], "--model goes with --source"),
         (["-m", "captions-en-de", "-s", "a.en"], "--model goes with --source"),
     ],

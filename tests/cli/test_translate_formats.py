@@ -93,6 +93,7 @@ def test_malformed_input_is_an_error_that_leaves_no_output(
     [
         ["--column", "2"],
         ["--format", "tsv", "--column", "0"],
+        ["--format", "tsv", "--column", "1", "--translation-field", "a"],
         ["--format", "jsonl", "--column", "2"],
         ["--format", "tmx", "--field", "a"],
         ["--format", "tmx", "--translation-field", "a"],

@@ -1,7 +1,7 @@
 import pytest
 
-from pocketmt.errors import DataError
-from pocketmt.evaluation.quality import compare, score
+from pocketmt.errors import ConfigurationError, DataError
+from pocketmt.evaluation.quality import compare, metrics, score
 
 REFERENCES = [
     "Ein Mann fährt mit dem Fahrrad.",
@@ -78,3 +78,10 @@ def test_both_systems_must_be_parallel_to_the_references() -> None:
         compare(REFERENCES[1:], REFERENCES, REFERENCES)
     with pytest.raises(DataError, match="29 translations of the system"):
         compare(REFERENCES, REFERENCES[1:], REFERENCES)
+
+
+@pytest.mark.parametrize("seed", ["x", "", "-5", "1.5", "99999999999"])
+def test_a_seed_that_is_none_is_refused(seed: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SACREBLEU_SEED", seed)
+    with pytest.raises(ConfigurationError, match="SACREBLEU_SEED is .*: set it to a whole number"):
+        metrics()

@@ -275,6 +275,14 @@ def test_a_folder_without_models_is_an_error(pocketmt: Run, tmp_path: Path) -> N
     answer = pocketmt("serve", "--port", "0", str(tmp_path))
     assert answer.returncode == 1
     assert b"no model that can be served" in answer.stderr
+    assert b"listens" not in answer.stdout + answer.stderr
+
+
+def test_a_file_without_keys_is_an_error(pocketmt: Run, tmp_path: Path) -> None:
+    (tmp_path / "keys").write_text("# none yet\n")
+    answer = pocketmt("serve", "--port", "0", "--api-keys", tmp_path / "keys", "--require-api-key")
+    assert answer.returncode == 1
+    assert b"holds no key" in answer.stderr
 
 
 def test_the_python_client_of_libretranslate_works(server: RunningServer) -> None:

@@ -3,9 +3,9 @@
 import random
 
 from pocketmt.engine import Translator
-from pocketmt.engine.segmentation import replace_surrogates
 from pocketmt.serving.translation.division import Translation, divide_line
 from pocketmt.serving.translation.links import Link, compose_links
+from pocketmt.text.normalization import replace_surrogates
 
 PARTS = [
     "A man rides a bike.", "Two dogs.", " ", "  ", "\t", "\u00a0", "\u2028", "\x0b", "\x85", "\u200b", "\ufeff",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pocketmt.cli.endings import quoted, show_model_file
-from pocketmt.cli.options import FILE, FileSize, FiniteRange, check_model, entropy_coding_option
+from pocketmt.cli.options import FILE, EncodableText, FileSize, FiniteRange, check_model, entropy_coding_option
 from pocketmt.progress import ProgressLine
 
 if TYPE_CHECKING:
@@ -102,8 +102,8 @@ def _show_recipe(recipe: "Recipe") -> None:
     "RECIPE must only quantize, as log4-compensated does.",
 )
 @entropy_coding_option
-@click.option("--licence", default="", help="Licence of the model, stored in the file.")
-@click.option("--description", default="", help="Description of the model, stored in the file.")
+@click.option("--licence", type=EncodableText(), default="", help="Licence of the model, stored in the file.")
+@click.option("--description", type=EncodableText(), default="", help="Description of the model, stored in the file.")
 @click.option(
     "--list",
     is_flag=True,

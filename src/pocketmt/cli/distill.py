@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from pocketmt.atomic_file import check_not_read
 from pocketmt.cli.cluster import RAY_HELP, FileOrAddress, cluster_of
 from pocketmt.cli.endings import quoted, show_next
 from pocketmt.cli.local_copies import local_copies
@@ -101,6 +102,7 @@ def distill(
         teachers, work, beam_size=beam_size, n_best=n_best, workers=workers, device=device, precision=precision
     )
     with local_copies([*(text for pair in parallel for text in pair), *texts]) as files:
+        check_not_read(outputs, files.values())
         given = [Text(files[source], files[references]) for source, references in parallel]
         record = write_distilled(
             loaded,

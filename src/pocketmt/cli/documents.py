@@ -80,8 +80,11 @@ class RecordOptions(NamedTuple):
         ):
             if value is not None and format not in formats:
                 raise click.UsageError(f"{option} goes with --format {' or '.join(formats)}, not {format}.")
-        if self.column is not None and self.column.isdecimal() and int(self.column) < 1:
-            raise click.UsageError("--column counts from 1.")
+        if self.column is not None and self.column.isdecimal():
+            if int(self.column) < 1:
+                raise click.UsageError("--column counts from 1.")
+            if self.translation_field is not None:
+                raise click.UsageError("--translation-field goes with the name of a column, not with its number.")
         return format
 
     def open(self, stream: BinaryIO | GzipFile, name: str, format: FormatName, languages: Languages) -> Document | None:

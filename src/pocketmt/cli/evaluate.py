@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from click.core import ParameterSource
 
 from pocketmt.cli.options import FILE, beam_size_option, device_option, json_option, shortlist_option, workers_option
 from pocketmt.text.formats.format import format_of
@@ -75,6 +76,8 @@ def evaluate(
     if model is None:
         if source is not None or not references:
             raise click.UsageError("--translations go with --references, and not with --source.")
+        if click.get_current_context().get_parameter_source("beam_size") is ParameterSource.COMMANDLINE:
+            raise click.UsageError("--beam-size goes with --model: existing translations are not searched again.")
         from pocketmt.evaluation.existing_translations import evaluate_translations
 
         scored = evaluate_translations(translations, references, None if baseline is None else Path(baseline))

@@ -6,16 +6,16 @@ from pathlib import Path
 import click
 
 from pocketmt.cli.endings import quoted, show_model_file
-from pocketmt.cli.options import FILE, warn_of_languages
+from pocketmt.cli.options import FILE, EncodableText, warn_of_languages
 
 
 @click.command("import", short_help="Make a model file from a model of another toolkit.")
 @click.argument("source", type=FILE)
 @click.option("--output", "-o", type=FILE, required=True, help="The model file to write (*.pocketmt).")
-@click.option("--source-language", default="", help="Language code of the source, if the model does not say it.")
-@click.option("--target-language", default="", help="Language code of the target, if the model does not say it.")
-@click.option("--licence", default="", help="Licence of the model, stored in the file.")
-@click.option("--description", default="", help="Description of the model, stored in the file.")
+@click.option("--source-language", default="", help="Language code of the source; replaces what the model says.")
+@click.option("--target-language", default="", help="Language code of the target; replaces what the model says.")
+@click.option("--licence", type=EncodableText(), default="", help="Licence of the model, stored in the file.")
+@click.option("--description", type=EncodableText(), default="", help="Description of the model, stored in the file.")
 @click.option(
     "--text",
     "texts",

@@ -62,6 +62,20 @@ class FileSize(click.ParamType):  # type: ignore[type-arg]  # ParamType is not g
         return size
 
 
+class EncodableText(click.ParamType):  # type: ignore[type-arg]
+    """Text that a file can hold as UTF-8; arguments that the terminal's encoding cannot decode are not."""
+
+    name = "text"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the text; click.BadParameter if it has bytes that are no characters."""
+        try:
+            str(value).encode()
+        except UnicodeEncodeError:
+            self.fail(f"{value!r} has bytes that are no characters: give text in UTF-8.", param, ctx)
+        return str(value)
+
+
 class FiniteRange(click.FloatRange):
     """A range of numbers without "not a number" and the infinities, which click accepts."""
 

@@ -133,8 +133,7 @@ def serve(
         allowed_origin=allow_origin,
     )
     with open_socket(host, port) as listener:
-        _say(_greeting(address_of(listener)))
-        run_server(listener, places, settings, _report, trusted_proxies)
+        run_server(listener, places, settings, _report, trusted_proxies, ready=lambda: _greet(address_of(listener)))
 
 
 def _default_models() -> list[Path]:
@@ -161,12 +160,11 @@ def _serve_page(places: Sequence[Path], host: str, port: int, allow_origin: str)
     # A large model may take minutes to download.
     settings = ServerSettings(allowed_origin=allow_origin, send_seconds=_SECONDS_OF_DOWNLOAD)
     with open_socket(host, port) as listener:
-        _say(_greeting(address_of(listener)))
-        run_browser_page(listener, folder, places, settings, _report)
+        run_browser_page(listener, folder, places, settings, _report, ready=lambda: _greet(address_of(listener)))
 
 
-def _greeting(address: str) -> str:
-    return f"PocketMT listens at {address} (Ctrl-C ends it)"
+def _greet(address: str) -> None:
+    _say(f"PocketMT listens at {address} (Ctrl-C ends it)")
 
 
 def _report(message: str) -> None:

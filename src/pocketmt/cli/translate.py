@@ -79,7 +79,8 @@ def translate(
 
     With --ray, shards are written, and the same command resumes.
 
-    The score of a translation is its log-probability divided by its length, at most 0.
+    The score of a translation is its log-probability divided by its length, at most 0; that of a line of several
+    sentences is the mean of theirs.
 
     \b
     Examples:

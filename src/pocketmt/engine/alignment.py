@@ -14,7 +14,7 @@ class Alignment:
     The attention is the mean over the heads of each decoder layer and over all layers, at the step that generated the
     piece. Pieces and words are counted from 0 through the whole line, also through a line of several sentences, whose
     pieces have no attention to other sentences. A word is a run of pieces up to the next space; the first piece of a
-    sentence begins one.
+    sentence begins one. Each word of text that is copied is one piece, on both sides, with all its attention to itself.
 
     Attributes:
         source_pieces: S pieces of the line; unknown characters are kept as they are.
@@ -83,8 +83,16 @@ def _word_starts(pieces: Sequence[str]) -> list[int]:
     return starts
 
 
+def copied_alignment(text: str) -> Alignment:
+    """Return the alignment of text that is copied: each word to itself."""
+    pieces = tuple(SPACE + word for word in text.split())
+    places = tuple(range(len(pieces)))
+    attention = tuple(tuple(float(column == row) for column in places) for row in places)
+    return Alignment(pieces, pieces, attention, places, places)
+
+
 def join_alignments(parts: Sequence[Alignment]) -> Alignment:
-    """Return the alignment of a line from those of its sentences."""
+    """Return the alignment of a line from those of its parts."""
     columns = sum(len(part.source_pieces) for part in parts)
     attention: list[tuple[float, ...]] = []
     source: list[str] = []

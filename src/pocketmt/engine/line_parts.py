@@ -6,8 +6,9 @@ from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 from pocketmt.engine.languages import ChosenLanguages, ModelLanguages
-from pocketmt.engine.segmentation import encode_line, replace_surrogates
+from pocketmt.engine.segmentation import encode_line
 from pocketmt.sentences import Reason, translation_spans
+from pocketmt.text.normalization import replace_surrogates
 from pocketmt.text.vocabulary import Vocabulary
 
 # All but tabs and spaces: a program could take it for the end of a line.

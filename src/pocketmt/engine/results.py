@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pocketmt.engine import _native
-from pocketmt.engine.alignment import Alignment, join_alignments, make_alignment
+from pocketmt.engine.alignment import Alignment, copied_alignment, join_alignments, make_alignment
 from pocketmt.engine.line_parts import DividedLine, best_text
 from pocketmt.engine.options import Search
 from pocketmt.text.vocabulary import Vocabularies, Vocabulary
@@ -92,13 +92,19 @@ def without_prefixes(details: "_native.Details", source_prefix: int, search: Sea
 
 def join(line: DividedLine, parts: Sequence[DetailedHypothesis], search: Search) -> DetailedHypothesis:
     """Return the translation of a line from those of its sentences; its score is their mean."""
-    alignments = [part.alignment for part in parts if part.alignment is not None]
     return DetailedHypothesis(
         line.join(part.text for part in parts),
         sum(part.score for part in parts) / len(parts) if parts else 0.0,
         tuple(piece for part in parts for piece in part.pieces),
         tuple(score for part in parts for score in part.token_scores),
-        join_alignments(alignments) if search.alignment else None,
+        _joined_alignment(line, parts) if search.alignment else None,
+    )
+
+
+def _joined_alignment(line: DividedLine, parts: Sequence[DetailedHypothesis]) -> Alignment:
+    translated = (part.alignment for part in parts if part.alignment is not None)
+    return join_alignments(
+        [copied_alignment(part) if isinstance(part, str) else next(translated) for part in line.parts]
     )
 
 

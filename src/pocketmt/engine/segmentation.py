@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from pocketmt.text.normalization import replace_surrogates
 from pocketmt.text.vocabulary import Vocabulary
 
 SENTENCE_END: Final = (".", "!", "?", "…")
@@ -27,15 +28,6 @@ def encode_line(vocabulary: Vocabulary, line: str, limit: int) -> list[list[int]
         ids = vocabulary.encode(text)
         segments.extend(ids[start : start + limit] for start in range(0, len(ids), limit))
     return segments
-
-
-def replace_surrogates(line: str) -> str:
-    """Return a line that can be encoded as UTF-8, with U+FFFD for lone surrogates."""
-    try:
-        line.encode()
-    except UnicodeEncodeError:
-        return line.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return line
 
 
 def _sentences(text: str) -> Iterator[list[str]]:

@@ -19,6 +19,8 @@ _CONTINUES_WORD: Final = re.compile(_LETTER)
 _ENDS_WORD: Final = re.compile(rf"{_LETTER}$")
 _WITHOUT_SPACES: Final = re.compile(f"[{WITHOUT_SPACES}]")
 
+MOST_PIECES: Final = 64  # of a target term; the search keeps a further hypothesis for each
+
 # Pieces of a target term, and whether no piece that continues a word may follow them.
 Term = tuple[list[int], bool]
 
@@ -35,7 +37,7 @@ class Terms:
 
     Raises:
         TypeError: it is not a mapping of strings to strings.
-        EngineError: a term has no words, or the vocabulary lacks a character of a target term.
+        EngineError: a term has no words, a target term is too long, or the vocabulary lacks a character of it.
     """
 
     def __init__(self, terms: Mapping[str, str], vocabulary: Vocabulary) -> None:
@@ -53,6 +55,10 @@ class Terms:
             term = _pieces(text, vocabulary), bool(_ENDS_WORD.search(text))
             if not term[0]:
                 raise EngineError(f"terms has no target term for {source!r}: leave it out")
+            if len(term[0]) > MOST_PIECES:
+                raise EngineError(
+                    f"the target term of {source!r} has {len(term[0])} pieces, the limit is {MOST_PIECES}: shorten it"
+                )
             self.targets.append((text, term))
             self._targets_of[words] = term
             self._longest = max(self._longest, len(words))

@@ -1,6 +1,7 @@
 """The Tokenizer class: text to pieces of a model's vocabulary, and back."""
 
 from collections.abc import Sequence
+from operator import index as as_integer
 
 from pocketmt.engine.arguments import check_text
 from pocketmt.errors import EngineError
@@ -56,6 +57,10 @@ class Tokenizer:
         return found
 
     def _check(self, ids: Sequence[int]) -> None:
-        for id in ids:
+        try:
+            numbers = [as_integer(id) for id in ids]
+        except TypeError as error:
+            raise TypeError("ids must be a list of piece ids, which are integers from 0") from error
+        for id in numbers:
             if not 0 <= id < len(self):
                 raise EngineError(f"piece id {id} is not in the vocabulary of {len(self)} pieces")

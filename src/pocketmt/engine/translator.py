@@ -252,8 +252,8 @@ class Translator:
             EngineError: an id or option is out of range.
         """
         search = self._check({**options, "split": False, "check": False})
-        prefixes = search.prefixes([1] * len(sources))
         try:
+            prefixes = search.prefixes([1] * len(sources))
             terms = search.terms_of(map(self.tokenizer.decode, sources))
             pending = self._model.submit(sources, search.native, prefixes, terms)
         except TypeError as error:  # its message describes the types of C++

@@ -4,6 +4,7 @@ Each score has its signature (Post 2018, https://aclanthology.org/W18-6319), whi
 sacreBLEU (`pip install 'pocketmt[train]'`).
 """
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -94,7 +95,15 @@ def compare(
 
 
 def metrics() -> dict[str, "Metric"]:
-    """Return the metrics by their names in this module; ConfigurationError if sacreBLEU is not installed."""
+    """Return the metrics by their names in this module.
+
+    Raises ConfigurationError if sacreBLEU is not installed, or the environment's SACREBLEU_SEED is not one.
+    """
+    seed = os.environ.get("SACREBLEU_SEED", "0")
+    if not (seed.isascii() and seed.isdecimal() and int(seed) < 2**32):
+        raise ConfigurationError(
+            f"SACREBLEU_SEED is {seed!r}: set it to a whole number from 0 to {2**32 - 1:,}, or unset it"
+        )
     try:
         from sacrebleu.metrics.bleu import BLEU
         from sacrebleu.metrics.chrf import CHRF

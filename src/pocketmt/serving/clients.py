@@ -24,7 +24,7 @@ def key_digest(key: str) -> str:
 def read_keys(path: Path) -> frozenset[str]:
     """Read a file with one key in each line, and return their digests; lines that begin with # are left out.
 
-    Raises ConfigurationError if it cannot be read, or a key is short.
+    Raises ConfigurationError if it cannot be read, holds no key, or a key is short.
     """
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
@@ -34,6 +34,8 @@ def read_keys(path: Path) -> frozenset[str]:
     for number, line in enumerate(lines, 1):
         if line.strip() in keys and len(line.strip()) < SHORTEST_KEY:
             raise ConfigurationError(f"{path}, line {number}: a key has at least {SHORTEST_KEY} characters")
+    if not keys:
+        raise ConfigurationError(f"{path}: holds no key: write one in each line")
     return frozenset(map(key_digest, keys))
 
 

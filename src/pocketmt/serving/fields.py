@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from typing import Final
 from urllib.parse import parse_qsl
 
-from pocketmt.engine.segmentation import replace_surrogates
 from pocketmt.serving.errors import RequestError
 from pocketmt.serving.files import UploadedFile
 from pocketmt.serving.multipart import form_parts
+from pocketmt.text.normalization import replace_surrogates
 
 FILE: Final = "file"  # the field with a file
 MOST_FIELDS: Final = 100  # of a form

@@ -50,7 +50,8 @@ def run_server(
     places: Sequence[Path],
     settings: ServerSettings,
     report: Callable[[str], None],
-    trusted_proxies: Sequence[str] = (),
+    trusted_proxies: Sequence[str],
+    ready: Callable[[], None],
 ) -> None:
     """Serve translations until a signal ends the process; requests under way are finished first.
 
@@ -60,11 +61,13 @@ def run_server(
         settings: of the server.
         report: is told what the operator should know; never a text.
         trusted_proxies: addresses whose header X-Forwarded-For is believed.
+        ready: called when the models are known.
 
     Raises ModelFileError if there is no model.
     """
     limit_arenas(settings.workers + 1)
     application = make_application(_catalogue(places, report), settings, report)
+    ready()
     _run(listener, application, settings, trusted_proxies)
 
 
@@ -74,6 +77,7 @@ def run_browser_page(
     places: Sequence[Path],
     settings: ServerSettings,
     report: Callable[[str], None],
+    ready: Callable[[], None],
 ) -> None:
     """Serve the page that translates in the browser, and model files, until a signal ends the process.
 
@@ -83,10 +87,13 @@ def run_browser_page(
         places: model files and folders of model files.
         settings: of the server; those of translation are not used.
         report: is told what the operator should know.
+        ready: called when the models are known.
 
     Raises ModelFileError if there is no model.
     """
-    _run(listener, make_browser_application(_catalogue(places, report), folder, settings.allowed_origin), settings)
+    application = make_browser_application(_catalogue(places, report), folder, settings.allowed_origin)
+    ready()
+    _run(listener, application, settings)
 
 
 def _catalogue(places: Sequence[Path], report: Callable[[str], None]) -> Catalogue:

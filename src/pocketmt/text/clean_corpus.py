@@ -79,6 +79,7 @@ def clean_corpus(
             side = kept.files[improbable.side == "target"]
             worst = improbable_lines(side, improbable.share, split, folder, improbable.model_text)
             kept = _remove(kept, "probable", worst, Reason.IMPROBABLE, report)
+            _check_kept(report, source)
         for pair in kept.read():
             write(*pair)
     return report

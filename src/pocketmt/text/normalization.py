@@ -12,3 +12,12 @@ def normalize(line: str) -> str:
     if not composed.isprintable():
         composed = "".join(" " if unicodedata.category(character) == "Cc" else character for character in composed)
     return " ".join(composed.split())
+
+
+def replace_surrogates(line: str) -> str:
+    """Return a line that can be encoded as UTF-8, with U+FFFD for lone surrogates."""
+    try:
+        line.encode()
+    except UnicodeEncodeError:
+        return line.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return line

@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 from pocketmt.errors import DataError, unreadable
 from pocketmt.text.id_table import IdTable
-from pocketmt.text.normalization import normalize
+from pocketmt.text.normalization import normalize, replace_surrogates
 from pocketmt.text.stored_vocabulary import SpecialIds, StoredVocabularies, StoredVocabulary
 
 # Of the vocabularies that PocketMT trains.
@@ -127,6 +127,7 @@ class Vocabulary:
         return [b"" if id in self.special else surface for id, surface in enumerate(surfaces)]
 
     def _normalized(self, line: str) -> str:
+        line = replace_surrogates(line)
         return normalize(line) if self.stored.normalization == "nfkc" else line
 
     def _check_own_ids(self) -> None:

@@ -100,16 +100,16 @@ def read_settings(file: Path, kind: type[S]) -> S | None:
         return None
 
 
-def _differences(recorded: Any, given: Any) -> list[str]:
-    """Return the values that differ, such as "seed is 1 there and 2 here"."""
+def _differences(recorded: Any, given: Any, name: str = "") -> list[str]:
+    """Return the values that differ, such as "seed is 1 there and 2 here"; those of structures by their own names."""
     if isinstance(recorded, msgspec.Struct) and type(recorded) is type(given):
-        names = recorded.__struct_fields__
+        fields = recorded.__struct_fields__
         return [
-            each if isinstance(getattr(given, name), msgspec.Struct) else f"{name} {each}"
-            for name in names
-            for each in _differences(getattr(recorded, name), getattr(given, name))
+            each for field in fields for each in _differences(getattr(recorded, field), getattr(given, field), field)
         ]
-    return [] if recorded == given else [f"is {_short(recorded)} there and {_short(given)} here"]
+    if isinstance(recorded, list | tuple) and isinstance(given, list | tuple) and len(recorded) == len(given):
+        return [each for pair in zip(recorded, given, strict=True) for each in _differences(*pair, name)]
+    return [] if recorded == given else [f"{name} is {_short(recorded)} there and {_short(given)} here"]
 
 
 def _short(value: Any) -> str:

@@ -101,6 +101,8 @@ WRONG_VALUES: dict[str, dict[str, Any]] = {
     "max_length is 2, it must be more than the": {"target_prefix": "the man rides", "max_length": 2},
     "suppressed_texts has '  ', which is no text": {"suppressed_texts": ["  "]},
     "longer than 200 bytes": {"suppressed_texts": ["x" * 300]},
+    "target_prefix has '\ufffd', which no piece": {"target_prefix": "the \ud800"},
+    "the target term of 'dog' has .* pieces, the limit is 64": {"terms": {"dog": "the " * 70}},
     "the vocabulary has no piece 'nowhere'": {"suppressed_sequences": [["nowhere"]]},
 }
 
@@ -134,6 +136,17 @@ def test_arguments_of_the_translator(shared_model: Path) -> None:
 def test_sources_that_are_no_ids(translator: Translator, sources: Any) -> None:
     with pytest.raises(TypeError, match="list of lists of piece ids"):
         translator.translate_ids(sources)
+
+
+@pytest.mark.parametrize("ids", ["text", None, 5, [1.5], ["the"]])
+def test_what_is_no_ids_has_no_text(translator: Translator, ids: Any) -> None:
+    with pytest.raises(TypeError, match="ids must be a list of piece ids"):
+        translator.decode(ids)
+
+
+def test_lone_surrogates_are_unknown_characters(translator: Translator) -> None:
+    assert translator.encode("the \ud800 man") == translator.encode("the \ufffd man")
+    assert translator.tokenizer.encode_as_pieces("\ud800") == translator.tokenizer.encode_as_pieces("\ufffd")
 
 
 def test_properties(translator: Translator) -> None:

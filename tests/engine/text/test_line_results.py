@@ -48,6 +48,21 @@ def test_a_piece_without_letters_is_no_word() -> None:
     assert make_alignment([], ["▁x"], ((),)).word_links() == []
 
 
+def test_copied_sentences_count_as_words() -> None:
+    """Places are those of the words of the line as it is written."""
+    copied, text = "12 34.", "A dog runs. 12 34. A cat sleeps."
+    [[best]] = Translator("everyday-en-de").translate_detailed([text])
+    assert best.alignment is not None
+    assert best.alignment.source_words == tuple(text.split())
+    assert best.alignment.target_words == tuple(best.text.split())
+    assert copied in best.text
+    links = dict(best.alignment.word_links())
+    assert (links[3], links[4]) == (3, 4)
+    assert {source for source in links if source > 4} <= {5, 6, 7}
+    [[alone]] = Translator("everyday-en-de").translate_detailed([copied])
+    assert alone.alignment is not None and alone.alignment.pharaoh() == "0-0 1-1"
+
+
 LINES = ["the man rides a bike.  two dogs in the house. a red book!", "", "a dog"]
 
 
