@@ -83,5 +83,5 @@ def test_both_systems_must_be_parallel_to_the_references() -> None:
 @pytest.mark.parametrize("seed", ["x", "", "-5", "1.5", "99999999999"])
 def test_a_seed_that_is_none_is_refused(seed: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SACREBLEU_SEED", seed)
-    with pytest.raises(ConfigurationError, match="SACREBLEU_SEED is .*: set it to a whole number"):
+    with pytest.raises(ConfigurationError, match=r"SACREBLEU_SEED is .*: set it to a whole number"):
         metrics()
