@@ -146,6 +146,12 @@ def test_a_wrong_request_is_refused(server: RunningServer, request_bytes: bytes,
     assert server.get("/health").status == 200
 
 
+def test_a_body_that_is_too_long_is_refused_with_the_limit(server: RunningServer) -> None:
+    answer = server.request("POST", "/translate", b"a" * 2_000_000, {"Content-Type": "application/json"})
+    assert answer.status == 413
+    assert answer.json == {"error": "the body has more than 1,265,536 bytes: send less at once"}
+
+
 def test_a_body_without_length_is_bounded(server: RunningServer) -> None:
     chunk = b"10000\r\n" + b"x" * 0x10000 + b"\r\n"
     head = b"POST /translate HTTP/1.1\r\nHost: x\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n"

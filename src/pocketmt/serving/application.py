@@ -64,11 +64,11 @@ def make_application(catalogue: Catalogue, settings: ServerSettings, report: Cal
     app = Starlette(
         routes=routes,
         lifespan=lifespan,
-        max_body_size=settings.body_bytes,
         exception_handlers={RequestError: _refuse, HTTPException: _refuse_http},
     )
     paths = {route.path for route in routes}
-    app.add_middleware(Gate, metrics=metrics, paths=paths, origin=settings.allowed_origin)
+    origin, longest = settings.allowed_origin, settings.body_bytes
+    app.add_middleware(Gate, metrics=metrics, paths=paths, origin=origin, longest_body=longest)
     return app
 
 

@@ -1,4 +1,4 @@
-"""A layer around the applications: headers of security, a limit of the head, cross-origin questions, and counters."""
+"""A layer around the applications: headers of security, limits of size, cross-origin questions, and counters."""
 
 import time
 from collections.abc import Mapping
@@ -9,6 +9,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from pocketmt.serving.connection import MOST_HEAD_BYTES
+from pocketmt.serving.errors import RequestError
 from pocketmt.serving.metrics import Metrics
 
 _SECURITY: Final = {
@@ -27,8 +28,11 @@ _CLIENT_LEFT: Final = 499  # counted, never sent
 class Gate:
     """Counts answers, adds headers, and answers the questions of browsers whether other pages may use the API."""
 
-    def __init__(self, app: ASGIApp, metrics: Metrics, paths: set[str], origin: str) -> None:
+    def __init__(
+        self, app: ASGIApp, metrics: Metrics, paths: set[str], origin: str, longest_body: int | None = None
+    ) -> None:
         self._app = app
+        self._longest_body = longest_body
         self._metrics = metrics
         self._paths = paths
         self._own = _encoded(_SECURITY)
@@ -66,12 +70,31 @@ class Gate:
             elif scope["method"] == "OPTIONS":
                 await Response(status_code=204)(scope, receive, send_with_headers)
             else:
-                await self._app(scope, receive, send_with_headers)
+                await self._app(scope, self._limited(scope, receive), send_with_headers)
         except ClientDisconnect:
             # Nobody reads this answer.
             await Response(status_code=503)(scope, receive, send)
         finally:
             self._metrics.request(path, status, time.monotonic() - start)
+
+    def _limited(self, scope: Scope, receive: Receive) -> Receive:
+        """Return what receives the body of a request, and raises RequestError (413) if it is too long."""
+        if (limit := self._longest_body) is None:
+            return receive
+        refusal = RequestError(413, f"the body has more than {limit:,} bytes: send less at once")
+        declared, received = int(dict(scope["headers"]).get(b"content-length", b"0")), 0
+
+        async def receive_within_limit() -> Message:
+            nonlocal received
+            if declared > limit:
+                raise refusal
+            message = await receive()
+            received += len(message.get("body", b""))
+            if received > limit:
+                raise refusal
+            return message
+
+        return receive_within_limit
 
 
 def _encoded(headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:

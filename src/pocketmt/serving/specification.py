@@ -99,6 +99,7 @@ def _operation(
                 for status, text in (
                     ("400", "a field is wrong, or too long"),
                     ("403", "the api_key is missing or unknown"),
+                    ("413", "the body is too long"),
                     ("429", "too many requests: try again after the seconds of Retry-After"),
                     ("500", "the server failed"),
                 )
