@@ -20,7 +20,7 @@ def corpus(name: str) -> Path:
     folder = data_folder() / name
     if not folder.is_dir():
         raise DataError(
-            f"{folder}: there is no such corpus: set {VARIABLE} to the folder of the corpora; docs/reference/data.md "
+            f"{folder}: there is no such corpus: set {VARIABLE} to the folder of the corpora; docs/appendices/data.md "
             "says where each can be had"
         )
     return folder

@@ -10,7 +10,7 @@ from benchmarks.serve import faults, hour, load, mixed_texts, supervised
 from benchmarks.serve.model_changes import SECONDS_TO_LOAD, ModelChanges
 
 needs_corpus = pytest.mark.skipif(
-    not (data_folder() / "multi30k").is_dir(), reason="Multi30k is missing: see docs/reference/data.md"
+    not (data_folder() / "multi30k").is_dir(), reason="Multi30k is missing: see docs/appendices/data.md"
 )
 SENTENCES = [f"Sentence number {number} of all is here." for number in range(60)]
 
