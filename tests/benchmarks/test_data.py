@@ -24,5 +24,5 @@ def test_the_default_is_beside_the_checkout(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_a_missing_corpus_says_what_to_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("POCKETMT_DATA", str(tmp_path))
-    with pytest.raises(DataError, match=r"multi30k: there is no such corpus: set POCKETMT_DATA .* docs/appendices/data"):
+    with pytest.raises(DataError, match=r"multi30k: there is no such corpus: set POCKETMT_DATA .* docs/appendices"):
         lines("val", "de")
