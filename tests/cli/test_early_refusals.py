@@ -137,3 +137,13 @@ def test_only_train_runs_under_torchrun(
     monkeypatch.setenv("WORLD_SIZE", "1")
     assert run(["train"]) == 2
     assert "torchrun" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", ["--licence", "--description"])
+@pytest.mark.parametrize("arguments", [["pack", "run"], ["compress", "run", "8bit"], ["import", "folder"]])
+def test_text_that_no_file_can_hold_is_refused(
+    arguments: list[str], option: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Bytes of an argument that are not UTF-8 reach Python as lone surrogates."""
+    assert run([*arguments, "-o", "out.pocketmt", option, "a\udcff"]) == 2
+    assert "has bytes that are no characters: give text in UTF-8" in capsys.readouterr().err

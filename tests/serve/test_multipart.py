@@ -51,6 +51,7 @@ def test_a_part_that_is_itself_of_several_parts_is_not_divided() -> None:
         (TYPE, form(*[field("q", b"a")] * 3), "more than 2 parts"),
         (TYPE, form(b'Content-Disposition: form-data; name="q"'), "headers and an empty line"),
         (TYPE, b"--x yz\r\n" + field("q", b"a") + b"\r\n--x y--", "headers and an empty line"),
+        (TYPE, form(b"Content-Disposition: form-data; \xff*0*\r\n\r\na"), "a header is malformed"),
         (TYPE, form(b"A: " + b"a" * LONGEST_HEADERS + b"\r\n\r\na"), "headers have more"),
         ("multipart/form-data; boundary=" + "a" * LONGEST_HEADERS, b"", "headers have more"),
     ],

@@ -44,7 +44,7 @@ class Policy:
         deaths: of workers while they handle the same block, after which the block is at fault.
         failures: errors that the same block raises, after which the run ends.
         faults: of nodes, such as too little memory, while their workers handle the same block, after which the block is
-            at fault. More than of one node: it may be the nodes that are at fault.
+            at fault. There may be more of them than deaths, because several nodes may be at fault instead.
     """
 
     queue: int = 2

@@ -24,7 +24,7 @@ class DetailedHypothesis(Hypothesis):
     """A translation with its score and those of its pieces.
 
     Attributes:
-        pieces: the pieces of the translation, "▁" for a space.
+        pieces: the pieces of the translation, "▁" for a space; none of text that is copied, unlike in the alignment.
         token_scores: log-probability of each piece after the pieces before it.
         alignment: to the source; None if it was not asked for.
     """

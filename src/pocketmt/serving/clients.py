@@ -72,18 +72,13 @@ class Clients:
         sent more requests than it may. Requests that are refused count for their address, so that guesses of keys are
         limited, too.
         """
-        client = f"address {network_of(address)}"
-        if key:
-            digest = key_digest(key)
-            if self._settings.api_keys and digest not in self._settings.api_keys:
-                self._charge(client)
-                raise RequestError(403, "the api_key is unknown: ask the operator of this server for one")
-            if self._settings.api_keys:
-                client = f"key {digest}"
-        elif self._settings.keys_required:
-            self._charge(client)
-            raise RequestError(403, "an api_key is needed: ask the operator of this server for one")
+        digest, known = key_digest(key or ""), self._settings.api_keys
+        client = f"key {digest}" if key and digest in known else f"address {network_of(address)}"
         self._charge(client)
+        if key and known and digest not in known:
+            raise RequestError(403, "the api_key is unknown: ask the operator of this server for one")
+        if not key and self._settings.keys_required:
+            raise RequestError(403, "an api_key is needed: ask the operator of this server for one")
         return client
 
     def _charge(self, client: str) -> None:

@@ -78,7 +78,10 @@ class Gate:
             self._metrics.request(path, status, time.monotonic() - start)
 
     def _limited(self, scope: Scope, receive: Receive) -> Receive:
-        """Return what receives the body of a request, and raises RequestError (413) if it is too long."""
+        """Return what receives the body of a request, and raises RequestError (413) if it is too long.
+
+        Starlette's own limit answers in plain text, without the limit.
+        """
         if (limit := self._longest_body) is None:
             return receive
         refusal = RequestError(413, f"the body has more than {limit:,} bytes: send less at once")

@@ -30,6 +30,13 @@ def form_parts(content_type: str, body: bytes, most: int) -> list[Part]:
 
     Raises ValueError if the body is not such a form, or has more parts.
     """
+    try:
+        return _parts(content_type, body, most)
+    except IndexError as error:  # that the library raises for some malformed parameters
+        raise ValueError("a header is malformed") from error
+
+
+def _parts(content_type: str, body: bytes, most: int) -> list[Part]:
     boundary = _headers(b"Content-Type: " + content_type.encode("latin-1", "replace")).get_boundary()
     if not boundary:
         raise ValueError("there is no boundary")

@@ -35,7 +35,7 @@ def stage_rate(
     - "constant" keeps it,
     - "inverse_square_root" is rate * sqrt(decay_start / update). Without warm-up this is eq. 3 of Chung et al. 2020,
       appendix A.4: its c_lr * d^-0.5 * steps_peak^-0.5 is `rate`, and its steps_peak is `constant_updates`. (The paper
-      prints d^0.5, against Vaswani et al. 2017, eq. 3.)
+      prints d^0.5; Vaswani et al. 2017, eq. 3, has d^-0.5.)
     - "linear" falls to 0 just after the last update of the stage.
     """
     decay_start = max(warmup_updates, constant_updates, 1)
