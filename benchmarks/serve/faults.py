@@ -114,7 +114,8 @@ class Faults:
 
 async def _start_of_answer(reader: asyncio.StreamReader) -> bytes:
     with suppress(TimeoutError):
-        return await asyncio.wait_for(reader.read(100), 0.3)
+        async with asyncio.timeout(0.3):
+            return await reader.read(100)
     return b""
 
 
