@@ -28,15 +28,14 @@ from typing import Any
 from benchmarks.command import run
 from benchmarks.data import ROOT
 from benchmarks.multi30k.controls import comparable, equal_control
-from benchmarks.multi30k.data import TESTS, VALIDATION, lines
-from benchmarks.multi30k.data import folder as data_folder
+from benchmarks.multi30k.data import VALIDATION
 from benchmarks.multi30k.from_scratch_tables import STARTS_FROM
 from benchmarks.multi30k.fully_quantized_tables import TABLES, find_table_recipe, table_recipes, tables
 from benchmarks.multi30k.limits import limits_of
 from benchmarks.multi30k.model_record import ModelRecord, Outputs, against, updates
 from benchmarks.multi30k.paper_tables import UNCOMPRESSED
 from benchmarks.multi30k.quality import BEAM, score_entry
-from benchmarks.multi30k.texts import MULTI30K
+from benchmarks.multi30k.texts import MULTI30K, TEXTS, Texts
 from benchmarks.record_files import write_record
 from benchmarks.stored_size import stored_bytes
 from pocketmt.compression.activations.estimation import build_network
@@ -71,8 +70,9 @@ def main(arguments: Sequence[str]) -> int:
     """Run and score; write the record after each recipe, and print its rows."""
     options = _options(arguments)
     model = read_trained_model(options.run)
+    texts = TEXTS[options.texts]
     if options.final:
-        data_folder()  # fails now if there is none, not after hours of training
+        texts.folder()  # fails now if there is none, not after hours of training
     folder: Path = options.run / "recipes"
     folder.mkdir(exist_ok=True)
     record = ModelRecord(options.output, model, lambda rows: {"tables": tables(rows)})
@@ -85,11 +85,11 @@ def main(arguments: Sequence[str]) -> int:
         recipe = _with_options(comparable(find_table_recipe(name, limit)), options)
         control = equal_control(recipe, [recipe, *known])
         if control is not None and control.name != name and control.name not in record.rows:
-            record.add(_row(Run(model, control, folder, options.beam), options.final, control.name))
+            record.add(_row(Run(model, control, folder, options.beam, texts), options.final, control.name))
         if control is not None:
             known.append(control)
         baseline = STARTS_FROM.get(name, UNCOMPRESSED) if control is None else control.name
-        record.add(_row(Run(model, recipe, folder, options.beam), options.final, baseline))
+        record.add(_row(Run(model, recipe, folder, options.beam, texts), options.final, baseline))
     columns = [*COLUMNS, *FINAL_COLUMNS] if options.final else COLUMNS
     print(plain_table([record.rows[name] for name in names], [Column.parse(column) for column in columns]))
     return 0
@@ -105,6 +105,7 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
         help=f"{', '.join(TABLES)} or a recipe of one, with an optional limit of updates a stage (default: all)",
     )
     parser.add_argument("--final", action="store_true", help="also score the test sets, after all choices are made")
+    parser.add_argument("--texts", choices=list(TEXTS), default=MULTI30K.name, help="default: %(default)s")
     parser.add_argument("--beam", type=int, default=BEAM, help="beam of the test sets (default: %(default)s)")
     parser.add_argument("--batch-tokens", type=int, help="pieces of a batch of all updates")
     parser.add_argument("--validate-every", type=int, help="updates between validations of all recipes")
@@ -127,8 +128,8 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
 class Run:
     """A recipe run on a model, or resumed: its result and its network."""
 
-    def __init__(self, model: TrainedModel, recipe: Recipe, folder: Path, beam: int) -> None:
-        """Run the recipe in its subfolder of `folder`; `beam`: of the test sets."""
+    def __init__(self, model: TrainedModel, recipe: Recipe, folder: Path, beam: int, texts: Texts = MULTI30K) -> None:
+        """Run the recipe in its subfolder of `folder`; `beam`: of the test sets of `texts`."""
         earlier = STARTS_FROM.get(recipe.name)
         if earlier is not None:
             outcome = load_result(_work(folder, earlier) / "best.0.pt")
@@ -137,6 +138,7 @@ class Run:
         self.recipe = recipe
         self.folder = folder
         self.beam = beam
+        self.texts = texts
         self.work = _work(folder, recipe.name)
         plan = make_plan(recipe, model.architecture)
         self.outcome, self.groups = execute(model, plan, self.work)
@@ -171,8 +173,8 @@ class Run:
         if not file.exists():
             network, vocabulary = make_network(), self.model.vocabularies.source
             outputs: Outputs = {}
-            for each in TESTS:
-                sources = [vocabulary.encode(line) for line in lines(each, "en")]
+            for each in self.texts.tests:
+                sources = [vocabulary.encode(line) for line in self.texts.source_lines(each)]
                 outputs[each] = [vocabulary.decode(ids) for ids in Decoder([network]).best(sources, self.beam)]
             write_record(outputs, file)
         found: Outputs = json.loads(file.read_text(encoding="utf-8"))
@@ -215,9 +217,9 @@ def _row(run: Run, final: bool, baseline: str) -> dict[str, Any]:
     }
     if final:
         outputs = run.test_outputs()
-        row["tests"] = score_entry(score(MULTI30K.pooled(outputs), *MULTI30K.pooled_references()))
+        row["tests"] = score_entry(score(run.texts.pooled(outputs), *run.texts.pooled_references()))
         if recipe.name != baseline:
-            row["against"] |= against(run.outputs_of(baseline), outputs)
+            row["against"] |= against(run.outputs_of(baseline), outputs, run.texts)
     return row
 
 

@@ -63,6 +63,16 @@ TEXTS: Final = {
             description="Image captions, English to German; tiny Transformer trained on Multi30k",
         ),
         Texts(
+            name="multi30k-de-en",
+            folder_name="multi30k",
+            source="de",
+            validation=VALIDATION,
+            tests=TESTS,
+            references=("en",),
+            licence="Research use only: trained on Multi30k, whose captions come from Flickr30k under its terms",
+            description="Image captions, German to English; tiny Transformer trained on Multi30k",
+        ),
+        Texts(
             name="tatoeba",
             folder_name="tatoeba",
             source="en",

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from benchmarks.multi30k import compression, verdicts
+from benchmarks.multi30k.claim_networks import Claims
 from benchmarks.recipe_files import find_recipe
 from benchmarks.record_files import read_record
 from pocketmt.errors import ConfigurationError
@@ -107,7 +108,7 @@ def test_a_missing_record_is_named_with_its_command(folder: Path) -> None:
 
 
 def test_recipes_of_the_claims_exist_and_are_named_once(capsys: pytest.CaptureFixture[str]) -> None:
-    claims: Any = read_toml(verdicts.CLAIMS, verdicts.Claims)
+    claims: Any = read_toml(verdicts.CLAIMS, Claims)
     assert verdicts.main(["unused", "--recipes"]) == 0
     names = capsys.readouterr().out.split()
     assert len(names) == len(set(names)) > 20
