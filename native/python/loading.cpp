@@ -112,6 +112,7 @@ std::shared_ptr<Engine> load(nb::handle buffer, const FieldValues& architecture,
     }
     FileDescription description = describe_file(std::move(tensors), std::move(matrices), std::move(vector_groups));
     for (const std::string& name : deflated) coding(description, name) = TensorCoding::deflate;
+    description.deflated = deflated;
     for (const auto& [name, decoder] : decoders) coding(description, name) = TensorCoding::other;
     if (logarithmic_activations) description.logarithmic_activations = checked_activations(*logarithmic_activations);
     auto decode = [&decoders](const std::string& name) {

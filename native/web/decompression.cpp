@@ -16,7 +16,8 @@ extern "C" {
 // Decompresses a raw deflate stream that holds exactly `output_size` bytes.
 __attribute__((export_name("inflate"))) void inflate_stream(const uint8_t* stream, size_t size, uint8_t* output,
                                                             size_t output_size) {
-    inflate({stream, size}, {output, output_size});
+    const DeflateStream only{{stream, size}, {output, output_size}};
+    inflate({&only, 1});
 }
 
 // Decompresses an xz stream of at most `most` bytes; returns how many there are.

@@ -2,7 +2,7 @@
 
 import random
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -23,12 +23,19 @@ def deflate(content: bytes, level: int = 9, strategy: int = zlib.Z_DEFAULT_STRAT
 
 def model(file: ModelFile, codes: bytes, deflated: Sequence[str] = (TENSOR,)) -> _native.Model:
     """The network of a file with other bytes for the codes of one matrix."""
+    return model_of(file, {TENSOR: codes}, deflated)
+
+
+def model_of(file: ModelFile, changed: Mapping[str, bytes], deflated: Sequence[str]) -> _native.Model:
+    """The network of a file with other bytes for some tensors."""
     buffer = bytes(file.buffer)
-    buffer += bytes(-len(buffer) % 64)
     tensors = {name: (each.dtype, each.shape, each.offset, each.size) for name, each in file.tensors.items()}
-    tensors[TENSOR] = (*tensors[TENSOR][:2], len(buffer), len(codes))
+    for name, content in changed.items():
+        buffer += bytes(-len(buffer) % 64)
+        tensors[name] = (*tensors[name][:2], len(buffer), len(content))
+        buffer += content
     return _native.Model(
-        buffer=buffer + codes,
+        buffer=buffer,
         architecture=file.architecture.fields(),
         tensors=tensors,
         matrices={name: [group.for_engine() for group in groups] for name, groups in file.matrices.items()},
@@ -37,6 +44,11 @@ def model(file: ModelFile, codes: bytes, deflated: Sequence[str] = (TENSOR,)) ->
         workers=1,
         deflated=deflated,
     )
+
+
+def all_codes(file: ModelFile) -> dict[str, bytes]:
+    """The codes of every matrix, of several sizes."""
+    return {name: bytes(file.data(name)) for name in file.tensors if name.endswith(".codes")}
 
 
 def code_count(file: ModelFile) -> int:
@@ -98,6 +110,40 @@ def test_a_damaged_stream_is_named(shared_model: Path, damage: str, reason: str)
         }[damage]
         with pytest.raises(ModelFileError, match=rf"{TENSOR}.*{reason}"):
             model(file, stream)
+
+
+@pytest.mark.parametrize("order", ["of use", "reverse", "random"])
+@pytest.mark.parametrize("strategy", [zlib.Z_DEFAULT_STRATEGY, zlib.Z_HUFFMAN_ONLY])
+def test_many_streams_are_decompressed_together(shared_model: Path, strategy: int, order: str) -> None:
+    with open_model(shared_model) as file:
+        codes = all_codes(file)
+        assert len(codes) > 8
+        names = list(codes)
+        if order != "of use":
+            names = names[::-1] if order == "reverse" else random.Random(2).sample(names, len(names))
+        streams = {name: deflate(content, strategy=strategy) for name, content in codes.items()}
+        models = [model_of(file, codes, ()), model_of(file, streams, names)]
+    source, target = sentences(2, longest=30)
+    assert models[0].logits(source, target) == models[1].logits(source, target)
+
+
+def test_the_damaged_one_of_many_streams_is_named(shared_model: Path) -> None:
+    with open_model(shared_model) as file:
+        codes = all_codes(file)
+        for damaged in codes:
+            streams = {name: deflate(content) for name, content in codes.items()}
+            streams[damaged] = streams[damaged][:-9]
+            with pytest.raises(ModelFileError, match=rf"tensor {damaged}: .*is cut off"):
+                model_of(file, streams, list(codes))
+
+
+def test_shapes_that_do_not_fit_their_streams_are_refused(shared_model: Path) -> None:
+    with open_model(shared_model) as file:
+        streams = {name: deflate(content) for name, content in all_codes(file).items()}
+        last = list(streams)[-1]
+        streams[last] = deflate(bytes(40_000), level=0)
+        with pytest.raises(ModelFileError, match=rf"tensor {last}: .*holds more bytes than it should"):
+            model_of(file, streams, list(streams))
 
 
 def test_random_damage_is_refused_or_read(shared_model: Path) -> None:

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "model/runtime/buffer.h"
@@ -18,6 +19,8 @@ namespace {
 constexpr uint64_t tensor_alignment = 64;
 // A stream must not expand more than this, so that a small file cannot ask for any memory it likes.
 constexpr size_t most_expansion = 32;
+// Bytes of tensors that are inflated together.
+constexpr size_t most_together = 1 << 20;
 
 std::string text(const std::vector<uint64_t>& shape) {
     std::string result = "[";
@@ -43,17 +46,19 @@ uint64_t element_count(const std::vector<uint64_t>& shape) {
     return count;
 }
 
-TensorSource::Decoded inflated(const std::string& name, std::span<const std::byte> stream, size_t size) {
-    if (size > most_expansion * stream.size())
-        refuse(name, "has " + std::to_string(size) + " bytes in a stream of " + std::to_string(stream.size()) +
-                         ", more than " + std::to_string(most_expansion) + " times as many");
-    auto bytes = std::make_shared<Buffer<uint8_t>>(size);
-    try {
-        inflate({reinterpret_cast<const uint8_t*>(stream.data()), stream.size()}, {bytes->data(), size});
-    } catch (const ModelError& error) {
-        refuse(name, std::string("is not a sound deflate stream: ") + error.what());
+// The elements of a tensor of bytes whose stream may have so many.
+std::optional<size_t> inflated_size(const TensorDescription& tensor) {
+    if (tensor.dtype != "U8" && tensor.dtype != "I8") return std::nullopt;
+    size_t size = 1;
+    for (const uint64_t each : tensor.shape) {
+        if (each == 0 || each > most_together / size) return std::nullopt;
+        size *= each;
     }
-    return {bytes, std::as_bytes(std::span(bytes->data(), size))};
+    return size <= most_expansion * tensor.size ? std::optional(size) : std::nullopt;
+}
+
+std::span<const uint8_t> as_numbers(std::span<const std::byte> bytes) {
+    return {reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()};
 }
 
 }  // namespace
@@ -107,15 +112,56 @@ std::span<const std::byte> TensorSource::stored(const std::string& name, const T
 
 const std::byte* TensorSource::decoded(const std::string& name, const TensorDescription& tensor, size_t size) const {
     auto found = decoded_.find(name);
+    if (found == decoded_.end() && tensor.coding == TensorCoding::deflate) {
+        inflate_together(name);
+        found = decoded_.find(name);
+    }
     if (found == decoded_.end()) {
         const bool deflated = tensor.coding == TensorCoding::deflate;
-        found = decoded_.emplace(name, deflated ? inflated(name, stored(name, tensor), size) : decode_(name)).first;
+        found = decoded_.emplace(name, deflated ? inflated(name, size) : decode_(name)).first;
     }
     if (found->second.bytes.size() != size) {
         refuse(name,
                "decodes to " + std::to_string(found->second.bytes.size()) + " bytes, expected " + std::to_string(size));
     }
     return found->second.bytes.data();
+}
+
+TensorSource::Decoded TensorSource::inflated(const std::string& name, size_t size) const {
+    const std::span<const std::byte> stream = stored(name, find(name));
+    if (size > most_expansion * stream.size())
+        refuse(name, "has " + std::to_string(size) + " bytes in a stream of " + std::to_string(stream.size()) +
+                         ", more than " + std::to_string(most_expansion) + " times as many");
+    auto bytes = std::make_shared<Buffer<uint8_t>>(size);
+    try {
+        const DeflateStream only{as_numbers(stream), {bytes->data(), size}};
+        inflate({&only, 1});
+    } catch (const ModelError& error) {
+        refuse(name, std::string("is not a sound deflate stream: ") + error.what());
+    }
+    return {bytes, std::as_bytes(std::span(bytes->data(), size))};
+}
+
+void TensorSource::inflate_together(const std::string& name) const {
+    std::vector<DeflateStream> streams;
+    std::vector<std::pair<std::string, Decoded>> tensors;
+    size_t total = 0;
+    for (auto next = std::ranges::find(description_.deflated, name); next != description_.deflated.end(); ++next) {
+        const TensorDescription& tensor = find(*next);
+        const std::optional<size_t> size = inflated_size(tensor);
+        if (!size || *size > most_together - total) break;
+        if (decoded_.contains(*next)) continue;
+        total += *size;
+        auto bytes = std::make_shared<Buffer<uint8_t>>(*size);
+        streams.push_back({as_numbers(stored(*next, tensor)), {bytes->data(), *size}});
+        tensors.emplace_back(*next, Decoded{bytes, std::as_bytes(std::span(bytes->data(), *size))});
+    }
+    try {
+        inflate(streams);
+    } catch (const ModelError&) {
+        return;  // Decompressing them one by one says which is damaged.
+    }
+    for (auto& [each, decoded] : tensors) decoded_.emplace(each, std::move(decoded));
 }
 
 const float* TensorSource::floats(const std::string& name, const std::vector<uint64_t>& shape) const {

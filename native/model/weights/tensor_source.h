@@ -47,6 +47,7 @@ struct VectorGroupDescription {
 
 struct FileDescription {
     std::unordered_map<std::string, TensorDescription> tensors;
+    std::vector<std::string> deflated;  // tensors whose coding is TensorCoding::deflate, in the order of their use
     std::unordered_map<std::string, std::vector<GroupDescription>> matrices;
     std::vector<VectorGroupDescription> vector_groups;
     // Quantization of inputs of quantized matrices; none: 8 bits with a scale a row, or calibrated.
@@ -102,6 +103,9 @@ class TensorSource {
     // The bytes of a tensor in the file.
     std::span<const std::byte> stored(const std::string& name, const TensorDescription& tensor) const;
     const std::byte* decoded(const std::string& name, const TensorDescription& tensor, size_t size) const;
+    Decoded inflated(const std::string& name, size_t size) const;
+    // Decompresses a tensor together with those that are used next, which is faster; none if one of them is damaged.
+    void inflate_together(const std::string& name) const;
 
     std::span<const std::byte> file_;
     FileDescription description_;

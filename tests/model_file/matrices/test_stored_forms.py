@@ -165,6 +165,18 @@ def test_a_negative_factor_is_a_factor(path: Path) -> None:
     open_model(path).close()
 
 
+def test_the_largest_numbers_are_numbers(path: Path) -> None:
+    largest = struct.pack("<f", 3.4e38)
+    for tensor, value in (
+        (f"{WIDE}.0.scale", struct.pack("<H", 0x7F7F)),
+        (f"{WIDE}.0.minimum", struct.pack("<H", 0xFF7F)),
+        (f"{OUTER}.1.scale", largest),
+        (f"{OUTER}.1.minimum", struct.pack("<f", -3.4e38)),
+    ):
+        path.write_bytes(scheme_sample.changed(SAMPLE, tensor, 0, value))
+        open_model(path).close()
+
+
 def reshape(tensor: str, **changes: object) -> Callable[[Any], None]:
     return lambda header: header[tensor].update(changes)
 
