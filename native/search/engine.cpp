@@ -44,25 +44,25 @@ class Engine::Lease {
   public:
     // alone: whether other workers have no part in this work.
     Lease(Engine& engine, bool alone) : engine_(engine) {
-        std::unique_lock lock(engine.mutex_);
-        auto idle = [&] { return !engine.idle_workers_.empty(); };
-        ++engine.waiting_;
-        bool found = engine.worker_idle_.wait_for(lock, std::chrono::milliseconds(50), idle);
-        --engine.waiting_;
+        std::unique_lock lock(engine.team_->mutex);
+        auto idle = [&] { return !engine.team_->idle_workers.empty(); };
+        ++engine.team_->waiting;
+        bool found = engine.team_->worker_idle.wait_for(lock, std::chrono::milliseconds(50), idle);
+        --engine.team_->waiting;
         if (!found) return;
-        worker_ = std::move(engine.idle_workers_.back());
-        engine.idle_workers_.pop_back();
+        worker_ = std::move(engine.team_->idle_workers.back());
+        engine.team_->idle_workers.pop_back();
         pin_.emplace(worker_->core);
         if (alone) sharing_ = engine.share(*worker_);
     }
     ~Lease() {
         if (!worker_) return;
         worker_->workspace.reset();
-        std::lock_guard lock(engine_.mutex_);
+        std::lock_guard lock(engine_.team_->mutex);
         worker_->workspace.product.sharing = nullptr;
-        for (std::unique_ptr<Worker>& worker : sharing_) engine_.idle_workers_.push_back(std::move(worker));
-        engine_.idle_workers_.push_back(std::move(worker_));
-        if (engine_.waiting_ > 0) engine_.worker_idle_.notify_all();
+        for (std::unique_ptr<Worker>& worker : sharing_) engine_.team_->idle_workers.push_back(std::move(worker));
+        engine_.team_->idle_workers.push_back(std::move(worker_));
+        if (engine_.team_->waiting > 0) engine_.team_->worker_idle.notify_all();
     }
     Lease(const Lease&) = delete;
     Lease& operator=(const Lease&) = delete;
@@ -80,45 +80,57 @@ Engine::Engine(const Kernels& kernels, const Description& description, const Ten
                unsigned activation_bits, const StoredShortlist& shortlist, bool pin_workers)
     : workers_(checked_workers(workers)),
       cores_(own_cores(pin_workers ? workers_ : 0)),
-      network_(kernels, description, source, activation_bits, shortlist) {
+      network_(kernels, description, source, activation_bits, shortlist),
+      team_(make_team()),
+      fork_watcher_([this] { replace_team(); }) {}
+
+std::unique_ptr<Engine::Team> Engine::make_team() const {
+    auto team = std::make_unique<Team>();
     for (size_t i = 0; i < workers_; ++i) {
         std::optional<int> core = cores_.empty() ? std::nullopt : std::optional(cores_[i]);
-        idle_workers_.push_back(std::make_unique<Worker>(Workspace(network_.state_size()), core));
+        team->idle_workers.push_back(std::make_unique<Worker>(Workspace(network_.state_size()), core));
     }
+    return team;
+}
+
+void Engine::replace_team() {
+    // The other one cannot be destroyed: that would wait for its threads and locks.
+    static_cast<void>(team_.release());
+    team_ = make_team();
 }
 
 Engine::~Engine() {
     {
-        std::lock_guard lock(mutex_);
-        stopping_ = true;
-        for (const std::shared_ptr<Job>& job : jobs_) job->cancel();
-        jobs_changed_.notify_all();
+        std::lock_guard lock(team_->mutex);
+        team_->stopping = true;
+        for (const std::shared_ptr<Job>& job : team_->jobs) job->cancel();
+        team_->jobs_changed.notify_all();
     }
-    for (std::thread& helper : helpers_) helper.join();
+    for (std::thread& helper : team_->helpers) helper.join();
 }
 
 std::shared_ptr<Job> Engine::submit(std::vector<Request> requests, const SearchOptions& options) {
     bool all_idle;
     {
-        std::lock_guard lock(mutex_);
-        all_idle = idle_workers_.size() == workers_;
+        std::lock_guard lock(team_->mutex);
+        all_idle = team_->idle_workers.size() == workers_;
     }
     return std::make_shared<Job>(network_, std::move(requests), options, workers_, all_idle);
 }
 
 void Engine::begin(const std::shared_ptr<Job>& job) {
     if (workers_ == 1) return;
-    std::lock_guard lock(mutex_);
+    std::lock_guard lock(team_->mutex);
     BlockedSignals blocked;
     try {
-        while (helpers_.size() + 1 < workers_) helpers_.emplace_back([this] { help(); });
+        while (team_->helpers.size() + 1 < workers_) team_->helpers.emplace_back([this] { help(); });
     } catch (const std::system_error&) {
         // The system has no more threads: the existing ones, at least the caller's, do the work.
     }
-    bool queued = std::find(jobs_.begin(), jobs_.end(), job) != jobs_.end();
-    if (helpers_.empty() || queued || job->all_taken()) return;
-    jobs_.push_back(job);
-    jobs_changed_.notify_all();
+    bool queued = std::find(team_->jobs.begin(), team_->jobs.end(), job) != team_->jobs.end();
+    if (team_->helpers.empty() || queued || job->all_taken()) return;
+    team_->jobs.push_back(job);
+    team_->jobs_changed.notify_all();
 }
 
 std::vector<std::vector<Translation>> Engine::finish(const std::shared_ptr<Job>& job,
@@ -158,32 +170,32 @@ std::vector<float> Engine::logits(const std::vector<uint32_t>& source, const std
 }
 
 std::vector<std::unique_ptr<Engine::Worker>> Engine::share(Worker& worker) {
-    bool others_have_work = waiting_ > 0 || jobs_.size() > 1 || idle_workers_.size() + 1 < workers_;
+    bool others_have_work = team_->waiting > 0 || team_->jobs.size() > 1 || team_->idle_workers.size() + 1 < workers_;
     if (workers_ == 1 || others_have_work) return {};
-    if (!thread_pool_) {
+    if (!team_->thread_pool) {
         BlockedSignals blocked;
-        thread_pool_ = std::make_unique<ThreadPool>(workers_ - 1);
+        team_->thread_pool = std::make_unique<ThreadPool>(workers_ - 1);
     }
-    for (size_t i = 0; i < idle_workers_.size(); ++i) {
-        if (i < thread_pool_->workers() && idle_workers_[i]->core)
-            keep_to_core(thread_pool_->thread(i), *idle_workers_[i]->core);
+    for (size_t i = 0; i < team_->idle_workers.size(); ++i) {
+        if (i < team_->thread_pool->workers() && team_->idle_workers[i]->core)
+            keep_to_core(team_->thread_pool->thread(i), *team_->idle_workers[i]->core);
     }
-    worker.workspace.product.sharing = thread_pool_.get();
-    return std::exchange(idle_workers_, {});
+    worker.workspace.product.sharing = team_->thread_pool.get();
+    return std::exchange(team_->idle_workers, {});
 }
 
 void Engine::help() {
     while (true) {
         std::shared_ptr<Job> job;
         {
-            std::unique_lock lock(mutex_);
-            jobs_changed_.wait(lock, [&] { return stopping_ || !jobs_.empty(); });
-            if (stopping_) return;
-            if (jobs_.front()->all_taken()) {
-                jobs_.pop_front();
+            std::unique_lock lock(team_->mutex);
+            team_->jobs_changed.wait(lock, [&] { return team_->stopping || !team_->jobs.empty(); });
+            if (team_->stopping) return;
+            if (team_->jobs.front()->all_taken()) {
+                team_->jobs.pop_front();
                 continue;
             }
-            job = jobs_.front();
+            job = team_->jobs.front();
         }
         Lease lease(*this, job->parallel() && job->undivided());
         if (lease.get() == nullptr) continue;

@@ -14,6 +14,7 @@
 
 #include "model/network.h"
 #include "model/runtime/thread_pool.h"
+#include "search/fork_watcher.h"
 #include "search/job.h"
 
 namespace pocketmt {
@@ -54,18 +55,28 @@ class Engine {
     // compute meanwhile.
     std::vector<std::unique_ptr<Worker>> share(Worker& worker);
 
+    // What threads share, and the threads.
+    struct Team {
+        std::mutex mutex;
+        std::condition_variable jobs_changed;
+        std::condition_variable worker_idle;
+        std::vector<std::unique_ptr<Worker>> idle_workers;
+        std::deque<std::shared_ptr<Job>> jobs;  // with batches for helpers
+        size_t waiting = 0;                     // threads that have work and no worker
+        std::unique_ptr<ThreadPool> thread_pool;
+        bool stopping = false;
+        std::vector<std::thread> helpers;
+    };
+
+    std::unique_ptr<Team> make_team() const;
+    // Replaces the team in a child, as the threads of the other one are not in it.
+    void replace_team();
+
     const size_t workers_;
     const std::vector<int> cores_;  // of pinned workers
     const Network network_;
-    std::mutex mutex_;
-    std::condition_variable jobs_changed_;
-    std::condition_variable worker_idle_;
-    std::vector<std::unique_ptr<Worker>> idle_workers_;
-    std::deque<std::shared_ptr<Job>> jobs_;  // with batches for helpers
-    size_t waiting_ = 0;                     // threads that have work and no worker
-    std::unique_ptr<ThreadPool> thread_pool_;
-    bool stopping_ = false;
-    std::vector<std::thread> helpers_;
+    std::unique_ptr<Team> team_;
+    const ForkWatcher fork_watcher_;
 };
 
 }  // namespace pocketmt

@@ -6,7 +6,6 @@ from array import array
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
-from threading import Lock
 from typing import TYPE_CHECKING, Final, Unpack
 
 from pocketmt.engine.arguments import check_flag, check_integer, check_lines, check_text
@@ -98,8 +97,7 @@ class Translator:
             longest_sentence=longest_sentence,
         )
         self._last_check: tuple[list[object], Search | None] = [], None
-        self._background: BackgroundTranslations | None = None
-        self._starting = Lock()
+        self._background: dict[int, BackgroundTranslations] = {}  # process -> its own: a fork has no threads
 
     @property
     def languages(self) -> tuple[str, str]:
@@ -328,7 +326,5 @@ class Translator:
     def _in_background(self) -> "BackgroundTranslations":
         from pocketmt.engine.futures import BackgroundTranslations
 
-        with self._starting:
-            if self._background is None:
-                self._background = BackgroundTranslations(self.workers)
-            return self._background
+        # Threads that come here at once get the same one.
+        return self._background.setdefault(os.getpid(), BackgroundTranslations(self.workers))
