@@ -209,15 +209,16 @@ void check_kernels(const Kernels& table) {
     check_logarithmic_quantization(table, block);
     const Epilogue with_relu{block.bias.data(), Activation::relu},
         with_offsets{block.bias.data(), Activation::none, block.offsets.data()};
-    for (size_t family = 0; family < product_family_count; ++family) {
-        const bool binary_code = static_cast<ProductFamily>(family) == ProductFamily::binary_code;
+    for (size_t index = 0; index < product_family_count; ++index) {
+        const ProductFamily family = static_cast<ProductFamily>(index);
+        const bool quantized = table.product(family).quantized_input,
+                   binary_code = family == ProductFamily::binary_code;
         for (size_t bits = 1; bits <= (binary_code ? most_binary_code_bits : 1); ++bits) {
-            for (const Quantized* input : {&dynamic, &in_range}) {
-                for (const Epilogue& epilogue : {with_relu, with_offsets})
-                    check_product(table, static_cast<ProductFamily>(family), bits, block, input->view(), epilogue);
+            for (const Epilogue& epilogue : {with_relu, with_offsets}) {
+                check_product(table, family, bits, block, dynamic.view(), epilogue);
+                if (quantized) check_product(table, family, bits, block, in_range.view(), epilogue);
             }
-            if (!binary_code)
-                check_product(table, static_cast<ProductFamily>(family), bits, block, positive.view(), with_relu);
+            if (quantized && !binary_code) check_product(table, family, bits, block, positive.view(), with_relu);
         }
     }
 }
