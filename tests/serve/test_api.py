@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from pocketmt.engine import Translator
+from pocketmt.serving.clients import key_digest, read_keys
 from tests.cli.conftest import Run
 
-from .conftest import MODEL, TEXTS, Answer, RunningServer, Serve
+from .conftest import MODEL, TEXTS, RunningServer, Serve
 
 DOCUMENT = "  A man rides a bike.  Two dogs play.\r\n\r\nA\tboy runs.\n \nhttp://example.com\n"
 
@@ -132,56 +133,38 @@ def test_other_questions_are_answered(server: RunningServer) -> None:
     assert server.get("/translate").status == 405
 
 
-def upload(server: RunningServer, name: str, content: bytes, **fields: str) -> Answer:
-    """Send a file as a form."""
-    parts = [
-        f'--x\r\nContent-Disposition: form-data; name="{field}"\r\n\r\n{value}\r\n'.encode()
-        for field, value in ({"source": "en", "target": "de"} | fields).items()
-    ]
-    head = f'--x\r\nContent-Disposition: form-data; name="file"; filename="{name}"\r\n\r\n'.encode()
-    headers = {"Content-Type": "multipart/form-data; boundary=x"}
-    return server.request("POST", "/translate_file", b"".join([*parts, head, content, b"\r\n--x--\r\n"]), headers)
-
-
 @pytest.mark.parametrize(
-    "name, content, expected, saved",
+    "fields",
     [
-        ("two dogs.txt", "\ufeffTwo dogs.\n\nA man <b>runs</b>.\n", None, "two_dogs_de.txt"),
-        ("page.HTML", "<p>Two <b>dogs</b>.</p><script>x</script>", "html", "page_de.html"),
+        {"format": None, "alternatives": None, "alignment": None, "api_key": None},
+        {"format": "", "alternatives": "", "alignment": "", "api_key": ""},
+        {"alignment": "False"},
     ],
 )
-def test_files_are_translated(server: RunningServer, name: str, content: str, expected: str | None, saved: str) -> None:
-    answer = upload(server, name, content.encode())
-    assert isinstance(answer.json, dict), answer.body
-    address = answer.json["translatedFileUrl"]
-    assert address.startswith(f"{server.address}/download_file/") and address.endswith(saved)
-    downloaded = server.get(address.removeprefix(server.address))
-    translated = server.translate(content.lstrip("\ufeff"), format=expected or "text")["translatedText"]
-    assert downloaded.body.decode() == translated
-    assert downloaded.headers["content-disposition"] == f'attachment; filename="{saved}"'
-    assert downloaded.headers["content-type"] == "application/octet-stream"
+def test_empty_fields_have_their_defaults(server: RunningServer, fields: dict[str, object]) -> None:
+    assert server.translate("Two dogs.", **fields) == {"translatedText": "Zwei Hunde."}
 
 
-@pytest.mark.parametrize(
-    "name, content, named",
-    [
-        ("text.pdf", b"x", "ends in .txt or .html"),
-        ("text", b"x", "ends in .txt or .html"),
-        ("text.txt", b"\xff", "not UTF-8 at byte 0"),
-        ("text.txt", b"x" * 100_001, "the file has 100,001 characters"),
-    ],
-)
-def test_files_that_cannot_be_translated_are_refused(
-    server: RunningServer, name: str, content: bytes, named: str
-) -> None:
-    answer = upload(server, name, content)
-    assert answer.status == 400 and named in answer.body.decode()
+def test_a_flag_may_be_in_any_case(server: RunningServer) -> None:
+    assert server.translate("Two dogs.", alignment="True")["alignment"]
 
 
-def test_unknown_files_are_not_found(server: RunningServer) -> None:
-    assert server.get("/download_file/x.text_de.txt").status == 404
-    answer = server.post("/translate_file", file="text", source="en", target="de")
-    assert answer.status == 400 and b"file is missing" in answer.body
+def test_json_with_the_type_of_a_form_is_explained(server: RunningServer) -> None:
+    answer = server.request(
+        "POST", "/translate", b'{"q": "Two dogs."}', {"Content-Type": "application/x-www-form-urlencoded"}
+    )
+    assert answer.status == 400 and b"set Content-Type: application/json" in answer.body
+
+
+def test_the_specification_names_limits_and_errors(server: RunningServer) -> None:
+    specification: Any = server.get("/spec").json
+    translate = specification["paths"]["/translate"]["post"]
+    fields = translate["requestBody"]["content"]["application/json"]["schema"]["properties"]
+    assert fields["alternatives"]["maximum"] == 8
+    assert {"400", "429", "503"} <= set(translate["responses"])
+    assert set(specification["paths"]["/languages"]["get"]["responses"]) == {"200", "500", "503"}
+    assert "404" in specification["paths"]["/download_file/{name}"]["get"]["responses"]
+    assert set(specification["paths"]["/suggest"]["post"]["responses"]) == {"403"}
 
 
 def test_the_counters_grow(server: RunningServer) -> None:
@@ -265,10 +248,27 @@ def test_a_taken_port_is_an_error(server: RunningServer, pocketmt: Run) -> None:
     assert answer.stderr.decode().startswith(f"error: cannot listen at 127.0.0.1 port {server.place[1]}")
 
 
-def test_an_origin_that_no_header_can_have_is_an_error(pocketmt: Run) -> None:
-    answer = pocketmt("serve", "--port", "0", "--allow-origin", "https://müller.example")
+@pytest.mark.parametrize(
+    ("option", "value", "named"),
+    [
+        ("--allow-origin", "https://müller.example", "it has other letters than ASCII"),
+        ("--allow-origin", "https://a.example/path", "give an origin as browsers send it"),
+        ("--allow-origin", "https://a.example\r\nX: y", "give an origin as browsers send it"),
+        ("--allow-origin", "a.example", "give an origin as browsers send it"),
+        ("--host", "", "it is empty"),
+    ],
+)
+def test_a_wrong_value_is_an_error(pocketmt: Run, option: str, value: str, named: str) -> None:
+    answer = pocketmt("serve", "--port", "0", option, value)
     assert answer.returncode == 2
-    assert "Invalid value for '--allow-origin': it has other letters than ASCII" in answer.stderr.decode()
+    assert f"Invalid value for '{option}': {named}" in answer.stderr.decode()
+
+
+@pytest.mark.parametrize("value", ["proxy.local", "10.0.0.1/8", ""])
+def test_a_proxy_is_an_address_or_a_network(pocketmt: Run, value: str) -> None:
+    answer = pocketmt("serve", "--port", "0", "--trusted-proxy", value)
+    assert answer.returncode == 1
+    assert "give an address such as 10.0.0.1, a network such as 10.0.0.0/8, or *" in answer.stderr.decode()
 
 
 def test_a_folder_without_models_is_an_error(pocketmt: Run, tmp_path: Path) -> None:
@@ -276,6 +276,11 @@ def test_a_folder_without_models_is_an_error(pocketmt: Run, tmp_path: Path) -> N
     assert answer.returncode == 1
     assert b"no model that can be served" in answer.stderr
     assert b"listens" not in answer.stdout + answer.stderr
+
+
+def test_comments_and_a_byte_order_mark_are_no_keys(tmp_path: Path) -> None:
+    (tmp_path / "keys").write_text("\ufeffsecret-key-1\n  # an indented comment\n\n secret-key-2 \n", encoding="utf-8")
+    assert read_keys(tmp_path / "keys") == frozenset(map(key_digest, ("secret-key-1", "secret-key-2")))
 
 
 def test_a_file_without_keys_is_an_error(pocketmt: Run, tmp_path: Path) -> None:

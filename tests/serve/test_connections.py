@@ -1,5 +1,6 @@
 """Connections: slow, broken and large requests, clients that leave, and the end of the server."""
 
+import asyncio
 import http.client
 import json
 import random
@@ -9,11 +10,15 @@ import time
 from collections.abc import Callable
 
 import pytest
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
+from pocketmt.errors import ConfigurationError
 from pocketmt.serving.application import make_application
-from pocketmt.serving.connection import AddressLimit, connection_class
+from pocketmt.serving.connection import connection_class
 from pocketmt.serving.models.catalogue import Catalogue
+from pocketmt.serving.proxies import TrustedProxies
 from pocketmt.serving.server import open_socket
+from pocketmt.serving.service import TranslationService
 from pocketmt.serving.settings import ServerSettings
 
 from .conftest import TEXTS, RunningServer, Serve
@@ -168,22 +173,26 @@ class ShortServer:
 
     Args:
         unlimited: addresses that may have more.
+        connections: most of all addresses.
     """
 
-    def __init__(self, *unlimited: str) -> None:
+    def __init__(self, *unlimited: str, connections: int = 500) -> None:
         import uvicorn
 
         from pocketmt.engine.bundled import bundled_models
 
-        settings = ServerSettings(receive_seconds=0.5, send_seconds=0.5)
+        settings = ServerSettings(
+            receive_seconds=0.5, send_seconds=0.5, connections_per_address=2, connections=connections
+        )
         catalogue = Catalogue([bundled_models()["captions-en-de"]], lambda message: None)
         self.socket = open_socket("127.0.0.1", 0)
         self.place: tuple[str, int] = self.socket.getsockname()[:2]
         config = uvicorn.Config(
             make_application(catalogue, settings, lambda message: None),
-            http=connection_class(settings.receive_seconds, settings.send_seconds, AddressLimit(2, unlimited)),
+            http=connection_class(settings, TrustedProxies(unlimited)),
             lifespan="on",
             log_config=None,
+            timeout_graceful_shutdown=1,
         )
         self.server = uvicorn.Server(config)
         self.thread = threading.Thread(target=self.server.run, kwargs={"sockets": [self.socket]})
@@ -195,14 +204,21 @@ class ShortServer:
         self.socket.close()
 
 
+def ask(place: tuple[str, int], path: str) -> bytes:
+    """Ask on a new connection; returns the answer."""
+    with socket.create_connection(place, timeout=10) as connection:
+        connection.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode())
+        return connection.makefile("rb").read()
+
+
 def health(place: tuple[str, int]) -> bytes:
-    """Ask on a new connection; returns the first line of the answer."""
+    """Ask on a new connection; returns the first line of the answer, after which a refused connection is reset."""
     with socket.create_connection(place, timeout=10) as connection:
         connection.sendall(b"GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
         return connection.makefile("rb").readline()
 
 
-@pytest.mark.parametrize("unlimited", [(), ("127.0.0.1",), ("*",)])
+@pytest.mark.parametrize("unlimited", [(), ("127.0.0.1",), ("127.0.0.0/8",), ("*",)])
 def test_one_address_has_a_limited_number_of_connections(unlimited: tuple[str, ...]) -> None:
     server = ShortServer(*unlimited)
     try:
@@ -216,6 +232,64 @@ def test_one_address_has_a_limited_number_of_connections(unlimited: tuple[str, .
         kept.pop().close()
     finally:
         server.end()
+
+
+def test_too_many_connections_are_refused_with_a_time() -> None:
+    server = ShortServer("*", connections=1)
+    try:
+        assert ask(server.place, "/languages").startswith(b"HTTP/1.1 200")
+        with socket.create_connection(server.place, timeout=10):
+            head, _, body = ask(server.place, "/languages").partition(b"\r\n\r\n")
+            assert head.startswith(b"HTTP/1.1 503") and b"retry-after: 5" in head
+            assert json.loads(body) == {"error": "too many connections: try again later"}
+            assert health(server.place).startswith(b"HTTP/1.1 200")
+        wait_until(lambda: b'{path="/languages",status="503"} 1' in ask(server.place, "/metrics"))
+    finally:
+        server.end()
+
+
+def test_a_request_that_the_end_of_the_server_stops_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun = threading.Event()
+
+    async def translate(*arguments: object, **options: object) -> None:
+        begun.set()
+        await asyncio.sleep(60)
+
+    monkeypatch.setattr(TranslationService, "translate", translate)
+    server = ShortServer()
+    with socket.create_connection(server.place, timeout=10) as connection:
+        connection.sendall(post_bytes({"q": "Two dogs.", "source": "en", "target": "de"}))
+        assert begun.wait(10)
+        server.end()
+        head, _, body = connection.makefile("rb").read().partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 503") and b"retry-after: 5" in head
+    assert json.loads(body) == {"error": "the server is ending: try again later"}
+
+
+@pytest.mark.parametrize(
+    ("values", "inside", "outside"),
+    [
+        (["10.0.0.0/8"], ["10.1.2.3", "::ffff:10.1.2.3"], ["11.0.0.1", "", "name"]),
+        (["10.0.0.1", "2001:db8::/32"], ["10.0.0.1", "2001:db8::5"], ["10.0.0.2", "2001:db9::5"]),
+        (["*"], ["1.2.3.4", ""], []),
+        ([], [], ["127.0.0.1"]),
+    ],
+)
+def test_networks_of_proxies_are_trusted(values: list[str], inside: list[str], outside: list[str]) -> None:
+    proxies = TrustedProxies(values)
+    of_uvicorn = ProxyHeadersMiddleware(make_application, proxies.names).trusted_hosts  # type: ignore[arg-type]
+    assert all(address in proxies for address in inside)
+    assert all(address in of_uvicorn for address in inside if address)
+    assert not any(address in proxies or address in of_uvicorn for address in outside)
+
+
+def test_the_host_of_all_addresses_takes_both_protocols() -> None:
+    try:
+        listener = open_socket("::", 0)
+    except ConfigurationError:
+        pytest.skip("this machine has no IPv6")
+    with listener, socket.create_connection(("127.0.0.1", listener.getsockname()[1]), timeout=10):
+        pass
 
 
 @pytest.mark.parametrize("slow", ["nothing", "head", "body", "second request"])

@@ -69,6 +69,50 @@ def test_tags_go_with_their_words(source: str, expected: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("one <code>x</code> two", "<code>x</code> TWO ONE"),
+        ("one <code>x</code>, two", "TWO <code>x</code>, ONE"),
+        ("one two <code>x</code>. three", "THREE <code>x</code>. TWO ONE"),
+        ("one <code>x</code> <code>y</code> two", "<code>x</code> <code>y</code> TWO ONE"),
+        ("<b>one <code>x</code> two</b> three", "THREE <b><code>x</code> TWO ONE</b>"),
+        ("one <code>x</code>two", "<code>x</code>TWO ONE"),
+        ("one <!-- x --> two", "<!-- x -->TWO ONE"),
+        ("one<sup><a href='#1'>[1]</a></sup> two three", "THREE TWO ONE<sup><a href='#1'>[1]</a></sup>"),
+        ("<b>one</b><sup>1</sup> two", "TWO <b>ONE</b><sup>1</sup>"),
+        ("one two<b x='", "TWO ONE<b x='"),
+        ("<b>one two</b><sup>1</sup> three", "THREE <b>TWO ONE</b><sup>1</sup>"),
+        ("one <b>12</b> two", "TWO <b>12</b> ONE"),
+        ("one<b>, </b>two", "TWO ONE<b>,</b>"),
+    ],
+)
+def test_what_moves_as_a_whole_keeps_its_distance(source: str, expected: str) -> None:
+    assert re.sub(" +", " ", translate(source)) == expected
+
+
+def test_an_element_with_words_is_not_left_empty() -> None:
+    (segment,) = divide_document("one <b>two</b> <i>three</i> four")
+    # The second word belongs to none of the elements.
+    translation = Translation(("eins zwei drei vier.",), (Link(0, 3, 0, 4), Link(14, 18, 5, 9)))
+    assert render_segment(segment, translation) == "<b>eins</b> zwei <i>drei</i> vier."
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("<title>one &amp; two <b></title>", "<title>&lt;B&gt; TWO &amp; ONE</title>"),
+        ("<title translate=no>one two</title>", "<title translate=no>one two</title>"),
+        (
+            "<select><option value=1>one two<option>three</select>",
+            "<select><option value=1>TWO ONE<option>THREE</select>",
+        ),
+    ],
+)
+def test_titles_and_options_are_translated(source: str, expected: str) -> None:
+    assert translate(source) == expected
+
+
+@pytest.mark.parametrize(
     "copied",
     [
         "<script>let text = 'a <b>word</b>';</script>",

@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -16,9 +16,10 @@ from benchmarks.serve.servers import free_port
 from pocketmt.engine import Translator
 from pocketmt.engine.bundled import resolve_model
 from pocketmt.errors import ModelFileError
-from pocketmt.serving.models.catalogue import Catalogue, make_routes
+from pocketmt.serving import watching
+from pocketmt.serving.models.catalogue import LOOKS_UNTIL_REMOVED, Catalogue, Changes, make_routes
 from pocketmt.serving.models.description import ModelDescription, describe_model
-from pocketmt.serving.models.store import ModelStore
+from pocketmt.serving.watching import watched_files
 from tests.cli.conftest import command_line, write_random_model
 
 from .conftest import TEXTS, RunningServer, Serve, running_server
@@ -28,6 +29,13 @@ SOURCES = ["a red house", "the green tree and a bird", "two dogs see the house"]
 
 def description(source: str, targets: str, name: str = "") -> ModelDescription:
     return ModelDescription(Path(name or f"{source}-{targets}"), (0, 0, 0), (source,), tuple(targets.split()), 10)
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
 
 
 def names(route: object) -> list[str] | None:
@@ -54,7 +62,17 @@ def test_english_is_the_preferred_third_language() -> None:
 
 @pytest.mark.parametrize(
     ("code", "found"),
-    [("zh", "zh-Hans"), ("ZH_hans", "zh-Hans"), ("pt-PT", "pt"), ("PT", "pt"), ("x", None), ("", None)],
+    [
+        ("zh", "zh-Hans"),
+        ("ZH_hans", "zh-Hans"),
+        ("pt-PT", "pt"),
+        ("PT", "pt"),
+        ("x", None),
+        ("", None),
+        ("pt-é", None),
+        ("pt-/", None),
+        ("pt-" + "a" * 9, None),
+    ],
 )
 def test_codes_are_found_without_region(code: str, found: str | None) -> None:
     assert make_routes([description("pt", "zh-Hans")]).find(code) == found
@@ -78,145 +96,88 @@ def test_the_catalogue_follows_its_folder(models: Path, tmp_path: Path) -> None:
     assert catalogue.models == {}
     path = tmp_path / "a.pocketmt"
     shutil.copy(models / "en-de.pocketmt", path)
-    assert catalogue.refresh() == []
+    assert catalogue.refresh() == Changes((), ())
     assert catalogue.routes.languages == ("de", "en")
     shutil.copy(models / "de-fr.pocketmt", path)
-    assert [each.sources for each in catalogue.refresh()] == [("de",)]
+    for _ in range(2):
+        [changed] = catalogue.refresh().replaced
+        assert changed.sources == ("de",) and catalogue.routes.languages == ("de", "en")
+    catalogue.accept(changed)
+    assert catalogue.routes.languages == ("de", "fr")
     path.write_bytes(b"broken")
-    assert catalogue.refresh() == []
-    assert catalogue.refresh() == []
+    assert catalogue.refresh() == Changes((), ())
+    assert catalogue.refresh() == Changes((), ())
     assert len(messages) == 1 and "cannot be served" in messages[0]
     assert catalogue.routes.languages == ("de", "fr")
     path.unlink()
-    catalogue.refresh()
+    assert catalogue.refresh() == Changes((), ())
     assert catalogue.routes.languages == ("de", "fr")
-    catalogue.refresh()
+    assert catalogue.refresh() == Changes((), (path,))
     assert not catalogue.routes.languages
 
 
-def store_of(loads: list[str], most_memory: int) -> ModelStore:
-    def load(path: Path) -> Translator:
-        loads.append(path.name)
-        time.sleep(0.01)
-        return object()  # type: ignore[return-value]
-
-    return ModelStore(load, most_memory, lambda message: None)
-
-
-@pytest.fixture
-def described(tmp_path: Path) -> Callable[[str], ModelDescription]:
-    def describe(name: str) -> ModelDescription:
-        (tmp_path / name).write_bytes(b"a model")
-        return ModelDescription(tmp_path / name, (0, 0, 0), ("en",), ("de",), 10)
-
-    return describe
+def test_a_file_that_comes_back_as_it_was_is_not_replaced(models: Path, tmp_path: Path) -> None:
+    path = tmp_path / "a.pocketmt"
+    shutil.copy(models / "en-de.pocketmt", path)
+    catalogue = Catalogue([path], print)
+    path.rename(tmp_path / "kept")
+    shutil.copy(models / "de-fr.pocketmt", path)
+    assert catalogue.refresh().replaced
+    (tmp_path / "kept").rename(path)
+    assert catalogue.refresh() == Changes((), ())
 
 
-def test_the_least_recently_used_model_leaves(described: Callable[[str], ModelDescription]) -> None:
-    async def work() -> None:
-        loads: list[str] = []
-        store = store_of(loads, most_memory=25)
-        for name in "abacab":
-            async with store.use(described(name)):
-                assert store.memory <= 25
-        assert loads == ["a", "b", "c", "b"]
-
-    asyncio.run(work())
-
-
-def test_a_model_in_use_stays_until_it_is_released(described: Callable[[str], ModelDescription]) -> None:
-    async def work() -> None:
-        loads: list[str] = []
-        store = store_of(loads, most_memory=15)
-        using = asyncio.Event()
-
-        async def use(name: str, seconds: float) -> None:
-            async with store.use(described(name)):
-                using.set()
-                assert store.memory == 10
-                await asyncio.sleep(seconds)
-
-        first = asyncio.create_task(use("a", 0.2))
-        await using.wait()
-        start = time.monotonic()
-        await use("b", 0)
-        assert time.monotonic() - start > 0.1
-        await first
-        await asyncio.gather(*(use(name, 0.001) for name in "abcab" * 5))
-
-    asyncio.run(work())
-
-
-def test_a_model_is_loaded_once_for_many_requests(described: Callable[[str], ModelDescription]) -> None:
-    async def work() -> None:
-        loads: list[str] = []
-        store = store_of(loads, most_memory=0)
-
-        async def use() -> None:
-            async with store.use(described("a")):
-                pass
-
-        await asyncio.gather(*(use() for _ in range(50)))
-        assert loads == ["a"]
-
-    asyncio.run(work())
-
-
-def test_a_client_that_leaves_does_not_stop_the_loading_for_others(
-    described: Callable[[str], ModelDescription],
+def test_a_folder_that_cannot_be_read_keeps_its_models(
+    models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    messages: list[str] = []
+    catalogue = Catalogue([models, tmp_path], messages.append)
+    known = catalogue.models
+
+    def unreadable(path: Path) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "iterdir", unreadable)
+        for _ in range(LOOKS_UNTIL_REMOVED + 1):
+            assert catalogue.refresh() == Changes((), ())
+    assert catalogue.models == known
+    assert [message.partition(":")[0] for message in messages] == [str(models), str(tmp_path)]
+
+
+def test_models_are_preferred_in_the_order_in_which_they_are_given(models: Path, tmp_path: Path) -> None:
+    second = tmp_path / "a.pocketmt"
+    shutil.copy(models / "en-de.pocketmt", second)
+    messages: list[str] = []
+    first = models / "en-de.pocketmt"
+    catalogue = Catalogue([models / "fr-en.pocketmt", first, second], messages.append)
+    catalogue.refresh()
+    assert names(catalogue.routes.route("en", "de")) == [str(first)]
+    assert next(iter(catalogue.routes.steps)) == ("fr", "en")
+    assert messages == [f"{second}: not used, {first} translates en to de"]
+    Catalogue([first, second], messages.append, by_languages=False)
+    assert len(messages) == 1
+
+
+def test_the_files_are_watched_after_an_error(models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    messages: list[str] = []
+    catalogue = Catalogue([models], messages.append)
+    looks = 0
+
+    def refresh(self: Catalogue) -> Changes:
+        nonlocal looks
+        looks += 1
+        raise OSError("no memory for a folder")
+
     async def work() -> None:
-        loads: list[str] = []
-        store = store_of(loads, most_memory=0)
+        async with watched_files(catalogue):
+            while looks < 3:
+                await asyncio.sleep(0.01)
 
-        async def use() -> None:
-            async with store.use(described("a")):
-                pass
-
-        first, second = asyncio.create_task(use()), asyncio.create_task(use())
-        await asyncio.sleep(0.002)
-        first.cancel()
-        await second
-        assert loads == ["a"]
-        assert store.memory == 10
-
-    asyncio.run(work())
-
-
-def test_a_model_that_cannot_be_loaded_is_refused_each_time(described: Callable[[str], ModelDescription]) -> None:
-    async def work() -> None:
-        store = ModelStore(failing, 15, lambda message: None)
-
-        def failing_use() -> Coroutine[object, object, None]:
-            async def use() -> None:
-                async with store.use(described("a")):
-                    pass
-
-            return use()
-
-        results = await asyncio.gather(*(failing_use() for _ in range(5)), return_exceptions=True)
-        results += await asyncio.gather(*(failing_use() for _ in range(5)), return_exceptions=True)
-        assert [getattr(each, "status", None) for each in results] == [503] * 10
-        assert store.memory == 0
-
-    def failing(path: Path) -> Translator:
-        raise ModelFileError(f"{path}: broken")
-
-    asyncio.run(asyncio.wait_for(work(), 10))
-
-
-def test_many_requests_share_little_memory(described: Callable[[str], ModelDescription]) -> None:
-    async def work() -> None:
-        store = store_of([], most_memory=25)
-
-        async def use(number: int) -> None:
-            async with store.use(described("abcdefg"[number % 7])):
-                assert store.memory <= 25
-                await asyncio.sleep(0)
-
-        await asyncio.gather(*map(use, range(100)))
-
-    asyncio.run(work())
+    monkeypatch.setattr(watching, "SECONDS_BETWEEN_LOOKS", 0.0)
+    monkeypatch.setattr(Catalogue, "refresh", refresh)
+    asyncio.run(asyncio.wait_for(work(), 20))
+    assert len(messages) == 1 and "no memory for a folder" in messages[0]
 
 
 def test_two_models_translate_through_a_third_language(serve: Serve, models: Path) -> None:
@@ -278,6 +239,40 @@ def test_a_file_is_replaced_without_a_lost_request(serve: Serve, tmp_path: Path)
     assert seen == {0, 1}
     assert server.translate(SOURCES)["translatedText"] == expected[1]
     assert "model.pocketmt: cannot be served" in server.messages.read_text()
+
+
+def test_a_damaged_file_for_other_languages_changes_nothing(serve: Serve, models: Path, tmp_path: Path) -> None:
+    path = tmp_path / "model.pocketmt"
+    shutil.copy(models / "en-de.pocketmt", path)
+    server = serve(tmp_path)
+    expected = server.translate(SOURCES)
+    content = bytearray((models / "de-fr.pocketmt").read_bytes())
+    content[-100:] = bytes(100)
+    (tmp_path / "new").write_bytes(content)
+    os.replace(tmp_path / "new", path)
+    wait_for(lambda: len(server.messages.read_text().splitlines()) > 1)
+    assert server.translate(SOURCES) == expected
+    assert server.post("/translate", q="x", source="de", target="fr").status == 400
+    shutil.copy(models / "de-fr.pocketmt", tmp_path / "new")
+    os.replace(tmp_path / "new", path)
+    wait_for(lambda: server.post("/translate", q=SOURCES, source="de", target="fr").status == 200)
+    assert server.post("/translate", q=SOURCES, source="en", target="de").status == 400
+
+
+def test_a_removed_model_leaves_and_another_at_its_path_is_loaded(serve: Serve, models: Path, tmp_path: Path) -> None:
+    path = tmp_path / "model.pocketmt"
+    shutil.copy(models / "en-de.pocketmt", path)
+    server = serve(tmp_path)
+    server.translate(SOURCES)
+    path.unlink()
+    wait_for(lambda: server.get("/health").status == 503)
+    answer = server.post("/translate", q="x", source="en", target="de")
+    assert answer.status == 503 and answer.json == {"error": "there are no models: try again later"}
+    wait_for(lambda: server.metric("pocketmt_models_loaded") == 0)
+    shutil.copy(models / "de-fr.pocketmt", path)
+    wait_for(lambda: server.get("/health").status == 200)
+    expected = Translator(models / "de-fr.pocketmt").translate(SOURCES, check=False)
+    assert server.translate(SOURCES, source="de", target="fr")["translatedText"] == expected
 
 
 def test_a_text_of_many_models_is_not_mixed(server: RunningServer) -> None:

@@ -26,6 +26,7 @@ let translator: Translator | undefined;
 let loads = 0;
 let running: AbortController | undefined;
 let timer = 0;
+let edited = source.value !== source.defaultValue; // Browsers restore the text of the last visit.
 
 function show(name: string, value: string): void {
   facts.set(name, value);
@@ -71,6 +72,8 @@ async function load({ url, digest }: Offer, cache: boolean): Promise<void> {
     show("Model file", megabytes(fileBytes));
     show("Loaded in", `${Math.round(performance.now() - start)} ms`);
     show("Instruction set", instructionSet);
+    // The text that the page begins with is English.
+    if (!edited) source.value = sourceLanguages.some((code) => /^en\b/i.test(code)) ? source.defaultValue : "";
     await translate();
   } catch (error) {
     element("languages").textContent = "No model";
@@ -101,6 +104,7 @@ async function translate(): Promise<void> {
 }
 
 source.addEventListener("input", () => {
+  edited = true;
   clearTimeout(timer);
   timer = window.setTimeout(() => void translate(), WAIT);
 });

@@ -1,30 +1,53 @@
 """pocketmt serve: translate for other programs and in a page."""
 
+import re
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import click
 from click.core import ParameterSource
 
 from pocketmt.cli.options import DEFAULT_MODEL, FILE, FileSize, beam_size_option, workers_option
 
+if TYPE_CHECKING:
+    from pocketmt.serving.proxies import TrustedProxies
+
 DEFAULT_PORT: Final = 5000
 _OPTIONS_OF_WEB: Final = ("models", "host", "port", "allow_origin", "web")
 _SECONDS_OF_DOWNLOAD: Final = 900.0
+_ORIGIN: Final = re.compile(r"[a-z][a-z0-9+.-]*://([a-z0-9._-]+|\[[0-9a-f:.]+\])(:[0-9]+)?")
 
 
 def _origin(context: click.Context, parameter: click.Parameter, value: str) -> str:
     if not value.isascii():
         raise click.BadParameter("it has other letters than ASCII: give it as browsers send it (xn--...)")
+    if value not in ("", "*") and not _ORIGIN.fullmatch(value):
+        raise click.BadParameter("give an origin as browsers send it, such as https://example.com:8443, without a path")
     return value
+
+
+def _host(context: click.Context, parameter: click.Parameter, value: str) -> str:
+    if not value:
+        raise click.BadParameter("it is empty: give an address such as 127.0.0.1, or 0.0.0.0 for all interfaces")
+    return value
+
+
+def _proxies(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> "TrustedProxies":
+    from pocketmt.serving.proxies import TrustedProxies
+
+    return TrustedProxies(values)
 
 
 @click.command(short_help="Serve translations over HTTP, with a web page.")
 @click.argument("models", nargs=-1, type=FILE)
 @click.option(
-    "--host", default="127.0.0.1", show_default=True, help="Address to listen on; 0.0.0.0 listens on all interfaces."
+    "--host",
+    default="127.0.0.1",
+    callback=_host,
+    show_default=True,
+    help="Address to listen on; 0.0.0.0 or :: listens on all interfaces.",
 )
 @click.option(
     "--port",
@@ -69,8 +92,9 @@ def _origin(context: click.Context, parameter: click.Parameter, value: str) -> s
     "--trusted-proxy",
     "trusted_proxies",
     multiple=True,
+    callback=_proxies,
     metavar="ADDRESS",
-    help="Proxy whose X-Forwarded-For names the client; may be repeated.",
+    help="Proxy or network whose X-Forwarded-For names the client; may be repeated.",
 )
 @click.option(
     "--web", is_flag=True, help="Serve the page that translates in the browser, and the model files, without an API."
@@ -89,7 +113,7 @@ def serve(
     api_keys: Path | None,
     require_api_key: bool,
     allow_origin: str,
-    trusted_proxies: tuple[str, ...],
+    trusted_proxies: "TrustedProxies",
     web: bool,
 ) -> None:
     """Serve translations with MODELS: files, folders, or names of bundled models (default: the everyday models).

@@ -13,8 +13,9 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
 from pocketmt.serving.clients import Clients
+from pocketmt.serving.connection import FROM_PROXY
 from pocketmt.serving.detection import Detected
-from pocketmt.serving.errors import RequestError
+from pocketmt.serving.errors import RequestError, no_models
 from pocketmt.serving.fields import file_field, flag_field, number_field, read_fields, text_field, texts_field
 from pocketmt.serving.files import KINDS, TranslatedFiles
 from pocketmt.serving.leaving import LeavingClient
@@ -93,7 +94,8 @@ class Api:
         """Translate a file, and answer where the translation can be downloaded."""
         fields, client = await self._read(request)
         file = file_field(fields)
-        source, target = text_field(fields, "source"), text_field(fields, "target")
+        source = text_field(fields, "source")
+        target = self._service.language(text_field(fields, "target"), "target")
         text = file.text()
         self._check_characters([text], "the file")
         work = self._service.translate(
@@ -101,9 +103,7 @@ class Api:
         )
         [done] = await self._unless_client_leaves(request, work)
         key = self._files.keep(file.translated_name(target), done.text.encode("utf-8", "replace"))
-        # As the client wrote it, which may be no address at all.
-        place = f"{request.scope['scheme']}://{request.headers.get('host', '')}"
-        return JSONResponse({"translatedFileUrl": f"{place}/download_file/{key}"})
+        return JSONResponse({"translatedFileUrl": f"{_address_of_server(request)}/download_file/{key}"})
 
     async def download_file(self, request: Request) -> Response:
         """Send a translated file, which a browser stores and does not show."""
@@ -140,14 +140,12 @@ class Api:
     async def health(self, request: Request) -> Response:
         """Say whether there is a model."""
         if not self._service.catalogue.routes.languages:
-            raise RequestError(503, "there are no models", 5)
+            raise no_models()
         return JSONResponse({"status": "ok"})
 
     async def frontend_settings(self, request: Request) -> Response:
         """Say what a page needs to know."""
-        routes = self._service.catalogue.routes
-        source = min(routes.targets, default="")
-        target = min(routes.targets.get(source, ()), default="")
+        source, target = next(iter(self._service.catalogue.routes.steps), ("", ""))
         return JSONResponse(
             {
                 "apiKeys": bool(self._settings.api_keys),
@@ -166,7 +164,7 @@ class Api:
 
     async def spec(self, request: Request) -> Response:
         """Describe the API."""
-        return JSONResponse(specification())
+        return JSONResponse(specification(self._settings.alternatives))
 
     async def metrics(self, request: Request) -> Response:
         """Show the counters."""
@@ -189,7 +187,7 @@ class Api:
         """Return the fields of a request and its client; raises RequestError."""
         body = await request.body()
         fields = read_fields(request.headers.get("content-type", ""), body, request.scope["query_string"])
-        key = text_field(fields, "api_key", "") if fields.get("api_key") is not None else ""
+        key = text_field(fields, "api_key", "")
         address = request.client.host if request.client is not None else ""
         return fields, self._clients.identify(address, key)
 
@@ -210,6 +208,16 @@ class Api:
                     raise
                 self._metrics.cancelled()
                 raise ClientDisconnect from None
+
+
+def _address_of_server(request: Request) -> str:
+    """Return the address that a client asked, as the client or a trusted proxy writes it; it may be no address."""
+    host, prefix = request.headers.get("host", ""), ""
+    if request.scope.get("state", {}).get(FROM_PROXY):
+        # Each of several proxies adds its own host; the first is that of the client.
+        host = request.headers.get("x-forwarded-host", host).partition(",")[0].strip()
+        prefix = request.headers.get("x-forwarded-prefix", "").strip().strip("/")
+    return f"{request.scope['scheme']}://{host}{prefix and '/'}{prefix}"
 
 
 def _members(done: list[TranslatedText], alternatives: int, aligned: bool) -> list[tuple[str, list[object]]]:

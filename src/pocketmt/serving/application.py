@@ -13,7 +13,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from pocketmt.serving.api import Answer, Api
-from pocketmt.serving.errors import RequestError
+from pocketmt.serving.errors import RequestError, refusal
 from pocketmt.serving.gate import Gate
 from pocketmt.serving.metrics import Metrics
 from pocketmt.serving.models.catalogue import Catalogue
@@ -43,7 +43,7 @@ def make_application(catalogue: Catalogue, settings: ServerSettings, report: Cal
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         service = TranslationService(catalogue, settings, metrics, report)
         holder["api"] = Api(service, settings, metrics)
-        async with watched_files(catalogue, service.store.replace):
+        async with watched_files(catalogue, service.store):
             yield
 
     def endpoint(name: str) -> Callable[[Request], Answer]:
@@ -90,8 +90,7 @@ def _file(content: bytes, kind: str) -> Callable[[Request], Answer]:
 
 async def _refuse(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestError)
-    headers = {} if error.retry_after is None else {"Retry-After": str(error.retry_after)}
-    return JSONResponse({"error": str(error)}, error.status, headers)
+    return refusal(error)
 
 
 async def _refuse_http(request: Request, error: Exception) -> Response:

@@ -16,6 +16,7 @@ from starlette.routing import Route
 
 import pocketmt
 from pocketmt.errors import ConfigurationError
+from pocketmt.serving.errors import no_models, refusal
 from pocketmt.serving.gate import Gate
 from pocketmt.serving.metrics import Metrics
 from pocketmt.serving.models.catalogue import Catalogue
@@ -79,7 +80,7 @@ def make_browser_application(catalogue: Catalogue, folder: Path, origin: str) ->
     routes += [
         Route(_MODELS, _list_models(catalogue)),
         Route("/models/{name}", _send_model(catalogue, origin)),
-        Route("/health", _health),
+        Route("/health", _health(catalogue)),
     ]
     app = Starlette(routes=routes, lifespan=lifespan)
     app.add_middleware(Gate, metrics=Metrics(), paths={route.path for route in routes}, origin=origin)
@@ -116,11 +117,11 @@ def _send_page_file(file: _PageFile) -> Endpoint:
 def _named_models(catalogue: Catalogue) -> Mapping[str, ModelDescription]:
     """Return models by names that are unique; of files of the same name, later ones get numbers."""
     named: dict[str, ModelDescription] = {}
-    for path in sorted(catalogue.models):
+    for path, model in catalogue.models.items():
         name, number = path.name, 2
         while name in named:
             name, number = f"{path.stem}-{number}{path.suffix}", number + 1
-        named[name] = catalogue.models[path]
+        named[name] = model
     return named
 
 
@@ -157,5 +158,10 @@ def _send_model(catalogue: Catalogue, origin: str) -> Endpoint:
     return answer
 
 
-async def _health(request: Request) -> Response:
-    return JSONResponse({"status": "ok"})
+def _health(catalogue: Catalogue) -> Endpoint:
+    async def answer(request: Request) -> Response:
+        if not catalogue.models:
+            return refusal(no_models())
+        return JSONResponse({"status": "ok"})
+
+    return answer

@@ -24,19 +24,22 @@ def key_digest(key: str) -> str:
 def read_keys(path: Path) -> frozenset[str]:
     """Read a file with one key in each line, and return their digests; lines that begin with # are left out.
 
+    The server reads it once: a change needs a restart.
+
     Raises ConfigurationError if it cannot be read, holds no key, or a key is short.
     """
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigurationError(f"{path}: cannot be read ({error})") from error
-    keys = [line.strip() for line in lines if line.strip() and not line.startswith("#")]
-    for number, line in enumerate(lines, 1):
-        if line.strip() in keys and len(line.strip()) < SHORTEST_KEY:
+    numbered = [(number, line.strip()) for number, line in enumerate(lines, 1)]
+    keys = {number: line for number, line in numbered if line and not line.startswith("#")}
+    for number, key in keys.items():
+        if len(key) < SHORTEST_KEY:
             raise ConfigurationError(f"{path}, line {number}: a key has at least {SHORTEST_KEY} characters")
     if not keys:
         raise ConfigurationError(f"{path}: holds no key: write one in each line")
-    return frozenset(map(key_digest, keys))
+    return frozenset(map(key_digest, keys.values()))
 
 
 def network_of(address: str) -> str:

@@ -3,7 +3,6 @@
 import asyncio
 import json
 from collections import Counter
-from collections.abc import Collection
 from typing import Any, Final
 
 from uvicorn.config import Config
@@ -12,8 +11,13 @@ from uvicorn.server import ServerState
 
 from pocketmt.serving.clients import network_of
 from pocketmt.serving.joined_writes import JoinedWrites
+from pocketmt.serving.proxies import TrustedProxies
+from pocketmt.serving.settings import ServerSettings
 
 MOST_HEAD_BYTES: Final = 16 << 10  # of the head of a request
+# What a connection says of its requests, in the state of their scope.
+CROWDED: Final = "crowded"  # whether there are too many connections
+FROM_PROXY: Final = "from_proxy"  # whether a trusted proxy sent it
 _LOOKS: Final = 8  # at a connection, in the shortest time that a client is given
 _SECONDS_TO_RETRY: Final = 5
 
@@ -23,19 +27,19 @@ class AddressLimit:
 
     Args:
         most: connections of one address.
-        unlimited: addresses that may have any number; "*": all.
+        unlimited: may have any number.
     """
 
-    def __init__(self, most: int, unlimited: Collection[str] = ()) -> None:
+    def __init__(self, most: int, unlimited: TrustedProxies) -> None:
         self._most = most
-        self._unlimited = frozenset(map(network_of, unlimited))
+        self._unlimited = unlimited
         self._open: Counter[str] = Counter()
 
     def enter(self, address: str) -> bool:
         """Count a connection; returns whether its address may have it."""
         name = network_of(address)
         self._open[name] += 1
-        return self._open[name] <= self._most or name in self._unlimited or "*" in self._unlimited
+        return self._open[name] <= self._most or address in self._unlimited
 
     def leave(self, address: str) -> None:
         """Take back what `enter` counted."""
@@ -64,7 +68,9 @@ class TimedConnection(HttpToolsProtocol):
 
     receive_seconds: float
     send_seconds: float
+    most_connections: int
     address_limit: AddressLimit
+    proxies: TrustedProxies
 
     def __init__(
         self,
@@ -78,6 +84,7 @@ class TimedConnection(HttpToolsProtocol):
         self._since = 0.0
         self._timer: asyncio.TimerHandle | None = None
         self._address = ""
+        self._from_proxy = False
         self._refused = False
         self._in_head = True
         self._url_bytes = 0
@@ -88,6 +95,7 @@ class TimedConnection(HttpToolsProtocol):
         """Begin to look at the connection, or refuse it."""
         super().connection_made(JoinedWrites(transport, self.loop))
         self._address = str((transport.get_extra_info("peername") or ("",))[0])
+        self._from_proxy = self._address in self.proxies
         if not self.address_limit.enter(self._address):
             self._refused = True
             transport.write(_refusal())
@@ -112,6 +120,8 @@ class TimedConnection(HttpToolsProtocol):
         self._in_head = True
         self._url_bytes = self._head_bytes = 0
         super().on_message_begin()
+        self.scope["state"][CROWDED] = len(self.connections) > self.most_connections
+        self.scope["state"][FROM_PROXY] = self._from_proxy
 
     def on_url(self, url: bytes) -> None:
         """Take a part of the address."""
@@ -163,7 +173,13 @@ class TimedConnection(HttpToolsProtocol):
         return ("work", self.cycle), 0.0
 
 
-def connection_class(receive_seconds: float, send_seconds: float, address_limit: AddressLimit) -> type[TimedConnection]:
-    """Return a class of connections with these times and this limit."""
-    limits = {"receive_seconds": receive_seconds, "send_seconds": send_seconds, "address_limit": address_limit}
+def connection_class(settings: ServerSettings, proxies: TrustedProxies) -> type[TimedConnection]:
+    """Return a class of connections with the limits of a server; trusted proxies may have any number of them."""
+    limits = {
+        "receive_seconds": settings.receive_seconds,
+        "send_seconds": settings.send_seconds,
+        "most_connections": settings.connections,
+        "address_limit": AddressLimit(settings.connections_per_address, proxies),
+        "proxies": proxies,
+    }
     return type("TimedConnection", (TimedConnection,), limits)

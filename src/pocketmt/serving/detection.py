@@ -7,9 +7,13 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from pocketmt.serving.models.catalogue import Routes
+
 _LONGEST: Final = 2_000  # characters that are looked at
 _LEAST_CONFIDENCE: Final = 1.0
 _BYTES_AT_ONCE: Final = 1 << 20
+_SHORT: Final = 40  # characters of a text that tells little of its language
+_SIMILAR: Final = 0.6  # of the confidence in the most probable language
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +62,35 @@ class LanguageDetector:
             for label, probability in self._identifier.rank(text)
         ]
         return [each for each in ranked if each.confidence >= _LEAST_CONFIDENCE] or ranked[:1]
+
+
+def detect_sources(detector: LanguageDetector, routes: Routes, texts: Sequence[str], target: str) -> list[Detected]:
+    """Return the most probable language of each text that can be translated into a target.
+
+    Of several texts, short ones have the language of all together, as in LibreTranslate.
+    """
+    together = None
+    found = []
+    for text in texts:
+        if len(text) > _SHORT or len(texts) == 1:
+            found.append(_source(detector, routes, text, target))
+        else:
+            together = together or _source(detector, routes, " ".join(texts), target)
+            found.append(together)
+    return found
+
+
+def _source(detector: LanguageDetector, routes: Routes, text: str, target: str) -> Detected:
+    """Return the language of a text; a short one that could be in the target or another is taken for the other."""
+    candidates = detector.detect(text)
+    possible = [each for each in candidates if routes.route(each.language, target) is not None]
+    if not possible:
+        sources = [source for source in routes.targets if routes.route(source, target) is not None]
+        return Detected(min(sources), 0.0) if sources else candidates[0]
+    first, *others = possible
+    if first.language == target and len(text) <= _SHORT:
+        return next((each for each in others if each.confidence >= _SIMILAR * first.confidence), first)
+    return first
 
 
 def _identifier(arrays: Mapping[str, Any], labels: Sequence[str], known: Collection[str]) -> Any:

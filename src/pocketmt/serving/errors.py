@@ -1,5 +1,7 @@
 """Errors that are answered to a client."""
 
+from starlette.responses import JSONResponse
+
 
 class RequestError(Exception):
     """A request that cannot be answered; the message is sent to the client.
@@ -13,3 +15,14 @@ class RequestError(Exception):
         super().__init__(message)
         self.status = status
         self.retry_after = retry_after
+
+
+def no_models() -> RequestError:
+    """Return the error of a server whose model files are all gone."""
+    return RequestError(503, "there are no models: try again later", 5)
+
+
+def refusal(error: RequestError) -> JSONResponse:
+    """Return the answer that tells a client of an error."""
+    headers = {} if error.retry_after is None else {"Retry-After": str(error.retry_after)}
+    return JSONResponse({"error": str(error)}, error.status, headers)

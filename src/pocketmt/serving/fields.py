@@ -13,6 +13,7 @@ from pocketmt.text.normalization import replace_surrogates
 FILE: Final = "file"  # the field with a file
 MOST_FIELDS: Final = 100  # of a form
 _SHOWN: Final = 40  # characters of a wrong value
+_EMPTY: Final = (None, "")  # Clients send these for fields that they do not set.
 
 
 def read_fields(content_type: str, body: bytes, query: bytes) -> dict[str, object]:
@@ -23,6 +24,10 @@ def read_fields(content_type: str, body: bytes, query: bytes) -> dict[str, objec
     fields: dict[str, object] = _form(query)
     kind = content_type.partition(";")[0].strip().lower()
     if kind == "application/x-www-form-urlencoded":
+        if body.lstrip().startswith(b"{"):
+            raise RequestError(
+                400, "the body is JSON, but its type is that of a form: set Content-Type: application/json"
+            )
         return fields | _form(body)
     if kind == "multipart/form-data":
         return fields | _multipart(content_type, body)
@@ -81,8 +86,13 @@ def texts_field(fields: Mapping[str, object], most: int) -> tuple[list[str], boo
 
 
 def text_field(fields: Mapping[str, object], name: str, default: str | None = None) -> str:
-    """Return a field with a text; raises RequestError (400) if it is missing without a default, or no text."""
-    value = fields.get(name, default)
+    """Return a field with a text, the default if it is missing or empty.
+
+    Raises RequestError (400) if it is missing without a default, or no text.
+    """
+    value = fields.get(name)
+    if default is not None and value in _EMPTY:
+        return default
     if value is None:
         raise RequestError(400, f"{name} is missing")
     if not isinstance(value, str):
@@ -91,8 +101,10 @@ def text_field(fields: Mapping[str, object], name: str, default: str | None = No
 
 
 def number_field(fields: Mapping[str, object], name: str, most: int) -> int:
-    """Return a field with a whole number from 0 to `most`, 0 if it is missing; raises RequestError (400)."""
-    value = fields.get(name, 0)
+    """Return a field with a whole number from 0 to `most`, 0 if it is missing or empty; raises RequestError (400)."""
+    value = fields.get(name)
+    if value in _EMPTY:
+        return 0
     if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) <= len(str(most)):
         value = int(value)
     if type(value) is not int or not 0 <= value <= most:
@@ -101,10 +113,12 @@ def number_field(fields: Mapping[str, object], name: str, most: int) -> int:
 
 
 def flag_field(fields: Mapping[str, object], name: str) -> bool:
-    """Return a field with a truth value, False if it is missing; raises RequestError (400)."""
-    value = fields.get(name, False)
-    if value in ("true", "false", "1", "0"):
-        value = value in ("true", "1")
+    """Return a field with a truth value, False if it is missing or empty; raises RequestError (400)."""
+    value = fields.get(name)
+    if value in _EMPTY:
+        return False
+    if isinstance(value, str) and value.lower() in ("true", "false", "1", "0"):
+        value = value.lower() in ("true", "1")
     if not isinstance(value, bool):
         raise RequestError(400, f"{name} must be true or false")
     return value

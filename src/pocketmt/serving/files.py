@@ -11,10 +11,11 @@ from pocketmt.serving.errors import RequestError
 
 # Suffix -> whether a file of this kind is HTML.
 KINDS: Final = {".txt": False, ".html": True}
-MOST_BYTES: Final = 64 << 20  # of all translated files
+MOST_BYTES: Final = 64 << 20  # of all translated files, with their names
 SECONDS_KEPT: Final = 600.0
 _LONGEST_NAME: Final = 80  # characters
 _TOKEN_BYTES: Final = 16
+_BYTES_OF_ENTRY: Final = 500  # of a file in memory, beside its name and content
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +40,17 @@ class UploadedFile:
             raise RequestError(400, f"the file is not UTF-8 at byte {error.start}: convert it") from error
 
     def translated_name(self, target: str) -> str:
-        """Return a name for the translation, of characters that are safe in an address and in a header."""
-        stem = re.sub(r"[^A-Za-z0-9_-]+", "_", self.name[: len(self.name) - len(self.suffix)])[-_LONGEST_NAME:]
-        return f"{stem or 'file'}_{target}{self.suffix}"
+        """Return a name for the translation, of characters that are safe in an address and in a header.
+
+        Args:
+            target: code of the language of the translation, as the model file has it.
+        """
+        stem = _safe(self.name[: len(self.name) - len(self.suffix)])
+        return f"{stem or 'file'}_{_safe(target)}{self.suffix}"
+
+
+def _safe(name: str) -> str:
+    return re.sub(r"[^A-Za-z0-9_-]+", "_", name)[-_LONGEST_NAME:]
 
 
 class TranslatedFiles:
@@ -56,10 +65,10 @@ class TranslatedFiles:
 
     def keep(self, name: str, content: bytes) -> str:
         """Keep a file; returns the name under which it is found."""
-        self._forget(len(content))
         key = f"{secrets.token_urlsafe(_TOKEN_BYTES)}.{name}"
+        self._forget(_size(key, content))
         self._files[key] = time.monotonic(), content
-        self._bytes += len(content)
+        self._bytes += _size(key, content)
         return key
 
     def find(self, key: str) -> bytes | None:
@@ -75,4 +84,8 @@ class TranslatedFiles:
             if now - kept < SECONDS_KEPT and self._bytes + needed <= MOST_BYTES:
                 return
             del self._files[key]
-            self._bytes -= len(content)
+            self._bytes -= _size(key, content)
+
+
+def _size(key: str, content: bytes) -> int:
+    return len(key) + len(content) + _BYTES_OF_ENTRY

@@ -1,15 +1,16 @@
 """A layer around the applications: headers of security, limits of size, cross-origin questions, and counters."""
 
+import asyncio
 import time
 from collections.abc import Mapping
 from typing import Final
 
 from starlette.requests import ClientDisconnect
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from pocketmt.serving.connection import MOST_HEAD_BYTES
-from pocketmt.serving.errors import RequestError
+from pocketmt.serving.connection import CROWDED, MOST_HEAD_BYTES
+from pocketmt.serving.errors import RequestError, refusal
 from pocketmt.serving.metrics import Metrics
 
 _SECURITY: Final = {
@@ -23,6 +24,7 @@ _SECURITY: Final = {
 }
 _OWN_ORIGIN_ONLY: Final = ("/metrics",)
 _CLIENT_LEFT: Final = 499  # counted, never sent
+_SECONDS_TO_RETRY: Final = 5
 
 
 class Gate:
@@ -35,6 +37,8 @@ class Gate:
         self._longest_body = longest_body
         self._metrics = metrics
         self._paths = paths
+        # Beginning of paths -> their template, under which they are counted.
+        self._templates = {path.partition("{")[0]: path for path in paths if "{" in path}
         self._own = _encoded(_SECURITY)
         cross_origin = {
             "Access-Control-Allow-Origin": origin,
@@ -50,7 +54,7 @@ class Gate:
             await self._app(scope, receive, send)
             return
         start = time.monotonic()
-        path = scope["path"] if scope["path"] in self._paths else "other"
+        path = self._counted_path(scope["path"])
         status = _CLIENT_LEFT
 
         async def send_with_headers(message: Message) -> None:
@@ -64,9 +68,9 @@ class Gate:
             await send(message)
 
         try:
-            if sum(len(name) + len(value) + 4 for name, value in scope["headers"]) > MOST_HEAD_BYTES:
-                refusal = JSONResponse({"error": "the head of the request is too long"}, 431, {"Connection": "close"})
-                await refusal(scope, receive, send_with_headers)
+            refused = self._refusal(scope)
+            if refused is not None:
+                await refused(scope, receive, send_with_headers)
             elif scope["method"] == "OPTIONS":
                 await Response(status_code=204)(scope, receive, send_with_headers)
             else:
@@ -74,8 +78,29 @@ class Gate:
         except ClientDisconnect:
             # Nobody reads this answer.
             await Response(status_code=503)(scope, receive, send)
+        except asyncio.CancelledError:
+            if status != _CLIENT_LEFT:
+                raise  # The answer has begun.
+            ending = RequestError(503, "the server is ending: try again later", _SECONDS_TO_RETRY)
+            await refusal(ending)(scope, receive, send_with_headers)
         finally:
             self._metrics.request(path, status, time.monotonic() - start)
+
+    def _counted_path(self, path: str) -> str:
+        if path in self._paths:
+            return path
+        return next((whole for start, whole in self._templates.items() if path.startswith(start)), "other")
+
+    def _refusal(self, scope: Scope) -> Response | None:
+        """Return the answer to a request that is not passed on, which ends its connection; None: it is passed on."""
+        if sum(len(name) + len(value) + 4 for name, value in scope["headers"]) > MOST_HEAD_BYTES:
+            answer = refusal(RequestError(431, "the head of the request is too long"))
+        elif scope.get("state", {}).get(CROWDED) and scope["path"] != "/health":
+            answer = refusal(RequestError(503, "too many connections: try again later", _SECONDS_TO_RETRY))
+        else:
+            return None
+        answer.headers["Connection"] = "close"
+        return answer
 
     def _limited(self, scope: Scope, receive: Receive) -> Receive:
         """Return what receives the body of a request, and raises RequestError (413) if it is too long.
@@ -84,17 +109,17 @@ class Gate:
         """
         if (limit := self._longest_body) is None:
             return receive
-        refusal = RequestError(413, f"the body has more than {limit:,} bytes: send less at once")
+        too_long = RequestError(413, f"the body has more than {limit:,} bytes: send less at once")
         declared, received = int(dict(scope["headers"]).get(b"content-length", b"0")), 0
 
         async def receive_within_limit() -> Message:
             nonlocal received
             if declared > limit:
-                raise refusal
+                raise too_long
             message = await receive()
             received += len(message.get("body", b""))
             if received > limit:
-                raise refusal
+                raise too_long
             return message
 
         return receive_within_limit

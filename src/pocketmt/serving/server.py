@@ -13,8 +13,9 @@ from pocketmt.errors import ConfigurationError, ModelFileError
 from pocketmt.serving.allocator import limit_arenas
 from pocketmt.serving.application import make_application
 from pocketmt.serving.browser_page import make_browser_application
-from pocketmt.serving.connection import AddressLimit, connection_class
+from pocketmt.serving.connection import connection_class
 from pocketmt.serving.models.catalogue import Catalogue
+from pocketmt.serving.proxies import TrustedProxies
 from pocketmt.serving.settings import ServerSettings
 
 SECONDS_TO_FINISH: Final = 10  # for requests that are under way when the server is told to end
@@ -22,13 +23,14 @@ _WAITING_CONNECTIONS: Final = 512
 
 
 def open_socket(host: str, port: int) -> socket.socket:
-    """Return a socket that listens; port 0: a free one.
+    """Return a socket that listens; port 0: a free one. The host :: takes connections of IPv4, too.
 
     Raises ConfigurationError if the address cannot be used.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    both = host == "::" and socket.has_dualstack_ipv6()
     try:
-        listener = socket.create_server((host, port), family=family, backlog=_WAITING_CONNECTIONS)
+        listener = socket.create_server((host, port), family=family, backlog=_WAITING_CONNECTIONS, dualstack_ipv6=both)
     except OSError as error:
         reason = error.strerror or error
         raise ConfigurationError(
@@ -50,7 +52,7 @@ def run_server(
     places: Sequence[Path],
     settings: ServerSettings,
     report: Callable[[str], None],
-    trusted_proxies: Sequence[str],
+    proxies: TrustedProxies,
     ready: Callable[[], None],
 ) -> None:
     """Serve translations until a signal ends the process; requests under way are finished first.
@@ -60,7 +62,7 @@ def run_server(
         places: model files and folders of model files.
         settings: of the server.
         report: is told what the operator should know; never a text.
-        trusted_proxies: addresses whose header X-Forwarded-For is believed.
+        proxies: whose headers X-Forwarded-... are believed.
         ready: called when the models are known.
 
     Raises ModelFileError if there is no model.
@@ -68,7 +70,7 @@ def run_server(
     limit_arenas(settings.workers + 1)
     application = make_application(_catalogue(places, report), settings, report)
     ready()
-    _run(listener, application, settings, trusted_proxies)
+    _run(listener, application, settings, proxies)
 
 
 def run_browser_page(
@@ -91,35 +93,33 @@ def run_browser_page(
 
     Raises ModelFileError if there is no model.
     """
-    application = make_browser_application(_catalogue(places, report), folder, settings.allowed_origin)
+    application = make_browser_application(
+        _catalogue(places, report, by_languages=False), folder, settings.allowed_origin
+    )
     ready()
-    _run(listener, application, settings)
+    _run(listener, application, settings, TrustedProxies())
 
 
-def _catalogue(places: Sequence[Path], report: Callable[[str], None]) -> Catalogue:
-    catalogue = Catalogue(places, report)
+def _catalogue(places: Sequence[Path], report: Callable[[str], None], *, by_languages: bool = True) -> Catalogue:
+    catalogue = Catalogue(places, report, by_languages=by_languages)
     if not catalogue.models:
         raise ModelFileError(f"no model that can be served in {', '.join(map(str, places))}: give *.pocketmt files")
     return catalogue
 
 
-def _run(
-    listener: socket.socket, application: Starlette, settings: ServerSettings, trusted_proxies: Sequence[str] = ()
-) -> None:
-    limit = AddressLimit(settings.connections_per_address, trusted_proxies)
+def _run(listener: socket.socket, application: Starlette, settings: ServerSettings, proxies: TrustedProxies) -> None:
     # Its messages could be caused by any client, again and again.
     logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
     config = uvicorn.Config(
         application,
-        http=connection_class(settings.receive_seconds, settings.send_seconds, limit),
+        http=connection_class(settings, proxies),
         ws="none",
         lifespan="on",
         log_config=None,
         access_log=False,
         server_header=False,
-        proxy_headers=bool(trusted_proxies),
-        forwarded_allow_ips=list(trusted_proxies),
-        limit_concurrency=settings.connections,
+        proxy_headers=bool(proxies.names),
+        forwarded_allow_ips=proxies.names,
         timeout_graceful_shutdown=SECONDS_TO_FINISH,
     )
     uvicorn.Server(config).run(sockets=[listener])

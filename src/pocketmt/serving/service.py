@@ -3,18 +3,19 @@
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Final, TypeVar
 
 from pocketmt.engine import Translator
 from pocketmt.serving.allocator import return_freed_memory
-from pocketmt.serving.detection import Detected, LanguageDetector
-from pocketmt.serving.errors import RequestError
+from pocketmt.serving.detection import Detected, LanguageDetector, detect_sources
+from pocketmt.serving.errors import RequestError, no_models
 from pocketmt.serving.markup.placing import render_segment
 from pocketmt.serving.markup.segments import Segment, divide_document
 from pocketmt.serving.metrics import Metrics
-from pocketmt.serving.models.catalogue import Catalogue, Step
+from pocketmt.serving.models.catalogue import Catalogue, Routes, Step
 from pocketmt.serving.models.store import ModelStore
 from pocketmt.serving.queue.batcher import Batcher
 from pocketmt.serving.settings import ServerSettings
@@ -23,7 +24,7 @@ from pocketmt.serving.translation.engine_batch import EngineBatches, Kind
 from pocketmt.serving.translation.lines import LineTranslator
 from pocketmt.serving.translation.links import Link
 
-_QUICKLY_READ: Final = 5_000  # characters of HTML, or of text to detect; more are read in a thread
+_QUICKLY_READ: Final = 5_000  # characters of HTML, or of texts to detect; more are read in a thread
 Value = TypeVar("Value")
 
 
@@ -59,6 +60,7 @@ class TranslationService:
     ) -> None:
         self.catalogue = catalogue
         self._settings = settings
+        self._report = report
         self.store = ModelStore(self._load, settings.model_memory, report)
         engine = EngineBatches(settings.beam_size, settings.workers)
         self.batcher: Batcher[Kind, Translation] = Batcher(
@@ -90,12 +92,12 @@ class TranslationService:
 
         Raises RequestError if a language is unknown, or there is too much to do.
         """
-        target = self._language(target, "target")
+        target = self.language(target, "target")
         detected: list[Detected | None] = [None] * len(texts)
         sources = [source] * len(texts)
         if source == "auto":
-            detected = [await self._detect_for(text, target, markup=markup) for text in texts]
-            sources = [each.language for each in detected if each is not None]
+            found = await self._detect_sources(texts, target, markup=markup)
+            detected, sources = [*found], [each.language for each in found]
         routes = self._by_route(sources, target)
         work = [
             self._translate_all(client, [texts[place] for place in places], route, markup, n_best, aligned)
@@ -107,7 +109,7 @@ class TranslationService:
                 groups = await _gather(work)
         except TimeoutError:
             seconds = self._settings.deadline
-            raise RequestError(429, f"not done within {seconds:g} seconds: try again later", 10) from None
+            raise RequestError(429, f"not done within {seconds:g} seconds: send less, or try again later", 10) from None
         done = dict(zip(order, (text for group in groups for text in group), strict=True))
         return [
             TranslatedText(done[place].text, done[place].alternatives, done[place].links, detected[place])
@@ -121,17 +123,28 @@ class TranslationService:
             places.setdefault(source, []).append(place)
         found = []
         for source, its_places in places.items():
-            code = self._language(source, "source")
+            code = self.language(source, "source")
             route = self.catalogue.routes.route(code, target)
             if route is None:
                 raise RequestError(400, f"no model translates from {code} to {target}")
             found.append((route, its_places))
         return found
 
-    def _language(self, code: str, name: str) -> str:
-        found = self.catalogue.routes.find(code)
+    def language(self, code: str, name: str) -> str:
+        """Return the code that the models have for a language.
+
+        Args:
+            code: as a client writes it.
+            name: of its field.
+
+        Raises RequestError (400) if no model has the language, and (503) without models.
+        """
+        routes = self.catalogue.routes
+        found = routes.find(code)
         if found is None:
-            known = ", ".join(self.catalogue.routes.languages) or "none"
+            if not routes.languages:
+                raise no_models()
+            known = ", ".join(routes.languages)
             raise RequestError(400, f"{name} {code[:20]!r} is not supported: the languages are {known}")
         return found
 
@@ -148,7 +161,7 @@ class TranslationService:
     async def _translate_documents(
         self, client: str, texts: Sequence[str], route: tuple[Step, ...]
     ) -> list[TranslatedText]:
-        documents = [await _in_thread_if_long(divide_document, text) for text in texts]
+        documents = await _in_thread_if_long(_divide_all, texts)
         segments = [segment for document in documents for segment in document if segment.text]
         with_tags = [segment for segment in segments if segment.elements]
         plain = [segment for segment in segments if not segment.elements]
@@ -164,41 +177,38 @@ class TranslationService:
             for segments, translations in zip((with_tags, plain), translated, strict=True)
             for segment, translation in zip(segments, translations, strict=True)
         }
-        return [TranslatedText(await asyncio.to_thread(_render, document, done)) for document in documents]
+        return await asyncio.to_thread(_render_all, documents, done)
 
-    async def detect(self, text: str, *, markup: bool = False) -> list[Detected]:
-        """Return the languages that a text may be in, most probable first; raises RequestError (400) without models."""
+    async def detect(self, text: str) -> list[Detected]:
+        """Return the languages that a text may be in, most probable first; raises RequestError (503) without models."""
+        detector = await self._find_detector()
+        return await _in_thread_if_long(lambda texts: detector.detect(texts[0]), [text])
+
+    async def _find_detector(self) -> LanguageDetector:
+        """Return the detector of the languages of the models; requests that come while it is made wait for it.
+
+        Raises RequestError (503) without models, and if it cannot be made.
+        """
         languages = self.catalogue.routes.languages
         if not languages:
-            raise RequestError(503, "there are no models", 5)
-        detector = await self._detector_of(languages)
-        if markup:
-            segments = await _in_thread_if_long(divide_document, text)
-            text = " ".join(segment.text for segment in segments)
-        return await _in_thread_if_long(detector.detect, text)
-
-    async def _detector_of(self, languages: tuple[str, ...]) -> LanguageDetector:
-        """Return the detector of some languages; requests that come while it is made wait for the same one."""
+            raise no_models()
         if self._detector is None or self._detector[0] != languages:
             self._detector = languages, asyncio.ensure_future(asyncio.to_thread(_make_detector, languages))
         found = self._detector
         try:
             # A client that leaves does not stop it.
             return await asyncio.shield(found[1])
-        except OSError:
+        except OSError as error:
             if self._detector is found:
                 self._detector = None  # The disk may have room for it later.
-            raise
+                self._report(f"languages cannot be detected: {error}. Look at the folder of temporary files (TMPDIR)")
+            message = "the language cannot be detected: give source, or try again later"
+            raise RequestError(503, message, 10) from error
 
-    async def _detect_for(self, text: str, target: str, *, markup: bool) -> Detected:
-        """Return the most probable language of a text that can be translated into another."""
-        candidates = await self.detect(text, markup=markup)
-        routes = self.catalogue.routes
-        possible = [each for each in candidates if routes.route(each.language, target) is not None]
-        if possible:
-            return possible[0]
-        sources = [source for source in routes.targets if routes.route(source, target) is not None]
-        return Detected(min(sources), 0.0) if sources else candidates[0]
+    async def _detect_sources(self, texts: Sequence[str], target: str, *, markup: bool) -> list[Detected]:
+        detector = await self._find_detector()
+        work = partial(_sources_of_documents if markup else detect_sources, detector, self.catalogue.routes)
+        return await _in_thread_if_long(lambda found: work(found, target), texts)
 
 
 def _make_detector(languages: tuple[str, ...]) -> LanguageDetector:
@@ -219,12 +229,33 @@ async def _gather(work: Sequence[Coroutine[object, object, Value]]) -> list[Valu
             task.cancel()
 
 
-async def _in_thread_if_long(work: Callable[[str], Value], text: str) -> Value:
-    return await asyncio.to_thread(work, text) if len(text) > _QUICKLY_READ else work(text)
+async def _in_thread_if_long(work: Callable[[Sequence[str]], Value], texts: Sequence[str]) -> Value:
+    return await asyncio.to_thread(work, texts) if sum(map(len, texts)) > _QUICKLY_READ else work(texts)
 
 
-def _render(document: Sequence[Segment], done: dict[int, Translation]) -> str:
-    return "".join(render_segment(segment, done.get(id(segment), Translation(("",)))) for segment in document)
+def _sources_of_documents(
+    detector: LanguageDetector, routes: Routes, documents: Sequence[str], target: str
+) -> list[Detected]:
+    texts = [" ".join(segment.text for segment in segments) for segments in _divide_all(documents)]
+    return detect_sources(detector, routes, texts, target)
+
+
+def _divide_all(documents: Sequence[str]) -> list[list[Segment]]:
+    return [divide_document(document) for document in documents]
+
+
+def _render_all(documents: Sequence[Sequence[Segment]], done: dict[int, Translation]) -> list[TranslatedText]:
+    """Return translated documents.
+
+    Args:
+        documents: their segments.
+        done: `id` of a segment -> its translation; copied segments have none.
+    """
+    empty = Translation(("",))
+    return [
+        TranslatedText("".join(render_segment(segment, done.get(id(segment), empty)) for segment in segments))
+        for segments in documents
+    ]
 
 
 def _join_lines(parts: Sequence[str], lines: Sequence[Translation], n_best: int) -> TranslatedText:

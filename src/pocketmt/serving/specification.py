@@ -17,7 +17,6 @@ _TRANSLATE: Final[dict[str, object]] = {
     "source": {"type": "string", "description": 'code of a language, or "auto"', "example": "en"},
     "target": {"type": "string", "example": "de"},
     "format": {"type": "string", "enum": ["text", "html"], "default": "text"},
-    "alternatives": {"type": "integer", "minimum": 0, "default": 0},
     "alignment": {
         "type": "boolean",
         "default": False,
@@ -32,10 +31,26 @@ _TRANSLATED: Final[dict[str, object]] = {
     "alignment": {"type": "array", "items": {"type": "array"}},
 }
 _ERROR: Final = {"type": "object", "properties": {"error": {"type": "string"}}}
+_ANY_ERRORS: Final = {
+    "500": "the server failed",
+    "503": "no models, a model that cannot be loaded, or too many connections: try again later",
+}
+_POST_ERRORS: Final = {
+    "400": "a field is wrong, or too long",
+    "403": "the api_key is missing or unknown",
+    "413": "the body is too long",
+    "429": "too many requests: try again after the seconds of Retry-After",
+}
 
 
-def specification() -> dict[str, object]:
-    """Return the description as JSON values."""
+def specification(alternatives: int) -> dict[str, object]:
+    """Return the description as JSON values.
+
+    Args:
+        alternatives: most of a text.
+    """
+    number = {"type": "integer", "minimum": 0, "maximum": alternatives, "default": 0}
+    translate = _TRANSLATE | {"alternatives": number}
     detect: dict[str, object] = {"q": {"type": "string"}, "api_key": {"type": "string"}}
     languages = {
         "type": "array",
@@ -46,11 +61,12 @@ def specification() -> dict[str, object]:
         "info": {"title": "PocketMT", "version": pocketmt.__version__, "license": {"name": "Apache-2.0"}},
         "paths": {
             "/translate": {
-                "post": _operation("Translate texts", _object(_TRANSLATED), _TRANSLATE, ["q", "source", "target"])
+                "post": _operation("Translate texts", _object(_TRANSLATED), translate, ["q", "source", "target"])
             },
             "/translate_file": {"post": _translate_file()},
             "/download_file/{name}": {"get": _download_file()},
             "/detect": {"post": _operation("Detect a language", {"type": "array", "items": _DETECTED}, detect, ["q"])},
+            "/suggest": {"post": {"summary": "Not offered", "responses": _errors({"403": "it is not offered"})}},
             "/languages": {"get": _operation("List the languages", languages)},
             "/health": {"get": _operation("Whether the server works", _object({"status": {"type": "string"}}))},
             "/frontend/settings": {"get": _operation("Limits and what is offered", {"type": "object"})},
@@ -75,7 +91,8 @@ def _translate_file() -> dict[str, object]:
 def _download_file() -> dict[str, object]:
     binary = {"type": "string", "format": "binary"}
     name = {"name": "name", "in": "path", "required": True, "schema": {"type": "string"}}
-    operation = _operation("Download a translated file", binary, answer_type="application/octet-stream")
+    errors = {"404": "there is no such file"} | _ANY_ERRORS
+    operation = _operation("Download a translated file", binary, errors=errors, answer_type="application/octet-stream")
     return operation | {"parameters": [name]}
 
 
@@ -83,27 +100,28 @@ def _object(properties: Mapping[str, object]) -> dict[str, object]:
     return {"type": "object", "properties": properties}
 
 
+def _errors(errors: Mapping[str, str]) -> dict[str, object]:
+    """Return the answers for some errors: status -> its meaning."""
+    return {
+        status: {"description": text, "content": {"application/json": {"schema": _ERROR}}}
+        for status, text in errors.items()
+    }
+
+
 def _operation(
     summary: str,
     answer: Mapping[str, object],
     fields: Mapping[str, object] | None = None,
     required: list[str] | None = None,
+    *,
+    errors: Mapping[str, str] = _ANY_ERRORS,
     answer_type: str = "application/json",
 ) -> dict[str, object]:
     operation: dict[str, object] = {
         "summary": summary,
         "responses": {
             "200": {"description": "done", "content": {answer_type: {"schema": answer}}},
-            **{
-                status: {"description": text, "content": {"application/json": {"schema": _ERROR}}}
-                for status, text in (
-                    ("400", "a field is wrong, or too long"),
-                    ("403", "the api_key is missing or unknown"),
-                    ("413", "the body is too long"),
-                    ("429", "too many requests: try again after the seconds of Retry-After"),
-                    ("500", "the server failed"),
-                )
-            },
+            **_errors(errors if fields is None else {**_POST_ERRORS, **errors}),
         },
     }
     if fields is not None:

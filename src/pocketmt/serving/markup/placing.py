@@ -3,13 +3,17 @@
 import html
 import re
 from collections.abc import Iterator, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from pocketmt.serving.markup.segments import Element, Segment
 from pocketmt.serving.translation.division import Translation
 from pocketmt.serving.translation.links import Link
 
+_SHOWN: Final = "\ufffc"  # stands for markup that is shown
 _WORD: Final = re.compile(r"\S+")
+# Punctuation with no space after it, and with none before it.
+_OPENING: Final = frozenset("([{„«¿¡")
+_CLOSING: Final = frozenset(".,;:!?)]}»…%。，、；：！？）」』】")
 
 
 def render_segment(segment: Segment, translation: Translation) -> str:
@@ -22,15 +26,63 @@ def render_segment(segment: Segment, translation: Translation) -> str:
     words = _words(segment.text, text, translation.links)
     if not words:
         return html.escape(text, quote=False) + "".join(map(_empty, segment.elements))
-    tags = _Tags(words)
+    usable = [any(map(str.isalnum, text[word.target_start : word.target_end])) for word in words]
+    tags = _Tags(segment.text, words, usable)
     tags.add(segment.elements, 0, len(words))
-    output: list[str] = []
+    output = _Output()
     end = 0
     for word, before, after in zip(words, tags.before, tags.after, strict=True):
-        space, inside = text[end : word.target_start], text[word.target_start : word.target_end]
-        output += [html.escape(space, quote=False), *before, html.escape(inside, quote=False), *after]
+        output.add_text(text[end : word.target_start])
+        output.add_tags(before)
+        output.add_text(text[word.target_start : word.target_end])
+        output.add_tags(after)
         end = word.target_end
-    return "".join(output) + html.escape(text[end:], quote=False)
+    output.add_text(text[end:])
+    return "".join(output.parts)
+
+
+class _Tag(NamedTuple):
+    """Markup, whether something of it is shown, and whether it is apart from the words before and after it."""
+
+    markup: str
+    shown: bool = False
+    space_before: bool = False
+    space_after: bool = False
+
+
+class _Output:
+    """Joins text and tags, with a space between words and what is apart from them.
+
+    Attributes:
+        parts: of the document.
+    """
+
+    def __init__(self) -> None:
+        self.parts: list[str] = []
+        self._last = " "  # character that is shown
+        self._space_at: int | None = None  # index of the part before which the next text needs a space
+
+    def add_text(self, text: str) -> None:
+        """Add text without markup."""
+        if not text:
+            return
+        if self._space_at is not None and not text[0].isspace() and text[0] not in _CLOSING:
+            self.parts.insert(self._space_at, " ")
+        self._space_at = None
+        self.parts.append(html.escape(text, quote=False))
+        self._last = text[-1]
+
+    def add_tags(self, tags: Sequence[_Tag]) -> None:
+        """Add markup."""
+        for tag in tags:
+            if tag.space_before and not self._last.isspace() and self._last not in _OPENING:
+                self.parts.append(" ")
+                self._space_at = None
+            self.parts.append(tag.markup)
+            if tag.shown:
+                self._last = _SHOWN
+            if tag.space_after:
+                self._space_at = len(self.parts)
 
 
 def _words(source: str, target: str, links: Sequence[Link]) -> list[Link]:
@@ -81,48 +133,84 @@ def _unlinked(source: str, target: str, start: int, end: int) -> Iterator[Link]:
 
 
 class _Tags:
-    """Tags to write before and after each word of a translation."""
+    """Tags to write before and after each word of a translation.
 
-    def __init__(self, words: Sequence[Link]) -> None:
-        self.words = words
-        self.before: list[list[str]] = [[] for _ in words]
-        self.after: list[list[str]] = [[] for _ in words]
+    Args:
+        source: the text of the segment.
+        words: of the translation.
+        usable: of each word, whether it may stand for the words of an element, which punctuation may not.
+    """
+
+    def __init__(self, source: str, words: Sequence[Link], usable: Sequence[bool]) -> None:
+        self._source = source
+        self._words = words
+        self._usable = usable
+        self.before: list[list[_Tag]] = [[] for _ in words]
+        self.after: list[list[_Tag]] = [[] for _ in words]
 
     def add(self, elements: Sequence[Element], first: int, last: int) -> None:
         """Add elements among the words from `first` up to `last`, of which there is at least one."""
-        for element, start, end in _place(self.words, elements, first, last):
+        for element, start, end in self._place(elements, first, last):
             if start < end:
-                self.before[start].append(element.opening)
+                self.before[start].append(_Tag(element.opening))
                 self.add(element.children, start, end)
-                self.after[end - 1].append(element.closing)
-            elif start < last:
-                self.before[start].append(_empty(element))
+                self.after[end - 1].append(_Tag(element.closing))
+            elif start < last and not (start > first and self._follows_a_word(element)):
+                self.before[start].append(self._empty_tag(element))
             else:
-                self.after[last - 1].append(_empty(element))
+                self.after[start - 1].append(self._empty_tag(element))
+
+    def _empty_tag(self, element: Element) -> _Tag:
+        markup = _empty(element)
+        if markup.startswith(("<!", "<?")):
+            return _Tag(markup)
+        before, after = f" {self._source}"[element.start], f"{self._source} "[element.end]
+        return _Tag(
+            markup,
+            shown=True,
+            space_before=before.isspace() or before in _OPENING,
+            space_after=after.isspace() or after in _CLOSING,
+        )
+
+    def _follows_a_word(self, element: Element) -> bool:
+        """Whether there is no white space between an element and the text before it.
+
+        What is after all text stays there: it may be an unfinished tag, which takes the rest of the document.
+        """
+        return 0 < element.start < len(self._source) and not self._source[element.start - 1].isspace()
+
+    def _place(self, elements: Sequence[Element], first: int, last: int) -> list[tuple[Element, int, int]]:
+        """Return elements in their new order, each with the words from and up to which it is; no two share a word."""
+        free = [True] * len(self._words)
+        placed: list[tuple[Element, int, int]] = []
+        without_words: list[Element] = []
+        for element in elements:
+            start, end = _best_range(self._words, element, free, first, last)
+            if start == end:
+                without_words.append(element)
+                continue
+            free[start:end] = [False] * (end - start)
+            placed.append((element, start, end))
+        for element in without_words:
+            usable = [index for index in range(first, last) if free[index] and self._usable[index]]
+            if element.has_letters and usable:
+                nearest = min(usable, key=lambda index: _distance(self._words[index], element))
+                free[nearest] = False
+                placed.append((element, nearest, nearest + 1))
+        with_words = list(placed)
+        for element in without_words:
+            if any(element is each for each, _, _ in with_words):
+                continue
+            follows = self._follows_a_word(element)
+            place = (_place_after if follows else _place_of)(self._words, element, first, last)
+            place = next((end for _, start, end in with_words if start < place < end), place)
+            placed.append((element, place, place))
+        return sorted(placed, key=lambda each: each[1:])
 
 
 def _empty(element: Element) -> str:
     """Return an element without words."""
     return element.opening + "".join(map(_empty, element.children)) + element.closing
-
-
-def _place(words: Sequence[Link], elements: Sequence[Element], first: int, last: int) -> list[tuple[Element, int, int]]:
-    """Return elements in their new order, each with the words from and up to which it is; no two share a word."""
-    free = [True] * len(words)
-    placed: list[tuple[Element, int, int]] = []
-    without_words: list[Element] = []
-    for element in elements:
-        start, end = _best_range(words, element, free, first, last)
-        if start == end:
-            without_words.append(element)
-            continue
-        free[start:end] = [False] * (end - start)
-        placed.append((element, start, end))
-    for element in without_words:
-        place = _place_of(words, element, first, last)
-        place = next((end for _, start, end in placed if start < place < end), place)
-        placed.append((element, place, place))
-    return sorted(placed, key=lambda each: each[1:])
 
 
 def _best_range(
@@ -149,6 +237,20 @@ def _belongs(word: Link, element: Element) -> bool:
     return end > start and (
         2 * (end - start) >= word.source_end - word.source_start or end - start == element.end - element.start
     )
+
+
+def _distance(word: Link, element: Element) -> int:
+    """Return the number of characters of the source between a word and an element."""
+    return max(element.start - word.source_end, word.source_start - element.end, 0)
+
+
+def _place_after(words: Sequence[Link], element: Element, first: int, last: int) -> int:
+    """Return the word before which an element is that follows a word: the one after what belongs to that word."""
+    preceding = [word.source_start for word in words[first:last] if word.source_start < element.start]
+    if not preceding:
+        return _place_of(words, element, first, last)
+    nearest = max(preceding)
+    return 1 + next(index for index in reversed(range(first, last)) if words[index].source_start == nearest)
 
 
 def _place_of(words: Sequence[Link], element: Element, first: int, last: int) -> int:

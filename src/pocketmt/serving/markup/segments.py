@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from pocketmt.serving.markup.tokens import RAW_TEXT, Token, tokenize
+from pocketmt.serving.markup.tokens import RAW_TEXT, TITLE, Token, tokenize
 
 
 def _names(names: str) -> frozenset[str]:
@@ -21,10 +21,13 @@ INLINE: Final = _names(
 _VOID_INLINE: Final = _names("img wbr")
 _VOID: Final = _VOID_INLINE | _names("area base br col embed hr input link meta param source track")
 # Their content is copied; those within a line move as a whole.
-_UNTRANSLATED: Final = _names("code kbd samp var pre svg math template select object")
+_UNTRANSLATED: Final = _names("code kbd samp var pre svg math template object")
 # Text with more tags than these is translated from tag to tag; the time to place tags grows with the product.
 MOST_TAGS: Final = 200
 MOST_WORK: Final = 1_000_000  # tags x characters
+# What a sentence may have between words; an element with nothing else belongs to the sentence.
+_PUNCTUATION: Final = frozenset(".,;:!?-–—'\"‘’“”„«»()…")
+_NOTE: Final = frozenset("[]()*")  # in the number of a note, not in a number of the text
 _LINE_SPACE: Final = re.compile(r"[\n\r\t\f\v\x1c-\x1e\x85\u2028\u2029]")
 
 
@@ -35,6 +38,7 @@ class Element:
     Attributes:
         opening, closing: its tags; closing is empty, and opening all of it, if it moves as a whole.
         start, end: of its text in that of the segment.
+        has_letters: whether its text has letters.
         children: in order.
     """
 
@@ -42,6 +46,7 @@ class Element:
     start: int
     closing: str = ""
     end: int = 0
+    has_letters: bool = False
     children: list["Element"] = field(default_factory=list)
 
 
@@ -94,7 +99,7 @@ def divide_document(document: str) -> list[Segment]:
 
 
 def _begins_copied(token: Token) -> bool:
-    if token.closing or not token.name or token.name in RAW_TEXT | _VOID:
+    if token.closing or not token.name or token.name in (RAW_TEXT | _VOID) - {TITLE}:
         return False
     return token.name in _UNTRANSLATED or token.untranslated
 
@@ -113,28 +118,49 @@ def _flush(tokens: list[Token], segments: list[Segment]) -> None:
 def _segment(tokens: Sequence[Token]) -> Segment:
     markup = "".join(token.text for token in tokens)
     closed_by = _matching_tags(tokens)
-    text: list[str] = []
-    length = 0
+    texts = ["" if token.name or token.copied else _LINE_SPACE.sub(" ", html.unescape(token.text)) for token in tokens]
+    line = ""
     root: list[Element] = []
     stack: list[tuple[Element, int]] = []  # open elements, and the index of their end tags
-    for index, token in enumerate(tokens):
+    index = 0
+    while index < len(tokens):
+        token = tokens[index]
         siblings = stack[-1][0].children if stack else root
         if not token.name and not token.copied:
-            text.append(_LINE_SPACE.sub(" ", html.unescape(token.text)))
-            length += len(text[-1])
+            line += texts[index]
+        elif index in closed_by and _moves_as_a_whole(texts, index, closed_by[index]):
+            whole = "".join(each.text for each in tokens[index : closed_by[index] + 1])
+            siblings.append(Element(whole, len(line), end=len(line)))
+            index = closed_by[index]
         elif index in closed_by:
-            element = Element(token.text, length)
+            element = Element(token.text, len(line))
             siblings.append(element)
             stack.append((element, closed_by[index]))
         elif stack and stack[-1][1] == index:
             element, _ = stack.pop()
-            element.closing, element.end = token.text, length
+            element.closing, element.end = token.text, len(line)
+            element.has_letters = any(map(str.isalpha, line[element.start :]))
         else:
-            siblings.append(Element(token.text, length, end=length))
-    line = "".join(text)
+            siblings.append(Element(token.text, len(line), end=len(line)))
+        index += 1
     if not any(map(str.isalpha, line)):
         return Segment(markup)
     return Segment(markup, line, root)
+
+
+def _moves_as_a_whole(texts: Sequence[str], first: int, last: int) -> bool:
+    """Whether the element between two tags has text, but no letters, such as the number of a note.
+
+    A translation could lose it, or place it within another word. A number between words is translated with them, and an
+    element in the middle of a word stays there.
+    """
+    text = "".join(texts[first:last])
+    if not text or text != text.strip() or any(map(str.isalpha, text)) or _PUNCTUATION.issuperset(text):
+        return False
+    before, after = (next(filter(None, each), " ") for each in (texts[first::-1], texts[last:]))
+    if before[-1].isspace() and any(map(str.isdigit, text)) and not _NOTE.intersection(text):
+        return False
+    return not (before[-1].isalnum() and after[0].isalnum())
 
 
 def _matching_tags(tokens: Sequence[Token]) -> dict[int, int]:

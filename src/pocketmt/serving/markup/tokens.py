@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-# Their content is no markup, up to their end tags.
+# Their content is no markup, up to their end tags. That of a title is text; all other is copied.
 RAW_TEXT: Final = frozenset(
     ("script", "style", "xmp", "iframe", "noembed", "noframes", "noscript", "plaintext", "title", "textarea")
 )
+TITLE: Final = "title"
 _SPACE: Final = " \t\n\r\f"
 _NAME: Final = re.compile(r"</?([A-Za-z][^ \t\n\r\f/>]*)")
 _BETWEEN: Final = re.compile(r"[ \t\n\r\f/]*")
@@ -56,7 +57,7 @@ def tokenize(document: str) -> Iterator[Token]:
         if token.name in RAW_TEXT and not token.closing:
             end = _raw_text_end(document, start, token.name)
             if end > start:
-                yield Token(document[start:end], copied=True)
+                yield Token(document[start:end], copied=token.name != TITLE)
             position = start = end
     if start < len(document):
         yield Token(document[start:])

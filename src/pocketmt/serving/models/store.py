@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from pocketmt.engine import Translator
 from pocketmt.errors import ModelFileError, PocketMTError
@@ -38,6 +39,14 @@ class LoadedModel:
     retired: bool = False
 
 
+class _Failure(NamedTuple):
+    """Why a model could not be loaded; that of a disk may pass, that of a file stays until the file changes."""
+
+    stamp: Stamp
+    message: str
+    may_pass: bool
+
+
 @dataclass(eq=False)
 class ModelStore:
     """Loads models for requests. All methods belong to one event loop.
@@ -53,7 +62,7 @@ class ModelStore:
     report: Callable[[str], None]
     memory: int = field(init=False, default=0)
     _loaded: dict[Path, LoadedModel] = field(init=False, default_factory=dict)
-    _failed: dict[Path, Stamp] = field(init=False, default_factory=dict)
+    _failures: dict[Path, _Failure] = field(init=False, default_factory=dict)
     _loading: "dict[Path, asyncio.Task[None]]" = field(init=False, default_factory=dict)
     _waiters: "dict[Path, list[asyncio.Future[LoadedModel]]]" = field(init=False, default_factory=dict)
     _released: asyncio.Condition = field(init=False, default_factory=asyncio.Condition)
@@ -73,16 +82,34 @@ class ModelStore:
         """Provide the translator of a model, and keep it in memory meanwhile; raises RequestError (503)."""
         model = await self._find(description)
         try:
+            loaded = model.description
+            if (loaded.sources, loaded.targets) != (description.sources, description.targets):
+                raise RequestError(503, f"the model {description.path.name} is being replaced: try again", 1)
             yield model.translator
         finally:
             await self._release(model)
 
-    async def replace(self, description: ModelDescription) -> None:
-        """Load a model again whose file changed, if it is in memory; requests that use the old one go on with it."""
-        while description.path in self._loading:
-            await asyncio.wait((self._loading[description.path],))
+    async def replace(self, description: ModelDescription) -> bool:
+        """Load a model again whose file changed, if it is in memory; requests that use the old one go on with it.
+
+        Returns whether the changed file is in use from now on: False if it cannot be loaded, and the old model stays.
+        """
+        await self._loading_ended(description.path)
         if description.path in self._loaded:
             await self._begin_to_load(description)
+        loaded = self._loaded.get(description.path)
+        return loaded is None or loaded.description.stamp == description.stamp
+
+    async def remove(self, path: Path) -> None:
+        """Let a model leave whose file was removed; requests that use it go on with it."""
+        await self._loading_ended(path)
+        self._failures.pop(path, None)
+        if path in self._loaded:
+            await self._retire(self._loaded[path])
+
+    async def _loading_ended(self, path: Path) -> None:
+        while path in self._loading:
+            await asyncio.wait((self._loading[path],))
 
     async def _find(self, description: ModelDescription) -> LoadedModel:
         """Return a model with one use more."""
@@ -137,7 +164,8 @@ class ModelStore:
     async def _load(self, description: ModelDescription) -> None:
         """Load a model; if that fails, one that was loaded before stays."""
         path = description.path
-        if self._failed.get(path) == description.stamp:
+        failure = self._failures.get(path)
+        if failure is not None and failure.stamp == description.stamp and not failure.may_pass:
             return
         if self.most_memory and description.memory > self.most_memory:
             self.report(f"{path}: needs about {description.memory / 1e6:.0f} MB, more than all models may have")
@@ -148,8 +176,9 @@ class ModelStore:
             loop = asyncio.get_running_loop()
             translator = await loop.run_in_executor(self._threads, load_copy, path, self.load)
         except PocketMTError as error:
-            self._failed[path] = description.stamp
-            self.report(str(error))
+            self._failures[path] = _Failure(description.stamp, str(error), isinstance(error.__cause__, OSError))
+            if failure != self._failures[path]:
+                self.report(str(error))
             await self._give_back(description.memory)
             return
         except BaseException:
@@ -158,6 +187,7 @@ class ModelStore:
         if path in self._loaded:
             await self._retire(self._loaded[path])
         self._loaded[path] = LoadedModel(description, translator)
+        self._failures.pop(path, None)
         self.report(f"{path}: loaded")
 
     async def _make_room(self, memory: int) -> None:
@@ -190,14 +220,20 @@ class ModelStore:
 def load_copy(path: Path, load: Callable[[Path], Translator]) -> Translator:
     """Load a model from a copy of its file, so that a program that writes the file meanwhile cannot do harm.
 
-    Raises ModelFileError if the file is not a whole model.
+    Raises ModelFileError if the file is not a whole model, or cannot be copied; then its cause is an OSError.
     """
-    with tempfile.TemporaryDirectory(prefix="pocketmt-serve-") as folder:
-        copy = Path(folder) / path.name
-        try:
+    try:
+        with tempfile.TemporaryDirectory(prefix="pocketmt-serve-") as folder:
+            copy = Path(folder) / path.name
             shutil.copyfile(path, copy)
-            return load(copy)
-        except OSError as error:
-            raise ModelFileError(f"{path}: cannot be read: {error.strerror or error}") from error
-        except PocketMTError as error:
-            raise ModelFileError(str(error).replace(os.fspath(copy), os.fspath(path))) from error
+            try:
+                return load(copy)
+            except PocketMTError as error:
+                raise ModelFileError(str(error).replace(os.fspath(copy), os.fspath(path))) from error
+    except OSError as error:
+        reason = error.strerror or error
+        if error.filename == os.fspath(path) and error.filename2 is None:
+            raise ModelFileError(f"{path}: cannot be read: {reason}") from error
+        raise ModelFileError(
+            f"{path}: cannot be copied to a temporary folder: {reason}. Free space there, or name another in TMPDIR"
+        ) from error

@@ -1,0 +1,73 @@
+"""The application of `pocketmt serve --web` without a built page, and the text that the built page begins with."""
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pocketmt.serving.browser_page import make_browser_application
+from pocketmt.serving.models.catalogue import LOOKS_UNTIL_REMOVED, Catalogue
+from tests.cli.conftest import write_random_model
+from tests.web import chromium
+from tests.web.node import missing
+
+from .conftest import running_server
+
+
+def ask(catalogue: Catalogue, folder: Path, path: str) -> tuple[int, Any]:
+    """Return the status and the JSON of an answer."""
+    sent: list[dict[str, Any]] = []
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    scope = {"type": "http", "method": "GET", "path": path, "query_string": b"", "headers": [], "root_path": ""}
+    asyncio.run(make_browser_application(catalogue, folder, "")(scope, receive, send))
+    return sent[0]["status"], json.loads(b"".join(message.get("body", b"") for message in sent))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder of a page."""
+    (tmp_path / "page").mkdir()
+    (tmp_path / "page" / "index.html").write_text("a page")
+    return tmp_path / "page"
+
+
+def test_models_are_listed_in_the_order_in_which_they_are_given(models: Path, folder: Path) -> None:
+    catalogue = Catalogue([models / "fr-en.pocketmt", models], print)
+    status, listed = ask(catalogue, folder, "/models.json")
+    assert status == 200
+    assert [model["url"] for model in listed] == [f"models/{name}.pocketmt" for name in ("fr-en", "de-fr", "en-de")]
+
+
+def test_without_models_the_server_is_not_well(models: Path, folder: Path, tmp_path: Path) -> None:
+    path = tmp_path / "model.pocketmt"
+    path.write_bytes((models / "en-de.pocketmt").read_bytes())
+    catalogue = Catalogue([path], print)
+    assert ask(catalogue, folder, "/health") == (200, {"status": "ok"})
+    path.unlink()
+    for _ in range(LOOKS_UNTIL_REMOVED):
+        catalogue.refresh()
+    assert ask(catalogue, folder, "/health")[0] == 503
+
+
+@pytest.mark.skipif(missing() is not None or chromium.program() is None, reason="web/dist or chromium is missing")
+@pytest.mark.parametrize(("source", "begins"), [("en", "A man rides a bike."), ("fr", "")])
+def test_the_page_begins_with_a_text_that_the_model_reads(tmp_path: Path, source: str, begins: str) -> None:
+    from playwright.sync_api import sync_playwright
+
+    write_random_model(tmp_path / "model.pocketmt", "uniform8", 1, "de", source)
+    with sync_playwright() as playwright, running_server("--web", tmp_path) as server:
+        browser = playwright.chromium.launch(executable_path=chromium.program(), args=["--no-sandbox"])
+        page = browser.new_page()
+        page.goto(server.address)
+        page.wait_for_function("() => document.body.dataset.translated === 'yes'")
+        found = page.input_value("#source")
+        assert found.startswith(begins) and bool(found) == bool(begins)
+        browser.close()
