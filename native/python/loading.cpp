@@ -6,6 +6,7 @@
 
 #include "kernels/kernels.h"
 #include "model/runtime/error.h"
+#include "python/interpreter_lock.h"
 
 namespace nb = nanobind;
 
@@ -54,7 +55,7 @@ class BufferView {
 // The bytes of a Python object, which any thread may release.
 TensorSource::Decoded hold(nb::object object) {
     std::shared_ptr<BufferView> view(new BufferView(object), [](BufferView* view) {
-        nb::gil_scoped_acquire python;
+        WithInterpreterLock python;
         delete view;
     });
     return {view, view->bytes()};
@@ -106,7 +107,7 @@ std::shared_ptr<Engine> load(nb::handle buffer, const FieldValues& architecture,
     TensorSource::Release release_range;
     if (release) {
         release_range = [&release](uint64_t offset, uint64_t size) {
-            nb::gil_scoped_acquire python;
+            WithInterpreterLock python;
             (*release)(offset, size);
         };
     }
@@ -116,7 +117,7 @@ std::shared_ptr<Engine> load(nb::handle buffer, const FieldValues& architecture,
     for (const auto& [name, decoder] : decoders) coding(description, name) = TensorCoding::other;
     if (logarithmic_activations) description.logarithmic_activations = checked_activations(*logarithmic_activations);
     auto decode = [&decoders](const std::string& name) {
-        nb::gil_scoped_acquire python;
+        WithInterpreterLock python;
         return hold(decoders.at(name)());
     };
     TensorSource source(file.bytes(), std::move(description), std::move(release_range), decode);
@@ -124,7 +125,7 @@ std::shared_ptr<Engine> load(nb::handle buffer, const FieldValues& architecture,
     if (!shortlist.is_none()) shortlist_bytes.emplace(shortlist);
     StoredShortlist stored{shortlist_bytes ? shortlist_bytes->bytes() : std::span<const std::byte>(), frequent_pieces};
     const Description network = describe_network(architecture);
-    nb::gil_scoped_release no_python;
+    WithoutInterpreterLock no_python;
     return std::make_shared<Engine>(checked_kernels(instruction_set), network, source, workers, activation_bits, stored,
                                     pin_workers);
 }

@@ -10,6 +10,7 @@
 
 #include "kernels/kernels.h"
 #include "model/runtime/error.h"
+#include "python/interpreter_lock.h"
 #include "python/loading.h"
 
 namespace nb = nanobind;
@@ -28,7 +29,8 @@ std::vector<std::string> supported_names() {
 
 // Runs Python's signal handlers in the main thread, so that Ctrl-C ends a long translation.
 void poll_signals() {
-    nb::gil_scoped_acquire python;
+    if (kept_from_python()) throw Cancelled();  // Others may need the worker.
+    WithInterpreterLock python;
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
 }
 
@@ -93,7 +95,7 @@ class Pending {
     Results finish() {
         if (taken_) throw Error("the result of this translation has already been taken");
         taken_ = true;
-        nb::gil_scoped_release no_python;
+        WithoutInterpreterLock no_python;
         return engine_->finish(job_, poll_signals);
     }
 
@@ -105,7 +107,7 @@ class Pending {
 nb::bytes logits(Engine& engine, const Tokens& source, const Tokens& target) {
     std::vector<float> values;
     {
-        nb::gil_scoped_release no_python;
+        WithoutInterpreterLock no_python;
         values = engine.logits(source, target, poll_signals);
     }
     return nb::bytes(values.data(), values.size() * sizeof(float));
@@ -189,8 +191,11 @@ void bind_options(nb::module_& module) {
 }  // namespace
 
 NB_MODULE(_native, module) {
+    // Python may end while a thread translates, whose objects are never freed then.
+    nb::set_leak_warnings(false);
     nb::register_exception_translator(translate_error);
     module.def("instruction_sets", &supported_names);
+    module.def("keep_threads_from_python", &keep_threads_from_python);
     bind_options(module);
     nb::class_<Pending>(module, "Pending")
         .def("result", &Pending::result)

@@ -46,7 +46,7 @@ uint64_t element_count(const std::vector<uint64_t>& shape) {
     return count;
 }
 
-// The elements of a tensor of bytes whose stream may have so many.
+// The elements of a tensor of bytes, if its stream may have this number of them.
 std::optional<size_t> inflated_size(const TensorDescription& tensor) {
     if (tensor.dtype != "U8" && tensor.dtype != "I8") return std::nullopt;
     size_t size = 1;

@@ -1,10 +1,12 @@
 """Translation with a model file: the Python interface of the native engine. Needs only SentencePiece."""
 
+import atexit
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 from pocketmt.engine.bundled import bundled_models
 from pocketmt.engine.checks import TranslationChecks, TranslationWarning
+from pocketmt.engine.ending import hold_daemon_threads
 from pocketmt.engine.options import SearchOptions, TranslationOptions
 from pocketmt.engine.tokenizer import Tokenizer
 from pocketmt.engine.translator import Translator
@@ -35,6 +37,8 @@ _RARELY_USED: Final = {
     "Hypothesis": "results",
     "TranslationFuture": "futures",
 }
+
+atexit.register(hold_daemon_threads)
 
 
 def __getattr__(name: str) -> object:

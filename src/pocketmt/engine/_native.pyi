@@ -17,6 +17,9 @@ max_beam_size: int
 def instruction_sets() -> list[str]:
     """Names of the instruction sets that this CPU can run, fastest first."""
 
+def keep_threads_from_python() -> None:
+    """Have all threads but the calling one wait for ever where they would come back to Python from the engine."""
+
 class SuppressedTexts:
     """Texts that are never generated, however they are divided into pieces.
 
