@@ -102,7 +102,9 @@ def test_the_next_run_removes_what_a_killed_one_has_left(pocketmt: Run, tmp_path
 
 
 @pytest.mark.skipif(available_cores() == 1, reason="this process has one core, so clean starts no other process")
-@pytest.mark.parametrize(("number", "message"), [(signal.SIGINT, b"interrupted\n"), (signal.SIGTERM, b"")])
+@pytest.mark.parametrize(
+    ("number", "message"), [(signal.SIGINT, b"interrupted\n"), (signal.SIGTERM, b""), (signal.SIGHUP, b"")]
+)
 def test_a_signal_ends_all_processes_and_leaves_no_file(tmp_path: Path, number: signal.Signals, message: bytes) -> None:
     files = write(tmp_path, [(f"the cat number {place}", f"die Katze {place}") for place in range(100_000)])
     command = command_line("clean", *files, "-o", tmp_path / "clean.en", tmp_path / "clean.de")

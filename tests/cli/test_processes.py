@@ -20,7 +20,8 @@ def tiny_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("number", "status", "message"), [(signal.SIGINT, 130, b"interrupted\n"), (signal.SIGTERM, 143, b"")]
+    ("number", "status", "message"),
+    [(signal.SIGINT, 130, b"interrupted\n"), (signal.SIGTERM, 143, b""), (signal.SIGHUP, 129, b"")],
 )
 @pytest.mark.parametrize("module", ["click", "sentencepiece", "torch"])
 def test_a_signal_during_an_import_shows_no_traceback(

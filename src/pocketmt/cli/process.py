@@ -24,10 +24,14 @@ def _end_at_once(number: int, frame: FrameType | None) -> None:
     os._exit(128 + number)
 
 
-# A signal that the caller has told this process to ignore stays ignored.
+# A signal that the caller has told this process to ignore stays ignored. SIGHUP: the terminal was closed.
 _HANDLED = [
     number
-    for number, default in ((signal.SIGINT, signal.default_int_handler), (signal.SIGTERM, signal.SIG_DFL))
+    for number, default in (
+        (signal.SIGINT, signal.default_int_handler),
+        (signal.SIGTERM, signal.SIG_DFL),
+        *([(signal.SIGHUP, signal.SIG_DFL)] if sys.platform != "win32" else []),
+    )
     if signal.getsignal(number) == default
 ]
 for _number in _HANDLED:
@@ -37,8 +41,8 @@ for _number in _HANDLED:
 def main() -> None:
     """Run the command line of this process and exit.
 
-    The exit status is 0 after success, 1 after an error, 2 after wrong usage, 130 after Ctrl-C and 143 after SIGTERM.
-    Ctrl-C and SIGTERM leave no unfinished files behind.
+    The exit status is 0 after success, 1 after an error, 2 after wrong usage, and 128 more than the number of a signal:
+    130 after Ctrl-C, 143 after SIGTERM, 129 after SIGHUP. None of them leaves unfinished files behind.
     """
     if sys.stderr is None:  # The caller closed it: messages for it would be written to stdout.
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  # It stays open until the process ends.

@@ -1,5 +1,6 @@
 """The alignment of a translation to its source, from the decoder's attention."""
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -19,17 +20,27 @@ class Alignment:
     Attributes:
         source_pieces: S pieces of the line; unknown characters are kept as they are.
         target_pieces: T pieces of the translation.
-        attention: T rows of S weights from 0 to 1. A row has a sum below 1: the rest is attention to the end of the
-            source sentence.
+        sentence_attention: of each target piece, the index of the first source piece of its sentence, and the weights
+            of that piece and those after it, from 0 to 1. Their sum is below 1: the rest is attention to the end of
+            the source sentence.
         source_word_starts: index of the first piece of each source word.
         target_word_starts: index of the first piece of each target word.
     """
 
     source_pieces: tuple[str, ...]
     target_pieces: tuple[str, ...]
-    attention: tuple[tuple[float, ...], ...]
+    sentence_attention: tuple[tuple[int, tuple[float, ...]], ...]
     source_word_starts: tuple[int, ...]
     target_word_starts: tuple[int, ...]
+
+    @property
+    def attention(self) -> tuple[tuple[float, ...], ...]:
+        """T rows of S weights; those of other sentences are 0. For a long line they take much memory."""
+        columns = len(self.source_pieces)
+        return tuple(
+            (*[0.0] * first, *weights, *[0.0] * (columns - first - len(weights)))
+            for first, weights in self.sentence_attention
+        )
 
     @property
     def source_words(self) -> tuple[str, ...]:
@@ -43,7 +54,11 @@ class Alignment:
 
     def piece_links(self) -> list[tuple[int, int]]:
         """Return (source piece, target piece) for each target piece: the source piece with the most attention."""
-        return [(_greatest(row), target) for target, row in enumerate(self.attention) if row]
+        return [
+            (first + _greatest(weights), target)
+            for target, (first, weights) in enumerate(self.sentence_attention)
+            if weights
+        ]
 
     def word_links(self) -> list[tuple[int, int]]:
         """Return (source word, target word) for each target word: the source word with the most attention.
@@ -51,13 +66,14 @@ class Alignment:
         The attention of a word to a word is the sum over their pieces. Ties go to the first source word.
         """
         links = []
+        words = _ranges(self.source_word_starts, len(self.source_pieces))
         for target, pieces in enumerate(_ranges(self.target_word_starts, len(self.target_pieces))):
-            sums = [
-                sum(self.attention[row][column] for row in pieces for column in columns)
-                for columns in _ranges(self.source_word_starts, len(self.source_pieces))
-            ]
+            first, weights = self.sentence_attention[pieces[0]]
+            begin, end = (bisect_left(self.source_word_starts, place) for place in (first, first + len(weights)))
+            rows = [self.sentence_attention[piece][1] for piece in pieces]
+            sums = [sum(row[column - first] for row in rows for column in columns) for columns in words[begin:end]]
             if sums:
-                links.append((_greatest(sums), target))
+                links.append((begin + _greatest(sums), target))
         return links
 
     def pharaoh(self) -> str:
@@ -68,7 +84,7 @@ class Alignment:
 def make_alignment(source: Sequence[str], target: Sequence[str], attention: tuple[tuple[float, ...], ...]) -> Alignment:
     """Return the alignment of one sentence, from attention [T, S]."""
     starts = (tuple(_word_starts(pieces)) for pieces in (source, target))
-    return Alignment(tuple(source), tuple(target), attention, *starts)
+    return Alignment(tuple(source), tuple(target), tuple((0, row) for row in attention), *starts)
 
 
 def _word_starts(pieces: Sequence[str]) -> list[int]:
@@ -87,20 +103,17 @@ def copied_alignment(text: str) -> Alignment:
     """Return the alignment of text that is copied: each word to itself."""
     pieces = tuple(SPACE + word for word in text.split())
     places = tuple(range(len(pieces)))
-    attention = tuple(tuple(float(column == row) for column in places) for row in places)
-    return Alignment(pieces, pieces, attention, places, places)
+    return Alignment(pieces, pieces, tuple((place, (1.0,)) for place in places), places, places)
 
 
 def join_alignments(parts: Sequence[Alignment]) -> Alignment:
     """Return the alignment of a line from those of its parts."""
-    columns = sum(len(part.source_pieces) for part in parts)
-    attention: list[tuple[float, ...]] = []
+    attention: list[tuple[int, tuple[float, ...]]] = []
     source: list[str] = []
     target: list[str] = []
     starts: tuple[list[int], list[int]] = ([], [])
     for part in parts:
-        before, after = len(source), columns - len(source) - len(part.source_pieces)
-        attention += [(*[0.0] * before, *row, *[0.0] * after) for row in part.attention]
+        attention += [(len(source) + first, weights) for first, weights in part.sentence_attention]
         starts[0].extend(len(source) + start for start in part.source_word_starts)
         starts[1].extend(len(target) + start for start in part.target_word_starts)
         source += part.source_pieces

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from pocketmt.errors import EngineError
 
 
-def check_lines(lines: object, name: str = "lines") -> list[str]:
-    """Return lines of text as a list.
+def check_lines(lines: object, name: str = "lines", *, first: int = 0) -> list[str]:
+    """Return lines of text as a list, whose first one has the number `first` in messages.
 
     Raises TypeError for anything but strings in an iterable: a string by itself would be taken for a list of letters.
     """
@@ -16,7 +16,7 @@ def check_lines(lines: object, name: str = "lines") -> list[str]:
     if not isinstance(lines, Iterable):
         raise TypeError(f"{name} must be a list of strings, not {_type_name(lines)}")
     checked = list(lines)
-    for index, line in enumerate(checked):
+    for index, line in enumerate(checked, first):
         if not isinstance(line, str):
             advice = ": decode it first" if isinstance(line, bytes | bytearray) else ""
             raise TypeError(f"{name}[{index}] must be a string, not {_type_name(line)}{advice}")

@@ -32,8 +32,11 @@ def resolve_model(model: str | os.PathLike[str]) -> Path:
     if not str(model):
         raise ModelFileError("the path of the model is empty: give the path of a *.pocketmt file")
     path = Path(model)
-    if path.exists():
-        return path
+    try:
+        if path.exists():
+            return path
+    except OSError as error:  # Such as a name that is too long.
+        raise ModelFileError(f"{str(path)[:80]}: {error.strerror}. Check the path") from error
     bundled = bundled_models()
     if str(model) in bundled:
         return bundled[str(model)]

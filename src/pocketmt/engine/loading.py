@@ -55,6 +55,8 @@ def load_model(
         raise EngineError(f"device {device!r} has no pin_workers and instruction_set, which are of the native engine")
     if device == NATIVE and precision is not None:
         raise EngineError("precision is of PyTorch: leave it out, or choose device 'cuda' or 'torch-cpu'")
+    if not isinstance(instruction_set, str | None):
+        raise TypeError(f"instruction_set must be a name or None, not {type(instruction_set).__name__}")
     large = _is_large(path)
 
     def load_weights() -> tuple[TranslationModel, MakeOptions]:

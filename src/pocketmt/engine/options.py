@@ -1,7 +1,7 @@
 """Options of the search for translations, and their checks."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypedDict, TypeVar
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypedDict, TypeVar, cast
 
 from pocketmt.engine import _native
 from pocketmt.engine.arguments import check_flag, check_integer, check_lines, check_number, check_text
@@ -177,6 +177,7 @@ def check_options(
         EngineError: an option is out of range, or the model does not have a language.
     """
     _check_names(options)
+    options = _without_iterators(options)
     sampling = _sampling(options)
     n_best = check_integer("n_best", n_best, 1, _native.max_beam_size)
     chosen = languages.choose(options.get("source_language"), options.get("target_language"))
@@ -213,6 +214,16 @@ def check_options(
         split=check_flag("split", options.get("split", True)),
         checks=_checks(options.get("check", True)),
     )
+
+
+def _without_iterators(options: TranslationOptions) -> TranslationOptions:
+    """Return options with lists in place of iterators, which could be read only once."""
+    held = dict(options)
+    for name in ("suppressed_texts", "suppressed_sequences"):
+        value = held.get(name)
+        if isinstance(value, Iterable) and not isinstance(value, str | bytes):
+            held[name] = [list(each) if isinstance(each, Iterator) else each for each in value]
+    return cast(TranslationOptions, held)
 
 
 def _check_names(options: TranslationOptions) -> None:
@@ -273,22 +284,24 @@ def _prefixes(given: object, vocabulary: Vocabulary) -> tuple[list[int], list[li
     """Return the prefix of all lines, and those of single lines if there is a list of them."""
     if given is None or isinstance(given, str):
         return _prefix(given, vocabulary), None
-    return [], [_prefix(each, vocabulary) for each in _list("target_prefix", given)]
+    if isinstance(given, bytes) or not isinstance(given, Iterable):
+        raise TypeError(f"target_prefix must be a string or a list of strings, not {type(given).__name__}")
+    return [], [_prefix(each, vocabulary, f"target_prefix[{index}]") for index, each in enumerate(given)]
 
 
-def _prefix(text: object, vocabulary: Vocabulary) -> list[int]:
+def _prefix(text: object, vocabulary: Vocabulary, name: str = "target_prefix") -> list[int]:
     if text is None:
         return []
-    ids = vocabulary.encode(check_text(text, "target_prefix"))
+    ids = vocabulary.encode(check_text(text, name))
     if vocabulary.ids.unk in ids:
         unknown = vocabulary.encode_as_pieces(str(text))[ids.index(vocabulary.ids.unk)]
-        raise EngineError(f"target_prefix has {unknown!r}, which no piece of the vocabulary has: leave it out")
+        raise EngineError(f"{name} has {unknown!r}, which no piece of the vocabulary has: leave it out")
     return ids
 
 
 def _terms(options: SearchOptions, vocabulary: Vocabulary, sampling: bool) -> "Terms | None":
     given = options.get("terms")
-    if given is None:
+    if given is None or (isinstance(given, Mapping) and not given):
         return None
     if sampling:
         raise EngineError("terms need a beam search: leave sampling out")

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from operator import index as as_integer
 
-from pocketmt.engine.arguments import check_text
+from pocketmt.engine.arguments import check_lines, check_text
 from pocketmt.errors import EngineError
+from pocketmt.text.normalization import replace_surrogates
 from pocketmt.text.vocabulary import Vocabulary
 
 
@@ -38,25 +39,23 @@ class Tokenizer:
 
     def decode(self, ids: Sequence[int]) -> str:
         """Return the text of piece ids; special ids are left out. EngineError if an id is out of range."""
-        self._check(ids)
-        return self._vocabulary.decode(ids)
+        return self._vocabulary.decode(self._checked(ids))
 
     def pieces(self, ids: Sequence[int]) -> list[str]:
         """Return each id's piece. EngineError if an id is out of range."""
-        self._check(ids)
-        return self._vocabulary.pieces(ids)
+        return self._vocabulary.pieces(self._checked(ids))
 
     def ids(self, pieces: Sequence[str]) -> list[int]:
         """Return each piece's id. EngineError naming the first piece that the vocabulary lacks."""
         found = []
-        for piece in pieces:
-            id = self._vocabulary.id(check_text(piece, "a piece"))
+        for piece in check_lines(pieces, "pieces"):
+            id = self._vocabulary.id(replace_surrogates(piece))
             if id is None:
                 raise EngineError(f"the vocabulary has no piece {piece!r}; `encode_as_pieces` gives a text's pieces")
             found.append(id)
         return found
 
-    def _check(self, ids: Sequence[int]) -> None:
+    def _checked(self, ids: Sequence[int]) -> list[int]:
         try:
             numbers = [as_integer(id) for id in ids]
         except TypeError as error:
@@ -64,3 +63,4 @@ class Tokenizer:
         for id in numbers:
             if not 0 <= id < len(self):
                 raise EngineError(f"piece id {id} is not in the vocabulary of {len(self)} pieces")
+        return numbers

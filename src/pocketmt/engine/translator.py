@@ -6,7 +6,7 @@ from array import array
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Final, Unpack
+from typing import TYPE_CHECKING, Final, Unpack, cast
 
 from pocketmt.engine.arguments import check_flag, check_integer, check_lines, check_text
 from pocketmt.engine.bundled import resolve_model
@@ -17,6 +17,7 @@ from pocketmt.engine.lines import PendingLines
 from pocketmt.engine.loading import load_model
 from pocketmt.engine.options import HIGHEST_NUMBER, Search, SearchOptions, TranslationOptions, check_options
 from pocketmt.engine.tokenizer import Tokenizer
+from pocketmt.errors import EngineError
 from pocketmt.model_file.manifest import DEFAULT_UNIT
 
 if TYPE_CHECKING:  # Most translations are only texts, and not in the background.
@@ -223,13 +224,13 @@ class Translator:
         read. For a source that knows how many lines are available, see `translate_chunks`.
         """
         check_integer("read_ahead", read_ahead, 1, HIGHEST_NUMBER)
-        if isinstance(lines, str | bytes):
+        if isinstance(lines, str | bytes) or not isinstance(cast(object, lines), Iterable):
             check_lines(lines)
         remaining = iter(lines)
         chunk_size = -(-read_ahead // CHUNKS_READ_AHEAD)
         chunks = iter(lambda: list(islice(remaining, chunk_size)), [])
         ahead = CHUNKS_READ_AHEAD - 1 if read_ahead > 1 else 0
-        return chain.from_iterable(self._translate_chunks(chunks, ahead, self._check(options)))
+        return chain.from_iterable(self._translate_chunks(chunks, ahead, self._check_of_stream(options)))
 
     def translate_chunks(
         self, chunks: Iterable[Sequence[str]], **options: Unpack[TranslationOptions]
@@ -240,7 +241,9 @@ class Translator:
         source that waits for more input should first give an empty chunk. Raises EngineError if an option is out of
         range.
         """
-        return self._translate_chunks(chunks, CHUNKS_READ_AHEAD - 1, self._check(options))
+        if not isinstance(cast(object, chunks), Iterable):
+            raise TypeError(f"chunks must be lists of strings, not {type(chunks).__name__}")
+        return self._translate_chunks(chunks, CHUNKS_READ_AHEAD - 1, self._check_of_stream(options))
 
     def translate_ids(self, sources: Sequence[Sequence[int]], **options: Unpack[SearchOptions]) -> list[list[int]]:
         """Return the best translation of each source, as piece ids without bos and eos; sources are not divided.
@@ -281,14 +284,25 @@ class Translator:
 
     def flat_logits(self, source: Sequence[int], target: Sequence[int]) -> "array[float]":
         """Return `logits` as one array of `(len(target) + 1) * vocabulary size` float32 numbers."""
-        return array("f", self._model.logits(source, target))
+        try:
+            return array("f", self._model.logits(source, target))
+        except TypeError as error:  # Its message describes the types of C++.
+            raise TypeError("source and target must be lists of piece ids, which are integers from 0") from error
+
+    def _check_of_stream(self, options: TranslationOptions) -> Search:
+        search = self._check(options)
+        if search.line_prefixes is not None:
+            raise EngineError("target_prefix is a list, but the number of lines is not known: give one text for all")
+        return search
 
     def _translate_chunks(self, chunks: Iterable[Sequence[str]], ahead: int, search: Search) -> Iterator[list[str]]:
         pending: deque[PendingLines] = deque()
+        count = 0
         for chunk in chunks:
             if chunk:
-                pending.append(self._prepare(chunk, search))
+                pending.append(self._prepare(chunk, search, count))
                 pending[-1].begin()
+                count += len(chunk)
             while len(pending) > (ahead if chunk else 0):
                 yield pending.popleft().texts()
         while pending:
@@ -319,8 +333,9 @@ class Translator:
             self._last_check = key, search
         return search
 
-    def _prepare(self, lines: Iterable[str], search: Search) -> PendingLines:
-        divided = [self._divider.divide(line, search.languages, split=search.split) for line in check_lines(lines)]
+    def _prepare(self, lines: Iterable[str], search: Search, first: int = 0) -> PendingLines:
+        checked = check_lines(lines, first=first)
+        divided = [self._divider.divide(line, search.languages, split=search.split) for line in checked]
         return PendingLines(self._model, self._vocabularies, divided, search)
 
     def _in_background(self) -> "BackgroundTranslations":

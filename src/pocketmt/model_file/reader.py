@@ -206,7 +206,8 @@ def _map(path: str | os.PathLike[str]) -> memoryview:
     try:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
-            raise ModelFileError(f"{path!s}: not a regular file. Give the path of a *.pocketmt file")
+            advice = "give the path of a *.pocketmt file; `pocketmt import` makes one of a model of other software"
+            raise ModelFileError(f"{path!s}: not a regular file: {advice}")
         if status.st_size == 0:
             raise ModelFileError(f"{path!s}: empty. {DAMAGED}")
         return memoryview(mmap.mmap(descriptor, 0, access=mmap.ACCESS_READ))

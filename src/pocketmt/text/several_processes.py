@@ -14,9 +14,9 @@ from pocketmt.errors import DataError
 
 T = TypeVar("T")
 R = TypeVar("R")
-_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 # Elsewhere a fork is missing, or is not safe in a process with threads.
 _CAN_FORK: Final = sys.platform == "linux"
+_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if _CAN_FORK else []))
 
 
 def apply_in_processes(
@@ -108,7 +108,8 @@ class _Process(Generic[T, R]):
 def _work(function: Callable[[Any], Any], connection: Any, other_end: Any) -> None:
     """Answer items until there is no process that sends any."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to all; the first process ends the others.
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    for number in _SIGNALS[1:]:
+        signal.signal(number, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
     other_end.close()  # A read fails when the first process has ended only if no other one holds this end.
     with suppress(EOFError, BrokenPipeError, ConnectionResetError):

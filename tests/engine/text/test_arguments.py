@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from pocketmt.engine import Translator
-from pocketmt.errors import EngineError
+from pocketmt.errors import EngineError, ModelFileError
 
 LINES = ["the man rides a bike.", "two dogs"]
 
@@ -59,8 +59,8 @@ WRONG_TYPES: dict[str, dict[str, Any]] = {
     "shortlist must be True or False, not int": {"shortlist": 1},
     "sampling must be True or False, not str": {"sampling": "yes"},
     "unknown search option 'beams'; known: beam_size, length_penalty, max_length": {"beams": 4},
-    "target_prefix must be a string, not int": {"target_prefix": [1, 2]},
-    "target_prefix must be a list, not int": {"target_prefix": 7},
+    r"target_prefix\[0\] must be a string, not int": {"target_prefix": [1, 2]},
+    "target_prefix must be a string or a list of strings, not int": {"target_prefix": 7},
     "suppressed_texts is one str": {"suppressed_texts": "text"},
     "suppressed_sequences must be a list": {"suppressed_sequences": "text"},
     "a sequence of suppressed_sequences is one str": {"suppressed_sequences": ["text"]},
@@ -121,6 +121,7 @@ def test_more_translations_than_hypotheses(translator: Translator, n_best: int) 
 
 def test_arguments_of_the_translator(shared_model: Path) -> None:
     wrong: dict[str, dict[str, Any]] = {
+        "instruction_set must be a name or None, not int": {"instruction_set": 5},
         "workers must be an integer, not str": {"workers": "2"},
         "pin_workers must be True or False": {"pin_workers": 1},
         "longest_segment must be an integer": {"longest_segment": None},
@@ -130,6 +131,61 @@ def test_arguments_of_the_translator(shared_model: Path) -> None:
             Translator(shared_model, **arguments)
     with pytest.raises(EngineError, match="longest_segment is 0"):
         Translator(shared_model, longest_segment=0)
+
+
+def test_a_name_that_is_too_long_is_no_model() -> None:
+    with pytest.raises(ModelFileError, match="File name too long"):
+        Translator("a" * 300)
+
+
+@pytest.mark.parametrize(("source", "target"), [(None, [5]), ([-1], [5]), ([5], [1.5]), (["the"], [5])])
+def test_logits_need_ids(translator: Translator, source: Any, target: Any) -> None:
+    for call in (translator.logits, translator.flat_logits):
+        with pytest.raises(TypeError, match="source and target must be lists of piece ids"):
+            call(source, target)
+
+
+def test_iterators_are_read_once(translator: Translator) -> None:
+    ids = translator.encode("the red house")
+    assert translator.decode(iter(ids)) == "the red house"  # type: ignore[arg-type]
+    assert translator.tokenizer.pieces(iter(ids)) == translator.tokenizer.pieces(ids)  # type: ignore[arg-type]
+    options: dict[str, Any] = {"terms": {"bike": "book"}, "beam_size": 2}
+    [_, before] = translator.translate(LINES, **options)
+    lists: dict[str, Any] = {"suppressed_texts": [before[:3]], "suppressed_sequences": [["▁dog"], ["▁the"]]}
+    after = translator.translate(LINES, **options, **lists)
+    iterators: dict[str, Any] = {
+        name: iter([iter(each) if isinstance(each, list) else each for each in lists[name]]) for name in lists
+    }
+    assert translator.translate(LINES, **options, **iterators) == after
+    assert before != after[1]
+
+
+def test_no_terms_are_no_terms(translator: Translator) -> None:
+    assert translator.translate(LINES, terms={}, sampling=True, seed=3) == translator.translate(
+        LINES, sampling=True, seed=3
+    )
+
+
+def test_elements_of_a_stream_are_counted_from_its_beginning(translator: Translator) -> None:
+    lines: list[Any] = ["the man"] * 20 + [None]
+    with pytest.raises(TypeError, match=r"lines\[20\] must be a string"):
+        list(translator.translate_stream(lines, read_ahead=8))
+
+
+def test_a_stream_has_one_prefix(translator: Translator) -> None:
+    for call in (translator.translate_stream, lambda lines, **options: translator.translate_chunks([lines], **options)):
+        assert len(list(call(LINES, target_prefix="the"))) > 0
+        with pytest.raises(EngineError, match="target_prefix is a list, but the number of lines is not known"):
+            call(LINES, target_prefix=["the", "a"])
+
+
+@pytest.mark.parametrize(
+    ("prefix", "message"),
+    [(5, "must be a string or a list of strings, not int"), (["the", 5], r"target_prefix\[1\] must be a string")],
+)
+def test_prefixes_are_text(translator: Translator, prefix: Any, message: str) -> None:
+    with pytest.raises(TypeError, match=message):
+        translator.translate(LINES, target_prefix=prefix)
 
 
 @pytest.mark.parametrize("sources", [["text"], [5], [[-1]], [[1.5]], [None], [["the"]]])

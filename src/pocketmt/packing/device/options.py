@@ -47,7 +47,7 @@ class DeviceOptions:
     def __post_init__(self) -> None:
         for field, name in _NATIVE_ONLY.items():
             if getattr(self, field):
-                raise _unsupported(name)
+                raise _unsupported(name, "pass alignment=False" if field == "attention" else "leave it out")
         if self.repetition_penalty != 1.0:
             raise _unsupported("repetition_penalty")
         if self.n_best > self.beam_size:
@@ -60,5 +60,5 @@ class DeviceOptions:
             raise EngineError(f"beam_size is {self.beam_size}, it must be 1 to {most}")
 
 
-def _unsupported(name: str) -> EngineError:
-    return EngineError(f"PyTorch does not support {name}: leave it out, or translate with device 'cpu'")
+def _unsupported(name: str, advice: str = "leave it out") -> EngineError:
+    return EngineError(f"PyTorch does not support {name}: {advice}, or translate with device 'cpu'")
