@@ -50,10 +50,13 @@ def test_a_damaged_model_is_an_error_and_nothing_is_written(pocketmt: Run, tmp_p
     assert not (tmp_path / "model.pocketmt").exists()
 
 
-def test_a_folder_is_translated_with(pocketmt: Run, folder: Path) -> None:
-    answer = pocketmt("translate", "--model", folder, "--no-check", stdin=b"the man rides a bike\n")
+def test_a_folder_is_translated_with(pocketmt: Run, folder: Path, tmp_path: Path) -> None:
+    named = tmp_path / "a model"
+    named.symlink_to(folder)
+    answer = pocketmt("translate", "--model", named, "--no-check", stdin=b"the man rides a bike\n")
     assert answer.returncode == 0, answer.stderr
-    assert b"imported into a temporary file; keep it with `pocketmt import" in answer.stderr
+    hint = f"imported into a temporary file; keep it with `pocketmt import '{named}' --output MODEL.pocketmt`"
+    assert hint in answer.stderr.decode()
     assert answer.stdout.count(b"\n") == 1
 
 

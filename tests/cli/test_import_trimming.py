@@ -36,6 +36,16 @@ def test_rows_of_other_pieces_are_cut(pocketmt: Run, folder: Path, tmp_path: Pat
     assert sorted(path.name for path in tmp_path.iterdir()) == ["small.pocketmt", "whole.pocketmt"]
 
 
+@pytest.mark.parametrize("name", ["source", "target", "few.source"])
+def test_text_that_is_read_is_not_replaced(pocketmt: Run, folder: Path, name: str) -> None:
+    before = (folder / name).read_bytes()
+    options = ("--text", folder / "few.source", "--held-out", folder / "source", "--references", folder / "target")
+    result = pocketmt("import", folder / "model", "-o", folder / name, *options)
+    assert result.returncode == 1
+    assert b"is read, and would be replaced" in result.stderr
+    assert (folder / name).read_bytes() == before
+
+
 @pytest.mark.parametrize(
     ("options", "reason"),
     [

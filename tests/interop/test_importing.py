@@ -1,21 +1,29 @@
 """A foreign model becomes a model file tensor by tensor, and what does not fit is refused with nothing written."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from pocketmt.errors import InteropError
+from pocketmt.errors import ConfigurationError, InteropError
+from pocketmt.interop.exporting import write_folder
 from pocketmt.interop.foreign_model import ForeignModel
 from pocketmt.interop.foreign_tensor import Float32, ForeignTensor, of_array, stacked, transposed
-from pocketmt.interop.formats import read_foreign
-from pocketmt.interop.importing import write_foreign
+from pocketmt.interop.format import Format
+from pocketmt.interop.formats import FORMATS, read_foreign
+from pocketmt.interop.importing import import_model, write_foreign
+from pocketmt.interop.left_out import Part, notes_of_left_out
 from pocketmt.model_file import TransformerArchitecture, open_model
 from pocketmt.model_file.metadata import ModelMetadata
+from pocketmt.model_file.shortlist_encoding import Shortlist, listed_sides
 from pocketmt.text.stored_vocabulary import StoredVocabularies
 from pocketmt.text.vocabulary_training import train_vocabulary
+from tests.interop.bergamot.students import random_student
+from tests.interop.hugging_face.folders import write_nllb
+from tests.interop.mutations import write_bergamot, write_ctranslate2, write_npz, write_pickle, write_safetensors
 
 
 @pytest.fixture(scope="module")
@@ -97,6 +105,103 @@ def test_tensors_are_stacked_and_transposed() -> None:
     assert np.array_equal(both.read(), np.concatenate([first, second]).T)
     with pytest.raises(InteropError, match="rows of the same size"):
         stacked(of_array(first), of_array(np.ones((1, 2), np.float32)))
+
+
+def test_a_folder_is_said_to_exist_whatever_it_is(model: ForeignModel, tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(tmp_path / "nothing")
+    with pytest.raises(ConfigurationError, match="link exists already"):
+        write_folder(model, FORMATS["ctranslate2"], tmp_path / "link")
+    folder = tmp_path / ("a" * 250)
+    write_folder(model, FORMATS["ctranslate2"], folder)
+    assert sorted(tmp_path.iterdir()) == sorted([folder, tmp_path / "link"])
+
+
+def test_an_error_of_the_system_names_the_folder(model: ForeignModel, tmp_path: Path) -> None:
+    def write(model: ForeignModel, folder: Path) -> tuple[str, ...]:
+        (folder / "missing" / "file").write_text("")
+        return ()
+
+    with pytest.raises(FileNotFoundError) as caught:
+        write_folder(model, Format("toy", "Toy", write=write), tmp_path / "written")
+    assert caught.value.filename == str(tmp_path / "written")
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_a_format_does_not_hold_is_said(model: ForeignModel) -> None:
+    lists = Shortlist(range(4), [[9]] * model.architecture.vocabulary_size, listed_sides(model.architecture))
+    full = replace(model, shortlist=lists, activation_scales={"embedding.weight": 1.0})
+    assert notes_of_left_out(replace(model, metadata=ModelMetadata()), held=()) == ()
+    held: tuple[Part, ...] = ("scales of activations",)
+    (note,) = notes_of_left_out(full, held)
+    assert note.endswith(": shortlist, languages, licence")
+    assert "banned_ids" in notes_of_left_out(model, held=("languages", "licence"), generated=(5,))[0]
+
+
+@pytest.mark.parametrize("name", ["marian", "bergamot"])
+def test_writers_say_what_is_left_out(tmp_path: Path, name: str) -> None:
+    plain = random_student(1)
+    metadata = replace(plain.metadata, licence="CC-BY-4.0", description="small")
+    model = replace(plain, metadata=metadata, architecture=replace(plain.architecture, banned_ids=(9,)))
+    notes = " ".join(write_folder(model, FORMATS[name], tmp_path / "folder"))
+    assert "licence, description" in notes and "(banned_ids)" in notes
+    assert ("languages" in notes) == (name == "marian")
+
+
+@pytest.mark.parametrize("name", ["model.npz", "vocab.spm", "link.pocketmt"])
+@pytest.mark.parametrize("source", [".", "model.npz"])
+def test_files_of_the_source_are_not_replaced(tmp_path: Path, source: str, name: str) -> None:
+    folder = tmp_path / "model"
+    write_npz(folder)
+    (folder / "link.pocketmt").symlink_to(folder / "model.npz")
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    with pytest.raises(ConfigurationError, match="is read, and would be replaced"):
+        import_model(folder / source, folder / name)
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+    for _ in range(2):
+        import_model(folder / source, folder / "new.pocketmt")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            {"target_language": "de"},
+            "the target language is 'de', which the model does not have; it has eng_Latn, deu_",
+        ),
+        (
+            {"source_language": "en"},
+            "the source language is 'en', which the model does not have; it has eng_Latn, deu_",
+        ),
+        ({"source_language": "eng Latn"}, "codes have no spaces or control characters"),
+        ({"target_language": "deu\n"}, "codes have no spaces or control characters"),
+    ],
+)
+def test_languages_that_a_model_does_not_have_are_refused(
+    tmp_path: Path, options: dict[str, Any], message: str
+) -> None:
+    write_nllb(tmp_path / "folder")
+    with pytest.raises(ConfigurationError, match=message):
+        import_model(tmp_path / "folder", tmp_path / "model.pocketmt", **options)
+    assert not (tmp_path / "model.pocketmt").exists()
+
+
+@pytest.mark.parametrize(
+    ("write", "name"),
+    [
+        (write_npz, "model.npz"),
+        (write_npz, "vocab.spm"),
+        (write_bergamot, "model.bin"),
+        (write_ctranslate2, "model.bin"),
+        (write_safetensors, "model.safetensors"),
+        (write_safetensors, "config.json"),
+        (write_pickle, "pytorch_model.bin"),
+    ],
+)
+def test_pointers_of_git_lfs_are_named(tmp_path: Path, write: Callable[[Path], None], name: str) -> None:
+    write(tmp_path / "model")
+    (tmp_path / "model" / name).write_text("version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 9\n")
+    with pytest.raises(InteropError, match=f"{name}: is a Git LFS pointer, .*: run `git lfs pull`"):
+        read_foreign(tmp_path / "model")
 
 
 def test_a_path_that_is_no_known_format_is_refused(tmp_path: Path) -> None:

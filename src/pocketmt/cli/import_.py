@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from pocketmt.atomic_file import check_not_read
 from pocketmt.cli.endings import quoted, show_model_file
 from pocketmt.cli.options import FILE, EncodableText, warn_of_languages
 
@@ -69,6 +70,7 @@ def import_(
         raise click.UsageError("--keep-languages needs --text, in the languages that stay")
     if (held_out is not None and not texts) or (references is not None and held_out is None):
         raise click.UsageError("--references needs --held-out, and --held-out needs --text")
+    check_not_read([output], [path for path in (*texts, held_out, references) if path is not None])
     languages = [code.strip() for codes in keep_languages for code in codes.split(",") if code.strip()]
     warn_of_languages(language for language in (source_language, target_language) if language)
     model = import_model(

@@ -18,8 +18,8 @@ class Format:
         title: in messages, such as "Hugging Face".
         recognizes: whether a path is a model of this format; looks at names, or at the first bytes, and never raises.
         read: returns the model; raises InteropError naming what is damaged, or what PocketMT does not have.
-        write: writes a model to a folder that it makes, and returns notes on what the format holds only nearly; raises
-            InteropError naming what it cannot hold. None: the format is only read.
+        write: writes a model to a folder that it makes, and returns notes on what the format holds only nearly or not
+            at all; raises InteropError naming what makes it another network. None: the format is only read.
     """
 
     name: str

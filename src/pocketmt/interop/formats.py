@@ -7,6 +7,7 @@ from pocketmt.errors import InteropError
 from pocketmt.interop.bergamot import BERGAMOT
 from pocketmt.interop.ctranslate2 import CTRANSLATE2
 from pocketmt.interop.format import Format
+from pocketmt.interop.git_lfs import refuse_pointer
 from pocketmt.interop.hugging_face import HUGGING_FACE
 from pocketmt.interop.marian import MARIAN
 
@@ -34,6 +35,9 @@ def read_foreign(path: Path) -> "ForeignModel":
         raise InteropError(f"{path}: no such file or folder: check the path")
     format = recognize(path)
     if format is None or format.read is None:
+        # Formats that are recognized by the first bytes of a file are not recognized by a pointer.
+        for file in sorted(path.iterdir()) if path.is_dir() else (path,):
+            refuse_pointer(file)
         titles = ", ".join(format.title for format in FORMATS.values() if format.read is not None)
         raise InteropError(f"{path}: not a model of a known format: give a folder or file of {titles}")
     return format.read(path)

@@ -4,8 +4,10 @@ import dataclasses
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Final
 
-from pocketmt.errors import DataError, InteropError, ModelFileError
+from pocketmt.atomic_file import check_not_read
+from pocketmt.errors import ConfigurationError, DataError, InteropError, ModelFileError
 from pocketmt.interop.foreign_model import ForeignModel
 from pocketmt.interop.formats import read_foreign
 from pocketmt.interop.stored_parameters import StoredParameters
@@ -14,6 +16,8 @@ from pocketmt.model_file.shortlist import SHORTLIST_TENSOR
 from pocketmt.model_file.shortlist_encoding import encode_shortlist
 from pocketmt.model_file.vocabularies import load_checked
 from pocketmt.model_file.writer import StoredTensor, write_model
+
+_MOST_NAMED: Final = 20  # languages that a message names
 
 
 def import_model(
@@ -41,20 +45,52 @@ def import_model(
 
     Raises:
         InteropError: as `read_foreign` does, or a tensor is missing, unknown, of another shape or not finite.
+        ConfigurationError: the output is a file of the source, or the model does not have a language.
         ConfigurationError, ModelFileError: as `write_model` does.
     """
+    check_not_read([Path(output)], _files_of(source))
     model = read_foreign(source)
     said = model.metadata
+    pieces = said.language_pieces
+    sources, targets = ([*pieces.source], [*pieces.target]) if pieces is not None else ([], [])
+    _check_language("source", source_language, sources)
+    _check_language("target", target_language, targets)
     metadata = dataclasses.replace(
         said,
-        source_language=source_language or said.source_language,
-        target_language=target_language or said.target_language,
+        source_language=source_language or _default(said.source_language, sources),
+        target_language=target_language or _default(said.target_language, targets),
         licence=licence or said.licence,
         description=description or said.description,
     )
     model = change(dataclasses.replace(model, metadata=metadata))
     write_foreign(model, output)
     return model
+
+
+def _files_of(source: Path) -> list[Path]:
+    """Return the files that a model may have: all that lie beside it, but for model files."""
+    folder = source if source.is_dir() else source.parent
+    beside = (
+        [path for path in folder.iterdir() if path.is_file() and path.suffix != ".pocketmt"] if folder.is_dir() else []
+    )
+    return [source, *beside]
+
+
+def _check_language(side: str, code: str, known: list[str]) -> None:
+    """Raise ConfigurationError for what is no code, and for a language that a model with codes does not have."""
+    if not code.isprintable() or " " in code:
+        raise ConfigurationError(f"the {side} language is {code!r:.80}: codes have no spaces or control characters")
+    if code and known and code not in known:
+        more = f" and {len(known) - _MOST_NAMED} more" if len(known) > _MOST_NAMED else ""
+        raise ConfigurationError(
+            f"the {side} language is {code!r:.80}, which the model does not have; it has "
+            f"{', '.join(known[:_MOST_NAMED])}{more}"
+        )
+
+
+def _default(said: str, known: list[str]) -> str:
+    """Return the language that a model file names: the only one of a model with codes, or what the model says."""
+    return known[0] if len(known) == 1 else said
 
 
 def write_foreign(model: ForeignModel, output: str | os.PathLike[str]) -> int:

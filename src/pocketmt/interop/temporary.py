@@ -2,6 +2,7 @@
 
 import atexit
 import os
+import shlex
 import shutil
 import sys
 from pathlib import Path
@@ -32,7 +33,7 @@ def model_file_of(model: str | os.PathLike[str]) -> str | os.PathLike[str]:
 
         print(
             f"{path}: a model of {format.title}, imported into a temporary file; keep it with "
-            f"`pocketmt import {path} --output MODEL.pocketmt`",
+            f"`pocketmt import {shlex.quote(str(path))} --output MODEL.pocketmt`",
             file=sys.stderr,
         )
         folder = tempfile.mkdtemp(prefix="pocketmt-import-")

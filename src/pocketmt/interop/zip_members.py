@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from pocketmt.errors import InteropError, unreadable
+from pocketmt.interop.git_lfs import refuse_pointer
 
 MOST_MEMBERS: Final = 100_000
 _LOCAL_HEADER: Final = struct.Struct("<4s22xHH")  # signature, ..., length of the name, length of the extra field
@@ -28,7 +29,11 @@ class Member:
 
 
 def zip_members(path: Path) -> dict[str, Member]:
-    """Return the members of a zip file by name; raises InteropError if it is damaged or has a name twice."""
+    """Return the members of a zip file by name.
+
+    Raises InteropError if it is damaged or has a name twice, or as `refuse_pointer` does.
+    """
+    refuse_pointer(path)
     try:
         with path.open("rb") as file, zipfile.ZipFile(file) as archive:
             entries = archive.infolist()

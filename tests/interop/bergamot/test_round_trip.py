@@ -8,6 +8,7 @@ import pytest
 import sentencepiece
 import torch
 
+from pocketmt.errors import InteropError
 from pocketmt.interop.bergamot.container import float_item, read_container, settings_item, write_container
 from pocketmt.interop.bergamot.reading import read_model
 from pocketmt.interop.bergamot.writing import write_model
@@ -117,6 +118,42 @@ def test_two_vocabularies_and_a_decoder_of_self_attention(tmp_path: Path) -> Non
         each.name: each.read_bytes() for each in first.iterdir()
     }
     load_reference(tmp_path / "model.pocketmt")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("lex.bin", b"", "lex.bin: has 0 bytes"),
+        ("lex.bin", bytes(100), "lex.bin: is no binary shortlist"),
+        ("lex.bin", b"version https://git-lfs.github.com/spec/v1\n", "lex.bin: is a Git LFS pointer"),
+        ("lex.bin", None, "no such file 'lex.bin', which shortlist of the model's settings names"),
+        ("vocab.spm", None, "no such file 'vocab.spm', which vocabs of the model's settings names"),
+    ],
+)
+@pytest.mark.parametrize("described", [True, False])
+def test_files_that_are_named_are_not_left_out(
+    student: ForeignModel, tmp_path: Path, name: str, content: bytes | None, message: str, described: bool
+) -> None:
+    write_model(replace(student, shortlist=LIST), tmp_path)
+    (tmp_path / "other.spm").write_bytes((tmp_path / "vocab.spm").read_bytes())
+    (tmp_path / name).unlink()
+    if content is not None:
+        (tmp_path / name).write_bytes(content)
+    if not described:
+        (tmp_path / "config.yml").unlink()
+        (tmp_path / "other.spm").unlink()
+        message = message if content is not None else "found none" if name == "vocab.spm" else ""
+    if message:
+        with pytest.raises(InteropError, match=message):
+            read_model(tmp_path)
+    else:
+        assert read_model(tmp_path).shortlist is None
+
+
+def test_vocabularies_are_those_of_the_settings(student: ForeignModel, tmp_path: Path) -> None:
+    write_model(student, tmp_path)
+    (tmp_path / "other.spm").write_bytes(b"damaged")
+    assert read_model(tmp_path).vocabularies == student.vocabularies
 
 
 def test_what_bergamot_rounds_is_said(student: ForeignModel, tmp_path: Path) -> None:

@@ -19,17 +19,19 @@ from pocketmt.interop.ctranslate2.reading import read_model
 from pocketmt.interop.ctranslate2.writing import write_model
 from pocketmt.interop.foreign_model import ForeignModel
 from pocketmt.interop.foreign_tensor import CodesTensor
-from pocketmt.interop.formats import recognize
+from pocketmt.interop.formats import read_foreign, recognize
 from pocketmt.interop.importing import import_model, write_foreign
 from pocketmt.interop.marian.description import MarianNetwork
 from pocketmt.interop.marian.names import place
 from pocketmt.interop.marian.settings import format_settings, settings_of
 from pocketmt.model_file import open_model
+from pocketmt.model_file.vocabularies import load_checked
 from pocketmt.models.networks import make_network
 from pocketmt.packing.foreign import foreign_model_of
 from tests.engine.reference import reference_logits
 from tests.interop.bergamot.conftest import loaded
 from tests.interop.bergamot.students import LINES, random_student
+from tests.interop.hugging_face.folders import write_marian, write_nllb
 from tests.resident_memory import SMAPS, resident_bytes
 
 SELF_ATTENTION = {"decoder_autoregression": "self_attention", "activation": "swish", "normalization_epsilon": 1e-5}
@@ -140,6 +142,71 @@ def test_separate_and_untied_matrices(tmp_path: Path) -> None:
     ids, pieces = processor.encode(LINES[0]), processor.encode_as_pieces(LINES[0])
     (found,) = scores(tmp_path, [pieces], [pieces])
     np.testing.assert_allclose(found, own_scores(read, ids, ids).numpy(), atol=1e-4, rtol=0)
+
+
+@pytest.mark.parametrize("kind", ["one code", "no code", "NLLB"])
+def test_models_of_hugging_face_are_written(tmp_path: Path, kind: str) -> None:
+    if kind == "NLLB":
+        write_nllb(tmp_path / "folder")
+    else:
+        write_marian(tmp_path / "folder", separate=kind == "no code")
+    model = read_foreign(tmp_path / "folder")
+    (tmp_path / "written").mkdir()
+    notes = " ".join(write_model(model, tmp_path / "written"))
+    assert "SentencePiece does not find special pieces" in notes
+    assert ("the piece of the target language" in notes) == (kind != "no code")
+    read = read_model(tmp_path / "written")
+    assert (read.architecture, read.metadata) == (model.architecture, model.metadata)
+    assert kind == "NLLB" or read.vocabularies == model.vocabularies  # NLLB's has ids without a piece.
+    found, again = (
+        load_checked(model.vocabularies, model.architecture),
+        load_checked(read.vocabularies, read.architecture),
+    )
+    line = "the man rides a red bike </s>"
+    assert again.source.encode(line) == found.source.encode(line)
+    prefix = [id for code in (">>deu<<", "eng_Latn") if (id := found.source.id(code)) is not None]
+    source, target = [*prefix, *found.source.encode("the man rides a bike")], [9, 15, 12, 8]
+    (ours,) = scores(tmp_path / "written", [found.source.pieces(source)], [found.target.pieces(target)])
+    np.testing.assert_allclose(ours, own_scores(model, source, target).numpy(), atol=1e-4, rtol=0)
+
+
+@pytest.mark.parametrize("value", [np.float32(np.inf), np.float32(np.nan), np.float32(2.5)])
+@pytest.mark.parametrize(
+    "names", [("encoder/num_heads", "decoder/num_heads"), ("encoder/pre_norm", "decoder/pre_norm")]
+)
+def test_numbers_that_are_not_whole_are_refused(
+    model: ForeignModel, tmp_path: Path, names: tuple[str, ...], value: np.float32
+) -> None:
+    write_model(model, tmp_path)
+    read = read_model_bin(tmp_path / "model.bin")
+    changed = dict(read.found) | {name: variable(np.array(value)) for name in names}
+    kept = sorted((name, each) for name, each in changed.items() if name not in read.aliases)
+    with (tmp_path / "again").open("wb") as file:
+        write_model_bin(file, kept, read.aliases)
+    (tmp_path / "again").rename(tmp_path / "model.bin")
+    with pytest.raises(InteropError, match=f"{names[0].partition('/')[2]} is .*expected a whole number|in the decoder"):
+        read_model(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"sides": "text"}, "lists of pieces"),
+        ({"sides": []}, "lists of pieces"),
+        ({"sides": [{"verbatim": [1]}]}, "lists of pieces"),
+        ({"sides": [{"language_codes": 1}]}, "lists of pieces"),
+        ({"metadata": {"language_pieces": {}}}, "language_pieces: expected"),
+        ({"metadata": {"language_pieces": 0}}, "language_pieces: expected"),
+    ],
+)
+def test_damaged_rules_of_text_are_refused(
+    model: ForeignModel, tmp_path: Path, changes: dict[str, object], message: str
+) -> None:
+    write_model(model, tmp_path)
+    own = json.loads((tmp_path / "pocketmt.json").read_text())
+    (tmp_path / "pocketmt.json").write_text(json.dumps(own | changes))
+    with pytest.raises(InteropError, match=message):
+        read_model(tmp_path)
 
 
 def as_older(folder: Path, version: int) -> None:

@@ -17,6 +17,7 @@ import torch
 
 from pocketmt.errors import InteropError
 from pocketmt.interop.hugging_face.checkpoint import read_checkpoint
+from pocketmt.interop.hugging_face.weights import Weights
 
 TENSORS = {
     "matrix": torch.arange(12, dtype=torch.float32).reshape(3, 4) / 7,
@@ -52,17 +53,33 @@ def save_shards(folder: Path) -> None:
 @pytest.mark.parametrize("save", [save_safetensors, save_zip, save_old, save_parameters, save_shards])
 def test_values_are_those_of_pytorch(tmp_path: Path, save: Callable[[Path], None]) -> None:
     save(tmp_path)
-    found = read_checkpoint(tmp_path)
+    found = read_checkpoint(tmp_path).found
     assert found.keys() == TENSORS.keys()
     for name, tensor in TENSORS.items():
         assert found[name].shape == tuple(tensor.shape)
         assert np.array_equal(found[name].read(), tensor.float().numpy())
 
 
+@pytest.mark.parametrize("save", [save_safetensors, save_zip, save_old, save_shards])
+def test_other_types_are_remembered_and_refused_where_they_are_needed(
+    tmp_path: Path, save: Callable[[Path], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(TENSORS, "matrix", torch.ones(3, 4, dtype=torch.float64))
+    monkeypatch.setitem(TENSORS, "final_logits_bias", torch.ones(1, 4, dtype=torch.int64))
+    save(tmp_path)
+    weights = Weights(read_checkpoint(tmp_path))
+    weights.take("half", 5)
+    for names in (("matrix",), ("other", "matrix")):
+        with pytest.raises(InteropError, match="tensor matrix is float64: save it as float32"):
+            weights.take_tied(names, 3, 4)
+    with pytest.raises(InteropError, match="final_logits_bias is int64: save it as float32"):
+        weights.output_bias(4)
+
+
 def test_parts_of_one_storage(tmp_path: Path) -> None:
     whole = torch.arange(10, dtype=torch.float32)
     torch.save({"end": whole[4:], "tied": whole, "again": whole}, tmp_path / "pytorch_model.bin")
-    found = read_checkpoint(tmp_path)
+    found = read_checkpoint(tmp_path).found
     assert np.array_equal(found["end"].read(), whole[4:].numpy())
     assert np.array_equal(found["again"].read(), whole.numpy())
 
@@ -86,6 +103,7 @@ class State:
         ({"weight": "text"}, "'weight', which is no tensor"),
         ([torch.ones(2)], "does not hold tensors by name"),
         ({(1, 2): torch.ones(2)}, "a key that is no string"),
+        ({"weight": torch.ones(2), 0: torch.ones(2)}, "a tensor with the name 0"),
         ({"weight": torch.ones(4, 3).t()}, "in another order of elements"),
         ({"weight": torch.ones(1).expand(5)}, "another order of elements|has 5 elements"),
     ],
@@ -125,7 +143,7 @@ def test_hostile_pickles_are_refused(tmp_path: Path, content: bytes, message: st
     path = tmp_path / "pytorch_model.bin"
     with_pickle(path, content)
     if content.endswith(b"\x7f."):
-        assert read_checkpoint(tmp_path) == {}
+        assert read_checkpoint(tmp_path).found == {}
         return
     with pytest.raises(InteropError, match=message):
         read_checkpoint(tmp_path)
@@ -139,7 +157,7 @@ def test_a_file_that_is_cut_off_is_refused(tmp_path: Path, save: Callable[[Path]
     for size in (0, 1, 7, 8, 60, len(whole) // 2, len(whole) - 1):
         path.write_bytes(whole[:size])
         with pytest.raises(InteropError, match=str(path)):
-            for tensor in read_checkpoint(tmp_path).values():
+            for tensor in read_checkpoint(tmp_path).found.values():
                 tensor.read()
             raise InteropError(f"{path}: nothing was refused")
 
@@ -179,7 +197,7 @@ def test_an_index_that_leaves_the_folder_is_refused(tmp_path: Path) -> None:
     folder = tmp_path / "folder"
     folder.mkdir()
     safetensors.torch.save_file({"a": torch.ones(2)}, tmp_path / "outside.safetensors")
-    for name in ("../outside.safetensors", str(tmp_path / "outside.safetensors"), "missing.safetensors"):
+    for name in ("../outside.safetensors", str(tmp_path / "outside.safetensors"), "missing.safetensors", "a" * 5000):
         (folder / "model.safetensors.index.json").write_text(json.dumps({"weight_map": {"a": name}}))
         with pytest.raises(InteropError, match="no file of this folder"):
             read_checkpoint(folder)

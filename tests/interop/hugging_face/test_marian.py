@@ -1,16 +1,19 @@
 """Imported Marian models compute what transformers computes, from the same text."""
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 
+from pocketmt.errors import InteropError
+from pocketmt.interop.formats import read_foreign
 from pocketmt.interop.importing import import_model
 from pocketmt.model_file import TransformerArchitecture, open_model
 from pocketmt.packing.reference.network import load_reference
 
-from .folders import tokenizer_of, write_marian
+from .folders import tokenizer_of, write_marian, write_nllb
 
 LINES = ["the man rides a bike", "two dogs want bread — the red one!", ">>deu<< a woman sees", "", "</s> bike <unk> x"]
 VARIANTS: dict[str, dict[str, Any]] = {
@@ -60,9 +63,32 @@ def test_the_description_is_that_of_the_configuration(tmp_path: Path) -> None:
     import_model(tmp_path / "folder", tmp_path / "model.pocketmt", description="tiny")
     with open_model(tmp_path / "model.pocketmt") as file:
         found = file.architecture
-        assert (file.source_language, file.target_language) == ("en", "de")
+        # The only code of its vocabulary is the target language.
+        assert (file.source_language, file.target_language) == ("en", "deu")
         assert (file.manifest["licence"], file.manifest["description"]) == ("cc-by-4.0", "tiny")
     assert isinstance(found, TransformerArchitecture)
     assert (found.activation, found.positions, found.norm) == ("swish", "concatenated", "post")
     assert (found.eos_id, found.pad_id) == (model.config.eos_token_id, model.config.pad_token_id)
     assert found.never_generated_ids == (model.config.pad_token_id,)
+
+
+@pytest.mark.parametrize(
+    ("write", "changes", "message"),
+    [
+        (write_marian, {"model_type": []}, r"model_type is \[\]"),
+        (write_marian, {"model_type": {}}, "model_type is {}"),
+        (write_marian, {"vocab_size": 1 << 62, "decoder_vocab_size": None}, "the configuration says 46116860"),
+        (write_marian, {"vocab_size": 4 * 10**8, "decoder_vocab_size": 4 * 10**8}, "the configuration says 400000000"),
+        (write_nllb, {"vocab_size": (1 << 63) - 1}, "the configuration says 92233720"),
+        (write_nllb, {"encoder_layers": 10**11}, "encoder_layers is 100000000000, .* from 1 to 256"),
+        (write_marian, {"decoder_layers": 10**11, "decoder_ffn_dim": 24}, "decoder_layers is 1000000000"),
+    ],
+)
+def test_impossible_configurations_are_refused_before_anything_of_their_size_is_made(
+    tmp_path: Path, write: Any, changes: dict[str, Any], message: str
+) -> None:
+    write(tmp_path / "folder")
+    path = tmp_path / "folder" / "config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+    with pytest.raises(InteropError, match=message):
+        read_foreign(tmp_path / "folder")

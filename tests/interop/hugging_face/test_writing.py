@@ -85,3 +85,14 @@ def test_what_the_format_lacks_is_refused(tmp_path: Path, changes: dict[str, Any
             tmp_path / "folder",
         )
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+def test_two_sizes_without_one_id_of_padding_are_refused(tmp_path: Path, reverse: bool) -> None:
+    sides = marian_vocabularies(separate=True).sides[:: -1 if reverse else 1]
+    vocabularies = StoredVocabularies(*sides)
+    architecture = marian_architecture(vocabularies, positions="concatenated", normalization_epsilon=1e-5)
+    sizes = f"{architecture.source_size} and {architecture.vocabulary_size}"
+    with pytest.raises(InteropError, match=f"two vocabularies of {sizes} pieces"):
+        write_folder(random_model(architecture, vocabularies), FORMATS["hugging-face"], tmp_path / "folder")
+    assert not list(tmp_path.iterdir())

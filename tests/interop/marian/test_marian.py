@@ -1,6 +1,8 @@
 """Marian models in and out: the same bits, the same network, and refusals by name."""
 
 import json
+import random
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,9 @@ from pocketmt.errors import InteropError
 from pocketmt.interop.exporting import write_folder
 from pocketmt.interop.foreign_model import ForeignModel
 from pocketmt.interop.formats import FORMATS, read_foreign
+from pocketmt.text.stored_vocabulary import StoredVocabularies, StoredVocabulary
 from tests.interop.models import marian_architecture, marian_vocabularies, random_model, same
+from tests.interop.toy_text import pieces_of
 
 VARIANTS: dict[str, dict[str, Any]] = {
     "self-attention": {},
@@ -86,7 +90,8 @@ def change(folder: Path, tensors: dict[str, Any], **keys: Any) -> None:
         ({"transformer_new_option": "on"}, "transformer-new-option is 'on'"),
         ({"dim_emb": -16}, "dim-emb is -16"),
         ({"dim_emb": 1 << 40}, "model_dimension"),
-        ({"enc_depth": 10**9}, "encoder_layers"),
+        ({"enc_depth": 10**9}, "enc-depth is 1000000000, .* from 1 to 256"),
+        ({"dec_depth": 10**11}, "dec-depth is 100000000000, .* from 1 to 256"),
         ({"transformer_heads": 5}, "attention_dimension is 16"),
         ({"dim_vocabs": [5, 5]}, "dim-vocabs is"),
         ({"transformer_tied_layers": [2, 1, 1]}, "tied to an earlier one"),
@@ -130,6 +135,40 @@ def test_tensors_that_do_not_fit_are_refused(tmp_path: Path, tensors: dict[str, 
     folder = write(model_of(), tmp_path / "model")
     change(folder, tensors)
     with pytest.raises(InteropError, match=message):
+        read_foreign(folder)
+
+
+@pytest.mark.parametrize("header", [b"{'descr': '<f4', 'shape': (2, ", b"{'descr': 1L, ", b"("])
+def test_damaged_headers_are_refused(tmp_path: Path, header: bytes) -> None:
+    folder = write(model_of(), tmp_path / "model")
+    with zipfile.ZipFile(folder / "model.npz", "a") as archive:
+        archive.writestr("other.npy", b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header)
+    with pytest.raises(InteropError, match="'other' is not of NumPy's format"):
+        read_foreign(folder)
+
+
+@pytest.mark.parametrize("two", [False, True])
+def test_tables_of_ids_are_found_without_a_file_that_names_them(tmp_path: Path, two: bool) -> None:
+    sides = []
+    for side in marian_vocabularies(separate=two).sides:
+        pieces = pieces_of(side.model)
+        sides.append(
+            StoredVocabulary(side.model, (*pieces[:2], *random.Random(1).sample(pieces[2:], len(pieces) - 2)), "none")
+        )
+    vocabularies = StoredVocabularies(*sides)
+    model = random_model(marian_architecture(vocabularies), vocabularies)
+    folder = write(model, tmp_path / "model")
+    (folder / "decoder.yml").unlink()
+    assert same(model, read_foreign(folder))
+    (folder / "other.vocab.yml").write_text("</s>: 0")
+    with pytest.raises(InteropError, match=r"other\.vocab\.yml.*: add a decoder\.yml whose `vocabs` names those"):
+        read_foreign(folder)
+
+
+def test_names_of_files_that_are_too_long_are_refused(tmp_path: Path) -> None:
+    folder = write(model_of(), tmp_path / "model")
+    (folder / "decoder.yml").write_text(f"vocabs: [{'a' * 5000}]")
+    with pytest.raises(InteropError, match="no such file 'aaa"):
         read_foreign(folder)
 
 

@@ -1,6 +1,7 @@
 """The files of a model of bergamot in its folder, found by their first bytes and their endings."""
 
 from dataclasses import dataclass
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any, Final
 
@@ -8,7 +9,8 @@ from pocketmt.errors import InteropError, unreadable
 from pocketmt.interop.bergamot.container import is_container
 from pocketmt.interop.bergamot.lex_file import is_lex_file
 from pocketmt.interop.hugging_face.json_file import read_json
-from pocketmt.interop.marian.files import MarianFiles
+from pocketmt.interop.marian.files import MarianFiles, named_files, named_paths
+from pocketmt.interop.marian.model_yml import Value
 from pocketmt.model_file.metadata import ModelMetadata
 
 METADATA: Final = "metadata.json"
@@ -49,7 +51,7 @@ class BergamotFiles:
 
 
 def find_files(path: Path) -> BergamotFiles:
-    """Return the files of a model.
+    """Return the files of a model; `config.yml` names its shortlist and vocabularies, if it is there.
 
     Args:
         path: its folder, or its `.bin` file, where the folder has several.
@@ -61,7 +63,13 @@ def find_files(path: Path) -> BergamotFiles:
         files = sorted(each for each in folder.iterdir() if each.is_file())
     except OSError as error:
         raise InteropError(unreadable(folder, error)) from error
-    shortlists = [each for each in files if each.suffix == ".bin" and is_lex_file(each)]
+    named = named_files(folder)
+    shortlists = named_paths(folder, _path_of(named.get("shortlist")), "shortlist") or [
+        # By name, too: a damaged one must not be left out.
+        each
+        for each in files
+        if is_lex_file(each) or (fnmatch(each.name, "lex*.bin") and not is_container(each))
+    ]
     models = [path] if path.is_file() else [each for each in files if each.suffix == ".bin" and is_container(each)]
     for kind, found in (("models", models), ("shortlists", shortlists)):
         if len(found) > 1:
@@ -71,12 +79,24 @@ def find_files(path: Path) -> BergamotFiles:
     return BergamotFiles(
         models[0],
         shortlists[0] if shortlists else None,
-        _vocabularies(folder, [each for each in files if each.suffix == ".spm"]),
+        _vocabularies(
+            folder,
+            named_paths(folder, named.get("vocabs"), "vocabs"),
+            [each for each in files if each.suffix == ".spm"],
+        ),
         metadata if metadata.is_file() else None,
     )
 
 
-def _vocabularies(folder: Path, files: list[Path]) -> tuple[Path, Path]:
+def _path_of(shortlist: Value) -> Value:
+    """Return the file of a shortlist's setting, which may have options after it; None: it names none."""
+    first = shortlist[0] if isinstance(shortlist, list) and shortlist else shortlist
+    return first if isinstance(first, str) else None
+
+
+def _vocabularies(folder: Path, named: list[Path], files: list[Path]) -> tuple[Path, Path]:
+    if len(named) in (1, 2):
+        return named[0], named[-1]
     if len(files) == 1:
         return files[0], files[0]
     sides = [[each for each in files if each.name.startswith(prefixes)] for prefixes in _SIDES]

@@ -66,7 +66,9 @@ def _parts(path: Path, content: bytes) -> tuple[int, NDArray[np.uint64], NDArray
         raise InteropError(f"{path}: has {len(content)} bytes, which no shortlist has")
     magic, _, frequent, _, offset_count, id_count = _HEADER.unpack_from(content)
     if magic != MAGIC:
-        raise InteropError(f"{path}: is no binary shortlist of bergamot")
+        raise InteropError(
+            f"{path}: is no binary shortlist of bergamot: download it again, or remove it, also from config.yml"
+        )
     if len(content) != _HEADER.size + 8 * offset_count + 4 * id_count or not offset_count:
         raise InteropError(f"{path}: has {len(content)} bytes, not those of {id_count} ids: it is cut off or damaged")
     offsets = np.frombuffer(content, "<u8", offset_count, _HEADER.size)

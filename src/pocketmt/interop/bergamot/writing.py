@@ -15,17 +15,21 @@ from pocketmt.interop.bergamot.lex_file import lex_file
 from pocketmt.interop.bergamot.reading import MULTIPLIER, NAMELESS, PER_BATCH, output_matrix
 from pocketmt.interop.foreign_model import ForeignModel
 from pocketmt.interop.foreign_tensor import Float32, ForeignTensor, Tensor
+from pocketmt.interop.left_out import Part, notes_of_left_out
 from pocketmt.interop.marian.description import NORMALIZATION_EPSILON, MarianNetwork
 from pocketmt.interop.marian.names import Place, place
 from pocketmt.interop.marian.settings import MODEL_YML, Setting, format_settings, settings_of
+from pocketmt.interop.marian.vocabularies import never_generated
 from pocketmt.interop.reciprocal import reciprocal
 from pocketmt.model_file.architecture import TransformerArchitecture
+from pocketmt.model_file.vocabularies import load_checked
 from pocketmt.text.stored_vocabulary import StoredVocabularies
 
 MODEL, SHORTLIST, CONFIGURATION = "model.bin", "lex.bin", "config.yml"
 HIGHEST_CODE: Final = 127
 _WIDTHS: Final = 64  # the engine's kernels take multiples of it
 _PIECES: Final = 8
+_HELD: Final[tuple[Part, ...]] = ("shortlist", "scales of activations", "languages")
 
 
 def write_model(model: ForeignModel, folder: Path) -> tuple[str, ...]:
@@ -80,7 +84,9 @@ def _notes(model: ForeignModel) -> list[str]:
             "activations have no calibrated scales, so that gemm-precision is int8shiftAll: compress the model with "
             "static activations first to have them"
         )
-    return notes
+    target = load_checked(model.vocabularies, model.architecture).target
+    banned = {*model.architecture.banned_ids} - never_generated(target)
+    return [*notes, *notes_of_left_out(model, _HELD, banned)]
 
 
 class _Items:

@@ -42,12 +42,28 @@ def read_vocabularies(folder: Path, own: dict[str, Any]) -> StoredVocabularies:
     if normalization not in NORMALIZATIONS:
         raise InteropError(f"{folder / OWN}: normalization is {normalization!r:.40}, expected nfkc or none")
     sides = []
-    for side, found in lists.items():
+    for index, (side, found) in enumerate(lists.items()):
         model = read_sentencepiece(_sentencepiece(folder, side))
         assert found is not None
-        table = None if own_pieces(model) == found else found
-        sides.append(StoredVocabulary(model, table, normalization))
+        verbatim, language_codes = _found_in_text(folder, own, 0 if pieces is not None else index)
+        needed = bool(verbatim or language_codes)
+        table = None if own_pieces(model) == found and not needed else found
+        sides.append(StoredVocabulary(model, table, normalization, verbatim, language_codes))
     return StoredVocabularies(sides[0], sides[1] if sides[1] != sides[0] else None)
+
+
+def _found_in_text(folder: Path, own: dict[str, Any], index: int) -> tuple[tuple[str, ...], bool]:
+    """Return the pieces of a side that are found in raw text, and whether language codes are."""
+    sides = own.get("sides", [{}, {}])
+    said = sides[index] if isinstance(sides, list) and index < len(sides) else None
+    if isinstance(said, dict):
+        verbatim, language_codes = said.get("verbatim", []), said.get("language_codes", False)
+        listed = isinstance(verbatim, list) and all(isinstance(piece, str) for piece in verbatim)
+        if listed and isinstance(language_codes, bool):
+            return tuple(verbatim), language_codes
+    raise InteropError(
+        f"{folder / OWN}: sides do not have lists of pieces as verbatim, or true or false as language_codes"
+    )
 
 
 def pieces_of(side: StoredVocabulary) -> tuple[str, ...]:

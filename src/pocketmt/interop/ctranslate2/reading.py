@@ -28,6 +28,7 @@ from pocketmt.interop.ctranslate2.vocabulary_map import MAP, read_map
 from pocketmt.interop.foreign_model import ForeignModel
 from pocketmt.interop.foreign_tensor import Float32
 from pocketmt.model_file.architecture import TransformerArchitecture
+from pocketmt.model_file.language_pieces import language_pieces_from_json
 from pocketmt.model_file.metadata import ModelMetadata
 from pocketmt.model_file.shortlist_encoding import Shortlist, listed_sides
 from pocketmt.model_file.vocabularies import load_checked
@@ -112,7 +113,13 @@ class _Folder:
         training = held.get("training", {"imported_from": "CTranslate2"})
         if not isinstance(training, dict):
             raise InteropError(f"{self._folder / OWN}: training is not an object")
-        return ModelMetadata(**{name: held[name] for name in texts if name in held}, training=training)
+        stored = held.get("language_pieces")
+        try:
+            languages = None if stored is None else language_pieces_from_json(stored)
+        except ModelFileError as error:
+            raise InteropError(f"{self._folder / OWN}: {error}") from error
+        said = {name: held[name] for name in texts if name in held}
+        return ModelMetadata(**said, language_pieces=languages, training=training)
 
     def _architecture(self, vocabularies: StoredVocabularies) -> TransformerArchitecture:
         layers = [self._layers(stack) for stack in ("encoder", "decoder")]
@@ -132,7 +139,7 @@ class _Folder:
             "source_vocabulary_size": 0 if source[0] == embedding[0] else source[0],
             "encoder_layers": layers[0],
             "decoder_layers": layers[1],
-            "attention_heads": int(heads),
+            "attention_heads": heads,
             "attention_dimension": self._held.shape("encoder/layer_0/self_attention/linear_1/weight")[1],
             "attention_bias": "encoder/layer_0/self_attention/linear_0/bias" in self._held.found,
             "feed_forward_dimension": largest,
@@ -174,7 +181,7 @@ class _Folder:
         if self._flag("add_source_bos", "with_source_bos", False):
             raise InteropError(f"{self._folder}: add_source_bos is true, which PocketMT does not have")
         fields: dict[str, Any] = {"pad_id": None, **ids, "ban_special_pieces": False, "first_decoder_input": first}
-        fields |= {name: self._own[name] for name in ("pad_id", "bos_id", "ban_special_pieces") if name in self._own}
+        fields |= {name: self._own[name] for name in _OWN_FIELDS if name in self._own}
         banned = self._own.get("banned_ids", [])
         if vocabularies.target is not None:
             for role in ("eos", "unk"):
@@ -231,7 +238,7 @@ class _Folder:
         value = self._held.same("activation", 0)
         found = [name for name, number in ACTIVATIONS.items() if number == value]
         if not found:
-            raise self._held.error(f"activation is {value:g}, PocketMT has {', '.join(ACTIVATIONS)} (0 to 4)")
+            raise self._held.error(f"activation is {value}, PocketMT has {', '.join(ACTIVATIONS)} (0 to 4)")
         return found[0]
 
     def _scaled(self, dimension: int) -> bool:
@@ -274,10 +281,11 @@ class _Folder:
                 self._held.taken.add(name)
             elif last in expected and (value := self._held.number(name, 0)) != expected[last]:
                 raise self._held.error(f"{name} is {value:g}, PocketMT has {expected[last]} only")
-            elif last == "queries_scale" and abs(self._held.number(name, 0) - expected["head_dim"] ** -0.5) > 1e-4:
+            elif last == "queries_scale" and not abs(self._held.number(name, 0) - expected["head_dim"] ** -0.5) <= 1e-4:
                 raise self._held.error(f"{name} is not 1 / sqrt({expected['head_dim']})")
 
 
+_OWN_FIELDS: Final = ("pad_id", "source_pad_id", "bos_id", "ban_special_pieces")
 _USUAL: Final = {"unk": "<unk>", "bos": "<s>", "eos": "</s>"}
 
 

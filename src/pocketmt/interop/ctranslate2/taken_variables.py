@@ -45,20 +45,22 @@ class TakenVariables:
     def number(self, name: str, default: float) -> float:
         """Return a number, or the default if there is none."""
         if name not in self.found:
-            return default
+            return float(default)
         value = self.found[name]
         if value.shape not in ((), (1,)) or value.type == "bfloat16":
             raise self.error(f"variable {name} is {list(value.shape)}, expected a number")
         self.taken.add(name)
         return float(value.array().reshape(()))
 
-    def same(self, name: str, default: float, stacks: tuple[str, ...] = ("encoder", "decoder")) -> float:
-        """Return a number that both stacks have, or the whole in older files."""
+    def same(self, name: str, default: float, stacks: tuple[str, ...] = ("encoder", "decoder")) -> int:
+        """Return a whole number that both stacks have, or the model in older files; InteropError if it is none."""
         whole = self.number(name, default)
         values = [self.number(f"{stack}/{name}", whole) for stack in stacks]
         if len(set(values)) != 1:
             raise self.error(f"{name} is {values[0]:g} in the encoder and {values[1]:g} in the decoder")
-        return values[0]
+        if not values[0].is_integer():
+            raise self.error(f"{name} is {values[0]:g}, expected a whole number")
+        return int(values[0])
 
     def tensor(self, name: str, shape: tuple[int, ...]) -> Tensor:
         """Return a parameter; InteropError if it is missing, of another shape or type."""

@@ -24,6 +24,7 @@ from pocketmt.interop.ctranslate2.vocabulary_map import MAP, vocabulary_map
 from pocketmt.interop.field_values import check_fields
 from pocketmt.interop.foreign_model import ForeignModel
 from pocketmt.interop.foreign_tensor import CodesTensor, Tensor
+from pocketmt.interop.left_out import Part, notes_of_left_out
 from pocketmt.interop.reciprocal import reciprocal
 from pocketmt.model_file.architecture import Architecture, TransformerArchitecture
 from pocketmt.model_file.shortlist_encoding import Shortlist
@@ -36,6 +37,7 @@ _ONLY: Final[dict[str, tuple[object, ...]]] = {
     "decoder_cross_heads": ((),),
     "tied_decoder_layers": (False,),
 }
+_HELD: Final[tuple[Part, ...]] = ("shortlist", "languages", "licence", "description", "unit of text")
 
 
 def write_model(model: ForeignModel, folder: Path) -> tuple[str, ...]:
@@ -61,9 +63,21 @@ def write_model(model: ForeignModel, folder: Path) -> tuple[str, ...]:
     notes = []
     if model.shortlist is not None:
         notes.append(_write_shortlist(model.shortlist, model.vocabularies, folder))
-    if model.activation_scales is not None:
-        notes.append("CTranslate2 quantizes activations by row, without calibrated scales")
-    return tuple(notes)
+    return (*notes, *_notes_on_pieces(model), *notes_of_left_out(model, _HELD, architecture.banned_ids))
+
+
+def _notes_on_pieces(model: ForeignModel) -> Iterator[str]:
+    """Yield notes on pieces that PocketMT adds to a text or finds in it, and that SentencePiece alone does not."""
+    found = [piece for side in model.vocabularies.sides for piece in side.verbatim]
+    if found:
+        yield f"SentencePiece does not find special pieces in a text, such as {found[0]}, as PocketMT does"
+    pieces = model.metadata.language_pieces
+    if pieces is not None:
+        place = "first in the source" if pieces.target_place == "source" else "as target_prefix"
+        for side, codes, where in (("target", pieces.target, place), ("source", pieces.source, "first in the source")):
+            example = next(iter(codes.values()), None)
+            if example is not None:
+                yield f"CTranslate2 takes the piece of the {side} language, such as {example}, {where}"
 
 
 def _write_shortlist(shortlist: Shortlist, vocabularies: StoredVocabularies, folder: Path) -> str:
@@ -135,10 +149,9 @@ def _write_vocabularies(vocabularies: StoredVocabularies, architecture: Transfor
     shared = vocabularies.target is None
     lists = []
     for index, side in enumerate(vocabularies.sides):
-        if side.verbatim or side.language_codes:
-            raise InteropError("CTranslate2: a model whose texts begin with language codes cannot be written yet")
         name = "shared" if shared else ("source", "target")[index]
-        pieces = pieces_of(side)
+        # Each id needs another piece: CTranslate2 would count one that is there twice once.
+        pieces = tuple(piece or f"<no piece {id}>" for id, piece in enumerate(pieces_of(side)))
         lists.append(pieces)
         _write_json(folder / f"{name}_vocabulary.json", list(pieces))
         (folder / ("sentencepiece.model" if shared else f"{name}.spm")).write_bytes(side.model)
@@ -163,14 +176,18 @@ def _write_vocabularies(vocabularies: StoredVocabularies, architecture: Transfor
 
 
 def _own(model: ForeignModel) -> dict[str, Any]:
-    architecture = model.architecture
+    architecture, languages = model.architecture, model.metadata.language_pieces
     return {
         "normalization": model.vocabularies.source.normalization,
+        "sides": [
+            {"verbatim": side.verbatim, "language_codes": side.language_codes} for side in model.vocabularies.sides
+        ],
         "pad_id": architecture.pad_id,
+        "source_pad_id": architecture.source_pad_id,
         "bos_id": architecture.bos_id,
         "ban_special_pieces": architecture.ban_special_pieces,
         "banned_ids": list(architecture.banned_ids),
-        "metadata": asdict(model.metadata),
+        "metadata": asdict(model.metadata) | {"language_pieces": None if languages is None else languages.to_json()},
     }
 
 

@@ -1,13 +1,14 @@
 """The tensors of a Hugging Face folder, in one file or in several with an index."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
 from pocketmt.errors import InteropError
-from pocketmt.interop.foreign_tensor import ForeignTensor
 from pocketmt.interop.hugging_face.json_file import read_json
 from pocketmt.interop.hugging_face.pytorch_file import read_pytorch
 from pocketmt.interop.hugging_face.safetensors_file import read_safetensors
+from pocketmt.interop.hugging_face.tensors import TensorsByName
 
 _READERS: Final = {
     ("model.safetensors", "model.safetensors.index.json"): read_safetensors,
@@ -15,8 +16,8 @@ _READERS: Final = {
 }
 
 
-def read_checkpoint(folder: Path) -> dict[str, ForeignTensor]:
-    """Return the tensors of a folder by name; safetensors files have precedence.
+def read_checkpoint(folder: Path) -> TensorsByName:
+    """Return the tensors of a folder; safetensors files have precedence.
 
     Raises InteropError as the readers of files do, or if an index names a file that is missing, or a tensor that its
     file lacks.
@@ -29,12 +30,24 @@ def read_checkpoint(folder: Path) -> dict[str, ForeignTensor]:
         places = read_json(folder / index).get("weight_map")
         if not isinstance(places, dict) or not all(isinstance(file, str) for file in places.values()):
             raise InteropError(f"{folder / index}: weight_map is missing, or not names of files by names of tensors")
+        held = {path.name for path in folder.iterdir() if path.is_file()}
         files = {}
         for file in sorted(set(places.values())):
-            if Path(file).name != file or not (folder / file).is_file():
+            if file not in held:
                 raise InteropError(f"{folder / index}: names {file!r:.120}, which is no file of this folder")
             files[file] = read(folder / file)
-        if lacking := [name for name, file in places.items() if name not in files[file]]:
-            raise InteropError(f"{folder / places[lacking[0]]}: lacks tensor {lacking[0]!r:.120} of the index")
-        return {name: files[file][name] for name, file in places.items()}
+        return _of_index(folder, places, files)
     raise InteropError(f"{folder}: has neither model.safetensors nor pytorch_model.bin: download one of them")
+
+
+def _of_index(folder: Path, places: Mapping[str, str], files: Mapping[str, TensorsByName]) -> TensorsByName:
+    """Return the tensors that an index names, of the files that it names."""
+    tensors = TensorsByName()
+    for name, file in places.items():
+        if name in files[file].found:
+            tensors.found[name] = files[file].found[name]
+        elif name in files[file].other_types:
+            tensors.other_types[name] = files[file].other_types[name]
+        else:
+            raise InteropError(f"{folder / file}: lacks tensor {name!r:.120} of the index")
+    return tensors

@@ -64,11 +64,12 @@ class Configuration:
         self._where = where
         self._asked: set[str] = set()
 
-    def whole(self, key: str, default: int | None = None, lowest: int = 1) -> int:
-        """Return a whole number of at least `lowest`; InteropError if it is something else, or missing."""
+    def whole(self, key: str, default: int | None = None, highest: int | None = None) -> int:
+        """Return a whole number from 1 to `highest`, if given; InteropError if it is something else, or missing."""
         value = self.get(key, default)
-        if type(value) is not int or value < lowest:
-            raise self.refused(key, value, f"a whole number of at least {lowest}")
+        if type(value) is not int or value < 1 or (highest is not None and value > highest):
+            limit = "of at least 1" if highest is None else f"from 1 to {highest}"
+            raise self.refused(key, value, f"a whole number {limit}")
         return value
 
     def flag(self, key: str, default: bool) -> bool:

@@ -18,6 +18,7 @@ from pocketmt.interop.hugging_face.multilingual_tokenizer import (
 )
 from pocketmt.interop.hugging_face.weights import Weights, network_tensors
 from pocketmt.model_file.architecture import TransformerArchitecture
+from pocketmt.model_file.architecture.base import MAXIMUM_LAYERS
 from pocketmt.model_file.metadata import ModelMetadata
 
 ACTIVATIONS: Final = {
@@ -37,7 +38,7 @@ def read_model(folder: Path) -> ForeignModel:
     """Read a folder; raises InteropError naming the file, and the key or tensor that is damaged or unknown."""
     configuration = read_configuration(folder)
     kind = configuration.get("model_type")
-    if kind not in _READERS:
+    if not isinstance(kind, str) or kind not in _READERS:
         raise configuration.refused("model_type", kind, "marian and m2m_100 (which NLLB is, too)")
     weights = Weights(read_checkpoint(folder))
     try:
@@ -52,6 +53,7 @@ def _marian(folder: Path, configuration: Configuration, weights: Weights) -> For
     shared = configuration.flag("share_encoder_decoder_embeddings", True)
     if shared and source_size != target_size:
         raise configuration.refused("decoder_vocab_size", target_size, f"vocab_size, {source_size}, if it is shared")
+    weights.check_pieces(source_size, target_size, shared)
     tokenizer = read_marian_tokenizer(folder, source_size, target_size)
     if (forced := configuration.get("forced_bos_token_id")) is not None:
         raise configuration.refused("forced_bos_token_id", forced, "Marian models without it")
@@ -77,6 +79,7 @@ def _marian(folder: Path, configuration: Configuration, weights: Weights) -> For
 
 def _multilingual(folder: Path, configuration: Configuration, weights: Weights) -> ForeignModel:
     size = configuration.whole("vocab_size")
+    weights.check_pieces(size, size, shared=True)
     tokenizer = read_multilingual_tokenizer(folder, size)
     architecture = TransformerArchitecture(
         **_sizes(configuration),
@@ -92,7 +95,7 @@ def _multilingual(folder: Path, configuration: Configuration, weights: Weights) 
     return _foreign(folder, configuration, weights, architecture, None, tokenizer, ("", ""))
 
 
-_READERS: Final[dict[Any, Callable[[Path, Configuration, Weights], ForeignModel]]] = {
+_READERS: Final[dict[str, Callable[[Path, Configuration, Weights], ForeignModel]]] = {
     "marian": _marian,
     "m2m_100": _multilingual,
 }
@@ -127,7 +130,7 @@ def _sizes(configuration: Configuration) -> dict[str, Any]:
     dimension, heads = configuration.whole("d_model"), configuration.whole("encoder_attention_heads")
     if (other := configuration.whole("decoder_attention_heads")) != heads:
         raise configuration.refused("decoder_attention_heads", other, f"as many as encoder_attention_heads, {heads}")
-    layers = configuration.whole("encoder_layers"), configuration.whole("decoder_layers")
+    layers = tuple(configuration.whole(f"{stack}_layers", highest=MAXIMUM_LAYERS) for stack in ("encoder", "decoder"))
     nodes = configuration.whole("encoder_ffn_dim"), configuration.whole("decoder_ffn_dim")
     uneven = nodes[0] != nodes[1]
     return {

@@ -8,26 +8,32 @@ from typing import Any, BinaryIO, Final
 
 from pocketmt.errors import InteropError, unreadable
 from pocketmt.interop.file_tensor import ELEMENTS, check_shape, file_tensor
-from pocketmt.interop.foreign_tensor import ForeignTensor
+from pocketmt.interop.git_lfs import refuse_pointer
 from pocketmt.interop.hugging_face.pickle_machine import PickledTensor, Storage, read_pickle
+from pocketmt.interop.hugging_face.tensors import TensorsByName
 from pocketmt.interop.zip_members import read_member, zip_members
 
 MAXIMUM_PICKLE: Final = 4 << 20  # bytes
 _MAGIC: Final = 0x1950A86A20F9469CFC6C  # of files older than PyTorch 1.6
 _PROTOCOL: Final = 1001
 _SIZES: Final = {"FloatStorage": ("F32", 4), "HalfStorage": ("F16", 2), "BFloat16Storage": ("BF16", 2)}
-_OTHER_SIZES: Final = {
-    **dict.fromkeys(("DoubleStorage", "LongStorage"), 8),
-    **{"IntStorage": 4, "ShortStorage": 2},
-    **dict.fromkeys(("CharStorage", "ByteStorage", "BoolStorage"), 1),
+_OTHERS: Final = {
+    "DoubleStorage": ("float64", 8),
+    "LongStorage": ("int64", 8),
+    "IntStorage": ("int32", 4),
+    "ShortStorage": ("int16", 2),
+    "CharStorage": ("int8", 1),
+    "ByteStorage": ("uint8", 1),
+    "BoolStorage": ("bool", 1),
 }
 
 
-def read_pytorch(path: Path) -> dict[str, ForeignTensor]:
-    """Return the tensors of a file by name; those of other types than fp32, fp16 and bf16 are left out.
+def read_pytorch(path: Path) -> TensorsByName:
+    """Return the tensors of a file.
 
     Raises InteropError if the file is damaged, or holds anything but tensors by name.
     """
+    refuse_pointer(path)
     try:
         with path.open("rb") as file:
             start = file.read(MAXIMUM_PICKLE)
@@ -40,7 +46,7 @@ def read_pytorch(path: Path) -> dict[str, ForeignTensor]:
         raise InteropError(message if message.startswith(str(path)) else f"{path}: {message}") from error
 
 
-def _from_zip(path: Path) -> dict[str, ForeignTensor]:
+def _from_zip(path: Path) -> TensorsByName:
     members = zip_members(path)
     descriptions = [name for name in members if name.endswith("/data.pkl") and name.count("/") == 1]
     if len(descriptions) != 1:
@@ -61,7 +67,7 @@ def _from_zip(path: Path) -> dict[str, ForeignTensor]:
     return _tensors(path, state, place)
 
 
-def _from_pickles(path: Path, stream: BinaryIO) -> dict[str, ForeignTensor]:
+def _from_pickles(path: Path, stream: BinaryIO) -> TensorsByName:
     """Read a file older than PyTorch 1.6: pickles, and then the storages, each after its number of elements."""
     if read_pickle(stream) != _MAGIC or read_pickle(stream) != _PROTOCOL:
         raise InteropError("not a file of torch.save")
@@ -88,13 +94,15 @@ def _from_pickles(path: Path, stream: BinaryIO) -> dict[str, ForeignTensor]:
     return _tensors(path, state, place)
 
 
-def _tensors(path: Path, state: Any, place: Callable[[Storage, int], int]) -> dict[str, ForeignTensor]:
+def _tensors(path: Path, state: Any, place: Callable[[Storage, int], int]) -> TensorsByName:
     """Return the tensors of a state dict; `place` returns the offset of a storage of a size in bytes."""
-    found = {}
+    tensors = TensorsByName()
     for name, tensor in _named_tensors(state):
-        if tensor.storage.type not in _SIZES:
+        kind = tensor.storage.type
+        if kind not in _SIZES:
+            tensors.other_types[name] = _OTHERS[kind][0] if kind in _OTHERS else kind
             continue
-        dtype, size = _SIZES[tensor.storage.type]
+        dtype, size = _SIZES[kind]
         shape = _shape(name, tensor)
         elements, offset = math.prod(shape), tensor.offset
         if type(offset) is not int or not 0 <= offset <= tensor.storage.elements - elements:
@@ -102,13 +110,15 @@ def _tensors(path: Path, state: Any, place: Callable[[Storage, int], int]) -> di
                 f"tensor {name!r:.120} has {elements} elements, its storage only {tensor.storage.elements}"
             )
         start = place(tensor.storage, tensor.storage.elements * size)
-        found[name] = file_tensor(path, name, dtype, start + offset * size, shape)
-    return found
+        tensors.found[name] = file_tensor(path, name, dtype, start + offset * size, shape)
+    return tensors
 
 
 def _named_tensors(state: Any) -> list[tuple[str, PickledTensor]]:
     if not isinstance(state, Mapping):
         raise InteropError("does not hold tensors by name: save the model's state dict")
+    if unnamed := [name for name in state if not isinstance(name, str)]:
+        raise InteropError(f"holds a tensor with the name {unnamed[0]!r:.40}, which is no text: save the state dict")
     if unknown := [name for name, value in state.items() if not isinstance(value, PickledTensor)]:
         raise InteropError(f"holds {unknown[0]!r:.120}, which is no tensor: save the model's state dict")
     return list(state.items())
@@ -131,9 +141,9 @@ def _shape(name: str, tensor: PickledTensor) -> tuple[int, ...]:
 def _element_size(storage: Storage) -> int:
     if storage.type in _SIZES:
         return _SIZES[storage.type][1]
-    if storage.type not in _OTHER_SIZES:
+    if storage.type not in _OTHERS:
         raise InteropError(f"storage {storage.key!r:.40} is of the unknown type {storage.type!r:.40}")
-    return _OTHER_SIZES[storage.type]
+    return _OTHERS[storage.type][1]
 
 
 assert set(ELEMENTS) == {dtype for dtype, _ in _SIZES.values()}

@@ -6,18 +6,21 @@ from typing import Any, Final
 
 from pocketmt.errors import InteropError, ModelFileError, unreadable
 from pocketmt.interop.file_tensor import ELEMENTS, check_shape, file_tensor
-from pocketmt.interop.foreign_tensor import ForeignTensor
+from pocketmt.interop.git_lfs import refuse_pointer
+from pocketmt.interop.hugging_face.tensors import TensorsByName
 from pocketmt.model_file.container.strict_json import parse_object
 
 LENGTH_BYTES: Final = 8
 MAXIMUM_HEADER: Final = 16 << 20  # bytes
+_TYPES: Final = {"F64": "float64", "I64": "int64", "I32": "int32", "I8": "int8", "U8": "uint8", "BOOL": "bool"}
 
 
-def read_safetensors(path: Path) -> dict[str, ForeignTensor]:
-    """Return the tensors of a file by name; those of other types than fp32, fp16 and bf16 are left out.
+def read_safetensors(path: Path) -> TensorsByName:
+    """Return the tensors of a file.
 
     Raises InteropError if the file is not safetensors, is cut off, or an entry does not fit it.
     """
+    refuse_pointer(path)
     try:
         with path.open("rb") as file:
             length = int.from_bytes(file.read(LENGTH_BYTES), "little")
@@ -33,11 +36,13 @@ def read_safetensors(path: Path) -> dict[str, ForeignTensor]:
     except ModelFileError as error:
         raise InteropError(f"{path}: {error}: not a safetensors file") from error
     entries.pop("__metadata__", None)
-    found = {name: _tensor(path, name, entry, LENGTH_BYTES + length) for name, entry in entries.items()}
-    return {name: tensor for name, tensor in found.items() if tensor is not None}
+    tensors = TensorsByName()
+    for name, entry in entries.items():
+        _add(tensors, path, name, entry, LENGTH_BYTES + length)
+    return tensors
 
 
-def _tensor(path: Path, name: str, entry: Any, start: int) -> ForeignTensor | None:
+def _add(tensors: TensorsByName, path: Path, name: str, entry: Any, start: int) -> None:
     where = f"{path}: tensor {name!r:.120}"
     if not isinstance(entry, Mapping) or not {"dtype", "shape", "data_offsets"} <= set(entry):
         raise InteropError(f"{where} lacks dtype, shape or data_offsets: not a safetensors file")
@@ -45,7 +50,8 @@ def _tensor(path: Path, name: str, entry: Any, start: int) -> ForeignTensor | No
     if not isinstance(dtype, str) or not isinstance(shape, list) or not isinstance(offsets, list):
         raise InteropError(f"{where}: dtype, shape or data_offsets have a wrong type: not a safetensors file")
     if dtype not in ELEMENTS:
-        return None
+        tensors.other_types[name] = _TYPES.get(dtype, dtype)
+        return
     if len(offsets) != 2 or not all(type(offset) is int and offset >= 0 for offset in offsets):
         raise InteropError(f"{where}: data_offsets are {offsets!r:.80}, expected [begin, end]")
     checked = check_shape(name, shape)
@@ -54,4 +60,4 @@ def _tensor(path: Path, name: str, entry: Any, start: int) -> ForeignTensor | No
         size *= extent
     if offsets[1] - offsets[0] != size:
         raise InteropError(f"{where}: {dtype} of shape {shape!r:.80} takes {size} bytes, not data_offsets {offsets}")
-    return file_tensor(path, name, dtype, start + offsets[0], checked)
+    tensors.found[name] = file_tensor(path, name, dtype, start + offsets[0], checked)

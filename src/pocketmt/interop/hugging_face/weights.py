@@ -1,12 +1,12 @@
 """Tensors of a Hugging Face Transformer under our names."""
 
-from collections.abc import Mapping
 from typing import Final
 
 import numpy as np
 
 from pocketmt.errors import InteropError
 from pocketmt.interop.foreign_tensor import Float32, ForeignTensor, equal, of_array, stacked
+from pocketmt.interop.hugging_face.tensors import TensorsByName
 from pocketmt.model_file.architecture import TransformerArchitecture
 
 SHARED: Final = "model.shared.weight"
@@ -36,13 +36,14 @@ PARTS: Final = {
 class Weights:
     """The tensors of a checkpoint; those that are never taken are refused by `finish`."""
 
-    def __init__(self, tensors: Mapping[str, ForeignTensor]) -> None:
-        self._tensors = tensors
+    def __init__(self, tensors: TensorsByName) -> None:
+        self._tensors = tensors.found
+        self._other_types = tensors.other_types
         self._taken: set[str] = set(_COMPUTED)
 
     def take(self, name: str, *shape: int) -> ForeignTensor:
-        """Return a tensor; InteropError if it is missing or has another shape."""
-        if name not in self._tensors:
+        """Return a tensor; InteropError if it is missing or has another shape or type."""
+        if not self._holds(name):
             raise InteropError(f"the checkpoint has no tensor {name}")
         tensor = self._tensors[name]
         if tensor.shape != shape:
@@ -52,18 +53,31 @@ class Weights:
 
     def take_tied(self, names: tuple[str, ...], *shape: int) -> ForeignTensor:
         """Return a tensor that has several names, of which a checkpoint holds any; all must be equal."""
-        held = [name for name in names if name in self._tensors]
-        if not held:
-            raise InteropError(f"the checkpoint has no tensor {names[0]}, nor one of {', '.join(names[1:])}")
+        held = self._held(names)
         first, *others = (self.take(name, *shape) for name in held)
         for name, other in zip(held[1:], others, strict=True):
             if not equal(first, other):
                 raise InteropError(f"tensors {held[0]} and {name} differ, but the configuration says that they are one")
         return first
 
+    def check_pieces(self, source: int, target: int, shared: bool) -> None:
+        """Check the rows of embeddings, before anything of the sizes that the configuration says is made.
+
+        Args:
+            source, target: pieces of the two sides.
+            shared: whether one matrix embeds both.
+
+        Raises InteropError if an embedding is missing or has other rows.
+        """
+        if shared:
+            self._check_rows((SHARED, OUTPUT, ENCODER_EMBEDDING, DECODER_EMBEDDING), target)
+        else:
+            self._check_rows((ENCODER_EMBEDDING,), source)
+            self._check_rows((DECODER_EMBEDDING, OUTPUT), target)
+
     def output_bias(self, size: int) -> Float32 | None:
         """Return `final_logits_bias` as a vector; None if it is missing or zero."""
-        if OUTPUT_BIAS not in self._tensors:
+        if not self._holds(OUTPUT_BIAS):
             return None
         bias = self.take(OUTPUT_BIAS, 1, size).read()[0]
         return bias if bias.any() else None
@@ -72,6 +86,26 @@ class Weights:
         """Raise InteropError if the checkpoint has a tensor that was not taken."""
         if unknown := sorted(self._tensors.keys() - self._taken):
             raise InteropError(f"the checkpoint has the tensor {unknown[0]!r:.120}, which PocketMT has no place for")
+
+    def _check_rows(self, names: tuple[str, ...], rows: int) -> None:
+        for name in self._held(names):
+            shape = self._tensors[name].shape
+            if shape[:1] != (rows,):
+                raise InteropError(f"tensor {name} is {list(shape)}, the configuration says {rows} rows")
+
+    def _holds(self, name: str) -> bool:
+        """Return whether there is a tensor of a name; InteropError if it has a type that PocketMT does not read."""
+        if name in self._other_types:
+            raise InteropError(f"tensor {name} is {self._other_types[name]:.40}: save it as float32")
+        return name in self._tensors
+
+    def _held(self, names: tuple[str, ...]) -> list[str]:
+        """Return those of several names of one tensor that the checkpoint has; InteropError if it has none."""
+        held = [name for name in names if self._holds(name)]
+        if not held:
+            others = f", nor one of {', '.join(names[1:])}" if names[1:] else ""
+            raise InteropError(f"the checkpoint has no tensor {names[0]}{others}")
+        return held
 
 
 def network_tensors(

@@ -20,6 +20,7 @@ from pocketmt.interop.hugging_face.weights import (
     SHARED,
     foreign_names,
 )
+from pocketmt.interop.left_out import Part, notes_of_left_out
 from pocketmt.model_file.architecture import Architecture, TransformerArchitecture
 
 NORMALIZATION_EPSILON: Final = 1e-5
@@ -30,6 +31,7 @@ _ACTIVATIONS: Final = {
     "gelu_tanh": "gelu_new",
     "gelu_sigmoid": "quick_gelu",
 }
+_HELD: Final[tuple[Part, ...]] = ("languages",)
 # Our parts of a layer by what has the elements of the stream: their rows, or their columns.
 _WRITES_STREAM: Final = ("self_attention.output", "cross_attention.output", "feed_forward.outer")
 _READS_STREAM: Final = (
@@ -42,6 +44,7 @@ def write_model(model: ForeignModel, folder: Path) -> tuple[str, ...]:
     architecture = _checked(model.architecture)
     # Without a piece for padding, whose zeros may be the decoder's first input, one is added at the end.
     pad = architecture.vocabulary_size if architecture.pad_id is None else architecture.pad_id
+    _check_padding(architecture, pad)
     notes = write_tokenizer(model, pad, folder)
     tensors = _tensors(model, architecture, adds_pad=architecture.pad_id is None)
     write_safetensors(folder / "model.safetensors", tensors)
@@ -49,7 +52,7 @@ def write_model(model: ForeignModel, folder: Path) -> tuple[str, ...]:
     _write_json(folder / "generation_config.json", _generation(architecture, pad))
     if architecture.tied_decoder_layers:
         notes += ("the decoder's tied layers are written one by one",)
-    return notes
+    return (*notes, *notes_of_left_out(model, _HELD))
 
 
 def _checked(architecture: Architecture) -> TransformerArchitecture:
@@ -72,6 +75,16 @@ def _checked(architecture: Architecture) -> TransformerArchitecture:
     check_fields(architecture, only, "Hugging Face's Marian")
     check_equal_layers(architecture, "Hugging Face's")
     return architecture
+
+
+def _check_padding(architecture: TransformerArchitecture, pad: int) -> None:
+    """Raise InteropError if the one id of padding that the format has is no row of the source's embedding."""
+    sizes = architecture.source_size, architecture.vocabulary_size
+    if sizes[0] != sizes[1] and (architecture.pad_id is None or pad >= sizes[0]):
+        raise InteropError(
+            f"two vocabularies of {sizes[0]} and {sizes[1]} pieces without a piece for padding that has the same id in "
+            "both, which Hugging Face's Marian needs"
+        )
 
 
 def _tensors(model: ForeignModel, architecture: TransformerArchitecture, adds_pad: bool) -> dict[str, ForeignTensor]:

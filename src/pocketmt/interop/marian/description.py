@@ -7,6 +7,7 @@ from typing import Any, Final
 from pocketmt.errors import InteropError
 from pocketmt.interop.marian.model_yml import Value
 from pocketmt.model_file.architecture import TransformerArchitecture
+from pocketmt.model_file.architecture.base import MAXIMUM_LAYERS
 
 NORMALIZATION_EPSILON: Final = 1e-6
 # As Marian 1.12 computes them.
@@ -78,7 +79,7 @@ def describe(
     keys = _Keys(configuration)
     keys.check("type")
     dimension, heads = keys.whole("dim-emb"), keys.whole("transformer-heads")
-    layers = keys.whole("enc-depth"), keys.whole("dec-depth")
+    layers = keys.whole("enc-depth", highest=MAXIMUM_LAYERS), keys.whole("dec-depth", highest=MAXIMUM_LAYERS)
     nodes = keys.whole("transformer-dim-ffn"), keys.whole("transformer-decoder-dim-ffn", 0, lowest=0)
     nodes = (nodes[0], nodes[1] or nodes[0])
     norm = _norm(keys)
@@ -135,10 +136,11 @@ class _Keys:
         value = self._values.get(key)
         return default if value is None else value
 
-    def whole(self, key: str, default: int | None = None, lowest: int = 1) -> int:
+    def whole(self, key: str, default: int | None = None, lowest: int = 1, highest: int | None = None) -> int:
         value = self.get(key, default)
-        if type(value) is not int or value < lowest:
-            raise _refused(key, value, f"a whole number of at least {lowest}")
+        if type(value) is not int or value < lowest or (highest is not None and value > highest):
+            limit = f"of at least {lowest}" if highest is None else f"from {lowest} to {highest}"
+            raise _refused(key, value, f"a whole number {limit}")
         return value
 
     def flag(self, key: str) -> bool:

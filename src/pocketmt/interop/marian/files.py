@@ -9,13 +9,17 @@ from pocketmt.interop.marian.model_yml import MAXIMUM_BYTES, Value, read_model_y
 
 OPTIMIZER: Final = ".optimizer.npz"
 DECODER_FILES: Final = ("decoder.yml", "config.yml")
+# Models that divide text where tables have the ids, of the source and of the target.
+_DIVIDING: Final = ("source.spm", "target.spm")
 # Names by which vocabularies are found where no decoder.yml says them, of the source and of the target.
 _USUAL: Final = (
     ("vocab.spm", "vocab.spm"),
-    ("source.spm", "target.spm"),
+    _DIVIDING,
     ("srcvocab.spm", "trgvocab.spm"),
     ("vocab.src.spm", "vocab.trg.spm"),
 )
+# Tables of ids, of the source and of the target.
+_TABLES: Final = ("source.vocab.yml", "target.vocab.yml")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,20 +51,20 @@ def find_files(path: Path) -> MarianFiles:
     Raises InteropError naming what is missing, or what there are several of.
     """
     folder = path if path.is_dir() else path.parent
-    named = _named(folder)
+    named = named_files(folder)
     candidates = weight_files(path)
-    models = _paths(folder, named.get("models"), "models")
+    models = named_paths(folder, named.get("models"), "models")
     if path.is_dir() and len(models) == 1:
         candidates = models
     if len(candidates) != 1:
         raise InteropError(f"{path}: has {len(candidates)} .npz files of weights: name one of them")
-    vocabularies = _paths(folder, named.get("vocabs"), "vocabs") or _usual(folder)
+    vocabularies = named_paths(folder, named.get("vocabs"), "vocabs") or _usual(folder)
     if len(vocabularies) != 2:
         raise InteropError(f"{folder}: {len(vocabularies)} vocabularies are named, expected those of source and target")
     pair = (vocabularies[0], vocabularies[1])
     if all(file.suffix == ".spm" for file in pair):
         return MarianFiles(candidates[0], pair, None)
-    models = [folder / "source.spm", folder / "target.spm"]
+    models = [folder / name for name in _DIVIDING]
     if missing := [model for model in models if not model.is_file()]:
         raise InteropError(
             f"{missing[0]}: no such file; vocabularies of {pair[0].name} need the models that divide text"
@@ -68,7 +72,11 @@ def find_files(path: Path) -> MarianFiles:
     return MarianFiles(candidates[0], pair, (models[0], models[1]))
 
 
-def _named(folder: Path) -> dict[str, Value]:
+def named_files(folder: Path) -> dict[str, Value]:
+    """Return the settings of a folder's `decoder.yml` or `config.yml`, which name files; empty: it has neither.
+
+    Raises InteropError if the settings are damaged.
+    """
     for name in DECODER_FILES:
         if (folder / name).is_file():
             try:
@@ -81,23 +89,38 @@ def _named(folder: Path) -> dict[str, Value]:
     return {}
 
 
-def _paths(folder: Path, value: Value, key: str) -> list[Path]:
-    """Return the files that a key names, which lie in the folder whatever path they had where the model was trained."""
+def named_paths(folder: Path, value: Value, key: str) -> list[Path]:
+    """Return the files that a key names, which lie in the folder whatever path they had where the model was trained.
+
+    Raises InteropError if the folder does not have one of them.
+    """
     if value is None:
         return []
-    names = value if isinstance(value, list) else [value]
-    paths = [folder / Path(str(name).replace("\\", "/")).name for name in names]
-    if missing := [path for path in paths if not path.is_file()]:
-        raise InteropError(f"{missing[0]}: no such file, which {key} of the model's settings names")
-    return paths
+    listed = value if isinstance(value, list) else [value]
+    names = [Path(str(name).replace("\\", "/")).name for name in listed]
+    held = {path.name for path in folder.iterdir() if path.is_file()}
+    if missing := [name for name in names if name not in held]:
+        raise InteropError(f"{folder}: no such file {missing[0]!r:.120}, which {key} of the model's settings names")
+    return [folder / name for name in names]
 
 
 def _usual(folder: Path) -> list[Path]:
+    """Return the vocabularies of a folder that does not name them; if it has tables, they have the ids."""
+    models, tables = sorted(folder.glob("*.spm")), sorted(folder.glob("*vocab*.yml"))
+    if tables:
+        return _usual_tables(folder, models, tables)
     for names in _USUAL:
         if all((folder / name).is_file() for name in names):
             return [folder / name for name in names]
-    for pattern in ("*.spm", "*.vocab.yml", "*vocab*.yml"):
-        found = sorted(folder.glob(pattern))
-        if len(found) == 1:
-            return found * 2
+    if len(models) == 1:
+        return models * 2
     raise InteropError(f"{folder}: no vocabularies were found: add a decoder.yml whose `vocabs` names them")
+
+
+def _usual_tables(folder: Path, models: list[Path], tables: list[Path]) -> list[Path]:
+    if [table.name for table in tables] == sorted(_TABLES):
+        return [folder / name for name in _TABLES]
+    if len(tables) > 1 or any(model.name not in _DIVIDING for model in models):
+        names = ", ".join(path.name for path in (*models, *tables))
+        raise InteropError(f"{folder}: has {names:.200}: add a decoder.yml whose `vocabs` names those of the model")
+    return tables * 2

@@ -2,6 +2,8 @@
 
 import io
 import math
+import tokenize
+import warnings
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,6 +22,11 @@ MAXIMUM_HEADER: Final = 16 << 10
 MOST_EXPANDED: Final = 32  # times the size of the file, all members together
 _ALWAYS: Final = 64 << 20  # bytes that any file may expand to
 _SUFFIX: Final = ".npy"
+# What damaged headers raise in NumPy's reader.
+_DAMAGED_HEADER: Final = (
+    *(ValueError, SyntaxError, TypeError, tokenize.TokenError),
+    *(RecursionError, MemoryError, OverflowError),
+)
 
 
 def read_npz(path: Path) -> tuple[dict[str, ForeignTensor], bytes]:
@@ -81,8 +88,10 @@ def _header(path: Path, name: str, stream: BinaryIO) -> tuple[tuple[int, ...], b
     try:
         version = npy.read_magic(stream)
         read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
-        shape, by_columns, dtype = read(stream, max_header_size=MAXIMUM_HEADER)
-    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError, OverflowError) as error:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # NumPy warns of headers that Python 2 wrote, and reads them.
+            shape, by_columns, dtype = read(stream, max_header_size=MAXIMUM_HEADER)
+    except _DAMAGED_HEADER as error:
         raise InteropError(f"{path}: {name!r:.120} is not of NumPy's format ({str(error)[:80]})") from error
     return shape, by_columns, dtype, stream.tell()
 

@@ -12,6 +12,7 @@ from pocketmt.interop.marian.description import VocabularyFacts
 from pocketmt.interop.marian.files import MarianFiles
 from pocketmt.interop.sentencepiece_file import read_sentencepiece, sentencepiece_of
 from pocketmt.text.stored_vocabulary import StoredVocabularies, StoredVocabulary
+from pocketmt.text.vocabulary import Vocabulary
 
 MAXIMUM_TABLE: Final = 64 << 20  # bytes
 _EOS: Final = "</s>"
@@ -60,6 +61,12 @@ def _own_ids(files: MarianFiles) -> tuple[StoredVocabularies, VocabularyFacts]:
     )
     sides = [StoredVocabulary(model, normalization="none") for model in models]
     return StoredVocabularies(sides[0], None if shared else sides[1]), facts
+
+
+def never_generated(side: Vocabulary) -> set[int]:
+    """Return the ids of control characters, which Marian never generates from a SentencePiece model."""
+    found = set() if side.stored.pieces is not None else {side.id(piece) for piece in _CONTROL}
+    return {id for id in found if id is not None}
 
 
 def _control_pieces(processor: "sentencepiece.SentencePieceProcessor") -> set[int]:

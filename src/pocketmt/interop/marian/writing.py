@@ -14,9 +14,11 @@ from pocketmt.errors import InteropError
 from pocketmt.interop.field_values import check_equal_layers, check_fields
 from pocketmt.interop.foreign_model import ForeignModel
 from pocketmt.interop.foreign_tensor import ForeignTensor, as_float32, rows_of, transposed
+from pocketmt.interop.left_out import notes_of_left_out
 from pocketmt.interop.marian.description import ACTIVATIONS, NORMALIZATION_EPSILON, MarianNetwork
 from pocketmt.interop.marian.names import Form, place
 from pocketmt.interop.marian.npz_file import CONFIGURATION
+from pocketmt.interop.marian.vocabularies import never_generated
 from pocketmt.model_file.architecture import Architecture, TransformerArchitecture
 from pocketmt.model_file.vocabularies import load_checked
 from pocketmt.text.vocabulary import Vocabulary
@@ -171,6 +173,8 @@ def write_vocabularies(model: ForeignModel, folder: Path) -> tuple[list[str], tu
     notes: tuple[str, ...] = ()
     if any(side.stored.normalization == "nfkc" for side in sides):
         notes = ("text must be in Unicode form NFKC: Marian does not normalize it so",)
+    banned = {*model.architecture.banned_ids} - never_generated(found.target)
+    notes += notes_of_left_out(model, held=(), generated=banned)
     return (names * 2)[:2] if len(names) == 1 else names, notes
 
 
