@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
-from benchmarks.multi30k import compression, verdicts
+from benchmarks.multi30k import compression, pytorch_tables, verdicts
 from benchmarks.multi30k.claim_networks import Claims
+from benchmarks.multi30k.texts import TEXTS
 from benchmarks.recipe_files import find_recipe
 from benchmarks.record_files import read_record
 from pocketmt.errors import ConfigurationError
@@ -85,6 +86,47 @@ def test_both_sides_of_a_claim_are_compared(
     assert models["8bit"] == without["worse"] and models["aji/log4-error-feedback"] == retrained["better"]
     assert len(models) == 4 and record["networks"][0]["network"] == "captions"
     assert "confirmed" in capsys.readouterr().out
+
+
+PYTORCH_CLAIMS = """
+updates = 2
+translated_by = "pytorch"
+beam = 1
+[networks]
+captions = "multi30k"
+[[claims]]
+paper = "P"
+claim = "8 bits everywhere are as good as the control"
+better = "prato/8bit"
+worse = "control"
+least = -100.0
+"""
+
+
+def test_networks_are_compared_as_pytorch_translates_with_them(folder: Path) -> None:
+    claims = folder / "claims.toml"
+    claims.write_text(PYTORCH_CLAIMS)
+    arguments = [str(folder), "--claims", str(claims), "--final", "--output", str(folder / "record.json")]
+    with pytest.raises(ConfigurationError, match=r"benchmarks\.multi30k\.pytorch_tables .*captions RECIPES"):
+        verdicts.main(arguments)
+    made = ["prato/8bit=2", "--beam", "1", "--output", str(folder / "captions-pytorch.json")]
+    pytorch_tables.main([str(folder / "run"), *made])
+    (folder / "captions").symlink_to(folder / "run")
+    with pytest.raises(ConfigurationError, match="with --final --beam 1"):
+        verdicts.main(arguments)
+    pytorch_tables.main([str(folder / "run"), *made, "--final"])
+    assert verdicts.main(arguments) == 0
+    record = read_record(folder / "record.json")
+    [row] = record["rows"]
+    assert row["better"]["recipe"] == "prato/8bit" and row["worse"]["recipe"].startswith("control/2-")
+    assert row["better"]["activation_bits"] == 8 and row["p_value"] is not None
+    assert [each["verdict"] for each in record["verdicts"]] == ["confirmed"]
+
+
+@pytest.mark.parametrize("name", ["claims", "prato", "prato-nodes", "static"])
+def test_claims_name_known_texts(name: str) -> None:
+    claims: Any = read_toml(verdicts.CLAIMS.with_stem(name), Claims)
+    assert set(claims.networks.values()) <= set(TEXTS) and claims.recipes()
 
 
 def test_nothing_is_decided_on_the_validation_set(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
