@@ -176,8 +176,7 @@ def check_options(
         TypeError: an option is unknown or has a wrong type.
         EngineError: an option is out of range, or the model does not have a language.
     """
-    _check_names(options)
-    options = _without_iterators(options)
+    options = _named_options(options)
     sampling = _sampling(options)
     n_best = check_integer("n_best", n_best, 1, _native.max_beam_size)
     chosen = languages.choose(options.get("source_language"), options.get("target_language"))
@@ -216,21 +215,18 @@ def check_options(
     )
 
 
-def _without_iterators(options: TranslationOptions) -> TranslationOptions:
-    """Return options with lists in place of iterators, which could be read only once."""
+def _named_options(options: TranslationOptions) -> TranslationOptions:
+    """Return options with known names, and with lists in place of iterators, which could be read only once."""
+    known = TranslationOptions.__annotations__
+    unknown = sorted(set(options) - set(known))
+    if unknown:
+        raise TypeError(f"unknown search option {unknown[0]!r}; known: {', '.join(known)}")
     held = dict(options)
     for name in ("suppressed_texts", "suppressed_sequences"):
         value = held.get(name)
         if isinstance(value, Iterable) and not isinstance(value, str | bytes):
             held[name] = [list(each) if isinstance(each, Iterator) else each for each in value]
     return cast(TranslationOptions, held)
-
-
-def _check_names(options: TranslationOptions) -> None:
-    known = TranslationOptions.__annotations__
-    unknown = sorted(set(options) - set(known))
-    if unknown:
-        raise TypeError(f"unknown search option {unknown[0]!r}; known: {', '.join(known)}")
 
 
 def _lengths(options: TranslationOptions, chosen: ChosenLanguages) -> dict[str, int | None]:

@@ -9,7 +9,7 @@ _START: Final = b"version https://git-lfs"
 
 
 def refuse_pointer(path: Path) -> None:
-    """Raise InteropError if a file is a pointer; one that cannot be opened is left to whoever reads it."""
+    """Raise InteropError if a file is a pointer. One that cannot be opened is no error here: its reader says more."""
     try:
         with path.open("rb") as file:
             start = file.read(len(_START))

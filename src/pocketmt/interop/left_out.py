@@ -1,4 +1,4 @@
-"""What of a model a format has no place for, as notes for writers."""
+"""Notes of writers: parts of a model for which a format has no place."""
 
 from collections.abc import Collection
 from typing import Literal
