@@ -2,8 +2,6 @@
 
 import atexit
 import os
-import shlex
-import shutil
 import sys
 from pathlib import Path
 from typing import Final
@@ -27,6 +25,7 @@ def model_file_of(model: str | os.PathLike[str]) -> str | os.PathLike[str]:
         return model
     resolved = path.resolve()
     if resolved not in _imported:
+        import shlex
         import tempfile
 
         from pocketmt.interop.importing import import_model
@@ -46,5 +45,9 @@ def model_file_of(model: str | os.PathLike[str]) -> str | os.PathLike[str]:
 
 @atexit.register
 def _remove() -> None:
+    if not _folders:
+        return
+    import shutil
+
     for folder in _folders:
         shutil.rmtree(folder, ignore_errors=True)

@@ -265,8 +265,8 @@ def _scores(training: Mapping[str, object]) -> str:
     after = {}
     if isinstance(compression, dict):
         after = {title: compression[name] for name, title in _COMPRESSION_SCORES.items() if name in compression}
-    parts = [_named_values(after), _named_values(before) + (" before compression" if after else "")]
-    return "; ".join(part for part in parts if part.strip())
+    parts = [_named_values(after), _named_values(before) + (" before compression" if before and after else "")]
+    return "; ".join(part for part in parts if part)
 
 
 def _named_values(values: Mapping[str, object]) -> str:

@@ -1,5 +1,6 @@
 """The description of a network: its JSON, its defaults, and what is refused by the name of its field."""
 
+import dataclasses
 import re
 from dataclasses import MISSING, fields
 
@@ -244,3 +245,12 @@ def test_matrices_of_separate_embeddings_and_outputs() -> None:
     assert shapes["output.bias"] == (FOREIGN.vocabulary_size,)
     assert shapes["encoder.embedding_norm.weight"] == shapes["decoder.embedding_norm.bias"] == (model,)
     assert FOREIGN.source_size == 70
+
+
+def test_descriptions_are_values() -> None:
+    for described in (TRANSFORMER, STUDENT, LSTM):
+        same = type(described).from_json(described.to_json())
+        assert same == described and hash(same) == hash(described)
+        assert eval(repr(described)) == described
+        assert dataclasses.replace(described, encoder_layers=described.encoder_layers, banned_ids=(5,)) != described
+    assert len({TRANSFORMER, STUDENT, LSTM}) == 3 and TRANSFORMER != "transformer"

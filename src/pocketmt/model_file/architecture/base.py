@@ -35,7 +35,7 @@ class AttentionSizes:
         return self.attention_dimension // self.attention_heads
 
 
-# Each subclass gets the other methods of a data class. Making them here as well would only take time.
+# Making the methods of a data class takes time at the start of each command: subclasses get __init__ alone.
 @dataclass(frozen=True, kw_only=True, slots=True, init=False, repr=False, eq=False)
 class Architecture(AttentionSizes, SpecialPieces, ABC):
     """The description of a network: all that PyTorch and the engine need to know to build it.
@@ -87,6 +87,16 @@ class Architecture(AttentionSizes, SpecialPieces, ABC):
     append_source_eos: bool = field(default=True, metadata=allowed(True, False))
     vocabularies: str = field(default="shared", metadata=allowed("shared", "separate"))
     normalization_epsilon: float = field(default=1e-5, metadata=positive(0.1))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Architecture) and type(self) is type(other) and self._values() == other._values()
+
+    def __hash__(self) -> int:
+        return hash(tuple(self._values().values()))
+
+    def __repr__(self) -> str:
+        values = ", ".join(f"{name}={value!r}" for name, value in self._values().items())
+        return f"{type(self).__name__}({values})"
 
     def __post_init__(self) -> None:
         self._check_fields()

@@ -7,7 +7,7 @@ from pocketmt.model_file.architecture.base import MAXIMUM_DIMENSION, Architectur
 from pocketmt.model_file.architecture.fields import allowed, bounds
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True, repr=False, eq=False)
 class LstmArchitecture(Architecture):
     """Description of an LSTM encoder and decoder, whose equations are in `pocketmt.models.lstm`.
 

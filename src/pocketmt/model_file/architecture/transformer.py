@@ -23,7 +23,7 @@ class LayerSizes(NamedTuple):
     feed_forward: int
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True, repr=False, eq=False)
 class TransformerArchitecture(Architecture):
     """Description of a Transformer; attention_dimension is heads times head size and need not be model_dimension.
 
