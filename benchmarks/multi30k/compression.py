@@ -116,8 +116,8 @@ class _Rows:
         recipe = comparable(_recipe(name, limit, self.options.run, work))
         if self.options.precision is not None:
             recipe = change_retraining(recipe, precision=self.options.precision)
-        if self.options.batch_tokens is not None:
-            recipe = change_retraining(recipe, batch_tokens=self.options.batch_tokens)
+        settings = {name: getattr(self.options, name) for name in ("batch_tokens", "validate_every")}
+        recipe = change_retraining(recipe, **{name: value for name, value in settings.items() if value is not None})
         return recipe
 
     def uncompressed_row(self) -> dict[str, Any]:
@@ -244,6 +244,7 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--final", action="store_true", help="also score the test sets, after all choices are made")
     parser.add_argument("--limit-updates", type=int, help="largest number of updates of a stage")
     parser.add_argument("--batch-tokens", type=int, help="pieces of a batch of all updates")
+    parser.add_argument("--validate-every", type=int, help="updates between validations of all recipes")
     parser.add_argument("--no-parity", dest="parity", action="store_false", help="do not translate in PyTorch")
     parser.add_argument("--precision", choices=get_args(Precision), help="precision of all updates")
     parser.add_argument(
