@@ -34,6 +34,7 @@ RECIPES = [
     recipe("updates = 2", "updates = 0", "bad.toml", "updates"),
     recipe("rate = 1e-3", "rate = 0", "bad.toml", "rate"),
     recipe("rate = 1e-3", 'rate = 1e-3, schedule = "cosine"', "bad.toml", "schedule", "linear"),
+    recipe('name = "mine"', f'name = "mine"\nseed = {2**70}', "bad.toml", "seed"),
     recipe('name = "mine"', 'name = ""', "bad.toml", "name"),
     recipe('name = "mine"', 'name = "mine"\nstages = []', "bad.toml", "line 3"),
     recipe("updates = 2", 'updates = 2\nobjective = "words"', "bad.toml", "objective", "word_distillation"),
@@ -75,6 +76,7 @@ COMPRESS = [
     Case(f"compress run --target-size 1MB --source-text train.en {OUT}", ("run has its training text", "train.en")),
     Case(f"compress run log4-distilled --configuration missing.toml {OUT}", ("missing.toml", "cannot be read")),
     Case(f"compress run log4-distilled --configuration recipe.toml {OUT}", ("recipe.toml", "pocketmt compress RUN")),
+    Case(f"compress run 8bit --folder other {OUT}", ("other is the folder of a training run", "another folder")),
     Case(f"compress run 8bit --folder train.en {OUT}", ("train.en", "is a file")),
 ]
 SENSITIVITY = [
@@ -133,6 +135,7 @@ PIPELINES = [
     pipeline('["run"]', '["run", "other"]', "other", "vocabulary"),
     pipeline('["run"]', '["cut.pocketmt"]', "cut.pocketmt"),
     pipeline("beam_size = 2", "beam_size = 0", "bad.toml", "beam_size"),
+    pipeline("beam_size = 2", "beam_size = 300", "bad.toml", "beam_size", "256"),
     pipeline("beam_size = 2", "n_best = 9", "bad.toml", "n_best 9"),
     pipeline("beam_size = 2", 'texts = ["missing.en"]', "missing.en", "cannot be read"),
     pipeline("top_k = 8", "top_k = 0", "bad.toml", "top_k"),

@@ -67,6 +67,7 @@ VALUES = [
     setting("averaged_checkpoints = 0", "bad.toml", "averaged_checkpoints"),
     setting("devices = 0", "bad.toml", "devices"),
     setting("seed = 1.5", "bad.toml", "seed"),
+    setting(f"seed = {2**70}", "bad.toml", "seed"),
     edited("encoder_layers = 1", "encoder_layers = 0", "bad.toml", "encoder_layers"),
     edited("model_dimension = 16", "model_dimension = 15", "bad.toml", "dimension"),
     edited("attention_dimension = 16", "attention_heads = 3", "bad.toml", "attention"),
@@ -106,6 +107,7 @@ TEXTS = [
 ]
 FOLDERS = [
     Case("train train.toml -o run", ("run", "another configuration", "choose another folder")),
+    Case("train train.toml -o ''", ("the path is empty",), 2),
     Case("train train.toml -o train.en", ("train.en", "is a file")),
     Case("train train.toml -o train.en/new", ("train.en/new", "cannot be created")),
     Case("train train.toml -o /proc/new", ("/proc/new", "cannot be created")),

@@ -12,7 +12,7 @@ from tests.compression.tiny_run import write_tiny_run
 
 TRAINING = """[data]
 source_language = "en"
-target_language = "de"
+target_language = "up"
 training_source = "train.en"
 training_target = "train.up"
 validation_source = "dev.en"

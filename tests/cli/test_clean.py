@@ -51,6 +51,8 @@ def test_each_rule_removes_its_line_and_the_table_counts_it(pocketmt: Run, tmp_p
     assert answer.stdout == b""
     assert read(tmp_path) == GOOD
     rows = [line.rsplit(maxsplit=2) for line in answer.stderr.decode().splitlines()[2:]]
+    rules = ["empty", "too long", "ratio", "identical", "copied", "repetition", "letters", "language", "duplicate"]
+    assert [what for what, *_ in rows][: len(rules)] == rules
     assert {what: pairs for what, pairs, _ in rows} == {
         **dict.fromkeys(["empty", "ratio", "identical", "copied", "letters", "repetition", "language"], "1"),
         "too long": "0",
@@ -60,6 +62,24 @@ def test_each_rule_removes_its_line_and_the_table_counts_it(pocketmt: Run, tmp_p
         "read": "11",
     }
     assert sorted(os.listdir(tmp_path)) == ["clean.de", "clean.en", "text.de", "text.en"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--minimum-letters", "0.2"], "--minimum-letters goes with --languages"),
+        (["--minimum-language-probability", "0"], "--minimum-language-probability goes with --languages"),
+        (["--improbable", "0", "--written-by-model", "source"], "--written-by-model has no effect with --improbable 0"),
+        (["--improbable", "0", "--language-model-text", "x.de"], "--language-model-text has no effect"),
+    ],
+)
+def test_options_without_effect_are_usage_errors(
+    pocketmt: Run, tmp_path: Path, arguments: list[str], message: str
+) -> None:
+    files = write(tmp_path, GOOD)
+    answer = pocketmt("clean", *files, "-o", tmp_path / "clean.en", tmp_path / "clean.de", *arguments)
+    assert answer.returncode == 2
+    assert message in answer.stderr.decode()
 
 
 def test_disabled_rules_have_no_count(pocketmt: Run, tmp_path: Path) -> None:

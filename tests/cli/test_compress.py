@@ -144,7 +144,7 @@ def test_another_configuration_replaces_the_text(pocketmt: Run, tiny_run: Path, 
     arguments = ("compress", tiny_run, write_recipe(tmp_path, 2), "-o", tmp_path / "out.pocketmt")
     answer = pocketmt(*arguments, "--configuration", configuration)
     assert answer.returncode == 1
-    assert b"training_source.txt" in answer.stderr
+    assert b"validation_source.txt" in answer.stderr
     for name in names:
         (tmp_path / f"{name}.txt").write_text("red cat\nblue dog\n" * 3)
     assert pocketmt(*arguments, "--configuration", configuration).returncode == 0
@@ -206,6 +206,17 @@ def test_bits_are_chosen_for_a_target_size(pocketmt: Run, tiny_run: Path, tmp_pa
     assert again.returncode == 0
 
 
+def test_the_target_size_counts_the_description(pocketmt: Run, tiny_run: Path, tmp_path: Path) -> None:
+    file = tmp_path / "small.pocketmt"
+    about = ("--description", "words " * 500, "--licence", "CC0")
+    assert pocketmt("compress", tiny_run, "8bit", "-o", tmp_path / "larger.pocketmt", *about).returncode == 0
+    size = (tmp_path / "larger.pocketmt").stat().st_size - 500
+    answer = pocketmt("compress", tiny_run, "--target-size", size, "--updates", "0", "-o", file, *about)
+    assert answer.returncode == 0, answer.stderr
+    assert file.stat().st_size <= size
+    assert answer.stderr.count(b"chosen: ") == 1  # The first recipe is small enough.
+
+
 def test_the_target_size_is_that_of_the_entropy_coded_file(pocketmt: Run, tiny_run: Path, tmp_path: Path) -> None:
     file = tmp_path / "small.pocketmt"
     larger = tmp_path / "larger.pocketmt"
@@ -241,8 +252,7 @@ def test_bits_are_chosen_for_a_tolerated_loss(pocketmt: Run, trained_run: Path, 
         rises.append(training["compression"]["loss"] - training["validation_loss"])
     assert pocketmt("translate", "-m", file, stdin=b"red cat\n").stdout.count(b"\n") == 1
     assert sizes[1] < sizes[0]
-    # Bits are chosen by the sum of the rises of separate parts. All parts together raise the loss slightly more.
-    assert rises[0] < 0.1 < rises[1]
+    assert rises[0] <= 0.02 < rises[1] <= 0.3
 
 
 @pytest.mark.parametrize(

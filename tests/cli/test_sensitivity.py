@@ -32,6 +32,13 @@ def test_the_scores_are_shown_as_a_table(pocketmt: Run, tiny_run: Path) -> None:
     assert b"\ndecoder.cross_attention " in answer.stdout
 
 
+def test_a_number_is_an_option_and_the_rate_is_shown(pocketmt: Run, tiny_run: Path) -> None:
+    arguments = ("--bits", "4", "--scheme", "entropy_constrained", "--option", "rate=1.5", "--sentences", "4")
+    answer = pocketmt("sensitivity", tiny_run, *arguments)
+    assert answer.returncode == 0, answer.stderr
+    assert b"BLEU, rate 1.5 of 4 bit" in answer.stdout
+
+
 @pytest.mark.parametrize(
     ("arguments", "status", "message"),
     [

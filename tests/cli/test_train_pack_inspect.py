@@ -79,6 +79,15 @@ def test_the_unit_of_a_configuration_is_in_the_model_file(pocketmt: Run, tmp_pat
     assert split.stdout == b" ".join(alone[:2]) + b"\n"
 
 
+def test_a_run_that_stops_early_says_so(pocketmt: Run, tmp_path: Path) -> None:
+    configuration = write_run(tmp_path, updates=9)
+    settings = configuration.read_text().replace("validate_every = 9", "validate_every = 1\npatience = 2")
+    configuration.write_text(settings + "learning_rate = 1e-12\n")  # BLEU stays that of the first validation.
+    answer = pocketmt("train", configuration, "--output", tmp_path / "run")
+    assert answer.returncode == 0, answer.stderr
+    assert b"stopped early: no better BLEU for 2 validations; raise patience to go on\n" in answer.stderr
+
+
 def test_an_unknown_unit_is_refused(pocketmt: Run, tmp_path: Path) -> None:
     configuration = write_run(tmp_path)
     configuration.write_text(configuration.read_text().replace("[training]", 'unit = "page"\n[training]'))

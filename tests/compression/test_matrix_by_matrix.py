@@ -1,5 +1,6 @@
 """Quantization matrix by matrix: the codes of an ordinary compression, and memory within its bound."""
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -20,9 +21,11 @@ from pocketmt.model_file.metadata import ModelMetadata
 from pocketmt.models.networks import make_network
 from pocketmt.models.presets import preset
 from pocketmt.packing.contents import ModelContents
+from pocketmt.packing.decoded import read_model
 from pocketmt.packing.model_file import pack
 from pocketmt.packing.run import pack_run
 from pocketmt.recipes.catalogue import find_recipe
+from pocketmt.recipes.schema import limit_updates
 from tests.compression.tiny_run import write_tiny_run
 
 
@@ -68,6 +71,26 @@ def test_a_scale_of_many_weights_is_that_of_few(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(logarithmic, "MOST_COPIED", 0)
     assert torch.equal(scheme.fit(weight)["scale"], expected)
     assert torch.equal(scheme.fit(torch.zeros(2, 3))["scale"], torch.zeros(1))
+
+
+@pytest.mark.parametrize("plain", [False, True])
+def test_the_scores_of_an_earlier_compression_are_those_before_this_one(
+    model_file: Path, text: Path, tmp_path: Path, plain: bool
+) -> None:
+    run = model_file.with_name("run")
+    if plain:  # The earlier compression is only scored on translations.
+        shutil.copytree(run, tmp_path / "run")
+        run = tmp_path / "run"
+        (run / "configuration.json").unlink()
+    task = CompressionTask(run=run, folder=tmp_path / "1", source_text=text if plain else None)
+    compress_run(task, limit_updates(find_recipe("8bit-static"), 1), tmp_path / "first.pocketmt")
+    earlier = read_model(str(tmp_path / "first.pocketmt")).training["compression"]
+    task = CompressionTask(run=tmp_path / "first.pocketmt", folder=tmp_path / "2", source_text=text)
+    compress_matrix_by_matrix(task, find_recipe("log4-compensated"), tmp_path / "second.pocketmt")
+    training = read_model(str(tmp_path / "second.pocketmt")).training
+    assert "compression" not in training
+    assert training.get("validation_bleu") == earlier.get("bleu")
+    assert ("agreement_bleu" in earlier) == plain == ("validation_loss" not in training)
 
 
 FREQUENCIES = """

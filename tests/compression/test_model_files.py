@@ -106,5 +106,7 @@ def test_sensitivity_is_measured_on_translations_of_plain_text(
     arguments = ["sensitivity", str(model_file), "--bits", "2", "--sentences", "4", "--text", str(text)]
     assert run_command(arguments) == 0
     assert "encoder.feed_forward" in capsys.readouterr().out
+    assert run_command([*arguments[:4], *arguments[6:]]) == 0
+    assert "; 24 sentences," in capsys.readouterr().out  # all lines of the text
     assert run_command(arguments[:-2]) == 1
     assert "--source-text" in capsys.readouterr().err

@@ -71,6 +71,7 @@ def write_pruning_pipeline(folder: Path) -> Path:
     """Write a pipeline with a trained teacher and a recipe that prunes the student."""
     # Two updates of 8bit-pruned-heads bring few weights near zero, so the threshold for dead nodes is raised.
     recipe = (LIBRARY / "8bit-pruned-heads.toml").read_text().replace("updates = 2000", "updates = 2")
+    recipe = recipe.replace("warmup_updates = 100", "warmup_updates = 1")
     (folder / "pruned.toml").write_text(recipe.replace("strength = 0.05", "strength = 0.05\ndead_below = 0.065"))
     path = folder / "pruning-pipeline.toml"
     trained = PIPELINE.replace('["teacher.toml", "teacher.toml"]', '["work/teacher1"]')
@@ -180,6 +181,47 @@ def test_a_recipe_that_does_not_suit_the_student_is_refused_before_any_work(
     assert run_here(["pipeline", str(folder / "pipeline.toml"), "--output", str(folder / "work")]) == 1
     assert "Transformers with self-attention" in capsys.readouterr().err
     assert not (folder / "work").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "message"),
+    [
+        ("pipeline.toml", "more.en", "missing.en", "missing.en: cannot be read"),
+        ("pipeline.toml", '"teacher.toml", "teacher.toml"', '"teacher.toml", "nobody"', "nobody"),
+        ("pipeline.toml", "beam_size = 2", "beam_size = 300", "beam_size"),
+        ("student.toml", "dev.up", "missing.up", "missing.up: cannot be read"),
+        ("student.toml", "train.up", "short.up", "short.up has 1"),
+        (
+            "student.toml",
+            '"up"',
+            '"fr"',
+            "the target language of the student is fr, that of the teacher teacher1 is up",
+        ),
+    ],
+)
+def test_a_mistake_is_found_before_the_teachers_are_trained(
+    folder: Path, capsys: pytest.CaptureFixture[str], name: str, old: str, new: str, message: str
+) -> None:
+    (folder / "short.up").write_text("ONE\n")
+    text = (folder / name).read_text()
+    assert old in text
+    (folder / name).write_text(text.replace(old, new, 1))
+    assert run_here(["pipeline", str(folder / "pipeline.toml"), "--output", str(folder / "work")]) == 1
+    assert message in capsys.readouterr().err
+    assert not (folder / "work").exists()
+
+
+def test_a_pipeline_whose_text_has_changed_is_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["pipeline", str(folder / "pipeline.toml"), "--output", str(folder / "work")]
+    assert run_here(["train", str(folder / "teacher.toml"), "--output", str(folder / "taught")]) == 0
+    settings = PIPELINE.replace('["teacher.toml", "teacher.toml"]', '["taught"]')
+    (folder / "pipeline.toml").write_text(settings)
+    assert run_here(command) == 0
+    (folder / "even-more.en").write_text("red dog\n")
+    (folder / "pipeline.toml").write_text(settings.replace('["more.en"]', '["more.en", "even-more.en"]'))
+    capsys.readouterr()
+    assert run_here(command) == 1
+    assert "distilled.en changed after the work in" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

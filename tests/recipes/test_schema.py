@@ -114,6 +114,27 @@ def test_the_recipe_of_these_tests_is_valid(tmp_path: Path) -> None:
         ("rate = 1e-3", "rate = nan", "stages[0].retraining.learning_rate.rate: expected `float` > 0.0"),
         ("rate = 1e-3", "rate = inf", "stages[0].retraining.learning_rate.rate: expected `float` <= 1e+30"),
         ("updates = 10", "updates = 0", "stages[0].retraining.updates: expected `int` >= 1"),
+        (
+            "updates = 10",
+            "updates = 10\ncross_entropy_weight = 0.3",
+            "cross_entropy_weight has no effect with the objec",
+        ),
+        ("period = 5", "period = 11", "stages[0].retraining: period (11) is larger than updates (10)"),
+        (
+            '"periodic"\nperiod = 5',
+            '"straight_through"\nparameters = "fixed"\nrefit_every = 2',
+            "refit_every has no effect with fixed parameters",
+        ),
+        (
+            "rate = 1e-3",
+            'rate = 1e-3, schedule = "linear", warmup_updates = 10',
+            "learning_rate.warmup_updates (10) leaves none of 10 updates for the decay",
+        ),
+        (
+            "rate = 1e-3",
+            'rate = 1e-3, schedule = "linear", constant_updates = 20',
+            "learning_rate.constant_updates (20) leaves none of 10 updates for the decay",
+        ),
         ('name = "a test"', "", "recipe.toml: the field `name` is missing: add it"),
         ('"a test"', '"a test"\nstage = 1', "unknown field `stage` (allowed: name, stages, paper, description, seed, "),
         ("[[stages]]", "[[stages", "recipe.toml: "),

@@ -13,6 +13,8 @@ import torch
 from torch.distributed.launcher.api import LaunchConfig, elastic_launch
 
 import pocketmt.cli.main as command
+import pocketmt.training.steps as steps
+from pocketmt.cores import available_cores
 from pocketmt.errors import ConfigurationError, DataError
 from pocketmt.training.checkpoints import Snapshots, load_checkpoint, load_weights, save_weights
 from pocketmt.training.configuration import read_configuration
@@ -81,7 +83,14 @@ def train_until(name: str, moment: str, configuration: Path, folder: Path) -> No
 def test_a_run_killed_around_each_of_its_files_resumes_to_the_same_result(corpus: Path) -> None:
     configuration = write_configuration(corpus)
     train(read_configuration(configuration), corpus / "whole")
-    files = ("configuration.json", "vocabulary.model", "log.jsonl", "checkpoint.pt", "00000010.safetensors")
+    files = (
+        "configuration.json",
+        "inputs.json",
+        "vocabulary.model",
+        "log.jsonl",
+        "checkpoint.pt",
+        "00000010.safetensors",
+    )
     for name in (*files, "model.safetensors", "00000030.safetensors"):
         for moment in ("before", "after"):
             process = start(train_until, name, moment, configuration, corpus / "killed", output=corpus / "output")
@@ -137,6 +146,7 @@ def test_mixed_precision_reaches_the_loss_of_float32(corpus: Path) -> None:
     assert losses[1] == pytest.approx(losses[0], rel=0.02)
 
 
+@pytest.mark.skipif(available_cores() == 1, reason="this process has one core, so two devices are refused")
 def test_two_processes_train_one_model(corpus: Path) -> None:
     configuration = read_configuration(write_configuration(corpus, devices=2, maximum_updates=10))
     train(configuration, corpus / "run")
@@ -233,6 +243,13 @@ def test_devices_that_cannot_share_the_batches_are_refused(corpus: Path) -> None
         train(configuration, corpus / "run")
 
 
+def test_more_devices_than_there_are_cores_are_refused(corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(steps, "available_cores", lambda: 3)
+    with pytest.raises(ConfigurationError, match="devices is 4, but this process may use 3 cores: give at most 3"):
+        train(read_configuration(write_configuration(corpus, devices=4)), corpus / "run")
+    assert not (corpus / "run").exists()
+
+
 def test_another_configuration_in_the_folder_is_refused(corpus: Path) -> None:
     train(read_configuration(write_configuration(corpus, maximum_updates=3)), corpus / "run")
     other = read_configuration(write_configuration(corpus, maximum_updates=3, seed=2))
@@ -269,6 +286,21 @@ def test_unusable_text_is_refused(corpus: Path) -> None:
     (corpus / "train.en").unlink()
     with pytest.raises(DataError, match=r"train\.en"):
         train(configuration, corpus / "missing")
+
+
+def test_unusable_validation_text_is_refused_before_the_training_text_is_read(corpus: Path) -> None:
+    configuration = read_configuration(write_configuration(corpus))
+    (corpus / "train.up").write_text("ONE\n")
+    for content, message in ((b"ONE\n", r"dev\.en has 20 lines but"), (b"\xff\n" * 20, r"dev\.up, line 1: not UTF-8")):
+        (corpus / "dev.up").write_bytes(content)
+        with pytest.raises(DataError, match=message):
+            train(configuration, corpus / "run")
+
+
+def test_validation_text_without_a_whole_pair_is_refused(corpus: Path) -> None:
+    (corpus / "dev.up").write_text(" \n" * 20)
+    with pytest.raises(DataError, match=r"dev\.en: no pair of the validation text has text on both sides"):
+        train(read_configuration(write_configuration(corpus)), corpus / "run")
 
 
 def test_a_vocabulary_larger_than_the_text_allows_is_refused(corpus: Path) -> None:

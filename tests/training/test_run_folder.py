@@ -10,12 +10,15 @@ from pathlib import Path
 import pytest
 import torch
 
-from pocketmt.errors import ConfigurationError, DataError, PocketMTError
+from pocketmt.cores import available_cores
+from pocketmt.errors import ConfigurationError, PocketMTError
 from pocketmt.folder_lock import LockedError, locked
-from pocketmt.training.checkpoints import load_checkpoint, load_weights, save_checkpoint
+from pocketmt.packing.model_source import AnyModel
+from pocketmt.training.checkpoints import load_checkpoint, load_weights, save_checkpoint, save_weights
 from pocketmt.training.configuration import Configuration, read_configuration
 from pocketmt.training.run import train
 from pocketmt.training.steps import DivergedError
+from tests.compression.tiny_run import stop_at_update
 
 from .test_run import write_configuration, write_corpus
 
@@ -75,14 +78,82 @@ def test_what_a_run_killed_before_its_first_checkpoint_has_left_does_not_block(c
     assert (run / "vocabulary.model").read_bytes() != vocabulary
 
 
-def test_files_of_the_user_stay(corpus: Path) -> None:
+@pytest.mark.parametrize("name", ["vocabulary.model", "model.safetensors", "log.jsonl", "checkpoint.pt", "snapshots"])
+def test_a_folder_with_files_of_no_run_is_refused_and_they_stay(corpus: Path, name: str) -> None:
     run = corpus / "run"
     run.mkdir()
-    (run / "vocabulary.model").write_text("mine")
+    (run / name).write_text("mine")
     (run / "notes.txt").write_text("mine")
-    with pytest.raises(DataError, match=r"vocabulary\.model: not a SentencePiece model"):
+    with pytest.raises(ConfigurationError, match=rf"run holds {name} but no configuration\.json"):
         train(settings(corpus), run)
-    assert sorted(os.listdir(run)) == ["notes.txt", "vocabulary.model"]
+    assert sorted(os.listdir(run)) == sorted(["notes.txt", name])
+    (run / name).unlink()
+    assert train(settings(corpus, maximum_updates=3), run).update == 3
+    assert (run / "notes.txt").read_text() == "mine"
+
+
+@pytest.mark.parametrize("name", ["train.en", "train.up", "dev.en", "dev.up"])
+def test_a_run_on_text_that_has_changed_is_refused(corpus: Path, name: str) -> None:
+    run = corpus / "run"
+    train(settings(corpus, maximum_updates=3), run)
+    before = (corpus / name).read_text()
+    (corpus / name).write_text(before.replace("cat", "dog").replace("CAT", "DOG"))
+    with pytest.raises(ConfigurationError, match=rf"the text of .*{name} changed after the work in .*run began"):
+        train(settings(corpus, maximum_updates=6), run)
+    (corpus / name).write_text(before)
+    assert train(settings(corpus, maximum_updates=6), run).update == 6
+
+
+def test_a_run_of_an_earlier_version_without_records_of_its_text_resumes(corpus: Path) -> None:
+    run = corpus / "run"
+    train(settings(corpus, maximum_updates=3), run)
+    (run / "inputs.json").unlink()
+    assert train(settings(corpus, maximum_updates=6), run).update == 6
+    assert (run / "inputs.json").exists()
+
+
+def test_a_run_by_a_teacher_that_has_changed_is_refused(corpus: Path) -> None:
+    train(settings(corpus, maximum_updates=3), corpus / "taught")
+    path = write_configuration(corpus, maximum_updates=3, objective='"mixed"', teacher='"taught"')
+    path.write_text(path.read_text().replace("vocabulary_size = 64", 'vocabulary = "taught"'))
+    train(read_configuration(path), corpus / "run", AnyModel)
+    weights, metadata = load_weights(corpus / "taught" / "model.safetensors")
+    weights["embedding.weight"] += 1
+    save_weights(corpus / "taught" / "model.safetensors", weights, metadata)
+    with pytest.raises(ConfigurationError, match=r"the weights of the teacher .*taught changed after"):
+        train(read_configuration(path), corpus / "run", AnyModel)
+
+
+def test_a_teacher_of_other_languages_is_refused(corpus: Path) -> None:
+    train(settings(corpus, maximum_updates=3), corpus / "taught")
+    path = write_configuration(corpus, maximum_updates=3, objective='"mixed"', teacher='"taught"')
+    text = path.read_text().replace("vocabulary_size = 64", 'vocabulary = "taught"')
+    path.write_text(text.replace('target_language = "up"', 'target_language = "fr"'))
+    with pytest.raises(ConfigurationError, match=r"target language of this run is fr, that of the teacher .* is up"):
+        train(read_configuration(path), corpus / "run", AnyModel)
+
+
+def test_a_run_that_was_stopped_before_its_first_validation_ends_with_a_model_if_its_updates_are_lowered(
+    corpus: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = corpus / "run"
+    stop_at_update(8, monkeypatch)
+    with pytest.raises(KeyboardInterrupt):
+        train(settings(corpus), run)
+    with pytest.raises(ConfigurationError, match="ask for at least 6"):
+        train(settings(corpus, maximum_updates=3), run)
+    assert train(settings(corpus, maximum_updates=6), run).best_update == 6
+    assert load_weights(run / "model.safetensors")[1]["training"]["update"] == 6
+    log = (run / "log.jsonl").read_text()
+    assert train(settings(corpus, maximum_updates=6), run).update == 6
+    assert (run / "log.jsonl").read_text() == log
+
+
+def test_what_a_killed_process_has_left_unfinished_is_removed(corpus: Path) -> None:
+    train(settings(corpus, maximum_updates=3), corpus / "run")
+    (corpus / "run" / ".checkpoint.pt.0a1b2c3d.unfinished").touch()
+    train(settings(corpus, maximum_updates=3), corpus / "run")
+    assert not list((corpus / "run").glob("*.unfinished"))
 
 
 def test_a_run_that_diverges_names_update_and_remedy_and_keeps_its_best_model(corpus: Path) -> None:
@@ -93,10 +164,18 @@ def test_a_run_that_diverges_names_update_and_remedy_and_keeps_its_best_model(co
     with pytest.raises(
         DivergedError, match=r"model\.safetensors is the best model before that.* choose another folder"
     ):
-        train(settings(corpus, learning_rate=1e30, warmup_updates=1, validate_every=1), corpus / "run")
+        train(settings(corpus, learning_rate=1e5, warmup_updates=1, validate_every=1), corpus / "run")
     assert (corpus / "run" / "model.safetensors").exists()
 
 
+def test_a_model_whose_loss_is_not_finite_is_never_the_best(corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(DivergedError, match=r"diverged at update 1, a gradient or the validation loss is not finite"):
+        train(settings(corpus, learning_rate=1e30, warmup_updates=1, validate_every=1), corpus / "run")
+    assert not (corpus / "run").exists()
+    assert "validation update=1 epoch=0 loss=None" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(available_cores() == 1, reason="this process has one core, so two devices are refused")
 @pytest.mark.usefixtures("quick_processes")
 def test_an_error_in_several_processes_is_that_of_one(corpus: Path) -> None:
     with pytest.raises(DivergedError, match=r"^training diverged at update \d+, .* raise warmup_updates \(now 1\)$"):

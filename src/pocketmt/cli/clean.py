@@ -10,7 +10,7 @@ import click
 from pocketmt.atomic_file import check_not_read
 from pocketmt.cli.cluster import ClusterOptions, FileOrAddress, cluster_options
 from pocketmt.cli.local_copies import local_copies
-from pocketmt.cli.options import FILE, FiniteRange, parallel_output_option, require_both_sides
+from pocketmt.cli.options import FILE, FiniteRange, is_given, option_name, parallel_output_option, require_both_sides
 from pocketmt.cli.streams import warn
 from pocketmt.progress import ProgressLine
 
@@ -133,6 +133,7 @@ def clean(
       pocketmt clean back.en news.de -o clean.en clean.de --languages en de --written-by-model source
       pocketmt clean train.en train.ja -o clean.en clean.ja --vocabulary runs/ja/vocabulary.model --improbable 0
     """
+    _check_usage(languages, improbable)
     from pocketmt.text.clean_corpus import CrossEntropyFilter
     from pocketmt.text.cleaning import Cleaning
 
@@ -152,6 +153,16 @@ def clean(
         sides = require_both_sides(files[source], None if target is None else files[target], "TARGET")
         report = _clean(sides, outputs, cleaning, last_rule, vocabulary, on_cluster)
     _show_report(report, languages is not None, last_rule is not None)
+
+
+def _check_usage(languages: tuple[str, str] | None, improbable: float) -> None:
+    """Raise click.UsageError if an option is given that would have no effect."""
+    for name in ("minimum_letters", "minimum_language_probability"):
+        if languages is None and is_given(name):
+            raise click.UsageError(f"{option_name(name)} goes with --languages.")
+    for name, option in (("side", "--written-by-model"), ("model_text", "--language-model-text")):
+        if not improbable and is_given(name):
+            raise click.UsageError(f"{option} has no effect with --improbable 0: leave one of them out.")
 
 
 def _clean(

@@ -8,6 +8,7 @@ import click
 
 from pocketmt.cli.endings import quoted, show_model_file
 from pocketmt.cli.options import FILE, EncodableText, FileSize, FiniteRange, check_model, entropy_coding_option
+from pocketmt.cli.streams import warn
 from pocketmt.progress import ProgressLine
 
 if TYPE_CHECKING:
@@ -139,8 +140,8 @@ def compress(
     With --folder and without --output, no model file is written: the scores are in the folder's log.jsonl. This is the
     way to run recipes whose result no model file can hold. Requires pip install 'pocketmt[train]'.
 
-    An interrupted compression resumes when it is called again with the same arguments. A finished one continues if the
-    last stage of RECIPE has more updates than before, and neither prunes nor has a linear learning rate.
+    An interrupted compression resumes when called again with the same arguments and text. A finished one continues if
+    the last stage of RECIPE has more updates than before, and neither prunes nor has a linear learning rate.
 
     \b
     Examples:
@@ -163,6 +164,7 @@ def compress(
         configuration=resolved,
         source_text=source_text,
         translated=ProgressLine("translated", "lines").update,
+        warn=warn,
         licence=licence,
         description=description,
         entropy_coding=entropy_coding,
@@ -170,8 +172,7 @@ def compress(
     if found is not None:
         _compress_by_recipe(task, found, output, low_memory)
     elif output is not None:
-        updates = min(limit_updates, DEFAULT_UPDATES if updates is None else updates)
-        _compress_to_target(task, output, target_size, tolerated_loss, updates, precision)
+        _compress_to_target(task, output, target_size, tolerated_loss, updates, limit_updates, precision)
 
 
 def _check_usage(model: str, recipe: str | None, size: int | None, loss: float | None, updates: int | None) -> None:
@@ -228,7 +229,8 @@ def _compress_to_target(
     output: Path,
     size: int | None,
     loss_increase: float | None,
-    updates: int,
+    updates: int | None,
+    most_updates: int,
     precision: "Precision | None",
 ) -> None:
     from pocketmt.compression.choosing.allocation import Target
@@ -237,7 +239,7 @@ def _compress_to_target(
     target = Target(
         size=size,
         loss_increase=loss_increase,
-        updates=updates,
+        updates=min(most_updates, DEFAULT_UPDATES if updates is None else updates),
         precision=precision or "float32",
         entropy_coding=task.entropy_coding,
     )

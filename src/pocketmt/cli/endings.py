@@ -28,6 +28,8 @@ def show_model_file(path: Path, *commands: str) -> None:
         parts.append(f"BLEU {agreement:.1f} against the uncompressed model's translations")
     elif isinstance(compressed, float) and isinstance(bleu, float):
         parts.append(f"validation BLEU {compressed:.1f} (before compression {bleu:.1f})")
+    elif isinstance(compressed, float):
+        parts.append(f"validation BLEU {compressed:.1f}")
     elif isinstance(bleu, float):
         parts.append(f"validation BLEU {bleu:.1f} before packing")
     click.echo(f"{path}: {', '.join(parts)}", err=True)

@@ -2,18 +2,35 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import click
-from click.core import ParameterSource
 
-from pocketmt.cli.options import FILE, beam_size_option, device_option, json_option, shortlist_option, workers_option
+from pocketmt.cli.options import (
+    FILE,
+    beam_size_option,
+    check_model,
+    device_option,
+    is_given,
+    json_option,
+    shortlist_option,
+    workers_option,
+)
+from pocketmt.errors import PocketMTError
 from pocketmt.text.formats.format import format_of
 
 if TYPE_CHECKING:
     from pocketmt.evaluation.existing_translations import TranslationsRecord
     from pocketmt.evaluation.model_file import QualityRecord
     from pocketmt.evaluation.quality import Difference, Quality
+
+# Options of the search, by the names of their parameters.
+_OF_MODEL: Final = {
+    "beam_size": "--beam-size",
+    "workers": "--workers",
+    "shortlist": "--shortlist/--no-shortlist",
+    "device": "--device",
+}
 
 
 @click.command(short_help="Score the translations of a model, or existing ones (BLEU, chrF).")
@@ -74,10 +91,7 @@ def evaluate(
     from pocketmt.evaluation.records import to_json
 
     if model is None:
-        if source is not None or not references:
-            raise click.UsageError("--translations go with --references, and not with --source.")
-        if click.get_current_context().get_parameter_source("beam_size") is ParameterSource.COMMANDLINE:
-            raise click.UsageError("--beam-size goes with --model: existing translations are not searched again.")
+        _check_translations(source, references, baseline)
         from pocketmt.evaluation.existing_translations import evaluate_translations
 
         scored = evaluate_translations(translations, references, None if baseline is None else Path(baseline))
@@ -85,6 +99,8 @@ def evaluate(
         return
     if source is None or (not references and format_of(source) == "text"):
         raise click.UsageError("--model goes with --source and --references, or a TSV, JSONL or TMX file as --source.")
+    if baseline is not None and Path(baseline).is_file() and not _is_model(baseline):
+        raise click.UsageError(f"--model goes with a model as --baseline, which {baseline} is not.")
     from dataclasses import replace
 
     from pocketmt.evaluation.model_file import evaluate_model
@@ -102,6 +118,28 @@ def evaluate(
     )
     record = replace(record, model=model, baseline=baseline)
     click.echo(to_json(record) if as_json else _model_table(record))
+
+
+def _check_translations(source: Path | None, references: Sequence[Path], baseline: str | None) -> None:
+    """Raise click.UsageError if options are given that do not go with --translations."""
+    if source is not None or not references:
+        raise click.UsageError("--translations go with --references, and not with --source.")
+    for name, option in _OF_MODEL.items():
+        if is_given(name):
+            raise click.UsageError(f"{option} goes with --model: existing translations are not searched again.")
+    if baseline is not None and _is_model(baseline):
+        raise click.UsageError(f"--translations go with a file of translations as --baseline, not a model: {baseline}")
+
+
+def _is_model(name: str) -> bool:
+    """Return whether a name is that of a model, also of one that is damaged."""
+    if name.endswith(".pocketmt"):
+        return True
+    try:
+        check_model(name)
+    except PocketMTError:
+        return False
+    return True
 
 
 def _model_table(record: "QualityRecord") -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from pocketmt.atomic_file import check_output
 from pocketmt.distributed.storage import is_address
@@ -27,7 +28,9 @@ class LocalFile(click.Path):
         super().__init__(path_type=Path)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the path; click.BadParameter for an address, which would become a folder with a colon."""
+        """Return the path; click.BadParameter for an address, which would become a folder with a colon, or nothing."""
+        if value == "":
+            self.fail("the path is empty: give a path", param, ctx)
         if isinstance(value, str) and is_address(value):
             self.fail(f"{value!r} is an address: give a path", param, ctx)
         return super().convert(value, param, ctx)
@@ -196,6 +199,11 @@ def check_run(run: Path) -> None:
         )
     if not run.exists():
         raise DataError(f"{run}: no such folder: give the folder of a run, which `pocketmt train` writes")
+
+
+def is_given(parameter: str) -> bool:
+    """Return whether an option of the command that runs, by the name of its parameter, was typed."""
+    return click.get_current_context().get_parameter_source(parameter) is ParameterSource.COMMANDLINE
 
 
 def check_model(name: str) -> None:

@@ -1,6 +1,7 @@
 """pocketmt sensitivity: loss of quality of each part of a model at low bit widths."""
 
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 import click
@@ -69,7 +70,8 @@ def sensitivity(
     trained, corpus = read_model(model), None
     if source_text is not None:
         with tempfile.TemporaryDirectory() as folder:
-            corpus = translated_text(trained, source_text, Path(folder), ProgressLine("translated", "lines").update)
+            translated = ProgressLine("translated", "lines").update
+            corpus = translated_text(trained, source_text, Path(folder), translated, only_scored=True)
     found = measure_sensitivity(trained, scheme, scheme_options, bit_widths, sentences, progress, corpus)
     click.echo(to_json(found) if as_json else sensitivity_table(found))
     if found.is_noise:
@@ -89,8 +91,11 @@ def _parse_bit_widths(text: str) -> list[int]:
     return numbers
 
 
-def _parse_option(text: str) -> tuple[str, str]:
+def _parse_option(text: str) -> tuple[str, object]:
     name, equals, value = text.partition("=")
     if not equals or not name:
         raise click.BadParameter(f"--option is {text!r}, expected NAME=VALUE, such as method=greedy.")
+    for kind in (int, float):
+        with suppress(ValueError):
+            return name, kind(value)
     return name, value

@@ -18,10 +18,10 @@ from pocketmt.models.presets import PRESETS
 def train(configuration: Path, output: Path) -> None:
     """Train the model that CONFIGURATION, a TOML file, describes.
 
-    An interrupted run resumes when it is called again with the same arguments. A finished run continues if
-    maximum_updates or patience is raised in CONFIGURATION: without decay_updates, its weights become those of a run
-    with the larger number from the start. threads, accelerator and checkpoint_every may change, too, and devices if
-    batches_per_update is given. Other changes need another folder.
+    An interrupted run resumes when it is called again with the same arguments and text. A finished run continues if
+    maximum_updates or patience is raised in CONFIGURATION: without decay_updates, and if maximum_updates was a multiple
+    of validate_every, its weights become those of a run with the larger number from the start. threads, accelerator and
+    checkpoint_every may change, too, and devices if batches_per_update is given. Other changes need another folder.
     Requires pip install 'pocketmt[train]'.
 
     \b
@@ -42,6 +42,9 @@ def train(configuration: Path, output: Path) -> None:
     if not is_first_process():
         return
     click.echo(f"{output}: validation BLEU {progress.best_bleu:.1f} at update {progress.best_update:,}", err=True)
+    if progress.update < resolved.training.maximum_updates:
+        patience = resolved.training.patience
+        click.echo(f"stopped early: no better BLEU for {patience} validations; raise patience to go on", err=True)
     name = quoted(Path(f"{output.absolute().name}.pocketmt"))
     show_next(
         f"pocketmt compress {quoted(output)} affine4-distilled --output {name}",

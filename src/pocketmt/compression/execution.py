@@ -1,5 +1,6 @@
 """Execution of a recipe on a trained model: stage after stage, in a folder from which it can resume."""
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -20,6 +21,7 @@ from pocketmt.quantization.row_groups import RowGroup
 from pocketmt.recipes.schema import Recipe, extendable_updates, lasting_recipe
 from pocketmt.training.checkpoints import load_checkpoint
 from pocketmt.training.configuration import Configuration, lasting_settings
+from pocketmt.training.inputs import TextRecord, check_unchanged
 from pocketmt.training.reporter import Reporter
 from pocketmt.training.run_folder import read_settings, record_settings
 from pocketmt.training.steps import launch, make_fabric
@@ -41,6 +43,7 @@ class RunFingerprint(msgspec.Struct, frozen=True, omit_defaults=True):
     model: str  # the digest of its weights
     configuration: Configuration | None
     source_text: str | None = None  # the digest of plain text
+    texts: tuple[TextRecord, ...] | None = None  # of the configuration; None: missing, or of an earlier version
 
 
 def execute(
@@ -49,6 +52,7 @@ def execute(
     folder: Path,
     source_text: Path | None = None,
     translated: TranslationProgress = lambda done, total: None,
+    warn: Callable[[str], None] = lambda message: None,
 ) -> tuple[StageResult, dict[str, tuple[RowGroup, ...]]]:
     """Execute a plan on the model that it was made for, or resume an earlier call with the same arguments.
 
@@ -65,17 +69,19 @@ def execute(
         source_text: plain text in the source language, which the uncompressed model translates and the compressed one
             learns from; it replaces parallel text where the model has none.
         translated: told how many lines of a text are translated, of how many.
+        warn: told that text is missing which is not needed.
 
     Returns:
         The best validation of the last stage, and the row groups of every quantized matrix.
 
     Raises:
-        ConfigurationError: the folder holds another compression.
+        ConfigurationError: the folder holds another compression, or one on text that has changed.
         DataError: text that cannot be used, or none where the recipe needs text.
     """
-    corpus = parallel_text(model, plan, source_text)
+    corpus = parallel_text(model, plan, source_text, warn)
     text_digest = None if source_text is None else hash_lines(source_text)
-    fingerprint = RunFingerprint(plan.recipe, model.digest, model.configuration, text_digest)
+    records = None if corpus is None else corpus.texts
+    fingerprint = RunFingerprint(plan.recipe, model.digest, model.configuration, text_digest, records)
     folder.mkdir(parents=True, exist_ok=True)
     _record(fingerprint, folder)
     texts = with_translations(corpus, plan, source_text, teacher_of(model, folder, translated))
@@ -94,23 +100,30 @@ def execute(
 
 
 def _record(fingerprint: RunFingerprint, folder: Path) -> None:
-    """Record what is compressed and how; ConfigurationError if the folder holds another compression."""
+    """Record what is compressed and how.
+
+    Raises ConfigurationError if the folder holds another compression, or if the text has changed.
+    """
     earlier = read_settings(folder / SETTINGS, RunFingerprint)
+    if earlier is not None and earlier.texts is not None:
+        check_unchanged(earlier.texts, fingerprint.texts or (), folder)
+        fingerprint = msgspec.structs.replace(fingerprint, texts=fingerprint.texts or earlier.texts)
     other = "compression by another recipe or of another model, or with another source text"
     updates = [None if each is None else extendable_updates(each.recipe) for each in (earlier, fingerprint)]
     shorter = updates[0] is not None and updates[1] is not None and updates[1] < updates[0]
-    record_settings(folder, SETTINGS, fingerprint, other, _identity if shorter else _lasting)
+    record_settings(folder, SETTINGS, fingerprint, other, _without_texts if shorter else _lasting)
 
 
-def _identity(fingerprint: RunFingerprint) -> RunFingerprint:
-    return fingerprint
+def _without_texts(fingerprint: RunFingerprint) -> RunFingerprint:
+    """Return a fingerprint without the records of text, which earlier versions did not write."""
+    return msgspec.structs.replace(fingerprint, texts=None)
 
 
 def _lasting(fingerprint: RunFingerprint) -> RunFingerprint:
     """Return a fingerprint without what may change when a compression is continued."""
     configuration = None if fingerprint.configuration is None else lasting_settings(fingerprint.configuration)
     recipe = lasting_recipe(fingerprint.recipe)
-    return msgspec.structs.replace(fingerprint, recipe=recipe, configuration=configuration)
+    return msgspec.structs.replace(_without_texts(fingerprint), recipe=recipe, configuration=configuration)
 
 
 def _run(

@@ -17,7 +17,7 @@ from pocketmt.compression.activations.estimation import check_outcome
 from pocketmt.compression.error_compensation import collect_hessians
 from pocketmt.compression.plan import Plan, PlannedStage
 from pocketmt.compression.planning import make_plan
-from pocketmt.compression.run import CompressionTask, compression_folder
+from pocketmt.compression.run import CompressionTask, compression_folder, training_before
 from pocketmt.compression.stage import sample_pairs
 from pocketmt.compression.stage_context import piece_counts
 from pocketmt.compression.texts import parallel_text, teacher_of, with_translations
@@ -101,7 +101,7 @@ def _corpus(task: CompressionTask, model: TrainedModel, plan: Plan) -> Corpus | 
     """Return the text; the engine that translates plain text is gone when this returns."""
     if not plan.needs_text and task.source_text is None:
         return None
-    corpus = parallel_text(model, plan, task.source_text)
+    corpus = parallel_text(model, plan, task.source_text, task.warn)
     teacher = teacher_of(model, task.folder, task.translated)
     return with_translations(corpus, plan, task.source_text, teacher).corpus
 
@@ -209,7 +209,7 @@ def _write(
     output: Path,
 ) -> int:
     about = {"licence": task.licence, "description": task.description, "recipe": msgspec.to_builtins(recipe)}
-    contents = contents_of(model, FLOAT32, **about, training=model.training)
+    contents = contents_of(model, FLOAT32, **about, training=training_before(model))
     described = contents.metadata.manifest_members(model.architecture, model.vocabularies.stored)
     manifest = described | parameter_members(encoded, dict(groups))
     tensors = {name: tensor for parameter in encoded.values() for name, tensor in parameter.tensors.items()}

@@ -1,9 +1,12 @@
 """From a trained model to a compressed model file."""
 
 import dataclasses
+import math
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, Final
 
 import msgspec
 
@@ -14,15 +17,20 @@ from pocketmt.compression.execution import CHECKPOINT, LOG, SETTINGS, execute
 from pocketmt.compression.planning import make_plan
 from pocketmt.compression.pruning.sublayers import architecture_of
 from pocketmt.compression.teacher_translations import TranslationProgress
+from pocketmt.errors import ConfigurationError
 from pocketmt.packing.activation_ranges import check_storable
 from pocketmt.packing.contents import FLOAT32, PackingOptions, TrainedRanges, contents_of
 from pocketmt.packing.decoded import read_model
 from pocketmt.packing.model_file import pack
 from pocketmt.recipes.schema import Recipe
+from pocketmt.text.languages import check_same_languages
 from pocketmt.training.configuration import Configuration
 from pocketmt.training.run_folder import run_folder
 from pocketmt.training.steps import DivergedError
 from pocketmt.training.trained_model import TrainedModel
+
+# Files that the folder of a training run holds, and that of a compression does not.
+_OF_A_RUN: Final = ("configuration.json", "model.safetensors")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +43,7 @@ class CompressionTask:
         configuration: whose text and settings are used; None: the run's own.
         source_text: plain text, as of `execute`.
         translated: as of `execute`.
+        warn: as of `execute`.
         licence: of the model, kept in the file.
         description: of the model, kept in the file.
         entropy_coding: as of `pack`.
@@ -46,24 +55,40 @@ class CompressionTask:
     configuration: Configuration | None = None
     source_text: Path | None = None
     translated: TranslationProgress = lambda done, total: None
+    warn: Callable[[str], None] = lambda message: None
     licence: str = ""
     description: str = ""
     entropy_coding: bool = False
     maximum_size: int | None = None
 
     def read_model(self) -> TrainedModel:
-        """Return the trained model with the configuration to use; raises as `read_model` does."""
+        """Return the trained model with the configuration to use, and without scores on other text than it names.
+
+        Raises ConfigurationError if the configuration has other languages than the model, and as `read_model` does.
+        """
         model = read_model(str(self.run))
         if self.configuration is None:
             return model
-        return dataclasses.replace(model, configuration=self.configuration)
+        data, training = self.configuration.data, model.training
+        if model.language_pieces is None:
+            languages = model.languages["source"], model.languages["target"]
+            check_same_languages(model.name, languages, "the configuration", data.languages)
+        if model.configuration is not None and model.configuration.data.validation_files != data.validation_files:
+            training = _without_scores(training)
+        return dataclasses.replace(model, configuration=self.configuration, training=training)
 
 
 def compression_folder(folder: Path) -> AbstractContextManager[None]:
     """Lock the folder of a compression, and remove what a compression without a result leaves; see `run_folder`.
 
     Translations stay: any recipe can use them.
+
+    Raises ConfigurationError if it is the folder of a training run, and LockedError as `run_folder` does.
     """
+    if any((folder / name).exists() for name in _OF_A_RUN):
+        raise ConfigurationError(
+            f"{folder} is the folder of a training run, whose checkpoint would be overwritten: choose another folder"
+        )
 
     def holds_result(error: BaseException | None) -> bool:
         # A stage that diverged before its first validation would diverge again from its checkpoint.
@@ -89,7 +114,8 @@ def compress_in_folder(task: CompressionTask, recipe: Recipe, output: Path) -> i
     """Do what `compress_run` does in a folder that is locked.
 
     Raises as `read_model`, `make_plan`, `execute` and `pack` do; ConfigurationError, before any work starts,
-    where a model file cannot hold the result; OversizedError, with nothing written, where the file is too large.
+    where a model file cannot hold the result; OversizedError, with nothing written, where the file is too large;
+    DivergedError where the loss of the result is not finite.
     """
     check_outcome(recipe)
     check_output(output)
@@ -98,9 +124,14 @@ def compress_in_folder(task: CompressionTask, recipe: Recipe, output: Path) -> i
     activations = plan.stages[-1].activations
     if activations is not None:
         check_storable(activations, plan.stages[-1].vectors)
-    result, groups = execute(model, plan, task.folder, task.source_text, task.translated)
+    result, groups = execute(model, plan, task.folder, task.source_text, task.translated, task.warn)
+    if not all(map(math.isfinite, result.scores.values())):
+        raise DivergedError(
+            f"{model.name}: its validation loss is not finite after the recipe {recipe.name}: choose a recipe with "
+            "more bits or a lower learning rate"
+        )
     about = {"licence": task.licence, "description": task.description, "recipe": msgspec.to_builtins(recipe)}
-    training = {**_training_of(model), "compression": result.scores}
+    training = {**training_before(model), "compression": result.scores}
     contents = dataclasses.replace(
         contents_of(model, {**groups, "*": FLOAT32}, **about, training=training),
         weights=result.weights,
@@ -112,11 +143,21 @@ def compress_in_folder(task: CompressionTask, recipe: Recipe, output: Path) -> i
     return pack(output, contents, PackingOptions(entropy_coding=task.entropy_coding, maximum_size=task.maximum_size))
 
 
-def _training_of(model: TrainedModel) -> dict[str, object]:
-    """Return the facts of a model's training, and the scores after an earlier compression if there was one."""
-    earlier = model.training.get("compression")
-    scores = earlier if isinstance(earlier, dict) else {}
-    return {**model.training, **{f"validation_{name}": scores[name] for name in ("bleu", "loss") if name in scores}}
+def training_before(model: TrainedModel) -> dict[str, Any]:
+    """Return the facts of a model's training, with the scores after an earlier compression if there was one.
+
+    A model that was only compared with its uncompressed translations has no scores on references.
+    """
+    scores = model.training.get("compression")
+    training = {name: value for name, value in model.training.items() if name != "compression"}
+    if not isinstance(scores, dict) or not scores.keys() & {"bleu", "agreement_bleu"}:
+        return training
+    known = [name for name in ("bleu", "loss") if name in scores and "bleu" in scores]
+    return _without_scores(training) | {f"validation_{name}": scores[name] for name in known}
+
+
+def _without_scores(training: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in training.items() if name not in ("validation_bleu", "validation_loss")}
 
 
 def score_run(task: CompressionTask, recipe: Recipe) -> dict[str, float]:
@@ -127,5 +168,5 @@ def score_run(task: CompressionTask, recipe: Recipe) -> dict[str, float]:
     model = task.read_model()
     plan = make_plan(recipe, model.architecture)
     with compression_folder(task.folder):
-        result, _ = execute(model, plan, task.folder, task.source_text, task.translated)
+        result, _ = execute(model, plan, task.folder, task.source_text, task.translated, task.warn)
     return result.scores

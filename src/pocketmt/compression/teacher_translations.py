@@ -104,15 +104,19 @@ class Teacher:
             training += self.pairs(source_text, "source-text")
         return Translations(training, self.pairs(Path(data.validation_source), "validation"))
 
-    def corpus_of_plain_text(self, source_text: Path) -> Corpus:
+    def corpus_of_plain_text(self, source_text: Path, *, only_scored: bool = False) -> Corpus:
         """Return plain source text with its translations as a corpus; lines at even distances are held out.
 
-        Raises DataError where fewer than two lines can be used, and as `texts` does.
+        Args:
+            source_text: the text.
+            only_scored: whether all lines are held out, as nothing is learnt from the text.
+
+        Raises DataError where fewer than two lines can be used, unless they are only scored, and as `texts` does.
         """
         texts = self.texts(source_text, "source-text")
-        if len(texts) < 2:
+        if len(texts) < 2 and not only_scored:
             raise DataError(f"{source_text}: at least two lines are needed, one to learn from and one to validate by")
-        count = max(1, min(MOST_HELD_OUT, len(texts) // 10))
+        count = len(texts) if only_scored else max(1, min(MOST_HELD_OUT, len(texts) // 10))
         held_out = {index * len(texts) // count for index in range(count)}
         pairs = self._encode(texts)
         validation = [pairs[index] for index in sorted(held_out)]

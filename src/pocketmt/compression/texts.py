@@ -1,5 +1,6 @@
 """Text that a compression learns from: the model's own, the uncompressed model's translations, or both."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -37,11 +38,24 @@ class Texts:
         )
 
 
-def parallel_text(model: TrainedModel, plan: Plan, source_text: Path | None) -> Corpus | None:
+def parallel_text(
+    model: TrainedModel,
+    plan: Plan,
+    source_text: Path | None,
+    warn: Callable[[str], None] = lambda message: None,
+) -> Corpus | None:
     """Load the text of a model's own configuration; None if it has none and needs none.
 
+    Text that is not needed may be missing, as a run may come from another machine.
+
+    Args:
+        model: to compress.
+        plan: of the compression.
+        source_text: plain text that replaces it, if any.
+        warn: told that text is missing.
+
     Raises:
-        DataError: it has none, and no plain text replaces it, or the plain text is blank or cannot be read.
+        DataError: it has none, and no plain text replaces it; or text has an error, or the plain text is blank.
         ConfigurationError: plain text is given, but no stage learns from it.
     """
     if source_text is not None:
@@ -49,11 +63,13 @@ def parallel_text(model: TrainedModel, plan: Plan, source_text: Path | None) -> 
     needed = plan.needs_text and source_text is None
     corpus = None
     if model.configuration is not None:
-        try:
-            corpus = corpus_for(model.configuration.data, model.vocabularies)
-        except DataError:
-            if needed:
-                raise
+        data = model.configuration.data
+        files = [file for sides in (data.validation_files, *data.training_files) for file in sides]
+        missing = [file for file in files if not file.exists()]
+        if missing and not needed:
+            warn(f"{missing[0]}: no such file, so the training and validation text of {model.name} is not used")
+        else:
+            corpus = corpus_for(data, model.vocabularies)
     elif needed:
         raise DataError(
             f"{model.name}: no training text is known, and the recipe needs text, to retrain, to estimate ranges or to "
@@ -80,14 +96,19 @@ def teacher_of(model: TrainedModel, folder: Path, progress: TranslationProgress)
 
 
 def translated_text(
-    model: TrainedModel, source_text: Path, folder: Path, progress: TranslationProgress = lambda done, total: None
+    model: TrainedModel,
+    source_text: Path,
+    folder: Path,
+    progress: TranslationProgress = lambda done, total: None,
+    *,
+    only_scored: bool = False,
 ) -> Corpus:
     """Return plain source text with the model's translations, some lines of it held out for validation.
 
-    Raises as `parallel_text` and `Teacher.corpus_of_plain_text` do.
+    With `only_scored`, all lines are. Raises as `parallel_text` and `Teacher.corpus_of_plain_text` do.
     """
     _check_text(source_text)
-    return teacher_of(model, folder, progress).corpus_of_plain_text(source_text)
+    return teacher_of(model, folder, progress).corpus_of_plain_text(source_text, only_scored=only_scored)
 
 
 def with_translations(corpus: Corpus | None, plan: Plan, source_text: Path | None, teacher: Teacher) -> Texts:

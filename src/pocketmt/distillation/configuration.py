@@ -25,6 +25,7 @@ from pocketmt.toml_file import read_toml
 from pocketmt.training.configuration import Configuration, read_configuration
 
 Positive = Annotated[int, Meta(ge=1)]
+BeamSize = Annotated[int, Meta(ge=1, le=256)]  # The engine's limit.
 Name = Annotated[str, Meta(min_length=1)]
 
 
@@ -35,7 +36,7 @@ class Distillation(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
     """
 
     texts: list[Name] = []  # Files of plain text in the source language.
-    beam_size: Positive = 4  # Hypotheses kept at each step of the teachers' search.
+    beam_size: BeamSize = 4  # Hypotheses kept at each step of the teachers' search.
     n_best: Positive = 1  # Translations; the one most similar to the reference is taken.
     human_references: bool = False  # Whether the student also learns from the human references.
 

@@ -20,8 +20,12 @@ from pocketmt.model_file import open_model
 from pocketmt.packing.model_source import AnyModel
 from pocketmt.packing.run import pack_run
 from pocketmt.packing.shortlist import add_shortlist, learn_shortlist
+from pocketmt.text.corpus import check_rereadable, read_lines
+from pocketmt.text.languages import check_same_languages
 from pocketmt.training.configuration import Configuration
+from pocketmt.training.inputs import read_texts
 from pocketmt.training.run import train
+from pocketmt.training.steps import check_devices
 from pocketmt.training.trained_model import read_trained_model
 
 TranslationProgress = Callable[[int, int], None]  # Called with the numbers of translated lines and of all lines.
@@ -60,15 +64,40 @@ def run_pipeline(
         The models: the first teacher and the student in full precision, and the small one.
 
     Raises:
-        ConfigurationError: the recipe does not suit the student, which is checked before any work starts.
+        ConfigurationError: the recipe does not suit the student, or a teacher has other languages than the student.
+        DataError: a text or a teacher cannot be read.
         LockedError: another process is running a pipeline in the folder.
 
-    It also raises what `train`, `distill`, `compress_run` and `learn_shortlist` do.
+    These errors are found before any work starts. It also raises what `train`, `distill`, `compress_run` and
+    `learn_shortlist` do.
     """
-    check_outcome(pipeline.recipe)
-    make_plan(pipeline.recipe, pipeline.student.model.architecture(pipeline.student.data.vocabulary_size))
+    _check(pipeline, folder)
     with locked(folder):
         return _run_steps(pipeline, folder, step, translated)
+
+
+def _check(pipeline: Pipeline, folder: Path) -> None:
+    """Find mistakes before teachers are trained, which may take hours; raises as `run_pipeline` does."""
+    student = pipeline.student
+    check_outcome(pipeline.recipe)
+    make_plan(pipeline.recipe, student.model.architecture(student.data.vocabulary_size))
+    trained = {
+        f"teacher{number}": each for number, each in enumerate(pipeline.teachers, 1) if isinstance(each, Configuration)
+    }
+    for configuration in (*trained.values(), student):
+        check_devices(configuration.training)
+        if not (configuration.data.plain_training_text or configuration.data.plain_validation_text):
+            read_texts(configuration.data)
+    for text in (*student.data.training_sources, Path(student.data.validation_source), *pipeline.texts):
+        check_rereadable(text)
+        next(read_lines(text, "source", student.data.languages), None)
+    languages = {name: each.data.languages for name, each in trained.items()}
+    if names := [each for each in pipeline.teachers if isinstance(each, str)]:
+        settings = pipeline.settings.distillation
+        models = Teachers(names, folder, beam_size=settings.beam_size, n_best=settings.n_best).models
+        languages |= {model.name: (model.languages["source"], model.languages["target"]) for model in models}
+    for name, own in languages.items():
+        check_same_languages("the student", student.data.languages, f"the teacher {name}", own)
 
 
 def _run_steps(

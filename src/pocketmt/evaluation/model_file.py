@@ -8,12 +8,12 @@ from pathlib import Path
 
 from pocketmt.engine import TranslationOptions, Translator
 from pocketmt.engine.devices import NATIVE
-from pocketmt.errors import ConfigurationError, DataError
+from pocketmt.errors import DataError
 from pocketmt.evaluation.quality import Difference, Quality, compare, metrics, score
 from pocketmt.evaluation.records import Provenance, memory_bytes, peak_memory_bytes, provenance
 from pocketmt.evaluation.speed import Mode, SpeedRecord, lengthened, measure_latency, measure_throughput
 from pocketmt.text.corpus import read_lines, read_pairs
-from pocketmt.text.formats.format import primary_subtag
+from pocketmt.text.languages import check_same_languages
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ def evaluate_model(
     translator = Translator(model, workers=workers, device=device)
     other = None if baseline is None else Translator(baseline, workers=workers, device=device)
     if other is not None:
-        _check_languages(model, translator, str(baseline), other)
+        check_same_languages(model, translator.languages, f"the baseline {baseline}", other.languages)
     pairs = list(read_pairs(source, references[0], translator.languages))
     if not pairs:
         raise DataError(f"{source} and {references[0]} have no lines: there is nothing to score, give other files")
@@ -79,15 +79,6 @@ def evaluate_model(
         differences=differences,
         provenance=provenance(),
     )
-
-
-def _check_languages(model: str, translator: Translator, baseline: str, other: Translator) -> None:
-    for side, own, its in zip(("source", "target"), translator.languages, other.languages, strict=True):
-        if primary_subtag(own) != primary_subtag(its):
-            raise ConfigurationError(
-                f"the {side} language of {model} is {own}, that of the baseline {baseline} is {its}: "
-                "compare models of the same languages"
-            )
 
 
 def measure_speed(

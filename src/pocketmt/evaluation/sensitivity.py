@@ -18,11 +18,13 @@ def sensitivity_table(sensitivity: Sensitivity) -> str:
         for bits in widths:
             row |= {f"bleu{bits}": scores[bits].bleu, f"loss{bits}": scores[bits].loss}
         rows.append(row | {"degradation": sensitivity.degradation(part)})
+    rate = sensitivity.options.get("rate")
+    named = {bits: f"{bits} bit" if rate is None else f"rate {rate} of {bits} bit" for bits in widths}
     columns = [
         *map(Column.parse, ("part", "weights")),
-        *(Column(f"bleu{bits}", f"BLEU, {bits} bit", ".1f") for bits in widths),
+        *(Column(f"bleu{bits}", f"BLEU, {named[bits]}", ".1f") for bits in widths),
         Column("degradation", "average", "+.1f"),
-        *(Column(f"loss{bits}", f"loss, {bits} bit", ".3f") for bits in widths),
+        *(Column(f"loss{bits}", f"loss, {named[bits]}", ".3f") for bits in widths),
     ]
     whole = f"in full precision: BLEU {sensitivity.bleu:.1f}, loss {sensitivity.loss:.3f} nats a token"
     return f"{plain_table(rows, columns)}\n{whole}; {sensitivity.sentences:,} sentences, scheme {sensitivity.scheme}"

@@ -21,10 +21,13 @@ from typing import Annotated, Final, Literal
 import msgspec
 from msgspec import Meta
 
+from pocketmt.errors import ConfigurationError
 from pocketmt.recipes.constrained_types import Fraction, Name, NotNegative, Positive, PositiveFloat, Strict
 from pocketmt.recipes.pruning import Pruning, limit_pruning
 from pocketmt.toml_file import read_toml
-from pocketmt.training.configuration import Precision
+from pocketmt.training.configuration import Precision, Seed
+
+EQUAL_WEIGHT: Final = 0.5  # of the cross-entropy and the divergence
 
 
 class Quantize(Strict, frozen=True, kw_only=True):
@@ -70,7 +73,7 @@ class _Retraining(Strict, frozen=True, kw_only=True):
     objective: Literal[
         "references", "word_distillation", "mixed", "sequence_distillation", "word_and_sequence_distillation"
     ] = "references"
-    cross_entropy_weight: Fraction = 0.5  # Share of the cross-entropy in the loss of the objective "mixed".
+    cross_entropy_weight: Fraction = EQUAL_WEIGHT  # Share of the cross-entropy in the loss of the objective "mixed".
     batch_tokens: Positive | None = None  # As in the training configuration; None: that of the run.
     label_smoothing: Fraction | None = None  # As in the training configuration; None: that of the run.
     clip_norm: PositiveFloat | None = None  # As in the training configuration; None: that of the run.
@@ -203,7 +206,7 @@ class Recipe(Strict, frozen=True, kw_only=True):
     stages: Annotated[list[Stage], Meta(min_length=1)]  # Its stages, in order.
     paper: str = ""  # The paper's section, or the table and row that it reproduces.
     description: str = ""  # What the recipe does, for `pocketmt compress --list`.
-    seed: int = 1  # Of batches and dropout, and of the weights of a random start.
+    seed: Seed = 1  # Of batches and dropout, and of the weights of a random start.
     # "random": train from random weights instead of the run's (Prato et al. 2020, section 5.3; Aji and Heafield 2020,
     # Table 2).
     start: Literal["trained", "random"] = "trained"
@@ -212,7 +215,27 @@ class Recipe(Strict, frozen=True, kw_only=True):
 def read_recipe(path: Path) -> Recipe:
     """Read a TOML file; ConfigurationError names the file, the place and the allowed values."""
     recipe: Recipe = read_toml(path, Recipe)
+    for index, stage in enumerate(recipe.stages):
+        unused = _unused_setting(stage.retraining) if isinstance(stage.retraining, Retraining) else None
+        if unused is not None:
+            raise ConfigurationError(f"{path}: stages[{index}].retraining: {unused}")
     return recipe
+
+
+def _unused_setting(retraining: Retraining) -> str | None:
+    """Return a sentence about a setting that would have no effect; None if there is none."""
+    rate, updates = retraining.learning_rate, retraining.updates
+    if retraining.cross_entropy_weight != EQUAL_WEIGHT and retraining.objective != "mixed":
+        return f"cross_entropy_weight has no effect with the objective {retraining.objective!r}: choose 'mixed'"
+    if isinstance(retraining, StraightThrough) and retraining.refit_every > 1 and retraining.parameters != "refitted":
+        return f"refit_every has no effect with {retraining.parameters} parameters: choose 'refitted', or leave it out"
+    if isinstance(retraining, ErrorFeedback | Periodic) and retraining.period > updates:
+        return f"period ({retraining.period}) is larger than updates ({updates}), so nothing would be quantized"
+    if rate.schedule == "linear":
+        for name in ("warmup_updates", "constant_updates"):
+            if getattr(rate, name) >= updates:
+                return f"learning_rate.{name} ({getattr(rate, name)}) leaves none of {updates} updates for the decay"
+    return None
 
 
 def extendable_updates(recipe: Recipe) -> int | None:

@@ -28,8 +28,8 @@ class Reason(Enum):
     RATIO = "ratio"  # one side is much longer than the other
     IDENTICAL = "identical"  # the same text on both sides: not translated
     COPIED = "copied"  # most words of the target occur in the source
-    LETTERS = "letters"  # too few characters are letters of the language's script
     REPETITION = "repetition"  # a sequence of words repeated many times, as in degenerate translations
+    LETTERS = "letters"  # too few characters are letters of the language's script
     LANGUAGE = "language"  # a side is in another language
     DUPLICATE = "duplicate"  # of an earlier pair
     IMPROBABLE = "improbable"  # of the highest cross-entropy per word: see `cross_entropy_filter`

@@ -1,9 +1,11 @@
 """Language codes: ISO 639, with an optional script and region as in BCP 47."""
 
 import re
+from collections.abc import Sequence
 from typing import Final
 
 from pocketmt.errors import ConfigurationError
+from pocketmt.text.formats.format import primary_subtag
 
 # ISO 639-1, with English names.
 _NAMES: Final = (
@@ -48,6 +50,24 @@ def check_language(code: str) -> None:
     close = get_close_matches(code.lower(), _CODES, 1, 0.8)
     hint = f"write {_CODES[close[0]]!r}" if close else "write a code of ISO 639 such as 'en', 'pt-BR' or 'zh-Hant'"
     raise ConfigurationError(f"{code!r} is not the code of a language: {hint}")
+
+
+def check_same_languages(name: str, languages: Sequence[str], other: str, others: Sequence[str]) -> None:
+    """Check that two models or texts have the same source and target language; scripts and regions may differ.
+
+    Args:
+        name: of the first one, for the message.
+        languages: its source and target language.
+        other: of the second one, for the message.
+        others: its source and target language.
+
+    Raises ConfigurationError if they differ.
+    """
+    for side, own, its in zip(("source", "target"), languages, others, strict=True):
+        if primary_subtag(own) != primary_subtag(its):
+            raise ConfigurationError(
+                f"the {side} language of {name} is {own}, that of {other} is {its}: choose two of the same languages"
+            )
 
 
 def language_warning(code: str) -> str | None:

@@ -17,6 +17,7 @@ from pocketmt.text.vocabulary_training import Segmentation
 from pocketmt.toml_file import absolute_path, read_toml
 
 Positive = Annotated[int, Meta(ge=1)]
+Seed = Annotated[int, Meta(ge=-(1 << 63), le=(1 << 63) - 1)]  # What PyTorch's generator accepts.
 Fraction = Annotated[float, Meta(ge=0, lt=1)]
 PositiveFloat = Annotated[float, Meta(gt=0)]
 Precision = Literal["float32", "bfloat16-mixed"]
@@ -136,7 +137,7 @@ class Model(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Training(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Optimization by Adam: inverse square root schedule with final decay, label smoothing and early stopping."""
 
-    seed: int = 1  # Of the initial weights, dropout and the order of batches.
+    seed: Seed = 1  # Of the initial weights, dropout and the order of batches.
     batch_tokens: Positive = 2048  # Pieces of a batch, padding included, on the longer side.
     learning_rate: PositiveFloat = 3e-3  # The peak, at the end of the warm-up.
     warmup_updates: Positive = 1000  # First updates, over which the rate rises linearly from 0.

@@ -1,7 +1,7 @@
 """The text of a training run as token ids, and batches of it as tensors."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from torch import Tensor
@@ -17,6 +17,7 @@ from pocketmt.text.encoded_pairs import EncodedPairs
 from pocketmt.text.vocabulary import Vocabularies, Vocabulary, shared_vocabulary
 from pocketmt.text.vocabulary_training import train_vocabulary
 from pocketmt.training.configuration import Data
+from pocketmt.training.inputs import TextRecord, read_texts
 
 Pair = tuple[list[int], list[int]]
 
@@ -51,20 +52,20 @@ class Corpus:
     validation_references: list[str]
     validation: list[Pair]
     left_out: dict[str, int]  # Number of training pairs that were removed, by reason.
+    texts: tuple[TextRecord, ...] = ()  # Records of the files that were read; empty for translations by a model.
 
 
 def load_corpus(data: Data, vocabulary_file: Path) -> Corpus:
-    """Read and encode the text of a run.
+    """Read and encode the text of a run, which `read_texts` has read before.
 
     The vocabulary is that of `vocabulary_file`. If that file is missing, it is written: with the vocabulary that `data`
     names, or with one that is learnt from the training text.
 
     Raises:
-        DataError: a file cannot be read, the two sides have unequal numbers of lines, cleaning leaves no pair, or no
-            vocabulary can be learnt.
+        DataError: a file cannot be read, the two sides have unequal numbers of lines, cleaning leaves no pair, no
+            validation pair has text on both sides, or no vocabulary can be learnt.
         ModelFileError: `data` names a damaged model file as its vocabulary.
     """
-    _check_training_texts(data)
     if not vocabulary_file.exists():
         if data.vocabulary is not None:
             vocabulary = read_vocabulary(Path(data.vocabulary))
@@ -77,15 +78,12 @@ def load_corpus(data: Data, vocabulary_file: Path) -> Corpus:
 
 
 def corpus_for(data: Data, vocabularies: Vocabularies) -> Corpus:
-    """Read the text of a run, and encode it by the vocabularies of a model; raises as `load_corpus` does."""
-    _check_training_texts(data)
-    return _encode(data, vocabularies)
+    """Read the text of a run, and encode it by the vocabularies of a model.
 
-
-def _check_training_texts(data: Data) -> None:
-    """Read the whole text once, so that an error in it is found before the vocabulary is learnt."""
-    if not sum(1 for _ in _training_texts(data)):
-        raise DataError(f"{_names(data.training_files[0])}: empty, there is nothing to train on")
+    Raises as `read_texts` and `load_corpus` do.
+    """
+    texts = read_texts(data)
+    return replace(_encode(data, vocabularies), texts=texts)
 
 
 def _training_texts(data: Data) -> Iterator[tuple[str, str]]:
@@ -95,28 +93,26 @@ def _training_texts(data: Data) -> Iterator[tuple[str, str]]:
 
 
 def _encode(data: Data, vocabularies: Vocabularies) -> Corpus:
+    # Validation text is small: an error in it is found before the training text is encoded.
+    validation_texts = list(read_pairs(*data.validation_files, data.languages))
+    validation = encode_pairs(validation_texts, vocabularies)
+    scored = [pair for pair in validation if pair[0] and pair[1]]
+    if not scored:
+        raise DataError(f"{data.validation_source}: no pair of the validation text has text on both sides")
     report = CleaningReport()
     texts = clean_pairs(_training_texts(data), make_cleaning(data), vocabularies, report)
     training = EncodedPairs(_encoded(texts, vocabularies))
     if not training:
         file = data.training_files[0][0]
         raise DataError(f"no pair of {file} is left after cleaning ({report}): check the files and the limits")
-    validation_texts = list(read_pairs(*data.validation_files, data.languages))
-    if not validation_texts:
-        raise DataError(f"{data.validation_source} is empty: training needs validation text to know when to stop")
-    validation = encode_pairs(validation_texts, vocabularies)
     return Corpus(
         vocabularies=vocabularies,
         training=training,
         validation_sources=[source for source, _ in validation],
         validation_references=[target for _, target in validation_texts],
-        validation=[pair for pair in validation if pair[0] and pair[1]],
+        validation=scored,
         left_out={reason.value: count for reason, count in report.removed.items() if count},
     )
-
-
-def _names(files: tuple[Path, Path]) -> str:
-    return " and ".join(dict.fromkeys(map(str, files)))
 
 
 def read_vocabulary(path: Path) -> Vocabulary:

@@ -1,6 +1,7 @@
 """Training runs: from a configuration and parallel text to a folder with a trained model."""
 
 import dataclasses
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -15,10 +16,12 @@ from pocketmt.model_file.manifest import DEFAULT_UNIT
 from pocketmt.models.network import TranslationNetwork
 from pocketmt.models.networks import make_network
 from pocketmt.text.corpus import read_lines
+from pocketmt.text.languages import check_same_languages
 from pocketmt.text.vocabulary import Vocabularies
 from pocketmt.training.checkpoints import Snapshots, load_checkpoint, save_checkpoint, save_weights
 from pocketmt.training.configuration import Configuration, Training, lasting_settings
 from pocketmt.training.data import Batch, Corpus, load_corpus, read_vocabulary
+from pocketmt.training.inputs import INPUTS, RunInputs, read_texts, record_inputs
 from pocketmt.training.loop import LoopSettings, Progress, TrainingLoop
 from pocketmt.training.objectives import TranslationObjective
 from pocketmt.training.reporter import Reporter
@@ -26,7 +29,7 @@ from pocketmt.training.run_folder import read_settings, record_settings, run_fol
 from pocketmt.training.schedule import training_rate
 from pocketmt.training.steps import (
     DivergedError,
-    check_accelerator,
+    check_devices,
     compile_layers,
     is_first_process,
     launch,
@@ -62,6 +65,12 @@ class TeacherModel(Protocol):
     """A trained model that a configuration names as its teacher."""
 
     vocabularies: Vocabularies
+    languages: dict[str, str]
+
+    @property
+    def digest(self) -> str:
+        """The digest of its weights."""
+        ...
 
     def network(self) -> TranslationNetwork:
         """Return the network in evaluation mode."""
@@ -79,7 +88,7 @@ def train(configuration: Configuration, folder: Path, open_teacher: OpenTeacher 
     finished run continues from its last checkpoint.
 
     The folder then holds vocabulary.model, model.safetensors (averaged weights of the best validation), log.jsonl,
-    configuration.json, and a checkpoint to resume from.
+    configuration.json, inputs.json (digests of the text and the teacher), and a checkpoint to resume from.
 
     Args:
         configuration: configuration of the run.
@@ -90,17 +99,18 @@ def train(configuration: Configuration, folder: Path, open_teacher: OpenTeacher 
         The progress at the end of training.
 
     Raises:
-        ConfigurationError: the folder holds another run, or more updates than `maximum_updates`.
+        ConfigurationError: the folder holds another run, a run on other text or by another teacher, more updates than
+            `maximum_updates`, or files of no run; or the teacher translates other languages; or as `check_devices`.
         LockedError: another process is training in the folder.
-        DataError: as `load_corpus` does, or the teacher has another vocabulary than the run.
-        DivergedError: a gradient is not finite.
+        DataError: as `read_texts` and `load_corpus` do, or the teacher has another vocabulary than the run.
+        DivergedError: a gradient or the validation loss is not finite.
 
     As long as the folder holds neither a checkpoint nor a model, an error removes all that was written.
     """
     if launched := launched_processes():
         training = msgspec.structs.replace(configuration.training, devices=launched)
         configuration = msgspec.structs.replace(configuration, training=training)
-    check_accelerator(configuration.training)
+    check_devices(configuration.training)
     teacher = _open_teacher(configuration, open_teacher)
     data = configuration.data
     for source, target in [*data.training_files, data.validation_files]:
@@ -115,10 +125,22 @@ def train(configuration: Configuration, folder: Path, open_teacher: OpenTeacher 
 
     if not is_first_process():  # The first one locks the folder and writes to it.
         return launch(make_fabric(configuration.training), _run, configuration, folder, teacher)
-    with run_folder(folder, SETTINGS, (VOCABULARY, LOG, CHECKPOINT, SNAPSHOTS), holds_result):
+    _check_folder(folder)
+    with run_folder(folder, SETTINGS, (INPUTS, VOCABULARY, LOG, CHECKPOINT, SNAPSHOTS), holds_result):
         _record(configuration, folder)
+        digest = None if teacher is None else teacher.digest
+        record_inputs(folder, RunInputs(read_texts(data), digest), configuration.training.teacher)
         fabric = make_fabric(configuration.training)
         return launch(fabric, _run, configuration, folder, teacher)
+
+
+def _check_folder(folder: Path) -> None:
+    """Raise ConfigurationError if a folder that holds no run has files that a run would read or overwrite."""
+    found = [name for name in (MODEL, VOCABULARY, LOG, CHECKPOINT, SNAPSHOTS) if (folder / name).exists()]
+    if found and not (folder / SETTINGS).exists():
+        raise ConfigurationError(
+            f"{folder} holds {found[0]} but no {SETTINGS}, so it is not the folder of a run: choose another folder"
+        )
 
 
 def _record(configuration: Configuration, folder: Path) -> None:
@@ -135,7 +157,10 @@ def _record(configuration: Configuration, folder: Path) -> None:
 
 
 def _open_teacher(configuration: Configuration, open_teacher: OpenTeacher | None) -> TeacherModel | None:
-    """Return the teacher, if any; DataError if it has another vocabulary than the run."""
+    """Return the teacher, if any.
+
+    Raises DataError if it has another vocabulary than the run, and ConfigurationError if it has other languages.
+    """
     name, vocabulary = configuration.training.teacher, configuration.data.vocabulary
     if name is None:
         return None
@@ -146,6 +171,8 @@ def _open_teacher(configuration: Configuration, open_teacher: OpenTeacher | None
             f"the vocabulary of the teacher {name} is not that of this run: "
             f"use the teacher's by [data] vocabulary = {name!r}"
         )
+    languages = teacher.languages["source"], teacher.languages["target"]
+    check_same_languages("this run", configuration.data.languages, f"the teacher {name}", languages)
     return teacher
 
 
@@ -232,17 +259,26 @@ class TrainingRun:
             reporter=self.reporter,
         )
         try:
+            if self.finished():
+                self._validate_last_update()
             loop.train(self)
         except DivergedError as error:
             raise DivergedError(self._explain_divergence()) from error
+
+    def _validate_last_update(self) -> None:
+        """Validate a finished run if its last update was not: `maximum_updates` may have been lowered to it."""
+        update = self.progress.update
+        if update % self.settings.validate_every and not self.snapshots.holds(update):
+            self.validate()
+            self.save()
 
     def _explain_divergence(self) -> str:
         settings, model = self.settings, self.folder / MODEL
         kept = f"; {model} is the best model before that" if model.exists() else ""
         return (
-            f"training diverged at update {self.progress.update}, a gradient is not finite{kept}: lower learning_rate "
-            f"(now {settings.learning_rate:g}) or raise warmup_updates (now {settings.warmup_updates})"
-            + (", and choose another folder" if kept else "")
+            f"training diverged at update {self.progress.update}, a gradient or the validation loss is not "
+            f"finite{kept}: lower learning_rate (now {settings.learning_rate:g}) or raise warmup_updates "
+            f"(now {settings.warmup_updates})" + (", and choose another folder" if kept else "")
         )
 
     def finished(self) -> bool:
@@ -268,16 +304,21 @@ class TrainingRun:
         return TrainingProgress(**state["position"])
 
     def validate(self) -> None:
-        """Score the average of the last snapshots, in one process for all, and keep it if it is the best so far."""
-        best = [self.progress.best_bleu, float(self.progress.best_update)]
+        """Score the average of the last snapshots, in one process for all, and keep it if it is the best so far.
+
+        Raises DivergedError, in all processes, if its loss is not finite.
+        """
+        best, finite = [self.progress.best_bleu, float(self.progress.best_update)], True
         if self.fabric.is_global_zero:
             update = self.progress.update
             average = self.snapshots.add(update, self.network.state_dict())
             averaged = make_network(self.network.architecture).to(self.fabric.device)
             averaged.load_state_dict(average)
             scores = validate(averaged, self.corpus, self.settings.batch_tokens * 4)
-            self.reporter.event("validation", update, epoch=self.progress.epoch, loss=scores.loss, bleu=scores.bleu)
-            if scores.bleu > self.progress.best_bleu:
+            finite = math.isfinite(scores.loss)
+            loss = scores.loss if finite else None  # JSON has no NaN.
+            self.reporter.event("validation", update, epoch=self.progress.epoch, loss=loss, bleu=scores.bleu)
+            if finite and scores.bleu > self.progress.best_bleu:
                 best = [scores.bleu, float(update)]
                 metadata = {
                     "architecture": self.network.architecture.to_json(),
@@ -292,7 +333,10 @@ class TrainingRun:
                     },
                 }
                 save_weights(self.folder / MODEL, average, metadata)
-        best = self.fabric.broadcast(best)
+        best, finite = self.fabric.broadcast((best, finite))
+        if not finite:
+            self.fabric.barrier()  # No process ends while another one still receives.
+            raise DivergedError("training diverged, the validation loss is not finite")
         self.progress.best_bleu, self.progress.best_update = best[0], int(best[1])
 
     def save(self) -> None:

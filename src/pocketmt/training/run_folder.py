@@ -23,7 +23,8 @@ def run_folder(
     """Lock the folder of a run, and remove the run's files from it as long as it holds no result.
 
     A run without a result starts again, so its files are removed after an error. What a killed run has left is removed
-    at the beginning. So a run that was refused can be corrected and started in the same folder.
+    at the beginning, and so are unfinished files. So a run that was refused can be corrected and started in the same
+    folder.
 
     Args:
         folder: folder of the run, created if it is missing.
@@ -35,6 +36,8 @@ def run_folder(
     Raises LockedError if another process is working in the folder.
     """
     with locked(folder):
+        for unfinished in folder.glob(".*.unfinished"):
+            unfinished.unlink()
         if (folder / settings).exists() and not holds_result(None):
             _remove(_matching(folder, (settings, *files)))
         others = set() if (folder / settings).exists() else _matching(folder, files)  # Files of the user.

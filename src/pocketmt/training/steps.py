@@ -13,6 +13,7 @@ from torch.distributed import is_torchelastic_launched
 from torch.multiprocessing.spawn import ProcessRaisedException
 from torch.optim import Optimizer
 
+from pocketmt.cores import available_cores
 from pocketmt.errors import ConfigurationError, DataError, PocketMTError
 from pocketmt.model_file.architecture import Architecture
 from pocketmt.models.dropout import Dropouts
@@ -79,6 +80,16 @@ def check_accelerator(settings: Training) -> None:
             f'accelerator is "{settings.accelerator}", but PyTorch {torch.__version__}, built {build}, finds no GPU: '
             'choose "auto" or "cpu", or install a driver and a build of PyTorch for your GPU'
         )
+
+
+def check_devices(settings: Training) -> None:
+    """Raise ConfigurationError as `check_accelerator` does, and if there are fewer devices than training asks for."""
+    check_accelerator(settings)
+    devices = settings.devices
+    on_gpu = settings.accelerator != "cpu" and torch.cuda.is_available()
+    most, kind = (torch.cuda.device_count(), "GPUs") if on_gpu else (available_cores(), "cores")
+    if devices > most and not launched_processes():
+        raise ConfigurationError(f"devices is {devices}, but this process may use {most} {kind}: give at most {most}")
 
 
 def launch(fabric: "Fabric", function: Callable[..., T], *arguments: Any) -> T:

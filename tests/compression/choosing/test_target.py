@@ -7,8 +7,14 @@ import pytest
 
 import pocketmt.compression.choosing.allocation as allocation
 from benchmarks.recipe_files import find_recipe
-from pocketmt.compression.choosing.allocation import Choices, Target, default_retraining, recipe_of_size
-from pocketmt.compression.choosing.budget import least_loss_increase
+from pocketmt.compression.choosing.allocation import (
+    Choices,
+    Target,
+    default_retraining,
+    recipe_of_loss,
+    recipe_of_size,
+)
+from pocketmt.compression.choosing.budget import Choice, least_loss_increase
 from pocketmt.compression.choosing.sensitivity import validation_text
 from pocketmt.compression.choosing.target import compress_run_to
 from pocketmt.compression.run import CompressionTask, compress_run
@@ -58,6 +64,31 @@ def test_entropy_coding_lowers_the_loss_increase_at_equal_size(choices: Choices)
     assert increases[0] != increases[1]
 
 
+class InteractingParts(Choices):
+    """Choices of two parts that together raise the loss three times as much as the sum of their rises."""
+
+    def __init__(self) -> None:
+        sizes = {8: 0.001, 4: 0.01, 2: 0.02, 1: 0.1}
+        self.entries = {}
+        self.parts = {
+            part: [Choice(f"{bits} bit", bits, increase) for bits, increase in sizes.items()] for part in ("a", "b")
+        }
+
+    def loss_increase(self, recipe: Recipe) -> float:
+        names = [each.split(" ", 1) for each in recipe.description.split(", ")]
+        return 3 * sum(each.loss_increase for part, name in names for each in self.parts[part] if each.name == name)
+
+
+@pytest.mark.parametrize(
+    ("tolerated", "chosen"), [(1.0, "a 1 bit, b 1 bit"), (0.1, "a 4 bit, b 4 bit"), (0.01, "a 8 bit, b 8 bit")]
+)
+def test_the_loss_of_the_whole_network_is_within_the_tolerated_increase(tolerated: float, chosen: str) -> None:
+    choices = InteractingParts()
+    found = recipe_of_loss(choices, "a test", tolerated, None)
+    assert choices.loss_increase(found) <= tolerated
+    assert found.description == chosen
+
+
 def test_some_bytes_are_reserved_for_codes_that_retraining_changes(
     choices: Choices, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -83,8 +114,12 @@ def test_a_file_that_became_too_large_is_made_again_for_fewer_bytes(
     monkeypatch.setattr(allocation, "_RESERVE", -0.15)
     file = tmp_path / "model.pocketmt"
     chosen: list[Recipe] = []
+    warnings: list[str] = []
     target = Target(size=30_000, updates=2, entropy_coding=True)
-    size = compress_run_to(target, CompressionTask(run=tiny_run, folder=tmp_path / "work"), file, chosen=chosen.append)
+    task = CompressionTask(run=tiny_run, folder=tmp_path / "work", warn=warnings.append)
+    size = compress_run_to(target, task, file, chosen=chosen.append)
+    assert len(warnings) == len(chosen) - 1
+    assert "bytes instead of 30,000: a recipe for" in warnings[0]
     assert size == file.stat().st_size <= 30_000
     assert len(chosen) > 1
     with open_model(file) as model:

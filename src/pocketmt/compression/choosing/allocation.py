@@ -5,6 +5,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 import msgspec
@@ -54,14 +55,16 @@ class Choices:
         *,
         entropy_coding: bool = False,
         size: int | None = None,
+        about: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         """Quantize each part in each way without retraining, and score the network on validation text.
 
-        With `entropy_coding`, sizes are those of coded files. Raises ConfigurationError, before anything is scored, if
-        no file has at most `size` bytes.
+        With `entropy_coding`, sizes are those of coded files; `about` is the licence and the description in them.
+        Raises ConfigurationError, before anything is scored, if no file has at most `size` bytes.
         """
         self.model = model
         self.entropy_coding = entropy_coding
+        self.about = about
         self.corpus = corpus
         self.counts = piece_counts(self.corpus, model.architecture)
         self.entries: dict[tuple[str, str], Quantize] = {}
@@ -70,7 +73,7 @@ class Choices:
             raise _too_small(size, least)
         candidates = [(kind, *each) for kind in kinds for each in _candidates(kind, entropy_coding)]
         total = len(candidates) + 1
-        whole = _loss(model, self.corpus, {})
+        self.whole = whole = _loss(model, self.corpus, {})
         self.parts: dict[str, list[Choice]] = {kind: [] for kind in kinds}
         for done, (kind, name, entry) in enumerate(candidates, start=1):
             self.entries[kind, name] = entry
@@ -96,6 +99,15 @@ class Choices:
         """Return the row groups of every matrix that a recipe quantizes."""
         plan = make_plan(recipe, self.model.architecture)
         return plan.stages[-1].row_groups(self.model.weights, self.counts)
+
+    def loss_increase(self, recipe: Recipe) -> float:
+        """Return the loss increase of the whole network, stored as a recipe says, without its retraining."""
+        replaced: Weights = {}
+        for name, groups in self.row_groups(recipe).items():
+            weights = self.model.weights
+            rows = grouped_rows(weights, groups) if groups[0].vectors else weights[name]
+            replaced |= by_parameter(name, groups, decode(groups, quantize(groups, rows)))
+        return _loss(self.model, self.corpus, replaced) - self.whole
 
     def _measure(self, name: str, entry: Quantize, whole: float) -> Choice:
         """Return the size and the loss increase of one way to store the matrices of one part."""
@@ -166,6 +178,7 @@ def choose_recipe(
     target: Target,
     progress: Callable[[int, int], None] = lambda done, total: None,
     make_corpus: Callable[[], Corpus] | None = None,
+    about: Mapping[str, str] = MappingProxyType({}),
 ) -> Recipe:
     """Return the recipe of the smallest increase of the loss for a size, or of the smallest size for an increase.
 
@@ -175,6 +188,7 @@ def choose_recipe(
         target: what is asked for.
         progress: told how many networks are scored, of how many.
         make_corpus: returns the text on whose validation part choices are scored; None: that of the configuration.
+        about: licence and description of the model file, which count.
 
     Raises:
         ConfigurationError: no such recipe exists.
@@ -187,11 +201,11 @@ def choose_recipe(
     if begun is not None and begun.name == name:
         return begun
     corpus = validation_text(model) if make_corpus is None else make_corpus()
-    choices = Choices(model, corpus, progress, entropy_coding=target.entropy_coding, size=size)
+    choices = Choices(model, corpus, progress, entropy_coding=target.entropy_coding, size=size, about=about)
     if size is not None:
         return recipe_of_size(choices, name, size, default_retraining(updates))
     assert increase is not None
-    return choices.recipe(name, least_size(choices.parts, increase), default_retraining(updates))
+    return recipe_of_loss(choices, name, increase, default_retraining(updates))
 
 
 class _Begun(msgspec.Struct):
@@ -232,6 +246,23 @@ def recipe_of_size(choices: Choices, name: str, size: int, retraining: Retrainin
         # Headers differ, too: as long as the file is too large, ever smaller matrices are asked for.
         others += (packed - size) * 2 ** (attempt - 1) if others else packed - allocation.size
     raise ConfigurationError(f"no file of {size:,} bytes was found: ask for some kilobytes more")
+
+
+def recipe_of_loss(choices: Choices, name: str, increase: float, retraining: Retraining | None) -> Recipe:
+    """Return the recipe of a small file whose network, before retraining, raises the loss by at most `increase`.
+
+    The sum of the increases of the parts is an estimate. As long as that of the whole network is too large, a sum is
+    asked for that is smaller by the excess. Raises ConfigurationError if none is found.
+    """
+    bound = increase
+    for _ in range(_ROUNDS):
+        allocation = least_size(choices.parts, bound)
+        recipe = choices.recipe(name, allocation, retraining)
+        excess = choices.loss_increase(recipe) - increase
+        if excess <= 0:
+            return recipe
+        bound = allocation.loss_increase - excess
+    raise ConfigurationError(f"no file that raises the loss by {increase:g} nats a token was found: tolerate more")
 
 
 def _too_small(size: int, least: int) -> ConfigurationError:
@@ -295,7 +326,8 @@ def _packed_size(choices: Choices, groups: Mapping[str, tuple[RowGroup, ...]], r
     """Return the bytes of a model file with these row groups; other matrices and vectors are in float32."""
     model = choices.model
     schemes: dict[str, str | Sequence[RowGroup]] = {**groups, "*": FLOAT32}
-    contents = contents_of(model, schemes, recipe=msgspec.to_builtins(recipe), training=model.training)
+    facts = {"recipe": msgspec.to_builtins(recipe), "training": model.training}
+    contents = contents_of(model, schemes, **facts, **choices.about)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.pocketmt"
         return pack(path, contents, PackingOptions(entropy_coding=choices.entropy_coding))

@@ -2,7 +2,7 @@
 
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 import torch
@@ -58,6 +58,7 @@ class Sensitivity:
     loss: float  # in full precision
     bleu: float  # in full precision
     scores: tuple[Score, ...]
+    options: Mapping[str, object] = field(default_factory=dict)  # of the scheme
 
     def degradation(self, part: str) -> float:
         """Return the mean change of BLEU over the numbers of bits, the paper's "Avg. Deg."; a loss is negative."""
@@ -116,7 +117,8 @@ def measure_sensitivity(
             progress(1 + len(scores), total)
     found = p_values(whole.translations, outputs, corpus.validation_references)
     scores = [dataclasses.replace(score, p_value=value) for score, value in zip(scores, found, strict=True)]
-    return Sensitivity(scheme, len(corpus.validation_sources), whole.loss, whole.bleu, tuple(scores))
+    count = len(corpus.validation_sources)
+    return Sensitivity(scheme, count, whole.loss, whole.bleu, tuple(scores), dict(options or {}))
 
 
 def _scheme(name: str, bits: int, options: Mapping[str, object]) -> Scheme:

@@ -59,7 +59,9 @@ def _compress(
             )
         if task.source_text is not None:
             make_corpus = partial(translated_text, model, task.source_text, task.folder, task.translated)
-        recipe = choose_recipe(model, task.folder, dataclasses.replace(target, size=size), scored, make_corpus)
+        about = {"licence": task.licence, "description": task.description}
+        wanted = dataclasses.replace(target, size=size)
+        recipe = choose_recipe(model, task.folder, wanted, scored, make_corpus, about)
         recipe = change_retraining(recipe, precision=target.precision)
         chosen(recipe)
         try:
@@ -67,4 +69,8 @@ def _compress(
         except OversizedError as error:
             assert size is not None and target.size is not None
             size -= error.size - target.size
+            task.warn(
+                f"the model file would have {error.size:,} bytes instead of {target.size:,}: a recipe for {size:,} "
+                "bytes is chosen"
+            )
             task = dataclasses.replace(task, folder=task.folder / "smaller")

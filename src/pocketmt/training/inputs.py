@@ -1,0 +1,94 @@
+"""Records of the text and the teacher of a run, by which a later call notices that they have changed."""
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from pocketmt.atomic_file import atomic_write
+from pocketmt.errors import ConfigurationError, DataError
+from pocketmt.text.corpus import read_pairs
+from pocketmt.training.configuration import Data
+from pocketmt.training.run_folder import read_settings
+
+INPUTS: Final = "inputs.json"
+
+
+class TextRecord(msgspec.Struct, frozen=True):
+    """One side of a text: its file, its number of lines, and their hexadecimal SHA-256."""
+
+    path: str
+    lines: int
+    sha256: str
+
+
+class RunInputs(msgspec.Struct, frozen=True):
+    """What a run learns from, stored in inputs.json."""
+
+    texts: tuple[TextRecord, ...]  # Of the validation text, then of the training text: source and target of each file.
+    teacher: str | None = None  # The digest of the teacher's weights; None: there is none.
+
+
+def read_texts(data: Data) -> tuple[TextRecord, ...]:
+    """Read the whole text of a run once, so that errors in it are found before any work, and return records of it.
+
+    Raises:
+        DataError: a file cannot be read, the two sides have unequal numbers of lines, or a text is empty.
+        ConfigurationError: as `Data.training_files` does.
+    """
+    validation = _read(*data.validation_files, data)
+    if not validation[0].lines:
+        raise DataError(f"{data.validation_source} is empty: training needs validation text to know when to stop")
+    training = [_read(source, target, data) for source, target in data.training_files]
+    if not any(source.lines for source, _ in training):
+        names = dict.fromkeys(record.path for record in training[0])
+        raise DataError(f"{' and '.join(names)}: empty, there is nothing to train on")
+    return tuple(record for sides in (validation, *training) for record in sides)
+
+
+def _read(source: Path, target: Path, data: Data) -> tuple[TextRecord, TextRecord]:
+    hashes, count = (hashlib.sha256(), hashlib.sha256()), 0
+    for pair in read_pairs(source, target, data.languages):
+        for hash_, line in zip(hashes, pair, strict=True):
+            hash_.update(line.encode("utf-8", "surrogatepass") + b"\n")
+        count += 1
+    first, second = (hash_.hexdigest() for hash_ in hashes)
+    return TextRecord(str(source), count, first), TextRecord(str(target), count, second)
+
+
+def record_inputs(folder: Path, inputs: RunInputs, teacher: str | None) -> None:
+    """Record what a run learns from, or check that it is what the folder's record says.
+
+    A folder of an earlier version has no record; it gets one.
+
+    Args:
+        folder: folder of the run.
+        inputs: of the run.
+        teacher: name of the teacher, for the message.
+
+    Raises ConfigurationError if a text or the teacher has changed.
+    """
+    earlier = read_settings(folder / INPUTS, RunInputs)
+    if earlier is not None:
+        check_unchanged(earlier.texts, inputs.texts, folder)
+        if earlier.teacher != inputs.teacher:
+            raise _changed(f"the weights of the teacher {teacher}", folder)
+    if earlier != inputs:
+        with atomic_write(folder / INPUTS) as stream:
+            stream.write(msgspec.json.format(msgspec.json.encode(inputs), indent=2))
+
+
+def check_unchanged(earlier: Sequence[TextRecord], now: Sequence[TextRecord], folder: Path) -> None:
+    """Raise ConfigurationError, naming the file, if a text has changed since the work in a folder began."""
+    for before, after in zip(earlier, now, strict=False):
+        if before.path == after.path and before != after:
+            raise _changed(f"the text of {after.path}", folder)
+
+
+def _changed(what: str, folder: Path) -> ConfigurationError:
+    return ConfigurationError(
+        f"{what} changed after the work in {folder} began: restore it, choose another folder, or remove this one to "
+        "start again"
+    )

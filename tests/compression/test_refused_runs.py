@@ -1,0 +1,115 @@
+"""Compressions are refused whose text, languages or folder do not fit, and scores are compared on one text."""
+
+import dataclasses
+import json
+import math
+import os
+from pathlib import Path
+
+import msgspec
+import pytest
+
+import pocketmt.compression.stage as stage_module
+from pocketmt.cli.endings import show_model_file
+from pocketmt.cli.main import run as run_command
+from pocketmt.compression.choosing.allocation import Target
+from pocketmt.compression.choosing.target import compress_run_to
+from pocketmt.compression.run import CompressionTask, compress_run
+from pocketmt.errors import ConfigurationError, DataError
+from pocketmt.training.steps import DivergedError
+from pocketmt.training.trained_model import read_trained_model
+from pocketmt.training.validation import Validation
+from tests.compression.test_run import assert_equal, one_stage
+from tests.compression.tiny_run import compress, write_tiny_run
+
+
+@pytest.fixture(scope="module")
+def tiny_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_tiny_run(tmp_path_factory.mktemp("tiny"))
+
+
+def test_a_compression_on_text_that_has_changed_is_refused(tmp_path: Path) -> None:
+    model = read_trained_model(write_tiny_run(tmp_path))
+    plan = one_stage("uniform", 8, method="straight_through", updates=2)
+    first, _ = compress(model, plan, tmp_path / "work")
+    text = tmp_path / "train.up"
+    before = text.read_text()
+    text.write_text(before.replace("CAT", "DOG"))
+    with pytest.raises(ConfigurationError, match=r"the text of .*train\.up changed after the work in .*work began"):
+        compress(model, plan, tmp_path / "work")
+    # A folder of an earlier version has no records.
+    fingerprint = tmp_path / "work" / "compression.json"
+    written = json.loads(fingerprint.read_text())
+    fingerprint.write_text(json.dumps({name: value for name, value in written.items() if name != "texts"}))
+    text.write_text(before)
+    assert_equal(first, compress(model, plan, tmp_path / "work")[0])
+    assert json.loads(fingerprint.read_text()) == written
+
+
+def test_text_that_is_not_needed_may_be_missing_and_must_have_no_error(tmp_path: Path) -> None:
+    run, warnings = write_tiny_run(tmp_path), list[str]()
+    plain = tmp_path / "plain.en"
+    plain.write_text("red cat\nblue dog\n" * 10)
+    plan = one_stage("uniform", 8, method="straight_through", updates=2, objective="sequence_distillation")
+    task = CompressionTask(run=run, folder=tmp_path / "work", source_text=plain, warn=warnings.append)
+    (tmp_path / "train.up").write_text("ONE\n")
+    with pytest.raises(DataError, match=r"train\.en has 60 lines but .*train\.up has 1"):
+        compress_run(task, plan, tmp_path / "out.pocketmt")
+    (tmp_path / "train.up").unlink()
+    compress_run(dataclasses.replace(task, folder=tmp_path / "other"), plan, tmp_path / "out.pocketmt")
+    assert [warning.partition(": ")[0] for warning in warnings] == [str(tmp_path / "train.up")]
+
+
+def test_a_configuration_of_other_languages_is_refused(tiny_run: Path, tmp_path: Path) -> None:
+    model = read_trained_model(tiny_run)
+    assert model.configuration is not None
+    data = msgspec.structs.replace(model.configuration.data, source_language="up", target_language="en")
+    configuration = msgspec.structs.replace(model.configuration, data=data)
+    task = CompressionTask(run=tiny_run, folder=tmp_path / "work", configuration=configuration)
+    with pytest.raises(ConfigurationError, match="is en, that of the configuration is up"):
+        compress_run(task, one_stage("uniform", 8, method="straight_through"), tmp_path / "out.pocketmt")
+
+
+@pytest.mark.parametrize("other", [False, True])
+def test_scores_before_and_after_are_on_the_same_text(
+    tiny_run: Path, tmp_path: Path, other: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = read_trained_model(tiny_run)
+    assert model.configuration is not None
+    configuration = model.configuration
+    if other:
+        data = msgspec.structs.replace(configuration.data, validation_source=str(tiny_run.parent / "train.en"))
+        data = msgspec.structs.replace(data, validation_target=str(tiny_run.parent / "train.up"))
+        configuration = msgspec.structs.replace(configuration, data=data)
+    task = CompressionTask(run=tiny_run, folder=tmp_path / "work", configuration=configuration)
+    plan = one_stage("uniform", 8, method="straight_through", updates=2)
+    compress_run(task, plan, tmp_path / "out.pocketmt")
+    show_model_file(tmp_path / "out.pocketmt")
+    shown = capsys.readouterr().err
+    assert "validation BLEU" in shown and ("(before compression" in shown) == (not other)
+    assert run_command(["inspect", str(tmp_path / "out.pocketmt")]) == 0
+    assert ("before compression" in capsys.readouterr().out) == (not other)
+
+
+def test_a_result_whose_loss_is_not_finite_is_not_packed(
+    tiny_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stage_module, "validate", lambda *arguments: Validation(math.nan, 0.0))
+    task = CompressionTask(run=tiny_run, folder=tmp_path / "work")
+    with pytest.raises(DivergedError, match="validation loss is not finite after the recipe a test"):
+        compress_run(task, one_stage("uniform", 8, method="straight_through"), tmp_path / "out.pocketmt")
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("name", ["configuration.json", "model.safetensors"])
+def test_the_folder_of_a_training_run_is_refused(tiny_run: Path, tmp_path: Path, name: str) -> None:
+    folder = tmp_path / "run"
+    folder.mkdir()
+    (folder / name).touch()
+    task = CompressionTask(run=tiny_run, folder=folder)
+    plan = one_stage("uniform", 8, method="straight_through")
+    with pytest.raises(ConfigurationError, match=r"run is the folder of a training run"):
+        compress_run(task, plan, tmp_path / "out.pocketmt")
+    with pytest.raises(ConfigurationError, match=r"run is the folder of a training run"):
+        compress_run_to(Target(loss_increase=0.1), task, tmp_path / "out.pocketmt")
+    assert os.listdir(folder) == [name]
