@@ -50,7 +50,16 @@ class Site:
         self._reports.put(text)
 
     def visit(self, path: str, profile: Path, *flags: str, seconds: float = 60.0) -> str:
-        """Open a page, and return what it posts; raises queue.Empty if it posts nothing in time."""
+        """Open a page, and return what it posts; raises queue.Empty if it posts nothing in time, twice.
+
+        On a busy machine a browser that has just been told to end may keep the profile from the next one.
+        """
+        try:
+            return self._open(path, profile, flags, seconds)
+        except queue.Empty:
+            return self._open(path, profile, flags, seconds)
+
+    def _open(self, path: str, profile: Path, flags: tuple[str, ...], seconds: float) -> str:
         command = [str(program()), "--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run"]
         command += [f"--user-data-dir={profile}", "--disable-dev-shm-usage", *flags, f"{self.url}/{path}"]
         running = subprocess.Popen(
