@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
-from click.core import ParameterSource
 
+from pocketmt.cli.options import is_given
 from pocketmt.distributed.storage import is_address
 
 if TYPE_CHECKING:
@@ -93,8 +93,7 @@ def cluster_of(address: str, threads: int | None, device: str) -> "Cluster":
 
 def given_workers(workers: int | None) -> int | None:
     """Return --workers if it was given, None for its default."""
-    source = click.get_current_context().get_parameter_source("workers")
-    return workers if source is ParameterSource.COMMANDLINE else None
+    return workers if is_given("workers") else None
 
 
 def cluster_options(command: Callable[..., None]) -> Callable[..., None]:

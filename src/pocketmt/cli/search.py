@@ -6,9 +6,8 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
-from click.core import ParameterSource
 
-from pocketmt.cli.options import FILE, beam_size_option, shortlist_option
+from pocketmt.cli.options import FILE, beam_size_option, is_given, shortlist_option
 
 if TYPE_CHECKING:
     from pocketmt.engine import DetailedHypothesis, TranslationChecks, Translator
@@ -237,7 +236,7 @@ def _choices(
     given: dict[str, Any], *, n_best: int, scores: bool, alignment: bool, as_json: bool, token_scores: bool
 ) -> SearchChoices:
     if given["sampling"]:
-        if click.get_current_context().get_parameter_source("beam_size") is ParameterSource.COMMANDLINE:
+        if is_given("beam_size"):
             raise click.UsageError("--sample does not search with a beam: leave out --beam-size")
         del given["beam_size"]
     elif n_best > given["beam_size"]:
@@ -253,8 +252,7 @@ def _choices(
         from pocketmt.text.terms import read_terms
 
         given["terms"] = read_terms(given["terms"])
-    source = click.get_current_context().get_parameter_source("shortlist")
-    if source is not ParameterSource.COMMANDLINE:
+    if not is_given("shortlist"):
         del given["shortlist"]  # The default depends on the device.
     options: Any = {name: value for name, value in given.items() if value is not None and value != ()}
     return SearchChoices(options, n_best, scores, alignment, as_json, token_scores)

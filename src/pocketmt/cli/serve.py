@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import click
-from click.core import ParameterSource
 
-from pocketmt.cli.options import DEFAULT_MODEL, FILE, FileSize, beam_size_option, workers_option
+from pocketmt.cli.options import DEFAULT_MODEL, FILE, FileSize, beam_size_option, is_given, workers_option
 
 if TYPE_CHECKING:
     from pocketmt.serving.proxies import TrustedProxies
@@ -175,10 +174,8 @@ def _serve_page(places: Sequence[Path], host: str, port: int, allow_origin: str)
     from pocketmt.serving.server import address_of, open_socket, run_browser_page
     from pocketmt.serving.settings import ServerSettings
 
-    context = click.get_current_context()
-    for parameter in context.command.params:
-        given = context.get_parameter_source(parameter.name or "") is ParameterSource.COMMANDLINE
-        if given and parameter.name not in _OPTIONS_OF_WEB:
+    for parameter in click.get_current_context().command.params:
+        if is_given(parameter.name or "") and parameter.name not in _OPTIONS_OF_WEB:
             raise click.UsageError(f"{parameter.opts[0]} is for the API, which --web does not serve: leave it out")
     folder = page_folder()
     # A large model may take minutes to download.
