@@ -1,11 +1,13 @@
 import os
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from pocketmt.distributed.ray_pool import disconnect
 from tests.cli.conftest import write_random_model
 
 
@@ -20,6 +22,9 @@ def two_nodes() -> Iterator[Any]:
     cluster: Any = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
     cluster.add_node(num_cpus=1)
     yield cluster
+    ending = threading.Thread(target=disconnect)
+    ending.start()
+    ending.join()
     cluster.shutdown()
     del os.environ["PYTHONPATH"]
 

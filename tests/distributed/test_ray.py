@@ -1,14 +1,14 @@
 """A Ray cluster of two nodes on this machine writes what one process writes, also when workers and nodes are lost."""
 
-import logging
 import os
 import re
 import signal
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from pocketmt.cli.main import run
 from pocketmt.cli.search import SearchChoices
 from pocketmt.distributed.blocks import Work
 from pocketmt.distributed.bulk import run_to_shards
-from pocketmt.distributed.ray_pool import Cluster, RayPool, connected
+from pocketmt.distributed.ray_pool import Cluster, RayPool, connect
 from pocketmt.distributed.shards import Shards
 from pocketmt.engine import Translator
 from pocketmt.engine.bundled import resolve_model
@@ -131,10 +131,8 @@ def first_node(two_nodes: Any) -> str:
     """Return the identifier of the node that a driver connects to."""
     import ray
 
-    ray.init(two_nodes.address, logging_level=logging.ERROR, log_to_driver=False)
-    node = str(ray.get_runtime_context().get_node_id())
-    ray.shutdown()
-    return node
+    connect(Cluster(two_nodes.address))
+    return str(ray.get_runtime_context().get_node_id())
 
 
 def test_a_node_with_a_full_disk_is_left_out_and_costs_no_block(two_nodes: Any, tmp_path: Path) -> None:
@@ -254,12 +252,11 @@ def test_without_ray_the_error_says_what_to_install(model: Path, text: Path, tmp
     assert answer.stderr == "error: this command needs the package ray: pip install 'pocketmt[ray]'\n"
 
 
-def test_a_cluster_that_cannot_be_reached_is_named(
-    model: Path, text: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    command = ["translate", "-m", str(model), "-i", str(text), "-o", str(tmp_path / "out"), "--ray", "nowhere"]
-    assert run(command) == 1
-    assert "error: nowhere: no Ray cluster can be reached" in capsys.readouterr().err
+def test_a_cluster_that_cannot_be_reached_is_named(model: Path, text: Path, tmp_path: Path) -> None:
+    command = command_line("translate", "-m", model, "-i", text, "-o", tmp_path / "out", "--ray", "nowhere")
+    answer = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE)
+    assert answer.returncode == 1
+    assert "error: nowhere: no Ray cluster can be reached" in answer.stderr
 
 
 def test_a_lost_node_costs_its_unfinished_blocks_alone(two_nodes: Any, tmp_path: Path) -> None:
@@ -287,10 +284,68 @@ def test_a_lost_node_costs_its_unfinished_blocks_alone(two_nodes: Any, tmp_path:
     [(Cluster(threads=1, gpus=64.0), "64 GPU.*--device cuda"), (Cluster(threads=4096), "4096 cores.*--workers")],
 )
 def test_what_this_machine_lacks_is_named_at_once(two_nodes: Any, cluster: Cluster, message: str) -> None:
-    with connected(Cluster(two_nodes.address)):
-        pool = RayPool(cluster, NamesGpu())
-        with pytest.raises(ClusterError, match=message):
+    connect(Cluster(two_nodes.address))
+    with closing(RayPool(cluster, NamesGpu())) as pool, pytest.raises(ClusterError, match=message):
+        pool.wait()
+
+
+def test_a_connection_is_ended_with_low_priority(tmp_path: Path) -> None:
+    (tmp_path / "ray.py").write_text("import os\ndef shutdown(): print(os.getpriority(os.PRIO_PROCESS, 0))\n")
+    program = "from pocketmt.distributed.ray_pool import disconnect; disconnect()"
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    answer = subprocess.run(
+        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True
+    )
+    assert answer.stdout == "19\n"
+
+
+def have_variable(name: str, value: str) -> list[str]:
+    """Return the processes that have a variable of the environment."""
+    found = []
+    for file in Path("/proc").glob("[0-9]*/environ"):
+        with suppress(OSError):  # Another one's process, or it has ended.
+            found += [file.parent.name] if f"{name}={value}".encode() in file.read_bytes().split(b"\0") else []
+    return found
+
+
+def test_a_cluster_that_a_command_starts_ends_with_it(model: Path, text: Path, tmp_path: Path) -> None:
+    command = command_line("translate", "-m", model, "-b", "1", "-i", text, "-o", tmp_path / "out", "--ray", "local")
+    environment = {**os.environ, "STARTED_FOR": str(tmp_path)}
+    answer = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=PATIENCE)
+    assert answer.returncode == 0, answer.stderr
+    assert len(joined(tmp_path / "out").splitlines()) == len(LINES)
+    deadline = time.monotonic() + PATIENCE
+    while left := have_variable("STARTED_FOR", str(tmp_path)):
+        assert time.monotonic() < deadline, [Path(f"/proc/{each}/cmdline").read_bytes() for each in left]
+        time.sleep(0.1)
+
+
+def test_a_process_stays_connected_to_one_cluster(two_nodes: Any) -> None:
+    connect(Cluster(two_nodes.address))
+    connect(Cluster("auto"))
+    with pytest.raises(ClusterError, match=f"nowhere: this process is connected to {two_nodes.address}"):
+        connect(Cluster("nowhere"))
+
+
+def alive(process: int) -> bool:
+    with suppress(ProcessLookupError):
+        os.kill(process, 0)
+        return True
+    return False
+
+
+def test_a_pool_that_is_closed_has_ended_its_workers(two_nodes: Any, tmp_path: Path) -> None:
+    deadline = time.monotonic() + PATIENCE
+    cluster = Cluster(two_nodes.address)
+    connect(cluster)
+    with closing(RayPool(cluster, SlowUpper(0.0, tmp_path))) as pool:
+        while len(processes := [int(path.name) for path in tmp_path.iterdir()]) < 2:
+            assert time.monotonic() < deadline
             pool.wait()
+        assert all(map(alive, processes))
+    while any(map(alive, processes)):
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
 
 
 def test_each_worker_on_a_gpu_has_one_of_its_own(two_nodes: Any, tmp_path: Path) -> None:

@@ -1,14 +1,14 @@
 """A text through a Ray cluster into shards."""
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, closing, nullcontext
 from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
 from pocketmt.distributed.blocks import LINES, Block, Result, Row, Work, cut
 from pocketmt.distributed.driver import run_blocks
-from pocketmt.distributed.ray_pool import Cluster, RayPool, connected
+from pocketmt.distributed.ray_pool import Cluster, RayPool, connect
 from pocketmt.distributed.shards import Shards
 from pocketmt.distributed.storage import is_address, open_storage
 
@@ -46,8 +46,9 @@ def run_on_cluster(
     first = next(blocks, None)
     if first is None:
         return
-    with connected(cluster):
-        run_blocks(chain((first,), blocks), RayPool(cluster, work), store, warn)
+    connect(cluster)
+    with closing(RayPool(cluster, work)) as pool:
+        run_blocks(chain((first,), blocks), pool, store, warn)
 
 
 def run_to_shards(
@@ -80,7 +81,7 @@ def run_to_shards(
     Raises:
         ConfigurationError: the output holds shards of another text or with other settings.
         LockedError: another process writes to the folder.
-        ClusterError: see `run_blocks` and `connected`.
+        ClusterError: see `run_blocks` and `connect`.
     """
     with _lock(output):
         shards = Shards(open_storage(output), output, {**settings, "lines of a shard": lines}, suffix)

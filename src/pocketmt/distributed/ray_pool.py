@@ -4,12 +4,13 @@ Ray starts the processes, moves blocks and results, and notices processes and no
 `pocketmt.distributed.scheduler`.
 """
 
+import atexit
 import itertools
 import logging
 import os
+import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -18,8 +19,10 @@ from pocketmt.distributed.driver import BlockFailed, BlockFinished, Event, NodeF
 from pocketmt.errors import ClusterError, PocketMTError
 
 LOCAL: Final = "local"  # The address that starts a cluster on this machine.
+AUTO: Final = "auto"  # The address of the cluster that runs on this machine.
 LONGEST_WAIT: Final = 0.5  # Seconds until `wait` returns without an event.
 NODES_EVERY: Final = 2.0  # Seconds between two looks for new nodes.
+LOWEST_PRIORITY: Final = 19
 
 
 @dataclass(frozen=True)
@@ -66,7 +69,7 @@ class RayPool:
 
         self._ray: Any = ray  # Its types are incomplete.
         self._cluster = cluster
-        self._work = ray.put(work)
+        self._work: Any = ray.put(work)
         self._names = itertools.count()
         self._actors: dict[str, _Started] = {}
         self._refs: dict[Any, tuple[str, int | None]] = {}  # Reference -> worker, and block or None for its start.
@@ -91,6 +94,14 @@ class RayPool:
         """See `Pool`."""
         self._excluded.update(each for each, host in self._hosts.items() if host == node)
         return any(each["NodeID"] not in self._excluded for each in self._nodes())
+
+    def close(self) -> None:
+        """End the workers and release the objects of this pool."""
+        for worker in list(self._actors):
+            self._drop(worker)
+        self._refs.clear()
+        self._of_block.clear()
+        self._work = None
 
     def wait(self) -> Sequence[Event[Result]]:
         """See `Pool`."""
@@ -195,17 +206,25 @@ def _explain(error: BaseException) -> str:
     return str(error) if isinstance(error, PocketMTError) else f"{type(error).__name__}: {error}"
 
 
-@contextmanager
-def connected(cluster: Cluster) -> Iterator[None]:
-    """Connect to a cluster, or start one on this machine, until the block ends.
+def connect(cluster: Cluster) -> None:
+    """Connect this process to a cluster, or start one on this machine, until the process ends.
+
+    A connection that the process has already is used.
 
     Raises:
         ModuleNotFoundError: Ray is not installed.
-        ClusterError: the cluster cannot be reached, or started.
+        ClusterError: the cluster cannot be reached, or started, or the process is connected to another one.
     """
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # Nothing is sent from a cluster that this program starts.
     import ray
 
+    if ray.is_initialized():
+        connected = ray.get_runtime_context().gcs_address
+        if cluster.address not in (connected, LOCAL, AUTO):
+            raise ClusterError(
+                f"{cluster.address}: this process is connected to {connected}: call `ray.shutdown()` first"
+            )
+        return
     try:
         ray.init(
             address=cluster.address,
@@ -219,7 +238,18 @@ def connected(cluster: Cluster) -> Iterator[None]:
             f"{cluster.address}: no Ray cluster can be reached ({reason}): start one with `ray start --head`, "
             "or give --ray local"
         ) from error
-    try:
-        yield
-    finally:
-        ray.shutdown()
+    atexit.register(disconnect)
+
+
+def disconnect() -> None:
+    """End the connection of this process to a cluster, as the last thing that the calling thread does.
+
+    While `ray.shutdown` of Ray 2.60 frees its objects, another of its threads may still use them to answer nodes, which
+    aborts the process. So the connection is kept until all else is done, and others are preferred to the thread that
+    ends it.
+    """
+    import ray
+
+    if sys.platform == "linux":  # Elsewhere it is the priority of the whole process.
+        os.setpriority(os.PRIO_PROCESS, 0, LOWEST_PRIORITY)
+    ray.shutdown()
