@@ -35,9 +35,12 @@
 //                                sum(weight * activation); negative_sums: see integer_product/panels.h
 //     add(sums, inputs)          adds 4 products to each lane
 //     InMemory                   optional: made of prepared weights, whose `add` reads a part of them from memory
+//     add_two(sums, a, a_inputs, b, b_inputs)
+//                                optional: `add` of two registers of weights at once, which is faster
 //   AnyWeights                   the same for 8-bit weights that may be -128; only if SignedWeights may not
 //   SymmetricWeights             optional: as SignedWeights, of weights from -127 to 127; faster for few rows
 //     prepared(inputs)           what its `add` takes, made of group_inputs or sixteen_inputs
+//   SevenBitWeights              optional: as SignedWeights, of weights from -64 to 63; faster
 //   WeightsOfNonNegative         optional: as SignedWeights, without an offset, for activations that are not negative
 //   any_negative(codes, columns) whether an activation is negative; with WeightsOfNonNegative
 //

@@ -18,8 +18,8 @@ class Network {
     Network(const Kernels& kernels, const Description& description, const TensorSource& source,
             unsigned activation_bits, const StoredShortlist& stored);
 
-    // Encodes sentences, appending eos, and computes the keys and values that the decoder reads. They lie in the
-    // workspace until it encodes again.
+    // Encodes sentences, with eos if the architecture appends it, and computes the keys and values that the decoder
+    // reads. They lie in the workspace until it encodes again.
     std::vector<CrossAttentionCache> encode(Workspace& workspace, Sources sources, Monitor& monitor) const {
         return std::visit([&](const auto& layers) { return layers.encode(workspace, sources, monitor); }, layers_);
     }

@@ -142,15 +142,18 @@ std::optional<Sampling> make_sampling(const std::optional<std::tuple<double, siz
     return Sampling{temperature, top_k, top_p, seed};
 }
 
+std::shared_ptr<SuppressedTexts> make_suppressed_texts(const std::vector<nb::bytes>& surfaces,
+                                                       const std::vector<nb::bytes>& texts, const nb::bytes& before) {
+    std::vector<std::string> pieces = to_strings(surfaces), suppressed = to_strings(texts);
+    std::string first(before.c_str(), before.size());
+    WithoutInterpreterLock no_python;
+    return std::make_shared<SuppressedTexts>(std::move(pieces), suppressed, std::move(first));
+}
+
 void bind_options(nb::module_& module) {
     module.attr("max_beam_size") = max_beam_size;
     nb::class_<SuppressedTexts>(module, "SuppressedTexts")
-        .def(nb::new_([](const std::vector<nb::bytes>& surfaces, const std::vector<nb::bytes>& texts,
-                         const nb::bytes& before) {
-                 return std::make_shared<SuppressedTexts>(to_strings(surfaces), to_strings(texts),
-                                                          std::string(before.c_str(), before.size()));
-             }),
-             nb::arg("surfaces"), nb::arg("texts"), nb::arg("before"));
+        .def(nb::new_(&make_suppressed_texts), nb::arg("surfaces"), nb::arg("texts"), nb::arg("before"));
     nb::class_<SearchOptions>(module, "SearchOptions")
         .def(nb::new_([](size_t beam_size, size_t n_best, double length_penalty, std::optional<size_t> max_length,
                          size_t min_length, bool scores, bool shortlist, bool token_scores, bool attention,

@@ -42,8 +42,13 @@ class BlockedSignals {
 // A worker, taken while a thread computes; empty if none was idle within 50 ms.
 class Engine::Lease {
   public:
-    // alone: whether other workers have no part in this work.
-    Lease(Engine& engine, bool alone) : engine_(engine) {
+    // alone: whether other workers have no part in this work. Throws Error if this thread has a worker already: it
+    // would wait for itself.
+    Lease(Engine& engine, bool alone) : engine_(engine), outer_(innermost_) {
+        for (const Lease* lease = outer_; lease != nullptr; lease = lease->outer_) {
+            if (&lease->engine_ == &engine)
+                throw Error("a signal handler cannot translate while the thread that it interrupts does");
+        }
         std::unique_lock lock(engine.team_->mutex);
         auto idle = [&] { return !engine.team_->idle_workers.empty(); };
         ++engine.team_->waiting;
@@ -54,9 +59,11 @@ class Engine::Lease {
         engine.team_->idle_workers.pop_back();
         pin_.emplace(worker_->core);
         if (alone) sharing_ = engine.share(*worker_);
+        innermost_ = this;
     }
     ~Lease() {
         if (!worker_) return;
+        innermost_ = outer_;
         worker_->workspace.reset();
         std::lock_guard lock(engine_.team_->mutex);
         worker_->workspace.product.sharing = nullptr;
@@ -70,7 +77,10 @@ class Engine::Lease {
     Workspace* get() { return worker_ ? &worker_->workspace : nullptr; }
 
   private:
+    inline static thread_local const Lease* innermost_ = nullptr;  // the last one of this thread that has a worker
+
     Engine& engine_;
+    const Lease* const outer_;  // the one before, of another engine; null: none
     std::unique_ptr<Worker> worker_;
     std::vector<std::unique_ptr<Worker>> sharing_;
     std::optional<CorePin> pin_;
@@ -143,8 +153,7 @@ std::vector<std::vector<Translation>> Engine::finish(const std::shared_ptr<Job>&
                 poll();
                 continue;
             }
-            while (job->run_next(network_, *lease.get(), poll)) {
-            }
+            job->run(network_, *lease.get(), poll);
         }
         while (!job->wait()) poll();
     } catch (...) {
@@ -199,8 +208,7 @@ void Engine::help() {
         }
         Lease lease(*this, job->parallel() && job->undivided());
         if (lease.get() == nullptr) continue;
-        while (job->run_next(network_, *lease.get(), {})) {
-        }
+        job->run(network_, *lease.get(), {});
     }
 }
 

@@ -16,6 +16,12 @@ Job::Job(const Network& network, std::vector<Request> requests, const SearchOpti
       results_(requests_.size()),
       batches_left_(batches_.size()) {}
 
+void Job::run(const Network& network, Workspace& workspace, const std::function<void()>& poll) {
+    if (!options_.parallel && has_owner_.exchange(true)) return;
+    while (run_next(network, workspace, poll)) {
+    }
+}
+
 bool Job::run_next(const Network& network, Workspace& workspace, const std::function<void()>& poll) {
     size_t batch = next_batch_.fetch_add(1);
     if (batch >= batches_.size()) return false;

@@ -19,9 +19,12 @@ class Job {
     Job(const Network& network, std::vector<Request> requests, const SearchOptions& options, size_t workers,
         bool all_idle);
 
-    // Translates the next batch that no worker has taken; false if none is left.
-    bool run_next(const Network& network, Workspace& workspace, const std::function<void()>& poll);
-    bool all_taken() const { return next_batch_.load() >= batches_.size(); }
+    // Translates the batches that no thread has taken; of a job that is not parallel, the first thread takes all.
+    void run(const Network& network, Workspace& workspace, const std::function<void()>& poll);
+    // Whether nothing is left for further threads.
+    bool all_taken() const {
+        return next_batch_.load() >= batches_.size() || (!options_.parallel && has_owner_.load());
+    }
     // Whether several workers may work on it.
     bool parallel() const { return options_.parallel; }
     // Whether it is a single batch.
@@ -34,6 +37,8 @@ class Job {
     std::vector<std::vector<Translation>> take_results();
 
   private:
+    // Translates the next batch; false if none is left.
+    bool run_next(const Network& network, Workspace& workspace, const std::function<void()>& poll);
     void translate(const Network& network, Workspace& workspace, const std::function<void()>& poll, size_t batch);
 
     std::vector<Request> requests_;
@@ -41,6 +46,7 @@ class Job {
     Batches batches_;
     std::vector<std::vector<Translation>> results_;
     std::atomic<size_t> next_batch_ = 0;
+    std::atomic<bool> has_owner_ = false;  // whether a thread runs it; only if it is not parallel
     std::atomic<bool> cancelled_ = false;
     std::mutex mutex_;
     std::condition_variable done_;

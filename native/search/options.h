@@ -26,14 +26,15 @@ struct Sampling {
 struct SearchOptions {
     size_t beam_size = 4;  // of sampling: the number of samples
     size_t n_best = 1;
-    double length_penalty = 1.0;       // score = log-probability / length^length_penalty; the length includes eos
-    std::optional<size_t> max_length;  // target tokens with eos; default: 2 * source tokens + 20, and the prefix
-    size_t min_length = 0;             // eos is not generated before
-    bool shortlist = true;             // whether to use the model's shortlist, if it has one
-    bool scores = true;                // false: greedy search skips the softmax, and scores are 0
-    bool token_scores = false;         // whether to return the log-probability of each token; needs `scores`
-    bool attention = false;            // whether to return the attention of each token to the source
-    bool unknown = false;              // whether unk may be generated
+    double length_penalty = 1.0;  // score = log-probability / length^length_penalty; the length includes eos
+    // Most target tokens with eos; default: 2 * source tokens + 20, and those of the prefix and of the terms.
+    std::optional<size_t> max_length;
+    size_t min_length = 0;      // fewest target tokens with eos
+    bool shortlist = true;      // whether to use the model's shortlist, if it has one
+    bool scores = true;         // false: greedy search skips the softmax, and scores are 0
+    bool token_scores = false;  // whether to return the log-probability of each token; needs `scores`
+    bool attention = false;     // whether to return the attention of each token to the source
+    bool unknown = false;       // whether unk may be generated
     double repetition_penalty =
         1.0;                     // logits of pieces of the hypothesis so far are divided by it, or multiplied if < 0
     size_t no_repeat_ngram = 0;  // no n-gram of this length is generated twice; 0: any may be

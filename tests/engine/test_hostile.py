@@ -152,14 +152,32 @@ def test_codes_must_not_be_the_lowest(arguments: Arguments) -> None:
         build(arguments)
 
 
-def test_weights_that_overflow_are_an_error(arguments: Arguments) -> None:
+TERMS = [[([50], True)]]
+
+
+@pytest.mark.parametrize("terms", [[], TERMS])
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"no_repeat_ngram": 2},
+        {"repetition_penalty": 2.0},
+        {"suppressed_sequences": [[9]]},
+        {"suppressed_sequences": [[piece] for piece in range(4, 120)]},
+    ],
+)
+def test_weights_that_overflow_are_an_error(
+    arguments: Arguments, changes: Arguments, terms: list[list[tuple[list[int], bool]]]
+) -> None:
     for name, (_, _, offset, size) in arguments["tensors"].items():
         if name.endswith("norm.weight"):
             overwrite(arguments, offset, (0x7F7FFFFF).to_bytes(4, "little") * (size // 4))
     model = build(arguments)
     for beam_size in (1, 4):
-        with pytest.raises(EngineError, match="not finite"):
-            model.translate([[5, 6, 7]], search_options(beam_size=beam_size))
+        for scores in (False, True):
+            options = search_options(beam_size=beam_size, scores=scores, **changes)
+            with pytest.raises(EngineError, match="not finite"):
+                model.submit([[5, 6, 7]], options, [], terms).result()
 
 
 def test_random_descriptions(arguments: Arguments) -> None:

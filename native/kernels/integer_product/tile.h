@@ -80,7 +80,7 @@ POCKETMT_INLINE void multiply_parts(const IntegerCall& call, const TileRange& ra
 }
 
 // Weights: where the weights of a step come from, made of an IntegerCall, with
-//   Products                     SignedWeights, SymmetricWeights or SixBitWeights of the registers
+//   Products                     what the registers multiply by: SignedWeights or one of the other types of weights
 //   step_bytes                   bytes of a step
 //   read_ahead                   how far ahead few rows ask for weights, in bytes
 //   load<group, part>(step)      the weights of a group of inputs and of the outputs of one register

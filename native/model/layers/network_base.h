@@ -42,9 +42,9 @@ struct NetworkBase {
     Architecture architecture;
     Quantizer quantizer;                         // of inputs of quantized matrices
     Arena arena;                                 // of all packed weights
-    Matrix embedding;                            // [V, d], of the target; what is not in the next two, too
-    std::optional<Matrix> own_source_embedding;  // [V of the source, d]
-    std::optional<Matrix> own_output;            // [V, d]
+    Matrix embedding;                            // [V, d], of the target
+    std::optional<Matrix> own_source_embedding;  // [V of the source, d]; none: `embedding` is used
+    std::optional<Matrix> own_output;            // [V, d]; none: `embedding` is used
     QuantizationParameters output_quantization;  // [d], of the input of the output projection
     std::vector<float> output_bias;              // [V], or empty
 };

@@ -18,6 +18,8 @@ constexpr size_t slice_rows = 64;
 static_assert(slice_outputs % part_outputs == 0);
 // Logits computed at a time if the matrix cannot be multiplied in parts: 32 rows of 32,000 floats are 4 MB.
 constexpr size_t whole_logits = size_t{1} << 20;
+constexpr const char* not_finite =
+    "the network's logits are not finite numbers: its weights are broken or far too large";
 
 // change(logit) for each of `outputs`, which are ascending, that is among the `count` outputs from `first` on.
 template <class Change>
@@ -126,6 +128,11 @@ void NextPieces::search_slices(size_t row, size_t first_output, float* logits, s
         if (chosen) continue;
         vector.top_k(logits + first, size, static_cast<uint32_t>(output), rows_[row].wanted,
                      outputs_.data() + row * most_, values_.data() + row * most_);
+        // Rules may leave no piece: then all logits are -inf. NaN is not found either.
+        const bool found_none = rules != nullptr && values_[row * most_] == never;
+        if (found_none &&
+            std::any_of(logits + first, logits + first + size, [](float each) { return std::isnan(each); }))
+            throw Error(not_finite);
     }
     if (chosen) choose(row, first_output, logits, count);
 }
@@ -150,8 +157,7 @@ void NextPieces::finish(size_t row) {
     if (scores) normalizers_[row] = network_.kernels().vector.log_sum_exp(&slice_normalizers_[row * slices_], slices_);
     // Rules may leave no piece.
     if (rows_[row].rules != nullptr && values_[row * most_] == never) return;
-    if (!std::isfinite(scores ? normalizers_[row] : values_[row * most_]))
-        throw Error("the network's logits are not finite numbers: its weights are broken or far too large");
+    if (!std::isfinite(scores ? normalizers_[row] : values_[row * most_])) throw Error(not_finite);
 }
 
 size_t NextPieces::found(size_t row) const {

@@ -39,11 +39,14 @@ SuppressedTexts::SuppressedTexts(std::vector<std::string> surfaces, const std::v
     for (const std::string& text : texts) {
         if (text.empty()) throw Error("a suppressed text is empty");
         Automaton& automaton = automata_.emplace_back(text);
+        std::vector<uint32_t> with_last_byte;  // Others cannot complete the text.
+        for (uint32_t piece = 0; piece < surfaces_.size(); ++piece) {
+            if (surfaces_[piece].find(text.back()) != std::string::npos) with_last_byte.push_back(piece);
+        }
         automaton.banned.resize(text.size());
         for (size_t state = 0; state < text.size(); ++state) {
-            for (size_t piece = 0; piece < surfaces_.size(); ++piece) {
-                if (automaton.completed_by(state, surfaces_[piece]))
-                    automaton.banned[state].push_back(static_cast<uint32_t>(piece));
+            for (uint32_t piece : with_last_byte) {
+                if (automaton.completed_by(state, surfaces_[piece])) automaton.banned[state].push_back(piece);
             }
         }
     }

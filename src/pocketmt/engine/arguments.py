@@ -35,7 +35,7 @@ def check_integer(name: str, value: object, lowest: int, highest: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
         raise TypeError(f"{name} must be an integer, not {_type_name(value)}")
     if not lowest <= value <= highest:
-        shown = str(value) if abs(value) < 10**40 else f"a number of {len(str(abs(value)))} digits"
+        shown = str(value) if abs(value) < 10**40 else f"a number of {value.bit_length():,} bits"
         raise EngineError(f"{name} is {shown}, it must be from {lowest} to {highest}")
     return value
 

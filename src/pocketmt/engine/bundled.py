@@ -16,7 +16,7 @@ DATA_PACKAGES: Final = "pocketmt_models"
 def bundled_models() -> dict[str, Path]:
     """Return name -> path of each bundled model. Those of the package itself have precedence over data packages."""
     folders = [FOLDER, *(Path(each) / DATA_PACKAGES for each in sys.path)]
-    found = {path.name.removesuffix(SUFFIX): path for folder in reversed(folders) for path in folder.glob(f"*{SUFFIX}")}
+    found = {path.name.removesuffix(SUFFIX): path for folder in reversed(folders) for path in _model_files(folder)}
     return dict(sorted(found.items()))
 
 
@@ -42,3 +42,10 @@ def resolve_model(model: str | os.PathLike[str]) -> Path:
         return bundled[str(model)]
     names = ", ".join(bundled) or "none"
     raise ModelFileError(f"{path}: no such file, and no bundled model of this name (bundled: {names}). Check the path")
+
+
+def _model_files(folder: Path) -> list[Path]:
+    try:
+        return list(folder.glob(f"*{SUFFIX}"))
+    except OSError:  # A folder of sys.path that cannot be read has no models.
+        return []

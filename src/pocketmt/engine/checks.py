@@ -21,7 +21,7 @@ class TranslationWarning(UserWarning):
 def _warn(message: str) -> None:
     """Warn at the place that called PocketMT."""
     level, frame = 1, sys._getframe(0)
-    while frame.f_back is not None and frame.f_globals["__name__"].startswith("pocketmt."):
+    while frame.f_back is not None and str(frame.f_globals.get("__name__", "")).startswith("pocketmt."):
         level, frame = level + 1, frame.f_back
     warnings.warn(message, TranslationWarning, stacklevel=level)
 
@@ -34,17 +34,26 @@ class TranslationChecks:
             line, counted from 1; by default it becomes a `TranslationWarning`.
         name_argument: gives the name that the messages have for an argument of `Translator`, such as that of an option;
             by default the argument's own.
+        number_line: gives the number that a message has for a line, such as that of its record in a file, from the
+            number of the line, counted from 1; by default the same.
 
     Attributes:
         lines: how many were checked.
         suspicious: in how many something was found.
     """
 
-    def __init__(self, report: Callable[[str], None] = _warn, *, name_argument: Callable[[str], str] = str) -> None:
+    def __init__(
+        self,
+        report: Callable[[str], None] = _warn,
+        *,
+        name_argument: Callable[[str], str] = str,
+        number_line: Callable[[int], int] = int,
+    ) -> None:
         self.lines = 0
         self.suspicious = 0
         self._report = report
         self._name_argument = name_argument
+        self._number_line = number_line
 
     def check(self, lines: Sequence[DividedLine], translations: Sequence[str]) -> None:
         """Check the next lines."""
@@ -53,7 +62,7 @@ class TranslationChecks:
             if found := "; ".join(self._problems(line, translation)):
                 self.suspicious += 1
                 if self.suspicious <= MOST_WARNINGS:
-                    self._report(f"line {self.lines}: {found}")
+                    self._report(f"line {self._number_line(self.lines)}: {found}")
 
     def _problems(self, line: DividedLine, translation: str) -> Iterator[str]:
         if line.copied:

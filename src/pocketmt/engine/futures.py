@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from concurrent.futures import Future, InvalidStateError, ThreadPoolExecutor
 from contextlib import suppress
-from threading import Lock
+from functools import partial
 from typing import TypeVar
 
 Result = TypeVar("Result")
@@ -18,19 +18,8 @@ class TranslationFuture(Future[Result]):
 
     def __init__(self, cancel: Callable[[], None]) -> None:
         super().__init__()
-        self._cancel_work = cancel
-        self._cancelling = Lock()
-
-    def cancel(self) -> bool:
-        """Cancel the translation, queued or running; returns False if it is already done."""
-        with self._cancelling:
-            if self.cancelled():
-                return True
-            if not super().cancel():
-                return False
-            self.set_running_or_notify_cancel()
-        self._cancel_work()
-        return True
+        # The first callback: work ends before the callbacks of others run. They may cancel any future: no lock is held.
+        self.add_done_callback(partial(_end_cancelled, cancel))
 
 
 class BackgroundTranslations:
@@ -44,6 +33,12 @@ class BackgroundTranslations:
         future = TranslationFuture[Result](cancel)
         self._executor.submit(_run, future, work)
         return future
+
+
+def _end_cancelled(cancel: Callable[[], None], future: Future[Result]) -> None:
+    if future.cancelled():
+        future.set_running_or_notify_cancel()
+        cancel()
 
 
 def _run(future: TranslationFuture[Result], work: Callable[[], Result]) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pocketmt.engine.arguments import check_text
-from pocketmt.errors import EngineError, ModelFileError
+from pocketmt.errors import EngineError, LanguageNeededError, ModelFileError
 from pocketmt.text.vocabulary import Vocabularies, Vocabulary
 
 if TYPE_CHECKING:  # Few models have several languages.
@@ -38,10 +38,10 @@ class ChosenLanguages(NamedTuple):
         Args:
             named: the piece of the target language that the line itself names; None: it names none.
 
-        Raises EngineError if a line must name the target language, but does not.
+        Raises LanguageNeededError if a line must name the target language, but does not.
         """
         if named is None and self.needed:
-            raise EngineError(self.needed)
+            raise LanguageNeededError(self.needed)
         ids = (self.target_id if named is None else named, self.source_id)
         return [id for id in ids if id is not None]
 
@@ -73,15 +73,16 @@ class ModelLanguages:
 
         Raises:
             TypeError: a code is no string.
-            EngineError: the model does not have a language, or needs one that is not given.
+            EngineError: the model does not have a language.
+            LanguageNeededError: it needs one that is not given.
         """
         source_code, source_id = self._find("source_language", source, self._sources, self.defaults[0])
         target_code, target_id = self._find("target_language", target, self._targets, self.defaults[1])
         if self._sources and source_id is None:
-            raise EngineError(_missing("source_language", "from", self.sources))
+            raise LanguageNeededError(_missing("source_language", "from", self.sources))
         if self._place == "translation":
             if self._targets and target_id is None:
-                raise EngineError(_missing("target_language", "into", self.targets))
+                raise LanguageNeededError(_missing("target_language", "into", self.targets))
             return ChosenLanguages(source_code, target_code, source_id, forced=target_id)
         needed = ""
         if target_id is None:

@@ -8,9 +8,10 @@ from pocketmt.engine.arguments import check_flag, check_integer, check_lines, ch
 from pocketmt.engine.checks import TranslationChecks
 from pocketmt.engine.devices import MakeOptions
 from pocketmt.engine.languages import ChosenLanguages, ModelLanguages
+from pocketmt.engine.suppressed_texts import make_suppressed_texts
 from pocketmt.engine.tokenizer import Tokenizer
 from pocketmt.errors import EngineError
-from pocketmt.text.vocabulary import SPACE, Vocabulary
+from pocketmt.text.vocabulary import Vocabulary
 
 if TYPE_CHECKING:  # Few translations have terms, and their patterns take milliseconds to compile.
     from pocketmt.engine.terms import Term, Terms
@@ -18,7 +19,6 @@ if TYPE_CHECKING:  # Few translations have terms, and their patterns take millis
 DEFAULT_BEAM_SIZE: Final = 4
 HIGHEST_NUMBER: Final = (1 << 31) - 1
 HIGHEST_SEED: Final = (1 << 64) - 1
-LONGEST_SUPPRESSED_TEXT: Final = 200  # bytes; tables of the engine grow with it
 Value = TypeVar("Value")
 OF_SAMPLING: Final = ("temperature", "top_k", "top_p", "seed")
 
@@ -29,8 +29,9 @@ class SearchOptions(TypedDict, total=False):
     Attributes:
         beam_size: hypotheses kept at each step, 1 to 256 (default 4); 1 is greedy search.
         length_penalty: exponent of the length by which log-probabilities are divided (default 1.0).
-        max_length: most target pieces, including eos (default: 2 x source pieces + 20, and the prefix).
-        min_length: eos is not generated before this many pieces (default 0).
+        max_length: most target pieces, including eos (default: 2 x source pieces + 20, and those of the prefix and of
+            the terms).
+        min_length: fewest target pieces, including eos (default 0).
         shortlist: whether to use the file's lexical shortlist, which limits a translation to probable pieces and makes
             the search faster (default True, by PyTorch False; no effect if the file has none).
         batch_size: most sentences computed together; fewer need less memory (default: as many as are fastest).
@@ -42,7 +43,8 @@ class SearchOptions(TypedDict, total=False):
             target term, as whole words (Post and Vilar 2018, section 3). Such a sentence is searched with one
             hypothesis more for each piece of its target terms. Case counts; of overlapping source terms, the longest.
         suppressed_texts: texts that must not be generated. A text is found wherever it begins at the beginning of a
-            word, in whatever way it is divided into pieces, also as the beginning of a longer word.
+            word, in whatever way it is divided into pieces, also as the beginning of a longer word. At most 20,000
+            bytes, and 200 of a text.
         suppressed_sequences: sequences of pieces ("▁" for a space) that must not be generated.
         repetition_penalty: the logit of a piece that the translation already has is divided by this number if it is
             positive, and multiplied if it is negative (Keskar et al. 2019, section 4.1). 0.01 to 100; above 1
@@ -114,6 +116,7 @@ class Search(NamedTuple):
         replace_unknowns: see `SearchOptions`.
         alignment: whether results have alignments.
         languages: of the translation.
+        parallel: see `SearchOptions`.
         split: see `TranslationOptions`.
         checks: of the translations; None: none.
     """
@@ -125,6 +128,7 @@ class Search(NamedTuple):
     replace_unknowns: bool
     alignment: bool
     languages: ChosenLanguages
+    parallel: bool
     split: bool
     checks: TranslationChecks | None
 
@@ -180,10 +184,10 @@ def check_options(
     sampling = _sampling(options)
     n_best = check_integer("n_best", n_best, 1, _native.max_beam_size)
     chosen = languages.choose(options.get("source_language"), options.get("target_language"))
-    batch_size = options.get("batch_size")
     replace_unknowns = check_flag("replace_unknowns", options.get("replace_unknowns", False))
     prefix, line_prefixes = _prefixes(options.get("target_prefix"), vocabulary)
     terms = _terms(options, vocabulary, sampling is not None)
+    parallel = check_flag("parallel", options.get("parallel", True))
     return Search(
         native=make_options(
             beam_size=_beam_size(options, n_best, sampling is not None),
@@ -195,14 +199,13 @@ def check_options(
             token_scores=scores,
             attention=alignment or replace_unknowns,
             unknown=replace_unknowns,
-            repetition_penalty=check_number("repetition_penalty", options.get("repetition_penalty", 1.0)),
-            no_repeat_ngram=check_integer("no_repeat_ngram_size", options.get("no_repeat_ngram_size", 0), 0, 10**6),
+            **_repetitions(options),
             suppressed_sequences=_sequences(options.get("suppressed_sequences", ()), vocabulary),
-            suppressed_texts=_suppressed_texts(options.get("suppressed_texts", ()), vocabulary),
+            suppressed_texts=make_suppressed_texts(options.get("suppressed_texts", ()), vocabulary),
             word_continuations=[] if terms is None else terms.word_continuations,
             sampling=sampling,
-            batch_size=0 if batch_size is None else check_integer("batch_size", batch_size, 1, HIGHEST_NUMBER),
-            parallel=check_flag("parallel", options.get("parallel", True)),
+            batch_size=_batch_size(options.get("batch_size")),
+            parallel=parallel,
         ),
         prefix=prefix,
         line_prefixes=line_prefixes,
@@ -210,6 +213,7 @@ def check_options(
         replace_unknowns=replace_unknowns,
         alignment=alignment,
         languages=chosen,
+        parallel=parallel,
         split=check_flag("split", options.get("split", True)),
         checks=_checks(options.get("check", True)),
     )
@@ -234,7 +238,6 @@ def _lengths(options: TranslationOptions, chosen: ChosenLanguages) -> dict[str, 
     return {
         "max_length": None if longest is None else _length("max_length", longest, 1, chosen),
         "min_length": _length("min_length", options.get("min_length", 0), 0, chosen),
-        "repeat_limit": _repeat_limit(options.get("repeat_limit")),
     }
 
 
@@ -243,8 +246,17 @@ def _length(name: str, value: object, lowest: int, chosen: ChosenLanguages) -> i
     return min(check_integer(name, value, lowest, HIGHEST_NUMBER) + (chosen.forced is not None), HIGHEST_NUMBER)
 
 
-def _repeat_limit(value: object) -> int:
-    return 0 if value is None else check_integer("repeat_limit", value, 2, HIGHEST_NUMBER)
+def _repetitions(options: TranslationOptions) -> dict[str, float]:
+    limit = options.get("repeat_limit")
+    return {
+        "repetition_penalty": check_number("repetition_penalty", options.get("repetition_penalty", 1.0)),
+        "no_repeat_ngram": check_integer("no_repeat_ngram_size", options.get("no_repeat_ngram_size", 0), 0, 10**6),
+        "repeat_limit": 0 if limit is None else check_integer("repeat_limit", limit, 2, HIGHEST_NUMBER),
+    }
+
+
+def _batch_size(value: object) -> int:
+    return 0 if value is None else check_integer("batch_size", value, 1, HIGHEST_NUMBER)
 
 
 def _checks(check: object) -> TranslationChecks | None:
@@ -329,16 +341,3 @@ def _sequences(sequences: Sequence[Sequence[str]], vocabulary: Vocabulary) -> li
         tokenizer.ids(check_lines(sequence, "a sequence of suppressed_sequences"))
         for sequence in _list("suppressed_sequences", sequences)
     ]
-
-
-def _suppressed_texts(texts: Sequence[str], vocabulary: Vocabulary) -> _native.SuppressedTexts | None:
-    surfaces = []
-    for text in check_lines(texts, "suppressed_texts"):
-        normalized = vocabulary.normalize(text)
-        surface = (SPACE + normalized.replace(" ", SPACE)).encode("utf-8", "replace")
-        if not normalized:
-            raise EngineError(f"suppressed_texts has {text!r}, which is no text: leave it out")
-        if len(surface) > LONGEST_SUPPRESSED_TEXT:
-            raise EngineError(f"a text of suppressed_texts is longer than {LONGEST_SUPPRESSED_TEXT} bytes")
-        surfaces.append(surface)
-    return _native.SuppressedTexts(vocabulary.surfaces(), surfaces, SPACE.encode()) if surfaces else None

@@ -13,7 +13,11 @@ from pocketmt.text.vocabulary import Vocabularies, Vocabulary
 
 @dataclass(frozen=True, slots=True)
 class Hypothesis:
-    """A translation and its score: its log-probability / length ** length_penalty; the length includes eos."""
+    """A translation and its score: its log-probability / length ** length_penalty.
+
+    The log-probability is that of the pieces after a prefix, and after a piece of the target language; the length
+    counts these too, and eos.
+    """
 
     text: str
     score: float
@@ -21,11 +25,11 @@ class Hypothesis:
 
 @dataclass(frozen=True, slots=True)
 class DetailedHypothesis(Hypothesis):
-    """A translation with its score and those of its pieces.
+    """A translation with its score, see `Hypothesis`, and those of its pieces.
 
     Attributes:
         pieces: the pieces of the translation, "▁" for a space; none of text that is copied, unlike in the alignment.
-        token_scores: log-probability of each piece after the pieces before it.
+        token_scores: log-probability of each piece, also of a prefix, after the pieces before it.
         alignment: to the source; None if it was not asked for.
     """
 

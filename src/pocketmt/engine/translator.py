@@ -201,18 +201,19 @@ class Translator:
 
     async def translate_async(self, lines: Iterable[str], **options: Unpack[TranslationOptions]) -> list[str]:
         """Translate as `translate` does without blocking the event loop; cancelled when the task is cancelled."""
-        import asyncio
+        from pocketmt.engine.coroutines import result_of
 
-        return await asyncio.wrap_future(self.submit(lines, **options))
+        checked = check_lines(lines)
+        return await result_of(lambda: self.submit(checked, **options))
 
     async def translate_detailed_async(
         self, lines: Iterable[str], *, n_best: int = 1, alignment: bool = True, **options: Unpack[TranslationOptions]
     ) -> "list[list[DetailedHypothesis]]":
         """Translate as `translate_detailed` does without blocking the event loop; see `translate_async`."""
-        import asyncio
+        from pocketmt.engine.coroutines import result_of
 
-        future = self.submit_detailed(lines, n_best=n_best, alignment=alignment, **options)
-        return await asyncio.wrap_future(future)
+        checked = check_lines(lines)
+        return await result_of(lambda: self.submit_detailed(checked, n_best=n_best, alignment=alignment, **options))
 
     def translate_stream(
         self, lines: Iterable[str], *, read_ahead: int = 512, **options: Unpack[TranslationOptions]
@@ -301,10 +302,14 @@ class Translator:
         for chunk in chunks:
             if chunk:
                 pending.append(self._prepare(chunk, search, count))
-                pending[-1].begin()
+                # A single worker computes one chunk after the other.
+                pending[-1 if search.parallel else 0].begin()
                 count += len(chunk)
             while len(pending) > (ahead if chunk else 0):
-                yield pending.popleft().texts()
+                texts = pending.popleft().texts()
+                if pending:
+                    pending[0].begin()
+                yield texts
         while pending:
             yield pending.popleft().texts()
 

@@ -106,6 +106,19 @@ def test_a_hypothesis_that_nothing_may_follow_ends(load: Loader) -> None:
         assert sorted(ids) == list(range(4, 120))
 
 
+@pytest.mark.parametrize("least", range(5))
+def test_the_least_length_counts_eos(load: Loader, least: int) -> None:
+    """Two forbid only the empty translation."""
+    model, _ = load()
+    sources, eos, piece = sentences(12), 2, 20
+    others = [[other] for other in range(4, 120) if other != piece]
+    options = search_options(beam_size=1, min_length=least, max_length=6, suppressed_sequences=others)
+    for source, [(ids, _)] in zip(sources, model.translate(sources, options), strict=True):
+        logits = np.frombuffer(model.logits(source, [piece] * 6), np.float32).reshape(7, 120)
+        ends = [length for length in range(6) if logits[length, eos] > logits[length, piece] and length + 1 >= least]
+        assert ids == [piece] * min([*ends, 6])
+
+
 @pytest.mark.parametrize("times", [2, 3, 5])
 def test_a_translation_ends_where_it_repeats_itself(tmp_path: Path, vocabulary: Vocabulary, times: int) -> None:
     path = tmp_path / "model.pocketmt"
@@ -197,6 +210,20 @@ def test_suppressed_texts_are_not_generated_in_any_division(model_path: Path) ->
     for beam_size in (1, 4):
         for line in translator.translate(TEXT, beam_size=beam_size, max_length=20, suppressed_texts=suppressed):
             assert not [text for text in suppressed if f" {text}" in f" {line}"]
+
+
+def test_tables_of_equal_texts_are_made_once(model_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    translator = Translator(model_path)
+    make, made = _native.SuppressedTexts, []
+
+    def count(surfaces: list[bytes], texts: list[bytes], before: bytes) -> _native.SuppressedTexts:
+        made.append(texts)
+        return make(surfaces, texts, before)
+
+    monkeypatch.setattr(_native, "SuppressedTexts", count)
+    for texts in (["dog"], ["dog"], ("dog",), ["dog", "two"], ["dog", "two"]):
+        translator.translate(TEXT, suppressed_texts=texts, max_length=5)
+    assert made == [["▁dog".encode()], ["▁dog".encode(), "▁two".encode()]]
 
 
 def test_automata_of_texts_that_repeat_themselves(model_path: Path) -> None:

@@ -78,7 +78,10 @@ def test_options_of_wrong_types(translator: Translator, message: str) -> None:
 
 WRONG_VALUES: dict[str, dict[str, Any]] = {
     f"beam_size is {10**30}, it must be from 1 to 256": {"beam_size": 10**30},
-    "beam_size is a number of 101 digits, it must be from 1 to 256": {"beam_size": 10**100},
+    "beam_size is a number of 333 bits, it must be from 1 to 256": {"beam_size": 10**100},
+    "max_length is a number of 16,610 bits, it must be from 1": {"max_length": 10**5000},
+    "min_length is a number of 16,610 bits, it must be from 0": {"min_length": -(10**5000)},
+    "seed is a number of 16,610 bits": {"sampling": True, "seed": 10**5000},
     "beam_size is 0, it must be from 1 to 256": {"beam_size": 0},
     "beam_size is 200, it must be 1 to 116": {"beam_size": 200},
     "max_length is 0, it must be from 1": {"max_length": 0},
@@ -101,6 +104,7 @@ WRONG_VALUES: dict[str, dict[str, Any]] = {
     "max_length is 2, it must be more than the": {"target_prefix": "the man rides", "max_length": 2},
     "suppressed_texts has '  ', which is no text": {"suppressed_texts": ["  "]},
     "longer than 200 bytes": {"suppressed_texts": ["x" * 300]},
+    "suppressed_texts has 20,600 bytes, the limit is 20,000": {"suppressed_texts": ["x" * 100] * 200},
     "target_prefix has '\ufffd', which no piece": {"target_prefix": "the \ud800"},
     "the target term of 'dog' has .* pieces, the limit is 64": {"terms": {"dog": "the " * 70}},
     "the vocabulary has no piece 'nowhere'": {"suppressed_sequences": [["nowhere"]]},

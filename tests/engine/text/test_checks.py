@@ -25,6 +25,11 @@ def test_a_warning_names_the_line_and_what_was_found(translator: Translator) -> 
     assert found[0].filename == __file__
 
 
+def test_a_program_without_a_name_is_warned(translator: Translator) -> None:
+    with pytest.warns(TranslationWarning, match=r"the translation lacks \{name\}"):
+        exec("translator.translate([line], max_length=2)", {"translator": translator, "line": LINE})
+
+
 def test_warnings_are_off_if_asked(translator: Translator) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")

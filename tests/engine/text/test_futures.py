@@ -5,11 +5,14 @@ import concurrent.futures
 import threading
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pocketmt.engine import SearchOptions, TranslationFuture, Translator
+from pocketmt.engine.line_parts import DividedLine, LineDivider
 from pocketmt.errors import EngineError
 from tests.engine.text.test_translator import computing, eventually
 
@@ -93,6 +96,20 @@ def test_callbacks_are_called_once(translator: Translator, endless: Endless) -> 
     assert called == futures
 
 
+def test_a_callback_may_cancel_its_future_and_others() -> None:
+    ended: list[int] = []
+    futures = [TranslationFuture[None](partial(ended.append, number)) for number in range(3)]
+    for future in futures:
+        future.add_done_callback(lambda _: [each.cancel() for each in futures])
+    canceller = threading.Thread(target=futures[0].cancel, daemon=True)
+    canceller.start()
+    canceller.join(timeout=20)
+    assert not canceller.is_alive()
+    assert all(future.cancelled() for future in futures)
+    assert sorted(ended) == [0, 1, 2]
+    assert concurrent.futures.wait(futures, timeout=0).not_done == set()
+
+
 def test_cancelling_at_any_moment(translator: Translator) -> None:
     expected = translator.translate(LINES * 20)
     for attempt in range(40):
@@ -137,6 +154,46 @@ def test_coroutines(translator: Translator) -> None:
     assert texts == translator.translate(LINES)
     assert others == translator.translate(LINES[::-1], beam_size=2)
     assert details == translator.translate_detailed(LINES, n_best=2)
+
+
+def test_coroutines_raise_errors_of_arguments(translator: Translator) -> None:
+    with pytest.raises(TypeError, match="lines"):
+        asyncio.run(translator.translate_async("text"))
+    with pytest.raises(EngineError, match="beam_size"):
+        asyncio.run(translator.translate_detailed_async(LINES, beam_size=0))
+
+
+def test_lines_of_coroutines_are_prepared_in_another_thread(
+    translator: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A task that is cancelled meanwhile cancels the translation."""
+    begun, cancelled = threading.Event(), threading.Event()
+    futures: list[TranslationFuture[list[str]]] = []
+    divide, submit = LineDivider.divide, Translator.submit
+
+    def divide_slowly(*arguments: Any, **options: Any) -> DividedLine:
+        begun.set()
+        assert threading.current_thread() is not threading.main_thread()
+        assert cancelled.wait(timeout=20)
+        return divide(*arguments, **options)
+
+    def submit_and_keep(*arguments: Any, **options: Any) -> TranslationFuture[list[str]]:
+        futures.append(submit(*arguments, **options))
+        return futures[-1]
+
+    async def run() -> None:
+        task = asyncio.create_task(translator.translate_async(LINES, min_length=10**4, max_length=10**4, beam_size=1))
+        while not begun.is_set():
+            await asyncio.sleep(0.005)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        cancelled.set()
+
+    monkeypatch.setattr(LineDivider, "divide", divide_slowly)
+    monkeypatch.setattr(Translator, "submit", submit_and_keep)
+    asyncio.run(run())
+    assert eventually(lambda: [future.cancelled() for future in futures] == [True])
 
 
 def test_a_cancelled_task_ends_the_work_and_leaves_the_loop_free(translator: Translator) -> None:

@@ -102,6 +102,17 @@ def test_prefixes_follow_the_language(tmp_path: Path) -> None:
     assert loaded.translate([LINE], target_prefix="the", check=False)[0].startswith("the")
 
 
+def test_scores_leave_out_what_is_given_and_count_it_in_the_length(tmp_path: Path) -> None:
+    loaded = translator(tmp_path, OF_TRANSLATION, "en", "cs")
+    given = len(loaded.encode("the"))
+    # The limit ends the translations: there is no eos.
+    lengths: dict[str, Any] = {"max_length": 8, "min_length": 9, "length_penalty": 0.6}
+    [hypotheses] = loaded.translate_detailed([LINE], n_best=2, target_prefix="the", check=False, split=False, **lengths)
+    for each in hypotheses:
+        assert len(each.pieces) == 8
+        assert each.score == pytest.approx(sum(each.token_scores[given:]) / (1 + 8) ** 0.6)
+
+
 def test_lengths_do_not_count_the_language(tmp_path: Path) -> None:
     loaded = translator(tmp_path, OF_TRANSLATION, "en", "cs")
     ids = loaded.encode(LINE)

@@ -215,6 +215,60 @@ def test_ctrl_c_ends_a_long_translation(model_path: Path, workers: int, sources:
     assert translator.translate([TEXT])
 
 
+def ticks() -> dict[str, int]:
+    """Processor time of each thread of this process, in ticks of the clock."""
+    fields = {
+        task.name: (task / "stat").read_text().rpartition(")")[2].split() for task in Path("/proc/self/task").iterdir()
+    }
+    return {name: int(each[11]) + int(each[12]) for name, each in fields.items()}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads the processor time of threads")
+@pytest.mark.parametrize("chunks", [1, 3])
+def test_lines_that_are_not_parallel_have_one_worker(model_path: Path, chunks: int) -> None:
+    translator = Translator(model_path, workers=3)
+    options: SearchOptions = {"min_length": 10**6, "max_length": 10**6, "batch_size": 1, "parallel": False}
+    before = ticks()
+    with interrupted(0.6):
+        list(translator.translate_chunks([[TEXT] * 4] * chunks, **options))
+    used = sorted(time - before.get(thread, 0) for thread, time in ticks().items())
+    assert used[-2] < used[-1] / 3
+
+
+SIGNAL_HANDLER = """
+import signal
+from pocketmt.engine import Translator
+from pocketmt.errors import EngineError
+
+one, other = (Translator({model!r}, workers={workers}) for _ in range(2))
+
+def handle(number, frame):
+    print(other.translate(["the man"], max_length=5) == expected)
+    one.translate(["the man"])
+
+expected = one.translate(["the man"], max_length=5)
+signal.signal(signal.SIGALRM, handle)
+signal.setitimer(signal.ITIMER_REAL, 0.2)
+try:
+    {call}
+except EngineError as error:
+    print(error)
+print(one.translate(["the man"], max_length=5) == expected)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no timers that send signals")
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize(
+    "call", ["one.translate_ids([[5, 6, 7]], min_length=10**6, max_length=10**6)", "one.logits([5], [6] * 10**5)"]
+)
+def test_a_signal_handler_cannot_wait_for_the_worker_of_its_thread(model_path: Path, call: str, workers: int) -> None:
+    program = SIGNAL_HANDLER.format(model=str(model_path), workers=workers, call=call)
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
+    message = "a signal handler cannot translate while the thread that it interrupts does"
+    assert ended.stdout.splitlines() == ["True", message, "True"]
+
+
 def test_arguments_out_of_range_are_refused(translator: Translator, model_path: Path) -> None:
     impossible: list[SearchOptions] = [
         {"beam_size": 0},
@@ -259,6 +313,14 @@ def test_a_data_package_adds_its_model_by_name(
     assert bundled_models()["of-a-package"] == folder / "of-a-package.pocketmt"
     assert bundled_models()["everyday-en-de"] == own
     assert Translator("of-a-package").encode("a b") == Translator(model_path).encode("a b")
+
+
+def test_a_folder_that_cannot_be_read_has_no_models(model_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = bundled_models()
+    monkeypatch.setattr(sys, "path", ["x" * 300, *sys.path])  # No file system has such names.
+    assert bundled_models() == before
+    with pytest.raises(ModelFileError, match="no such file, and no bundled model"):
+        Translator("nowhere")
 
 
 def test_logits_shape(translator: Translator) -> None:
