@@ -68,6 +68,25 @@ def test_tmx_has_the_translations_as_variants(
 
 
 @pytest.mark.parametrize(
+    ("name", "content", "line"),
+    [
+        ("a.tsv", "text\n...\n\na bird {name}\n", 4),
+        ("a.jsonl", '{"text": "...\\n..."}\n{"text": "a bird {name}"}\n', 2),
+        ("a.tmx", memory(["...\n...", "a bird {name}"]), 8),
+    ],
+)
+def test_warnings_name_the_line_of_the_file(
+    pocketmt: Run, random_model: Path, tmp_path: Path, name: str, content: str, line: int
+) -> None:
+    (tmp_path / name).write_text(content)
+    column = ["--column", "text"] if name == "a.tsv" else []
+    answer = pocketmt("translate", "-m", random_model, "-i", tmp_path / name, *column)
+    assert answer.returncode == 0
+    (warning,) = answer.stderr.decode().splitlines()
+    assert warning.startswith(f"warning: {tmp_path / name}, line {line}: ") and "lacks {name}" in warning
+
+
+@pytest.mark.parametrize(
     ("name", "content", "message"),
     [
         ("a.tsv", "a bird\nx", "a.tsv, line 1: 1 column, expected at least 2, separated by tabs"),
@@ -94,6 +113,7 @@ def test_malformed_input_is_an_error_that_leaves_no_output(
         ["--column", "2"],
         ["--format", "tsv", "--column", "0"],
         ["--format", "tsv", "--column", "1", "--translation-field", "a"],
+        ["--format", "tsv", "--translation-field", "a"],
         ["--format", "jsonl", "--column", "2"],
         ["--format", "tmx", "--field", "a"],
         ["--format", "tmx", "--translation-field", "a"],

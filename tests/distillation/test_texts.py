@@ -62,6 +62,11 @@ def test_back_translations_are_the_source_side(run: Path, texts: list[Text], tmp
     assert record["languages"] == {"source": "up", "target": "en"}
 
 
+def test_the_target_side_of_a_parallel_format_is_translated_back(run: Path, tmp_path: Path) -> None:
+    (tmp_path / "pairs.tsv").write_text("RED CAT\tred cat\nBLUE DOG\tblue dog\n")
+    assert write(run, tmp_path, [Text(tmp_path / "pairs.tsv")], back=True)[1] == ["red cat", "blue dog"]
+
+
 def test_the_record_names_all_texts_and_teachers(run: Path, texts: list[Text], tmp_path: Path) -> None:
     write(run, tmp_path, texts)
     record = json.loads((tmp_path / "out.en.distillation.json").read_text())

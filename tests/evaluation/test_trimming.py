@@ -39,6 +39,14 @@ def test_pieces_and_scores_before_and_after(files: tuple[Path, Path], tmp_path: 
     )
 
 
+def test_a_parallel_format_has_text_and_references(files: tuple[Path, Path], tmp_path: Path) -> None:
+    own = Translator(files[0]).translate(ENGLISH[UNSEEN], beam_size=1, check=False)
+    both = text(tmp_path / "both.tsv", [f"{line}\t{each}" for line, each in zip(ENGLISH[UNSEEN], own, strict=True)])
+    loss = measure_trimming(*files, both, both, beam_size=1)
+    assert loss.bleu is not None and loss.bleu[0] == pytest.approx(100)
+    assert measure_trimming(*files, both).source == loss.source
+
+
 def test_without_references_there_is_no_score(files: tuple[Path, Path], tmp_path: Path) -> None:
     loss = measure_trimming(*files, text(tmp_path / "source", ENGLISH[SEEN]))
     assert loss.bleu is None and loss.target is None

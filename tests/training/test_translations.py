@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -175,6 +176,18 @@ def test_each_line_is_passed_with_its_reference(text: Path, tmp_path: Path) -> N
     with pytest.raises(DataError, match="must be parallel"):
         list(translate_text(text, tmp_path / "new", numbered, TEACHER, references=references))
     assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize("side", ["source", "target"])
+def test_references_are_the_other_side_of_a_parallel_format(tmp_path: Path, side: Literal["source", "target"]) -> None:
+    pairs = tmp_path / "pairs.tsv"
+    pairs.write_text("a\tb\nc\td\n")
+
+    def both(lines: Sequence[str], references: Sequence[str] | None) -> list[str]:
+        return [f"{line}{reference}" for line, reference in zip(lines, references or (), strict=True)]
+
+    found = list(translate_text(pairs, tmp_path / "work", both, TEACHER, references=pairs, side=side))
+    assert found == {"source": [("a", "ab"), ("c", "cd")], "target": [("b", "ba"), ("d", "dc")]}[side]
 
 
 def test_the_first_line_of_a_shard_describes_the_others(text: Path, tmp_path: Path) -> None:

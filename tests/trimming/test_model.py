@@ -1,8 +1,10 @@
 """Trimmed networks give the logits of the whole ones, for the pieces that stay."""
 
 import dataclasses
+import json
 from pathlib import Path
 from typing import Any
+from xml.sax.saxutils import escape
 
 import numpy as np
 import pytest
@@ -19,7 +21,7 @@ from pocketmt.model_file.shortlist_encoding import Shortlist, listed_sides
 from pocketmt.model_file.vocabularies import load_checked
 from pocketmt.text.stored_vocabulary import StoredVocabularies, StoredVocabulary
 from pocketmt.trimming.loss import measure_segmentation
-from pocketmt.trimming.model import trim_model
+from pocketmt.trimming.model import trim_model, trimming_to
 from tests.engine.reference import architecture, random_network
 from tests.foreign_vocabularies import ids_in, joint, pieces_of, sentencepiece_model, separate
 from tests.parallel_text import parallel_text
@@ -27,6 +29,7 @@ from tests.parallel_text import parallel_text
 ENGLISH, GERMAN = parallel_text()
 SEEN, UNSEEN = slice(0, 40), slice(40, 120)
 CODES = ("__de__", "__en__", "__cs__")
+UNIT = '<tu><tuv xml:lang="en"><seg>{}</seg></tuv><tuv xml:lang="de"><seg>{}</seg></tuv></tu>'
 
 
 def model(shape: Architecture, stored: StoredVocabularies, **metadata: Any) -> ForeignModel:
@@ -131,6 +134,20 @@ def test_languages_that_the_model_lacks(languages: list[str], reason: str) -> No
 def test_a_model_of_one_language_has_none_to_keep() -> None:
     with pytest.raises(ConfigurationError, match="no language 'de'"):
         trim_model(joint_model(), ENGLISH[SEEN], ["de"])
+
+
+@pytest.mark.parametrize("suffix", ["tsv", "jsonl", "tmx"])
+def test_both_sides_of_a_parallel_format_are_read(tmp_path: Path, suffix: str) -> None:
+    pairs = list(zip(ENGLISH[SEEN], GERMAN[SEEN], strict=True))
+    content = {
+        "tsv": "".join(f"{source}\t{target}\n" for source, target in pairs),
+        "jsonl": "".join(json.dumps({"en": source, "de": target}) + "\n" for source, target in pairs),
+        "tmx": f"<tmx>{''.join(UNIT.format(escape(source), escape(target)) for source, target in pairs)}</tmx>",
+    }[suffix]
+    (tmp_path / f"pairs.{suffix}").write_text(content, encoding="utf-8")
+    trimmed = trimming_to([tmp_path / f"pairs.{suffix}"], [])(joint_model())
+    expected, _ = trim_model(joint_model(), [*ENGLISH[SEEN], *GERMAN[SEEN]])
+    assert trimmed.vocabularies == expected.vocabularies
 
 
 def test_text_without_pieces_is_refused() -> None:

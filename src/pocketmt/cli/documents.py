@@ -4,6 +4,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from functools import wraps
 from gzip import GzipFile
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, BinaryIO, Final, NamedTuple
 
@@ -24,6 +25,7 @@ class Document:
         """Take units, and None if the next one has not arrived yet."""
         self._units = units
         self._waiting: deque[Unit] = deque()  # Units that have been read but not written.
+        self._written = 0  # Lines of the units before them.
 
     def chunks(self, size: int) -> Iterator[list[str]]:
         """Yield the lines of all units in order, in chunks of at least `size`, as `read_chunks` does."""
@@ -49,8 +51,19 @@ class Document:
             while self._waiting and len(lines) >= len(self._waiting[0].lines):
                 unit = self._waiting.popleft()
                 text = "\n".join([lines.popleft() for _ in unit.lines])
+                self._written += len(unit.lines)
                 rendered += [unit.before, unit.encode(text), unit.after]
             yield b"".join(rendered), len(chunk)
+
+    def line_in_file(self, number: int) -> int:
+        """Return where the unit of a line begins: the number of a line of the file, from 1.
+
+        Args:
+            number: of the line among those of all chunks, from 1; its unit has not been written yet.
+        """
+        ends = accumulate((len(unit.lines) for unit in self._waiting), initial=self._written)
+        next(ends)
+        return next(unit.line for unit, end in zip(self._waiting, ends, strict=True) if number <= end)
 
 
 class RecordOptions(NamedTuple):
@@ -80,11 +93,11 @@ class RecordOptions(NamedTuple):
         ):
             if value is not None and format not in formats:
                 raise click.UsageError(f"{option} goes with --format {' or '.join(formats)}, not {format}.")
-        if self.column is not None and self.column.isdecimal():
-            if int(self.column) < 1:
-                raise click.UsageError("--column counts from 1.")
-            if self.translation_field is not None:
-                raise click.UsageError("--translation-field goes with the name of a column, not with its number.")
+        by_number = format == "tsv" and (self.column is None or self.column.isdecimal())
+        if by_number and self.translation_field is not None:
+            raise click.UsageError("For TSV, --translation-field goes with --column and the name of a column.")
+        if by_number and self.column is not None and int(self.column) < 1:
+            raise click.UsageError("--column counts from 1.")
         return format
 
     def open(self, stream: BinaryIO | GzipFile, name: str, format: FormatName, languages: Languages) -> Document | None:

@@ -123,10 +123,14 @@ def _translate(
     from pocketmt.engine.checks import MOST_WARNINGS, TranslationChecks
 
     name = str(input_path or "stdin")
-    checks = TranslationChecks(lambda message: warn(f"{name}, {message}"), name_argument=option_name)
     written = None if output_path is None else Path(output_path)
     with open_input(input_path) as source, open_output(written) as target:
         document = records.open(source, name, format_name, search.languages(translator))
+        checks = TranslationChecks(
+            lambda message: warn(f"{name}, {message}"),
+            name_argument=option_name,
+            number_line=int if document is None else document.line_in_file,
+        )
         count = translator.lines_at_once
         chunks = read_chunks(source, name, count) if document is None else document.chunks(count)
         translations = search.translate(translator, chunks, checks if check else False)

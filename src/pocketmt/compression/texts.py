@@ -11,7 +11,7 @@ from pocketmt.engine.languages import ModelLanguages
 from pocketmt.errors import ConfigurationError, DataError
 from pocketmt.packing.model_source import start_engine
 from pocketmt.recipes.schema import SEQUENCE_OBJECTIVES
-from pocketmt.text.corpus import read_lines
+from pocketmt.text.corpus import check_rereadable, read_lines
 from pocketmt.training.data import Corpus, corpus_for
 from pocketmt.training.trained_model import TrainedModel
 
@@ -55,7 +55,8 @@ def parallel_text(
         warn: told that text is missing.
 
     Raises:
-        DataError: it has none, and no plain text replaces it; or text has an error, or the plain text is blank.
+        DataError: it has none, and no plain text replaces it; or text has an error, or the plain text is blank or a
+            pipe.
         ConfigurationError: plain text is given, but no stage learns from it.
     """
     if source_text is not None:
@@ -100,15 +101,31 @@ def translated_text(
     source_text: Path,
     folder: Path,
     progress: TranslationProgress = lambda done, total: None,
-    *,
-    only_scored: bool = False,
 ) -> Corpus:
     """Return plain source text with the model's translations, some lines of it held out for validation.
 
-    With `only_scored`, all lines are. Raises as `parallel_text` and `Teacher.corpus_of_plain_text` do.
+    Raises as `parallel_text` and `Teacher.corpus_of_plain_text` do.
     """
     _check_text(source_text)
-    return teacher_of(model, folder, progress).corpus_of_plain_text(source_text, only_scored=only_scored)
+    return teacher_of(model, folder, progress).corpus_of_plain_text(source_text)
+
+
+def scored_text(
+    model: TrainedModel, source_text: Path, folder: Path, most: int | None, progress: TranslationProgress
+) -> Corpus:
+    """Return plain source text with the model's translations, all of it for validation.
+
+    Args:
+        model: whose translations are references.
+        source_text: the text.
+        folder: for its translations.
+        most: number of usable lines to translate, the first ones; None: all.
+        progress: as of `Teacher`.
+
+    Raises as `parallel_text` and `Teacher.corpus_to_score` do.
+    """
+    _check_text(source_text)
+    return teacher_of(model, folder, progress).corpus_to_score(source_text, most)
 
 
 def with_translations(corpus: Corpus | None, plan: Plan, source_text: Path | None, teacher: Teacher) -> Texts:
@@ -123,5 +140,6 @@ def with_translations(corpus: Corpus | None, plan: Plan, source_text: Path | Non
 
 
 def _check_text(source_text: Path) -> None:
+    check_rereadable(source_text)
     if not any(line.strip() for line in read_lines(source_text)):
         raise DataError(f"{source_text}: every line is empty: give other text")

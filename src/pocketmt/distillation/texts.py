@@ -16,7 +16,13 @@ from pocketmt.errors import DataError
 from pocketmt.folder_lock import locked
 from pocketmt.text.corpus import check_rereadable, write_pairs
 from pocketmt.text.formats.format import Languages, Side
-from pocketmt.training.translations import TextPair, TranslateBlocks, count_and_hash_lines, translate_text
+from pocketmt.training.translations import (
+    TextPair,
+    TranslateBlocks,
+    count_and_hash_lines,
+    other_side,
+    translate_text,
+)
 
 RECORD: Final = ".distillation.json"  # Suffix of the record, added to the name of the source side.
 Progress = Callable[[int, int], None]  # Called with the numbers of translated lines and of all lines.
@@ -72,9 +78,8 @@ def distill(
 
     Args:
         teachers: the models that translate.
-        texts: the texts, in the order of the outputs.
-        source: file of the source side.
-        target: file of the target side.
+        texts: the texts, in the order of the outputs; of a parallel format, one side is translated.
+        source, target: files of the two sides, to be written.
         folder: folder of the finished translations, created if it is missing.
         back_translation: whether the texts are the target side and the translations the source side. The teachers then
             translate from the students' target language to their source language.
@@ -85,12 +90,13 @@ def distill(
     Raises DataError if the texts hold no line, are pipes, or change; LockedError if another process is working in the
     folder; and as `translate_text` and `write_pairs` do.
     """
-    languages = (teachers.languages["source"], teachers.languages["target"])
-    read, references = _read(texts, languages, names or {})
+    side: Side = "target" if back_translation else "source"
+    languages = _languages(teachers, side)
+    read, references = _read(texts, side, languages, names or {})
     hashes = hashlib.sha256(), hashlib.sha256()
     count = 0
     with write_pairs(source, target) as write, _work_folder(folder):
-        for pair in _translate(teachers, texts, folder, progress, translate_blocks):
+        for pair in _translate(teachers, texts, side, folder, progress, translate_blocks):
             sides = pair[::-1] if back_translation else pair
             write(*sides)
             for hash_, line in zip(hashes, sides, strict=True):
@@ -101,8 +107,8 @@ def distill(
     record = Record(
         producer=f"pocketmt {__version__}",
         teachers=[{"name": model.name, "sha256": model.digest} for model in teachers.models],
-        languages=dict(zip(("source", "target"), languages[::-1] if back_translation else languages, strict=True)),
-        synthetic_side="source" if back_translation else "target",
+        languages=dict(zip(("source", "target"), languages, strict=True)),
+        synthetic_side=other_side(side),
         beam_size=teachers.beam_size,
         n_best=teachers.n_best,
         texts=read,
@@ -115,15 +121,22 @@ def distill(
     return record
 
 
+def _languages(teachers: Teachers, side: Side) -> Languages:
+    """Return the languages of the outputs, where the texts are a side; teachers translate from that side."""
+    languages = teachers.languages["source"], teachers.languages["target"]
+    return languages if side == "source" else languages[::-1]
+
+
 def _read(
-    texts: Sequence[Text], languages: Languages, names: Mapping[Path, str]
+    texts: Sequence[Text], side: Side, languages: Languages, names: Mapping[Path, str]
 ) -> tuple[list[TextRecord], list[TextRecord | None]]:
     """Return records of the texts and their references; DataError if they hold no line or cannot be read again."""
     for path in (path for text in texts for path in (text.lines, text.references) if path is not None):
         check_rereadable(path)
-    read = [_record(text.lines, "source", languages, names) for text in texts]
+    read = [_record(text.lines, side, languages, names) for text in texts]
+    other = other_side(side)
     references = [
-        None if text.references is None else _record(text.references, "target", languages, names) for text in texts
+        None if text.references is None else _record(text.references, other, languages, names) for text in texts
     ]
     if not any(text.lines for text in read):
         raise DataError(f"{texts[0].lines}: there is no line to translate")
@@ -145,11 +158,11 @@ def _work_folder(folder: Path) -> Iterator[None]:
 def _translate(
     teachers: Teachers,
     texts: Sequence[Text],
+    side: Side,
     folder: Path,
     progress: Progress,
     translate_blocks: TranslateBlocks | None,
 ) -> Iterator[TextPair]:
-    languages = (teachers.languages["source"], teachers.languages["target"])
     for number, text in enumerate(texts):
         shards = folder / f"{number:03d}"
         yield from translate_text(
@@ -159,9 +172,10 @@ def _translate(
             teachers.identity,
             progress,
             references=text.references,
-            languages=languages,
+            languages=_languages(teachers, side),
             translate_blocks=translate_blocks,
             lines_at_once=teachers.lines_at_once,
+            side=side,
         )
 
 

@@ -8,6 +8,7 @@ from pocketmt.errors import DataError
 from pocketmt.evaluation.quality import Difference, Quality, compare, metrics, score
 from pocketmt.evaluation.records import Provenance, provenance
 from pocketmt.text.corpus import read_lines
+from pocketmt.text.formats.format import Side
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ def evaluate_translations(
     """Score files of translations against references, and compare each with a baseline by the paired bootstrap.
 
     Args:
-        translations: a file for each system.
+        translations: a file for each system. Of a file that `pocketmt translate` wrote, what it added is read.
         references: files of reference translations. Each line has one reference in each.
         baseline: another file of translations.
 
@@ -45,9 +46,10 @@ def evaluate_translations(
     """
     metrics()  # Fails now if sacreBLEU is missing.
     files = [*([] if baseline is None else [baseline]), *translations]
-    first, *others = read_target_sides([*references, *files])
-    expected = [first, *others[: len(references) - 1]]
-    systems = others[len(references) - 1 :]
+    sides: list[tuple[Path, Side]] = [(path, "target") for path in references]
+    sides += [(path, "translation") for path in files]
+    texts = _read(sides)
+    expected, systems = texts[: len(references)], texts[len(references) :]
     return TranslationsRecord(
         references=[str(path) for path in references],
         baseline=None if baseline is None else str(baseline),
@@ -63,15 +65,15 @@ def evaluate_translations(
     )
 
 
-def read_target_sides(paths: Sequence[Path]) -> list[list[str]]:
-    """Return the lines of files of one text in the target language; DataError if one is empty or has other lines."""
-    texts = [list(read_lines(path, "target")) for path in paths]
-    for path, lines in zip(paths, texts, strict=True):
+def _read(sides: Sequence[tuple[Path, Side]]) -> list[list[str]]:
+    """Return the lines of sides of files; DataError if one is empty, or the numbers of lines differ."""
+    texts = [list(read_lines(path, side)) for path, side in sides]
+    for (path, _), lines in zip(sides, texts, strict=True):
         if not lines:
             raise DataError(f"{path}: empty, there is nothing to score")
         if len(lines) != len(texts[0]):
             raise DataError(
-                f"{paths[0]} has {len(texts[0])} lines but {path} has {len(lines)}: "
+                f"{sides[0][0]} has {len(texts[0])} lines but {path} has {len(lines)}: "
                 "translations and references must be parallel, line by line"
             )
     return texts

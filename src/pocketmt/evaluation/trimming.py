@@ -9,7 +9,8 @@ from pocketmt.engine import Translator
 from pocketmt.engine.options import TranslationOptions
 from pocketmt.evaluation.quality import score
 from pocketmt.model_file import open_model
-from pocketmt.text.corpus import read_lines
+from pocketmt.text.corpus import read_lines, read_pairs
+from pocketmt.text.formats.format import Languages
 from pocketmt.text.vocabulary import Vocabularies
 from pocketmt.trimming.loss import SegmentationLoss, measure_segmentation
 
@@ -52,18 +53,20 @@ def measure_trimming(
 
     Args:
         whole, trimmed: the model files.
-        source: text that was not used for trimming.
-        references: translations of it, line by line; None: BLEU is not measured.
+        source: text that was not used for trimming; of a parallel format, its source side.
+        references: translations of it, line by line, or the same file of a parallel format; None: BLEU is not measured.
         options: of the translation.
 
     Raises DataError if a text cannot be read or lines differ in number, and ModelFileError for an invalid model file.
     """
     before, after = _vocabularies(whole), _vocabularies(trimmed)
-    lines = list(read_lines(source))
+    languages = _languages(trimmed)
+    pairs = None if references is None else list(read_pairs(source, references, languages))
+    lines = list(read_lines(source, "source", languages)) if pairs is None else [line for line, _ in pairs]
     of_source = measure_segmentation(before.source, after.source, lines)
-    if references is None:
+    if pairs is None:
         return TrimmingLoss(of_source, None, None)
-    expected = list(read_lines(references))
+    expected = [target for _, target in pairs]
     of_target = measure_segmentation(before.target, after.target, expected)
     unchecked: TranslationOptions = {**options, "check": False}
     bleu = []
@@ -76,3 +79,9 @@ def measure_trimming(
 def _vocabularies(path: Path) -> Vocabularies:
     with open_model(path) as file:
         return file.vocabularies()
+
+
+def _languages(path: Path) -> Languages | None:
+    """Return the languages that a model file names; None if it does not name both."""
+    with open_model(path) as file:
+        return (file.source_language, file.target_language) if file.source_language and file.target_language else None

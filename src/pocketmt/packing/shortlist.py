@@ -69,19 +69,25 @@ def learn_shortlist(
 
 
 def translate_source(
-    model: Path, source: Path, folder: Path, progress: Callable[[int, int], None] = lambda done, total: None
+    model: Path,
+    source: Path,
+    folder: Path,
+    beam_size: int,
+    progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Path:
     """Return a file in a folder with the model's own translations of plain source text, to learn a shortlist from.
 
-    Raises DataError if the text cannot be read, and as `Translator` does.
+    Raises DataError if the text cannot be read twice, and as `Translator` does.
     """
+    check_rereadable(source)  # `learn_shortlist` reads it again.
     lines = list(read_lines(source))
     translator = Translator(model, workers=available_cores())
     target = folder / "translations"
     with target.open("w", encoding="utf-8") as stream:
         for start in range(0, len(lines), TRANSLATED_TOGETHER):
             some = lines[start : start + TRANSLATED_TOGETHER]
-            stream.writelines(f"{text}\n" for text in translator.translate(some, check=False))
+            translations = translator.translate(some, beam_size=beam_size, check=False)
+            stream.writelines(f"{text}\n" for text in translations)
             progress(min(start + TRANSLATED_TOGETHER, len(lines)), len(lines))
     return target
 

@@ -26,7 +26,7 @@ def read_lines(path: Path, side: Side = "source", languages: Languages | None = 
 
     Args:
         path: the file; gzip-compressed if its name ends in .gz.
-        side: the side to read; plain text has only one.
+        side: the side to read, see `Side`; plain text has only one.
         languages: of the two sides; see `read_sides` of the formats.
 
     Raises:

@@ -51,6 +51,7 @@ def translate_text(
     languages: Languages | None = None,
     translate_blocks: TranslateBlocks | None = None,
     lines_at_once: int = 1,
+    side: Side = "source",
 ) -> Iterator[TextPair]:
     """Yield each line of a text with its translation, translating the shards that the folder does not hold yet.
 
@@ -63,35 +64,45 @@ def translate_text(
         translator: identifies the translator and its settings; translations by another one are refused.
         progress: called with the number of translated lines and the number of all lines.
         references: reference translations of the text, line by line, for `translate` to choose by.
-        languages: of the text and its references, which `read_lines` needs for TMX.
+        languages: of the source and the target side of the files, which `read_lines` needs for TMX.
         translate_blocks: translates all missing shards at once, in any order, instead of `translate`.
         lines_at_once: a good number of lines for a call of `translate`, which takes whole shards: as many as have no
             more lines than this, at least one. After an interruption, those of one call are translated again.
+        side: of the text; its references are of the other side.
 
     Raises:
         ConfigurationError: the folder holds translations of another text, or by another translator.
         DataError: a text cannot be read, the numbers of lines and references differ, or `translate` returns another
             number of lines than it was given.
     """
-    total, digest = count_and_hash_lines(text, "source", languages)
-    for _ in () if references is None else read_pairs(text, references, languages):
+    total, digest = count_and_hash_lines(text, side, languages)
+    for _ in () if references is None else _rows(text, references, side, languages):
         pass  # Unequal numbers of lines are reported before any work starts.
-    references_digest = "" if references is None else count_and_hash_lines(references, "target", languages)[1]
+    references_digest = ""
+    if references is not None:
+        references_digest = count_and_hash_lines(references, other_side(side), languages)[1]
     fingerprint = TranslationFingerprint(total, digest, LINES, translator, references_digest)
     with _shards_folder(folder):
         record_settings(folder, SETTINGS, fingerprint, "translation of another text or by another model")
         if translate_blocks is not None:
-            rows = _rows(text, references, languages)
+            rows = _rows(text, references, side, languages)
             _translate_missing(rows, folder, translate_blocks, lambda done: progress(done, total))
-        rows = _rows(text, references, languages)
+        rows = _rows(text, references, side, languages)
         count = max(1, lines_at_once // LINES)
         yield from _translate_shards(rows, folder, translate, count, lambda done: progress(done, total))
 
 
-def _rows(text: Path, references: Path | None, languages: Languages | None) -> Iterator[Row]:
+def other_side(side: Side) -> Side:
+    """Return the side that translations of a side are of."""
+    return "target" if side == "source" else "source"
+
+
+def _rows(text: Path, references: Path | None, side: Side, languages: Languages | None) -> Iterator[Row]:
     if references is None:
-        return ((line,) for line in read_lines(text, "source", languages))
-    return read_pairs(text, references, languages)
+        return ((line,) for line in read_lines(text, side, languages))
+    if side == "source":
+        return read_pairs(text, references, languages)
+    return ((line, reference) for reference, line in read_pairs(references, text, languages))
 
 
 @contextmanager

@@ -17,7 +17,8 @@ from pocketmt.model_file.architecture import Architecture
 from pocketmt.model_file.language_pieces import LanguagePieces
 from pocketmt.model_file.shortlist_encoding import Shortlist, listed_sides
 from pocketmt.model_file.vocabularies import load_checked
-from pocketmt.text.corpus import read_lines
+from pocketmt.text.corpus import is_plain, read_lines, read_pairs
+from pocketmt.text.formats.format import Languages
 from pocketmt.trimming.vocabularies import TrimmedVocabularies, keep_languages, trim_vocabularies, trimmed_fields
 
 _OF_TARGET = ("output.weight", "output.bias")
@@ -87,17 +88,24 @@ def trim_model(
 
 
 def trimming_to(texts: Sequence[Path], languages: Sequence[str]) -> Callable[[ForeignModel], ForeignModel]:
-    """Return the trimming of a model to files of text, which raises as `trim_model` and `read_lines` do.
+    """Return the trimming of a model to files of text, which raises as `trim_model` and `read_pairs` do.
 
-    Without files it leaves the model as it is.
+    Of a parallel format, both sides are read. Without files it leaves the model as it is.
     """
 
     def trim(model: ForeignModel) -> ForeignModel:
         if not texts:
             return model
-        return trim_model(model, chain.from_iterable(map(read_lines, texts)), languages)[0]
+        metadata = model.metadata
+        named = metadata.source_language and metadata.target_language and metadata.language_pieces is None
+        sides = (metadata.source_language, metadata.target_language) if named else None
+        return trim_model(model, chain.from_iterable(_lines(text, sides) for text in texts), languages)[0]
 
     return trim
+
+
+def _lines(text: Path, languages: Languages | None) -> Iterator[str]:
+    return read_lines(text) if is_plain(text) else chain.from_iterable(read_pairs(text, text, languages))
 
 
 def _shortlist(shortlist: Shortlist, smaller: Architecture, trimmed: TrimmedVocabularies) -> Shortlist | None:

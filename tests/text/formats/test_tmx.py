@@ -1,7 +1,9 @@
 """TMX: units to translate, parallel text, and files that are not safe or not TMX."""
 
 from collections.abc import Iterator
+from typing import Any
 from xml.etree import ElementTree
+from xml.parsers import expat
 
 import pytest
 
@@ -67,6 +69,44 @@ def test_a_variant_is_added_to_units_that_lack_it_and_nothing_else_changes(size:
         "left unchanged: 1 unit with text in de",
         "the translations lack the inline elements of 1 unit",
     ]
+
+
+class LateParser:
+    """An expat parser that parses each block with the next one, as expat 2.6 parses some blocks late."""
+
+    def __init__(self) -> None:
+        self.__dict__.update(parser=expat.ParserCreate(), held=b"")
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.parser, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        setattr(self.parser, name, value)
+
+    def Parse(self, data: bytes, final: bool) -> None:
+        held, self.__dict__["held"] = self.held, data
+        self.parser.Parse(held, False)
+        if final:
+            self.parser.Parse(data, True)
+
+
+@pytest.mark.parametrize("late", [False, True])
+@pytest.mark.parametrize("length", [240_000, 1_100_000])
+def test_long_comments_lie_between_units(monkeypatch: pytest.MonkeyPatch, length: int, late: bool) -> None:
+    if late:
+        parser = LateParser()
+        monkeypatch.setattr(expat, "ParserCreate", lambda: parser)
+    unit = '<tu><tuv xml:lang="en"><seg>bird</seg></tuv></tu>\n'
+    content = f"<tmx><body>{unit * 600}<!--{'x' * length}-->{unit * 9000}</body></tmx>".encode()
+    assert variants(translated(content, 1 << 16)) == [[("en", "bird"), ("de", "BIRD")]] * 9600
+
+
+def test_a_unit_is_yielded_when_its_end_has_arrived() -> None:
+    content = MEMORY.replace("</tu>", f"</tu{' ' * 40}>", 1).encode()
+    end = content.index(b"</tu ")
+    parts = content[: end + 20], content[end + 20 : end + 30], content[end + 30 : end + 45], None
+    unit = next(read_units(parts, "file", ("en", "de"), print))
+    assert unit is not None and unit.lines == ("salt & pepper",)
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "iso-8859-1"])
@@ -144,3 +184,4 @@ def test_a_third_language_needs_the_languages_to_be_named() -> None:
 
 def test_sides_in_either_direction() -> None:
     assert list(read_sides([MEMORY.encode()], "file", ("source",), ("de", "en"))) == [("Hund",)]
+    assert list(read_sides([MEMORY.encode()], "file", ("translation",), ("en", "de"))) == [("Hund",)]

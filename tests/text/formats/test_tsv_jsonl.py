@@ -71,6 +71,8 @@ def test_a_field_is_added_to_json_lines_and_nothing_else_changes() -> None:
         (b'{"text": "a", "translation": ""}\n', "--translation-field"),
         (b'{"text": "\xff"}\n', "line 1: not UTF-8"),
         (b"[" * 100_000 + b"\n", "line 1: not JSON"),
+        *((f'{{"text": "a"}}{space}\n'.encode(), "line 1: not JSON") for space in "\u00a0\u0085\u2028\x0c"),
+        (b'\x0c{"text": "a"}\n', "line 1: not JSON"),
     ],
 )
 def test_malformed_json_lines_are_refused_with_their_line(content: bytes, message: str) -> None:
@@ -103,6 +105,31 @@ def test_the_sides_of_tsv_are_its_first_columns_or_named_by_the_first_line(conte
     lines = content.encode().removesuffix(b"\n").split(b"\n")
     pairs = list(tsv.read_sides(lines, "file", ("source", "target"), ("en", "de")))
     assert pairs == [("a", "b"), ("", ""), ("c", "d")]
+
+
+@pytest.mark.parametrize(
+    "content", ["a\tb", "b", "a\tx\tb", "source\ttarget\na\tb", "source\ttranslation\ttarget\na\tb\tx"]
+)
+def test_the_translations_of_tsv_are_its_last_column_or_named_by_the_first_line(content: str) -> None:
+    lines = content.encode().split(b"\n")
+    assert list(tsv.read_sides(lines, "file", ("translation",), None)) == [("b",)]
+
+
+def test_translations_among_several_named_columns_must_be_named() -> None:
+    with pytest.raises(DataError, match="file, line 1: which column holds the translations"):
+        list(tsv.read_sides([b"source\ttarget\tgerman", b"a\tx\tb"], "file", ("translation",), None))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"source": "a", "target": "x", "translation": "b"}',
+        '{"source": "a", "target": "b"}',
+        '{"translation": {"source": "a", "target": "b"}}',
+    ],
+)
+def test_the_translations_of_json_lines_are_a_field(line: str) -> None:
+    assert list(jsonl.read_sides([line.encode()], "file", ("translation",), None)) == [("b",)]
 
 
 @pytest.mark.parametrize("form", ['{"source": "a", "target": "b"}', '{"en": "a", "de": "b"}'])

@@ -62,7 +62,7 @@ def stacked_bars(title: str, bars: Mapping[str, Mapping[str, int]], unit: float,
 
 def columns(title: str, values: Sequence[float], labels: Sequence[str], texts: Sequence[str], axis: str) -> str:
     """Draw values as columns with a text on each and a label below it; `axis` says what the labels are."""
-    largest, height = max(*values, 1e-12), 110
+    largest, height = max([*values, 1e-12]), 110
     step = WIDTH / max(1, len(values))
     parts = []
     for index, (value, label, text) in enumerate(zip(values, labels, texts, strict=True)):

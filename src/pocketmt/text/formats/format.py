@@ -8,7 +8,8 @@ from typing import Final, Literal, NamedTuple
 from pocketmt.errors import DataError
 
 FormatName = Literal["text", "tsv", "jsonl", "tmx"]
-Side = Literal["source", "target"]
+# "translation" is what `pocketmt translate` has added to a file, or the target of a file without such.
+Side = Literal["source", "target", "translation"]
 Languages = tuple[str, str]  # Source and target.
 Warn = Callable[[str], None]
 
@@ -30,17 +31,19 @@ class Unit(NamedTuple):
         before: output before the translation.
         encode: returns the translation, with line feeds between its lines, as the format writes it.
         after: output after the translation.
+        line: number, from 1, of the line of the file on which the unit begins; 0 without text.
     """
 
     lines: tuple[str, ...]
     before: bytes
     encode: Callable[[str], bytes]
     after: bytes
+    line: int
 
 
 def unit_of_bytes(content: bytes) -> Unit:
     """Return a unit without text, whose output is `content`."""
-    return Unit(("",), content, lambda translation: b"", b"")
+    return Unit(("",), content, lambda translation: b"", b"", 0)
 
 
 def format_of(path: Path | None) -> FormatName:
@@ -87,5 +90,13 @@ def decode(line: bytes, name: str, number: int) -> str:
 
 
 def primary_subtag(language: str) -> str:
-    """Return the language of a language tag, without script and region: en for en-US."""
-    return language.replace("_", "-").partition("-")[0].lower()
+    """Return the language of a language tag, without script and region: en for en-US and eng_Latn.
+
+    A language that has a code of two letters is named by that.
+    """
+    primary = language.replace("_", "-").partition("-")[0].lower()
+    if len(primary) != 3:
+        return primary
+    from pocketmt.text.iso_639 import TWO_LETTERS  # Few tags need it.
+
+    return TWO_LETTERS.get(primary, primary)

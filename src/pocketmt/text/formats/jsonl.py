@@ -2,10 +2,12 @@
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, Final
 
 from pocketmt.errors import DataError
 from pocketmt.text.formats.format import Languages, Side, Unit, decode, number_lines, split_lines, unit_of_bytes
+
+_WHITE_SPACE: Final = " \t\n\r"  # What JSON allows around a value.
 
 
 def read_units(blocks: Iterable[bytes | None], name: str, field: str, added: str) -> Iterator[Unit | None]:
@@ -38,7 +40,7 @@ def read_units(blocks: Iterable[bytes | None], name: str, field: str, added: str
                 f"{name}, line {number}: there is a field {added!r}: name the new one by --translation-field"
             )
         before = line.rstrip().removesuffix(b"}").rstrip() + b", " + key + b": "
-        yield Unit(tuple(text.split("\n")), before, _encode, b"}" + end)
+        yield Unit(tuple(text.split("\n")), before, _encode, b"}" + end, number)
 
 
 def read_sides(
@@ -46,9 +48,16 @@ def read_sides(
 ) -> Iterator[tuple[str, ...]]:
     """Yield the given sides of each object: its fields `source` and `target`, or those that the languages name.
 
-    The fields may be within a field `translation`. Line feeds become spaces. A blank line has empty sides. Raises
-    DataError if a line is not a JSON object in UTF-8, or lacks a field as a string.
+    The fields may be within a field `translation`. The side "translation" is the field `translation` if it is a string,
+    or else the target. Line feeds become spaces. A blank line has empty sides. Raises DataError if a line is not a JSON
+    object in UTF-8, or lacks a field as a string.
     """
+    source, target = ((), ()) if languages is None else ((languages[0],), (languages[1],))
+    names = {
+        "source": ("source", *source),
+        "target": ("target", *target),
+        "translation": ("translation", "target", *target),
+    }
     for item in number_lines(lines):
         assert item is not None
         number, line, _ = item
@@ -58,13 +67,12 @@ def read_sides(
             continue
         nested = found.get("translation")
         values = nested if isinstance(nested, dict) else found
-        names = {side: (side,) if languages is None else (side, languages[side == "target"]) for side in sides}
         yield tuple(" ".join(_field(values, names[side], name, number).split("\n")) for side in sides)
 
 
 def _read_object(line: bytes, name: str, number: int) -> dict[str, Any] | None:
     """Return the object of a line; None if the line is blank."""
-    text = decode(line, name, number).strip()
+    text = decode(line, name, number).strip(_WHITE_SPACE)
     if not text:
         return None
     try:

@@ -3,6 +3,7 @@
 import codecs
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Final
 
 from pocketmt import __version__
@@ -13,6 +14,7 @@ from pocketmt.text.formats.tmx_parser import TmxParser, TranslationUnit
 # Characters that XML 1.0 does not allow, even as references.
 _FORBIDDEN: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _PASSED_ON: Final = 1 << 16  # Bytes without text to translate that are held back.
+_END: Final = (b"",)  # The block that ends a file.
 
 
 def read_units(blocks: Iterable[bytes | None], name: str, languages: Languages, warn: Warn) -> Iterator[Unit | None]:
@@ -32,7 +34,7 @@ def read_units(blocks: Iterable[bytes | None], name: str, languages: Languages, 
     """
     parser, buffer = TmxParser(name), _Bytes()
     counts = dict.fromkeys(("translated", "kept", "missing", "codes"), 0)
-    for block in blocks:
+    for block in chain(blocks, _END):
         if block is None:
             yield None
             continue
@@ -42,10 +44,10 @@ def read_units(blocks: Iterable[bytes | None], name: str, languages: Languages, 
             counts["kept" if kept else "missing" if text is None else "translated"] += 1
             if text is not None and not kept:
                 counts["codes"] += unit.codes
-                yield _to_translate(text, buffer.take(unit.end), languages[1], buffer.encoding(parser.encoding))
-        if buffer.size > _PASSED_ON and not parser.in_unit:
-            yield unit_of_bytes(buffer.take(buffer.end))
-    parser.feed(b"")
+                encoding = buffer.encoding(parser.encoding)
+                yield _to_translate(text, unit.line, buffer.take(unit.end), languages[1], encoding)
+        if parser.parsed - buffer.begin > _PASSED_ON and not parser.in_unit:
+            yield unit_of_bytes(buffer.take(parser.parsed))
     yield unit_of_bytes(buffer.take(buffer.end))
     _report(parser, name, languages, counts, warn)
 
@@ -60,23 +62,23 @@ def read_sides(
     """
     parser = TmxParser(name)
     found = False
-    for block in _with_end(blocks):
+    for block in chain(blocks, _END):
         for unit in parser.feed(block):
             pair = _pair(unit, languages or _only_languages(parser, unit, name))
             if pair is not None:
                 found = True
-                yield tuple(" ".join(pair[side == "target"].split("\n")) for side in sides)
+                yield tuple(" ".join(pair[side != "source"].split("\n")) for side in sides)
     if not found and parser.languages:
         wanted = " and ".join(languages) if languages else "two languages"
         raise DataError(f"{name}: no unit has text in {wanted} (languages: {', '.join(sorted(parser.languages))})")
 
 
 class _Bytes:
-    """Bytes of a file that have been read but not yet passed on."""
+    """Bytes of a file that have been read but not yet passed on; `begin` is their position in the file."""
 
     def __init__(self) -> None:
+        self.begin = 0
         self._data = bytearray()
-        self._begin = 0  # Position in the file.
         self._mark = b""
 
     def add(self, block: bytes) -> None:
@@ -85,19 +87,15 @@ class _Bytes:
         self._data += block
 
     @property
-    def size(self) -> int:
-        return len(self._data)
-
-    @property
     def end(self) -> int:
-        return self._begin + len(self._data)
+        return self.begin + len(self._data)
 
     def take(self, end: int) -> bytes:
         """Remove and return the bytes before a position in the file."""
-        count = end - self._begin
+        count = end - self.begin
         taken = bytes(self._data[:count])
         del self._data[:count]
-        self._begin = end
+        self.begin = end
         return taken
 
     def encoding(self, declared: str) -> str:
@@ -107,13 +105,7 @@ class _Bytes:
         return "utf-16-be" if self._mark in (codecs.BOM_UTF16_BE, b"\x00<") else declared
 
 
-def _with_end(blocks: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield the blocks, and then the empty one that ends a file."""
-    yield from blocks
-    yield b""
-
-
-def _to_translate(text: str, before: bytes, language: str, encoding: str) -> Unit:
+def _to_translate(text: str, line: int, before: bytes, language: str, encoding: str) -> Unit:
     """Return the unit of a text, whose variant is written on a line like that of `</tu>`, which follows `before`."""
     head = f'<tuv xml:lang="{_escape(language)}" creationtool="PocketMT" creationtoolversion="{__version__}"><seg>'
     decoded = before[-256:].decode(encoding, "replace")
@@ -127,6 +119,7 @@ def _to_translate(text: str, before: bytes, language: str, encoding: str) -> Uni
         before=before + encode(head),
         encode=lambda translation: encode(_escape(translation)),
         after=encode(f"</seg></tuv>{indentation}"),
+        line=line,
     )
 
 

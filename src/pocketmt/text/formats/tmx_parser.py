@@ -23,10 +23,12 @@ class TranslationUnit:
 
     Attributes:
         variants: text by the language tag of each `<tuv>`, in order; of equal tags the first counts.
+        line: number of the line on which it begins, from 1.
         codes: whether inline elements were left out of a text.
         end: position of `</tu>` in the file, in bytes.
     """
 
+    line: int
     variants: dict[str, str] = field(default_factory=dict)
     codes: bool = False
     end: int = 0
@@ -61,6 +63,9 @@ class TmxParser:
         self._language = ""
         self._text: list[str] | None = None
         parser = expat.ParserCreate()
+        # Otherwise expat 2.6 waits, after an unfinished tag, for as many bytes again, and reports units late.
+        if hasattr(parser, "SetReparseDeferralEnabled"):
+            parser.SetReparseDeferralEnabled(False)
         parser.buffer_text = True
         parser.StartElementHandler = self._start
         parser.EndElementHandler = self._end
@@ -75,6 +80,11 @@ class TmxParser:
     def in_unit(self) -> bool:
         """Whether a unit has begun and not ended."""
         return self._unit is not None
+
+    @property
+    def parsed(self) -> int:
+        """Position in the file, in bytes, before which nothing is left to parse; it may lag behind what was fed."""
+        return max(self._last_end, self._parser.CurrentByteIndex)  # The index is -1 after a feed that parsed nothing.
 
     def feed(self, data: bytes) -> list[TranslationUnit]:
         """Return the units that end in the next bytes of the file; no bytes are the end of the file.
@@ -108,7 +118,7 @@ class TmxParser:
         elif name == "tu":
             if self._unit is not None:
                 raise self._error("a <tu> within another")
-            self._unit = TranslationUnit()
+            self._unit = TranslationUnit(self._parser.CurrentLineNumber)
         elif name == "tuv":
             self._language = attributes.get("xml:lang") or attributes.get("lang") or ""
             if not self._language:

@@ -31,7 +31,7 @@ def read_units(blocks: Iterable[bytes | None], name: str, column: str, added: st
         elif not line:
             yield unit_of_bytes(line + end)
         else:
-            yield Unit((_cell(cells, index, name, number),), line + b"\t", _encode, end)
+            yield Unit((_cell(cells, index, name, number),), line + b"\t", _encode, end, number)
 
 
 def read_sides(
@@ -39,15 +39,17 @@ def read_sides(
 ) -> Iterator[tuple[str, ...]]:
     """Yield the given sides of each record: the source is column 1 and the target column 2.
 
-    Other columns are read if the first line names them: as `source` and `target`, or by both languages. A blank line
-    has empty sides. Raises DataError if a line has too few columns or is not UTF-8.
+    Other columns are read if the first line names them: as `source` and `target`, or by both languages. The side
+    "translation" is the last column, or the one that the first line names `translation`. A blank line has empty sides.
+    Raises DataError if a line has too few columns or is not UTF-8, or the first line does not name the translations
+    among several columns.
     """
-    columns = {"source": 0, "target": 1}
+    columns = {"source": 0, "target": 1, "translation": -1}
     for item in number_lines(lines):
         assert item is not None
         number, line, _ = item
         cells = decode(line, name, number).split("\t")
-        named = _named_columns(cells, languages) if number == 1 else None
+        named = _named_columns(cells, sides, languages, f"{name}, line {number}") if number == 1 else None
         if named is not None:
             columns = named
         elif not line:
@@ -56,13 +58,19 @@ def read_sides(
             yield tuple(_cell(cells, columns[side], name, number) for side in sides)
 
 
-def _named_columns(cells: Sequence[str], languages: Languages | None) -> dict[str, int] | None:
-    """Return the columns of the two sides, if these cells name both."""
+def _named_columns(
+    cells: Sequence[str], sides: Sequence[Side], languages: Languages | None, where: str
+) -> dict[str, int] | None:
+    """Return the columns of the sides, if these cells name both sides, or the translations that are to be read."""
     lowered = [cell.strip().lower() for cell in cells]
+    if "translation" in sides and "translation" in lowered:
+        return {"translation": lowered.index("translation")}
     for names in (("source", "target"), languages):
         if names is not None and all(each.lower() in lowered for each in names):
+            if "translation" in sides and len(cells) > len(names):
+                raise DataError(f"{where}: which column holds the translations? Name it 'translation'")
             source, target = (lowered.index(each.lower()) for each in names)
-            return {"source": source, "target": target}
+            return {"source": source, "target": target, "translation": target}
     return None
 
 
