@@ -1,6 +1,7 @@
 """The pipeline on a corpus of a few words: complete runs, resuming, and errors before any work."""
 
 import os
+import shutil
 import time
 from pathlib import Path
 from unittest import mock
@@ -132,6 +133,34 @@ def test_a_model_file_and_plain_text_are_enough(
     sources = (folder / "dev.en").read_text(encoding="utf-8").splitlines()
     assert validation == Translator(teacher).translate(sources, beam_size=2, split=False, check=False)
     assert Translator(folder / "work" / "model.pocketmt").translate(["red cat"])
+
+
+@pytest.mark.parametrize("setting", ["human_references = true", "n_best = 2"])
+def test_settings_that_need_references_are_refused_without_them(folder: Path, setting: str) -> None:
+    plain = DATA.replace('training_target = "train.up"\n', "")
+    (folder / "student.toml").write_text(plain + STUDENT)
+    (folder / "pipeline.toml").write_text(PIPELINE.replace("human_references = true", setting))
+    message = f"{setting.replace('=', 'is')}, but the training text of student.toml has no target side"
+    with pytest.raises(ConfigurationError, match=message):
+        read_pipeline(folder / "pipeline.toml")
+
+
+def test_paths_may_name_variables(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copy(LIBRARY / "8bit.toml", folder / "mine.toml")
+    settings = PIPELINE.replace('"teacher.toml", "teacher.toml"', '"teacher.toml", "run"').replace("8bit", "mine.toml")
+    for name in ("teacher.toml", "run", "student.toml", "mine.toml", "more.en"):
+        settings = settings.replace(f'"{name}"', f'"${{TEXTS}}/{name}"')
+    for name in ("run", "elsewhere"):
+        (folder / name).mkdir()
+    path = folder / "elsewhere" / "pipeline.toml"
+    path.write_text(settings)
+    monkeypatch.setenv("TEXTS", str(folder))
+    pipeline = read_pipeline(path)
+    assert pipeline.texts == [folder / "more.en"]
+    assert pipeline.teachers[1] == str(folder / "run")
+    monkeypatch.delenv("TEXTS")
+    with pytest.raises(ConfigurationError, match="needs the environment variable TEXTS"):
+        read_pipeline(path)
 
 
 def write_short_translations(*command: str) -> None:

@@ -1,9 +1,12 @@
 """Shards: a run resumes, damage is found, and folders of another text or model are refused."""
 
 import hashlib
+import io
 import json
 from pathlib import Path
+from typing import Any
 
+import fsspec  # type: ignore[import-untyped]
 import pytest
 
 from pocketmt.distributed.blocks import Block, Result, cut
@@ -96,3 +99,44 @@ def test_addresses_that_cannot_be_read_are_named(tmp_path: Path) -> None:
         pass
     with pytest.raises(ConfigurationError, match="nothing://a: "):
         open_storage("nothing://a")
+
+
+class Unreadable(io.BytesIO):
+    """A file whose connection is lost."""
+
+    def read(self, size: int | None = -1) -> bytes:
+        raise RuntimeError("the connection is lost")
+
+
+class Failing(fsspec.AbstractFileSystem):  # type: ignore[misc]
+    """A file system whose package has exceptions of any type."""
+
+    protocol = "failing"
+
+    def _open(self, path: str, *arguments: Any, **options: Any) -> io.BytesIO:
+        if path.endswith("secret"):
+            raise RuntimeError("no credentials")
+        return Unreadable()
+
+
+@pytest.mark.parametrize(("name", "reason"), [("secret", "no credentials"), ("text.en", "the connection is lost")])
+def test_any_error_at_an_address_is_explained(name: str, reason: str) -> None:
+    fsspec.register_implementation("failing", Failing, clobber=True)
+    message = f"failing://bucket.*: {reason}: check the address"
+    with pytest.raises(DataError, match=message), open_address(f"failing://bucket/{name}") as stream:
+        stream.read(1)
+    with pytest.raises(DataError, match=message):
+        open_storage("failing://bucket").read(name)
+
+
+def test_errors_of_a_reader_stay_as_they_are(tmp_path: Path) -> None:
+    (tmp_path / "text.en").write_text("a line\n")
+    with pytest.raises(KeyError), open_address(f"file://{tmp_path}/text.en") as stream:
+        assert stream.read() == b"a line\n"
+        raise KeyError("of the reader")
+
+
+def test_an_error_in_writing_to_an_address_is_explained() -> None:
+    fsspec.register_implementation("failing", Failing, clobber=True)
+    with pytest.raises(DataError, match="failing://bucket: no credentials: check the address"):
+        open_storage("failing://bucket").write("secret", b"text")

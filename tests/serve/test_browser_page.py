@@ -4,6 +4,7 @@ import asyncio
 import json
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 import pytest
 
@@ -16,19 +17,23 @@ from tests.web.node import missing
 from .conftest import running_server
 
 
-def ask(catalogue: Catalogue, folder: Path, path: str) -> tuple[int, Any]:
-    """Return the status and the JSON of an answer."""
+def ask(catalogue: Catalogue, folder: Path, path: str) -> tuple[int, bytes]:
+    """Return the status and the body of an answer."""
     sent: list[dict[str, Any]] = []
 
+    unread: list[dict[str, Any]] = [{"type": "http.request", "body": b"", "more_body": False}]
+
     async def receive() -> dict[str, Any]:
-        return {"type": "http.request", "body": b"", "more_body": False}
+        if not unread:
+            await asyncio.Future()  # The client stays.
+        return unread.pop()
 
     async def send(message: Any) -> None:
         sent.append(message)
 
     scope = {"type": "http", "method": "GET", "path": path, "query_string": b"", "headers": [], "root_path": ""}
     asyncio.run(make_browser_application(catalogue, folder, "")(scope, receive, send))
-    return sent[0]["status"], json.loads(b"".join(message.get("body", b"") for message in sent))
+    return sent[0]["status"], b"".join(message.get("body", b"") for message in sent)
 
 
 @pytest.fixture
@@ -43,14 +48,26 @@ def test_models_are_listed_in_the_order_in_which_they_are_given(models: Path, fo
     catalogue = Catalogue([models / "fr-en.pocketmt", models], print)
     status, listed = ask(catalogue, folder, "/models.json")
     assert status == 200
-    assert [model["url"] for model in listed] == [f"models/{name}.pocketmt" for name in ("fr-en", "de-fr", "en-de")]
+    assert [model["url"] for model in json.loads(listed)] == [
+        f"models/{name}.pocketmt" for name in ("fr-en", "de-fr", "en-de")
+    ]
+
+
+@pytest.mark.parametrize("name", ["en-de#2", "en-de?", "en%20de", "englisch–deutsch"])
+def test_the_address_of_a_model_is_that_of_its_file(models: Path, folder: Path, tmp_path: Path, name: str) -> None:
+    path = tmp_path / f"{name}.pocketmt"
+    path.write_bytes((models / "en-de.pocketmt").read_bytes())
+    catalogue = Catalogue([path], print)
+    (listed,) = json.loads(ask(catalogue, folder, "/models.json")[1])
+    asked = unquote(urlsplit(listed["url"]).path)  # as a browser and the server read it
+    assert ask(catalogue, folder, f"/{asked}") == (200, path.read_bytes())
 
 
 def test_without_models_the_server_is_not_well(models: Path, folder: Path, tmp_path: Path) -> None:
     path = tmp_path / "model.pocketmt"
     path.write_bytes((models / "en-de.pocketmt").read_bytes())
     catalogue = Catalogue([path], print)
-    assert ask(catalogue, folder, "/health") == (200, {"status": "ok"})
+    assert ask(catalogue, folder, "/health") == (200, b'{"status":"ok"}')
     path.unlink()
     for _ in range(LOOKS_UNTIL_REMOVED):
         catalogue.refresh()

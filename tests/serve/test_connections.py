@@ -8,6 +8,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
@@ -15,6 +16,8 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 from pocketmt.errors import ConfigurationError
 from pocketmt.serving.application import make_application
 from pocketmt.serving.connection import connection_class
+from pocketmt.serving.errors import RequestError
+from pocketmt.serving.metrics import Metrics
 from pocketmt.serving.models.catalogue import Catalogue
 from pocketmt.serving.proxies import TrustedProxies
 from pocketmt.serving.server import open_socket
@@ -120,11 +123,21 @@ def test_a_full_queue_refuses_with_a_time(serve: Serve) -> None:
         client.start()
     for client in clients:
         client.join()
-    refused = [answer for answer in answers if answer.status == 429]
+    refused = [answer for answer in answers if b"wait for translation" in answer.body]
     assert refused
     assert {answer.status for answer in answers} <= {200, 429}
     assert all(1 <= int(answer.headers["retry-after"]) <= 60 for answer in refused)
     assert server.translate("Two dogs.")["translatedText"] == "Zwei Hunde."
+
+
+def test_a_text_that_takes_too_long_is_refused_without_a_time(models: Path) -> None:
+    async def work() -> None:
+        service = TranslationService(Catalogue([models], print), ServerSettings(deadline=0.0), Metrics(), print)
+        await service.translate("a", ["A dog."], "en", "de", markup=False, n_best=1, aligned=False)
+
+    with pytest.raises(RequestError, match="not done within 0 seconds: send less") as refusal:
+        asyncio.run(work())
+    assert (refusal.value.status, refusal.value.retry_after) == (429, None)
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """The page in Chromium: translation while one types, alternatives, alignment, keyboard, names and small screens."""
 
+import json
 import random
 import shutil
 from collections.abc import Iterator
@@ -90,6 +91,66 @@ def test_a_text_is_translated_while_it_is_typed(page: "Page") -> None:
     page.fill("#text", "")
     wait_for_translation(page, "")
     assert page.locator("#copy").is_disabled()
+
+
+@pytest.mark.parametrize("held_path", ["page.js", "languages"])
+def test_a_text_that_is_there_before_the_page_is_ready_is_translated(
+    page: "Page", server: RunningServer, held_path: str
+) -> None:
+    held: list[Route] = []
+    sources: list[str] = []
+
+    def note(route: "Route") -> None:
+        sources.append(json.loads(route.request.post_data or "")["source"])
+        route.continue_()
+
+    page.route(f"**/{held_path}", lambda route, _: held.append(route))
+    page.route("**/translate", note)
+    with page.expect_request(f"**/{held_path}"):
+        page.goto(server.address, wait_until="commit")
+    page.fill("#text", "Two dogs.")
+    page.wait_for_timeout(400)  # A request would be sent by now.
+    assert sources == []
+    held[0].continue_()
+    wait_for_translation(page, "Zwei Hunde.")
+    assert sources == ["en"]
+    assert page.locator("#status").text_content() == ""
+
+
+@pytest.mark.parametrize(("headers", "requests"), [({}, 1), ({"Retry-After": "0.01"}, 4)])
+def test_a_refused_text_is_sent_again_three_times_if_the_server_names_a_time(
+    page: "Page", headers: dict[str, str], requests: int
+) -> None:
+    sent: list[str] = []
+
+    def refuse(route: "Route") -> None:
+        sent.append(route.request.url)
+        route.fulfill(status=502, content_type="text/html", body="<h1>Bad gateway</h1>", headers=headers)
+
+    page.route("**/translate", refuse)
+    page.fill("#text", "Two dogs.")
+    page.wait_for_function("() => document.getElementById('status').textContent === 'the server answers 502'")
+    page.wait_for_timeout(400)
+    assert len(sent) == requests
+    page.unroute("**/translate")
+    page.fill("#text", TEXT)
+    wait_for_translation(page, TRANSLATION)
+    assert page.locator("#status").text_content() == ""
+
+
+def test_a_translation_is_announced(page: "Page") -> None:
+    page.fill("#text", TEXT)
+    wait_for_translation(page, TRANSLATION)
+    assert TRANSLATION in page.get_by_role("status").all_text_contents()
+
+
+def test_fields_follow_the_direction_of_their_texts(page: "Page") -> None:
+    answer = {"translatedText": "مرحبا", "alternatives": ["أهلا"], "alignment": [[[0, 4], [0, 5]]]}
+    page.route("**/translate", lambda route, _: route.fulfill(json=answer))
+    page.fill("#text", "سلام")
+    page.locator("#translation span").hover()
+    for field in ("#text", "#source-marks", "#translation", "#alternatives button"):
+        assert page.locator(field).evaluate("each => getComputedStyle(each).direction") == "rtl", field
 
 
 def test_lines_alternatives_and_detection_are_shown(page: "Page") -> None:

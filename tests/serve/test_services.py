@@ -93,6 +93,16 @@ def test_systemd_runs_the_unit(service: str) -> None:
     assert command("systemctl", "show", "--property=Result", service).strip() == "Result=success"
 
 
+def patterns(name: str) -> set[str]:
+    """Return the patterns of a file of ignored paths, without marks of folders."""
+    lines = (ROOT / name).read_text(encoding="utf-8").splitlines()
+    return {line.removeprefix("**/").strip("/") for line in lines if line and not line.startswith("#")}
+
+
+def test_docker_is_not_sent_what_make_and_tools_create() -> None:
+    assert patterns(".gitignore") <= patterns(".dockerignore")
+
+
 @pytest.mark.skipif(not has_docker(), reason="docker is missing, or its daemon does not answer")
 @pytest.mark.timeout(1200)  # compiles the engine
 def test_docker_runs_the_image() -> None:

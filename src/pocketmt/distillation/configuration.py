@@ -21,7 +21,7 @@ from pocketmt.errors import ConfigurationError
 from pocketmt.model_file.shortlist import MOST_TARGETS
 from pocketmt.recipes.catalogue import find_recipe
 from pocketmt.recipes.schema import Recipe, read_recipe
-from pocketmt.toml_file import read_toml
+from pocketmt.toml_file import absolute_path, read_toml
 from pocketmt.training.configuration import Configuration, read_configuration
 
 Positive = Annotated[int, Meta(ge=1)]
@@ -82,23 +82,35 @@ def read_pipeline(path: Path) -> Pipeline:
     """Read a pipeline and the files that it names; ConfigurationError names the file, the key and what is allowed."""
     settings: PipelineSettings = read_toml(path, PipelineSettings)
     folder = path.parent.resolve()
-    recipe = settings.recipe
-    student = read_configuration(folder / settings.student, plain_text=True)
-    if student.data.plain_training_text and settings.distillation.human_references:
-        raise ConfigurationError(
-            f"{path}: human_references is true, but the training text of {settings.student} has no target side: name "
-            "its file as training_target, or leave human_references out"
-        )
+    student = read_configuration(Path(absolute_path(settings.student, folder)), plain_text=True)
+    if student.data.plain_training_text:
+        _check_without_references(path, settings)
+    recipe = absolute_path(settings.recipe, folder)
     return Pipeline(
         settings,
         [_teacher(name, folder) for name in settings.teachers],
-        [folder / name for name in settings.distillation.texts],
+        [Path(absolute_path(name, folder)) for name in settings.distillation.texts],
         student,
-        read_recipe(folder / recipe) if recipe.endswith(".toml") else find_recipe(recipe),
+        read_recipe(Path(recipe)) if recipe.endswith(".toml") else find_recipe(settings.recipe),
     )
 
 
+def _check_without_references(path: Path, settings: PipelineSettings) -> None:
+    """Raise ConfigurationError if a setting needs the target side of the student's text, which it lacks."""
+    distillation = settings.distillation
+    for name, given, value in (
+        ("human_references", distillation.human_references, "true"),
+        ("n_best", distillation.n_best > 1, distillation.n_best),
+    ):
+        if given:
+            raise ConfigurationError(
+                f"{path}: {name} is {value}, but the training text of {settings.student} has no target side: name its "
+                f"file as training_target, or leave {name} out"
+            )
+
+
 def _teacher(name: str, folder: Path) -> Configuration | str:
-    if name.endswith(".toml"):
-        return read_configuration(folder / name)
-    return str(folder / name) if (folder / name).exists() else name
+    path = absolute_path(name, folder)
+    if path.endswith(".toml"):
+        return read_configuration(Path(path))
+    return path if Path(path).exists() else name

@@ -1,23 +1,24 @@
 """Places for shards: a folder, or an address such as s3://bucket/folder that fsspec reads and writes."""
 
+import io
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol, cast
 
-from pocketmt.atomic_file import atomic_write
-from pocketmt.errors import ConfigurationError, DataError
+from pocketmt.atomic_file import DISK_ERRORS, atomic_write
+from pocketmt.errors import ConfigurationError, DataError, PocketMTError
 
 
 class Storage(Protocol):
     """Files by name; a name may have folders in it. A file appears under its name when it is complete."""
 
     def read(self, name: str) -> bytes | None:
-        """Return the content of a file; None if it is missing."""
+        """Return the content of a file; None if it is missing; DataError if an address cannot be read."""
         ...
 
     def write(self, name: str, content: bytes) -> None:
-        """Write a file; OSError if the disk is full."""
+        """Write a file; OSError if the disk is full, DataError if an address cannot be written."""
         ...
 
 
@@ -59,13 +60,32 @@ class _Remote:
             self._files.pipe_file(f"{self._path}/{name}", content)
 
 
+class _Readable(io.RawIOBase):
+    """A file at an address, whose errors name the address."""
+
+    def __init__(self, address: str, stream: BinaryIO) -> None:
+        self._address, self._stream = address, stream
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        with _explaining(self._address):
+            content = self._stream.read(len(buffer))
+        buffer[: len(content)] = content
+        return len(content)
+
+
 def is_address(location: str) -> bool:
     """Return whether a location is an address for fsspec rather than a path."""
     return "://" in location
 
 
 def open_storage(location: str) -> Storage:
-    """Return the storage at a path or address. ConfigurationError if fsspec knows no such address."""
+    """Return the storage at a path or address.
+
+    Raises ConfigurationError if fsspec knows no such address, and DataError if it fails otherwise.
+    """
     return _Remote(location) if is_address(location) else _Folder(Path(location))
 
 
@@ -75,7 +95,7 @@ def open_address(address: str) -> Iterator[BinaryIO]:
 
     Raises:
         ConfigurationError: fsspec does not know the kind of address, or lacks a package for it.
-        DataError: there is no such file.
+        DataError: there is no such file, or it cannot be read; also raised by the stream.
     """
     with _explaining(address):
         import fsspec
@@ -86,13 +106,16 @@ def open_address(address: str) -> Iterator[BinaryIO]:
         except FileNotFoundError as error:
             raise DataError(f"{address}: no such file: check the address") from error
     with stream:
-        yield stream
+        yield io.BufferedReader(_Readable(address, stream))
 
 
 @contextmanager
 def _explaining(address: str) -> Iterator[None]:
+    """Turn errors of fsspec into those that name the address; packages for addresses have exceptions of any type."""
     try:
         yield
+    except (PocketMTError, MemoryError):
+        raise
     except ModuleNotFoundError as error:
         if error.name == "fsspec":
             raise
@@ -101,3 +124,8 @@ def _explaining(address: str) -> Iterator[None]:
         raise ConfigurationError(f"{address}: {error}") from error
     except ValueError as error:
         raise ConfigurationError(f"{address}: {error}: give a path, or an address that fsspec reads") from error
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno in DISK_ERRORS:
+            raise
+        reason = str(error) or type(error).__name__
+        raise DataError(f"{address}: {reason}: check the address, and whether you have access to it") from error

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+from urllib.parse import quote
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -129,7 +130,7 @@ def _list_models(catalogue: Catalogue) -> Endpoint:
     async def answer(request: Request) -> Response:
         models = [
             {
-                "url": f"models/{name}",
+                "url": f"models/{quote(name)}",
                 "bytes": model.stamp[1],
                 "digest": model.digest,
                 "source": model.sources,

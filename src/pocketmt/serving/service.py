@@ -109,7 +109,7 @@ class TranslationService:
                 groups = await _gather(work)
         except TimeoutError:
             seconds = self._settings.deadline
-            raise RequestError(429, f"not done within {seconds:g} seconds: send less, or try again later", 10) from None
+            raise RequestError(429, f"not done within {seconds:g} seconds: send less, or try again later") from None
         done = dict(zip(order, (text for group in groups for text in group), strict=True))
         return [
             TranslatedText(done[place].text, done[place].alternatives, done[place].links, detected[place])

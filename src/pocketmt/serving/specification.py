@@ -39,7 +39,7 @@ _POST_ERRORS: Final = {
     "400": "a field is wrong, or too long",
     "403": "the api_key is missing or unknown",
     "413": "the body is too long",
-    "429": "too many requests: try again after the seconds of Retry-After",
+    "429": "too many requests: try again after the seconds of Retry-After; without it, the text takes too long",
 }
 
 

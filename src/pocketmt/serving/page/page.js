@@ -2,10 +2,11 @@
 
 const PAUSE = 250; // milliseconds without typing before a request
 const ALTERNATIVES = 3;
+const MOST_RETRIES = 3; // of the same text
 const LONGEST_WITH_DETAILS = 2000; // characters; longer texts are translated without alternatives and alignment
 const element = (id) => document.getElementById(id);
 const [source, target, text, output] = ["source", "target", "text", "translation"].map(element);
-const state = { languages: [], limit: Infinity, timer: 0, request: null, links: [], characters: [] };
+const state = { languages: [], limit: Infinity, timer: 0, retries: 0, request: null, links: [], characters: [] };
 
 async function start() {
   const [languages, settings] = await Promise.all([ask("languages"), ask("frontend/settings")]);
@@ -18,14 +19,15 @@ async function start() {
   }
   source.value = settings.language.source.code;
   showTargets(settings.language.target.code);
-  countCharacters();
+  schedule(0); // Browsers restore the text of the last visit, and one may type before the languages are known.
 }
 
 async function ask(path, options) {
   const answer = await fetch(path, options);
-  const value = await answer.json();
-  if (!answer.ok) throw Object.assign(new Error(value.error), { retryAfter: answer.headers.get("Retry-After") });
-  return value;
+  if (answer.ok) return answer.json();
+  const value = await answer.json().catch(() => null); // A proxy answers with a page instead.
+  const message = value?.error ?? `the server answers ${answer.status}`;
+  throw Object.assign(new Error(message), { retryAfter: Number(answer.headers.get("Retry-After")) });
 }
 
 function showTargets(wanted) {
@@ -49,6 +51,8 @@ function schedule(pause = PAUSE) {
   mark(-1);
   state.links = [];
   countCharacters();
+  if (!state.languages.length) return;
+  state.retries = 0;
   if (!text.value.trim()) {
     show({ translatedText: "" });
     say("");
@@ -82,7 +86,10 @@ async function translate() {
   } catch (error) {
     if (error.name === "AbortError" || state.request !== request) return;
     say(error.message, true);
-    if (error.retryAfter) state.timer = setTimeout(translate, 1000 * Number(error.retryAfter));
+    if (error.retryAfter > 0 && state.retries < MOST_RETRIES) {
+      state.retries += 1;
+      state.timer = setTimeout(translate, 1000 * error.retryAfter);
+    }
   } finally {
     if (state.request === request) {
       state.request = null;
@@ -111,6 +118,8 @@ function show({ translatedText, detectedLanguage, alternatives = [], alignment =
   parts.push(characters.slice(end).join(""));
   output.replaceChildren(...parts);
   output.lang = target.value;
+  element("announcement").textContent = translatedText;
+  element("announcement").lang = target.value;
   output.classList.remove("waiting");
   output.removeAttribute("aria-busy");
   element("copy").disabled = !translatedText;
@@ -131,6 +140,7 @@ function showAlternatives(alternatives) {
       button.type = "button";
       button.textContent = alternative;
       button.lang = target.value;
+      button.dir = "auto";
       button.addEventListener("click", () => {
         const before = output.textContent;
         mark(-1);
