@@ -25,6 +25,10 @@ class EngineError(PocketMTError):
     """The engine does not run on this machine, or does not support a request."""
 
 
+class LanguageNeededError(EngineError):
+    """A model of several languages needs one that is not given."""
+
+
 class ClusterError(PocketMTError):
     """A cluster cannot be reached, has no worker left, or its workers cannot handle a block."""
 

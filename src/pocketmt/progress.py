@@ -2,7 +2,7 @@
 
 import sys
 import time
-from typing import Final
+from typing import ClassVar, Final
 
 TERMINAL_SECONDS: Final = 0.2  # Least time between two updates of the line on a terminal.
 LOG_SECONDS: Final = 5.0  # Least time between two lines in a log.
@@ -34,6 +34,8 @@ class ProgressLine:
         unit: of the numbers, such as "lines".
     """
 
+    _unfinished: ClassVar[bool] = False  # Whether a terminal shows a line, of any object, without a line feed.
+
     def __init__(self, verb: str, unit: str) -> None:
         self._verb = verb
         self._unit = unit
@@ -41,7 +43,7 @@ class ProgressLine:
         self._clock = LogClock(TERMINAL_SECONDS if self._terminal else LOG_SECONDS)
         self._start = time.monotonic()
         self._done = 0
-        self._visible = False
+        self._was_shown = False
 
     def update(self, done: int, total: int | None = None) -> None:
         """Show the number that is done, of a total if it is known; most calls show nothing.
@@ -53,20 +55,27 @@ class ProgressLine:
             self._start = time.monotonic()
         self._done = done
         finished = done == total
-        if not self._clock.due() and not (finished and self._visible):
+        if not self._clock.due() and not (finished and self._was_shown):
             return
         text = self._text(done, total, time.monotonic() - self._start)
         print(f"{_CLEAR}{text}" if self._terminal else text, end="" if self._terminal else "\n", file=sys.stderr)
         sys.stderr.flush()
-        self._visible = True
+        self._was_shown = True
+        ProgressLine._unfinished = self._terminal
         if finished:
             self.close()
 
     def close(self) -> None:
-        """End the line on a terminal, so that other messages begin on a new one."""
-        if self._terminal and self._visible:
+        """End a piece of work, and its line on a terminal."""
+        self.end_line()
+        self._was_shown = False
+
+    @staticmethod
+    def end_line() -> None:
+        """End the line on a terminal, if any object shows one, so that a message begins on a new one."""
+        if ProgressLine._unfinished:
             print(file=sys.stderr)
-        self._visible = False
+        ProgressLine._unfinished = False
 
     def _text(self, done: int, total: int | None, seconds: float) -> str:
         if total is None:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.ray_faults import descendants
+from pocketmt.cli.main import run
 from pocketmt.cores import available_cores
 
 from .conftest import Run, command_line
@@ -178,6 +179,33 @@ def test_an_error_leaves_all_files_unchanged(
     assert answer.stderr.decode().startswith("error: ") and message in answer.stderr.decode()
     assert sorted(os.listdir(tmp_path)) == before
     assert (tmp_path / "clean.en").read_text() == "old\n"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["-o", "out.tsv", "out.de"], "out.tsv: plain text is written"),
+        (["-o", "out", "out"], "name two files"),
+        (["-o", "out.en", "missing/out.de"], "there is no folder missing"),
+        (["-o", "out.en", "out.de", "--language-model-text", "blank.de"], "there is no text to train a language model"),
+        (["-o", "out.en", "out.de", "--vocabulary", "text.en"], "text.en: not a SentencePiece model"),
+    ],
+)
+def test_an_error_comes_before_the_work_of_the_cluster(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    options: list[str],
+    message: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("pocketmt.text.clean_on_cluster.judge_on_cluster", None)
+    write(tmp_path, GOOD)
+    (tmp_path / "blank.de").write_text("\n \n")
+    before = sorted(os.listdir(tmp_path))
+    assert run(["clean", "text.en", "text.de", "--ray", "auto", *options]) == 1
+    assert message in capsys.readouterr().err
+    assert sorted(os.listdir(tmp_path)) == before
 
 
 def test_a_missing_extra_is_reported_with_its_installation(pocketmt: Run, tmp_path: Path) -> None:

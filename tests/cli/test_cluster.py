@@ -1,9 +1,12 @@
 """The share of a Ray cluster that a command takes."""
 
+from pathlib import Path
+
 import click
 import pytest
 
 from pocketmt.cli.cluster import cluster_of
+from pocketmt.cli.main import run
 from pocketmt.distributed.ray_pool import Cluster
 
 
@@ -19,6 +22,11 @@ from pocketmt.distributed.ray_pool import Cluster
 )
 def test_a_worker_on_a_gpu_reserves_it(threads: int | None, device: str, expected: Cluster) -> None:
     assert cluster_of("auto", threads, device) == expected
+
+
+def test_workers_of_a_cluster_are_not_pinned(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["translate", "--ray", "auto", "--output", str(tmp_path / "shards"), "--pin-workers"]) == 2
+    assert "--pin-workers has no effect with --ray" in capsys.readouterr().err
 
 
 def test_a_numbered_gpu_is_refused() -> None:

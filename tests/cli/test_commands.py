@@ -90,17 +90,27 @@ def test_translating_imports_neither_large_packages_nor_what_few_translations_ne
     assert {"torch", "numpy", "msgspec", "rich"}.isdisjoint(answer.stderr.split())
     rare = {
         *("text.languages", "text.terms", "engine.alignment", "engine.results", "engine.futures", "engine.terms"),
-        *("model_file.language_pieces", "model_file.architecture.lstm"),
+        *("text.iso_639", "model_file.language_pieces", "model_file.architecture.lstm"),
     }
     assert {f"pocketmt.{name}" for name in rare}.isdisjoint(answer.stderr.split())
 
 
-def test_a_missing_extra_is_reported_with_its_installation(pocketmt: Run, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("package", "arguments", "extra"),
+    [
+        ("msgspec", ["train", "c.toml", "-o", "run"], "train"),
+        ("numpy", ["import", "missing", "-o", "a.pocketmt"], "interop"),
+        ("numpy", ["clean", "missing.en", "missing.de", "-o", "a.en", "a.de"], "clean"),
+    ],
+)
+def test_a_missing_extra_is_reported_with_its_installation(
+    pocketmt: Run, tmp_path: Path, package: str, arguments: list[str], extra: str
+) -> None:
     # A module of that name that fails like a missing one.
-    (tmp_path / "msgspec.py").write_text("raise ModuleNotFoundError(\"No module named 'msgspec'\", name='msgspec')")
-    answer = pocketmt("train", "c.toml", "-o", "run", environment={"PYTHONPATH": str(tmp_path)})
+    (tmp_path / f"{package}.py").write_text(f"raise ModuleNotFoundError('No such module', name={package!r})")
+    answer = pocketmt(*arguments, environment={"PYTHONPATH": str(tmp_path)})
     assert answer.returncode == 1
-    assert answer.stderr.decode().endswith("pip install 'pocketmt[train]'\n")
+    assert answer.stderr.decode().endswith(f"needs the package {package}: pip install 'pocketmt[{extra}]'\n")
     assert answer.stderr.count(b"\n") == 1
 
 

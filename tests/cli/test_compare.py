@@ -206,6 +206,14 @@ def test_numbers_of_the_record_are_finite(pocketmt: Run, random_model: Path, sma
     check(record)
 
 
+def test_lines_without_words_are_a_group(pocketmt: Run, random_model: Path, small: Path, text: Path) -> None:
+    page = text.with_name("report.html")
+    text.write_text("?!\n\n...\n")
+    record, _ = record_of(pocketmt, text.parent, random_model, small, "--text", text, "-o", page)
+    assert [(each["lowest"], each["highest"], each["outputs"]["lines"]) for each in record["by_length"]] == [(0, 0, 3)]
+    assert Page(page.read_text(encoding="utf-8")).tags >= {"svg"}
+
+
 @pytest.mark.parametrize(
     ("arguments", "status", "message"),
     [
@@ -215,6 +223,7 @@ def test_numbers_of_the_record_are_finite(pocketmt: Run, random_model: Path, sma
         (["{model}", "{small}", "-t", "{blank}"], 1, "blank.en has no text"),
         (["{model}", "{small}", "-t", "{text}", "-r", "{blank}"], 1, "must be parallel"),
         (["{model}", "{small}", "-t", "{text}", "-r", "{text}"], 1, "both sides"),
+        (["{model}", "{small}", "-t", "/dev/null", "-r", "{text}", "-r", "{text}"], 1, "not a regular file"),
         (["{model}", "{other}", "-t", "{text}"], 1, "compare models of the same languages"),
         (["{model}", "{small}"], 2, "--text"),
         (["{model}", "{small}", "-t", "{text}", "-o", "{folder}/x", "--json", "{folder}/x"], 2, "name two"),

@@ -12,7 +12,7 @@ from pocketmt.cli.main import run as run_here
 from tests.compression.tiny_run import WORDS, write_tiny_run
 from tests.forks import start_command
 
-from .conftest import Run
+from .conftest import Run, write_random_model
 
 
 @pytest.fixture(scope="module")
@@ -67,6 +67,18 @@ def test_an_ensemble_chooses_by_references(pocketmt: Run, run: Path, tmp_path: P
     record = json.loads((tmp_path / "out.en.distillation.json").read_text())
     assert len(record["teachers"]) == 2 and record["n_best"] == 3
     assert record["references"][0]["lines"] == 2 and record["references"][1] is None
+
+
+@pytest.mark.parametrize(("target", "named"), [("deu_Latn", " --languages en de\n"), ("mul", "\n"), ("nb", "\n")])
+def test_the_command_that_follows_names_languages_that_it_knows(
+    pocketmt: Run, tmp_path: Path, target: str, named: str
+) -> None:
+    model, text = tmp_path / "model.pocketmt", tmp_path / "text.en"
+    write_random_model(model, "float32", seed=1, source_language="eng_Latn", target_language=target)
+    text.write_text("a red house\n")
+    answer = pocketmt("distill", model, "--text", text, "-o", tmp_path / "out.en", tmp_path / "out.de")
+    assert answer.returncode == 0, answer.stderr
+    assert f"clean.out.de{named}" in answer.stderr.decode()
 
 
 @pytest.mark.parametrize(

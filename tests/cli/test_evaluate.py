@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import Run, write_random_model
+from .conftest import SOURCES, Run, write_random_model
 
 
 @pytest.fixture
@@ -91,6 +91,25 @@ def test_a_baseline_of_other_languages_is_refused(
     assert answer.returncode == 1
     message = answer.stderr.decode()
     assert "the target language of" in message and "is de, that of the baseline" in message and "is fr" in message
+
+
+@pytest.mark.parametrize("suffix", ["tsv", "jsonl"])
+def test_a_translated_file_has_the_scores_of_its_translations(
+    pocketmt: Run, random_model: Path, text: Path, copied_text: Path, translation: Path, suffix: str
+) -> None:
+    given, translated = text.with_name(f"given.{suffix}"), text.with_name(f"translated.{suffix}")
+    records = [
+        json.dumps({"source": line, "target": line}) if suffix == "jsonl" else f"{line}\t{line}" for line in SOURCES
+    ]
+    given.write_text("".join(f"{record}\n" for record in records))
+    options = ["--field", "source"] if suffix == "jsonl" else []
+    pocketmt("translate", "-m", random_model, "-i", given, "-o", translated, *options)
+    found, expected = (
+        json.loads(pocketmt("evaluate", "-t", file, "-r", references, "--json").stdout)["systems"][0]["quality"]
+        for file, references in ((translated, given), (translation, copied_text))
+    )
+    assert found == expected
+    assert found["chrf"]["value"] < 99
 
 
 def test_a_file_of_both_sides_has_the_references(

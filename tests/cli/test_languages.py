@@ -67,3 +67,53 @@ def test_inspect_lists_the_languages(pocketmt: Run, model: Path) -> None:
     assert "targets:      2: deu, fra" in pocketmt("inspect", model).stdout.decode()
     report = json.loads(pocketmt("inspect", model, "--json").stdout)
     assert report["target_languages"] == ["deu", "fra"] and report["source_languages"] == []
+
+
+@pytest.fixture
+def text(tmp_path: Path) -> Path:
+    path = tmp_path / "text.en"
+    path.write_text(f"{TEXT}\n", encoding="utf-8")
+    return path
+
+
+def test_a_model_is_measured_in_a_language(pocketmt: Run, model: Path, random_model: Path, text: Path) -> None:
+    german = text.with_name("text.de")
+    translated = pocketmt("translate", "--model", model, "-i", text, "-o", german, "--target-language", "deu")
+    assert translated.returncode == 0, translated.stderr
+    arguments = ["-s", text, "-r", german, "--baseline", random_model, "--target-language", "de", "--json"]
+    scored = pocketmt("evaluate", "--model", model, *arguments)
+    assert scored.returncode == 0, scored.stderr
+    assert json.loads(scored.stdout)["quality"]["chrf"]["value"] == pytest.approx(100)
+    timed = pocketmt("benchmark", model, text, "--repeats", "1", "--target-language", "deu")
+    assert timed.returncode == 0, timed.stderr
+
+
+def test_models_are_compared_in_a_language_that_they_name_by_other_codes(
+    pocketmt: Run, model: Path, random_model: Path, text: Path
+) -> None:
+    record = text.with_name("report.json")
+    arguments = ["--text", text, "--no-speed", "--json", record]
+    answer = pocketmt("compare", model, random_model, *arguments, "--target-language", "de")
+    assert answer.returncode == 0, answer.stderr
+    assert json.loads(record.read_text(encoding="utf-8"))["target_language"] == "deu"
+    refused = pocketmt("compare", model, random_model, *arguments, "--target-language", "fra")
+    assert refused.returncode == 1
+    assert "the target language is 'fra', but the model is for 'de' alone" in refused.stderr.decode()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("shortlist", "{model}", "--source", "{text}", "-o", "{text}.pocketmt"),
+        ("distill", "{model}", "--text", "{text}", "-o", "{text}.source", "{text}.target"),
+        ("sensitivity", "{model}", "--text", "{text}"),
+    ],
+)
+def test_commands_without_the_options_say_how_to_choose_languages(
+    pocketmt: Run, model: Path, text: Path, arguments: tuple[str, ...]
+) -> None:
+    answer = pocketmt(*(each.format(model=model, text=text) for each in arguments))
+    assert answer.returncode == 1
+    message = answer.stderr.decode()
+    assert "give the target language, one of deu, fra" in message
+    assert "`pocketmt import MODEL --source-language CODE --target-language CODE --output FILE`" in message

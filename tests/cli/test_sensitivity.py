@@ -2,10 +2,14 @@
 
 import json
 import os
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from pocketmt.cli.main import run
+from pocketmt.engine import Translator
 from tests.compression.tiny_run import write_tiny_run
 
 from .conftest import Run
@@ -30,6 +34,27 @@ def test_the_scores_are_shown_as_a_table(pocketmt: Run, tiny_run: Path) -> None:
     answer = pocketmt("sensitivity", tiny_run, "--bits", "4", "--scheme", "logarithmic")
     assert answer.returncode == 0, answer.stderr
     assert b"\ndecoder.cross_attention " in answer.stdout
+
+
+def test_only_as_many_lines_are_translated_as_are_scored(
+    random_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    translated: list[str] = []
+    translate = Translator.translate
+
+    def noting(translator: Translator, lines: Sequence[str], **options: Any) -> list[str]:
+        translated.extend(lines)
+        return translate(translator, lines, **options)
+
+    monkeypatch.setattr(Translator, "translate", noting)
+    text = tmp_path / "text.en"
+    # Long lines, because a short one has a translation that is too long for it.
+    lines = ["", *(f"two dogs see the red house and {end} and a bird" for end in ("the tree", "two dogs", "a house"))]
+    text.write_text("".join(f"{line}\n" for line in lines * 50))
+    arguments = [str(random_model), "--text", str(text), "--sentences", "3", "--bits", "4", "--json"]
+    assert run(["sensitivity", *arguments]) == 0
+    assert json.loads(capsys.readouterr().out)["sentences"] == 3
+    assert translated == lines  # One of the first three is empty.
 
 
 def test_a_number_is_an_option_and_the_rate_is_shown(pocketmt: Run, tiny_run: Path) -> None:

@@ -49,12 +49,13 @@ def test_translations_consist_of_pieces_in_the_shortlist(
     assert len(set(vocabulary.encode(restricted.decode().splitlines()[0]))) < 25
 
 
+@pytest.mark.parametrize("beam", ["1", "4"])
 def test_without_a_target_the_model_translates_the_source(
-    pocketmt: Run, random_model: Path, parallel: tuple[Path, Path], tmp_path: Path
+    pocketmt: Run, random_model: Path, parallel: tuple[Path, Path], tmp_path: Path, beam: str
 ) -> None:
     translations, outputs = tmp_path / "translations", [tmp_path / f"{name}.pocketmt" for name in ("own", "given")]
-    pocketmt("translate", "-m", random_model, "-i", parallel[0], "-o", translations)
-    for output, target in zip(outputs, ((), ("--target", translations)), strict=True):
+    pocketmt("translate", "-m", random_model, "-i", parallel[0], "-o", translations, "--beam-size", beam)
+    for output, target in zip(outputs, (("--beam-size", beam), ("--target", translations)), strict=True):
         answer = pocketmt("shortlist", random_model, "--source", parallel[0], *target, "-o", output)
         assert answer.returncode == 0, answer.stderr
     assert outputs[0].read_bytes() == outputs[1].read_bytes()

@@ -1,16 +1,22 @@
 """Reading lines in chunks: full chunks from files, and lines as they arrive from pipes."""
 
+import io
 import os
+import sys
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 from typing import BinaryIO
 
+import click
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pocketmt.cli.streams import READ_BYTES, read_chunks
+from pocketmt import progress
+from pocketmt.cli.main import run
+from pocketmt.cli.streams import READ_BYTES, read_chunks, warn, write_blocks
+from pocketmt.errors import DataError
 
 
 @pytest.fixture
@@ -78,3 +84,28 @@ def test_lines_do_not_depend_on_how_bytes_arrive(blocks: list[bytes], size: int)
     whole = b"".join(blocks)
     expected = whole.split(b"\n")[: None if whole and not whole.endswith(b"\n") else -1]
     assert found == [line.removesuffix(b"\r").decode("utf-8", errors="replace") for line in expected]
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_messages_on_a_terminal_begin_on_a_new_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stderr", terminal := Terminal())
+    monkeypatch.setattr(progress, "TERMINAL_SECONDS", 0.0)
+
+    def blocks() -> Iterator[tuple[bytes, int]]:
+        yield b"a\n", 1
+        warn("one")
+        yield b"b\n", 1
+        raise DataError("two")
+
+    @click.command()
+    def command() -> None:
+        write_blocks(blocks(), io.BytesIO(), show_progress=True)
+
+    assert run([], command) == 1
+    shown = terminal.getvalue().replace("\r\x1b[K", "").splitlines()
+    expected = ["translated 1 lines", "warning: one", "translated 2 lines", "error: two"]
+    assert [line.partition(",")[0] for line in shown] == expected

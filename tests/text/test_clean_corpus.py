@@ -3,6 +3,7 @@
 import gc
 import os
 import random
+import sys
 import tracemalloc
 from collections.abc import Hashable, Sequence
 from pathlib import Path
@@ -30,9 +31,11 @@ def write_pairs(folder: Path, count: int) -> tuple[Path, Path]:
     return paths
 
 
-def clean(sides: tuple[Path, Path], name: str) -> tuple[dict[Reason, int], bytes, bytes]:
+def clean(
+    sides: tuple[Path, Path], name: str, model_text: Path | None = None
+) -> tuple[dict[Reason, int], bytes, bytes]:
     outputs = sides[0].with_name(f"{name}-source"), sides[0].with_name(f"{name}-target")
-    report = clean_corpus(*sides, *outputs, Cleaning(), CrossEntropyFilter(0.1, "target"))
+    report = clean_corpus(*sides, *outputs, Cleaning(), CrossEntropyFilter(0.1, "target", model_text))
     return report.removed, outputs[0].read_bytes(), outputs[1].read_bytes()
 
 
@@ -46,6 +49,14 @@ def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cross_entropy_filter, "kenlm_is_installed", lambda: False)
     monkeypatch.setattr(cross_entropy_filter, "LINES_AT_ONCE", 70)
     monkeypatch.setattr(clean_corpus_module, "PAIRS_AT_ONCE", 90)
+
+
+def test_a_language_model_learns_from_its_side_of_a_parallel_format(tmp_path: Path) -> None:
+    sides = write_pairs(tmp_path, 300)
+    good = [f"ein w{number} w{number + 1}" for number in range(9)]
+    (tmp_path / "good").write_text("".join(f"{line}\n" for line in good))
+    (tmp_path / "good.tsv").write_text("".join(f"w20 w{number} w29\t{line}\n" for number, line in enumerate(good)))
+    assert clean(sides, "tsv", tmp_path / "good.tsv") == clean(sides, "text", tmp_path / "good")
 
 
 def test_several_processes_write_the_bytes_of_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -86,6 +97,12 @@ def test_an_error_in_another_process_leaves_no_file(tmp_path: Path, monkeypatch:
     with pytest.raises(ValueError, match="not a word"):
         clean_corpus(*sides, tmp_path / "a", tmp_path / "b", Cleaning(), split=failing)
     assert sorted(each.name for each in tmp_path.iterdir()) == ["source", "target"]
+
+
+def test_a_missing_package_is_found_before_a_file_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pocketmt.text.cross_entropy_filter", None)
+    with pytest.raises(ModuleNotFoundError):
+        clean((tmp_path / "missing", tmp_path / "missing too"), "clean")
 
 
 class Capped(ExternalSort):

@@ -6,8 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pocketmt.errors import ConfigurationError
-from pocketmt.text.cleaning import Cleaning, CleaningReport, Reason, clean
+from pocketmt.text.cleaning import Cleaning, CleaningReport, Reason, clean, knows
+from pocketmt.text.language_identification import NOT_IDENTIFIED, LanguageIdentification
 from pocketmt.text.normalization import normalize
+from pocketmt.text.scripts import known_languages
 
 # Few words, so that empty, identical and duplicate pairs are frequent.
 lines = st.lists(st.sampled_from(["ein", "Haus", "x"]), max_size=12).map(" ".join) | st.text(max_size=8)
@@ -149,6 +151,26 @@ def test_letters_of_many_scripts_are_known(language: str, line: str) -> None:
     assert cleaned([(line, line)], cleaning)[0]
     other = "ru" if language != "ru" else "de"
     assert not cleaned([(line, line)], Cleaning(languages=(other, other), minimum_letters=0.25))[0]
+
+
+def test_known_languages_are_identified() -> None:
+    known = tuple(filter(knows, known_languages()))
+    assert LanguageIdentification(known) and len(known) > 90
+    for language in NOT_IDENTIFIED:
+        with pytest.raises(ConfigurationError):
+            LanguageIdentification((language,))
+
+
+def test_languages_may_have_scripts_regions_and_codes_of_three_letters() -> None:
+    pairs = [
+        ("The cat sleeps on the warm stove.", "Die Katze schläft auf dem warmen Ofen."),
+        ("The cat sleeps on the warm stove.", "Кошка спит на тёплой печке."),
+        ("The cat sleeps on the warm stove.", "Le chat dort sur le poêle chaud."),
+    ]
+    cleaning = Cleaning(languages=("eng_Latn", "de-AT"), minimum_letters=0.5, minimum_language_probability=0.5)
+    kept, report = cleaned(pairs, cleaning)
+    assert kept == pairs[:1]
+    assert report.removed[Reason.LETTERS] == report.removed[Reason.LANGUAGE] == 1
 
 
 def test_unknown_languages_are_refused_before_anything_is_read() -> None:

@@ -1,11 +1,11 @@
 import pytest
 
 from pocketmt.errors import ConfigurationError
-from pocketmt.text.languages import check_language, language_warning
+from pocketmt.text.languages import check_language, check_same_languages, language_warning
 
 
 @pytest.mark.parametrize(
-    "code", ["en", "deu", "pt-BR", "zh-Hant", "zh_Hant_TW", "es-419", "EN", "ca-valencia", "x-mine"]
+    "code", ["en", "nd", "deu", "pt-BR", "zh-Hant", "zh_Hant_TW", "es-419", "EN", "ca-valencia", "x-mine"]
 )
 def test_codes_are_accepted_without_a_warning(code: str) -> None:
     check_language(code)
@@ -34,3 +34,16 @@ def test_other_text_is_refused_with_a_suggestion(code: str, message: str) -> Non
 def test_unknown_codes_have_a_warning(code: str, warning: str) -> None:
     check_language(code)
     assert warning in (language_warning(code) or "")
+
+
+@pytest.mark.parametrize(
+    ("languages", "others"),
+    [(("eng_Latn", "deu_Latn"), ("en", "de")), (("ger", "zho_Hans"), ("de-AT", "zh-TW")), (("arz", "fil"),) * 2],
+)
+def test_a_language_has_several_codes(languages: tuple[str, str], others: tuple[str, str]) -> None:
+    check_same_languages("a", languages, "b", others)
+
+
+def test_other_languages_are_refused() -> None:
+    with pytest.raises(ConfigurationError, match="the target language of a is deu_Latn, that of b is nl"):
+        check_same_languages("a", ("eng_Latn", "deu_Latn"), "b", ("en", "nl"))

@@ -12,6 +12,8 @@ from pocketmt.cli.options import (
     json_option,
     pin_workers_option,
     shortlist_option,
+    source_language_option,
+    target_language_option,
     workers_option,
 )
 from pocketmt.progress import ProgressLine
@@ -59,6 +61,8 @@ OTHER_ROWS = (
 @workers_option
 @pin_workers_option
 @instruction_set_option
+@source_language_option
+@target_language_option
 @json_option
 def benchmark(
     model: str,
@@ -71,6 +75,8 @@ def benchmark(
     workers: int,
     pin_workers: bool,
     instruction_set: str | None,
+    source_language: str | None,
+    target_language: str | None,
     as_json: bool,
 ) -> None:
     """Measure the speed and the peak memory of MODEL on TEXT.
@@ -105,6 +111,7 @@ def benchmark(
         pin_workers=pin_workers,
         instruction_set=instruction_set,
         shortlist=shortlist,
+        languages=(source_language, target_language),
         progress=ProgressLine("translated", "lines").update,
     )
     if as_json:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pocketmt.atomic_file import naming
-from pocketmt.cli.options import option_name
+from pocketmt.cli.options import is_given, option_name
 from pocketmt.cli.search import SearchChoices
 from pocketmt.cli.streams import open_input, read_chunks, warn
 from pocketmt.distributed.blocks import Block, Result
@@ -35,7 +35,7 @@ class TranslationWork:
     Attributes:
         model: content of the model file, so that nodes need no common disk.
         search: what is written of each line.
-        choices: arguments of `Translator`; the cluster sets the number of workers, and none is pinned to a core.
+        choices: arguments of `Translator`; the cluster sets the number of workers.
         check: whether translations are checked.
     """
 
@@ -59,7 +59,7 @@ class TranslationWork:
             file = Path(folder) / "model.pocketmt"
             with naming(file):
                 file.write_bytes(self.model)
-            translator = Translator(file, **{**self.choices, "workers": threads, "pin_workers": False})
+            translator = Translator(file, **{**self.choices, "workers": threads})
         return partial(self.translate, translator)
 
     def translate(self, translator: "Translator", block: Block) -> Result:
@@ -86,10 +86,12 @@ def translate_on_cluster(
         output: path or address of the folder.
         block_lines: number of lines of a shard.
 
-    Raises click.UsageError if there is no output, and as `run_to_shards` does.
+    Raises click.UsageError if there is no output or workers are to be pinned, and as `run_to_shards` does.
     """
     if output is None:
         raise click.UsageError("--ray needs --output FOLDER: the translation is written as shards.")
+    if is_given("pin_workers"):
+        raise click.UsageError("--pin-workers has no effect with --ray: leave one of them out.")
     if isinstance(output, Path) and output.is_file():
         raise click.UsageError(f"{output} is a file: --ray writes a folder of shards.")
     name = str(source or "stdin")

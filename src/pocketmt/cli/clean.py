@@ -2,6 +2,8 @@
 
 import shutil
 from collections.abc import Iterator
+from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -134,6 +136,8 @@ def clean(
       pocketmt clean train.en train.ja -o clean.en clean.ja --vocabulary runs/ja/vocabulary.model --improbable 0
     """
     _check_usage(languages, improbable)
+    if improbable:  # Without NumPy, this is an error before texts are copied or read.
+        import_module("pocketmt.text.cross_entropy_filter")
     from pocketmt.text.clean_corpus import CrossEntropyFilter
     from pocketmt.text.cleaning import Cleaning
 
@@ -178,7 +182,8 @@ def _clean(
 
     verdicts, folder = None, outputs[0].parent / f"{outputs[0].name}.cleaning"
     if (cluster := on_cluster.cluster(threads=1)) is not None:
-        verdicts = _judge(cluster, sides, cleaning, vocabulary, folder, on_cluster.lines)
+        # Called after the checks of `clean_corpus`, because it may take hours.
+        verdicts = partial(_judge, cluster, sides, cleaning, vocabulary, folder, on_cluster.lines)
     progress = ProgressLine("read", "pairs")
     split = _word_splitter(vocabulary)
     report = clean_corpus(

@@ -5,7 +5,13 @@ from pathlib import Path
 import click
 
 from pocketmt.atomic_file import atomic_write, check_output
-from pocketmt.cli.options import FILE, beam_size_option, workers_option
+from pocketmt.cli.options import (
+    FILE,
+    beam_size_option,
+    source_language_option,
+    target_language_option,
+    workers_option,
+)
 from pocketmt.progress import ProgressLine
 
 
@@ -34,8 +40,8 @@ from pocketmt.progress import ProgressLine
 @click.option(
     "--speed/--no-speed", default=True, help="Measure speed and memory, in separate processes (default: speed)."
 )
-@click.option("--source-language", default=None, help="Source language, for a multilingual model.")
-@click.option("--target-language", default=None, help="Target language, for a multilingual model.")
+@source_language_option
+@target_language_option
 @beam_size_option
 @workers_option
 def compare(

@@ -14,6 +14,8 @@ from pocketmt.cli.local_copies import local_copies
 from pocketmt.cli.options import FILE, beam_size_option, device_option, parallel_output_option, precision_option
 from pocketmt.cli.streams import warn
 from pocketmt.progress import ProgressLine
+from pocketmt.text.cleaning import knows
+from pocketmt.text.formats.format import primary_subtag
 
 if TYPE_CHECKING:
     from pocketmt.distillation.teachers import Teachers
@@ -115,15 +117,17 @@ def distill(
             names={file: str(text) for text, file in files.items()},
         )
     click.echo(f"{record.source.path}, {record.target.path}: {record.source.lines:,} lines", err=True)
-    _show_cleaning(outputs, f"{record.languages['source']} {record.languages['target']}", back_translation)
+    _show_cleaning(outputs, (record.languages["source"], record.languages["target"]), back_translation)
 
 
-def _show_cleaning(outputs: tuple[Path, Path], languages: str, back_translation: bool) -> None:
-    """Show the command that cleans the two files."""
+def _show_cleaning(outputs: tuple[Path, Path], languages: tuple[str, str], back_translation: bool) -> None:
+    """Show the command that cleans the two files, with their languages if it knows both."""
+    codes = [primary_subtag(language) for language in languages]
+    named = f" --languages {' '.join(codes)}" if all(map(knows, codes)) else ""
     cleaned = " ".join(quoted(path.with_name(f"clean.{path.name}")) for path in outputs)
     side = " --written-by-model source" if back_translation else ""
     sides = " ".join(map(quoted, outputs))
-    show_next(f"pocketmt clean {sides} --output {cleaned} --languages {languages}{side}")
+    show_next(f"pocketmt clean {sides} --output {cleaned}{named}{side}")
 
 
 def _on_cluster(cluster: "Cluster", teachers: "Teachers") -> "TranslateBlocks":

@@ -14,6 +14,8 @@ from pocketmt.cli.options import (
     is_given,
     json_option,
     shortlist_option,
+    source_language_option,
+    target_language_option,
     workers_option,
 )
 from pocketmt.errors import PocketMTError
@@ -30,6 +32,8 @@ _OF_MODEL: Final = {
     "workers": "--workers",
     "shortlist": "--shortlist/--no-shortlist",
     "device": "--device",
+    "source_language": "--source-language",
+    "target_language": "--target-language",
 }
 
 
@@ -62,6 +66,8 @@ _OF_MODEL: Final = {
 @shortlist_option
 @workers_option
 @device_option("auto")
+@source_language_option
+@target_language_option
 @json_option
 def evaluate(
     model: str | None,
@@ -73,6 +79,8 @@ def evaluate(
     shortlist: bool,
     workers: int,
     device: str,
+    source_language: str | None,
+    target_language: str | None,
     as_json: bool,
 ) -> None:
     """Score translations against references with sacreBLEU: those of a model, or existing ones in files.
@@ -97,10 +105,7 @@ def evaluate(
         scored = evaluate_translations(translations, references, None if baseline is None else Path(baseline))
         click.echo(to_json(scored) if as_json else _systems_table(scored))
         return
-    if source is None or (not references and format_of(source) == "text"):
-        raise click.UsageError("--model goes with --source and --references, or a TSV, JSONL or TMX file as --source.")
-    if baseline is not None and Path(baseline).is_file() and not _is_model(baseline):
-        raise click.UsageError(f"--model goes with a model as --baseline, which {baseline} is not.")
+    source = _source(source, references, baseline)
     from dataclasses import replace
 
     from pocketmt.evaluation.model_file import evaluate_model
@@ -115,9 +120,19 @@ def evaluate(
         workers=workers,
         shortlist=shortlist,
         device=device,
+        languages=(source_language, target_language),
     )
     record = replace(record, model=model, baseline=baseline)
     click.echo(to_json(record) if as_json else _model_table(record))
+
+
+def _source(source: Path | None, references: Sequence[Path], baseline: str | None) -> Path:
+    """Return the text to translate; raises click.UsageError if options are missing or do not go with --model."""
+    if source is None or (not references and format_of(source) == "text"):
+        raise click.UsageError("--model goes with --source and --references, or a TSV, JSONL or TMX file as --source.")
+    if baseline is not None and Path(baseline).is_file() and not _is_model(baseline):
+        raise click.UsageError(f"--model goes with a model as --baseline, which {baseline} is not.")
+    return source
 
 
 def _check_translations(source: Path | None, references: Sequence[Path], baseline: str | None) -> None:

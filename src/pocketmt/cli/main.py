@@ -4,7 +4,7 @@ import errno
 import os
 import signal
 import sys
-from collections.abc import Iterator, Mapping, MutableMapping
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from importlib import import_module
 from keyword import iskeyword
 from typing import Final, cast
@@ -13,13 +13,16 @@ import click
 
 import pocketmt
 from pocketmt.atomic_file import DISK_ERRORS
-from pocketmt.errors import PocketMTError
+from pocketmt.errors import LanguageNeededError, PocketMTError
+from pocketmt.progress import ProgressLine
 
 FAILED = 1
-# Packages of extras. Commands that need the extra `train` fail at the import of PyTorch, before NumPy's.
+# Packages of extras, from the first of which a missing package is taken. Commands that need the extra `train` fail at
+# the import of PyTorch, before NumPy's.
 EXTRAS = {
+    "interop": ("numpy",),
     "clean": ("numpy", "py3langid", "regex"),
-    "serve": ("starlette", "uvicorn"),
+    "serve": ("starlette", "uvicorn", "httptools", "py3langid"),
     "ray": ("ray", "fsspec", "filelock"),
 }
 INTERRUPTED = 128 + signal.SIGINT  # The exit status that shells report for Ctrl-C.
@@ -86,7 +89,10 @@ def run(arguments: list[str], command: click.Command = pocketmt_command, name: s
     """Run a command line of a command with a name, print errors on stderr, and return the exit status."""
     try:
         # click exits quietly by itself if the reader of our output has closed the pipe.
-        result = command.main(arguments, prog_name=name, standalone_mode=False)
+        try:
+            result = command.main(arguments, prog_name=name, standalone_mode=False)
+        finally:  # Messages begin on a new line.
+            ProgressLine.end_line()
         return result if isinstance(result, int) else 0
     except click.ClickException as error:
         error.show()
@@ -94,12 +100,14 @@ def run(arguments: list[str], command: click.Command = pocketmt_command, name: s
     except (KeyboardInterrupt, click.Abort):
         print("interrupted", file=sys.stderr)
         return INTERRUPTED
+    except LanguageNeededError as error:
+        return _fail(f"{error}{_other_way(arguments)}")
     except PocketMTError as error:
         return _fail(str(error))
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] == "pocketmt":
             raise  # The installation is broken; no extra is missing.
-        extra = next((extra for extra, names in EXTRAS.items() if error.name in names), "train")
+        extra = _extra_of(error.name, _subcommand(arguments))
         return _fail(f"this command needs the package {error.name}: pip install 'pocketmt[{extra}]'")
     except MemoryError:
         return _fail("out of memory: translate with fewer workers, or train with fewer tokens in a batch")
@@ -109,6 +117,28 @@ def run(arguments: list[str], command: click.Command = pocketmt_command, name: s
         if type(error).__name__ != "OutOfMemoryError":  # PyTorch's, which commands without PyTorch must not import
             raise
         return _fail("the device is out of memory: close other programs that use it, or train with smaller batches")
+
+
+def _subcommand(arguments: Sequence[str]) -> str:
+    """Return the command that arguments of `pocketmt` name; options before it take no values."""
+    return next((argument for argument in arguments if not argument.startswith("-")), "")
+
+
+def _extra_of(package: str | None, command: str) -> str:
+    """Return the extra with a package that a command lacks: that of its name, if it has the package."""
+    extras = [extra for extra, packages in EXTRAS.items() if package in packages] or ["train"]
+    return command if command in extras else extras[0]
+
+
+def _other_way(arguments: Sequence[str]) -> str:
+    """Return how to choose the languages of a model for a command that does not take them."""
+    command = LazyCommands().get(_subcommand(arguments))
+    if command is None or any(parameter.name == "source_language" for parameter in command.params):
+        return ""
+    return (
+        "; this command takes the languages that the model file names: make the file by "
+        "`pocketmt import MODEL --source-language CODE --target-language CODE --output FILE`"
+    )
 
 
 def _explain(error: OSError) -> str:

@@ -175,6 +175,16 @@ shortlist_option = click.option(
     default=True,
     help="Use the shortlist of the model file, if it has one, or the whole vocabulary (default: shortlist).",
 )
+source_language_option = click.option(
+    "--source-language",
+    metavar="CODE",
+    help="Language of the text (default: the model's).",
+)
+target_language_option = click.option(
+    "--target-language",
+    metavar="CODE",
+    help="Language to translate into (default: the model's); `pocketmt inspect` lists them.",
+)
 json_option = click.option("--json", "as_json", is_flag=True, help="Write a JSON record instead of a table.")
 
 

@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
 
-from pocketmt.cli.options import FILE, beam_size_option, is_given, shortlist_option
+from pocketmt.cli.options import (
+    FILE,
+    beam_size_option,
+    is_given,
+    shortlist_option,
+    source_language_option,
+    target_language_option,
+)
 
 if TYPE_CHECKING:
     from pocketmt.engine import DetailedHypothesis, TranslationChecks, Translator
@@ -49,17 +56,8 @@ _OPTIONS: Final = (
         "--token-scores", is_flag=True, help="With --json: write the pieces and the log-probability of each, too."
     ),
     shortlist_option,
-    click.option(
-        "--source-language",
-        metavar="CODE",
-        help="Language of the text, of a model that has several (default: the one that the model file names).",
-    ),
-    click.option(
-        "--target-language",
-        metavar="CODE",
-        help="Language to translate into, of a model that has several (default: the one that the model file names). "
-        "`pocketmt inspect` lists them.",
-    ),
+    source_language_option,
+    target_language_option,
     click.option("--prefix", "target_prefix", metavar="TEXT", help="Begin every translation with this text."),
     click.option(
         "--terms",

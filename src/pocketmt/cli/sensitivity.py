@@ -61,7 +61,7 @@ def sensitivity(
         check_picture(picture)
     check_model(model)
     from pocketmt.compression.choosing.sensitivity import measure_sensitivity
-    from pocketmt.compression.texts import translated_text
+    from pocketmt.compression.texts import scored_text
     from pocketmt.evaluation.records import to_json
     from pocketmt.evaluation.sensitivity import draw_sensitivity, sensitivity_table
     from pocketmt.packing.decoded import read_model
@@ -71,7 +71,7 @@ def sensitivity(
     if source_text is not None:
         with tempfile.TemporaryDirectory() as folder:
             translated = ProgressLine("translated", "lines").update
-            corpus = translated_text(trained, source_text, Path(folder), translated, only_scored=True)
+            corpus = scored_text(trained, source_text, Path(folder), sentences, translated)
     found = measure_sensitivity(trained, scheme, scheme_options, bit_widths, sentences, progress, corpus)
     click.echo(to_json(found) if as_json else sensitivity_table(found))
     if found.is_noise:

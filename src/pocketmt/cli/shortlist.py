@@ -89,7 +89,7 @@ def shortlist(
 
     path = resolve_model(model_file_of(model))
     if source is not None:
-        found = _learn(path, source, target, alignments, top_k or TOP_K, frequent or FREQUENT)
+        found = _learn(path, source, target, alignments, top_k or TOP_K, frequent or FREQUENT, beam_size)
     else:
         found = held_shortlist(path) if like is None else held_shortlist(like, of=path)
     record: dict[str, object] = {"model": model, "frequent": len(found.frequent)}
@@ -108,14 +108,21 @@ def shortlist(
 
 
 def _learn(
-    path: Path, source: Path, target: Path | None, alignments: Path | None, top_k: int, frequent: int
+    path: Path,
+    source: Path,
+    target: Path | None,
+    alignments: Path | None,
+    top_k: int,
+    frequent: int,
+    beam_size: int,
 ) -> "Shortlist":
     """Learn a shortlist from parallel text, or from plain source text and the model's translations of it."""
     from pocketmt.packing.shortlist import learn_shortlist, translate_source
 
     with tempfile.TemporaryDirectory() as folder:
         if target is None and format_of(source) == "text":
-            target = translate_source(path, source, Path(folder), ProgressLine("translated", "lines").update)
+            progress = ProgressLine("translated", "lines").update
+            target = translate_source(path, source, Path(folder), beam_size, progress)
         return learn_shortlist(
             path,
             *both_sides(source, target),

@@ -151,5 +151,6 @@ def write_blocks(blocks: Iterable[tuple[bytes, int]], stream: BinaryIO, show_pro
 
 
 def warn(message: str) -> None:
-    """Print a warning on stderr."""
+    """Print a warning on stderr, on a new line if a terminal shows progress."""
+    ProgressLine.end_line()
     print(f"warning: {message}", file=sys.stderr)

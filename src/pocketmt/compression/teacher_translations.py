@@ -1,7 +1,8 @@
 """Translations by the uncompressed model: sequence-level distillation (Kim and Rush 2016, section 3.2)."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -11,10 +12,12 @@ from pocketmt.engine.devices import AUTOMATIC, choose_device, lines_at_once
 from pocketmt.engine.languages import ModelLanguages
 from pocketmt.errors import DataError
 from pocketmt.text.cleaning import Cleaning
+from pocketmt.text.corpus import read_lines
+from pocketmt.text.formats.format import Languages
 from pocketmt.text.vocabulary import Vocabularies
 from pocketmt.training.configuration import Configuration
 from pocketmt.training.data import Corpus, Pair, clean_pairs, encode_pairs, make_cleaning
-from pocketmt.training.translations import TextPair, translate_text
+from pocketmt.training.translations import LINES, TextPair, translate_text
 
 BEAM_SIZE: Final = 4
 # Without validation text, a tenth of the plain text is held out for validation, up to this number of lines.
@@ -70,7 +73,6 @@ class Teacher:
 
         Raises DataError if it has none, and as `translate_text` does.
         """
-        languages = None if self.configuration is None else self.configuration.data.languages
         identity: dict[str, str | int] = {"model": self.digest, "beam_size": BEAM_SIZE}
         pairs = translate_text(
             text,
@@ -78,13 +80,29 @@ class Teacher:
             self._translate,
             identity,
             self.progress,
-            languages=languages,
+            languages=self._text_languages,
             lines_at_once=lines_at_once(choose_device(AUTOMATIC)),
         )
-        kept = list(clean_pairs(pairs, self.cleaning, self.vocabularies))
-        if not kept:
-            raise DataError(f"{text}: none of its lines has a usable translation by the model: give other text")
-        return kept
+        return _not_empty(clean_pairs(pairs, self.cleaning, self.vocabularies), text)
+
+    def _first_texts(self, text: Path, most: int) -> list[TextPair]:
+        """Return the first usable lines of a text with their translations; no more lines than needed are translated.
+
+        Raises DataError if it has none, or cannot be read.
+        """
+        self.folder.mkdir(parents=True, exist_ok=True)
+        lines = read_lines(text, "source", self._text_languages)
+        most_at_once = max(LINES, lines_at_once(choose_device(AUTOMATIC)))
+        kept: list[TextPair] = []
+
+        def translated() -> Iterator[TextPair]:
+            while some := list(islice(lines, min(most - len(kept), most_at_once))):
+                yield from zip(some, self._translate(some, None), strict=True)
+                self.progress(len(kept), most)
+
+        for pair in clean_pairs(translated(), self.cleaning, self.vocabularies):
+            kept.append(pair)  # Before the next lines are read, whose number depends on it.
+        return _not_empty(kept, text)
 
     def pairs(self, text: Path, name: str) -> list[Pair]:
         """Return the same as piece ids."""
@@ -104,30 +122,45 @@ class Teacher:
             training += self.pairs(source_text, "source-text")
         return Translations(training, self.pairs(Path(data.validation_source), "validation"))
 
-    def corpus_of_plain_text(self, source_text: Path, *, only_scored: bool = False) -> Corpus:
+    def corpus_of_plain_text(self, source_text: Path) -> Corpus:
         """Return plain source text with its translations as a corpus; lines at even distances are held out.
+
+        Raises DataError where fewer than two lines can be used, and as `texts` does.
+        """
+        texts = self.texts(source_text, "source-text")
+        if len(texts) < 2:
+            raise DataError(f"{source_text}: at least two lines are needed, one to learn from and one to validate by")
+        return self._corpus(texts, held_out=max(1, min(MOST_HELD_OUT, len(texts) // 10)))
+
+    def corpus_to_score(self, source_text: Path, most: int | None) -> Corpus:
+        """Return the first usable lines of plain source text with their translations, all held out for validation.
 
         Args:
             source_text: the text.
-            only_scored: whether all lines are held out, as nothing is learnt from the text.
+            most: number of lines; None: all.
 
-        Raises DataError where fewer than two lines can be used, unless they are only scored, and as `texts` does.
+        Raises as `texts` does.
         """
-        texts = self.texts(source_text, "source-text")
-        if len(texts) < 2 and not only_scored:
-            raise DataError(f"{source_text}: at least two lines are needed, one to learn from and one to validate by")
-        count = len(texts) if only_scored else max(1, min(MOST_HELD_OUT, len(texts) // 10))
-        held_out = {index * len(texts) // count for index in range(count)}
+        texts = self.texts(source_text, "source-text") if most is None else self._first_texts(source_text, most)
+        return self._corpus(texts, held_out=len(texts))
+
+    def _corpus(self, texts: Sequence[TextPair], held_out: int) -> Corpus:
+        """Return lines and translations as a corpus, with a number of them held out."""
+        places = {index * len(texts) // held_out for index in range(held_out)}
         pairs = self._encode(texts)
-        validation = [pairs[index] for index in sorted(held_out)]
+        validation = [pairs[index] for index in sorted(places)]
         return Corpus(
             vocabularies=self.vocabularies,
-            training=[pair for index, pair in enumerate(pairs) if index not in held_out],
+            training=[pair for index, pair in enumerate(pairs) if index not in places],
             validation_sources=[source for source, _ in validation],
-            validation_references=[texts[index][1] for index in sorted(held_out)],
+            validation_references=[texts[index][1] for index in sorted(places)],
             validation=validation,
             left_out={},
         )
+
+    @property
+    def _text_languages(self) -> Languages | None:
+        return None if self.configuration is None else self.configuration.data.languages
 
     def _encode(self, texts: Sequence[TextPair]) -> list[Pair]:
         """Return pairs as piece ids, with the pieces of their languages as the engine adds them."""
@@ -149,3 +182,11 @@ class Teacher:
             workers = threads or available_cores()
             self._translator = self._start_engine(self.folder / "teacher.pocketmt", workers)
         return self._translator.translate(lines, beam_size=BEAM_SIZE, check=False)
+
+
+def _not_empty(pairs: Iterable[TextPair], text: Path) -> list[TextPair]:
+    """Return the pairs of a text; DataError if there are none."""
+    kept = list(pairs)
+    if not kept:
+        raise DataError(f"{text}: none of its lines has a usable translation by the model: give other text")
+    return kept

@@ -9,10 +9,11 @@ from pathlib import Path
 from pocketmt.engine import TranslationOptions, Translator
 from pocketmt.engine.devices import NATIVE
 from pocketmt.errors import DataError
+from pocketmt.evaluation.languages import languages_of, with_own_codes
 from pocketmt.evaluation.quality import Difference, Quality, compare, metrics, score
 from pocketmt.evaluation.records import Provenance, memory_bytes, peak_memory_bytes, provenance
 from pocketmt.evaluation.speed import Mode, SpeedRecord, lengthened, measure_latency, measure_throughput
-from pocketmt.text.corpus import read_lines, read_pairs
+from pocketmt.text.corpus import check_rereadable, read_lines, read_pairs
 from pocketmt.text.languages import check_same_languages
 
 
@@ -42,31 +43,40 @@ def evaluate_model(
     workers: int = 1,
     shortlist: bool = True,
     device: str = NATIVE,
+    languages: tuple[str | None, str | None] = (None, None),
 ) -> QualityRecord:
     """Translate `source` with a model file and score it against `references`; compare it with a baseline, if given.
+
+    `languages` are those of the translation, where models have several; each model may name them by other codes.
 
     Raises:
         DataError: the files cannot be read, are not parallel or have no lines.
         ConfigurationError: the baseline translates between other languages.
         ModelFileError: a model file is invalid.
-        EngineError: PyTorch or the GPU is missing.
+        EngineError: PyTorch or the GPU is missing, or a model does not have a language.
     """
     metrics()  # fails now, not after the translation, if sacreBLEU is missing
+    if len(references) > 1:
+        check_rereadable(source)
     translator = Translator(model, workers=workers, device=device)
     other = None if baseline is None else Translator(baseline, workers=workers, device=device)
+    given = TranslationOptions(beam_size=beam_size, shortlist=shortlist, check=False)
+    given["source_language"], given["target_language"] = languages
+    search = with_own_codes(given, translator)
+    sides = languages_of(search, translator)
     if other is not None:
-        check_same_languages(model, translator.languages, f"the baseline {baseline}", other.languages)
-    pairs = list(read_pairs(source, references[0], translator.languages))
+        others_search = with_own_codes(given, other)
+        check_same_languages(model, sides, f"the baseline {baseline}", languages_of(others_search, other))
+    pairs = list(read_pairs(source, references[0], sides))
     if not pairs:
         raise DataError(f"{source} and {references[0]} have no lines: there is nothing to score, give other files")
     sources = [line for line, _ in pairs]
     expected = [[target for _, target in pairs]]
-    expected += [[target for _, target in read_pairs(source, each, translator.languages)] for each in references[1:]]
-    translations = translator.translate(sources, beam_size=beam_size, shortlist=shortlist, check=False)
+    expected += [[target for _, target in read_pairs(source, each, sides)] for each in references[1:]]
+    translations = translator.translate(sources, **search)
     differences = []
     if other is not None:
-        others = other.translate(sources, beam_size=beam_size, shortlist=shortlist, check=False)
-        differences = compare(others, translations, *expected)
+        differences = compare(other.translate(sources, **others_search), translations, *expected)
     return QualityRecord(
         model=model,
         source=str(source),

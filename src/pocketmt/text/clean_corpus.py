@@ -16,6 +16,7 @@ from pocketmt.errors import DataError
 from pocketmt.text.cleaning import DIGEST_BYTES, Cleaning, CleaningReport, Pair, Reason, Rules, Split, Verdict
 from pocketmt.text.corpus import check_rereadable, read_lines, read_pairs, write_pairs
 from pocketmt.text.external_sort import ExternalSort
+from pocketmt.text.formats.format import Languages, Side
 from pocketmt.text.several_processes import apply_in_processes
 
 REPORT_EVERY: Final = 10_000  # pairs kept
@@ -29,7 +30,7 @@ class CrossEntropyFilter:
 
     share: float  # of the pairs that the rules keep, to be removed
     side: Literal["source", "target"]  # the side that a model wrote
-    model_text: Path | None = None  # see `improbable_lines`
+    model_text: Path | None = None  # see `improbable_lines`; of a parallel format, `side` is read
 
 
 def clean_corpus(
@@ -41,7 +42,7 @@ def clean_corpus(
     improbable: CrossEntropyFilter | None = None,
     split: Split = str.split,
     progress: Callable[[CleaningReport], None] = lambda report: None,
-    verdicts: Iterator[Verdict] | None = None,
+    verdicts: Callable[[], Iterator[Verdict]] | None = None,
 ) -> CleaningReport:
     """Clean two parallel files; the complete results appear at the end.
 
@@ -56,14 +57,18 @@ def clean_corpus(
         improbable: the filter after the rules; None: none.
         split: splits a line into words, see `clean`.
         progress: called with the counts so far, every `REPORT_EVERY` pairs; duplicates are counted at the end.
-        verdicts: of `Rules.judge` on each pair; None: the rules are applied here.
+        verdicts: returns that of `Rules.judge` on each pair, after all checks; None: the rules are applied here.
 
     Raises:
         DataError: a file cannot be read, their numbers of lines differ, no pair is left, or `model_text` is empty.
         ConfigurationError: see `clean` and `write_pairs`.
     """
-    if improbable is not None and improbable.model_text is not None:
-        _check_text(improbable.model_text)
+    if improbable is not None:
+        # It needs NumPy; rules alone do not. It is imported here, so that an error comes before the long part.
+        from pocketmt.text.cross_entropy_filter import improbable_lines
+
+        if improbable.model_text is not None:
+            _check_text(improbable.model_text, improbable.side, cleaning.languages)
     report = CleaningReport()
     rules = Rules(cleaning, split) if verdicts is None else None
     with write_pairs(clean_source, clean_target) as write, _work_folder(clean_source) as folder:
@@ -74,10 +79,9 @@ def clean_corpus(
         _check_kept(report, source)
         kept = _remove(kept, "distinct", _repeated(digests, folder), Reason.DUPLICATE, report)
         if improbable is not None:
-            from pocketmt.text.cross_entropy_filter import improbable_lines  # needs NumPy; rules alone do not
-
-            side = kept.files[improbable.side == "target"]
-            worst = improbable_lines(side, improbable.share, split, folder, improbable.model_text)
+            written = kept.files[improbable.side == "target"]
+            model_text = improbable.model_text, improbable.side, cleaning.languages
+            worst = improbable_lines(written, improbable.share, split, folder, *model_text)
             kept = _remove(kept, "probable", worst, Reason.IMPROBABLE, report)
             _check_kept(report, source)
         for pair in kept.read():
@@ -86,13 +90,14 @@ def clean_corpus(
 
 
 def _judge(
-    pairs: Iterator[Pair], rules: Rules | None, verdicts: Iterator[Verdict] | None, source: Path
+    pairs: Iterator[Pair], rules: Rules | None, verdicts: Callable[[], Iterator[Verdict]] | None, source: Path
 ) -> Iterator[tuple[Pair, Verdict]]:
     if rules is not None:
         yield from _judge_here(pairs, rules)
         return
+    found: Iterator[Verdict] = iter(()) if verdicts is None else verdicts()
     for pair in pairs:
-        verdict = next(verdicts or iter(()), None)
+        verdict = next(found, None)
         if verdict is None:
             raise DataError(f"{source}: changed while being read: run the command again")
         yield pair, verdict
@@ -222,7 +227,7 @@ def _check_kept(report: CleaningReport, source: Path) -> None:
         )
 
 
-def _check_text(path: Path) -> None:
+def _check_text(path: Path, side: Side, languages: Languages | None) -> None:
     check_rereadable(path)
-    if not any(line.strip() for line in read_lines(path)):
+    if not any(line.strip() for line in read_lines(path, side, languages)):
         raise DataError(f"{path}: there is no text to train a language model on: every line is empty")

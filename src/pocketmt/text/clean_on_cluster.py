@@ -67,7 +67,7 @@ def judge_on_cluster(
     warn: Callable[[str], None],
     progress: Callable[[int], None],
 ) -> Iterator[Verdict]:
-    """Return the verdicts on all pairs of two parallel files, in order, as `clean_corpus` takes them.
+    """Return the verdicts on all pairs of two parallel files, in order.
 
     Run again with the same arguments, it resumes.
 

@@ -8,9 +8,10 @@ from hashlib import blake2b
 from typing import Final
 
 from pocketmt.errors import ConfigurationError
-from pocketmt.text.language_identification import LanguageIdentification
+from pocketmt.text.formats.format import primary_subtag
+from pocketmt.text.language_identification import NOT_IDENTIFIED, LanguageIdentification
 from pocketmt.text.normalization import normalize
-from pocketmt.text.scripts import Letters
+from pocketmt.text.scripts import Letters, known_languages
 
 Pair = tuple[str, str]
 Words = Sequence[Hashable]
@@ -49,7 +50,7 @@ class Cleaning:
     remove_duplicates: bool = True
     maximum_copied: float = 1.0  # share of the target's words that occur in the source; 1: no limit
     maximum_repetitions: int | None = None  # of a sequence of up to LONGEST_REPEATED words; None: no limit
-    languages: tuple[str, str] | None = None  # of source and target, ISO 639-1; needed by the next two
+    languages: tuple[str, str] | None = None  # of source and target, such as pt-BR; needed by the next two
     minimum_letters: float = 0.0  # share of a side's characters without spaces; 0: no limit
     minimum_language_probability: float = 0.0  # of each side's language; 0: languages are not identified
 
@@ -126,6 +127,11 @@ def _clean(pairs: Iterable[Pair], rules: "Rules", report: CleaningReport) -> Ite
         yield pair
 
 
+def knows(language: str) -> bool:
+    """Return whether the rules can check the letters and the language of text, by its ISO 639-1 code."""
+    return language in known_languages() and language not in NOT_IDENTIFIED
+
+
 class Rules:
     """Applies the rules to single pairs, with the letters and the language identification that they need."""
 
@@ -135,10 +141,11 @@ class Rules:
         self.split, self.target_split = split, target_split or split
         self.letters: tuple[Letters, ...] = ()
         self.identification: LanguageIdentification | None = None
-        if cleaning.languages is not None and cleaning.minimum_letters:
-            self.letters = tuple(map(Letters, cleaning.languages))
-        if cleaning.languages is not None and cleaning.minimum_language_probability:
-            self.identification = LanguageIdentification(cleaning.languages)
+        self.languages = tuple(map(primary_subtag, cleaning.languages or ()))
+        if self.languages and cleaning.minimum_letters:
+            self.letters = tuple(map(Letters, self.languages))
+        if self.languages and cleaning.minimum_language_probability:
+            self.identification = LanguageIdentification(self.languages)
 
     def judge(self, pair: Pair) -> Verdict:
         """Return the reason to remove a pair, or its digest if it is kept unless it is a duplicate."""
@@ -177,9 +184,8 @@ class Rules:
         return letters.count(line) < self.cleaning.minimum_letters * sum(map(len, line.split()))
 
     def _is_foreign(self, identification: LanguageIdentification, *lines: str) -> bool:
-        assert self.cleaning.languages is not None
         least = self.cleaning.minimum_language_probability
-        sides = zip(lines, self.cleaning.languages, strict=True)
+        sides = zip(lines, self.languages, strict=True)
         return any(identification.probability(line, language) < least for line, language in sides)
 
 

@@ -1,15 +1,17 @@
 """Finds the lines of a text that a language model finds least probable (Behnke et al. 2021, section 2)."""
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import count as count_from
 from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from pocketmt.text.cleaning import Split, Words
+from pocketmt.text.cleaning import Split
 from pocketmt.text.corpus import read_lines
 from pocketmt.text.external_sort import ExternalSort
+from pocketmt.text.formats.format import Languages, Side
 from pocketmt.text.kenlm import KenLanguageModel, kenlm_is_installed
 from pocketmt.text.language_model import LanguageModel
 from pocketmt.text.normalization import normalize
@@ -25,7 +27,13 @@ Model = LanguageModel | KenLanguageModel
 
 
 def improbable_lines(
-    text: Path, share: float, split: Split, folder: Path, model_text: Path | None = None
+    text: Path,
+    share: float,
+    split: Split,
+    folder: Path,
+    model_text: Path | None = None,
+    side: Side = "source",
+    languages: Languages | None = None,
 ) -> Iterator[int]:
     """Yield the numbers, from 0 and ascending, of the lines with the highest cross-entropy per word.
 
@@ -34,11 +42,12 @@ def improbable_lines(
     installed. It is trained in this process; all cores of this process compute the cross-entropies.
 
     Args:
-        text: a file, as in `read_lines`.
+        text: a file of plain text.
         share: of the lines to return, 0 to 1, rounded down to whole lines; of equal scores, later lines are taken.
         split: splits a normalized line into words.
         folder: for the scores of a long text, see `ExternalSort`, and for the files of KenLM.
         model_text: text in the same language to train the model on; None: `text`.
+        side, languages: of `model_text`, as in `read_lines`.
 
     Raises DataError if a text cannot be read or `model_text` is empty.
     """
@@ -49,8 +58,10 @@ def improbable_lines(
     scored = ExternalSort(folder, _SCORED.size)
     step = 1 if model_text is not None else 2
     for start in range(step):
-        read = (text, 1 - start, 2) if model_text is None else (model_text, 0, 1)
-        model = _train(*read, split, folder)
+        if model_text is None:
+            model = _train(partial(read_lines, text), 1 - start, 2, split, folder)
+        else:
+            model = _train(partial(read_lines, model_text, side, languages), 0, 1, split, folder)
         for number, score in zip(count_from(start, step), _scores(text, model, split, start, step), strict=False):
             scored.add(_SCORED.pack(max(score, 0.0) + 0.0, number))  # -0.0 becomes 0.0
     improbable = ExternalSort(folder, _NUMBER.size)
@@ -59,11 +70,12 @@ def improbable_lines(
     yield from (_NUMBER.unpack(number)[0] for number in improbable)
 
 
-def _train(text: Path, start: int, step: int, split: Split, folder: Path) -> Model:
+def _train(read: Callable[[], Iterator[str]], start: int, step: int, split: Split, folder: Path) -> Model:
     """Train a model on each `step`-th line from `start`, on MOST_LINES of them at most."""
-    count = sum(1 for _ in islice(read_lines(text), start, None, step))
+    count = sum(1 for _ in islice(read(), start, None, step))
     step *= max(1, -(-count // MOST_LINES))
-    sentences = (words for words in _split_lines(text, split, start, step) if words)
+    lines = islice(read(), start, None, step)
+    sentences = (words for line in lines if (words := split(normalize(line))))
     return KenLanguageModel(sentences, folder) if kenlm_is_installed() else LanguageModel(sentences)
 
 
@@ -76,7 +88,3 @@ def _scores(text: Path, model: Model, split: Split, start: int, step: int) -> It
     lines = islice(read_lines(text), start, None, step)
     chunks = iter(lambda: list(islice(lines, LINES_AT_ONCE)), [])
     return (score for _, scores in apply_in_processes(cross_entropies, chunks) for score in scores)
-
-
-def _split_lines(text: Path, split: Split, start: int, step: int) -> Iterator[Words]:
-    return (split(normalize(line)) for line in islice(read_lines(text), start, None, step))

@@ -6,6 +6,8 @@ from pocketmt.errors import ConfigurationError
 
 # With fewer letters the result is mostly chance.
 LEAST_LETTERS: Final = 20
+# Languages that the model does not know, of those whose script is known.
+NOT_IDENTIFIED: Final = frozenset({"bo", "ce", "co", "cv", "mi", "nb", "os", "sd", "sm", "su", "ti", "yi"})
 
 
 class LanguageIdentification:

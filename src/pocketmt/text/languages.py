@@ -21,8 +21,8 @@ _NAMES: Final = (
     "kuanyama, kk kazakh, kl kalaallisut, km central khmer, kn kannada, ko korean, kr kanuri, ks kashmiri, ku "
     "kurdish, kv komi, kw cornish, ky kirghiz, la latin, lb luxembourgish, lg ganda, li limburgan, ln lingala, lo "
     "lao, lt lithuanian, lu luba-katanga, lv latvian, mg malagasy, mh marshallese, mi maori, mk macedonian, ml "
-    "malayalam, mn mongolian, mr marathi, ms malay, mt maltese, my burmese, na nauru, nb bokmål, nd ndebele, ne "
-    "nepali, ng ndonga, nl dutch, nn norwegian nynorsk, no norwegian, nr ndebele, nv navajo, ny chichewa, oc "
+    "malayalam, mn mongolian, mr marathi, ms malay, mt maltese, my burmese, na nauru, nb bokmål, nd north ndebele, ne "
+    "nepali, ng ndonga, nl dutch, nn norwegian nynorsk, no norwegian, nr south ndebele, nv navajo, ny chichewa, oc "
     "occitan, oj ojibwa, om oromo, or oriya, os ossetian, pa panjabi, pi pali, pl polish, ps pushto, pt portuguese, "
     "qu quechua, rm romansh, rn rundi, ro romanian, ru russian, rw kinyarwanda, sa sanskrit, sc sardinian, sd "
     "sindhi, se northern sami, sg sango, sh serbo-croatian, si sinhala, sk slovak, sl slovenian, sm samoan, sn "
@@ -53,7 +53,9 @@ def check_language(code: str) -> None:
 
 
 def check_same_languages(name: str, languages: Sequence[str], other: str, others: Sequence[str]) -> None:
-    """Check that two models or texts have the same source and target language; scripts and regions may differ.
+    """Check that two models or texts have the same source and target language.
+
+    Scripts and regions may differ, and so may the codes of a language: deu_Latn is de.
 
     Args:
         name: of the first one, for the message.

@@ -1,5 +1,6 @@
 """The letters of the script that a language is written in."""
 
+from collections.abc import Iterable
 from typing import Final
 
 from pocketmt.errors import ConfigurationError
@@ -41,6 +42,11 @@ _SCRIPTS: Final = {language: scripts for scripts, languages in _LANGUAGES.items(
 # By script extensions the prolonged sound mark, too, is a letter of Hiragana and Katakana. Not counted are ordinal
 # indicators (as in "100ºC"), ideographic marks that are not ideographs, and halfwidth and fullwidth forms.
 _LETTERS: Final = r"[[%s]&&[\p{Letter}\p{Mark}]--[ªº々〆\p{Block=Halfwidth_and_Fullwidth_Forms}]]"
+
+
+def known_languages() -> Iterable[str]:
+    """Return the ISO 639-1 codes of the languages whose script is known."""
+    return _SCRIPTS.keys()
 
 
 class Letters:

@@ -148,7 +148,7 @@ def _texts(outputs: OutputAgreement) -> tuple[str, str]:
 
 def _pictures(comparison: Comparison) -> str:
     groups = comparison.by_length
-    labels = [f"{g.lowest}+" if g.highest is None else f"{g.lowest}–{g.highest}" for g in groups]
+    labels = [g.label for g in groups]
     pictures = [
         charts.columns(
             "chrF between the outputs by length of the source",

@@ -132,7 +132,16 @@ class LengthGroup:
     @property
     def title(self) -> str:
         """The range in words."""
+        if self.highest == self.lowest:
+            return f"{self.lowest}"
         return f"{self.lowest} or more" if self.highest is None else f"{self.lowest} to {self.highest}"
+
+    @property
+    def label(self) -> str:
+        """The range as numbers and marks."""
+        if self.highest == self.lowest:
+            return f"{self.lowest}"
+        return f"{self.lowest}+" if self.highest is None else f"{self.lowest}–{self.highest}"
 
 
 @dataclass(frozen=True)

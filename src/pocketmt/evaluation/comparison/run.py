@@ -14,17 +14,18 @@ from pocketmt.evaluation.comparison.agreement import LineAgreement
 from pocketmt.evaluation.comparison.record import ComparedModel, Comparison, LengthGroup
 from pocketmt.evaluation.comparison.sizes import measure_sizes
 from pocketmt.evaluation.comparison.speed import compare_speed
+from pocketmt.evaluation.languages import languages_of, with_own_codes
 from pocketmt.evaluation.quality import compare, metrics, score
 from pocketmt.evaluation.records import provenance
 from pocketmt.interop.temporary import model_file_of
 from pocketmt.model_file.report import inspect_model
 from pocketmt.sentences.word_count import count_words
-from pocketmt.text.corpus import read_lines, read_pairs
+from pocketmt.text.corpus import check_rereadable, read_lines, read_pairs
 from pocketmt.text.formats.format import format_of, primary_subtag
 
 MOST_CHANGED: Final = 25
 # Lowest numbers of source words of the groups of lines.
-LENGTHS: Final = (1, 6, 11, 16, 21, 31)
+LENGTHS: Final = (0, 1, 6, 11, 16, 21, 31)
 LINES_AT_ONCE: Final = 256
 
 # Called with the name of a step, and the numbers of what is done of it and of all.
@@ -59,19 +60,17 @@ def compare_models(
     metrics()  # fails now, not after the translation, if sacreBLEU is missing
     paths = [resolve_model(model_file_of(each)) for each in (original, small)]
     translators = [Translator(path, workers=workers) for path in paths]
-    languages = _common_languages([original, small], translators, search)
+    searches = [with_own_codes(search, translator) for translator in translators]
+    languages = _common_languages([original, small], translators, searches)
     references = references or (() if format_of(text) == "text" else (text,))
     lines, expected = _read(text, references, languages, most_lines)
-    first = _translate(translators[0], "the original", lines, search, progress)
-    second = _translate(translators[1], "the smaller model", lines, search, progress)
+    first = _translate(translators[0], "the original", lines, searches[0], progress)
+    second = _translate(translators[1], "the smaller model", lines, searches[1], progress)
     no_agreement = agreement.why_not(*translators)
-    forced = {} if no_agreement else _compare_pieces(translators, lines, search, progress)
-    models = [
-        _describe(name, path, lines, translations, expected)
-        for name, path, translations in zip((original, small), paths, (first, second), strict=True)
-    ]
+    forced = {} if no_agreement else _compare_pieces(translators, lines, searches[0], progress)
+    models = [_describe(*each, lines, expected) for each in zip((original, small), paths, (first, second), strict=True)]
     if speed:
-        models = _with_speed(models, paths, lines, search, workers, progress)
+        models = _with_speed(models, paths, lines, searches, workers, progress)
     scores = outputs.sentence_chrf(first, second)
     return Comparison(
         original=models[0],
@@ -94,24 +93,23 @@ def compare_models(
 
 
 def _common_languages(
-    names: Sequence[str], translators: Sequence[Translator], search: TranslationOptions
+    names: Sequence[str], translators: Sequence[Translator], searches: Sequence[TranslationOptions]
 ) -> tuple[str, str]:
-    source, target = search.get("source_language"), search.get("target_language")
-    if source is not None and target is not None:  # The engine refuses languages that a model does not have.
-        return source, target
-    codes = [[primary_subtag(code) for code in translator.languages] for translator in translators]
-    if codes[0] != codes[1]:
-        pairs = [" to ".join(translator.languages) for translator in translators]
+    first, second = (languages_of(*each) for each in zip(searches, translators, strict=True))
+    if [*map(primary_subtag, first)] != [*map(primary_subtag, second)]:
         raise ConfigurationError(
-            f"{names[0]} translates {pairs[0]}, {names[1]} {pairs[1]}: compare models of the same languages"
+            f"{names[0]} translates {' to '.join(first)}, {names[1]} {' to '.join(second)}: compare models of the same "
+            "languages"
         )
-    return source or translators[0].languages[0], target or translators[0].languages[1]
+    return first
 
 
 def _read(
     text: Path, references: Sequence[Path], languages: tuple[str, str], most: int | None
 ) -> tuple[list[str], list[list[str]]]:
     """Return the lines of a text, and those of each reference."""
+    if len(references) > 1:
+        check_rereadable(text)
     expected = []
     for reference in references:
         pairs = list(read_pairs(text, reference, languages))
@@ -145,7 +143,7 @@ def _compare_pieces(
 
 
 def _describe(
-    name: str, path: Path, lines: list[str], translations: list[str], expected: list[list[str]]
+    name: str, path: Path, translations: list[str], lines: list[str], expected: list[list[str]]
 ) -> ComparedModel:
     report = inspect_model(path)
     return ComparedModel(
@@ -164,12 +162,12 @@ def _with_speed(
     models: Sequence[ComparedModel],
     paths: Sequence[Path],
     lines: list[str],
-    search: TranslationOptions,
+    searches: Sequence[TranslationOptions],
     workers: int,
     progress: Progress,
 ) -> list[ComparedModel]:
     shown = partial(progress, "measured speed")
-    speeds = compare_speed(paths, lines, search=search, workers=workers, progress=shown)
+    speeds = compare_speed(paths, lines, searches=searches, workers=workers, progress=shown)
     return [replace(model, speed=speed) for model, speed in zip(models, speeds, strict=True)]
 
 
