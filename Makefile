@@ -45,7 +45,7 @@ SANITIZED := build/sanitize
 comma := ,
 MODULES := build/modules
 MADE := $(SANITIZED) $(MODULES) $(MARIAN) $(BERGAMOT) $(GGML) $(LIBRETRANSLATE) $(JAVASCRIPT_CLIENT) $(WEB_PEERS) $(LOCK) \
-    build/web web/dist web/node_modules web/source/generated build/demo build/editable build/install.json build/install.log build/types.log build/aarch64 \
+    build/web web/dist web/LICENSE web/node_modules web/source/generated build/demo build/editable build/install.json build/install.log build/types.log build/aarch64 \
     build/docs build/tutorial build/packages dist
 NATIVE_SOURCES := $(shell find native -type f 2>/dev/null)
 PYTHON_SOURCES := $(sort $(shell find src -name '*.py'))
@@ -201,8 +201,10 @@ $(MODULES): always
 
 web: $(WEB)
 
-WEB_SOURCES := $(shell find web -type f -not -path 'web/dist/*' -not -path 'web/node_modules/*' -not -path 'web/source/generated/*')
-$(WEB): $(ENGINE) $(WEB_SOURCES) tools/build_web.py src/pocketmt/sentences/abbreviations.toml web/node_modules/.package-lock.json
+# The tests of tests/web fail if one of these, or of native/, is newer than the package.
+WEB_SOURCES := tools/build_web.py $(addprefix src/pocketmt/,$(addprefix sentences/abbreviations.,py toml) bundled/everyday-en-de.pocketmt) \
+    $(shell find web -type f -not -path 'web/LICENSE' -not -path 'web/dist/*' -not -path 'web/node_modules/*' -not -path 'web/source/generated/*')
+$(WEB): $(ENGINE) $(WEB_SOURCES) web/node_modules/.package-lock.json
 	echo "Building the npm package in web/dist (the engine takes some minutes the first time) ..."
 	$(BIN)/python -m tools.build_web
 	touch $@

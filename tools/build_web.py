@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from pocketmt.sentences.abbreviations import ORDINAL_LANGUAGES
+from pocketmt.serving.models.description import describe_model
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 WEB: Final = ROOT / "web"
@@ -38,7 +39,8 @@ def main() -> None:
     PAGE.mkdir(parents=True)
     build_engines()
     write_abbreviations()
-    bundle("index", "local", "worker", "testing")
+    bundle("index", "local", "worker", "testing", NODE=False)
+    bundle("index", "worker", suffix=".node", NODE=True)
     run("npx", "tsc", "--project", WEB)
     for configuration in ("page", "service_worker"):
         run("npx", "tsc", "--project", WEB / f"tsconfig.{configuration}.json")
@@ -77,17 +79,18 @@ def write_abbreviations() -> None:
     path.write_text(json.dumps(content, ensure_ascii=False), encoding="utf-8")
 
 
-def bundle(*names: str, folder: str = "source", to: Path = DIST, defined: dict[str, object] | None = None) -> None:
-    """Bundle scripts, each as one module."""
-    definitions = [f"--define:{name}={json.dumps(value)}" for name, value in (defined or {}).items()]
+def bundle(*names: str, folder: str = "source", to: Path = DIST, suffix: str = "", **defined: object) -> None:
+    """Bundle scripts, each as one module whose name ends in a suffix, with constants that the scripts leave open."""
+    definitions = [f"--define:{name}={json.dumps(value)}" for name, value in defined.items()]
     scripts = [WEB / folder / f"{name}.ts" for name in names]
     options = ("--bundle", "--minify", "--format=esm", "--external:node:*", "--target=es2022", "--charset=utf8")
-    run("npx", "esbuild", *scripts, *options, "--log-level=warning", f"--outdir={to}", *definitions)
+    places = (f"--outdir={to}", f"--entry-names=[name]{suffix}")
+    run("npx", "esbuild", *scripts, *options, "--log-level=warning", *places, *definitions)
 
 
 def build_page() -> None:
     """Put the page together: static files, with a model, that any web server can serve."""
-    bundle("page", folder="page", to=PAGE)
+    bundle("page", folder="page", to=PAGE, NODE=False)
     for path in (WEB / "page" / "index.html", WEB / "page" / "style.css", DIST / "worker.js"):
         shutil.copy(path, PAGE)
     for name in ENGINES:
@@ -95,9 +98,10 @@ def build_page() -> None:
     files = sorted(PAGE.iterdir())
     version = hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()[:16]
     names = ["./", *(path.name for path in files)]
-    bundle("service_worker", folder="page", to=PAGE, defined={"VERSION": version, "FILES": names})
+    bundle("service_worker", folder="page", to=PAGE, VERSION=version, FILES=names)
     shutil.copy(MODEL, PAGE / "model.pocketmt")
-    (PAGE / "models.json").write_text('[{ "url": "model.pocketmt" }]\n', encoding="utf-8")
+    models = [{"url": "model.pocketmt", "digest": describe_model(MODEL).digest}]
+    (PAGE / "models.json").write_text(json.dumps(models) + "\n", encoding="utf-8")
 
 
 def run(*command: str | Path) -> None:

@@ -3,11 +3,14 @@
 import json
 import shutil
 import subprocess
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
 
 ROOT: Final = Path(__file__).resolve().parents[2]
-DIST: Final = ROOT / "web" / "dist"
+WEB: Final = ROOT / "web"
+DIST: Final = WEB / "dist"
+BUILT: Final = DIST / ".built"  # as old as the package
 ENGINES: Final = {"simd128": "pocketmt-simd128.wasm", "relaxed": "pocketmt-relaxed.wasm"}
 # Node 20 has relaxed SIMD behind a flag, and its baseline compiler computes wrong sums.
 FLAGS: Final = ("--experimental-wasm-relaxed-simd", "--no-liftoff")
@@ -17,9 +20,27 @@ def missing() -> str | None:
     """Return what keeps this machine from running the package; None where nothing does."""
     if shutil.which("node") is None:
         return "node is missing: install Node 20 or later"
-    if not (DIST / "page" / "index.html").exists():
+    if not BUILT.exists():
         return "web/dist is missing: run `make web`, which needs npm and the pinned packages"
     return None
+
+
+def sources() -> list[Path]:
+    """Return the files that the package is built of."""
+    package = ROOT / "src" / "pocketmt"
+    single = [ROOT / "tools" / "build_web.py", package / "bundled" / "everyday-en-de.pocketmt"]
+    folders = [
+        WEB.glob("*.json"),
+        (WEB / "source").rglob("*.ts"),
+        (WEB / "page").iterdir(),
+        (ROOT / "native").rglob("*.*"),
+    ]
+    return [*single, *(package / "sentences").glob("abbreviations.*"), *(path for paths in folders for path in paths)]
+
+
+def newer_file(built: Path, paths: Iterable[Path]) -> Path | None:
+    """Return a file that was changed after another one; None: there is none."""
+    return next((path for path in paths if path.stat().st_mtime > built.stat().st_mtime), None)
 
 
 def run_jobs(jobs: list[dict[str, Any]], engine: str = "simd128") -> list[dict[str, Any]]:

@@ -1,5 +1,5 @@
 // The package as a program uses it: node package.mjs MODEL DAMAGED; prints what happened as JSON.
-import { Translator } from "../../web/dist/index.js";
+import { Translator } from "../../web/dist/index.node.js";
 
 const [, , model, damaged] = process.argv;
 const failure = async (promise) => {
@@ -33,4 +33,6 @@ found.workers = await failure(Translator.load(model, { workers: 0 }));
 const running = failure(translator.translate(long));
 translator.close();
 found.closed = await running;
-console.log(JSON.stringify({ ...found, used: await failure(translator.translate("Two dogs.")) }));
+found.used = await failure(translator.translate("Two dogs."));
+found.asked = await failure((async () => translator.info)());
+console.log(JSON.stringify(found));

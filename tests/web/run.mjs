@@ -1,5 +1,7 @@
 // Runs jobs with the built package: node run.mjs ENGINE < JOBS, both JSON. A job that fails has an error instead of a result.
 import fs from "node:fs";
+import v8 from "node:v8";
+import vm from "node:vm";
 import { Engine, LocalTranslator, SentencePiece, translationSpans } from "../../web/dist/testing.js";
 
 const jobs = JSON.parse(fs.readFileSync(0, "utf8"));
@@ -12,10 +14,27 @@ async function model(path) {
   return models.get(path);
 }
 
+async function loadFile(path) {
+  const file = new Uint8Array(fs.readFileSync(path));
+  return [new WeakRef(file.buffer), await LocalTranslator.load(module, file)];
+}
+
 const kinds = {
   check: async () => new Engine(module).check() ?? null,
   ids: async ({ path, sources, options }) => (await model(path)).translateIds(sources, options),
   lines: async ({ path, lines, options }) => (await model(path)).translate(lines, options),
+  overlapping: async ({ path, lines }) => {
+    const translator = await model(path);
+    return (await Promise.all(lines.map((line) => translator.translate([line])))).flat();
+  },
+  // Whether the memory of the file can be used again while its translator is in use.
+  released: async ({ path }) => {
+    const [file, translator] = await loadFile(path);
+    v8.setFlagsFromString("--expose-gc");
+    await new Promise((resolve) => setTimeout(resolve));
+    vm.runInNewContext("gc")();
+    return file.deref() === undefined && translator.info.memoryBytes > 0;
+  },
   pieces: async ({ path, lines }) => {
     const processor = new SentencePiece(new Uint8Array(fs.readFileSync(path)));
     return lines.map((line) => {

@@ -1,16 +1,20 @@
 """The npm package in Node: loading, cancelling, closing, and files that are broken or hostile."""
 
 import json
+import os
 import random
+import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pocketmt.engine import Translator
 from pocketmt.engine.bundled import resolve_model
 from pocketmt.model_file.container.file_compression import decompress, is_compressed
-from tests.web.node import DIST, ENGINES, missing, run_jobs
+from tests.engine.text.test_languages import translator
+from tests.web.node import DIST, ENGINES, WEB, missing, newer_file, run_jobs
 
 pytestmark = pytest.mark.skipif(missing() is not None, reason=str(missing()))
 
@@ -38,13 +42,23 @@ def test_the_download_of_the_engine_is_small(engine: str) -> None:
     assert sum(compressed_size(name, "brotliCompressSync") for name in (engine, "worker.js", "index.js")) <= MOST_BYTES
 
 
-def test_as_a_program_uses_it(tmp_path: Path) -> None:
-    damaged = tmp_path / "damaged.pocketmt"
-    damaged.write_bytes(MODEL.read_bytes()[:-1])
-    command = ["node", *map(str, (Path(__file__).with_name("package.mjs"), MODEL, damaged))]
+def run_program(name: str, *arguments: str | Path) -> Any:
+    """Return the JSON that a program of this folder prints."""
+    command = ["node", *map(str, (Path(__file__).with_name(name), *arguments))]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode == 0, done.stderr[-2000:]
-    found = json.loads(done.stdout)
+    return json.loads(done.stdout)
+
+
+@pytest.fixture
+def damaged(tmp_path: Path) -> Path:
+    path = tmp_path / "damaged.pocketmt"
+    path.write_bytes(MODEL.read_bytes()[:-1])
+    return path
+
+
+def test_as_a_program_uses_it(damaged: Path) -> None:
+    found = run_program("package.mjs", MODEL, damaged)
     translator = Translator(MODEL)
     [two_dogs] = translator.translate(["Two dogs."])
     assert found["text"] == translator.translate_text("A man rides a bike.\r\n\nTwo dogs.")
@@ -56,13 +70,89 @@ def test_as_a_program_uses_it(tmp_path: Path) -> None:
     assert found["digest"][0] == found["damaged"][0] == "ModelFileError"
     assert found["absent"][0] == "DownloadError"
     assert found["closed"][0] == "CancelledError"
-    assert found["used"] == ["EngineError", "the translator is closed: load it again"]
+    assert found["used"] == found["asked"] == ["EngineError", "the translator is closed: load it again"]
     assert found["shared"][0] == found["shared"][1]
     assert found["sharedText"] == found["text"]
     assert found["sharedMemory"]
     assert found["sharedCancelled"][0] == "CancelledError"
     assert found["sharedAfter"] == 3 * [two_dogs]
     assert found["workers"] == ["EngineError", "workers is 0, it must be a whole number from 1 to 64"]
+
+
+def test_workers_that_stop() -> None:
+    found = run_program("stopped.mjs", MODEL)
+    assert found["running"] == ["EngineError", "the worker stopped with exit code 1"]
+    assert [found["workers"], found["after"]] == [1, *Translator(MODEL).translate(["Two dogs."])]
+    assert found["later"] == ["EngineError", "an error stopped all workers: load the translator again"]
+
+
+def test_only_a_wrong_file_is_downloaded_again(damaged: Path) -> None:
+    assert run_program("cached.mjs", MODEL, damaged, "no") == [["failed", "EngineError"]]
+    url = "https://example.org/model.pocketmt"
+    assert run_program("cached.mjs", damaged, MODEL, "yes") == [["fetch", "no-cache"], ["put", url], ["loaded", None]]
+    assert run_program("cached.mjs", damaged, damaged, "yes") == [["fetch", "no-cache"], ["failed", "ModelFileError"]]
+
+
+# The model takes longer than the engine, whose error nothing must miss meanwhile.
+ENGINE_PROGRAM = """
+import http from "node:http";
+import { Translator } from "./index.node.js";
+const server = http.createServer((_, response) => setTimeout(() => response.end(), 500)).listen(0);
+await new Promise((resolve) => server.on("listening", resolve));
+const url = `http://127.0.0.1:${server.address().port}/`;
+const { name, message } = await Translator.load(url).catch((error) => error);
+console.log(JSON.stringify([name, message]));
+process.exit();
+"""
+
+
+@pytest.mark.parametrize(
+    ("engine", "kind", "reason"), [(None, "DownloadError", "wasm: cannot be read"), (b"\0asm", "EngineError", "SIMD")]
+)
+def test_an_engine_that_cannot_run(tmp_path: Path, engine: bytes | None, kind: str, reason: str) -> None:
+    for name in ("index.node.js", "worker.node.js"):
+        shutil.copy(DIST / name, tmp_path)
+    (tmp_path / "package.json").write_text('{"type": "module"}')
+    (tmp_path / "program.mjs").write_text(ENGINE_PROGRAM)
+    if engine is not None:
+        (tmp_path / "pocketmt-simd128.wasm").write_bytes(engine)
+    done = subprocess.run(["node", "program.mjs"], cwd=tmp_path, capture_output=True, text=True, check=True, timeout=60)
+    name, message = json.loads(done.stdout)
+    assert name == kind and reason in message
+
+
+def test_calls_that_overlap() -> None:
+    lines = ["Two dogs.", "A man rides a bike. A woman reads.", ""]
+    [found] = run_jobs([{"kind": "overlapping", "path": str(MODEL), "lines": lines}])
+    assert found == {"result": Translator(MODEL).translate(lines)}
+
+
+def test_the_memory_of_the_file_is_given_back(tmp_path: Path) -> None:
+    translator(tmp_path, None, "en", "de")
+    assert run_jobs([{"kind": "released", "path": str(tmp_path / "model.pocketmt")}]) == [{"result": True}]
+
+
+@pytest.mark.skipif(shutil.which("npm") is None, reason="npm is missing")
+def test_what_is_packed() -> None:
+    command = ["npm", "pack", "--dry-run", "--json"]
+    done = subprocess.run(command, cwd=WEB, capture_output=True, text=True, check=True, timeout=60)
+    packed = {file["path"] for file in json.loads(done.stdout)[0]["files"]}
+    exports = json.loads((WEB / "package.json").read_text())["exports"].values()
+    named = {path.removeprefix("./") for entry in exports if isinstance(entry, dict) for path in entry.values()}
+    workers = {"dist/worker.js", "dist/worker.node.js"}
+    engines = {f"dist/{name}" for name in ENGINES.values()}
+    assert named | workers | engines | {"LICENSE", "README.md", "package.json"} <= packed
+    others = ("dist/page", "source", "dist/testing", "dist/types/testing", "dist/.built")
+    assert not [path for path in packed if path.startswith(others)]
+
+
+def test_a_newer_source_is_found(tmp_path: Path) -> None:
+    built, old, new = (tmp_path / name for name in ("built", "old", "new"))
+    for time, path in enumerate((old, built, new)):
+        path.touch()
+        os.utime(path, (time, time))
+    assert newer_file(built, [old, built]) is None
+    assert newer_file(built, [old, new]) == new
 
 
 def with_digest(content: bytes) -> bytes:

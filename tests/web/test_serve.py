@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,15 +17,19 @@ from pocketmt.engine.bundled import resolve_model
 from pocketmt.errors import ConfigurationError
 from pocketmt.serving.browser_page import page_folder
 from tests.cli.conftest import Run, pocketmt, write_random_model
+from tests.engine.text.test_languages import OF_TRANSLATION, translator
 from tests.serve.conftest import RunningServer, running_server
 from tests.web import chromium
 from tests.web.node import DIST, missing
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Page, Route
 
 __all__ = ["pocketmt"]  # a fixture
 built = pytest.mark.skipif(missing() is not None, reason=str(missing()))
+in_chromium = pytest.mark.skipif(
+    missing() is not None or chromium.program() is None, reason="web/dist or chromium is missing"
+)
 TEXT = "A man rides a bike. Two dogs are running through the snow."
 
 
@@ -114,20 +119,26 @@ def translated(page: "Page", expected: str) -> None:
     page.wait_for_function("text => document.getElementById('target').value === text", arg=expected)
 
 
-@built
-@pytest.mark.skipif(chromium.program() is None, reason="chromium is missing: Debian's package is chromium")
-def test_the_page_online_and_offline(folder: Path, tmp_path: Path) -> None:
+@contextmanager
+def new_page(**options: Any) -> Iterator["Page"]:
+    """A tab of a new browser."""
     from playwright.sync_api import sync_playwright
 
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium.program(), args=["--no-sandbox"])
+        page = browser.new_context(**options).new_page()
+        page.set_default_timeout(20_000)
+        yield page
+        browser.close()
+
+
+@in_chromium
+def test_the_page_online_and_offline(folder: Path, tmp_path: Path) -> None:
     models = tmp_path / "models"
     shutil.copytree(folder, models)
     first, second = (Translator(models / name).translate([TEXT])[0] for name in ("a.pocketmt", "b.pocketmt"))
     problems: list[str] = []
-    with sync_playwright() as playwright, running_server("--web", models) as server:
-        browser = playwright.chromium.launch(executable_path=chromium.program(), args=["--no-sandbox"])
-        context = browser.new_context()
-        page = context.new_page()
-        page.set_default_timeout(20_000)
+    with new_page() as page, running_server("--web", models) as server:
         page.on("console", lambda message: problems.append(message.text))
         page.on("pageerror", lambda error: problems.append(str(error)))
         page.goto(server.address)
@@ -135,7 +146,7 @@ def test_the_page_online_and_offline(folder: Path, tmp_path: Path) -> None:
         assert page.evaluate("crossOriginIsolated")
         page.select_option("#models", index=1)
         translated(page, second)
-        page.wait_for_function("navigator.serviceWorker.controller !== null")
+        page.wait_for_function("() => navigator.serviceWorker.controller !== null")
         digest = first_digest(server)
         # Another model under the same name, while the browser keeps the old file.
         write_random_model(models / "new", "uniform8", 2)
@@ -152,4 +163,66 @@ def test_the_page_online_and_offline(folder: Path, tmp_path: Path) -> None:
         translated(page, replaced)
         page.fill("#source", "Two dogs.")
         translated(page, Translator(models / "a.pocketmt").translate(["Two dogs."])[0])
-        browser.close()
+
+
+@in_chromium
+def test_another_server_at_the_address_of_the_page(folder: Path) -> None:
+    with new_page() as page:
+        with running_server("--web", folder) as server:
+            page.goto(server.address)
+            page.wait_for_function("() => navigator.serviceWorker.controller !== null")
+        with running_server("--port", str(server.place[1])):
+            page.reload()
+            page.wait_for_selector("#translation")  # of the page of the API
+            while page.evaluate("navigator.serviceWorker.getRegistrations().then((all) => all.length)"):
+                page.wait_for_timeout(100)
+            assert not [name for name in page.evaluate("caches.keys()") if name.startswith("pocketmt-page-")]
+
+
+@in_chromium
+def test_a_model_is_chosen_while_another_is_loaded(server: RunningServer, folder: Path) -> None:
+    from playwright.sync_api import Error
+
+    held: list[Route] = []
+    with new_page(service_workers="block") as page:
+        page.route("**/models/a.pocketmt", lambda route, _: held.append(route))
+        page.goto(server.address)
+        while not held:
+            page.wait_for_timeout(50)
+        page.select_option("#models", index=1)
+        translated(page, Translator(folder / "b.pocketmt").translate([TEXT])[0])
+        with suppress(Error):  # The page has cancelled it.
+            held[0].abort()
+        page.wait_for_timeout(500)
+        assert page.is_hidden("#error") and page.is_hidden("#progress")
+        assert page.text_content("#languages") == "en → fr"
+
+
+@in_chromium
+def test_model_files_that_are_opened(server: RunningServer, folder: Path, tmp_path: Path) -> None:
+    first, second = (Translator(folder / name).translate([TEXT])[0] for name in ("a.pocketmt", "b.pocketmt"))
+    (tmp_path / "broken.pocketmt").write_bytes(b"\0" * 100)
+    with new_page() as page:
+        page.goto(server.address)
+        translated(page, first)
+        for _ in range(2):
+            page.set_input_files("#file", folder / "b.pocketmt")
+            translated(page, second)
+            assert page.locator("#models option").all_text_contents()[2:] == ["b.pocketmt"]
+            page.select_option("#models", index=0)
+            translated(page, first)
+        page.set_input_files("#file", tmp_path / "broken.pocketmt")
+        page.wait_for_selector("#error:not([hidden])")
+        assert str(page.text_content("#error")).startswith("broken.pocketmt: ")
+
+
+@in_chromium
+def test_languages_are_chosen(tmp_path: Path) -> None:
+    model = translator(tmp_path, OF_TRANSLATION, "en", "cs")
+    with new_page() as page, running_server("--web", tmp_path) as server:
+        page.goto(server.address)
+        for target in ("cs", "en"):
+            page.select_option("#into", target)
+            translated(page, model.translate([TEXT], source_language="en", target_language=target, check=False)[0])
+            assert page.get_attribute("#target", "lang") == target
+        assert page.input_value("#from") == "en"

@@ -10,6 +10,7 @@ from pocketmt.engine import Translator
 from pocketmt.engine.bundled import resolve_model
 from pocketmt.engine.loading import native_model
 from pocketmt.model_file import open_model
+from pocketmt.model_file.language_pieces import LanguagePieces
 from pocketmt.packing.contents import ModelContents, PackingOptions
 from pocketmt.packing.model_file import pack
 from pocketmt.quantization.row_groups import RowGroup
@@ -18,6 +19,7 @@ from pocketmt.text.vocabulary_training import train_vocabulary
 from tests.engine.conftest import WORDS, search_options, sentences
 from tests.engine.reference import architecture, random_network
 from tests.engine.test_schemes import METADATA, SCHEMES
+from tests.engine.text.test_languages import LINES, OF_SOURCE, OF_TRANSLATION, translator
 from tests.native.test_aarch64 import MODELS
 from tests.web.node import ENGINES, missing, run_jobs
 
@@ -94,3 +96,33 @@ def test_lines_of_bundled_models(engine: str, beam_size: int) -> None:
     )
     for name, found in zip(BUNDLED, results, strict=True):
         assert found == {"result": Translator(name).translate(TEXT, beam_size=beam_size)}
+
+
+@pytest.mark.parametrize(
+    ("pieces", "target", "options"),
+    [
+        (OF_SOURCE, "fra", {}),
+        (OF_SOURCE, "fra", {"target_language": "deu", "max_length": 5}),
+        (OF_TRANSLATION, "cs", {"max_length": 5}),
+        (OF_TRANSLATION, "cs", {"target_language": "en"}),
+    ],
+)
+def test_models_of_several_languages(
+    tmp_path: Path, pieces: LanguagePieces, target: str, options: dict[str, Any]
+) -> None:
+    lines = [f">>deu<< {LINES[0]}", ">>deu<<", *LINES[1:8]]
+    expected = translator(tmp_path, pieces, "en", target).translate(lines, check=False, **options)
+    names = {"target_language": "targetLanguage", "max_length": "maxLength"}
+    given = {names[name]: value for name, value in options.items()}
+    job = {"kind": "lines", "path": str(tmp_path / "model.pocketmt"), "lines": lines, "options": given}
+    assert run_jobs([job]) == [{"result": expected}]
+
+
+def test_a_line_must_name_a_language_if_none_is_chosen(tmp_path: Path) -> None:
+    lines = [f">>deu<< {LINES[0]}"]
+    expected = translator(tmp_path, OF_SOURCE, "en", "de").translate(lines, check=False)
+    job = {"kind": "lines", "path": str(tmp_path / "model.pocketmt")}
+    named, unnamed = run_jobs([job | {"lines": lines}, job | {"lines": LINES[:1]}])
+    assert named == {"result": expected}
+    assert unnamed["error"] == "EngineError"
+    assert "give targetLanguage, one of deu, fra, or begin the line with a code as >>deu<<" in unnamed["message"]

@@ -1,8 +1,9 @@
 /** The page: translates what is typed, and shows size, speed and memory. */
-import { CancelledError, Translator } from "../source/index.js";
+import { type ModelInfo, Translator } from "../source/index.js";
 
 const MODELS = "models.json";
 const WAIT = 150; // milliseconds after the last key
+const ENGLISH = /^eng?(?![a-z])/i; // codes such as en, en-GB and eng_Latn
 
 /** A model that the page offers, as models.json describes it. */
 interface Offer {
@@ -12,6 +13,8 @@ interface Offer {
   /** Codes of languages. */
   readonly source?: readonly string[];
   readonly target?: readonly string[];
+  /** What it is called, if not by its languages and its address. */
+  readonly name?: string;
 }
 
 function element<Kind extends HTMLElement>(id: string): Kind {
@@ -21,9 +24,15 @@ function element<Kind extends HTMLElement>(id: string): Kind {
 const source = element<HTMLTextAreaElement>("source");
 const target = element<HTMLTextAreaElement>("target");
 const bar = element<HTMLProgressElement>("progress");
+const languages = element("languages");
+const from = element<HTMLSelectElement>("from");
+const into = element<HTMLSelectElement>("into");
+const models = element<HTMLSelectElement>("models");
+const opener = element<HTMLInputElement>("file");
 const facts = new Map<string, string>();
+let offers: readonly Offer[] = [];
 let translator: Translator | undefined;
-let loads = 0;
+let loading: AbortController | undefined;
 let running: AbortController | undefined;
 let timer = 0;
 let edited = source.value !== source.defaultValue; // Browsers restore the text of the last visit.
@@ -39,58 +48,86 @@ function show(name: string, value: string): void {
   element("facts").replaceChildren(...list);
 }
 
-function showError(error: unknown): void {
+function showError(error: unknown, offer?: Offer): void {
   const place = element("error");
+  const message = error instanceof Error ? error.message : String(error ?? "");
   place.hidden = error === undefined;
-  place.textContent = error instanceof Error ? error.message : String(error ?? "");
+  // The address of a file that was opened says nothing.
+  place.textContent = offer?.name === undefined ? message : message.replaceAll(offer.url, offer.name);
+}
+
+/** Shows the languages of a model, to choose from if there are several; none without a model. */
+function showLanguages(info: ModelInfo | undefined): void {
+  const { sourceLanguages: sources, targetLanguages: targets } = info ?? { sourceLanguages: [], targetLanguages: [] };
+  from.replaceChildren(...sources.map((code) => new Option(code)));
+  into.replaceChildren(...targets.map((code) => new Option(code)));
+  const several = sources.length > 1 || targets.length > 1;
+  from.hidden = into.hidden = !several;
+  languages.hidden = several;
+  languages.textContent = info === undefined ? "No model" : `${sources.join(", ")} → ${targets.join(", ")}`;
+  if (info === undefined) return;
+  const english = sources.findIndex((code) => ENGLISH.test(code));
+  from.selectedIndex = Math.max(english, 0);
+  into.selectedIndex = Math.max(targets.findIndex((code) => code !== from.value), 0);
+  // The text that the page begins with is English.
+  if (!edited) source.value = english < 0 ? "" : source.defaultValue;
 }
 
 function megabytes(bytes: number): string {
   return `${(bytes / 1e6).toFixed(1)} MB`;
 }
 
-async function load({ url, digest }: Offer, cache: boolean): Promise<void> {
-  const turn = ++loads;
+/** Loads a model in place of the one that is loaded, or being loaded. */
+async function load(offer: Offer): Promise<void> {
+  loading?.abort();
+  running?.abort();
   translator?.close();
   translator = undefined;
+  loading = new AbortController();
+  const { signal } = loading;
   bar.hidden = false;
   bar.removeAttribute("value");
   showError(undefined);
   const start = performance.now();
   try {
-    const found = await Translator.load(url, {
-      cache,
-      digest,
+    const found = await Translator.load(offer.url, {
+      cache: !offer.url.startsWith("blob:"),
+      digest: offer.digest,
+      signal,
       onProgress: ({ loadedBytes, totalBytes }) => {
-        if (totalBytes !== undefined) bar.value = loadedBytes / totalBytes;
+        if (!signal.aborted && totalBytes !== undefined) bar.value = loadedBytes / totalBytes;
       },
     });
-    if (turn !== loads) return found.close();
+    if (signal.aborted) return found.close();
     translator = found;
-    const { sourceLanguages, targetLanguages, fileBytes, instructionSet } = found.info;
-    element("languages").textContent = `${sourceLanguages.join(", ")} → ${targetLanguages.join(", ")}`;
-    show("Model file", megabytes(fileBytes));
+    showLanguages(found.info);
+    show("Model file", megabytes(found.info.fileBytes));
     show("Loaded in", `${Math.round(performance.now() - start)} ms`);
-    show("Instruction set", instructionSet);
-    // The text that the page begins with is English.
-    if (!edited) source.value = sourceLanguages.some((code) => /^en\b/i.test(code)) ? source.defaultValue : "";
+    show("Instruction set", found.info.instructionSet);
     await translate();
   } catch (error) {
-    element("languages").textContent = "No model";
-    showError(error);
+    if (signal.aborted) return;
+    showLanguages(undefined);
+    showError(error, offer);
   } finally {
-    bar.hidden = true;
+    if (!signal.aborted) bar.hidden = true;
   }
 }
 
 async function translate(): Promise<void> {
   running?.abort();
   running = new AbortController();
+  const { signal } = running;
+  source.lang = from.value.replaceAll("_", "-");
+  target.lang = into.value.replaceAll("_", "-");
   if (translator === undefined) return;
-  const text = source.value;
+  const { value: text } = source;
+  const options = { signal, sourceLanguage: from.value, targetLanguage: into.value };
   const start = performance.now();
   try {
-    target.value = await translator.translate(text, { signal: running.signal });
+    const translated = await translator.translate(text, options);
+    if (signal.aborted) return;
+    target.value = translated;
     const seconds = (performance.now() - start) / 1000;
     const words = text.split(/\s+/).filter((word) => word !== "").length;
     show("Translated in", `${Math.round(seconds * 1000)} ms`);
@@ -99,8 +136,16 @@ async function translate(): Promise<void> {
     document.body.dataset["translated"] = "yes";
     showError(undefined);
   } catch (error) {
-    if (!(error instanceof CancelledError)) showError(error);
+    if (!signal.aborted) showError(error);
   }
+}
+
+/** Shows the models to choose from, if there are several. */
+function list(all: readonly Offer[], chosen: number): void {
+  offers = all;
+  models.replaceChildren(...offers.map((offer) => new Option(nameOf(offer))));
+  models.selectedIndex = chosen;
+  models.hidden = offers.length === 1;
 }
 
 source.addEventListener("input", () => {
@@ -108,40 +153,45 @@ source.addEventListener("input", () => {
   clearTimeout(timer);
   timer = window.setTimeout(() => void translate(), WAIT);
 });
-element<HTMLInputElement>("file").addEventListener("change", (event) => {
-  const file = (event.target as HTMLInputElement).files?.[0];
-  if (file !== undefined) void load({ url: URL.createObjectURL(file) }, false);
+for (const choice of [from, into]) choice.addEventListener("change", () => void translate());
+models.addEventListener("change", () => void load(offers[models.selectedIndex] as Offer));
+opener.addEventListener("change", () => {
+  const file = opener.files?.[0];
+  opener.value = ""; // so that the same file can be opened again
+  if (file === undefined) return;
+  const opened: Offer = { url: URL.createObjectURL(file), name: file.name };
+  const others = offers.filter(({ name }) => name !== file.name);
+  list([...others, opened], others.length);
+  void load(opened);
 });
 
 async function readOffers(): Promise<readonly Offer[]> {
-  const response = await fetch(MODELS);
+  const response = await fetch(MODELS, { cache: "no-cache" });
   if (!response.ok) throw new Error(`${MODELS}: the server answers ${response.status}`);
-  const offers = (await response.json()) as Offer[];
-  if (offers.length === 0) throw new Error(`${MODELS} lists no model: open a model file`);
-  return offers;
+  const found = (await response.json()) as Offer[];
+  if (found.length === 0) throw new Error(`${MODELS} lists no model: open a model file`);
+  return found;
 }
 
-/** Loads the model that the address names, or the first of models.json; several are offered in a list. */
+/** Loads the model that the address names, or the first of models.json, unless a file was opened meanwhile. */
 async function start(): Promise<void> {
   const named = new URLSearchParams(location.search).get("model");
-  if (named !== null) return load({ url: named }, true);
   try {
-    const offers = await readOffers();
-    const choice = element<HTMLSelectElement>("models");
-    choice.replaceChildren(...offers.map((offer) => new Option(nameOf(offer))));
-    choice.hidden = offers.length === 1;
-    const chosen = (): Promise<void> => load(offers[choice.selectedIndex] as Offer, true);
-    choice.addEventListener("change", () => void chosen());
-    await chosen();
+    const found = named === null ? await readOffers() : [{ url: named, name: named }];
+    const chosen = loading === undefined ? 0 : found.length + models.selectedIndex;
+    list([...found, ...offers], chosen);
+    if (loading === undefined) await load(found[0] as Offer);
   } catch (error) {
+    if (loading !== undefined) return;
     bar.hidden = true;
-    element("languages").textContent = "No model";
+    showLanguages(undefined);
     showError(error);
   }
 }
 
-function nameOf({ source, target, url }: Offer): string {
-  const file = url.slice(url.lastIndexOf("/") + 1);
+function nameOf({ name, source, target, url }: Offer): string {
+  if (name !== undefined) return name;
+  const file = decodeURIComponent(url.slice(url.lastIndexOf("/") + 1));
   return source === undefined || target === undefined ? file : `${source.join(", ")} → ${target.join(", ")} (${file})`;
 }
 

@@ -4,13 +4,16 @@ declare const VERSION: string; // of the files, by the build
 declare const FILES: string[];
 
 const CACHE = `pocketmt-page-${VERSION}`;
-const MODELS = new URL("models.json", self.location.href).href;
+const MODELS = addressOf("models.json");
+const KEPT = new Set([...FILES.map(addressOf), MODELS]);
 
 self.addEventListener("install", (event) => {
+  // Files of an older version in the browser's HTTP cache would not fit the others.
+  const requests = [...KEPT].map((address) => new Request(address, { cache: "reload" }));
   event.waitUntil(
     caches
       .open(CACHE)
-      .then((cache) => cache.addAll([...FILES, MODELS]))
+      .then((cache) => cache.addAll(requests))
       .then(() => self.skipWaiting()),
   );
 });
@@ -25,22 +28,25 @@ self.addEventListener("activate", (event) => {
 });
 
 self.addEventListener("fetch", (event) => {
-  if (event.request.method !== "GET") return;
-  event.respondWith(caches.open(CACHE).then((cache) => answer(cache, event.request)));
+  const { method, url } = event.request;
+  const address = addressOf(url);
+  if (method === "GET" && KEPT.has(address)) event.respondWith(answer(event.request, address));
 });
 
-/** Answers from the cache; the list of models, which changes, comes from the server if it can be reached. */
-async function answer(cache: Cache, request: Request): Promise<Response> {
-  const kept = await cache.match(request, { ignoreSearch: true });
-  if (request.url !== MODELS || kept === undefined) return kept ?? fetch(request);
-  try {
-    const fresh = await fetch(request);
-    if (!fresh.ok) return kept;
-    await cache.put(request, fresh.clone());
-    return fresh;
-  } catch {
-    return kept;
-  }
+/** Returns an address without what follows `?` or `#`. */
+function addressOf(name: string): string {
+  const { origin, pathname } = new URL(name, self.location.href);
+  return origin + pathname;
+}
+
+/** Answers from the server, at whose address another one may run later; from the cache if it cannot be reached or fails. */
+async function answer(request: Request, address: string): Promise<Response> {
+  const cache = await caches.open(CACHE);
+  const fresh = await fetch(request, { cache: "no-cache" }).catch(() => undefined);
+  if (fresh === undefined || fresh.status >= 500) return (await cache.match(address)) ?? fresh ?? Response.error();
+  // The list of models changes while the version of the page stays the same.
+  if (fresh.ok && address === MODELS) await cache.put(address, fresh.clone());
+  return fresh;
 }
 
 export {};

@@ -1,42 +1,41 @@
 /** Downloads of model files, kept in the browser's Cache Storage. */
-import { CancelledError, DownloadError } from "./errors.js";
+import { CancelledError, DownloadError, EngineError } from "./errors.js";
 import type { Progress } from "./messages.js";
+import { hasRelaxedSimd } from "./relaxed_simd.js";
 
 const CACHE = "pocketmt-models-1";
 
-/** A file, and what is to be done with it once it proved to be right or wrong. */
+/** A file. */
 export interface Download {
   readonly bytes: Uint8Array;
-  readonly fromCache: boolean;
+  /** Whether it may come from a cache, so that the server may have another one. */
+  readonly mayBeOld: boolean;
+  /** Puts a file that proved to be right into the cache. */
   keep(): Promise<void>;
-  forget(): Promise<void>;
 }
-
-export const isNode = typeof process === "object" && typeof process.versions?.node === "string";
 
 /**
  * Returns a file from the cache, the disk (of Node) or the network.
  *
+ * @param cached whether the browser's Cache Storage is used.
+ * @param again whether a file that may be old proved to be wrong, so that the server must be asked.
  * @throws DownloadError if it cannot be had.
  */
 export async function download(
-  url: string,
-  cached: boolean,
+  { url, cached, again }: { url: string; cached: boolean; again: boolean },
   signal: AbortSignal,
   report: (progress: Progress) => void,
 ): Promise<Download> {
   const nothing = async (): Promise<void> => {};
-  if (isNode && url.startsWith("file:")) return { bytes: await readFile(url), fromCache: false, keep: nothing, forget: nothing };
+  if (NODE && url.startsWith("file:")) return { bytes: await readFile(url), mayBeOld: false, keep: nothing };
   const cache = cached && typeof caches === "object" ? await caches.open(CACHE).catch(() => undefined) : undefined;
-  const found = await cache?.match(url);
-  if (found !== undefined) {
-    const bytes = new Uint8Array(await found.arrayBuffer());
-    return { bytes, fromCache: true, keep: nothing, forget: async () => void (await cache?.delete(url)) };
-  }
-  const bytes = await fetchFile(url, signal, report);
+  const found = again ? undefined : await cache?.match(url);
+  if (found !== undefined) return { bytes: new Uint8Array(await found.arrayBuffer()), mayBeOld: true, keep: nothing };
+  const bytes = await fetchFile(url, again ? "no-cache" : "default", signal, report);
   // A cache that is full is no reason to fail.
   const keep = async (): Promise<void> => cache?.put(url, new Response(bytes as Uint8Array<ArrayBuffer>)).catch(() => {});
-  return { bytes, fromCache: false, keep, forget: nothing };
+  // Browsers have an HTTP cache, too.
+  return { bytes, mayBeOld: !NODE && !again && url.startsWith("http"), keep };
 }
 
 async function readFile(url: string): Promise<Uint8Array> {
@@ -48,9 +47,14 @@ async function readFile(url: string): Promise<Uint8Array> {
   }
 }
 
-async function fetchFile(url: string, signal: AbortSignal, report: (progress: Progress) => void): Promise<Uint8Array> {
+async function fetchFile(
+  url: string,
+  cache: RequestCache,
+  signal: AbortSignal,
+  report: (progress: Progress) => void,
+): Promise<Uint8Array> {
   try {
-    const response = await fetch(url, { signal });
+    const response = await fetch(url, { signal, cache });
     if (!response.ok || response.body === null) throw new DownloadError(`${url}: the server answers ${response.status}`);
     const encoded = response.headers.get("content-encoding") !== null;
     const length = Number(response.headers.get("content-length") ?? 0);
@@ -84,13 +88,33 @@ async function readAll(
   }
 }
 
-/** Compiles the engine that lies beside this script, for relaxed SIMD or not. */
-export async function compileEngine(relaxed: boolean): Promise<WebAssembly.Module> {
-  const url = new URL(relaxed ? "pocketmt-relaxed.wasm" : "pocketmt-simd128.wasm", import.meta.url);
-  if (isNode && url.protocol === "file:") return WebAssembly.compile((await readFile(url.href)) as Uint8Array<ArrayBuffer>);
-  const response = await fetch(url);
-  if (!response.ok) throw new DownloadError(`${url}: the server answers ${response.status}`);
-  // Some static servers do not know the type that compiling while downloading needs.
-  if (response.headers.get("content-type") === "application/wasm") return WebAssembly.compileStreaming(response);
-  return WebAssembly.compile(await response.arrayBuffer());
+/**
+ * Compiles the engine that lies beside this script, for relaxed SIMD or not.
+ *
+ * @throws DownloadError if it cannot be had, EngineError if this host cannot compile it.
+ */
+export async function compileEngine(): Promise<WebAssembly.Module> {
+  try {
+    // Bundlers find files by such expressions.
+    return await (hasRelaxedSimd()
+      ? compileFile(new URL("./pocketmt-relaxed.wasm", import.meta.url))
+      : compileFile(new URL("./pocketmt-simd128.wasm", import.meta.url)));
+  } catch (error) {
+    if (!(error instanceof WebAssembly.CompileError)) throw error;
+    throw new EngineError(`the engine needs WebAssembly with SIMD, which cannot be compiled here: ${error.message}`);
+  }
+}
+
+async function compileFile(url: URL): Promise<WebAssembly.Module> {
+  if (NODE && url.protocol === "file:") return WebAssembly.compile((await readFile(url.href)) as Uint8Array<ArrayBuffer>);
+  try {
+    const response = await fetch(url);
+    if (!response.ok) throw new DownloadError(`${url}: the server answers ${response.status}`);
+    // Some static servers do not know the type that compiling while downloading needs.
+    if (response.headers.get("content-type") === "application/wasm") return await WebAssembly.compileStreaming(response);
+    return await WebAssembly.compile(await response.arrayBuffer());
+  } catch (error) {
+    if (error instanceof DownloadError || error instanceof WebAssembly.CompileError) throw error;
+    throw new DownloadError(`${url}: cannot be downloaded: ${String(error)}`);
+  }
 }

@@ -22,6 +22,9 @@ export interface Request {
   readonly prefix: readonly number[];
 }
 
+/** Called between batches. */
+type Between = (done: number, batches: number) => Promise<void>;
+
 interface Exports extends ModuleExports {
   instruction_set(): number;
   check(): void;
@@ -36,6 +39,7 @@ interface Exports extends ModuleExports {
 export class Engine {
   private readonly instance: Instance<Exports>;
   private tensors: readonly Uint8Array[] = [];
+  private last: Promise<unknown> = Promise.resolve();
 
   /** Starts an instance. Throws EngineError if the host cannot. */
   constructor(module: WebAssembly.Module) {
@@ -81,16 +85,18 @@ export class Engine {
   }
 
   /**
-   * Translates sentences.
+   * Translates sentences, after those of earlier calls.
    *
    * @param between is awaited between batches; if it throws, the translation ends.
    * @returns the ids of each translation.
    */
-  async translate(
-    requests: readonly Request[],
-    options: SearchOptions,
-    between: (done: number, batches: number) => Promise<void>,
-  ): Promise<number[][]> {
+  translate(requests: readonly Request[], options: SearchOptions, between: Between): Promise<number[][]> {
+    const result = this.last.then(() => this.translateNow(requests, options, between));
+    this.last = result.catch(() => {});
+    return result;
+  }
+
+  private async translateNow(requests: readonly Request[], options: SearchOptions, between: Between): Promise<number[][]> {
     if (requests.length === 0) return [];
     const words = requests.flatMap(({ source, prefix }) => [prefix.length, ...prefix, source.length, ...source]);
     const bytes = new Uint8Array(Uint32Array.from(words).buffer);

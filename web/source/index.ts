@@ -1,5 +1,4 @@
 /** Translation in workers, in browsers and in Node. */
-import { isNode } from "./download.js";
 import { EngineError } from "./errors.js";
 import type { ModelInfo, TranslateOptions as SearchOptions } from "./local.js";
 import type { Progress } from "./messages.js";
@@ -63,15 +62,15 @@ export class Translator {
     }
   }
 
-  /** What the model says of itself, and how it runs; with the memory of all workers. */
+  /** What the model says of itself, and how it runs; with the memory of all workers. Throws EngineError if none runs. */
   get info(): ModelInfo {
-    const infos = this.threads.map(({ info }) => info);
+    const infos = this.running().map(({ info }) => info);
     return { ...(infos[0] as ModelInfo), memoryBytes: infos.reduce((sum, { memoryBytes }) => sum + memoryBytes, 0) };
   }
 
   /** How many workers are ready. */
   get workers(): number {
-    return this.threads.length;
+    return this.threads.filter(({ isRunning }) => isRunning).length;
   }
 
   /** Translates a text, whose line breaks stay as they are. */
@@ -82,8 +81,7 @@ export class Translator {
     const { signal, ...search } = options;
     const parts = typeof given === "string" ? given.split(LINE_BREAK) : [];
     const lines = typeof given === "string" ? parts.filter((_, index) => index % 2 === 0) : given;
-    if (this.closed) throw new EngineError("the translator is closed: load it again");
-    const idlest = [...this.threads].sort((left, right) => left.load - right.load);
+    const idlest = this.running().sort((left, right) => left.load - right.load);
     const shares = divide(lines, idlest.length).map((share, index) => (idlest[index] as Thread).translate(share, search, signal));
     const translated = (await Promise.all(shares)).flat();
     if (typeof given !== "string") return translated;
@@ -94,6 +92,13 @@ export class Translator {
   close(): void {
     this.closed = true;
     for (const thread of this.threads.splice(0)) thread.close();
+  }
+
+  private running(): Thread[] {
+    if (this.closed) throw new EngineError("the translator is closed: load it again");
+    const running = this.threads.filter(({ isRunning }) => isRunning);
+    if (running.length === 0) throw new EngineError("an error stopped all workers: load the translator again");
+    return running;
   }
 
   private async start(file: File, onProgress?: (progress: Progress) => void, signal?: AbortSignal): Promise<Thread> {
@@ -124,8 +129,10 @@ function divide(lines: readonly string[], count: number): string[][] {
 
 async function absolute(url: string | URL): Promise<string> {
   if (url instanceof URL) return url.href;
-  if (!isNode) return new URL(url, location.href).href;
-  if (/^[a-z]{2,}:/i.test(url)) return url;
-  const { pathToFileURL } = await import("node:url");
-  return pathToFileURL(url).href;
+  if (NODE) {
+    if (/^[a-z]{2,}:/i.test(url)) return url;
+    const { pathToFileURL } = await import("node:url");
+    return pathToFileURL(url).href;
+  }
+  return new URL(url, location.href).href;
 }

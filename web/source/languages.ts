@@ -1,16 +1,30 @@
 /** The languages of a model, and the pieces that stand for those that are chosen. */
 import { EngineError, ModelFileError } from "./errors.js";
-import type { ModelFile } from "./model/model_file.js";
+import type { LanguagePieces } from "./model/model_file.js";
+import { trimStart } from "./text/unicode.js";
 import type { Vocabulary } from "./text/vocabulary.js";
+
+const MOST_NAMED = 20; // languages that a message names
 
 /** Languages of one translation. */
 export interface ChosenLanguages {
   /** Code of the source's language. */
   readonly source: string;
-  /** Pieces that every source begins with. */
-  readonly sourcePrefix: readonly number[];
-  /** Pieces that every translation begins with, and that no text shows. */
-  readonly targetPrefix: readonly number[];
+  /** Piece that every translation begins with, and that no text shows; undefined: there is none. */
+  readonly forced: number | undefined;
+  /**
+   * Returns the pieces that a source begins with.
+   *
+   * @param named the piece of the target language that the line itself names.
+   * @throws EngineError if the line must name the target language, but does not.
+   */
+  prefix(named: number | undefined): number[];
+}
+
+/** The codes of the languages that a model file is for. */
+interface Codes {
+  readonly source: string;
+  readonly target: string;
 }
 
 export class Languages {
@@ -19,36 +33,66 @@ export class Languages {
   private readonly sourceIds: ReadonlyMap<string, number>;
   private readonly targetIds: ReadonlyMap<string, number>;
   private readonly inSource: boolean;
+  private readonly named: ReadonlyMap<string, number>; // pieces that a line may begin with
 
   constructor(
-    private readonly file: ModelFile,
+    private readonly standard: Codes,
+    pieces: LanguagePieces | undefined,
     source: Vocabulary,
     target: Vocabulary,
   ) {
-    const pieces = file.languagePieces;
     this.inSource = pieces?.targetPlace === "source";
     this.sourceIds = idsOf(pieces?.source ?? {}, source);
     this.targetIds = idsOf(pieces?.target ?? {}, this.inSource ? source : target);
-    this.sources = this.sourceIds.size > 0 ? [...this.sourceIds.keys()] : [file.languages.source];
-    this.targets = this.targetIds.size > 0 ? [...this.targetIds.keys()] : [file.languages.target];
+    this.sources = this.sourceIds.size > 0 ? [...this.sourceIds.keys()] : [standard.source];
+    this.targets = this.targetIds.size > 0 ? [...this.targetIds.keys()] : [standard.target];
+    const named = this.inSource ? Object.entries(pieces?.target ?? {}) : [];
+    this.named = new Map(named.map(([code, piece]) => [piece, this.targetIds.get(code) as number]));
   }
 
   /** Returns what a translation needs; undefined: the languages of the model file. Throws EngineError. */
   choose(source: string | undefined, target: string | undefined): ChosenLanguages {
-    const from = chosen("sourceLanguage", source, this.file.languages.source, this.sources);
-    const into = chosen("targetLanguage", target, this.file.languages.target, this.targets);
-    const sourceId = this.sourceIds.get(from);
-    const targetId = this.targetIds.get(into);
-    const sourcePrefix = [...(this.inSource && targetId !== undefined ? [targetId] : []), ...(sourceId === undefined ? [] : [sourceId])];
-    return { source: from, sourcePrefix, targetPrefix: this.inSource || targetId === undefined ? [] : [targetId] };
+    const [from, sourceId] = find("sourceLanguage", source, this.sourceIds, this.standard.source);
+    const [, targetId] = find("targetLanguage", target, this.targetIds, this.standard.target);
+    if (this.sourceIds.size > 0 && sourceId === undefined) throw new EngineError(missing("sourceLanguage", this.sources));
+    const needed = this.targetIds.size > 0 && targetId === undefined ? missing("targetLanguage", this.targets) : undefined;
+    if (needed !== undefined && !this.inSource) throw new EngineError(needed);
+    const prefix = (named: number | undefined): number[] => {
+      if (named === undefined && needed !== undefined)
+        throw new EngineError(`${needed}, or begin the line with a code as ${[...this.named.keys()][0]}`);
+      const into = this.inSource ? (named ?? targetId) : undefined;
+      return [into, sourceId].filter((id) => id !== undefined);
+    };
+    return { source: from, forced: this.inSource ? undefined : targetId, prefix };
+  }
+
+  /** Returns the piece of the target language that a line begins with, and the text after it. */
+  namedBy(line: string): [number | undefined, string] {
+    for (const [piece, id] of this.named) {
+      if (line.startsWith(piece)) return [id, trimStart(line.slice(piece.length))];
+    }
+    return [undefined, line];
   }
 }
 
-function chosen(name: string, code: string | undefined, standard: string, known: readonly string[]): string {
+function find(
+  name: string,
+  code: string | undefined,
+  known: ReadonlyMap<string, number>,
+  standard: string,
+): [string, number | undefined] {
   const taken = code ?? standard;
-  if (known.includes(taken)) return taken;
-  const shown = known.slice(0, 20).join(", ");
-  throw new EngineError(`${name} is '${taken}', which the model does not have: choose one of ${shown}`);
+  if (code === undefined || known.has(code) || (known.size === 0 && code === standard)) return [taken, known.get(taken)];
+  if (known.size === 0) throw new EngineError(`${name} is '${taken}', but the model is for '${standard}' alone: leave it out`);
+  throw new EngineError(`${name} is '${taken}', which the model does not have: choose one of ${shown([...known.keys()])}`);
+}
+
+function missing(name: string, codes: readonly string[]): string {
+  return `the model has several languages: give ${name}, one of ${shown(codes)}`;
+}
+
+function shown(codes: readonly string[]): string {
+  return codes.slice(0, MOST_NAMED).join(", ");
 }
 
 function idsOf(pieces: Readonly<Record<string, string>>, vocabulary: Vocabulary): Map<string, number> {

@@ -1,7 +1,7 @@
 /** Translation in the calling thread: what a worker runs. */
 import { Engine, type SearchOptions } from "./engine.js";
 import { EngineError } from "./errors.js";
-import { Languages } from "./languages.js";
+import { type ChosenLanguages, Languages } from "./languages.js";
 import { type Part, divideLine, oneLine } from "./lines.js";
 import { Decompressor } from "./model/decompressor.js";
 import { type ModelFile, readModelFile } from "./model/model_file.js";
@@ -22,7 +22,7 @@ export interface TranslateOptions {
   shortlist?: boolean;
   /** Most sentences computed together (default: as many as the engine finds best). A translation can be cancelled between batches. */
   batchSize?: number;
-  /** Codes, for a model of several languages. */
+  /** Codes, for a model of several languages. A line may name its target language itself, if the model's sources do. */
   sourceLanguage?: string;
   targetLanguage?: string;
 }
@@ -57,7 +57,7 @@ export class LocalTranslator {
     this.target = checked(new Vocabulary(file.target, specialIds(architecture, false)), architecture.vocabularySize);
     this.source = file.source === file.target ? this.target : new Vocabulary(file.source, specialIds(architecture, true));
     checked(this.source, architecture.sourceSize);
-    this.languages = new Languages(file, this.source, this.target);
+    this.languages = new Languages(file.languages, file.languagePieces, this.source, this.target);
     this.engine = new Engine(module);
     this.engine.load(file.input);
     this.split = file.split;
@@ -102,32 +102,41 @@ export class LocalTranslator {
    * @param between is awaited between batches; if it throws, the translation ends.
    */
   async translate(lines: readonly string[], options: TranslateOptions = {}, between = nothing): Promise<string[]> {
-    const search = searchOptions(options);
     const languages = this.languages.choose(options.sourceLanguage, options.targetLanguage);
-    const divided = lines.map((line) => divideLine(line, this.source, languages.source, this.split));
-    const requests = divided.flatMap((parts) =>
-      parts.filter((part) => typeof part !== "string").map((part) => ({ source: [...languages.sourcePrefix, ...part], prefix: languages.targetPrefix })),
+    const forced = languages.forced === undefined ? [] : [languages.forced];
+    const search = searchOptions(options, forced.length);
+    const divided = lines.map((line) => this.divide(line, languages));
+    const requests = divided.flatMap(({ parts, prefix }) =>
+      parts.filter((part) => typeof part !== "string").map((part) => ({ source: [...prefix, ...part], prefix: forced })),
     );
-    const skipped = languages.targetPrefix.length;
-    const results = (await this.engine.translate(requests, search, between)).map((ids) => ids.slice(skipped));
+    const results = (await this.engine.translate(requests, search, between)).map((ids) => ids.slice(forced.length));
     let next = 0;
     const shown = (part: Part): string => (typeof part === "string" ? part : oneLine(this.target.decode(results[next++] as number[])));
-    return divided.map((parts) => parts.map(shown).join(""));
+    return divided.map(({ parts }) => parts.map(shown).join(""));
   }
 
   /** Translates sentences that are given as ids. */
   async translateIds(sources: readonly (readonly number[])[], options: TranslateOptions = {}): Promise<number[][]> {
-    return this.engine.translate(sources.map((source) => ({ source, prefix: [] })), searchOptions(options), nothing);
+    return this.engine.translate(sources.map((source) => ({ source, prefix: [] })), searchOptions(options, 0), nothing);
+  }
+
+  private divide(given: string, languages: ChosenLanguages): { parts: Part[]; prefix: number[] } {
+    const [named, line] = this.languages.namedBy(given);
+    const parts = divideLine(line, this.source, languages.source, this.split);
+    const prefix = parts.some((part) => typeof part !== "string") ? languages.prefix(named) : [];
+    return { parts, prefix };
   }
 }
 
 async function nothing(): Promise<void> {}
 
-function searchOptions(options: TranslateOptions): SearchOptions {
+/** Returns options for the engine, which counts the forced pieces of a translation. */
+function searchOptions(options: TranslateOptions, forced: number): SearchOptions {
+  const maxLength = whole("maxLength", options.maxLength ?? 0, 0, 2 ** 31);
   return {
     beamSize: whole("beamSize", options.beamSize ?? DEFAULT_BEAM_SIZE, 1, 256),
     lengthPenalty: real("lengthPenalty", options.lengthPenalty ?? 1),
-    maxLength: whole("maxLength", options.maxLength ?? 0, 0, 2 ** 31),
+    maxLength: maxLength > 0 ? maxLength + forced : 0,
     shortlist: options.shortlist ?? true,
     batchSize: whole("batchSize", options.batchSize ?? 0, 0, 2 ** 31),
   };

@@ -1,5 +1,4 @@
 /** One worker with a model. */
-import { isNode } from "./download.js";
 import { CancelledError, EngineError, namedError } from "./errors.js";
 import type { ModelInfo, TranslateOptions } from "./local.js";
 import type { FromWorker, Progress, ToWorker } from "./messages.js";
@@ -40,7 +39,7 @@ export class Thread {
     try {
       thread.host = await startWorker(
         (message) => thread.receive(message),
-        (error) => thread.fail(error),
+        (error) => thread.stop(error),
       );
       await thread.ask((id) => ({ kind: "load", id, ...file }), signal);
       return thread;
@@ -48,6 +47,11 @@ export class Thread {
       thread.close();
       throw error;
     }
+  }
+
+  /** Whether it can translate: neither closed nor stopped by an error. */
+  get isRunning(): boolean {
+    return this.host !== undefined;
   }
 
   /** What its model says of itself. */
@@ -68,14 +72,12 @@ export class Thread {
 
   /** Ends the worker. Translations that are running fail. */
   close(): void {
-    this.host?.terminate();
-    this.host = undefined;
-    this.fail(new CancelledError("the translator was closed"));
+    this.stop(new CancelledError("the translator was closed"));
   }
 
   private ask(make: (id: number) => ToWorker, signal: AbortSignal | undefined): Promise<FromWorker> {
     const { host } = this;
-    if (host === undefined) return Promise.reject(new EngineError("the translator is closed: load it again"));
+    if (host === undefined) return Promise.reject(new EngineError("the worker stopped: load the translator again"));
     const id = this.next++;
     const cancel = (): void => host.postMessage({ kind: "cancel", id });
     return new Promise<FromWorker>((resolve, reject) => {
@@ -101,23 +103,27 @@ export class Thread {
     waiting?.done(message);
   }
 
-  private fail(error: Error): void {
+  private stop(error: Error): void {
+    this.host?.terminate();
+    this.host = undefined;
     for (const { failed } of this.waiting.values()) failed(error);
     this.waiting.clear();
   }
 }
 
-async function startWorker(receive: (message: FromWorker) => void, failed: (error: Error) => void): Promise<Host> {
-  const url = new URL("./worker.js", import.meta.url);
-  if (isNode) {
+async function startWorker(receive: (message: FromWorker) => void, stopped: (error: Error) => void): Promise<Host> {
+  if (NODE) {
     const { Worker: NodeWorker } = await import("node:worker_threads");
-    const worker = new NodeWorker(url);
+    const worker = new NodeWorker(new URL("./worker.node.js", import.meta.url));
     worker.on("message", receive);
-    worker.on("error", (error) => failed(new EngineError(`the worker stopped: ${String(error)}`)));
+    worker.on("error", (error) => stopped(new EngineError(`the worker stopped: ${String(error)}`)));
+    worker.on("exit", (code) => stopped(new EngineError(`the worker stopped with exit code ${code}`)));
     return worker;
   }
-  const worker = new Worker(url, { type: "module" });
+  // Bundlers find the worker by this expression.
+  const worker = new Worker(new URL("./worker.js", import.meta.url), { type: "module" });
   worker.onmessage = (event: MessageEvent<FromWorker>) => receive(event.data);
-  worker.onerror = (event) => failed(new EngineError(`the worker stopped: ${event.message}`));
+  // A script that cannot be loaded gives no message.
+  worker.onerror = ({ message }) => stopped(new EngineError(`the worker stopped: ${message || "worker.js cannot be loaded as a module"}`));
   return worker;
 }

@@ -1,8 +1,8 @@
 /** The worker of a translator: it has one model, and translates one text after the other. */
-import { compileEngine, download, isNode } from "./download.js";
+import { compileEngine, download } from "./download.js";
 import { CancelledError, EngineError, ModelFileError } from "./errors.js";
-import { LocalTranslator, hasRelaxedSimd } from "./local.js";
-import type { FromWorker, ToWorker } from "./messages.js";
+import { LocalTranslator } from "./local.js";
+import type { FromWorker, Progress, ToWorker } from "./messages.js";
 
 type Load = Extract<ToWorker, { kind: "load" }>;
 type Translate = Extract<ToWorker, { kind: "translate" }>;
@@ -15,28 +15,29 @@ const running = new Map<number, AbortController>();
 
 let send = (_message: FromWorker): void => {};
 
-async function load(message: Load, signal: AbortSignal): Promise<LocalTranslator> {
-  engine ??= compileEngine(hasRelaxedSimd());
+async function load(message: Load, signal: AbortSignal, again = false): Promise<LocalTranslator> {
   const { id, url, cache, digest } = message;
-  const file = await download(url, cache, signal, (progress) => send({ kind: "progress", id, progress }));
+  const report = (progress: Progress): void => send({ kind: "progress", id, progress });
+  engine ??= compileEngine();
+  const [module, file] = await Promise.all([engine, download({ url, cached: cache, again }, signal, report)]);
   try {
-    const found = await LocalTranslator.load(await engine, file.bytes);
+    const found = await LocalTranslator.load(module, file.bytes);
     if (digest !== undefined && found.info.digest !== digest.toLowerCase())
       throw new ModelFileError(`the file has the digest ${found.info.digest}, expected ${digest}`);
     await file.keep();
     return found;
   } catch (error) {
-    await file.forget();
-    // A file that was damaged in the cache is downloaded again.
-    if (file.fromCache) return load(message, signal);
-    throw error instanceof ModelFileError ? new ModelFileError(`${url}: ${error.message}`) : error;
+    if (!(error instanceof ModelFileError)) throw error;
+    if (file.mayBeOld) return load(message, signal, true);
+    throw new ModelFileError(`${url}: ${error.message}`);
   }
 }
 
 async function translate({ id, lines, options }: Translate, signal: AbortSignal): Promise<void> {
   if (loaded === undefined) throw new EngineError("no model was loaded");
   // After an error in the engine its memory is in an unknown state, so the model is loaded into another instance.
-  if (translator === undefined || translator.broken) translator = await load(loaded, signal);
+  if (translator?.broken) translator = undefined; // before the other one needs memory
+  translator ??= await load(loaded, signal);
   const translated = await translator.translate(lines, options, async () => {
     await turn();
     if (signal.aborted) throw new CancelledError("the translation was cancelled");
@@ -82,7 +83,7 @@ function receive(message: ToWorker): void {
   queue = queue.then(() => run(message, controller.signal));
 }
 
-if (isNode) {
+if (NODE) {
   const { parentPort } = await import("node:worker_threads");
   send = (message) => parentPort?.postMessage(message);
   parentPort?.on("message", receive);
