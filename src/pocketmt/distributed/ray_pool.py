@@ -245,8 +245,8 @@ def disconnect() -> None:
     """End the connection of this process to a cluster, as the last thing that the calling thread does.
 
     While `ray.shutdown` of Ray 2.60 frees its objects, another of its threads may still use them to answer nodes, which
-    aborts the process. So the connection is kept until all else is done, and others are preferred to the thread that
-    ends it.
+    aborts the process. So the connection is kept until all else is done, and the thread that ends it has the lowest
+    priority.
     """
     import ray
 

@@ -302,8 +302,8 @@ class Translator:
         for chunk in chunks:
             if chunk:
                 pending.append(self._prepare(chunk, search, count))
-                # A single worker computes one chunk after the other.
-                pending[-1 if search.parallel else 0].begin()
+                if search.parallel or len(pending) == 1:  # A single worker computes one chunk after the other.
+                    pending[-1].begin()
                 count += len(chunk)
             while len(pending) > (ahead if chunk else 0):
                 texts = pending.popleft().texts()

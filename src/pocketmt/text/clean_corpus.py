@@ -7,6 +7,7 @@ import struct
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -70,9 +71,11 @@ def clean_corpus(
         if improbable.model_text is not None:
             _check_text(improbable.model_text, improbable.side, cleaning.languages)
     report = CleaningReport()
-    rules = Rules(cleaning, split) if verdicts is None else None
+    judge: Callable[[Iterator[Pair]], Iterator[tuple[Pair, Verdict]]] = (
+        partial(_judge, Rules(cleaning, split)) if verdicts is None else partial(_with_verdicts, verdicts, source)
+    )
     with write_pairs(clean_source, clean_target) as write, _work_folder(clean_source) as folder:
-        judged = _judge(read_pairs(source, target, cleaning.languages), rules, verdicts, source)
+        judged = judge(read_pairs(source, target, cleaning.languages))
         kept = _Stored(folder, "kept")
         digests = ExternalSort(folder, DIGEST_BYTES + _NUMBER.size)
         kept.write(_passing(judged, cleaning.remove_duplicates, digests, report, progress))
@@ -89,13 +92,10 @@ def clean_corpus(
     return report
 
 
-def _judge(
-    pairs: Iterator[Pair], rules: Rules | None, verdicts: Callable[[], Iterator[Verdict]] | None, source: Path
+def _with_verdicts(
+    verdicts: Callable[[], Iterator[Verdict]], source: Path, pairs: Iterator[Pair]
 ) -> Iterator[tuple[Pair, Verdict]]:
-    if rules is not None:
-        yield from _judge_here(pairs, rules)
-        return
-    found: Iterator[Verdict] = iter(()) if verdicts is None else verdicts()
+    found = verdicts()
     for pair in pairs:
         verdict = next(found, None)
         if verdict is None:
@@ -103,7 +103,7 @@ def _judge(
         yield pair, verdict
 
 
-def _judge_here(pairs: Iterator[Pair], rules: Rules) -> Iterator[tuple[Pair, Verdict]]:
+def _judge(rules: Rules, pairs: Iterator[Pair]) -> Iterator[tuple[Pair, Verdict]]:
     """Apply the rules by several processes of this machine."""
 
     def judge(pairs: list[Pair]) -> list[Verdict]:
