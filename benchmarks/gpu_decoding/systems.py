@@ -48,7 +48,7 @@ def ours(work: Workload, device: torch.device, precision: str) -> Translate:
 
     def translate(sources: list[list[int]], beam: int, together: int) -> object:
         decoder.batch_tokens = together * room * beam
-        settings = SearchSettings(beam, min_length=least, scores=False)
+        settings = SearchSettings(beam, min_length=least, scores=False, n_best=1)
         return decoder.translate([Request(source, work.limit(source)) for source in sources], settings)
 
     return translate

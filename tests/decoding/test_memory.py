@@ -126,6 +126,7 @@ def test_memory_that_runs_out_before_any_place_is_an_error_too(monkeypatch: pyte
 @pytest.fixture
 def like_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let decoders choose shapes as on a GPU with room for about 50 sentences."""
+    monkeypatch.setattr(decoder_module, "unused_bytes", lambda device: 0)
     monkeypatch.setattr(decoder_module, "free_bytes", lambda device: 4_000_000)
 
 
@@ -186,6 +187,7 @@ def test_kept_batches_are_released_if_more_sentences_then_fit(monkeypatch: pytes
     def free_of_kept(device: torch.device) -> int:
         return free - sum(slots.bytes for slots in decoder._kept.values())
 
+    monkeypatch.setattr(decoder_module, "unused_bytes", lambda device: 0)
     monkeypatch.setattr(decoder_module, "free_bytes", free_of_kept)
     assert decoder.places(settings, 100, 32, 32) == 16
     decoder.slots(settings, SlotShape(1, 16, 32))

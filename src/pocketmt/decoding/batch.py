@@ -9,7 +9,9 @@ from pocketmt.decoding.requests import Request, SearchSettings, Translation
 from pocketmt.decoding.slots import Slots, SlotShape
 from pocketmt.errors import EngineError
 
-_ENCODED_TOKENS: Final = 16_384  # Source tokens that are encoded at once.
+# Source tokens that are encoded at once.
+_CPU_ENCODED_TOKENS: Final = 16_384
+_GPU_ENCODED_TOKENS: Final = 65_536
 _GPU_STEPS: Final = 8  # Steps between two looks at what is done, each of which waits for the GPU.
 _GPU_POSITIONS: Final = 32  # Fewest target positions: fewer lengths need fewer graphs.
 _CPU_POSITIONS: Final = 16  # Target positions are multiples of it: attention to positions that are not there yet costs.
@@ -51,6 +53,7 @@ class Batch:
         self._decoder, self._settings, self._stopped = decoder, settings, stopped
         self._waiting = deque(requests)
         self._steps = _GPU_STEPS if decoder.on_gpu else 1
+        self._encoded_tokens = _GPU_ENCODED_TOKENS if decoder.on_gpu else _CPU_ENCODED_TOKENS
         self.source = next_power_of_two(source) if decoder.on_gpu else source
         self._limit = max(request.limit for _, request in requests)
         self._shortlists = any(request.allowed is not None for _, request in requests)
@@ -70,9 +73,17 @@ class Batch:
         while (self._waiting or any(self._owners)) and not self._stopped():
             self._refill(slots)
             slots = self._fitting(slots)
-            for _ in range(self._steps):
+            for _ in range(min(self._steps, self._most_steps())):
                 slots.step()
             yield from self._done(slots)
+
+    def _most_steps(self) -> int:
+        """Return after how many steps all live sentences are at their limits."""
+        return max(
+            owner[1].limit - position
+            for owner, position in zip(self._owners, self._positions, strict=True)
+            if owner is not None
+        )
 
     def _first_slots(self) -> Slots:
         target = self._room(self.source if self._decoder.on_gpu else 1)
@@ -99,7 +110,7 @@ class Batch:
             return
         while free and self._waiting:
             length = max(1, len(self._waiting[0][1].source))
-            count = min(len(free), len(self._waiting), max(1, _ENCODED_TOKENS // length))
+            count = min(len(free), len(self._waiting), max(1, self._encoded_tokens // length))
             chosen, places, free = [self._waiting.popleft() for _ in range(count)], free[:count], free[count:]
             # An error leaves the sentences to the next batch.
             slots.fill(places, [request for _, request in chosen])

@@ -7,7 +7,7 @@ from typing import Final
 import torch
 
 from pocketmt.decoding.batch import Batch, next_power_of_two, previous_power_of_two
-from pocketmt.decoding.memory import bytes_of_place, free_bytes
+from pocketmt.decoding.memory import bytes_of_place, free_bytes, unused_bytes
 from pocketmt.decoding.requests import Request, SearchSettings, Translation, plain_requests
 from pocketmt.decoding.slots import Slots, SlotShape
 from pocketmt.errors import EngineError
@@ -44,6 +44,7 @@ class Decoder:
         self.on_gpu = self.device.type == "cuda"
         self.batch_tokens = batch_tokens or (GPU_BATCH_TOKENS if self.on_gpu else CPU_BATCH_TOKENS)
         self._kept: OrderedDict[tuple[SearchSettings, SlotShape], Slots] = OrderedDict()
+        self._bytes: dict[tuple[SearchSettings, int, int], int] = {}  # What a place needs (`bytes_of_place`).
 
     @torch.inference_mode()
     def translate(
@@ -108,7 +109,7 @@ class Decoder:
     def best(self, sources: Sequence[Sequence[int]], beam_size: int) -> list[list[int]]:
         """Return the ids of the best translation of each source; that of an empty source is empty."""
         given = [index for index, source in enumerate(sources) if source]
-        settings = SearchSettings(beam_size, scores=False)
+        settings = SearchSettings(beam_size, scores=False, n_best=1)
         found = self.translate(plain_requests([sources[index] for index in given]), settings)
         results: list[list[int]] = [[] for _ in sources]
         for index, hypotheses in zip(given, found, strict=True):
@@ -148,7 +149,12 @@ class Decoder:
         if not self.on_gpu:
             return most
         most = next_power_of_two(most)
-        needed = 2 * bytes_of_place(self._networks, settings, source, target)  # Half of the memory stays free.
+        key = settings, source, target
+        if key not in self._bytes:
+            self._bytes[key] = bytes_of_place(self._networks, settings, source, target)
+        needed = 2 * self._bytes[key]  # Half of the memory stays free.
+        if most * needed <= unused_bytes(self.device):
+            return most
         free = free_bytes(self.device)
         fitting = previous_power_of_two(free // needed)
         kept = sum(slots.bytes for slots in self._kept.values())

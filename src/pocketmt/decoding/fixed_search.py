@@ -9,10 +9,12 @@ Shapes: N sentences, B hypotheses of each (the beam), V pieces, L positions.
 
 import math
 from collections.abc import Sequence
+from itertools import islice, repeat
 
 import torch
 from torch import Tensor
 
+from pocketmt.decoding.best_pieces import best_pieces
 from pocketmt.decoding.requests import Request, SearchSettings, Translation
 
 
@@ -22,6 +24,8 @@ class FixedSearch:
     Attributes:
         position: of the token that each hypothesis reads next, int64 [N, B]; equal for those of a sentence.
         token: that token, int64 [N, B].
+        writers: the hypothesis that read the token of each earlier position of a hypothesis, int64 [N, B, L] (`Steps`);
+            None in greedy search.
     """
 
     def __init__(
@@ -48,6 +52,7 @@ class FixedSearch:
         """
         self.settings, self.first_input, self.eos = settings, first_input, eos
         count, positions, beam = shape[0], shape[1], settings.beam_size
+        self._ranks = torch.arange(beam, device=device)
         whole = {"dtype": torch.int64, "device": device}
         self.position = torch.zeros(count, beam, **whole)  # type: ignore[call-overload]
         self.token = torch.full_like(self.position, eos)
@@ -63,14 +68,14 @@ class FixedSearch:
         self._tokens = torch.zeros(count, beam, positions, **whole)  # type: ignore[call-overload]
         self._parents = torch.zeros_like(self._tokens)
         self._token_scores = torch.zeros(count, beam, positions, device=device)
+        self.writers = self._own_ranks(count, positions) if beam > 1 else None
         self._prefix = torch.full((count, positions), -1, **whole) if prefixes else None  # type: ignore[call-overload]
         self._forbidden = None if forbidden is None else torch.zeros(count, forbidden, dtype=torch.bool, device=device)
-        self._ranks = torch.arange(beam, device=device)
         self._first_rows = torch.arange(count, device=device)[:, None] * beam
 
     def tensors(self) -> list[Tensor]:
         """Return the state: tensors whose first dimension is N; those of L positions have them last."""
-        given = [each for each in (self._prefix, self._forbidden) if each is not None]
+        given = [each for each in (self.writers, self._prefix, self._forbidden) if each is not None]
         finished = [self._finished, self._final_score, self._final_step, self._final_rank]
         chosen = [self._tokens, self._parents, self._token_scores]
         return [self.position, self.token, self._score, self._limit, *finished, *chosen, *given]
@@ -83,6 +88,8 @@ class FixedSearch:
         self._score.index_fill_(0, places, -math.inf)
         self._score[places, 0] = 0.0
         self._limit[places] = torch.tensor([request.limit for request in requests], device=device)
+        if self.writers is not None:
+            self.writers[places] = self._own_ranks(len(requests), self.writers.shape[2])
         if self._prefix is not None:
             self._prefix[places] = -1
             for place, request in zip(places.tolist(), requests, strict=True):
@@ -92,6 +99,10 @@ class FixedSearch:
                 self._forbidden[place] = request.allowed is not None
                 if request.allowed is not None:
                     self._forbidden[place, torch.tensor(request.allowed, device=device)] = False
+
+    def _own_ranks(self, count: int, positions: int) -> Tensor:
+        """Return the rank of each hypothesis at each position, int64 [count, B, positions]."""
+        return self._ranks[None, :, None].repeat(count, 1, positions)
 
     def stop(self) -> None:
         """Take the requests from all sentences."""
@@ -105,17 +116,18 @@ class FixedSearch:
         if self._forbidden is not None:
             logits.view(len(self._forbidden), -1, logits.shape[-1]).masked_fill_(self._forbidden[:, None], -math.inf)
 
-    def advance(self, values: Tensor) -> Tensor:
+    def advance(self, values: Tensor, *, logits: bool) -> Tensor:
         """Choose the next token of every hypothesis.
 
         Args:
-            values: log-probabilities float32 [N B, V], changed; or logits, for greedy search without scores.
+            values: log-probabilities, logits, or what greedy search without scores compares; [N B, V], changed.
+            logits: whether they are logits, of which log-probabilities are to be made.
 
         Returns:
             The row of each hypothesis' parent, int64 [N B].
         """
         beam, step = self.settings.beam_size, self.position[:, 0]
-        scores, tokens, counted = self._best_of_each(values, step)
+        scores, tokens, counted = self._best_of_each(values, step, logits)
         width = tokens.shape[-1]
         totals = (self._score[:, :, None] + counted.double()).flatten(1)
         # Of equal candidates, the first hypothesis' come first.
@@ -130,20 +142,30 @@ class FixedSearch:
         live = chosen & ~ends
         self._score.copy_(torch.where(live, best, -math.inf))
         self.token.copy_(torch.where(live, token, self.eos))
+        self._follow(parent, step)
         self.position += live.any(dim=1, keepdim=True)
         return (self._first_rows + parent).flatten()
 
-    def _best_of_each(self, values: Tensor, step: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def _follow(self, parent: Tensor, step: Tensor) -> None:
+        """Give hypotheses the earlier positions of their parents, ranks [N, B]; later ones they write themselves."""
+        if self.writers is None:
+            return
+        earlier = torch.arange(self.writers.shape[2], device=step.device) <= step[:, None, None]
+        inherited = self.writers.gather(1, parent[:, :, None].expand_as(self.writers))
+        self.writers.copy_(torch.where(earlier, inherited, self._ranks[:, None]))
+
+    def _best_of_each(self, values: Tensor, step: Tensor, logits: bool) -> tuple[Tensor, Tensor, Tensor]:
         """Return the best continuations of each hypothesis, [N, B, W]: log-probabilities, tokens, and what counts."""
         count, beam = self._score.shape
         forced = None if self._prefix is None else self._prefix.gather(1, step[:, None]).repeat_interleave(beam, 0)
         if forced is not None:
+            values, logits = torch.log_softmax(values.float(), dim=-1) if logits else values, False
             plain = values.gather(1, forced.clamp(min=0))
             values.masked_fill_(forced >= 0, -math.inf)
             # A forced piece counts as certain.
             kept = torch.where(forced >= 0, 0.0, plain)
             values.scatter_(1, forced.clamp(min=0), kept)
-        counted, tokens = _best_pieces(values, min(beam, values.shape[-1]))
+        counted, tokens = best_pieces(values, min(beam, values.shape[-1]), logits=logits)
         scores = counted
         if forced is not None:
             scores = torch.where((forced >= 0) & (tokens == forced), plain, counted)
@@ -174,53 +196,47 @@ class FixedSearch:
 
     def results(self, places: Tensor) -> list[list[Translation]]:
         """Return the finished hypotheses of sentences [n], best first; waits for the device."""
+        beam, settings = self.settings.beam_size, self.settings
         used = int(self.position[places, 0].max()) + 1
-        counts = self._finished[places].tolist()
-        scores, steps, ranks = (
-            each[places].tolist() for each in (self._final_score, self._final_step, self._final_rank)
-        )
-        tokens, parents, token_scores = (
-            each[places, :, :used].tolist() for each in (self._tokens, self._parents, self._token_scores)
-        )
-        found = []
-        for index, count in enumerate(counts):
-            hypotheses = [
-                self._read(tokens[index], parents[index], token_scores[index], step, rank, score)
-                for step, rank, score in zip(
-                    steps[index][:count], ranks[index][:count], scores[index][:count], strict=True
-                )
-            ]
-            found.append(sorted(hypotheses, key=lambda hypothesis: -hypothesis.score))
-        return found
+        counts = self._finished[places]
+        scores = self._final_score[places, :beam].masked_fill(self._ranks >= counts[:, None], -math.inf)
+        scores, order = scores.sort(dim=1, descending=True, stable=True)
+        order = order[:, : settings.n_best]
+        steps, ranks = (each[places].gather(1, order) for each in (self._final_step, self._final_rank))
+        ids, token_scores = self._read(places, steps, ranks, used)
+        if beam == 1 and not settings.scores:
+            scores = torch.zeros_like(scores)
+        rows = [each.tolist() for each in (counts, ids, steps, scores)]
+        details = repeat(repeat([])) if token_scores is None else token_scores.tolist()
+        return [
+            [self._translation(*hypothesis) for hypothesis in islice(zip(*found, strict=False), count)]
+            for count, *found in zip(*rows, details, strict=False)
+        ]
 
-    def _read(
-        self,
-        tokens: list[list[int]],
-        parents: list[list[int]],
-        token_scores: list[list[float]],
-        step: int,
-        rank: int,
-        score: float,
-    ) -> Translation:
-        """Follow the parents of a hypothesis back to its beginning."""
-        ids, scores = [], []
-        for position in range(step, -1, -1):
-            ids.append(tokens[rank][position])
-            scores.append(token_scores[rank][position])
-            rank = parents[rank][position]
-        ids.reverse()
-        if ids[-1] == self.eos:
-            ids.pop()
-        if self.settings.beam_size == 1 and not self.settings.scores:
-            return Translation(tuple(ids), 0.0)
-        return Translation(tuple(ids), score, tuple(reversed(scores)))
+    def _read(self, places: Tensor, steps: Tensor, ranks: Tensor, used: int) -> tuple[Tensor, Tensor | None]:
+        """Follow the parents of hypotheses [n, k] back to their beginnings.
 
+        Args:
+            places: sentences [n].
+            steps, ranks: of their last candidates [n, k].
+            used: number of positions that are read.
 
-def _best_pieces(values: Tensor, count: int) -> tuple[Tensor, Tensor]:
-    """Return the largest values of each row and their pieces; of equal ones, the first piece comes first."""
-    if count == 1:
-        return values.max(dim=-1, keepdim=True)
-    best, pieces = values.topk(count, dim=-1)
-    pieces, order = pieces.sort(dim=-1)
-    best, order = best.gather(-1, order).sort(dim=-1, descending=True, stable=True)
-    return best, pieces.gather(-1, order)
+        Returns:
+            Tokens [n, k, used], and their log-probabilities if they are asked for; those behind a step are not valid.
+        """
+        stored = [self._tokens, self._token_scores] if self.settings.scores else [self._tokens]
+        stored = [each[places, :, :used] for each in stored]
+        if self.settings.beam_size == 1:
+            return stored[0], stored[1] if self.settings.scores else None
+        parents = self._parents[places, :, :used]
+        found = [each.new_zeros(*ranks.shape, used) for each in stored]
+        for position in reversed(range(used)):
+            for each, new in zip(stored, found, strict=True):
+                new[..., position] = each[..., position].gather(1, ranks)
+            ranks = torch.where(position <= steps, parents[..., position].gather(1, ranks), ranks)
+        return found[0], found[1] if self.settings.scores else None
+
+    def _translation(self, tokens: list[int], step: int, score: float, token_scores: Sequence[float]) -> Translation:
+        """Return a hypothesis whose last candidate is that of a step."""
+        end = step if tokens[step] == self.eos else step + 1
+        return Translation(tuple(tokens[:end]), score, tuple(token_scores[: step + 1]))

@@ -13,6 +13,11 @@ _LOGIT_COPIES: Final = 4  # Logits, their log-probabilities, and room for the se
 _COMMON_POOL: Final = (0, 0)  # The identifier of the memory that all tensors share but those of captured graphs.
 
 
+def unused_bytes(device: torch.device) -> int:
+    """Return the memory of a GPU that no program holds."""
+    return int(torch.cuda.mem_get_info(device)[0])
+
+
 def free_bytes(device: torch.device) -> int:
     """Return the free memory of a GPU, with what PyTorch holds there for any tensor without using it.
 
@@ -24,7 +29,7 @@ def free_bytes(device: torch.device) -> int:
         for segment in torch.cuda.memory_snapshot()  # type: ignore[no-untyped-call]
         if segment["device"] == index and tuple(segment["segment_pool_id"]) == _COMMON_POOL
     )
-    return int(torch.cuda.mem_get_info(device)[0]) + int(unused)
+    return unused_bytes(device) + int(unused)
 
 
 def bytes_of_place(networks: Sequence[TranslationNetwork], settings: SearchSettings, source: int, target: int) -> int:

@@ -31,18 +31,21 @@ class SearchSettings:
         beam_size: hypotheses kept at each step, at least 1; 1 is greedy search.
         length_penalty: exponent of the length by which log-probabilities are divided.
         min_length: fewest pieces of a translation, with eos.
-        scores: False lets greedy search by a single network skip the softmax; scores are then 0.
+        scores: False leaves out the scores of pieces, and lets greedy search by a single network skip the softmax; its
+            scores are then 0.
+        n_best: most translations of a sentence; None: all that the beam has found.
     """
 
     beam_size: int = 4
     length_penalty: float = 1.0
     min_length: int = 0
     scores: bool = True
+    n_best: int | None = None
 
 
 @dataclass(frozen=True)
 class Translation(Hypothesis):
-    """A hypothesis, with the log-probability of each of its pieces, and of eos unless the limit ended it."""
+    """A hypothesis, with the log-probability of each of its pieces, and of eos unless the limit ended it, if asked."""
 
     token_scores: tuple[float, ...] = ()
 

@@ -17,7 +17,7 @@ from torch import Tensor
 from pocketmt.decoding.captured_step import capture_step
 from pocketmt.decoding.fixed_search import FixedSearch
 from pocketmt.decoding.requests import Request, SearchSettings, Translation
-from pocketmt.models.attention import FixedCache
+from pocketmt.models.attention import FixedCache, Steps
 from pocketmt.models.inputs import encoder_input, first_decoder_input, pad
 from pocketmt.models.network import TranslationNetwork
 
@@ -44,11 +44,10 @@ class SlotShape:
 class _NetworkStates:
     """States of the decoder of one network."""
 
-    def __init__(self, network: TranslationNetwork, shape: SlotShape, position: Tensor) -> None:
+    def __init__(self, network: TranslationNetwork, shape: SlotShape, steps: Steps) -> None:
         self.network = network
         weight = network.embedding.weight
-        rows = position.numel()
-        self.target = network.fixed_states(rows, shape.target, position.view(-1))
+        self.target = network.fixed_states(len(steps.position), shape.target, steps)
         empty = torch.full((1, shape.source), network.architecture.eos_id, device=weight.device)
         template = network.split_states(network.start(network.encode(empty)[0]))[1]
         self.source = [each.new_zeros(shape.count, *each.shape[1:]) for each in template]
@@ -72,20 +71,24 @@ class _NetworkStates:
             stored[places, :, :length] = new
         self.mask.index_fill_(0, places, -math.inf)
         self.mask[places, :, :, :length] = 0.0 if mask is None else mask
-        for state in self.rows:
-            state.index_fill_(0, rows, 0.0)
+        for state in self.target:
+            if isinstance(state, FixedCache):
+                state.clear(rows)
+            else:
+                for each in _tensors(state):
+                    each.index_fill_(0, rows, 0.0)
 
     def step(self, token: Tensor, position: Tensor) -> tuple[Tensor, list[Tensor]]:
-        """Feed a token to each row [N B]; returns the next logits, float32 [N B, V], and the new states."""
+        """Feed a token to each row [N B]; returns the next logits [N B, V], and the new states that are not caches."""
         network = self.network
         states = network.join_states(self.target, self.source)
         decoded, states = network.decode(token[:, None], states, self.mask, position)
-        logits = network.logits(decoded[:, 0]).float()
-        return logits.index_fill_(1, self._never, -math.inf), list(_tensors(network.split_states(states)[0]))
+        logits = network.logits(decoded[:, 0])
+        return logits.index_fill_(1, self._never, -math.inf), _recurrent(network.split_states(states)[0])
 
     def keep(self, states: Sequence[Tensor], parents: Tensor | None) -> None:
         """Store new states, those of the given rows; None: of all in their order."""
-        for stored, new in zip(self.rows, states, strict=True):
+        for stored, new in zip(_recurrent(self.target), states, strict=True):
             if parents is not None:
                 stored.copy_(new.index_select(0, parents))
             elif stored is not new:
@@ -119,7 +122,8 @@ class Slots:
             forbidden=architecture.vocabulary_size if shape.shortlists else None,
             prefixes=shape.prefixes,
         )
-        self._networks = [_NetworkStates(network, shape, self.search.position) for network in networks]
+        steps = Steps(self.search.position.view(-1), self.search.writers)
+        self._networks = [_NetworkStates(network, shape, steps) for network in networks]
         self._graph = capture_step(self._step, device) if capture else None
 
     @property
@@ -156,9 +160,12 @@ class Slots:
             values.append(logits)
             states.append(new)
         greedy = self.settings.beam_size == 1
-        if not greedy or self.settings.scores or len(values) > 1:
-            values = [torch.log_softmax(each, dim=-1) for each in values]
-        parents = self.search.advance(values[0] if len(values) == 1 else torch.stack(values).mean(dim=0))
+        if len(values) > 1:
+            values = [torch.stack([torch.log_softmax(each.float(), dim=-1) for each in values]).mean(dim=0)]
+            logits_count = False
+        else:
+            logits_count = self.settings.scores or not greedy
+        parents = self.search.advance(values[0], logits=logits_count)
         for network, new in zip(self._networks, states, strict=True):
             network.keep(new, None if greedy else parents)
 
@@ -176,6 +183,11 @@ class Slots:
             _copy(network.rows, new.rows, rows)
             _copy([*network.source, network.mask], [*new.source, new.mask], chosen)
         self.search.stop()
+
+
+def _recurrent(states: Sequence[Any]) -> list[Tensor]:
+    """Return the tensors of a decoder's states, without those of caches: they go from a hypothesis to the next ones."""
+    return [each for state in states if not isinstance(state, FixedCache) for each in _tensors(state)]
 
 
 def _tensors(states: Any) -> Iterator[Tensor]:

@@ -4,14 +4,35 @@ Shapes: B sentences, Q query positions, K key positions, d model dimension, a at
 """
 
 import math
+from dataclasses import dataclass
+from typing import Final
 
 import torch
 from torch import Tensor, nn
 
+from pocketmt.gpu_kernels.availability import kernels_take
 from pocketmt.models.dropout import Dropout
 from pocketmt.models.inputs import PADDING
 
 KeyValue = tuple[Tensor, Tensor]
+_FEW_QUERIES: Final = 16  # Of a decoding step; more take PyTorch's kernels.
+
+
+@dataclass(frozen=True)
+class Steps:
+    """Where the rows of a search are; it is shared by all layers, and the search changes it between steps.
+
+    The rows of a sentence are its hypotheses, one after the other. When a hypothesis goes on from another one, the keys
+    and values of earlier positions stay where they were written.
+
+    Attributes:
+        position: the position of each row that the next step writes, int64 [B].
+        writers: the hypothesis of the same sentence that wrote each earlier position of a hypothesis, int64 [sentences,
+            hypotheses, K]; None: each row wrote its own.
+    """
+
+    position: Tensor
+    writers: Tensor | None = None
 
 
 class FixedCache:
@@ -19,18 +40,32 @@ class FixedCache:
 
     Attributes:
         key, value: [B, heads, K, head size]; what is behind a row's position is not read (`position_mask`).
-        position: the position of each row that the next step writes, int64 [B]; shared by all layers.
+        steps: where the rows are.
     """
 
-    def __init__(self, key: Tensor, value: Tensor, position: Tensor) -> None:
-        self.key, self.value, self.position = key, value, position
+    def __init__(self, key: Tensor, value: Tensor, steps: Steps) -> None:
+        self.key, self.value, self.steps = key, value, steps
 
     def write(self, key: Tensor, value: Tensor) -> KeyValue:
-        """Store a key and a value for each row [B, heads, 1, head size]; returns those of all K positions."""
-        index = self.position[:, None, None, None].expand_as(key)
+        """Store a key and a value for each row [B, heads, 1, head size]; returns those of all K positions of a row."""
+        index = self.steps.position[:, None, None, None].expand_as(key)
         self.key.scatter_(2, index, key)
         self.value.scatter_(2, index, value)
-        return self.key, self.value
+        return self._of_rows(self.key), self._of_rows(self.value)
+
+    def _of_rows(self, stored: Tensor) -> Tensor:
+        writers = self.steps.writers
+        if writers is None:
+            return stored
+        sentences = stored.view(*writers.shape[:2], *stored.shape[1:])
+        index = writers[:, :, None, :, None].expand_as(sentences)
+        return sentences.gather(1, index).view_as(stored)
+
+    def clear(self, rows: Tensor) -> None:
+        """Forget what was written to rows [n]; kernels do not read it, but PyTorch's products multiply it by zero."""
+        if not kernels_take(self.key):
+            for stored in (self.key, self.value):
+                stored.index_fill_(0, rows, 0.0)
 
 
 def position_mask(position: Tensor, count: int) -> Tensor:
@@ -81,6 +116,10 @@ class DotProductAttention(nn.Module):
         Returns:
             [B, Q, a], the heads side by side.
         """
+        if query.shape[2] <= _FEW_QUERIES and _takes_kernels(self, query):
+            from pocketmt.gpu_kernels.step_attention import attend
+
+            return attend(query, key, value, mask)
         if query.is_cuda and self.is_plain():
             probability = self.dropout.threshold / 256 if self.training else 0.0
             return fused_attention(query, key, value, mask, probability)
@@ -96,6 +135,20 @@ class DotProductAttention(nn.Module):
         """Return whether nothing is quantized within the attention."""
         steps = (self.query, self.key, self.value, self.output)
         return type(self.softmax) is nn.Softmax and all(type(step) is nn.Identity for step in steps)
+
+
+def _takes_kernels(attention: nn.Module, x: Tensor) -> bool:
+    """Return whether the attention of a decoding step can be computed by the kernels of `gpu_kernels`."""
+    plain = isinstance(attention, DotProductAttention) and attention.is_plain()
+    return not attention.training and plain and kernels_take(x)
+
+
+def use_attention_for_all_shapes() -> None:
+    """Keep PyTorch from cuDNN's attention, which compiles kernels for each new shape, in about a second for each.
+
+    Batches of text have new shapes all the time. PyTorch's own fused kernels take any.
+    """
+    torch.backends.cuda.enable_cudnn_sdp(False)
 
 
 def fused_attention(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, dropout: float) -> Tensor:
@@ -133,7 +186,13 @@ class SelfAttention(nn.Module):
         Returns:
             [B, Q, d], and keys and values of all K positions.
         """
-        query, key, value = (split_heads(part, self.heads) for part in self.query_key_value(x).chunk(3, dim=-1))
+        fused = self.query_key_value(x)
+        if isinstance(cache, FixedCache) and _takes_kernels(self.attention, x):
+            from pocketmt.gpu_kernels.step_attention import attend_and_store
+
+            attended = attend_and_store(fused[:, 0], cache.key, cache.value, cache.steps.position, cache.steps.writers)
+            return self.output(attended[:, None]), cache
+        query, key, value = (split_heads(part, self.heads) for part in fused.chunk(3, dim=-1))
         if isinstance(cache, FixedCache):
             return self.output(self.attention(query, *cache.write(key, value), mask)), cache
         if cache is not None:

@@ -21,7 +21,7 @@ import torch
 from torch import Tensor, nn
 
 from pocketmt.model_file.architecture.lstm import LstmArchitecture
-from pocketmt.models.attention import CrossAttention, KeyValue, padding_mask
+from pocketmt.models.attention import CrossAttention, KeyValue, Steps, padding_mask
 from pocketmt.models.dropout import Dropout, Dropouts
 from pocketmt.models.inputs import PADDING
 from pocketmt.models.network import TranslationNetwork, layer_norm
@@ -212,7 +212,7 @@ class LstmNetwork(TranslationNetwork):
         assert isinstance(first, AttendingLayer)
         return [None] * len(self.decoder.layers), first.cross_attention.cross_attention_cache(encoded)
 
-    def fixed_states(self, rows: int, positions: int, position: Tensor) -> list[RecurrentState]:
+    def fixed_states(self, rows: int, positions: int, steps: Steps) -> list[RecurrentState]:
         """Return states of fixed shapes, see `TranslationNetwork.fixed_states`."""
         weight, layers = self.embedding.weight, self.decoder.layers
         sizes: list[int] = [layer.lstm.size for layer in layers]  # type: ignore[misc]

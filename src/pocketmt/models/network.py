@@ -7,6 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from pocketmt.model_file.architecture import Architecture
+from pocketmt.models.attention import Steps
 from pocketmt.models.dropout import Dropout, Dropouts
 from pocketmt.models.inputs import PADDING, ZERO
 
@@ -115,13 +116,13 @@ class TranslationNetwork(Network):
         """
         raise NotImplementedError
 
-    def fixed_states(self, rows: int, positions: int, position: Tensor) -> Any:
+    def fixed_states(self, rows: int, positions: int, steps: Steps) -> Any:
         """Return the states of the target before its first token, in tensors whose shapes stay the same.
 
         Args:
             rows: number of rows.
             positions: most tokens of a target.
-            position: the position of each row, int64 [rows], which the caller changes between steps.
+            steps: where the rows are, which the caller changes between steps.
         """
         raise NotImplementedError
 

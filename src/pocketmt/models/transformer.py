@@ -10,7 +10,15 @@ from torch import Tensor, nn
 
 from pocketmt.model_file.architecture import LayerSizes, TransformerArchitecture
 from pocketmt.models.activations import ACTIVATIONS
-from pocketmt.models.attention import CrossAttention, FixedCache, KeyValue, SelfAttention, padding_mask, position_mask
+from pocketmt.models.attention import (
+    CrossAttention,
+    FixedCache,
+    KeyValue,
+    SelfAttention,
+    Steps,
+    padding_mask,
+    position_mask,
+)
 from pocketmt.models.average_attention import Average, AverageAttention, running_means
 from pocketmt.models.dropout import Dropout, Dropouts
 from pocketmt.models.network import Network, TranslationNetwork, layer_norm
@@ -138,7 +146,7 @@ class DecoderLayer(Layer):
         x = self.after(self.feed_forward_norm, self.feed_forward_residual, x, update)
         return x, (cache, cross_attention_cache)
 
-    def fixed_cache(self, like: Tensor, rows: int, positions: int, position: Tensor) -> DecoderCache:
+    def fixed_cache(self, like: Tensor, rows: int, positions: int, steps: Steps) -> DecoderCache:
         """Return the state before the first position, of fixed shapes and of the dtype and device of `like` [.., d].
 
         Its zeros stand for no positions: a recurrent sum of nothing, and the mean of no positions.
@@ -149,7 +157,7 @@ class DecoderLayer(Layer):
         if self.autoregression == "average_attention":
             return like.new_zeros(rows, dimension, dtype=torch.float32), like.new_zeros(rows, dtype=torch.float32)
         shape = rows, self.self_attention.heads, positions, self.self_attention.head_size
-        return FixedCache(like.new_zeros(shape), like.new_zeros(shape), position)
+        return FixedCache(like.new_zeros(shape), like.new_zeros(shape), steps)
 
     def _add_autoregression(self, x: Tensor, cache: DecoderCache, causal: Tensor | None) -> tuple[Tensor, DecoderCache]:
         if self.autoregression == "ssru":
@@ -290,11 +298,11 @@ class Transformer(PositionedNetwork, TranslationNetwork):
         caches = [layer.cross_attention.cross_attention_cache(encoded) for layer in self.decoder.layers]  # type: ignore[union-attr, operator]
         return [(None, cache) for cache in caches * self.decoder.rounds]
 
-    def fixed_states(self, rows: int, positions: int, position: Tensor) -> list[DecoderCache]:
+    def fixed_states(self, rows: int, positions: int, steps: Steps) -> list[DecoderCache]:
         """Return states of fixed shapes, see `TranslationNetwork.fixed_states`."""
         self.reserve_positions(positions)
         layers: list[DecoderLayer] = [*self.decoder.layers] * self.decoder.rounds
-        return [layer.fixed_cache(self.positions, rows, positions, position) for layer in layers]
+        return [layer.fixed_cache(self.positions, rows, positions, steps) for layer in layers]
 
     def join_states(self, target: list[DecoderCache], source: list[Tensor]) -> list[LayerState]:
         """Return the states that `decode` takes, see `TranslationNetwork.join_states`."""
@@ -313,7 +321,7 @@ class Transformer(PositionedNetwork, TranslationNetwork):
         length, cache = target.shape[1], states[0][0]
         causal = causal_mask(length, target.device) if length > 1 else None
         if isinstance(cache, FixedCache):
-            causal = position_mask(cache.position, cache.key.shape[2])
+            causal = position_mask(cache.steps.position, cache.key.shape[2])
         x = self.decoder.embedding_norm(self.decoder.input(self.embed_target(target, position)))
         decoded: tuple[Tensor, list[LayerState]] = self.decoder(self.embedding_dropout(x), states, causal, source_mask)
         return decoded

@@ -45,10 +45,14 @@ def _integer_sums(codes: Tensor, weights: Tensor) -> Tensor:
     flat = codes.flatten(0, -2)
     count, (rows, columns) = len(flat), weights.shape
     if flat.is_cuda:
-        more = max(0, 24 - count) or -count % 8
-        flat = torch.nn.functional.pad(flat, (0, -columns % 8, 0, more))
-        weights = torch.nn.functional.pad(weights, (0, -columns % 8, 0, -rows % 8))
+        flat = _padded(flat, max(0, 24 - count) or -count % 8, -columns % 8)
+        weights = _padded(weights, -rows % 8, -columns % 8)
     return torch._int_mm(flat, weights.t())[:count, :rows].view(*codes.shape[:-1], rows)
+
+
+def _padded(numbers: Tensor, rows: int, columns: int) -> Tensor:
+    """Add rows and columns of zeros; PyTorch would copy the numbers even if none are added."""
+    return torch.nn.functional.pad(numbers, (0, columns, 0, rows)) if rows or columns else numbers
 
 
 @cache

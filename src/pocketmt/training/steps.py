@@ -16,6 +16,7 @@ from torch.optim import Optimizer
 from pocketmt.cores import available_cores
 from pocketmt.errors import ConfigurationError, DataError, PocketMTError
 from pocketmt.model_file.architecture import Architecture
+from pocketmt.models.attention import use_attention_for_all_shapes
 from pocketmt.models.dropout import Dropouts
 from pocketmt.models.network import TranslationNetwork
 from pocketmt.text.batching import make_batches
@@ -43,6 +44,7 @@ def make_fabric(settings: Training) -> "Fabric":
     check_accelerator(settings)
     from lightning_fabric import Fabric  # Its import takes seconds.
 
+    use_attention_for_all_shapes()
     launched = launched_processes()
     strategy = "ddp_spawn" if settings.devices > 1 else "auto"
     local = int(os.environ["LOCAL_WORLD_SIZE"]) if launched else settings.devices

@@ -121,7 +121,9 @@ class DeviceModel:
 
     def translate(self, requests: Sequence[Request], options: DeviceOptions, stopped: Event) -> list[list[Translation]]:
         """Translate checked requests; CancelledError if `stopped` is set."""
-        settings = SearchSettings(options.beam_size, options.length_penalty, options.min_length, options.scores)
+        settings = SearchSettings(
+            options.beam_size, options.length_penalty, options.min_length, options.scores, options.n_best
+        )
         results: list[list[Translation]] = []
         most = options.batch_size or len(requests)
         with self._lock:
@@ -129,7 +131,7 @@ class DeviceModel:
                 results += self._decoder.translate(requests[start : start + most], settings, stopped.is_set)
         if stopped.is_set():
             raise CancelledError
-        return [hypotheses[: options.n_best] for hypotheses in results]
+        return results
 
     @torch.inference_mode()
     def logits(self, source: Sequence[int], target: Sequence[int]) -> bytes:

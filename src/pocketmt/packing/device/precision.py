@@ -8,6 +8,7 @@ from torch import Tensor, nn
 
 from pocketmt.errors import EngineError
 from pocketmt.model_file import ModelFile, open_model
+from pocketmt.models.attention import use_attention_for_all_shapes
 from pocketmt.models.network import TranslationNetwork
 from pocketmt.models.networks import make_network
 from pocketmt.packing.decoded import DecodedParameters
@@ -34,7 +35,7 @@ class QuantizedOutput(QuantizedLinear):
 
     def forward(self, x: Tensor) -> Tensor:
         """[.., inputs] -> float32 [.., outputs]."""
-        return super().forward(x.float())
+        return super().forward(x if self.takes_kernels(x) else x.float())
 
 
 class CastingLinear(QuantizedOutput):
@@ -42,7 +43,7 @@ class CastingLinear(QuantizedOutput):
 
     def forward(self, x: Tensor) -> Tensor:
         """[.., inputs] -> [.., outputs], of the type of x."""
-        return super().forward(x).to(x.dtype)
+        return self.by_kernels(x, x.dtype) if self.takes_kernels(x) else super().forward(x).to(x.dtype)
 
 
 class DecodingLinear(nn.Module):
@@ -112,6 +113,7 @@ def _change_type(network: TranslationNetwork, precision: str) -> None:
 
 def _placed(network: TranslationNetwork, device: torch.device) -> TranslationNetwork:
     if device.type == "cuda":
+        use_attention_for_all_shapes()
         for module in network.modules():
             if isinstance(module, StoredRows):
                 module.store_packed()

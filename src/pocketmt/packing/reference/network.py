@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor, nn
 
+from pocketmt.gpu_kernels.availability import kernels_take
 from pocketmt.model_file import ModelFile, open_model
 from pocketmt.model_file.activations.activation_quantization import (
     StoredLogarithmicActivations,
@@ -15,11 +16,12 @@ from pocketmt.model_file.activations.activation_quantization import (
 from pocketmt.models.network import TranslationNetwork
 from pocketmt.models.networks import make_network
 from pocketmt.packing.reference.activation_ranges import ActivationRanges, input_parameters, quantize_operations
-from pocketmt.packing.reference.stored_rows import read_tensor, stored_rows
+from pocketmt.packing.reference.stored_rows import LookupTableRows, read_tensor, stored_rows
 from pocketmt.quantization.activations.dynamic import quantize_rows
 from pocketmt.quantization.activations.logarithmic import LogarithmicActivations
 from pocketmt.quantization.activations.quantization_parameters import QuantizationParameters
 from pocketmt.quantization.activations.static import StaticActivations
+from pocketmt.quantization.integer_products import exact_sums
 
 
 class StaticInput(nn.Module):
@@ -84,6 +86,8 @@ class QuantizedLinear(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """[.., inputs] -> [.., outputs]."""
+        if self.takes_kernels(x):
+            return self.by_kernels(x, torch.float32)
         parameters = self.input_parameters
         if parameters is None:
             codes, scale = self.quantize(x)
@@ -93,6 +97,21 @@ class QuantizedLinear(nn.Module):
         if self.order is not None:
             product = product[..., self.order]
         return product if self.bias is None else product + self.bias
+
+    def takes_kernels(self, x: Tensor) -> bool:
+        """Return whether `by_kernels` computes this layer, with the same numbers."""
+        plain = self.order is None and self.input_parameters is None and self.quantize is quantize_rows
+        return kernels_take(x) and plain and len(self.groups) == 1 and isinstance(self.groups[0], LookupTableRows)
+
+    def by_kernels(self, x: Tensor, dtype: torch.dtype) -> Tensor:
+        """[.., inputs] -> [.., outputs] of a float type."""
+        from pocketmt.gpu_kernels.quantized_rows import quantized_rows, scaled_sums
+
+        (rows,) = self.groups
+        assert isinstance(rows, LookupTableRows)
+        codes, scale = quantized_rows(x.flatten(0, -2))
+        sums = exact_sums(codes, rows.levels)
+        return scaled_sums(sums, scale, rows.scale, self.bias, dtype).view(*x.shape[:-1], -1)
 
 
 def load_reference(path: str | os.PathLike[str]) -> TranslationNetwork:

@@ -7,7 +7,7 @@ from torch import Tensor
 
 HIGHEST_CODE: Final = 127
 # Rows with a smaller maximum count as zeros: below about 1e-37, 127 / max |x| is not a finite float32.
-_NEGLIGIBLE: Final = 1e-35
+NEGLIGIBLE: Final = 1e-35
 
 
 def quantize_rows(x: Tensor) -> tuple[Tensor, Tensor]:
@@ -21,7 +21,7 @@ def quantize_rows(x: Tensor) -> tuple[Tensor, Tensor]:
         scale: float32 [..], max |x| / 127; 0 for a row of (almost) zeros, whose codes are 0.
     """
     largest = x.abs().amax(dim=-1, keepdim=True)
-    zero = largest < _NEGLIGIBLE
+    zero = largest < NEGLIGIBLE
     # Dividing two tensors rounds once; PyTorch divides a number by a tensor as number * (1 / tensor), rounding twice.
     inverse = torch.full_like(largest, HIGHEST_CODE) / largest
     codes = (x * inverse.masked_fill(zero, 0.0)).round()

@@ -1,0 +1,34 @@
+"""The best pieces of each row of logits: by a kernel on a GPU, else by PyTorch."""
+
+from typing import Final
+
+import torch
+from torch import Tensor
+
+from pocketmt.gpu_kernels.availability import kernels_take
+
+_FEW: Final = 8  # Pieces of a row; more take PyTorch's functions.
+
+
+def best_pieces(values: Tensor, count: int, *, logits: bool) -> tuple[Tensor, Tensor]:
+    """Return the largest values of each row, the largest first; of equal ones, the first piece comes first.
+
+    Args:
+        values: [rows, V], of a float type.
+        count: number of values, at most V.
+        logits: whether the log-probabilities of logits are returned; False: the values themselves.
+
+    Returns:
+        float32 [rows, count], and the pieces, int64 [rows, count].
+    """
+    if count <= _FEW and kernels_take(values):
+        from pocketmt.gpu_kernels.best_pieces import best_pieces as by_kernel
+
+        return by_kernel(values, count, logits=logits)
+    values = torch.log_softmax(values.float(), dim=-1) if logits else values.float()
+    if count == 1:
+        return values.max(dim=-1, keepdim=True)
+    best, pieces = values.topk(count, dim=-1)
+    pieces, order = pieces.sort(dim=-1)
+    best, order = best.gather(-1, order).sort(dim=-1, descending=True, stable=True)
+    return best, pieces.gather(-1, order)
