@@ -81,13 +81,15 @@ def render_value(reference: str, records: Path) -> str:
 
 def render_provenance(record: str, records: Path) -> str:
     """Return machine, commit and command of a record as a sentence of Markdown; errors as of `render_table`."""
-    provenance = _value(f"{record}.provenance", records)
+    found = _value(record, records)
+    provenance = look_up(found, "provenance")
     cores = look_up(provenance, "machine.cores")
     supported = look_up(provenance, "machine.instruction_sets")
     best = next((text for name, text in INSTRUCTION_SETS.items() if name in supported), None)
     processor = look_up(provenance, "machine.processor") + (f" with {best}" if best else "")
+    gpu = f"{found['gpu']} with " if "gpu" in found else ""
     return (
-        f"Measured on {processor}, {cores} core{'' if cores == 1 else 's'}, "
+        f"Measured on {gpu}{processor}, {cores} core{'' if cores == 1 else 's'}, "
         f"at commit {look_up(provenance, 'commit')}, by `{look_up(provenance, 'command')}`."
     )
 

@@ -18,6 +18,9 @@ from tests.forks import start
 # examples, run `pytest --hypothesis-profile=default`; add a test for each failure that it finds.
 settings.load_profile("ci")
 
+# Kernels for GPUs run in Triton's interpreter; Triton reads this when it is imported, which PyTorch may do.
+os.environ.setdefault("TRITON_INTERPRET", "1")
+
 # The cores of the tests' process. Read before fixtures that outlast a test, some of which run a benchmark.
 CORES = os.sched_getaffinity(0)
 

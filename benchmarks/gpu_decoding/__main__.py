@@ -19,6 +19,7 @@ one line; `--quick` runs the same code on the processor, with a small network an
 """
 
 import argparse
+import gc
 import statistics
 import sys
 import time
@@ -150,6 +151,9 @@ def _rows(
     precision: str,
 ) -> Iterator[dict[str, Any]]:
     """Yield the rows of one system: each beam and number of sentences together, and one sentence at a time."""
+    gc.collect()  # Networks and graphs of rows before.
+    if device.type == "cuda":
+        torch.cuda.empty_cache()
     before = _used_bytes(device)
     translate = load(work, device, precision)
     sources = list(work.sources)

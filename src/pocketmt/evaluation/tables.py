@@ -52,9 +52,15 @@ def plain_table(rows: Sequence[Mapping[str, Any]], columns: Sequence[Column]) ->
 
 
 def look_up(record: Mapping[str, Any], key: str) -> Any:
-    """Return the value at a dotted key ("runtime.total_bytes"); ConfigurationError, with the keys there, if missing."""
+    """Return the value at a dotted key, with indexes of lists ("runtime.total_bytes", "losses.0").
+
+    Raises ConfigurationError, with the keys there, if it is missing.
+    """
     value: Any = record
     for name in key.split("."):
+        if isinstance(value, list) and name.isdecimal() and int(name) < len(value):
+            value = value[int(name)]
+            continue
         if not isinstance(value, Mapping) or name not in value:
             there = ", ".join(value) if isinstance(value, Mapping) else type(value).__name__
             raise ConfigurationError(f"the record has no {key!r}: {name!r} is not among {there}")

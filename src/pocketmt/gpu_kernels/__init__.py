@@ -1,4 +1,4 @@
-"""Kernels for GPUs in Triton: what a decoding step computes in many passes over memory with PyTorch's own.
+"""Kernels for GPUs in Triton, for work that PyTorch's own do in many passes over memory in a decoding step.
 
 PyTorch's builds for GPUs bring Triton along. A kernel is compiled when it is first called.
 """

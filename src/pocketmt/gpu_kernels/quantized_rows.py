@@ -1,4 +1,4 @@
-"""What is before and after a product of integers: rows of activations to codes, and sums of codes to floats.
+"""The steps before and after a product of integers: rows of activations to codes, and sums of codes to floats.
 
 The numbers are those of `quantize_rows` and `lookup_table_product`, bit by bit: each operation is rounded by itself.
 """
@@ -51,10 +51,12 @@ def scaled_sums(
         dtype: of the result.
     """
     rows, outputs = sums.shape
+    activation_scale, scale, biased = activation_scale.contiguous(), scale.contiguous(), bias is not None
+    bias = scale if bias is None else bias.contiguous()
     result = torch.empty(rows, outputs, dtype=dtype, device=sums.device)
     _scale[(rows, triton.cdiv(outputs, _TILE))](
-        *(sums, activation_scale, scale, scale if bias is None else bias, result, outputs, sums.stride(0)),
-        biased=bias is not None,
+        *(sums, activation_scale, scale, bias, result, outputs, sums.stride(0)),
+        biased=biased,
         tile=_TILE,
         num_warps=4,
         enable_fp_fusion=False,

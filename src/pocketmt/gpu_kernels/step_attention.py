@@ -36,13 +36,14 @@ def attend(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> Te
     size_tile = max(16, triton.next_power_of_2(size))
     query_tile = 1 if queries == 1 else 16
     tile = 16 if queries == 1 or positions <= 16 else 32
+    if key.stride() != value.stride():
+        key, value = key.contiguous(), value.contiguous()
     masks = result if mask is None else mask
     _attend[(count * heads,)](
         *(query, key, value, masks, result),
         *(heads, queries, positions, 1.0 / math.sqrt(size)),
         *query.stride()[:3],
         *key.stride()[:3],
-        *value.stride()[:3],
         0 if masks.shape[0] == 1 else masks.stride(0),
         masked=mask is not None,
         size=size,
@@ -110,9 +111,6 @@ def _attend(
     key_sentence,
     key_head,
     key_row,
-    value_sentence,
-    value_head,
-    value_row,
     mask_sentence,
     masked: tl.constexpr,
     size: tl.constexpr,
@@ -137,8 +135,7 @@ def _attend(
         read = seen[:, None] & (columns < size)[None, :]
         keys = sentence * key_sentence + head * key_head + position * key_row
         found = tl.load(key + keys[:, None] + columns[None, :], mask=read, other=0.0)
-        values = sentence * value_sentence + head * value_head + position * value_row
-        kept = tl.load(value + values[:, None] + columns[None, :], mask=read, other=0.0)
+        kept = tl.load(value + keys[:, None] + columns[None, :], mask=read, other=0.0)
         if query_tile == 1:
             scores = tl.sum(asked.to(tl.float32) * found.to(tl.float32), axis=1)[None, :]
         else:
