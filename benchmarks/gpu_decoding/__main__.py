@@ -151,11 +151,13 @@ def _rows(
     precision: str,
 ) -> Iterator[dict[str, Any]]:
     """Yield the rows of one system: each beam and number of sentences together, and one sentence at a time."""
+    gc.unfreeze()
     gc.collect()  # Networks and graphs of rows before.
     if device.type == "cuda":
         torch.cuda.empty_cache()
     before = _used_bytes(device)
     translate = load(work, device, precision)
+    gc.freeze()  # A collection that visits all objects takes as long as thousands of translations.
     sources = list(work.sources)
     single = [[source] for source in sources[: plan.single_sentences]]
     for beam in BEAMS:
