@@ -32,10 +32,8 @@ def time_ensemble(
         network = make_network(member.architecture)
         network.load_state_dict(member.weights)
         networks.append(in_precision(network, precision, device))
-    decoder, settings = (
-        Decoder(networks),
-        SearchSettings(beam, min_length=first.target_length or 0, scores=False, n_best=1),
-    )
+    decoder = Decoder(networks)
+    settings = SearchSettings(beam, min_length=first.target_length or 0, scores=False, n_best=1)
     remaining = islice(cycle(first.sources), lines)
     began = time.perf_counter()
     pieces = 0

@@ -1,13 +1,9 @@
 """The best pieces of each row of logits: by a kernel on a GPU, else by PyTorch."""
 
-from typing import Final
-
 import torch
 from torch import Tensor
 
-from pocketmt.gpu_kernels.availability import kernels_take
-
-_FEW: Final = 8  # Pieces of a row; more take PyTorch's functions.
+from pocketmt.gpu_kernels.availability import MOST_PIECES, kernels_take
 
 
 def best_pieces(values: Tensor, count: int, *, logits: bool) -> tuple[Tensor, Tensor]:
@@ -21,7 +17,7 @@ def best_pieces(values: Tensor, count: int, *, logits: bool) -> tuple[Tensor, Te
     Returns:
         float32 [rows, count], and the pieces, int64 [rows, count].
     """
-    if count <= _FEW and kernels_take(values):
+    if count <= MOST_PIECES and kernels_take(values):
         from pocketmt.gpu_kernels.best_pieces import best_pieces as by_kernel
 
         return by_kernel(values, count, logits=logits)

@@ -162,10 +162,10 @@ class Slots:
         greedy = self.settings.beam_size == 1
         if len(values) > 1:
             values = [torch.stack([torch.log_softmax(each.float(), dim=-1) for each in values]).mean(dim=0)]
-            logits_count = False
+            are_logits = False
         else:
-            logits_count = self.settings.scores or not greedy
-        parents = self.search.advance(values[0], logits=logits_count)
+            are_logits = self.settings.scores or not greedy
+        parents = self.search.advance(values[0], logits=are_logits)
         for network, new in zip(self._networks, states, strict=True):
             network.keep(new, None if greedy else parents)
 

@@ -1,4 +1,4 @@
-"""Whether Triton's kernels can be used."""
+"""Whether Triton's kernels can be used, and their limits."""
 
 from importlib.util import find_spec
 from typing import Final
@@ -6,6 +6,8 @@ from typing import Final
 import torch
 from torch import Tensor
 
+MOST_QUERIES: Final = 16  # Of a sentence: more are not faster than PyTorch's attention.
+MOST_PIECES: Final = 8  # Of a row: more do not fit the registers of a program.
 _TRITON_IS_INSTALLED: Final = find_spec("triton") is not None
 
 

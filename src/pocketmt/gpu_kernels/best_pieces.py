@@ -11,7 +11,6 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-MOST_PIECES: Final = 8  # Of a row: more do not fit the registers of a program.
 _GROUP: Final = 1024
 
 

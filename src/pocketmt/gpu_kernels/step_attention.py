@@ -14,7 +14,6 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-MOST_QUERIES: Final = 16  # Of a sentence: more are not faster than PyTorch's kernels.
 _NUMBERS: Final = 8192  # Of the products that a program holds at once.
 
 

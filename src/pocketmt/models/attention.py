@@ -5,17 +5,15 @@ Shapes: B sentences, Q query positions, K key positions, d model dimension, a at
 
 import math
 from dataclasses import dataclass
-from typing import Final
 
 import torch
 from torch import Tensor, nn
 
-from pocketmt.gpu_kernels.availability import kernels_take
+from pocketmt.gpu_kernels.availability import MOST_QUERIES, kernels_take
 from pocketmt.models.dropout import Dropout
 from pocketmt.models.inputs import PADDING
 
 KeyValue = tuple[Tensor, Tensor]
-_FEW_QUERIES: Final = 16  # Of a decoding step; more take PyTorch's kernels.
 
 
 @dataclass(frozen=True)
@@ -116,7 +114,7 @@ class DotProductAttention(nn.Module):
         Returns:
             [B, Q, a], the heads side by side.
         """
-        if query.shape[2] <= _FEW_QUERIES and _takes_kernels(self, query):
+        if query.shape[2] <= MOST_QUERIES and _takes_kernels(self, query):
             from pocketmt.gpu_kernels.step_attention import attend
 
             return attend(query, key, value, mask)
