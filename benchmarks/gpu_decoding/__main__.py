@@ -1,7 +1,7 @@
 """Speed of decoding on a GPU, compared with CTranslate2 with the same weights on the same GPU.
 
     python -m benchmarks.gpu_decoding
-    python -m benchmarks.gpu_decoding --models teacher1.pocketmt teacher2.pocketmt teacher3.pocketmt --text news.en
+    python -m benchmarks.gpu_decoding --models teacher1 --ensemble teacher1 teacher2 teacher3 --text news.en
     python -m benchmarks.gpu_decoding --compiled --presets base
     python -m benchmarks.gpu_decoding --short
     python -m benchmarks.gpu_decoding --quick
@@ -10,7 +10,7 @@ Networks with random weights, 27 tokens in and 28 out, and trained models on rea
 to 16,384 sentences, among them those of Behnke et al. 2021, Table 4, and one sentence at a time. The two times call the
 search on ids of pieces, without the splitting of lines. Each ratio is to the best batch size and precision of
 CTranslate2 for the same network in the same run; an SSRU, which CTranslate2 does not have, is compared with
-self-attention. Then an ensemble of three, of the models that are given or of random ones, translates a million lines.
+self-attention. Then an ensemble, of the models that are given or of three random ones, translates a million lines.
 
 Writes benchmarks/records/gpu-decoding.json after each row, and prints the rows at the end; "complete" in the record
 says whether all were measured. `--short` measures a part in less than ten minutes on one GPU: batches of 64, 512 and
@@ -73,7 +73,14 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--models", nargs="*", default=[], help="trained models: files or folders of runs")
     parser.add_argument("--text", type=Path, help="text for --models (default: Multi30k's training text)")
     parser.add_argument("--compiled", action="store_true", help="measure compiled layers, too")
-    parser.add_argument("--ensemble-lines", type=int, help="lines for the ensemble; 0: none")
+    parser.add_argument("--ensemble", nargs="*", default=[], help="trained models that translate together")
+    parser.add_argument(
+        "--ensemble-lines",
+        type=int,
+        nargs=len(BEAMS),
+        metavar=("GREEDY", "BEAM"),
+        help="lines for the ensemble, by greedy search and with a beam; 0: none",
+    )
     parser.add_argument("--output", type=Path, default=RECORD, help="the record (default: %(default)s)")
     shorter = parser.add_mutually_exclusive_group()
     shorter.add_argument("--short", action="store_true", help="a part, in less than ten minutes")
@@ -83,14 +90,13 @@ def main(arguments: Sequence[str]) -> int:
     device = torch_device(plan.device)
     if options.quick:
         torch.set_num_threads(1)
-    trained = [
-        trained_workload(name, options.text or corpus("multi30k") / "train.en", plan.sentences)
-        for name in options.models
-    ]
+    text = options.text or corpus("multi30k") / "train.en"
+    trained = [trained_workload(name, text, plan.sentences) for name in options.models]
+    members = [trained_workload(name, text, plan.ensemble_sentences) for name in options.ensemble]
     gpu = torch.cuda.get_device_name(device) if device.type == "cuda" else "none"
     about = {"program": "benchmarks.gpu_decoding", "gpu": gpu, "provenance": provenance(seed=SEED)}
     path = None if options.quick and options.output == RECORD else options.output
-    rows, ensembles = measure(plan, trained, device, GrowingRecord(path, about))
+    rows, ensembles = measure(plan, trained, members, device, GrowingRecord(path, about))
     print(plain_table(rows, [Column.parse(each) for each in COLUMNS]))
     print(plain_table(ensembles, [Column.parse(each) for each in ENSEMBLE_COLUMNS]))
     return 0
@@ -104,12 +110,12 @@ def _plan(options: argparse.Namespace) -> Plan:
     if options.compiled:
         plan = replace(plan, precisions=(*plan.precisions, f"{plan.precisions[0]}{COMPILED}"))
     if options.ensemble_lines is not None:
-        plan = replace(plan, ensemble_lines=options.ensemble_lines)
+        plan = replace(plan, ensemble_lines=tuple(options.ensemble_lines))
     return plan
 
 
 def measure(
-    plan: Plan, trained: Sequence[Workload], device: torch.device, record: GrowingRecord
+    plan: Plan, trained: Sequence[Workload], members: Sequence[Workload], device: torch.device, record: GrowingRecord
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Return the rows of all networks, and those of the ensemble; the record is written after each."""
     rows: list[dict[str, Any]] = []
@@ -122,7 +128,7 @@ def measure(
             new.append(row)
             rows = [*finished, *with_ratios(new)]
             record.write({"rows": rows, "ensembles": ensembles})
-    for row in _ensembles(trained, plan, device):
+    for row in _ensembles(members, plan, device):
         ensembles.append(row)
         record.write({"rows": rows, "ensembles": ensembles})
     record.write({"rows": rows, "ensembles": ensembles}, complete=True)
@@ -226,15 +232,15 @@ def with_ratios(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
-def _ensembles(trained: Sequence[Workload], plan: Plan, device: torch.device) -> Iterator[dict[str, Any]]:
-    """Yield the rows of an ensemble: of the trained models if there are enough, else of one preset three times."""
-    if plan.ensemble_lines == 0:
+def _ensembles(members: Sequence[Workload], plan: Plan, device: torch.device) -> Iterator[dict[str, Any]]:
+    """Yield the rows of an ensemble: of the trained models, or without them of one preset three times."""
+    if not any(plan.ensemble_lines):
         return
-    members = trained[:MEMBERS]
-    if len(members) < MEMBERS:
-        members = [random_workloads(plan.ensemble_preset, plan.sentences, plan.vocabulary)[0]] * MEMBERS
-    for beam in BEAMS:
-        yield time_ensemble(members, plan.ensemble_lines, beam, plan.ensemble_precision, device)
+    if not members:
+        members = [random_workloads(plan.ensemble_preset, plan.ensemble_sentences, plan.vocabulary)[0]] * MEMBERS
+    for beam, lines in zip(BEAMS, plan.ensemble_lines, strict=True):
+        if lines > 0:
+            yield time_ensemble(members, lines, beam, plan.ensemble_precision, device)
 
 
 if __name__ == "__main__":

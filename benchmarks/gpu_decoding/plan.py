@@ -23,7 +23,8 @@ class Plan:
         rounds: that are timed, after one to warm up.
         ensemble_preset: network of the ensemble, without trained models.
         ensemble_precision: its precision.
-        ensemble_lines: lines that it translates; 0: there is no ensemble.
+        ensemble_sentences: different sentences that it translates.
+        ensemble_lines: lines that it translates by greedy search and with a beam, sentences again and again; 0: none.
     """
 
     device: str
@@ -37,7 +38,8 @@ class Plan:
     rounds: int
     ensemble_preset: str
     ensemble_precision: str
-    ensemble_lines: int
+    ensemble_sentences: int
+    ensemble_lines: tuple[int, int]
 
 
 ON_GPU: Final = Plan(
@@ -52,7 +54,8 @@ ON_GPU: Final = Plan(
     rounds=2,
     ensemble_preset="base",
     ensemble_precision="float16",
-    ensemble_lines=1_000_000,
+    ensemble_sentences=50_000,
+    ensemble_lines=(1_000_000, 1_000_000),
 )
 SHORT: Final = replace(
     ON_GPU,
@@ -61,7 +64,7 @@ SHORT: Final = replace(
     together=(64, 512, 4096),
     sentences=4096,
     single_sentences=10,
-    ensemble_lines=40_000,
+    ensemble_lines=(40_000, 40_000),
 )
 QUICK: Final = Plan(
     device="torch-cpu",
@@ -75,5 +78,6 @@ QUICK: Final = Plan(
     rounds=1,
     ensemble_preset="tiny",
     ensemble_precision="float32",
-    ensemble_lines=6,
+    ensemble_sentences=4,
+    ensemble_lines=(6, 6),
 )

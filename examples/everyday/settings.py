@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
+from pocketmt.errors import ConfigurationError
 from pocketmt.toml_file import absolute_path, read_toml
 
 Positive = Annotated[int, Meta(ge=1)]
@@ -43,6 +44,14 @@ class Student(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     texts: list[str]  # Any of "authentic", "distilled", "plain".
 
 
+class Compression(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A compressed student: a recipe of `pocketmt compress`."""
+
+    student: str  # Its name.
+    recipe: str  # The name of a built-in recipe, or a file.
+    options: list[str] = []  # More options of the command.
+
+
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Settings of the family."""
 
@@ -54,6 +63,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     student_model: Table
     student_training: Table
     students: dict[str, Student]
+    compressions: dict[str, Compression] = {}
 
     @property
     def directions(self) -> list[tuple[str, str]]:
@@ -67,4 +77,14 @@ def read_settings(path: Path) -> Settings:
     settings: Settings = read_toml(path, Settings)
     folder = path.parent.resolve()
     texts = {name: absolute_path(getattr(settings.texts, name), folder) for name in Texts.__struct_fields__}
-    return msgspec.structs.replace(settings, texts=Texts(**texts))
+    compressions = {}
+    for name, compression in settings.compressions.items():
+        if compression.student not in settings.students:
+            raise ConfigurationError(
+                f"{path}: the compression '{name}' is of the student '{compression.student}', which is not one of "
+                f"{', '.join(settings.students)}"
+            )
+        if compression.recipe.endswith(".toml"):
+            compression = msgspec.structs.replace(compression, recipe=absolute_path(compression.recipe, folder))
+        compressions[name] = compression
+    return msgspec.structs.replace(settings, texts=Texts(**texts), compressions=compressions)

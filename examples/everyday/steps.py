@@ -1,4 +1,4 @@
-"""The steps of the pipeline: teachers, their translations, cleaning and students, in both directions."""
+"""The steps of the pipeline: teachers, their translations, cleaning, students and their files, in both directions."""
 
 import json
 import sys
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from examples.everyday.scheduler import Step
-from examples.everyday.settings import Settings, Student
+from examples.everyday.settings import Compression, Settings, Student
 from examples.everyday.texts import join, prepare
 from pocketmt.text.vocabulary_training import Segmentation
 
@@ -31,6 +31,9 @@ def steps_of(settings: Settings, folder: Path) -> list[Step]:
         steps += _test_translations(settings, folder, pair)
     for (name, student), pair in product(settings.students.items(), settings.directions):
         steps.append(_student(settings, folder, pair, name, student))
+        steps.append(_packed(folder, pair, name))
+    for (name, compression), pair in product(settings.compressions.items(), settings.directions):
+        steps.append(_compressed(folder, pair, name, compression))
     return steps
 
 
@@ -164,3 +167,17 @@ def _student(settings: Settings, folder: Path, pair: Pair, name: str, student: S
     }
     needs = tuple(f"{_name(pair)}.{text}" for text in student.texts if text != "authentic")
     return Step(f"{_name(pair)}.{name}", _train(settings, folder, pair, name, tables), ("texts", *needs))
+
+
+def _packed(folder: Path, pair: Pair, name: str) -> Step:
+    """Write the file of an uncompressed student."""
+    made, step = folder / _name(pair), f"{_name(pair)}.{name}"
+    output = ["--scheme", "float32", "--output", str(made / f"{name}.pocketmt")]
+    return Step(f"{step}.packed", [*POCKETMT, "pack", str(made / name), *output], (step,))
+
+
+def _compressed(folder: Path, pair: Pair, name: str, compression: Compression) -> Step:
+    made, student = folder / _name(pair), compression.student
+    output = ["--output", str(made / f"{name}.pocketmt")]
+    command = [*POCKETMT, "compress", str(made / student), compression.recipe, *compression.options, *output]
+    return Step(f"{_name(pair)}.{name}", command, (f"{_name(pair)}.{student}",))

@@ -65,7 +65,8 @@ def test_a_run_that_is_cut_off_keeps_its_rows(tmp_path: Path, monkeypatch: pytes
 def test_the_short_plan_has_its_beams_batches_and_precisions(tmp_path: Path) -> None:
     """On the processor, with a smaller network and less text."""
     path = tmp_path / "gpu.json"
-    sizes = replace(QUICK, precisions=("float16", "bfloat16", "int8_float16"), together=(1, 2, 4), ensemble_lines=3)
+    precisions = ("float16", "bfloat16", "int8_float16")
+    sizes = replace(QUICK, precisions=precisions, together=(1, 2, 4), ensemble_lines=(3, 3))
     small = replace(
         SHORT,
         device=sizes.device,
@@ -77,9 +78,10 @@ def test_the_short_plan_has_its_beams_batches_and_precisions(tmp_path: Path) -> 
         single_sentences=1,
         ensemble_preset=sizes.ensemble_preset,
         ensemble_precision="float32",
+        ensemble_sentences=4,
         ensemble_lines=sizes.ensemble_lines,
     )
-    rows, ensembles = measure(small, [], CPU, GrowingRecord(path, {}))
+    rows, ensembles = measure(small, [], [], CPU, GrowingRecord(path, {}))
     assert len(SHORT.together) == len(small.together)
     cases = {(row["precision"], row["beam"], row["together"]) for row in rows if row["system"] == "PocketMT"}
     assert cases == {(kind, beam, count) for kind in SHORT.precisions for beam in (1, 4) for count in (1, 2, 4)}

@@ -8,6 +8,7 @@ from examples.everyday.settings import Settings, Texts, read_settings
 from examples.everyday.steps import steps_of
 from examples.everyday.texts import prepare
 from pocketmt.errors import ConfigurationError
+from pocketmt.recipes.catalogue import find_recipe
 from pocketmt.text.vocabulary import Vocabulary
 from pocketmt.training.configuration import read_configuration
 
@@ -31,6 +32,19 @@ def test_students_need_the_translations_that_they_learn_from(settings: Settings,
     assert needs["de-en.tiny"] == ("texts", "de-en.distilled", "de-en.plain")
     assert needs["de-en.plain"] == ("en-de.plain",)
     assert needs["en-de.tiny-authentic"] == ("texts",)
+
+
+def test_compressed_students_need_the_student(settings: Settings, tmp_path: Path) -> None:
+    needs = {step.name: step.needs for step in steps_of(settings, tmp_path)}
+    assert needs["en-de.tiny.packed"] == needs["en-de.tiny-4-bits"] == ("en-de.tiny",)
+    assert all(find_recipe(each.recipe).stages for each in settings.compressions.values())
+
+
+def test_a_compression_of_no_student_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "everyday.toml"
+    path.write_text(CONFIGURATION.read_text().replace('student = "tiny"', 'student = "tinny"', 1))
+    with pytest.raises(ConfigurationError, match=r"'tiny-8-bits' is of the student 'tinny'.* tiny, tiny-authentic"):
+        read_settings(path)
 
 
 def test_configurations_of_all_runs_are_valid(settings: Settings, tmp_path: Path) -> None:
