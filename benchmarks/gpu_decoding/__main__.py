@@ -2,7 +2,7 @@
 
     python -m benchmarks.gpu_decoding
     python -m benchmarks.gpu_decoding --models teacher1 --ensemble teacher1 teacher2 teacher3 --text news.en
-    python -m benchmarks.gpu_decoding --compiled --presets base
+    python -m benchmarks.gpu_decoding --compiled --presets base --precisions float16
     python -m benchmarks.gpu_decoding --short
     python -m benchmarks.gpu_decoding --quick
 
@@ -72,6 +72,9 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--presets", nargs="*", help=f"networks with random weights (default: {ON_GPU.presets})")
     parser.add_argument("--models", nargs="*", default=[], help="trained models: files or folders of runs")
     parser.add_argument("--text", type=Path, help="text for --models (default: Multi30k's training text)")
+    parser.add_argument(
+        "--precisions", nargs="+", help=f"of both systems (default: {ON_GPU.precisions} and those of CTranslate2)"
+    )
     parser.add_argument("--compiled", action="store_true", help="measure compiled layers, too")
     parser.add_argument("--ensemble", nargs="*", default=[], help="trained models that translate together")
     parser.add_argument(
@@ -107,6 +110,9 @@ def _plan(options: argparse.Namespace) -> Plan:
     plan = QUICK if options.quick else SHORT if options.short else ON_GPU
     if options.presets is not None and not options.quick:
         plan = replace(plan, presets=tuple(options.presets))
+    if options.precisions is not None:
+        peer = tuple(name for name in plan.peer_precisions if name in options.precisions)
+        plan = replace(plan, precisions=tuple(options.precisions), peer_precisions=peer)
     if options.compiled:
         plan = replace(plan, precisions=(*plan.precisions, f"{plan.precisions[0]}{COMPILED}"))
     if options.ensemble_lines is not None:

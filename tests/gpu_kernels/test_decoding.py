@@ -10,6 +10,7 @@ from pocketmt.decoding import best_pieces as best_pieces_module
 from pocketmt.decoding.decoder import Decoder
 from pocketmt.decoding.requests import Request, SearchSettings
 from pocketmt.models import attention as attention_module
+from pocketmt.models.inputs import PADDING
 from pocketmt.models.network import TranslationNetwork
 from pocketmt.packing.device.precision import load_network
 from pocketmt.packing.reference import network as network_module
@@ -53,6 +54,20 @@ def assert_the_same(use_kernels: Switch, networks: list[TranslationNetwork], bea
 @pytest.mark.parametrize("beam", [1, 3])
 def test_networks(use_kernels: Switch, shape: str, beam: int) -> None:
     assert_the_same(use_kernels, [random_network(architecture(**test_parity.SHAPES[shape]))], beam)
+
+
+@pytest.mark.parametrize("positions", [5, 16, 17])
+def test_whole_targets_in_batches_of_more_sentences_than_positions(use_kernels: Switch, positions: int) -> None:
+    network = random_network(architecture()).eval()
+    generator = torch.Generator().manual_seed(positions)
+    source, target = (torch.randint(4, 40, (20, positions), generator=generator) for _ in range(2))
+    for sentence in range(20):
+        source[sentence, positions - sentence % positions :] = PADDING
+    use_kernels(False)
+    with torch.inference_mode():
+        expected = network(source, target)
+        use_kernels(True)
+        assert torch.allclose(network(source, target), expected, atol=1e-5)
 
 
 def test_ensembles(use_kernels: Switch) -> None:

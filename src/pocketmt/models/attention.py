@@ -114,7 +114,8 @@ class DotProductAttention(nn.Module):
         Returns:
             [B, Q, a], the heads side by side.
         """
-        if query.shape[2] <= MOST_QUERIES and _takes_kernels(self, query):
+        same_for_all_queries = mask is None or mask.shape[-2] == 1  # A causal mask is not.
+        if query.shape[2] <= MOST_QUERIES and same_for_all_queries and _takes_kernels(self, query):
             from pocketmt.gpu_kernels.step_attention import attend
 
             return attend(query, key, value, mask)
