@@ -18,6 +18,7 @@ from pocketmt.decoding.memory import bytes_of_place, free_bytes
 from pocketmt.decoding.requests import Request, SearchSettings
 from pocketmt.decoding.slots import Slots, SlotShape
 from pocketmt.errors import EngineError
+from pocketmt.models.transformer import PositionedNetwork
 from tests.engine.conftest import sentences
 from tests.engine.reference import architecture
 
@@ -193,11 +194,63 @@ def test_kept_batches_are_released_if_more_sentences_then_fit(monkeypatch: pytes
     decoder.slots(settings, SlotShape(1, 16, 32))
     assert decoder.places(settings, 100, 32, 32) == 16
     assert len(decoder._kept) == 1  # It takes too little to matter.
-    decoder.slots(settings, SlotShape(40, 32, 32))
+    decoder.slots(settings, SlotShape(30, 32, 32))
     assert decoder.places(settings, 8, 32, 32) == 8
     assert len(decoder._kept) == 2
     assert decoder.places(settings, 100, 32, 32) == 16
     assert not decoder._kept
+
+
+def test_kept_batches_are_dropped_one_by_one_until_a_new_one_fits(monkeypatch: pytest.MonkeyPatch) -> None:
+    network, settings = ending_network(architecture()), SearchSettings(2)
+    decoder = Decoder([network])
+    decoder.on_gpu = True
+    place = bytes_of_place([network], settings, 32, 32)
+
+    def free_of_kept(device: torch.device) -> int:
+        return place * (50 - sum(slots.shape.count for slots in decoder._kept.values()))
+
+    monkeypatch.setattr(decoder_module, "unused_bytes", lambda device: 0)
+    monkeypatch.setattr(decoder_module, "free_bytes", free_of_kept)
+    shapes = [SlotShape(count, 32, 32) for count in (8, 16, 20, 24, 60)]
+    for shape in shapes[:3]:
+        decoder.slots(settings, shape)
+    assert [shape.count for _, shape in decoder._kept] == [8, 16, 20]
+    decoder.slots(settings, shapes[3])
+    assert [shape.count for _, shape in decoder._kept] == [20, 24]
+    decoder.slots(settings, shapes[4])  # It may still fit, as the estimate is high.
+    assert [shape.count for _, shape in decoder._kept] == [60]
+
+
+def test_kept_places_keep_the_positions_that_their_graph_reads() -> None:
+    network = ending_network(architecture())
+    assert isinstance(network, PositionedNetwork)
+    slots = Slots([network], SearchSettings(2), SlotShape(2, 8, 32))
+    positions = weakref.ref(network.positions)
+    network.reserve_positions(5000)
+    assert len(network.positions) > 5000 and positions() is not None
+    del slots
+    gc.collect()
+    assert positions() is None
+
+
+def test_a_kernel_whose_code_does_not_fit_halves_the_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+    network, sources = ending_network(architecture()), sentences(20)
+    expected = Decoder([network]).best(sources, 2)
+    fill = Slots.fill
+
+    def failing(slots: Slots, places: Sequence[int], given: Sequence[Request]) -> None:
+        if slots.shape.count > 4:
+            raise RuntimeError("Triton Error [CUDA]: out of memory")
+        fill(slots, places, given)
+
+    monkeypatch.setattr(Slots, "fill", failing)
+    decoder = Decoder([network])
+    assert decoder.best(sources, 2) == expected
+    assert decoder.batch_tokens < 100
+    monkeypatch.setattr(Slots, "fill", lambda *arguments: 1 / torch.zeros(2).view(3))
+    with pytest.raises(RuntimeError, match="shape"):
+        decoder.best(sources, 2)
 
 
 def test_free_memory_leaves_out_what_graphs_hold(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,7 +17,7 @@ def capture_step(step: Callable[[], None], device: torch.device) -> torch.cuda.C
     try:
         return _capture(step, device)
     except RuntimeError as error:
-        reason = _lack_of_memory(error)
+        reason = lack_of_memory(error)
         if reason is None or isinstance(error, torch.OutOfMemoryError):
             raise
         # A new error: errors that refer to one another in a circle would hold the memory of their tracebacks.
@@ -39,11 +39,13 @@ def _capture(step: Callable[[], None], device: torch.device) -> torch.cuda.CUDAG
     return graph
 
 
-def _lack_of_memory(error: RuntimeError) -> str | None:
-    """Return the message about a lack of memory that an error goes back to; None if it has another cause."""
+def lack_of_memory(error: RuntimeError) -> str | None:
+    """Return the message about a lack of memory that an error goes back to; None if it has another cause.
+
+    CUDA and Triton report it in words where no tensor was asked for: a graph or the code of a kernel does not fit.
+    """
     cause: BaseException | None = error
     while cause is not None:
-        # CUDA reports it in words where the graph itself does not fit.
         if isinstance(cause, torch.OutOfMemoryError) or "out of memory" in str(cause):
             return str(cause)
         cause = cause.__context__

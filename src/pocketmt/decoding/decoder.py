@@ -7,6 +7,7 @@ from typing import Final
 import torch
 
 from pocketmt.decoding.batch import Batch, next_power_of_two, previous_power_of_two
+from pocketmt.decoding.captured_step import lack_of_memory
 from pocketmt.decoding.memory import bytes_of_place, free_bytes, unused_bytes
 from pocketmt.decoding.requests import Request, SearchSettings, Translation, plain_requests
 from pocketmt.decoding.slots import Slots, SlotShape
@@ -95,8 +96,11 @@ class Decoder:
         try:
             for index, found in run.translations():
                 results[index] = found
-        except torch.OutOfMemoryError as error:
-            return str(error).partition("\n")[0] or "out of memory"
+        except RuntimeError as error:
+            reason = lack_of_memory(error)
+            if reason is None:
+                raise
+            return reason.partition("\n")[0] or "out of memory"
         return None
 
     def _too_large(self, length: int, settings: SearchSettings, reason: str) -> str:
@@ -136,12 +140,31 @@ class Decoder:
     def slots(self, settings: SearchSettings, shape: SlotShape) -> Slots:
         """Return places without sentences, kept ones if there are any."""
         key = settings, shape
-        slots = self._kept.pop(key, None) or Slots(self._networks, settings, shape)
+        slots = self._kept.pop(key, None)
+        if slots is None:
+            if self.on_gpu:
+                self._make_room(settings, shape)
+            slots = Slots(self._networks, settings, shape)
         if self.on_gpu:  # Elsewhere new tensors cost little.
             self._kept[key] = slots
             if len(self._kept) > _KEPT_SHAPES:
                 self._kept.popitem(last=False)
         return slots
+
+    def _make_room(self, settings: SearchSettings, shape: SlotShape) -> None:
+        """Drop the kept places that were used least recently until new ones fit."""
+        needed = shape.count * self._bytes_of_place(settings, shape.source, shape.target)
+        if needed <= unused_bytes(self.device):
+            return
+        while self._kept and needed > free_bytes(self.device):
+            self._kept.popitem(last=False)
+        torch.cuda.empty_cache()  # A graph takes memory that PyTorch does not hold.
+
+    def _bytes_of_place(self, settings: SearchSettings, source: int, target: int) -> int:
+        key = settings, source, target
+        if key not in self._bytes:
+            self._bytes[key] = bytes_of_place(self._networks, settings, source, target)
+        return self._bytes[key]
 
     def places(self, settings: SearchSettings, wanted: int, source: int, target: int) -> int:
         """Return how many sentences, of these lengths, are decoded together; `wanted` are there."""
@@ -149,10 +172,7 @@ class Decoder:
         if not self.on_gpu:
             return most
         most = next_power_of_two(most)
-        key = settings, source, target
-        if key not in self._bytes:
-            self._bytes[key] = bytes_of_place(self._networks, settings, source, target)
-        needed = 2 * self._bytes[key]  # Half of the memory stays free.
+        needed = 2 * self._bytes_of_place(settings, source, target)  # Half of the memory stays free.
         if most * needed <= unused_bytes(self.device):
             return most
         free = free_bytes(self.device)

@@ -52,6 +52,8 @@ class _NetworkStates:
         template = network.split_states(network.start(network.encode(empty)[0]))[1]
         self.source = [each.new_zeros(shape.count, *each.shape[1:]) for each in template]
         self.mask = torch.zeros(shape.count, 1, 1, shape.source, device=weight.device)
+        # A captured graph reads the table of positions of now, also after the network has made a longer one.
+        self._buffers = list(network.buffers())
         never = network.architecture.never_generated_ids
         self._never = torch.tensor(never, dtype=torch.int64, device=weight.device)
 
