@@ -25,6 +25,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from benchmarks.command import run
 from benchmarks.data import ROOT
 from benchmarks.multi30k.controls import comparable, equal_control
@@ -109,6 +111,7 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--beam", type=int, default=BEAM, help="beam of the test sets (default: %(default)s)")
     parser.add_argument("--batch-tokens", type=int, help="pieces of a batch of all updates")
     parser.add_argument("--validate-every", type=int, help="updates between validations of all recipes")
+    parser.add_argument("--seed", type=int, help="of all recipes (default: that of each); another needs another run")
     parser.add_argument("--limit-updates", type=int, help="largest number of updates of a stage")
     parser.add_argument(
         "--output",
@@ -192,6 +195,8 @@ def translations_file(folder: Path, name: str, beam: int) -> Path:
 
 def _with_options(recipe: Recipe, options: argparse.Namespace) -> Recipe:
     settings = {name: getattr(options, name) for name in ("batch_tokens", "validate_every")}
+    if options.seed is not None:
+        recipe = msgspec.structs.replace(recipe, seed=options.seed)
     return change_retraining(recipe, **{name: value for name, value in settings.items() if value is not None})
 
 
