@@ -71,7 +71,7 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--presets", nargs="*", help=f"networks with random weights (default: {ON_GPU.presets})")
     parser.add_argument("--models", nargs="*", default=[], help="trained models: files or folders of runs")
-    parser.add_argument("--text", type=Path, help="text for --models (default: Multi30k's training text)")
+    parser.add_argument("--text", type=Path, help="text for trained models (default: Multi30k's training text)")
     parser.add_argument(
         "--precisions", nargs="+", help=f"of both systems (default: {ON_GPU.precisions} and those of CTranslate2)"
     )
@@ -93,9 +93,8 @@ def main(arguments: Sequence[str]) -> int:
     device = torch_device(plan.device)
     if options.quick:
         torch.set_num_threads(1)
-    text = options.text or corpus("multi30k") / "train.en"
-    trained = [trained_workload(name, text, plan.sentences) for name in options.models]
-    members = [trained_workload(name, text, plan.ensemble_sentences) for name in options.ensemble]
+    trained = [_trained(name, options.text, plan.sentences) for name in options.models]
+    members = [_trained(name, options.text, plan.ensemble_sentences) for name in options.ensemble]
     gpu = torch.cuda.get_device_name(device) if device.type == "cuda" else "none"
     about = {"program": "benchmarks.gpu_decoding", "gpu": gpu, "provenance": provenance(seed=SEED)}
     path = None if options.quick and options.output == RECORD else options.output
@@ -118,6 +117,11 @@ def _plan(options: argparse.Namespace) -> Plan:
     if options.ensemble_lines is not None:
         plan = replace(plan, ensemble_lines=tuple(options.ensemble_lines))
     return plan
+
+
+def _trained(name: str, text: Path | None, sentences: int) -> Workload:
+    """Return a trained model with the first sentences of a text; None: of Multi30k's training text."""
+    return trained_workload(name, text or corpus("multi30k") / "train.en", sentences)
 
 
 def measure(

@@ -111,7 +111,9 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--beam", type=int, default=BEAM, help="beam of the test sets (default: %(default)s)")
     parser.add_argument("--batch-tokens", type=int, help="pieces of a batch of all updates")
     parser.add_argument("--validate-every", type=int, help="updates between validations of all recipes")
-    parser.add_argument("--seed", type=int, help="of all recipes (default: that of each); another needs another run")
+    parser.add_argument(
+        "--seed", type=int, help="of all recipes (default: that of each); each seed needs a folder for itself"
+    )
     parser.add_argument("--limit-updates", type=int, help="largest number of updates of a stage")
     parser.add_argument(
         "--output",

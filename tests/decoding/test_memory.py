@@ -248,9 +248,15 @@ def test_a_kernel_whose_code_does_not_fit_halves_the_batch(monkeypatch: pytest.M
     decoder = Decoder([network])
     assert decoder.best(sources, 2) == expected
     assert decoder.batch_tokens < 100
-    monkeypatch.setattr(Slots, "fill", lambda *arguments: 1 / torch.zeros(2).view(3))
-    with pytest.raises(RuntimeError, match="shape"):
-        decoder.best(sources, 2)
+
+
+def test_an_error_that_is_no_lack_of_memory_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(*arguments: object) -> None:
+        raise RuntimeError("Triton Error [CUDA]: an illegal instruction was encountered")
+
+    monkeypatch.setattr(Slots, "fill", failing)
+    with pytest.raises(RuntimeError, match="illegal instruction"):
+        Decoder([ending_network(architecture())]).best(sentences(5), 2)
 
 
 def test_free_memory_leaves_out_what_graphs_hold(monkeypatch: pytest.MonkeyPatch) -> None:
