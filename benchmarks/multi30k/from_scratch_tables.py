@@ -6,6 +6,7 @@ differences, not the numbers.
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Final
 
 import msgspec
@@ -18,8 +19,39 @@ from pocketmt.recipes.schema import Activations, Recipe, StraightThrough
 CONTROL_FROM_SCRATCH: Final = "fp32-from-scratch"
 OURS_FROM_SCRATCH: Final = "prato/8bit-from-scratch"
 AFTER_FROM_SCRATCH: Final = "prato/8bit-after-training-from-scratch"
-# Recipes that start from the result of another recipe instead of the run's weights.
-STARTS_FROM: Final[Mapping[str, str]] = {AFTER_FROM_SCRATCH: CONTROL_FROM_SCRATCH}
+CONTROL_CONTINUED: Final = "fp32-from-scratch-continued"
+LOGARITHMIC_FROM_SCRATCH: Final = "aji/log4-from-scratch"
+LOGARITHMIC_CONTINUED: Final = "aji/log4-from-scratch-continued"
+LOGARITHMIC_FINE_TUNED: Final = "aji/log4-fine-tuned-after-scratch"
+UPDATES_OF_CONTINUATION: Final = 500
+
+
+@dataclass(frozen=True)
+class Continuation:
+    """A recipe that starts from the result of an earlier one instead of the run's weights."""
+
+    recipe: str  # whose stages it has, with at most UPDATES_OF_CONTINUATION updates
+    earlier: str
+    baseline: str  # the recipe that it is compared with
+    paper: str = ""
+
+
+CONTINUATIONS: Final[Mapping[str, Continuation]] = {
+    AFTER_FROM_SCRATCH: Continuation(
+        "prato/8bit-after-training",
+        CONTROL_FROM_SCRATCH,
+        CONTROL_FROM_SCRATCH,
+        "Prato et al. 2020, Table 5, after training",
+    ),
+    CONTROL_CONTINUED: Continuation("fp32-continued", CONTROL_FROM_SCRATCH, CONTROL_CONTINUED),
+    LOGARITHMIC_CONTINUED: Continuation("aji/log4-error-feedback", LOGARITHMIC_FROM_SCRATCH, CONTROL_CONTINUED),
+    LOGARITHMIC_FINE_TUNED: Continuation(
+        "aji/log4-error-feedback",
+        CONTROL_FROM_SCRATCH,
+        CONTROL_CONTINUED,
+        "Aji and Heafield 2020, Table 2, fine-tuned, with error feedback",
+    ),
+}
 
 # English to German; the paper's delays are these shares of its 100,000 updates.
 _DELAYS = {0.1: (4.99, 26.63), 0.5: (4.98, 26.84), 0.8: (5.03, 26.41)}
@@ -35,8 +67,13 @@ _PRATO_5 = (
 # English to German.
 _AJI_2 = (
     PaperRow("full precision", CONTROL_FROM_SCRATCH, 35.66, recurrent_bleu=34.28),
-    PaperRow("error feedback", "aji/log4-from-scratch", 28.54, recurrent_bleu=28.45),
+    PaperRow("error feedback", LOGARITHMIC_FROM_SCRATCH, 28.54, recurrent_bleu=28.45),
     PaperRow("no error feedback", "aji/log4-from-scratch-without-feedback", 0.05, recurrent_bleu=0.0),
+    PaperRow("full precision, continued", CONTROL_CONTINUED, None),
+    PaperRow("error feedback, continued", LOGARITHMIC_CONTINUED, None),
+    PaperRow(
+        "full precision, then fine-tuned with error feedback", LOGARITHMIC_FINE_TUNED, 35.47, recurrent_bleu=34.22
+    ),
 )
 FROM_SCRATCH_ROWS: Final[Mapping[str, tuple[PaperRow, ...]]] = {"prato-table-5": _PRATO_5, "aji-table-2": _AJI_2}
 
@@ -46,9 +83,12 @@ def find_from_scratch_recipe(name: str, most: int | None = None) -> Recipe | Non
     delays = {f"prato/8bit-delayed-{share:.0%}": share for share in _DELAYS}
     if name in delays:
         return _delayed(name, delays[name], limited(find_recipe(OURS_FROM_SCRATCH), most))
-    if name in STARTS_FROM:
-        recipe = limited(find_recipe("prato/8bit-after-training"), most)
-        return msgspec.structs.replace(recipe, name=name, paper="Prato et al. 2020, Table 5, after training")
+    if name in CONTINUATIONS:
+        continuation = CONTINUATIONS[name]
+        recipe = limited(
+            find_recipe(continuation.recipe), min(most or UPDATES_OF_CONTINUATION, UPDATES_OF_CONTINUATION)
+        )
+        return msgspec.structs.replace(recipe, name=name, paper=continuation.paper)
     return None
 
 

@@ -20,11 +20,20 @@ Rows = dict[str, dict[str, Any]]  # recipe -> row
 class ModelRecord:
     """The record of a model, with a row for each recipe; later calls add rows."""
 
-    def __init__(self, path: Path, model: TrainedModel, summarize: Callable[[Rows], Mapping[str, Any]]) -> None:
-        """Read the rows of earlier calls on the same model; `summarize` computes the other entries from the rows."""
+    def __init__(
+        self, path: Path, model: TrainedModel, summarize: Callable[[Rows], Mapping[str, Any]], seed: int = 1
+    ) -> None:
+        """Read the rows of earlier calls on the same model.
+
+        Args:
+            path: the record.
+            model: what the recipes compress.
+            summarize: computes the other entries from the rows.
+            seed: of the recipes.
+        """
         self.path = path
         self.summarize = summarize
-        self.origin = provenance(seed=1)
+        self.origin = provenance(seed=seed)
         self.model = {
             "digest": model.digest,
             "architecture": dataclasses.asdict(model.architecture),

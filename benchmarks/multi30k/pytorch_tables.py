@@ -8,12 +8,13 @@
 These are Tables 2 to 5 of Prato et al. 2020, and the rows of Table 2 of Aji and Heafield 2020 that are trained from
 scratch. The first argument is a folder written by `pocketmt train`, the others are tables or recipes of them (default:
 all). Recipes that start from random weights take the vocabulary, sizes and text of that run and none of its weights, so
-that it may be short. Results are kept in the run's folder `recipes`: a second call resumes where the first was stopped.
-`val` is scored by greedy search, which also selects the best update of each recipe; with --final, PyTorch translates
-both test sets with beam 4, and they are compared with the equal control: the fp32 model after the same updates at the
-same rates. The network at the start, or when quantization begins, is not kept. The record has a row for each recipe; a
-later call on the same model replaces the rows of its recipes and keeps the others. If tables share a recipe, the limit
-of the first applies. Two simultaneous calls need two --output.
+that it may be short; some recipes go on from the result of such a recipe, which must have run before. Results are kept
+in the run's folder `recipes`: a second call resumes where the first was stopped. `val` is scored by greedy search,
+which also selects the best update of each recipe; with --final, PyTorch translates both test sets with beam 4, and they
+are compared with the equal control: the fp32 model after the same updates at the same rates. The network at the start,
+or when quantization begins, is not kept. The record has a row for each recipe; a later call on the same model replaces
+the rows of its recipes and keeps the others. If tables share a recipe, the limit of the first applies. Two simultaneous
+calls need two --output.
 """
 
 import argparse
@@ -31,7 +32,7 @@ from benchmarks.command import run
 from benchmarks.data import ROOT
 from benchmarks.multi30k.controls import comparable, equal_control
 from benchmarks.multi30k.data import VALIDATION
-from benchmarks.multi30k.from_scratch_tables import STARTS_FROM
+from benchmarks.multi30k.from_scratch_tables import CONTINUATIONS
 from benchmarks.multi30k.fully_quantized_tables import TABLES, find_table_recipe, table_recipes, tables
 from benchmarks.multi30k.limits import limits_of
 from benchmarks.multi30k.model_record import ModelRecord, Outputs, against, updates
@@ -47,6 +48,7 @@ from pocketmt.compression.plan import PlannedStage
 from pocketmt.compression.planning import make_plan
 from pocketmt.compression.stage_result import StageResult, load_result
 from pocketmt.decoding.decoder import Decoder
+from pocketmt.errors import ConfigurationError
 from pocketmt.evaluation.quality import score
 from pocketmt.evaluation.records import commit
 from pocketmt.evaluation.tables import Column, plain_table
@@ -77,7 +79,8 @@ def main(arguments: Sequence[str]) -> int:
         texts.folder()  # fails now if there is none, not after hours of training
     folder: Path = options.run / "recipes"
     folder.mkdir(exist_ok=True)
-    record = ModelRecord(options.output, model, lambda rows: {"tables": tables(rows)})
+    seed = 1 if options.seed is None else options.seed
+    record = ModelRecord(options.output, model, lambda rows: {"tables": tables(rows)}, seed)
     names: dict[str, int | None] = {}
     for table, limit in options.tables.items():
         for name in table_recipes(table) if table in TABLES else [table]:
@@ -85,16 +88,22 @@ def main(arguments: Sequence[str]) -> int:
     known: list[Recipe] = []
     for name, limit in names.items():
         recipe = _with_options(comparable(find_table_recipe(name, limit)), options)
-        control = equal_control(recipe, [recipe, *known])
+        control = None if name in CONTINUATIONS else equal_control(recipe, [recipe, *known])
         if control is not None and control.name != name and control.name not in record.rows:
             record.add(_row(Run(model, control, folder, options.beam, texts), options.final, control.name))
         if control is not None:
             known.append(control)
-        baseline = STARTS_FROM.get(name, UNCOMPRESSED) if control is None else control.name
-        record.add(_row(Run(model, recipe, folder, options.beam, texts), options.final, baseline))
+        record.add(_row(Run(model, recipe, folder, options.beam, texts), options.final, _baseline(name, control)))
     columns = [*COLUMNS, *FINAL_COLUMNS] if options.final else COLUMNS
     print(plain_table([record.rows[name] for name in names], [Column.parse(column) for column in columns]))
     return 0
+
+
+def _baseline(name: str, control: Recipe | None) -> str:
+    """Return the recipe that a recipe is compared with."""
+    if name in CONTINUATIONS:
+        return CONTINUATIONS[name].baseline
+    return UNCOMPRESSED if control is None else control.name
 
 
 def _options(arguments: Sequence[str]) -> argparse.Namespace:
@@ -135,9 +144,12 @@ class Run:
 
     def __init__(self, model: TrainedModel, recipe: Recipe, folder: Path, beam: int, texts: Texts = MULTI30K) -> None:
         """Run the recipe in its subfolder of `folder`; `beam`: of the test sets of `texts`."""
-        earlier = STARTS_FROM.get(recipe.name)
-        if earlier is not None:
-            outcome = load_result(_work(folder, earlier) / "best.0.pt")
+        if recipe.name in CONTINUATIONS:
+            earlier = CONTINUATIONS[recipe.name].earlier
+            result = _work(folder, earlier) / "best.0.pt"
+            if not result.exists():
+                raise ConfigurationError(f"{recipe.name} goes on from the result of {earlier}: give that recipe first")
+            outcome = load_result(result)
             model = dataclasses.replace(model, weights=outcome.weights, digest=f"{model.digest}, {earlier}")
         self.model = model
         self.recipe = recipe

@@ -3,11 +3,20 @@
 import json
 from pathlib import Path
 
+import msgspec
 import pytest
 import torch
 
 from benchmarks.multi30k import data, pytorch_tables
-from benchmarks.multi30k.from_scratch_tables import AFTER_FROM_SCRATCH, CONTROL_FROM_SCRATCH
+from benchmarks.multi30k.controls import comparable
+from benchmarks.multi30k.from_scratch_tables import (
+    AFTER_FROM_SCRATCH,
+    CONTROL_CONTINUED,
+    CONTROL_FROM_SCRATCH,
+    LOGARITHMIC_CONTINUED,
+    LOGARITHMIC_FINE_TUNED,
+    LOGARITHMIC_FROM_SCRATCH,
+)
 from benchmarks.multi30k.fully_quantized_tables import TABLES, find_table_recipe, table_recipes, tables
 from benchmarks.multi30k.paper_tables import CONTROL
 from benchmarks.multi30k.pytorch_tables import Run, main, translations_file
@@ -16,6 +25,7 @@ from pocketmt.compression.activations.estimation import build_network
 from pocketmt.compression.activations.fully_quantized import places, ranges
 from pocketmt.compression.planning import make_plan
 from pocketmt.compression.stage_result import load_result
+from pocketmt.errors import ConfigurationError
 from pocketmt.recipes.schema import Activations
 from pocketmt.training.data import corpus_for
 from pocketmt.training.trained_model import read_trained_model
@@ -141,6 +151,35 @@ def test_post_training_of_table_5_starts_from_the_model_trained_from_scratch(run
     )
     assert all(torch.equal(weight, after.weights[name]) for name, weight in before.weights.items())
     assert not torch.equal(before.weights["embedding.weight"], model.weights["embedding.weight"])
+
+
+def test_rows_of_table_2_are_compared_after_as_many_updates(run: Path, tmp_path: Path) -> None:
+    output = tmp_path / "record.json"
+    arguments = ["--limit-updates", "2", "--final", "--seed", "7", "--output", str(output)]
+    assert main([str(run), "aji-table-2", *arguments]) == 0
+    record = read_record(output)
+    assert record["provenance"]["seed"] == 7
+    baselines = {row["recipe"]: row["against"]["baseline"] for row in record["rows"]}
+    for name in (LOGARITHMIC_CONTINUED, LOGARITHMIC_FINE_TUNED, CONTROL_CONTINUED):
+        assert baselines[name] == CONTROL_CONTINUED
+    assert not any(name.startswith("control/") for name in baselines)
+
+    model, folder = read_trained_model(run), run / "recipes"
+    starts = {
+        LOGARITHMIC_CONTINUED: LOGARITHMIC_FROM_SCRATCH,
+        LOGARITHMIC_FINE_TUNED: CONTROL_FROM_SCRATCH,
+        CONTROL_CONTINUED: CONTROL_FROM_SCRATCH,
+    }
+    for name, earlier in starts.items():
+        recipe = msgspec.structs.replace(comparable(find_table_recipe(name, 2)), seed=7)
+        start = Run(model, recipe, folder, 1).model.weights
+        for parameter, weight in load_result(folder / f"{earlier}.compression" / "best.0.pt").weights.items():
+            assert torch.equal(start[parameter], weight)
+
+
+def test_a_continuation_without_its_earlier_recipe(run: Path, tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match=f"{LOGARITHMIC_CONTINUED} goes on from the result of"):
+        main([str(run), LOGARITHMIC_CONTINUED, "--output", str(tmp_path / "record.json")])
 
 
 def test_table_3_has_the_layout_of_the_paper() -> None:
