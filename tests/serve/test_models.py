@@ -67,6 +67,8 @@ def test_english_is_the_preferred_third_language() -> None:
         ("ZH_hans", "zh-Hans"),
         ("pt-PT", "pt"),
         ("PT", "pt"),
+        ("por_Latn", "pt"),
+        ("zho", "zh-Hans"),
         ("x", None),
         ("", None),
         ("pt-é", None),

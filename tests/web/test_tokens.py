@@ -103,6 +103,7 @@ def test_lines_of_bundled_models(engine: str, beam_size: int) -> None:
     [
         (OF_SOURCE, "fra", {}),
         (OF_SOURCE, "fra", {"target_language": "deu", "max_length": 5}),
+        (OF_SOURCE, "fra", {"target_language": "de_DE", "source_language": "eng_Latn"}),
         (OF_TRANSLATION, "cs", {"max_length": 5}),
         (OF_TRANSLATION, "cs", {"target_language": "en"}),
     ],
@@ -112,7 +113,7 @@ def test_models_of_several_languages(
 ) -> None:
     lines = [f">>deu<< {LINES[0]}", ">>deu<<", *LINES[1:8]]
     expected = translator(tmp_path, pieces, "en", target).translate(lines, check=False, **options)
-    names = {"target_language": "targetLanguage", "max_length": "maxLength"}
+    names = {"source_language": "sourceLanguage", "target_language": "targetLanguage", "max_length": "maxLength"}
     given = {names[name]: value for name, value in options.items()}
     job = {"kind": "lines", "path": str(tmp_path / "model.pocketmt"), "lines": lines, "options": given}
     assert run_jobs([job]) == [{"result": expected}]

@@ -83,8 +83,37 @@ function find(
 ): [string, number | undefined] {
   const taken = code ?? standard;
   if (code === undefined || known.has(code) || (known.size === 0 && code === standard)) return [taken, known.get(taken)];
+  const found = findLanguage(code, known.size > 0 ? [...known.keys()] : [standard]);
+  if (found !== undefined) return [found, known.get(found)];
   if (known.size === 0) throw new EngineError(`${name} is '${taken}', but the model is for '${standard}' alone: leave it out`);
   throw new EngineError(`${name} is '${taken}', which the model does not have: choose one of ${shown([...known.keys()])}`);
+}
+
+/**
+ * Returns the tag among `known` that names the same language, as deu_Latn for de; a script or region that only one of
+ * two tags has makes no difference. undefined: there is none, or there are several.
+ */
+function findLanguage(tag: string, known: readonly string[]): string | undefined {
+  const wanted = locale(tag);
+  const same = known.filter((code) => {
+    const other = locale(code);
+    if (wanted === undefined || other === undefined || wanted.language !== other.language) return false;
+    return agree(wanted.script, other.script) && agree(wanted.region, other.region);
+  });
+  return same.length === 1 ? same[0] : undefined;
+}
+
+function agree(one: string | undefined, other: string | undefined): boolean {
+  return one === undefined || other === undefined || one === other;
+}
+
+/** Returns a tag with the shortest code of its language; undefined if it is none. */
+function locale(tag: string): Intl.Locale | undefined {
+  try {
+    return new Intl.Locale(tag.replaceAll("_", "-"));
+  } catch {
+    return undefined;
+  }
 }
 
 function missing(name: string, codes: readonly string[]): string {

@@ -15,7 +15,7 @@ from pocketmt.cli.options import FILE, beam_size_option, device_option, parallel
 from pocketmt.cli.streams import warn
 from pocketmt.progress import ProgressLine
 from pocketmt.text.cleaning import knows
-from pocketmt.text.formats.format import primary_subtag
+from pocketmt.text.language_tags import primary_subtag
 
 if TYPE_CHECKING:
     from pocketmt.distillation.teachers import Teachers

@@ -71,6 +71,8 @@ class ModelLanguages:
     def choose(self, source: object, target: object) -> ChosenLanguages:
         """Return what a translation from and into these languages needs; None: those of the model file.
 
+        Codes may be other ones of the same languages: de is the language of deu_Latn.
+
         Raises:
             TypeError: a code is no string.
             EngineError: the model does not have a language.
@@ -106,6 +108,11 @@ class ModelLanguages:
             return text, known[text]
         if not known and text == default:
             return text, None
+        from pocketmt.text.language_tags import find_language  # Most translations name no language.
+
+        found = find_language(text, known or ((default,) if default else ()))
+        if found is not None:
+            return found, known.get(found)
         about = f"the {_in_words(name)} is {text!r:.80}"
         if not known:
             raise EngineError(f"{about}, but the model is for {default!r} alone: leave it out")

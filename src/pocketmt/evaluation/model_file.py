@@ -9,7 +9,7 @@ from pathlib import Path
 from pocketmt.engine import TranslationOptions, Translator
 from pocketmt.engine.devices import NATIVE
 from pocketmt.errors import DataError
-from pocketmt.evaluation.languages import languages_of, with_own_codes
+from pocketmt.evaluation.languages import languages_of
 from pocketmt.evaluation.quality import Difference, Quality, compare, metrics, score
 from pocketmt.evaluation.records import Provenance, memory_bytes, peak_memory_bytes, provenance
 from pocketmt.evaluation.speed import Mode, SpeedRecord, lengthened, measure_latency, measure_throughput
@@ -60,13 +60,11 @@ def evaluate_model(
         check_rereadable(source)
     translator = Translator(model, workers=workers, device=device)
     other = None if baseline is None else Translator(baseline, workers=workers, device=device)
-    given = TranslationOptions(beam_size=beam_size, shortlist=shortlist, check=False)
-    given["source_language"], given["target_language"] = languages
-    search = with_own_codes(given, translator)
+    search = TranslationOptions(beam_size=beam_size, shortlist=shortlist, check=False)
+    search["source_language"], search["target_language"] = languages
     sides = languages_of(search, translator)
     if other is not None:
-        others_search = with_own_codes(given, other)
-        check_same_languages(model, sides, f"the baseline {baseline}", languages_of(others_search, other))
+        check_same_languages(model, sides, f"the baseline {baseline}", languages_of(search, other))
     pairs = list(read_pairs(source, references[0], sides))
     if not pairs:
         raise DataError(f"{source} and {references[0]} have no lines: there is nothing to score, give other files")
@@ -76,7 +74,7 @@ def evaluate_model(
     translations = translator.translate(sources, **search)
     differences = []
     if other is not None:
-        differences = compare(other.translate(sources, **others_search), translations, *expected)
+        differences = compare(other.translate(sources, **search), translations, *expected)
     return QualityRecord(
         model=model,
         source=str(source),

@@ -8,8 +8,8 @@ from hashlib import blake2b
 from typing import Final
 
 from pocketmt.errors import ConfigurationError
-from pocketmt.text.formats.format import primary_subtag
 from pocketmt.text.language_identification import NOT_IDENTIFIED, LanguageIdentification
+from pocketmt.text.language_tags import primary_subtag
 from pocketmt.text.normalization import normalize
 from pocketmt.text.scripts import Letters, known_languages
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from pocketmt.errors import ConfigurationError
-from pocketmt.text.formats.format import primary_subtag
+from pocketmt.text.language_tags import primary_subtag
 
 # ISO 639-1, with English names.
 _NAMES: Final = (

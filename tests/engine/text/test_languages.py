@@ -143,6 +143,16 @@ def test_the_only_languages_may_be_named(tmp_path: Path) -> None:
     assert named == loaded.translate([LINE], check=False)
 
 
+def test_other_codes_of_a_language_are_taken(tmp_path: Path) -> None:
+    (tmp_path / "several").mkdir()
+    several = translator(tmp_path / "several", OF_SOURCE, "en", "fra")
+    german = several.translate([LINE], target_language="deu", check=False)
+    assert several.translate([LINE], source_language="en-GB", target_language="de", check=False) == german
+    alone = translator(tmp_path, None, "en", "de")
+    expected = alone.translate([LINE], check=False)
+    assert alone.translate([LINE], source_language="eng_Latn", target_language="deu", check=False) == expected
+
+
 def test_many_languages_are_shortened() -> None:
     vocabulary = Vocabulary(STORED)
     pieces = LanguagePieces({f"l{index}": "a" for index in range(30)}, "translation")

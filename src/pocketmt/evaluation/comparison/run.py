@@ -14,14 +14,15 @@ from pocketmt.evaluation.comparison.agreement import LineAgreement
 from pocketmt.evaluation.comparison.record import ComparedModel, Comparison, LengthGroup
 from pocketmt.evaluation.comparison.sizes import measure_sizes
 from pocketmt.evaluation.comparison.speed import compare_speed
-from pocketmt.evaluation.languages import languages_of, with_own_codes
+from pocketmt.evaluation.languages import languages_of
 from pocketmt.evaluation.quality import compare, metrics, score
 from pocketmt.evaluation.records import provenance
 from pocketmt.interop.temporary import model_file_of
 from pocketmt.model_file.report import inspect_model
 from pocketmt.sentences.word_count import count_words
 from pocketmt.text.corpus import check_rereadable, read_lines, read_pairs
-from pocketmt.text.formats.format import format_of, primary_subtag
+from pocketmt.text.formats.format import format_of
+from pocketmt.text.language_tags import primary_subtag
 
 MOST_CHANGED: Final = 25
 # Lowest numbers of source words of the groups of lines.
@@ -60,17 +61,16 @@ def compare_models(
     metrics()  # fails now, not after the translation, if sacreBLEU is missing
     paths = [resolve_model(model_file_of(each)) for each in (original, small)]
     translators = [Translator(path, workers=workers) for path in paths]
-    searches = [with_own_codes(search, translator) for translator in translators]
-    languages = _common_languages([original, small], translators, searches)
+    languages = _common_languages([original, small], translators, search)
     references = references or (() if format_of(text) == "text" else (text,))
     lines, expected = _read(text, references, languages, most_lines)
-    first = _translate(translators[0], "the original", lines, searches[0], progress)
-    second = _translate(translators[1], "the smaller model", lines, searches[1], progress)
+    first = _translate(translators[0], "the original", lines, search, progress)
+    second = _translate(translators[1], "the smaller model", lines, search, progress)
     no_agreement = agreement.why_not(*translators)
-    forced = {} if no_agreement else _compare_pieces(translators, lines, searches[0], progress)
+    forced = {} if no_agreement else _compare_pieces(translators, lines, search, progress)
     models = [_describe(*each, lines, expected) for each in zip((original, small), paths, (first, second), strict=True)]
     if speed:
-        models = _with_speed(models, paths, lines, searches, workers, progress)
+        models = _with_speed(models, paths, lines, search, workers, progress)
     scores = outputs.sentence_chrf(first, second)
     return Comparison(
         original=models[0],
@@ -93,9 +93,9 @@ def compare_models(
 
 
 def _common_languages(
-    names: Sequence[str], translators: Sequence[Translator], searches: Sequence[TranslationOptions]
+    names: Sequence[str], translators: Sequence[Translator], search: TranslationOptions
 ) -> tuple[str, str]:
-    first, second = (languages_of(*each) for each in zip(searches, translators, strict=True))
+    first, second = (languages_of(search, translator) for translator in translators)
     if [*map(primary_subtag, first)] != [*map(primary_subtag, second)]:
         raise ConfigurationError(
             f"{names[0]} translates {' to '.join(first)}, {names[1]} {' to '.join(second)}: compare models of the same "
@@ -162,12 +162,12 @@ def _with_speed(
     models: Sequence[ComparedModel],
     paths: Sequence[Path],
     lines: list[str],
-    searches: Sequence[TranslationOptions],
+    search: TranslationOptions,
     workers: int,
     progress: Progress,
 ) -> list[ComparedModel]:
     shown = partial(progress, "measured speed")
-    speeds = compare_speed(paths, lines, searches=searches, workers=workers, progress=shown)
+    speeds = compare_speed(paths, lines, search=search, workers=workers, progress=shown)
     return [replace(model, speed=speed) for model, speed in zip(models, speeds, strict=True)]
 
 

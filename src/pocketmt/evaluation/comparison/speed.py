@@ -28,12 +28,12 @@ def compare_speed(
     models: Sequence[Path],
     lines: Sequence[str],
     *,
-    searches: Sequence[TranslationOptions],
+    search: TranslationOptions,
     workers: int,
     rounds: int = ROUNDS,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> list[Speed]:
-    """Measure each model, with its search, on up to 200 lines with text, in every round one after the other.
+    """Measure each model on up to 200 lines with text, in every round one after the other.
 
     Raises EngineError if a process fails.
     """
@@ -44,7 +44,7 @@ def compare_speed(
         text = Path(folder) / "text"
         text.write_text("".join(f"{line}\n" for line in chosen), encoding="utf-8")
         for _ in range(rounds):
-            for number, (model, search) in enumerate(zip(models, searches, strict=True)):
+            for number, model in enumerate(models):
                 for mode in _MODES:
                     record = _measure(model, text, mode, search, workers)
                     records.setdefault((number, mode), []).append(record)

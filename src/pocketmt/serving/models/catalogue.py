@@ -8,6 +8,7 @@ from typing import Final
 
 from pocketmt.errors import ModelFileError
 from pocketmt.serving.models.description import ModelDescription, Stamp, describe_model, is_model_name, stamp_of
+from pocketmt.text.language_tags import primary_subtag
 
 PREFERRED_PIVOT: Final = "en"
 _TAG: Final = re.compile(r"[a-z0-9]{1,8}(-[a-z0-9]{1,8})*", re.ASCII)  # BCP 47
@@ -63,9 +64,9 @@ class Routes:
             return known[wanted]
         if not _TAG.fullmatch(wanted):
             return None
-        primary = wanted.partition("-")[0]
+        primary = primary_subtag(wanted)
         return known.get(primary) or next(
-            (language for name, language in sorted(known.items()) if name.partition("-")[0] == primary), None
+            (language for name, language in sorted(known.items()) if primary_subtag(name) == primary), None
         )
 
 

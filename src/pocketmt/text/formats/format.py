@@ -87,16 +87,3 @@ def decode(line: bytes, name: str, number: int) -> str:
         return (line.removeprefix(codecs.BOM_UTF8) if number == 1 else line).decode("utf-8")
     except UnicodeDecodeError as error:
         raise DataError(f"{name}, line {number}: not UTF-8 ({error.reason}): convert the file first") from error
-
-
-def primary_subtag(language: str) -> str:
-    """Return the language of a language tag, without script and region: en for en-US and eng_Latn.
-
-    A language that has a code of two letters is named by that.
-    """
-    primary = language.replace("_", "-").partition("-")[0].lower()
-    if len(primary) != 3:
-        return primary
-    from pocketmt.text.iso_639 import TWO_LETTERS  # Few tags need it.
-
-    return TWO_LETTERS.get(primary, primary)

@@ -8,8 +8,9 @@ from typing import Final
 
 from pocketmt import __version__
 from pocketmt.errors import DataError
-from pocketmt.text.formats.format import Languages, Side, Unit, Warn, primary_subtag, unit_of_bytes
+from pocketmt.text.formats.format import Languages, Side, Unit, Warn, unit_of_bytes
 from pocketmt.text.formats.tmx_parser import TmxParser, TranslationUnit
+from pocketmt.text.language_tags import primary_subtag
 
 # Characters that XML 1.0 does not allow, even as references.
 _FORBIDDEN: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")

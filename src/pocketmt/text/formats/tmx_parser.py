@@ -9,7 +9,7 @@ from typing import Final
 from xml.parsers import expat
 
 from pocketmt.errors import DataError
-from pocketmt.text.formats.format import primary_subtag
+from pocketmt.text.language_tags import primary_subtag
 
 MOST_UNIT_BYTES: Final = 16 << 20  # Bytes between the ends of two units.
 _DEEPEST: Final = 100
