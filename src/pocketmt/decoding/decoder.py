@@ -68,7 +68,7 @@ class Decoder:
         lengths = [self._source_tokens(request) for request in requests]
         order = sorted(range(len(requests)), key=lambda index: -lengths[index])
         waiting = deque(order)
-        tried_alone = False
+        tried_alone = complete = False
         try:
             while waiting and not stopped():
                 batch = self._similar(waiting, lengths)
@@ -86,8 +86,9 @@ class Decoder:
                 else:  # Other batches may have held the memory that it lacked.
                     tried_alone = True
                 waiting.extendleft(reversed([index for index in batch if not results[index]]))
+            complete = not stopped()
         finally:
-            if stopped():
+            if not complete:  # After an error, states may have numbers that are not finite.
                 self._kept.clear()
         return results
 
@@ -145,6 +146,8 @@ class Decoder:
             if self.on_gpu:
                 self._make_room(settings, shape)
             slots = Slots(self._networks, settings, shape)
+        else:
+            slots.search.clear()
         if self.on_gpu:  # Elsewhere new tensors cost little.
             self._kept[key] = slots
             if len(self._kept) > _KEPT_SHAPES:
@@ -156,9 +159,10 @@ class Decoder:
         needed = shape.count * self._bytes_of_place(settings, shape.source, shape.target)
         if needed <= unused_bytes(self.device):
             return
+        torch.cuda.empty_cache()  # A graph takes memory that PyTorch does not hold.
         while self._kept and needed > free_bytes(self.device):
             self._kept.popitem(last=False)
-        torch.cuda.empty_cache()  # A graph takes memory that PyTorch does not hold.
+            torch.cuda.empty_cache()  # Returns that of the graph.
 
     def _bytes_of_place(self, settings: SearchSettings, source: int, target: int) -> int:
         key = settings, source, target

@@ -104,9 +104,16 @@ class FixedSearch:
         """Return the rank of each hypothesis at each position, int64 [count, B, positions]."""
         return self._ranks[None, :, None].repeat(count, 1, positions)
 
-    def stop(self) -> None:
-        """Take the requests from all sentences."""
+    def clear(self) -> None:
+        """Take the requests from all sentences, and forget them, as if no step had been taken."""
         self._score.fill_(-math.inf)
+        # A sentence that moved to more positions left its place at a position that is not there.
+        self.position.zero_()
+        # A sentence that moves here brings only the positions that it had before.
+        if self.writers is not None:
+            self.writers.copy_(self._own_ranks(*self.writers.shape[::2]))
+        if self._prefix is not None:
+            self._prefix.fill_(-1)
 
     def forbid(self, logits: Tensor) -> None:
         """Set the logits [N B, V] of pieces that requests forbid, or of an early eos, to -inf."""

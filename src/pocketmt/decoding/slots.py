@@ -176,7 +176,10 @@ class Slots:
         return self.search.results(torch.tensor(places, device=self.search.position.device))
 
     def move(self, places: Sequence[int], other: "Slots") -> None:
-        """Move sentences to the first places of others, of another shape, where no sentence is."""
+        """Move sentences to the first places of others, of another shape, where no sentence is.
+
+        Take no step of these places before they are cleared.
+        """
         beam, device = self.settings.beam_size, self.search.position.device
         chosen = torch.tensor(places, device=device)
         rows = (chosen[:, None] * beam + torch.arange(beam, device=device)).flatten()
@@ -184,7 +187,6 @@ class Slots:
         for network, new in zip(self._networks, other._networks, strict=True):
             _copy(network.rows, new.rows, rows)
             _copy([*network.source, network.mask], [*new.source, new.mask], chosen)
-        self.search.stop()
 
 
 def _recurrent(states: Sequence[Any]) -> list[Tensor]:
