@@ -27,7 +27,7 @@ SHELL := /bin/bash
 unexport PYTHONPATH PYTHONHOME PYTHONDONTWRITEBYTECODE
 
 PYTHON ?= python3.11
-# The folder of the corpora that benchmarks and some tests read; docs/reference/data.md says where each can be had.
+# The folder of the corpora that benchmarks and some tests read; docs/appendices/data.md says where each can be had.
 export POCKETMT_DATA ?= $(abspath ../shared/data)
 VENV := .venv
 BIN := $(VENV)/bin

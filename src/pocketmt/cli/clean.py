@@ -131,7 +131,7 @@ def clean(
     \b
     Examples:
       pocketmt clean distilled.en distilled.de -o clean.en clean.de --languages en de --language-model-text news.de
-      pocketmt clean memory.tmx -o clean.en clean.de --languages en de
+      pocketmt clean memory.tmx -o clean.en clean.de --languages en de --improbable 0
       pocketmt clean back.en news.de -o clean.en clean.de --languages en de --written-by-model source
       pocketmt clean train.en train.ja -o clean.en clean.ja --vocabulary runs/ja/vocabulary.model --improbable 0
     """
