@@ -1,6 +1,7 @@
 """Files that appear under their names only when they are complete."""
 
 import os
+import stat
 import threading
 from pathlib import Path
 
@@ -56,6 +57,18 @@ def test_new_files_have_the_permissions_of_other_files(tmp_path: Path) -> None:
     with atomic_write(tmp_path / "new"):
         pass
     assert (tmp_path / "new").stat().st_mode == (tmp_path / "other").stat().st_mode
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o664, 0o444])
+def test_a_replaced_file_keeps_its_permissions(tmp_path: Path, mode: int) -> None:
+    path = tmp_path / "old"
+    path.write_bytes(b"old")
+    path.chmod(mode)
+    with atomic_write(path) as stream:
+        assert stat.S_IMODE(os.fstat(stream.fileno()).st_mode) == mode
+        stream.write(b"new")
+    assert path.read_bytes() == b"new"
+    assert stat.S_IMODE(path.stat().st_mode) == mode
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import stat
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -36,9 +37,9 @@ def check_not_read(outputs: Iterable[Path], inputs: Iterable[Path]) -> None:
 def atomic_write(path: Path) -> Iterator[BinaryIO]:
     """Open a file for writing that appears under its name when the block ends without an error.
 
-    After an error, an earlier file of that name is unchanged. Symbolic links are followed; devices and named pipes are
-    written to directly. The stream's `name` is the path of the temporary file. Raises ConfigurationError as
-    `check_output` does.
+    After an error, an earlier file of that name is unchanged; else its permissions stay. Symbolic links are followed;
+    devices and named pipes are written to directly. The stream's `name` is the path of the temporary file. Raises
+    ConfigurationError as `check_output` does.
     """
     with write_together(path) as (stream,):
         yield stream
@@ -54,6 +55,9 @@ def write_together(*paths: Path) -> Iterator[Sequence[BinaryIO]]:
     try:
         with naming(*paths), ExitStack() as opened:
             streams = [opened.enter_context(file.open("wb")) for file in written]
+            for stream, final in zip(streams, finals, strict=True):
+                if final is not None and final.exists() and hasattr(os, "fchmod"):  # Windows has no such permissions.
+                    os.fchmod(stream.fileno(), stat.S_IMODE(final.stat().st_mode))
             yield streams
             for stream, final in zip(streams, finals, strict=True):
                 stream.flush()

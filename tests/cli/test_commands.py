@@ -124,10 +124,21 @@ def test_a_device_without_memory_is_reported_in_one_line(capsys: pytest.CaptureF
     assert errors.startswith("error: the device is out of memory") and errors.count("\n") == 1
 
 
-def test_other_faults_of_the_program_are_not_hidden() -> None:
+@pytest.mark.parametrize("kind", [RuntimeError, EOFError])
+def test_other_faults_of_the_program_are_not_hidden(kind: type[Exception]) -> None:
     @click.command()
     def command() -> None:
-        raise RuntimeError("a fault")
+        raise kind("a fault")
 
-    with pytest.raises(RuntimeError, match="a fault"):
+    with pytest.raises(kind, match="a fault"):
         run([], command)
+
+
+@pytest.mark.parametrize("kind", [KeyboardInterrupt, click.Abort])
+def test_an_interruption_is_reported_as_such(kind: type[BaseException], capsys: pytest.CaptureFixture[str]) -> None:
+    @click.command()
+    def command() -> None:
+        raise kind
+
+    assert run([], command) == 130
+    assert capsys.readouterr().err.strip() == "interrupted"

@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 import re
 import shutil
 from html.parser import HTMLParser
@@ -204,6 +205,14 @@ def test_numbers_of_the_record_are_finite(pocketmt: Run, random_model: Path, sma
         assert not isinstance(value, float) or math.isfinite(value)
 
     check(record)
+
+
+def test_a_name_that_is_not_utf_8_is_written_with_a_question_mark(
+    pocketmt: Run, random_model: Path, small: Path, text: Path
+) -> None:
+    named = text.rename(text.with_name(os.fsdecode(b"b\xff.en")))
+    record, _ = record_of(pocketmt, text.parent, random_model, small, "--text", named)
+    assert Path(record["text"]).name == "b?.en"
 
 
 def test_lines_without_words_are_a_group(pocketmt: Run, random_model: Path, small: Path, text: Path) -> None:

@@ -120,3 +120,18 @@ def test_a_file_of_both_sides_has_the_references(
     expected = json.loads(pocketmt("evaluate", "-m", random_model, "-s", text, "-r", translation, "--json").stdout)
     found = json.loads(pocketmt("evaluate", "-m", random_model, "-s", tmp_path / "both.tsv", "--json").stdout)
     assert found["quality"] == expected["quality"]
+
+
+@pytest.mark.parametrize("options", [(), ("--source-language", "eng", "--target-language", "deu")])
+@pytest.mark.parametrize(("source", "target"), [("en", "de"), ("eng_Latn", "deu_Latn")])
+def test_a_file_of_both_sides_names_them_by_any_codes(
+    pocketmt: Run, text: Path, tmp_path: Path, options: tuple[str, ...], source: str, target: str
+) -> None:
+    model = tmp_path / "model.pocketmt"
+    write_random_model(model, "uniform8", 1, *(("deu_Latn", "eng_Latn") if source == "en" else ("de", "en")))
+    translation = pocketmt("translate", "-m", model, "-i", text).stdout.decode().splitlines()
+    lines = [f"{b}\t{a}\n" for a, b in zip(SOURCES, translation, strict=True)]
+    (tmp_path / "both.tsv").write_text("".join([f"{target}\t{source}\n", *lines]))
+    answer = pocketmt("evaluate", "-m", model, "-s", tmp_path / "both.tsv", "--json", *options)
+    quality = json.loads(answer.stdout)["quality"]
+    assert quality["lines"] == 5 and quality["chrf"]["value"] == pytest.approx(100)

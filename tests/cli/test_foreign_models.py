@@ -7,6 +7,7 @@ import pytest
 
 from pocketmt.interop.exporting import write_folder
 from pocketmt.interop.formats import FORMATS
+from tests.interop.hugging_face.folders import write_nllb
 from tests.interop.models import marian_architecture, marian_vocabularies, random_model
 
 from .conftest import Run
@@ -32,6 +33,21 @@ def test_a_model_is_imported_and_exported(pocketmt: Run, folder: Path, tmp_path:
     again = pocketmt("export", path, "--to", "marian", "--output", written)
     assert again.returncode == 1
     assert b"exists already" in again.stderr
+
+
+def test_import_warns_of_languages_that_the_model_does_not_say(pocketmt: Run, folder: Path, tmp_path: Path) -> None:
+    path = tmp_path / "model.pocketmt"
+    warning = "warning: the model does not say its source and target language: give --source-language CODE and"
+    assert warning in pocketmt("import", folder, "-o", path).stderr.decode()
+    answer = pocketmt("import", folder, "-o", path, "--target-language", "de")
+    assert "does not say its source language: give --source-language CODE\n" in answer.stderr.decode()
+    answer = pocketmt("translate", "-m", path, "--source-language", "en", "--no-check", stdin=b"the man rides a bike\n")
+    assert answer.returncode == 0, answer.stderr
+    answer = pocketmt("import", folder, "-o", path, "--source-language", "en", "--target-language", "de")
+    assert b"warning" not in answer.stderr
+    write_nllb(tmp_path / "several")
+    answer = pocketmt("import", tmp_path / "several", "-o", path)
+    assert answer.returncode == 0 and b"warning" not in answer.stderr
 
 
 def test_what_a_format_lacks_is_an_error_and_nothing_is_written(pocketmt: Run, folder: Path, tmp_path: Path) -> None:

@@ -9,6 +9,8 @@ from xml.etree import ElementTree
 
 import pytest
 
+from pocketmt.cli.main import run
+
 from .conftest import SOURCES, Run, command_line
 
 LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
@@ -53,6 +55,16 @@ def test_json_lines_have_the_translations_as_a_field(
     assert found == [{**record, "translation": each} for record, each in zip(records, expected, strict=True)]
 
 
+def test_json_lines_keep_their_line_ends(
+    pocketmt: Run, random_model: Path, tmp_path: Path, translations: list[str]
+) -> None:
+    ends = ["\r\n", "\n", "\r\r\n\r\n", "\n\n", "\r"]
+    record = {"text": "".join(source + end for source, end in zip(SOURCES, ends, strict=True))}
+    answer = pocketmt("translate", "-m", random_model, "--format", "jsonl", stdin=json.dumps(record).encode())
+    expected = "".join(each + end for each, end in zip(translations, ends, strict=True))
+    assert json.loads(answer.stdout) == {**record, "translation": expected}
+
+
 def test_tmx_has_the_translations_as_variants(
     pocketmt: Run, random_model: Path, tmp_path: Path, translations: list[str]
 ) -> None:
@@ -65,6 +77,14 @@ def test_tmx_has_the_translations_as_variants(
         for unit in ElementTree.parse(output).iter("tu")
     ]
     assert units == [{"en": source, "de": each} for source, each in zip(SOURCES, translations, strict=True)]
+
+
+def test_tmx_has_the_tag_of_the_standard(pocketmt: Run, random_model: Path, tmp_path: Path) -> None:
+    path, output = tmp_path / "text.tmx", tmp_path / "out.tmx"
+    path.write_text(memory(SOURCES[:1]))
+    answer = pocketmt("translate", "-m", random_model, "-i", path, "-o", output, "--target-language", "deu_Latn")
+    assert (answer.returncode, answer.stderr) == (0, b"")
+    assert [each.get(LANGUAGE) for each in ElementTree.parse(output).iter("tuv")] == ["en", "de"]
 
 
 @pytest.mark.parametrize(
@@ -137,6 +157,23 @@ def test_records_of_a_pipe_are_answered_as_they_arrive(random_model: Path) -> No
             assert process.stdout.readline().startswith(f"{source}\tx\t".encode())
         process.stdin.close()
         assert process.wait(60) == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--format", "jsonl", "--translation-field", b"b\xff"], "has bytes that are no characters"),
+        (["--format", "tsv", "--column", "en", "--translation-field", b"b\xff"], "has bytes that are no characters"),
+        (["--format", "tsv", "--column", "en", "--translation-field", "a\tb"], "leave out tabs and line breaks"),
+        (["--format", "tsv", "--column", "en", "--translation-field", "a\nb"], "leave out tabs and line breaks"),
+        (["--format", "tsv", "--column", "en", "--translation-field", "b\r"], "leave out tabs and line breaks"),
+    ],
+)
+def test_a_name_that_a_file_cannot_hold_is_a_usage_error(
+    capsys: pytest.CaptureFixture[str], options: list[str | bytes], message: str
+) -> None:
+    assert run(["translate", *map(os.fsdecode, options)]) == 2
+    assert message in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("format", ["tsv", "jsonl", "tmx"])

@@ -1,5 +1,6 @@
 """Error compensation in a network: it uses the inputs of layers, and their outputs change less."""
 
+import math
 from pathlib import Path
 
 import msgspec
@@ -15,6 +16,7 @@ from pocketmt.quantization.registry import scheme_from_options
 from pocketmt.quantization.row_groups import RowGroup, decode, quantize
 from pocketmt.recipes.schema import Recipe
 from pocketmt.training.data import Pair, make_batch
+from pocketmt.training.steps import DivergedError
 from pocketmt.training.trained_model import read_trained_model
 from tests.compression.tiny_run import compress, write_tiny_run
 from tests.small_network import architecture, random_transformer
@@ -38,6 +40,13 @@ def test_hessians_are_of_the_inputs_of_a_layer(network: Transformer) -> None:
     torch.testing.assert_close(found[KEY_VALUE], rows.t() @ rows)
     assert len(rows) == 4 + 6 + 2  # with the end of each sentence
     assert not network.get_submodule(KEY_VALUE.removesuffix(".weight"))._forward_pre_hooks
+
+
+def test_a_network_that_computes_nan_is_refused(network: Transformer) -> None:
+    network.get_parameter(f"{INNER.removesuffix('.inner.weight')}_norm.bias").data[2] = math.nan
+    groups = (RowGroup(scheme_from_options("affine", bits=4)),)
+    with pytest.raises(DivergedError, match=rf"inputs of {INNER} are not finite"):
+        compensate(network, {INNER: groups}, PAIRS)
 
 
 def test_compensation_reduces_the_change_of_outputs(network: Transformer) -> None:

@@ -1,5 +1,6 @@
 """Compression of model files from plain source text: as that of the run that they were packed from."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -46,6 +47,21 @@ def text(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def tensors(path: Path) -> dict[str, bytes]:
     with open_model(path) as file:
         return {name: bytes(file.data(name)) for name in file.tensors}
+
+
+def test_the_side_of_a_parallel_file_is_found_by_the_languages_of_the_model(
+    model_file: Path, text: Path, tmp_path: Path
+) -> None:
+    parallel = tmp_path / "reversed.tsv"
+    lines = text.read_text().splitlines()
+    parallel.write_text("up\ten\n" + "".join(f"{line.upper()}\t{line}\n" for line in lines))
+    digests = []
+    for each in (text, parallel):
+        task = CompressionTask(run=model_file, folder=tmp_path / each.stem, source_text=each)
+        compress_run(task, find_recipe("affine4-compensated"), tmp_path / f"{each.name}.pocketmt")
+        digests.append(json.loads((task.folder / "compression.json").read_text())["source_text"])
+    assert tensors(tmp_path / f"{parallel.name}.pocketmt") == tensors(tmp_path / f"{text.name}.pocketmt")
+    assert digests[0] == digests[1]
 
 
 @pytest.mark.parametrize("name", ["log4-compensated", "8bit-static", "log4-word-and-sequence-distilled"])

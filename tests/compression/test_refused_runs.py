@@ -16,6 +16,7 @@ from pocketmt.compression.choosing.allocation import Target
 from pocketmt.compression.choosing.target import compress_run_to
 from pocketmt.compression.run import CompressionTask, compress_run
 from pocketmt.errors import ConfigurationError, DataError
+from pocketmt.recipes.catalogue import find_recipe
 from pocketmt.training.steps import DivergedError
 from pocketmt.training.trained_model import read_trained_model
 from pocketmt.training.validation import Validation
@@ -60,6 +61,21 @@ def test_text_that_is_not_needed_may_be_missing_and_must_have_no_error(tmp_path:
     assert [warning.partition(": ")[0] for warning in warnings] == [str(tmp_path / "train.up")]
 
 
+def test_text_with_an_error_is_not_used_where_no_stage_needs_any(tmp_path: Path) -> None:
+    run, warnings = write_tiny_run(tmp_path), list[str]()
+    (tmp_path / "dev.up").write_text("ONE\n")
+    task = CompressionTask(run=run, folder=tmp_path / "work", warn=warnings.append)
+    compress_run(task, find_recipe("8bit"), tmp_path / "out.pocketmt")
+    assert len(warnings) == 1
+    assert "text of" in warnings[0] and "is not used" in warnings[0] and "dev.up has 1" in warnings[0]
+    with pytest.raises(DataError, match=r"dev\.up has 1"):
+        compress_run(
+            dataclasses.replace(task, folder=tmp_path / "other"),
+            find_recipe("affine4-compensated"),
+            tmp_path / "out.pocketmt",
+        )
+
+
 def test_a_configuration_of_other_languages_is_refused(tiny_run: Path, tmp_path: Path) -> None:
     model = read_trained_model(tiny_run)
     assert model.configuration is not None
@@ -99,6 +115,17 @@ def test_a_result_whose_loss_is_not_finite_is_not_packed(
     with pytest.raises(DivergedError, match="validation loss is not finite after the recipe a test"):
         compress_run(task, one_stage("uniform", 8, method="straight_through"), tmp_path / "out.pocketmt")
     assert os.listdir(tmp_path) == []
+
+
+def test_a_folder_with_settings_of_another_program_is_refused_and_stays(tiny_run: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    for name in ("compression.json", "log.jsonl", "best.photo.pt"):
+        (folder / name).write_text('{"level": 9}')
+    plan = one_stage("uniform", 8, method="straight_through")
+    with pytest.raises(ConfigurationError, match=r"compression\.json does not hold the settings of a run"):
+        compress_run(CompressionTask(run=tiny_run, folder=folder), plan, tmp_path / "out.pocketmt")
+    assert {each.read_text() for each in folder.iterdir()} == {'{"level": 9}'} and len(os.listdir(folder)) == 3
 
 
 @pytest.mark.parametrize("name", ["configuration.json", "model.safetensors"])

@@ -226,6 +226,13 @@ def test_a_recipe_that_does_not_suit_the_student_is_refused_before_any_work(
             '"fr"',
             "the target language of the student is fr, that of the teacher teacher1 is up",
         ),
+        ("student.toml", '"up"', '"en"', "the student translates en into itself"),
+        (
+            "student.toml",
+            "[training]",
+            '[training]\nobjective = "word_distillation"\nteacher = "missing"',
+            "missing: no such",
+        ),
     ],
 )
 def test_a_mistake_is_found_before_the_teachers_are_trained(
@@ -238,6 +245,40 @@ def test_a_mistake_is_found_before_the_teachers_are_trained(
     assert run_here(["pipeline", str(folder / "pipeline.toml"), "--output", str(folder / "work")]) == 1
     assert message in capsys.readouterr().err
     assert not (folder / "work").exists()
+
+
+def test_validation_text_is_checked_where_the_training_text_has_no_target_side(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plain = DATA.replace('training_target = "train.up"\n', "").replace("dev.en", "more.en")
+    (folder / "student.toml").write_text(plain + STUDENT)
+    (folder / "pipeline.toml").write_text(PIPELINE.replace("human_references = true\n", ""))
+    assert run_here(["pipeline", str(folder / "pipeline.toml"), "--output", str(folder / "work")]) == 1
+    assert "more.en has 3 lines but" in capsys.readouterr().err
+    assert not (folder / "work").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("pipeline.toml", '"more.en"', '"work/distilled.en"'),
+        ("pipeline.toml", '"teacher.toml", "teacher.toml"', '"work/model.pocketmt"'),
+        ("student.toml", '"train.up"', '"work/distilled.up"'),
+        ("teacher.toml", '"dev.en"', '"work/compressed.pocketmt"'),
+    ],
+)
+def test_a_file_that_is_read_is_not_replaced(
+    folder: Path, capsys: pytest.CaptureFixture[str], name: str, old: str, new: str
+) -> None:
+    read = folder / new.strip('"')
+    read.parent.mkdir()
+    read.write_text("red cat\n")
+    text = (folder / name).read_text()
+    assert old in text
+    (folder / name).write_text(text.replace(old, new, 1))
+    assert run_here(["pipeline", str(folder / "pipeline.toml"), "--output", str(folder / "work")]) == 1
+    assert "is read, and would be replaced" in capsys.readouterr().err
+    assert list(read.parent.iterdir()) == [read] and read.read_text() == "red cat\n"
 
 
 def test_a_pipeline_whose_text_has_changed_is_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -149,6 +149,27 @@ def test_a_changed_text_is_refused_and_the_outputs_are_kept(run: Path, texts: li
     assert [(tmp_path / name).read_text().split("\n")[:-1] for name in ("out.en", "out.up")] == list(before)
 
 
+def test_another_device_or_precision_is_refused_if_the_folder_names_them(
+    run: Path, texts: list[Text], tmp_path: Path
+) -> None:
+    outputs, work = (tmp_path / "out.en", tmp_path / "out.up"), tmp_path / "work"
+    write(run, tmp_path, texts)
+    record = json.loads((tmp_path / "out.en.distillation.json").read_text())
+    assert (record["device"], record["precision"]) == ("cpu", "float32")
+    with pytest.raises(ConfigurationError, match="device is 'cpu' there and 'torch-cpu' here"):
+        distill(teachers(run, tmp_path, "torch-cpu"), texts, *outputs, work)
+    half = Teachers([str(run)], work, beam_size=2, device="cpu", precision="bfloat16")
+    with pytest.raises(ConfigurationError, match="precision is 'float32' there and 'bfloat16' here"):
+        distill(half, texts, *outputs, work)
+    anywhere = Teachers([str(run)], work, beam_size=2, device="torch-cpu", same_device=False)
+    distill(anywhere, texts, *outputs, work)
+    for settings in work.glob("*/text.json"):  # As earlier versions wrote them, and as the last call has.
+        assert not {"device", "precision"} & json.loads(settings.read_text())["translator"].keys()
+    distill(teachers(run, tmp_path, "torch-cpu"), texts, *outputs, work)
+    with pytest.raises(ConfigurationError, match="device is 'torch-cpu' there"):
+        write(run, tmp_path, texts)
+
+
 def test_texts_can_be_added_later(run: Path, texts: list[Text], tmp_path: Path) -> None:
     write(run, tmp_path, texts[:1])
     assert write(run, tmp_path, texts)[0] == READ

@@ -41,6 +41,11 @@ def test_the_language_of_a_sentence_is_found(text: str, language: str) -> None:
     assert sum(each.confidence for each in found) <= 101
 
 
+def test_languages_are_found_for_codes_of_three_letters() -> None:
+    [found, *_] = detector("deu_Latn", "eng_Latn", "zho_Hans").detect("Ein Mann fährt mit dem Fahrrad.")
+    assert found.language == "deu_Latn" and found.confidence > 50
+
+
 def test_only_the_languages_of_models_are_found() -> None:
     assert {each.language for each in detector("de", "fr").detect("Two dogs play in the snow.")} <= {"de", "fr"}
     assert detector("xx").detect("Two dogs")[0].confidence == 0
@@ -53,7 +58,16 @@ def test_a_text_without_letters_has_no_language(text: str) -> None:
 
 @pytest.mark.parametrize(
     ("code", "name"),
-    [("de", "German"), ("pt-BR", "Portuguese (BR)"), ("zh_Hans", "Chinese (Hans)"), ("xx", "xx"), ("", "")],
+    [
+        ("de", "German"),
+        ("deu_Latn", "German"),
+        ("pt-BR", "Portuguese (BR)"),
+        ("zh_Hans", "Chinese (Hans)"),
+        ("arb_Latn", "Arabic (Latn)"),
+        ("ace_Arab", "ace_Arab"),
+        ("xx", "xx"),
+        ("", ""),
+    ],
 )
 def test_languages_have_names(code: str, name: str) -> None:
     assert language_name(code) == name

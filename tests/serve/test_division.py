@@ -2,8 +2,10 @@
 
 import random
 
+import pytest
+
 from pocketmt.engine import Translator
-from pocketmt.serving.translation.division import Translation, divide_line
+from pocketmt.serving.translation.division import Translation, divide_line, divide_lines
 from pocketmt.serving.translation.links import Link, compose_links
 from pocketmt.text.normalization import replace_surrogates
 
@@ -49,3 +51,12 @@ def test_links_of_two_translations_are_composed() -> None:
         Link(4, 7, 1, 2),
         Link(0, 3, 3, 4),
     ]
+
+
+@pytest.mark.parametrize("code", ["de", "DE", "deu", "de-AT", "deu_Latn"])
+def test_any_code_of_a_language_selects_its_rules(code: str) -> None:
+    text = "Ich fahre am 3. Oktober nach Berlin."
+    [line] = divide_lines([text], code, split=True)
+    assert line.sentences == [text]
+    [line] = divide_lines([text], "en", split=True)
+    assert len(line.sentences) == 2

@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 
@@ -17,7 +17,8 @@ from pocketmt.engine import Translator
 from pocketmt.engine.bundled import resolve_model
 from pocketmt.errors import ModelFileError
 from pocketmt.serving import watching
-from pocketmt.serving.models.catalogue import LOOKS_UNTIL_REMOVED, Catalogue, Changes, make_routes
+from pocketmt.serving.models import catalogue as catalogue_module
+from pocketmt.serving.models.catalogue import LOOKS_UNTIL_REMOVED, Catalogue, Changes, Routes, Step, make_routes
 from pocketmt.serving.models.description import ModelDescription, describe_model
 from pocketmt.serving.watching import watched_files
 from tests.cli.conftest import command_line, write_random_model
@@ -58,6 +59,60 @@ def test_routes_lead_through_a_third_language() -> None:
 def test_english_is_the_preferred_third_language() -> None:
     routes = make_routes([description("ar", "cs en"), description("cs", "ja"), description("en", "ja")])
     assert names(routes.route("ar", "ja")) == ["ar-cs en", "en-ja"]
+
+
+def test_codes_of_one_language_are_merged() -> None:
+    english = description("deu_Latn", "eng_Latn")
+    routes = make_routes([english, description("en", "de fr"), description("eng", "it")])
+    assert routes.languages == ("de", "en", "fr", "it")
+    assert routes.route("de", "en") == (Step(english, "deu_Latn", "eng_Latn"),)
+    assert names(routes.route("de", "fr")) == ["deu_Latn-eng_Latn", "en-de fr"]
+    assert names(routes.route("de", "it")) == ["deu_Latn-eng_Latn", "eng-it"]
+    assert routes.targets["de"] == ("en", "fr", "it")
+    assert [routes.find(code) for code in ("deu_Latn", "deu", "de-DE", "eng", "EN")] == ["de", "de", "de", "en", "en"]
+
+
+def test_english_is_the_preferred_third_language_by_any_code() -> None:
+    routes = make_routes([description("ara", "ces eng"), description("ces", "jpn"), description("eng", "jpn")])
+    assert names(routes.route("ara", "jpn")) == ["ara-ces eng", "eng-jpn"]
+
+
+def test_languages_that_a_code_does_not_tell_apart_keep_their_codes() -> None:
+    routes = make_routes([description("en", "zho_Hans zho_Hant"), description("zh", "en"), description("cmn", "fr")])
+    assert routes.languages == ("en", "fr", "zh", "zho_Hans", "zho_Hant")
+    found = [routes.find(code) for code in ("zh", "zho", "zh-hant", "zh_Hans", "zho-Hant-TW")]
+    assert found == ["zh", "zh", "zho_Hant", "zho_Hans", "zh"]
+    assert make_routes([description("sr-Latn", "sr")]).languages == ("sr", "sr-Latn")
+    simplified = make_routes([description("zho_Hans", "eng_Latn"), description("en", "zh")])
+    assert simplified.languages == ("en", "zh")
+
+
+def test_looking_at_the_files_of_many_languages_takes_no_time(
+    models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[int] = []
+
+    def count(models: Iterable[ModelDescription]) -> Routes:
+        given = list(models)
+        made.append(len(given))
+        return make_routes(given)
+
+    monkeypatch.setattr(catalogue_module, "make_routes", count)
+    shutil.copy(models / "en-de.pocketmt", tmp_path / "a.pocketmt")
+    catalogue = Catalogue([tmp_path], print)
+    for _ in range(3):
+        catalogue.refresh()
+    assert made == [0, 1]
+    shutil.copy(models / "de-fr.pocketmt", tmp_path / "b.pocketmt")
+    catalogue.refresh()
+    assert made == [0, 1, 2] and catalogue.routes.languages == ("de", "en", "fr")
+
+
+def test_routes_of_many_languages() -> None:
+    codes = tuple(f"{first}{second}{last}_Latn" for first in "jkq" for second in "abcdefgh" for last in "tuvwxyz")
+    many = ModelDescription(Path("many"), (0, 0, 0), codes, codes, 10)
+    routes = make_routes([many])
+    assert all(len(routes.targets[code]) == len(codes) - 1 for code in routes.languages)
 
 
 @pytest.mark.parametrize(
@@ -192,6 +247,19 @@ def test_two_models_translate_through_a_third_language(serve: Serve, models: Pat
     aligned = server.translate(SOURCES[0], target="fr", alignment=True)
     assert aligned["translatedText"] == expected[0]
     assert aligned["alignment"]
+
+
+def test_models_that_name_languages_by_other_codes_translate_together(serve: Serve, tmp_path: Path) -> None:
+    write_random_model(tmp_path / "a.pocketmt", "uniform8", 1, "eng_Latn", "deu_Latn")
+    write_random_model(tmp_path / "b.pocketmt", "uniform8", 2, "fr", "en")
+    server = serve(tmp_path)
+    text = "Ein Mann fährt mit dem Fahrrad durch die Stadt zur Arbeit."
+    middle = Translator(tmp_path / "a.pocketmt").translate([text], check=False)
+    expected = Translator(tmp_path / "b.pocketmt").translate(middle, check=False)
+    assert server.translate([text], source="de", target="eng")["translatedText"] == middle
+    found = server.translate([text], source="auto", target="fr")
+    assert found["translatedText"] == expected
+    assert [each["language"] for each in found["detectedLanguage"]] == ["deu_Latn"]  # type: ignore[attr-defined]
 
 
 def test_models_are_loaded_and_unloaded_within_the_memory(serve: Serve, models: Path) -> None:

@@ -10,6 +10,7 @@ from pocketmt.serving.errors import RequestError
 from pocketmt.serving.metrics import Metrics
 from pocketmt.serving.queue.batcher import Batcher
 from pocketmt.serving.queue.fair_queue import PATIENCE, FairQueue, Request
+from pocketmt.serving.settings import ServerSettings
 
 BOOK = [f"sentence {number} of a long book" for number in range(1000)]
 Translate = Callable[[str, list[str], bool], Awaitable[Sequence[str]]]
@@ -207,6 +208,27 @@ def test_a_full_queue_refuses_and_says_when_to_come_back() -> None:
         assert len(await book) == 300
 
     asyncio.run(work())
+
+
+def test_what_never_fits_is_refused_for_good() -> None:
+    async def work() -> None:
+        batcher = make_batcher(slow_upper, workers=1, most_cost=1000)
+        with pytest.raises(RequestError, match="send less at once") as refusal:
+            await batcher.translate("k", "a", ["x" * 30] * 21)
+        assert (refusal.value.status, refusal.value.retry_after) == (400, None)
+        assert len(await batcher.translate("k", "a", ["x" * 30] * 20)) == 20
+
+    asyncio.run(work())
+
+
+@pytest.mark.parametrize("characters", [1, 100_000, 3_000_000])
+@pytest.mark.parametrize("sentence", ["A ", "\u5b57\u3002", "A dog. "])
+def test_the_largest_request_fits_in_the_queue(characters: int, sentence: str) -> None:
+    settings = ServerSettings(characters=characters)
+    text = (sentence * characters)[:characters]
+    request = Request("a", "k", [text[start : start + len(sentence)] for start in range(0, characters, len(sentence))])
+    assert request.remaining <= settings.queued_characters
+    assert ServerSettings().queued_characters == 2_000_000
 
 
 def test_a_client_that_leaves_stops_its_batch() -> None:

@@ -1,7 +1,7 @@
 import pytest
 
 from pocketmt.errors import ConfigurationError
-from pocketmt.text.languages import check_language, check_same_languages, language_warning
+from pocketmt.text.languages import check_language, check_same_languages, language_warning, names_known_language
 
 
 @pytest.mark.parametrize(
@@ -47,3 +47,22 @@ def test_a_language_has_several_codes(languages: tuple[str, str], others: tuple[
 def test_other_languages_are_refused() -> None:
     with pytest.raises(ConfigurationError, match="the target language of a is deu_Latn, that of b is nl"):
         check_same_languages("a", ("eng_Latn", "deu_Latn"), "b", ("en", "nl"))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("de", True),
+        ("EN", True),
+        ("pt-BR", True),
+        ("deu", True),
+        ("ace_Arab", True),
+        ("No", False),
+        ("xx", False),
+        ("the", False),
+        ("text", False),
+        ("", False),
+    ],
+)
+def test_codes_of_known_languages_are_told_from_words(text: str, expected: bool) -> None:
+    assert names_known_language(text) == expected

@@ -32,3 +32,11 @@ def test_only_the_first_process_reports(tmp_path: Path, capsys: pytest.CaptureFi
     reporter.event("validation", 1)
     reporter.close()
     assert capsys.readouterr().err == "" and not (tmp_path / "log.jsonl").exists()
+
+
+def test_lines_of_a_log_that_hold_no_event_are_left_out(tmp_path: Path) -> None:
+    log = tmp_path / "log.jsonl"
+    events = ['{"event": "train", "update": 1}\n', '{"event": "train", "update": 2}\n']
+    log.write_bytes(f"{events[0]}half a li\n[1]\n{{}}\n".encode() + b'"\xff"\n' + f'{events[1]}{{"upd'.encode())
+    Reporter(log, 40, 2, lambda event: event["update"] > 0, True).close()
+    assert log.read_text() == "".join(events)

@@ -1,6 +1,7 @@
 """Training runs from start to end: resuming, mixed precision, several processes and errors."""
 
 import json
+import math
 import os
 import random
 import signal
@@ -274,6 +275,18 @@ def test_errors_of_a_configuration_name_the_key(corpus: Path, change: str, messa
         read_configuration(path)
 
 
+def test_text_that_is_listed_twice_and_has_its_copies_removed_is_refused(corpus: Path) -> None:
+    path = write_configuration(corpus)
+    listed = path.read_text()
+    for name in ("train.en", "train.up"):
+        listed = listed.replace(f'"{name}"', f'["{name}", "{name}"]')
+    path.write_text(listed)
+    read_configuration(path)
+    path.write_text(listed.replace("[data]", "[data]\nremove_duplicates = true"))
+    with pytest.raises(ConfigurationError, match=r"data: train\.en is listed more than once, but remove_duplicates"):
+        read_configuration(path)
+
+
 def test_unusable_text_is_refused(corpus: Path) -> None:
     configuration = read_configuration(write_configuration(corpus))
     (corpus / "train.up").write_text("ONE\n")
@@ -301,6 +314,15 @@ def test_validation_text_without_a_whole_pair_is_refused(corpus: Path) -> None:
     (corpus / "dev.up").write_text(" \n" * 20)
     with pytest.raises(DataError, match=r"dev\.en: no pair of the validation text has text on both sides"):
         train(read_configuration(write_configuration(corpus)), corpus / "run")
+
+
+def test_a_validation_pair_longer_than_a_batch_is_scored_alone(corpus: Path) -> None:
+    for name, words in (("dev.en", "red cat "), ("dev.up", "CAT RED ")):
+        with (corpus / name).open("a") as stream:
+            stream.write(words * 200 + "\n")
+    path = write_configuration(corpus, batch_tokens=32, maximum_updates=2, validate_every=2)
+    assert train(read_configuration(path), corpus / "run").update == 2
+    assert math.isfinite(json.loads((corpus / "run" / "log.jsonl").read_text().splitlines()[-1])["loss"])
 
 
 def test_a_vocabulary_larger_than_the_text_allows_is_refused(corpus: Path) -> None:

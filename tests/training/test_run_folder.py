@@ -92,6 +92,18 @@ def test_a_folder_with_files_of_no_run_is_refused_and_they_stay(corpus: Path, na
     assert (run / "notes.txt").read_text() == "mine"
 
 
+@pytest.mark.parametrize("content", [b"{}", b'{"theme": "dark"}', b"\xff\xfe", b'"\xff"'])
+def test_a_folder_with_settings_of_another_program_is_refused_and_its_files_stay(corpus: Path, content: bytes) -> None:
+    run = corpus / "run"
+    (run / "snapshots").mkdir(parents=True)
+    files = ["configuration.json", "log.jsonl", "snapshots/photo.jpg", "vocabulary.model", ".note.unfinished"]
+    for name in files:
+        (run / name).write_bytes(content)
+    with pytest.raises(ConfigurationError, match=r"configuration\.json does not hold the settings of a run"):
+        train(settings(corpus), run)
+    assert [(run / name).read_bytes() for name in files] == [content] * len(files)
+
+
 @pytest.mark.parametrize("name", ["train.en", "train.up", "dev.en", "dev.up"])
 def test_a_run_on_text_that_has_changed_is_refused(corpus: Path, name: str) -> None:
     run = corpus / "run"

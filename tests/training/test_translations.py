@@ -142,12 +142,12 @@ def test_a_damaged_shard_is_translated_again(text: Path, tmp_path: Path, damage:
 def test_another_text_or_teacher_is_refused(text: Path, tmp_path: Path) -> None:
     run(text, tmp_path / "work", Upper())
     other: dict[str, str | int] = {**TEACHER, "model": "b"}
-    with pytest.raises(ConfigurationError, match="another text or by another model"):
+    with pytest.raises(ConfigurationError, match="another text, by another model"):
         list(translate_text(text, tmp_path / "work", Upper(), other))
     before = hash_lines(text)
     text.write_text("one more\n" + text.read_text(encoding="utf-8"), encoding="utf-8")
     assert hash_lines(text) != before
-    with pytest.raises(ConfigurationError, match="another text or by another model"):
+    with pytest.raises(ConfigurationError, match="another text, by another model"):
         run(text, tmp_path / "work", Upper())
 
 

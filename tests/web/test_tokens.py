@@ -127,3 +127,36 @@ def test_a_line_must_name_a_language_if_none_is_chosen(tmp_path: Path) -> None:
     assert named == {"result": expected}
     assert unnamed["error"] == "EngineError"
     assert "give targetLanguage, one of deu, fra, or begin the line with a code as >>deu<<" in unnamed["message"]
+
+
+@pytest.mark.parametrize(("source", "given"), [("deu_Latn", {}), ("", {"sourceLanguage": "deu"}), ("DE", {})])
+def test_any_code_of_a_language_selects_its_rules_for_sentences(
+    tmp_path: Path, source: str, given: dict[str, str]
+) -> None:
+    lines = ["Ich fahre am 3. Oktober nach Berlin."]
+    expected = translator(tmp_path, None, source, "en").translate(lines, split=False, check=False)
+    job = {"kind": "lines", "path": str(tmp_path / "model.pocketmt"), "lines": lines, "options": given}
+    assert run_jobs([job]) == [{"result": expected}]
+
+
+@pytest.mark.parametrize(
+    ("pieces", "source", "code", "message"),
+    [
+        (
+            LanguagePieces({"zho_Hans": "__en__", "zho_Hant": "__cs__"}, "translation"),
+            "en",
+            "zh",
+            "zho_Hans, zho_Hant: ch",
+        ),
+        (None, "", "english", "'english', which is not the code of a language"),
+    ],
+)
+def test_codes_that_are_refused(
+    tmp_path: Path, pieces: LanguagePieces | None, source: str, code: str, message: str
+) -> None:
+    translator(tmp_path, pieces, source)
+    options = {"targetLanguage": code}
+    [refused] = run_jobs(
+        [{"kind": "lines", "path": str(tmp_path / "model.pocketmt"), "lines": LINES[:1], "options": options}]
+    )
+    assert refused["error"] == "EngineError" and message in refused["message"]

@@ -8,8 +8,8 @@ const MOST_NAMED = 20; // languages that a message names
 
 /** Languages of one translation. */
 export interface ChosenLanguages {
-  /** Code of the source's language. */
-  readonly source: string;
+  /** The source's language as the rules for sentences name it: the shortest code, without script and region. */
+  readonly sentences: string;
   /** Piece that every translation begins with, and that no text shows; undefined: there is none. */
   readonly forced: number | undefined;
   /**
@@ -63,7 +63,7 @@ export class Languages {
       const into = this.inSource ? (named ?? targetId) : undefined;
       return [into, sourceId].filter((id) => id !== undefined);
     };
-    return { source: from, forced: this.inSource ? undefined : targetId, prefix };
+    return { sentences: locale(from)?.language ?? from, forced: this.inSource ? undefined : targetId, prefix };
   }
 
   /** Returns the piece of the target language that a line begins with, and the text after it. */
@@ -83,24 +83,31 @@ function find(
 ): [string, number | undefined] {
   const taken = code ?? standard;
   if (code === undefined || known.has(code) || (known.size === 0 && code === standard)) return [taken, known.get(taken)];
-  const found = findLanguage(code, known.size > 0 ? [...known.keys()] : [standard]);
-  if (found !== undefined) return [found, known.get(found)];
+  if (known.size === 0 && standard === "") {
+    if ((locale(code)?.language.length ?? 4) > 3)
+      throw new EngineError(`${name} is '${code}', which is not the code of a language: give one such as 'en'`);
+    return [code, undefined];
+  }
+  const same = agreeing(code, known.size > 0 ? [...known.keys()] : [standard]);
+  const [found] = same;
+  if (found !== undefined && same.length === 1) return [found, known.get(found)];
+  if (same.length > 1)
+    throw new EngineError(`${name} is '${code}', of which the model has several: ${same.join(", ")}: choose one`);
   if (known.size === 0) throw new EngineError(`${name} is '${taken}', but the model is for '${standard}' alone: leave it out`);
   throw new EngineError(`${name} is '${taken}', which the model does not have: choose one of ${shown([...known.keys()])}`);
 }
 
 /**
- * Returns the tag among `known` that names the same language, as deu_Latn for de; a script or region that only one of
- * two tags has makes no difference. undefined: there is none, or there are several.
+ * Returns the tags among `known` that may name the same language, as deu_Latn for de; a script or region that only one of
+ * two tags has makes no difference.
  */
-function findLanguage(tag: string, known: readonly string[]): string | undefined {
+function agreeing(tag: string, known: readonly string[]): string[] {
   const wanted = locale(tag);
-  const same = known.filter((code) => {
+  return known.filter((code) => {
     const other = locale(code);
     if (wanted === undefined || other === undefined || wanted.language !== other.language) return false;
     return agree(wanted.script, other.script) && agree(wanted.region, other.region);
   });
-  return same.length === 1 ? same[0] : undefined;
 }
 
 function agree(one: string | undefined, other: string | undefined): boolean {

@@ -122,7 +122,7 @@ export class LocalTranslator {
 
   private divide(given: string, languages: ChosenLanguages): { parts: Part[]; prefix: number[] } {
     const [named, line] = this.languages.namedBy(given);
-    const parts = divideLine(line, this.source, languages.source, this.split);
+    const parts = divideLine(line, this.source, languages.sentences, this.split);
     const prefix = parts.some((part) => typeof part !== "string") ? languages.prefix(named) : [];
     return { parts, prefix };
   }

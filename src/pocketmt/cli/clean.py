@@ -9,10 +9,17 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from pocketmt.atomic_file import check_not_read
 from pocketmt.cli.cluster import ClusterOptions, FileOrAddress, cluster_options
 from pocketmt.cli.local_copies import local_copies
-from pocketmt.cli.options import FILE, FiniteRange, is_given, option_name, parallel_output_option, require_both_sides
+from pocketmt.cli.options import (
+    FILE,
+    FiniteRange,
+    check_replaces_nothing,
+    is_given,
+    option_name,
+    parallel_output_option,
+    require_both_sides,
+)
 from pocketmt.cli.streams import warn
 from pocketmt.progress import ProgressLine
 
@@ -151,7 +158,7 @@ def clean(
         minimum_language_probability=minimum_language_probability if languages else 0.0,
     )
     with local_copies([source, target, model_text]) as files:
-        check_not_read(outputs, files.values())
+        check_replaces_nothing(outputs, [*files.values(), vocabulary])
         good_text = None if model_text is None else files[model_text]
         last_rule = CrossEntropyFilter(improbable, side, good_text) if improbable else None
         sides = require_both_sides(files[source], None if target is None else files[target], "TARGET")

@@ -8,6 +8,7 @@ from pocketmt.atomic_file import atomic_write, check_output
 from pocketmt.cli.options import (
     FILE,
     beam_size_option,
+    check_replaces_nothing,
     source_language_option,
     target_language_option,
     workers_option,
@@ -73,6 +74,7 @@ def compare(
       pocketmt compare captions.pocketmt small.pocketmt --text test.en -r test.de -o report.html --json report.json
     """
     _check_outputs(output, json_path)
+    check_replaces_nothing((output, json_path), (original, small, text, *references))
     from pocketmt.evaluation.comparison.run import compare_models
     from pocketmt.evaluation.comparison.summary import headline, tiles
     from pocketmt.evaluation.records import to_json

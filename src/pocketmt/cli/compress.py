@@ -7,14 +7,22 @@ from typing import TYPE_CHECKING
 import click
 
 from pocketmt.cli.endings import quoted, show_model_file
-from pocketmt.cli.options import FILE, EncodableText, FileSize, FiniteRange, check_model, entropy_coding_option
+from pocketmt.cli.options import (
+    FILE,
+    EncodableText,
+    FileSize,
+    FiniteRange,
+    check_model,
+    check_replaces_nothing,
+    entropy_coding_option,
+)
 from pocketmt.cli.streams import warn
 from pocketmt.progress import ProgressLine
 
 if TYPE_CHECKING:
     from pocketmt.compression.run import CompressionTask
     from pocketmt.recipes.schema import Recipe
-    from pocketmt.training.configuration import Precision
+    from pocketmt.training.configuration import Configuration, Precision
 
 DEFAULT_UPDATES = 2000
 
@@ -149,13 +157,12 @@ def compress(
       pocketmt compress runs/captions --target-size 900kB --output captions-900kB.pocketmt
       pocketmt compress opus-en-de.pocketmt log4-word-and-sequence-distilled --text news.en --output opus4.pocketmt
     """
-    _check_usage(model, recipe, target_size, tolerated_loss, updates)
+    _check_usage(model, recipe, target_size, tolerated_loss, updates, precision)
+    check_replaces_nothing([output], [model, recipe, configuration, source_text])
     work = _work_folder(folder, output, recipe, low_memory, bool(entropy_coding or licence or description))
-    from pocketmt.training.configuration import read_configuration
-
     # A mistake in the recipe or the configuration is reported before PyTorch is loaded, which takes seconds.
     found = None if recipe is None else _find_recipe(recipe, limit_updates, precision)
-    resolved = None if configuration is None else read_configuration(configuration)
+    resolved = None if configuration is None else _read_configuration(configuration)
     from pocketmt.compression.run import CompressionTask
 
     task = CompressionTask(
@@ -175,11 +182,20 @@ def compress(
         _compress_to_target(task, output, target_size, tolerated_loss, updates, limit_updates, precision)
 
 
-def _check_usage(model: str, recipe: str | None, size: int | None, loss: float | None, updates: int | None) -> None:
+def _check_usage(
+    model: str,
+    recipe: str | None,
+    size: int | None,
+    loss: float | None,
+    updates: int | None,
+    precision: "Precision | None",
+) -> None:
     if (recipe is not None) + (size is not None) + (loss is not None) != 1:
         raise click.UsageError("Give one of RECIPE, --target-size and --tolerated-loss.")
     if recipe is not None and updates is not None:
         raise click.UsageError("--updates goes with --target-size or --tolerated-loss: a recipe sets its updates.")
+    if updates == 0 and precision is not None:
+        raise click.UsageError("--precision has no effect with --updates 0: leave one of them out.")
     check_model(model)
 
 
@@ -198,13 +214,26 @@ def _work_folder(
     return folder
 
 
+def _read_configuration(path: Path) -> "Configuration":
+    from pocketmt.training.configuration import read_configuration
+
+    return read_configuration(path)
+
+
 def _find_recipe(name: str, most_updates: int, precision: "Precision | None") -> "Recipe":
-    """Return a recipe with limited updates and another precision; ConfigurationError if it is unknown or wrong."""
+    """Return a recipe with limited updates and another precision; ConfigurationError if it is unknown or wrong.
+
+    Raises click.UsageError if a precision is given, but no stage retrains.
+    """
     from pocketmt.recipes.catalogue import find_recipe
-    from pocketmt.recipes.schema import change_retraining, limit_updates
+    from pocketmt.recipes.schema import Retraining, change_retraining, limit_updates
 
     recipe = limit_updates(find_recipe(name), most_updates)
-    return recipe if precision is None else change_retraining(recipe, precision=precision)
+    if precision is None:
+        return recipe
+    if not any(isinstance(stage.retraining, Retraining) for stage in recipe.stages):
+        raise click.UsageError(f"--precision has no effect: no stage of {name} retrains. Leave it out.")
+    return change_retraining(recipe, precision=precision)
 
 
 def _compress_by_recipe(task: "CompressionTask", recipe: "Recipe", output: Path | None, low_memory: bool) -> None:

@@ -7,11 +7,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pocketmt.atomic_file import check_not_read
 from pocketmt.cli.cluster import RAY_HELP, FileOrAddress, cluster_of
 from pocketmt.cli.endings import quoted, show_next
 from pocketmt.cli.local_copies import local_copies
-from pocketmt.cli.options import FILE, beam_size_option, device_option, parallel_output_option, precision_option
+from pocketmt.cli.options import (
+    FILE,
+    beam_size_option,
+    check_replaces_nothing,
+    device_option,
+    parallel_output_option,
+    precision_option,
+)
 from pocketmt.cli.streams import warn
 from pocketmt.progress import ProgressLine
 from pocketmt.text.cleaning import knows
@@ -91,6 +97,7 @@ def distill(
       pocketmt distill runs/de-en --text news.de --back-translation -o back.en back.de
     """
     _check(texts, parallel, beam_size, n_best)
+    check_replaces_nothing(outputs, [*teachers, *texts, *(text for pair in parallel for text in pair)])
     from pocketmt.distillation.teachers import Teachers
     from pocketmt.distillation.texts import Text
     from pocketmt.distillation.texts import distill as write_distilled
@@ -104,7 +111,6 @@ def distill(
         teachers, work, beam_size=beam_size, n_best=n_best, workers=workers, device=device, precision=precision
     )
     with local_copies([*(text for pair in parallel for text in pair), *texts]) as files:
-        check_not_read(outputs, files.values())
         given = [Text(files[source], files[references]) for source, references in parallel]
         record = write_distilled(
             loaded,

@@ -1,5 +1,6 @@
 """Translation of records in TSV, JSON lines and TMX: their text in chunks, and the records with the translations."""
 
+import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from functools import wraps
@@ -10,12 +11,14 @@ from typing import Any, BinaryIO, Final, NamedTuple
 
 import click
 
+from pocketmt.cli.options import EncodableText
 from pocketmt.cli.streams import receive, warn
 from pocketmt.text.formats.format import FORMATS, FormatName, Languages, Unit, format_of
 
 COLUMN: Final = "1"
 FIELD: Final = "text"
 TRANSLATION_FIELD: Final = "translation"
+_ENDS_COLUMN: Final = re.compile(r"[\t\n\r]")
 
 
 class Document:
@@ -98,6 +101,8 @@ class RecordOptions(NamedTuple):
             raise click.UsageError("For TSV, --translation-field goes with --column and the name of a column.")
         if by_number and self.column is not None and int(self.column) < 1:
             raise click.UsageError("--column counts from 1.")
+        if format == "tsv" and _ENDS_COLUMN.search(self.translation_field or ""):
+            raise click.UsageError("For TSV, --translation-field is one column: leave out tabs and line breaks.")
         return format
 
     def open(self, stream: BinaryIO | GzipFile, name: str, format: FormatName, languages: Languages) -> Document | None:
@@ -142,6 +147,7 @@ def record_options(command: Callable[..., None]) -> Callable[..., None]:
     @click.option("--field", default=None, help=f"JSONL: field to translate (default: {FIELD}).")
     @click.option(
         "--translation-field",
+        type=EncodableText(),
         default=None,
         help=f"Name of the field, or of the column after a line of names, to add (default: {TRANSLATION_FIELD}).",
     )

@@ -2,12 +2,16 @@
 
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from pocketmt.atomic_file import check_not_read
 from pocketmt.cli.endings import quoted, show_model_file
 from pocketmt.cli.options import FILE, EncodableText, warn_of_languages
+
+if TYPE_CHECKING:
+    from pocketmt.model_file.metadata import ModelMetadata
 
 
 @click.command("import", short_help="Make a model file from a model of another toolkit.")
@@ -84,9 +88,23 @@ def import_(
     )
     for note in model.notes:
         click.echo(f"note: {note}", err=True)
+    _warn_of_unknown_languages(model.metadata)
     if held_out is not None:
         _show_loss(source, output, held_out, references)
     show_model_file(output, f"pocketmt translate --model {quoted(output)} < TEXT")
+
+
+def _warn_of_unknown_languages(said: "ModelMetadata") -> None:
+    """Warn on stderr of a side whose language neither the model nor an option names."""
+    pieces = said.language_pieces
+    sides = {
+        "source": said.source_language or (pieces is not None and pieces.source),
+        "target": said.target_language or pieces is not None,
+    }
+    unknown = [side for side, known in sides.items() if not known]
+    if unknown:
+        options = " and ".join(f"--{side}-language CODE" for side in unknown)
+        click.echo(f"warning: the model does not say its {' and '.join(unknown)} language: give {options}", err=True)
 
 
 def _show_loss(source: Path, trimmed: Path, held_out: Path, references: Path | None) -> None:

@@ -97,7 +97,9 @@ def run(arguments: list[str], command: click.Command = pocketmt_command, name: s
     except click.ClickException as error:
         error.show()
         return error.exit_code
-    except (KeyboardInterrupt, click.Abort):
+    except (KeyboardInterrupt, click.Abort) as error:
+        if isinstance(error, click.Abort) and isinstance(error.__cause__, EOFError):
+            raise error.__cause__ from None  # click takes it for Ctrl-D; no command asks for anything.
         print("interrupted", file=sys.stderr)
         return INTERRUPTED
     except LanguageNeededError as error:

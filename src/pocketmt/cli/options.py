@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import click
 from click.core import ParameterSource
 
-from pocketmt.atomic_file import check_output
+from pocketmt.atomic_file import check_not_read, check_output
 from pocketmt.distributed.storage import is_address
 from pocketmt.errors import DataError
 from pocketmt.text.corpus import both_sides
@@ -41,6 +41,9 @@ FILE = LocalFile()
 PICTURE_SUFFIXES = (".png", ".svg", ".pdf")
 
 LARGEST_BEAM = 256  # The engine's limit.
+
+# What `pocketmt train` writes; the module that names these files imports PyTorch.
+RUN_FILES = ("configuration.json", "vocabulary.model", "log.jsonl", "checkpoint.pt", "model.safetensors")
 
 _UNITS = {"": 1, "B": 1, "kB": 10**3, "KB": 10**3, "MB": 10**6, "GB": 10**9}
 
@@ -186,6 +189,20 @@ target_language_option = click.option(
     help="Language to translate into (default: the model's); `pocketmt inspect` lists them.",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Write a JSON record instead of a table.")
+
+
+def check_replaces_nothing(outputs: Iterable[Path | str | None], inputs: Iterable[Path | str | None]) -> None:
+    """Check, before any work starts, that no file to write is one that is read.
+
+    Args:
+        outputs: paths to write; None and addresses are no files.
+        inputs: paths, addresses and names of models that are read; only files count, and those of a run in its folder.
+
+    Raises ConfigurationError as `check_not_read` does.
+    """
+    given = [Path(path) for path in inputs if path is not None]
+    files = [*given, *(folder / name for folder in given for name in RUN_FILES)]
+    check_not_read((Path(path) for path in outputs if path is not None), [path for path in files if path.is_file()])
 
 
 def check_picture(path: Path) -> None:

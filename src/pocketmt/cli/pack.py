@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from pocketmt.cli.endings import quoted, show_model_file
-from pocketmt.cli.options import FILE, EncodableText, check_run, entropy_coding_option
+from pocketmt.cli.options import FILE, EncodableText, check_replaces_nothing, check_run, entropy_coding_option
 
 
 @click.command(short_help="Pack a trained model into one file.")
@@ -33,6 +33,7 @@ def pack(run: Path, scheme: str, output: Path, entropy_coding: bool, licence: st
       pocketmt pack runs/captions --scheme logarithmic4 --output captions4.pocketmt --licence "research use only"
     """
     check_run(run)
+    check_replaces_nothing([output], [run])
     from pocketmt.packing.run import pack_run
 
     pack_run(run, scheme, output, licence=licence, description=description, entropy_coding=entropy_coding)

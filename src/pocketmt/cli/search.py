@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterable, Iterator
 from functools import wraps
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
@@ -31,7 +32,7 @@ _OPTIONS: Final = (
         default=1,
         show_default=True,
         help="Translations of each line, at most the beam size, or the number of samples: best first, in one line, "
-        "separated by tabs.",
+        "separated by tabs. With --terms, they are ordered by the score of the rest of the text, which is not written.",
     ),
     click.option(
         "--split/--no-split",
@@ -148,6 +149,7 @@ class SearchChoices(NamedTuple):
         alignment: whether links of words are written.
         as_json: whether JSON is written.
         token_scores: whether pieces and their scores are written in JSON.
+        terms_file: the file of the terms among the options; None: there are none.
     """
 
     options: "TranslationOptions"
@@ -156,6 +158,7 @@ class SearchChoices(NamedTuple):
     alignment: bool
     as_json: bool
     token_scores: bool
+    terms_file: Path | None = None
 
     @property
     def detailed(self) -> bool:
@@ -244,13 +247,14 @@ def _choices(
             raise click.UsageError(f"--{name.replace('_', '-')} needs --sample")
     if token_scores and not as_json:
         raise click.UsageError("--token-scores needs --json")
-    if given["terms"] is not None:
+    terms_file = given["terms"]
+    if terms_file is not None:
         if given["sampling"]:
             raise click.UsageError("--terms need a beam search: leave out --sample")
         from pocketmt.text.terms import read_terms
 
-        given["terms"] = read_terms(given["terms"])
+        given["terms"] = read_terms(terms_file)
     if not is_given("shortlist"):
         del given["shortlist"]  # The default depends on the device.
     options: Any = {name: value for name, value in given.items() if value is not None and value != ()}
-    return SearchChoices(options, n_best, scores, alignment, as_json, token_scores)
+    return SearchChoices(options, n_best, scores, alignment, as_json, token_scores, terms_file)

@@ -6,7 +6,14 @@ from pathlib import Path
 
 import click
 
-from pocketmt.cli.options import FILE, PICTURE_SUFFIXES, check_model, check_picture, json_option
+from pocketmt.cli.options import (
+    FILE,
+    PICTURE_SUFFIXES,
+    check_model,
+    check_picture,
+    check_replaces_nothing,
+    json_option,
+)
 from pocketmt.progress import ProgressLine
 
 
@@ -59,6 +66,7 @@ def sensitivity(
     scheme_options = dict(_parse_option(option) for option in options)
     if picture is not None:
         check_picture(picture)
+        check_replaces_nothing([picture], [model, source_text])
     check_model(model)
     from pocketmt.compression.choosing.sensitivity import measure_sensitivity
     from pocketmt.compression.texts import scored_text

@@ -8,7 +8,13 @@ import click
 
 from pocketmt.atomic_file import check_output
 from pocketmt.cli.endings import quoted, show_next
-from pocketmt.cli.options import FILE, beam_size_option, json_option, require_both_sides
+from pocketmt.cli.options import (
+    FILE,
+    beam_size_option,
+    check_replaces_nothing,
+    json_option,
+    require_both_sides,
+)
 from pocketmt.interop.temporary import model_file_of
 from pocketmt.model_file.shortlist import MOST_TARGETS
 from pocketmt.progress import ProgressLine
@@ -82,6 +88,8 @@ def shortlist(
       pocketmt shortlist small.pocketmt --like faster.pocketmt --output small-faster.pocketmt
     """
     _check_usage(source, target, alignments, top_k or frequent, like, output, recall_source, recall_target)
+    if output is not None and output.resolve() != Path(model).resolve():
+        check_replaces_nothing([output], [source, target, alignments, like, recall_source, recall_target])
     from pocketmt.engine.bundled import resolve_model
     from pocketmt.evaluation.records import to_json
     from pocketmt.evaluation.shortlist import measure_recall

@@ -7,7 +7,7 @@ import click
 
 from pocketmt.cli.cluster import ClusterOptions, FileOrAddress, cluster_options, given_workers
 from pocketmt.cli.documents import RecordOptions, record_options
-from pocketmt.cli.options import DEFAULT_MODEL, option_name, translator_options
+from pocketmt.cli.options import DEFAULT_MODEL, check_replaces_nothing, option_name, translator_options
 from pocketmt.cli.search import SearchChoices, search_options
 from pocketmt.cli.streams import encode_chunks, open_input, open_output, read_chunks, warn, write_blocks
 
@@ -95,6 +95,7 @@ def translate(
     from pocketmt.interop.temporary import model_file_of
 
     format_name = records.format(None if input_path is None else Path(input_path), search.detailed)
+    check_replaces_nothing([output_path], [model, input_path, search.terms_file])
     model_file = model_file_of(model)
     translator_choices["longest_sentence"] = longest_sentence
     cluster = on_cluster.cluster(

@@ -10,6 +10,7 @@ from pocketmt.models.network import TranslationNetwork
 from pocketmt.quantization.error_compensation import compensated_codes
 from pocketmt.quantization.row_groups import QuantizedGroup, QuantizedMatrix, RowGroup, fit, quantize
 from pocketmt.training.data import Pair, make_batch
+from pocketmt.training.steps import DivergedError
 
 # The rows of the tied embedding are also inputs of the network, where the errors of all weights count alike. This is
 # their share of the mean square of the output layer's inputs, chosen on Multi30k's validation text among 0, 0.3 and 3.
@@ -48,6 +49,8 @@ def collect_hessians(network: TranslationNetwork, matrices: Sequence[str], pairs
     Those of the output projection are the decoder's outputs; for a tied embedding, INPUT_SHARE of their mean square is
     added to the diagonal.
 
+    Raises DivergedError if an input is not finite.
+
     Args:
         network: in evaluation mode meanwhile.
         matrices: names of the layers' weights, none of which is only looked up.
@@ -84,6 +87,12 @@ def collect_hessians(network: TranslationNetwork, matrices: Sequence[str], pairs
         for handle in handles:
             handle.remove()
         network.train(was_training)
+    for name, hessian in sums.items():
+        if not hessian.isfinite().all():
+            raise DivergedError(
+                f"the inputs of {name} are not finite on the text, so its errors cannot be compensated: choose a model "
+                "whose training has not diverged"
+            )
     if output in sums and network.architecture.output_projection == "tied":
         sums[output].diagonal().add_(INPUT_SHARE * sums[output].diagonal().mean())
     return sums

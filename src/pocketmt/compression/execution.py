@@ -79,7 +79,7 @@ def execute(
         DataError: text that cannot be used, or none where the recipe needs text.
     """
     corpus = parallel_text(model, plan, source_text, warn)
-    text_digest = None if source_text is None else hash_lines(source_text)
+    text_digest = None if source_text is None else hash_lines(source_text, "source", model.text_languages)
     records = None if corpus is None else corpus.texts
     fingerprint = RunFingerprint(plan.recipe, model.digest, model.configuration, text_digest, records)
     folder.mkdir(parents=True, exist_ok=True)

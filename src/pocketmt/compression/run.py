@@ -13,7 +13,7 @@ import msgspec
 from pocketmt.atomic_file import check_output
 from pocketmt.compression.activations.estimation import check_outcome
 from pocketmt.compression.activations.matrix_inputs import packed_input_quantization
-from pocketmt.compression.execution import CHECKPOINT, LOG, SETTINGS, execute
+from pocketmt.compression.execution import CHECKPOINT, LOG, SETTINGS, RunFingerprint, execute
 from pocketmt.compression.planning import make_plan
 from pocketmt.compression.pruning.sublayers import architecture_of
 from pocketmt.compression.teacher_translations import TranslationProgress
@@ -94,9 +94,8 @@ def compression_folder(folder: Path) -> AbstractContextManager[None]:
         # A stage that diverged before its first validation would diverge again from its checkpoint.
         return not isinstance(error, DivergedError) and (folder / CHECKPOINT).exists()
 
-    return run_folder(
-        folder, SETTINGS, (CHECKPOINT, LOG, "best.*.pt", "start.*.pt", "translations/teacher.pocketmt"), holds_result
-    )
+    files = (CHECKPOINT, LOG, "best.*.pt", "start.*.pt", "translations/teacher.pocketmt")
+    return run_folder(folder, SETTINGS, RunFingerprint, files, holds_result)
 
 
 def compress_run(task: CompressionTask, recipe: Recipe, output: Path) -> int:

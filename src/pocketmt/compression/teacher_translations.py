@@ -45,6 +45,7 @@ class Teacher:
         folder: Path,
         progress: TranslationProgress,
         languages: ModelLanguages | None = None,
+        text_languages: Languages | None = None,
     ) -> None:
         """Take the model's digest, vocabularies and configuration, and what starts the engine with it.
 
@@ -56,6 +57,7 @@ class Teacher:
             folder: where translations are kept.
             progress: told how many lines of a text are translated, of how many.
             languages: of a model of several languages, whose default ones are taken; None: they need no pieces.
+            text_languages: by which the source side of a parallel format is found.
         """
         self.digest = digest
         self.vocabularies = vocabularies
@@ -63,6 +65,7 @@ class Teacher:
         self.folder = folder
         self.progress = progress
         self.languages = languages
+        self.text_languages = text_languages
         unfiltered = Cleaning(remove_identical=False, remove_duplicates=False)
         self.cleaning = unfiltered if configuration is None else make_cleaning(configuration.data)
         self._start_engine = start_engine
@@ -80,7 +83,7 @@ class Teacher:
             self._translate,
             identity,
             self.progress,
-            languages=self._text_languages,
+            languages=self.text_languages,
             lines_at_once=lines_at_once(choose_device(AUTOMATIC)),
         )
         return _not_empty(clean_pairs(pairs, self.cleaning, self.vocabularies), text)
@@ -91,7 +94,7 @@ class Teacher:
         Raises DataError if it has none, or cannot be read.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
-        lines = read_lines(text, "source", self._text_languages)
+        lines = read_lines(text, "source", self.text_languages)
         most_at_once = max(LINES, lines_at_once(choose_device(AUTOMATIC)))
         kept: list[TextPair] = []
 
@@ -157,10 +160,6 @@ class Teacher:
             validation=validation,
             left_out={},
         )
-
-    @property
-    def _text_languages(self) -> Languages | None:
-        return None if self.configuration is None else self.configuration.data.languages
 
     def _encode(self, texts: Sequence[TextPair]) -> list[Pair]:
         """Return pairs as piece ids, with the pieces of their languages as the engine adds them."""

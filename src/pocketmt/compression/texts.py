@@ -12,6 +12,7 @@ from pocketmt.errors import ConfigurationError, DataError
 from pocketmt.packing.model_source import start_engine
 from pocketmt.recipes.schema import SEQUENCE_OBJECTIVES
 from pocketmt.text.corpus import check_rereadable, read_lines
+from pocketmt.training.configuration import Data
 from pocketmt.training.data import Corpus, corpus_for
 from pocketmt.training.trained_model import TrainedModel
 
@@ -46,7 +47,8 @@ def parallel_text(
 ) -> Corpus | None:
     """Load the text of a model's own configuration; None if it has none and needs none.
 
-    Text that is not needed may be missing, as a run may come from another machine.
+    Text that is not needed may be missing, as a run may come from another machine. It may have errors where no stage
+    needs any text.
 
     Args:
         model: to compress.
@@ -55,12 +57,12 @@ def parallel_text(
         warn: told that text is missing.
 
     Raises:
-        DataError: it has none, and no plain text replaces it; or text has an error, or the plain text is blank or a
-            pipe.
+        DataError: it has none, and no plain text replaces it; or text that is needed has an error, or the plain text is
+            blank or a pipe.
         ConfigurationError: plain text is given, but no stage learns from it.
     """
     if source_text is not None:
-        _check_text(source_text)
+        _check_text(source_text, model)
     needed = plan.needs_text and source_text is None
     corpus = None
     if model.configuration is not None:
@@ -70,7 +72,7 @@ def parallel_text(
         if missing and not needed:
             warn(f"{missing[0]}: no such file, so the training and validation text of {model.name} is not used")
         else:
-            corpus = corpus_for(data, model.vocabularies)
+            corpus = _corpus(model, data, plan, warn)
     elif needed:
         raise DataError(
             f"{model.name}: no training text is known, and the recipe needs text, to retrain, to estimate ranges or to "
@@ -85,6 +87,17 @@ def parallel_text(
     return corpus
 
 
+def _corpus(model: TrainedModel, data: Data, plan: Plan, warn: Callable[[str], None]) -> Corpus | None:
+    """Return the text of a configuration; None, with a warning, where it has an error and no stage needs text."""
+    try:
+        return corpus_for(data, model.vocabularies)
+    except DataError as error:
+        if plan.needs_text:
+            raise
+        warn(f"the training and validation text of {model.name} is not used, as it has an error: {error}")
+        return None
+
+
 def teacher_of(model: TrainedModel, folder: Path, progress: TranslationProgress) -> Teacher:
     """Return the uncompressed model as a teacher, which keeps its translations in a folder of `folder`."""
     engine = partial(start_engine, model)
@@ -92,8 +105,16 @@ def teacher_of(model: TrainedModel, folder: Path, progress: TranslationProgress)
     if model.language_pieces is not None:
         defaults = model.languages["source"], model.languages["target"]
         languages = ModelLanguages(defaults, model.language_pieces, model.vocabularies)
-    work = folder / "translations"
-    return Teacher(model.digest, model.vocabularies, model.configuration, engine, work, progress, languages)
+    return Teacher(
+        model.digest,
+        model.vocabularies,
+        model.configuration,
+        engine,
+        folder / "translations",
+        progress,
+        languages,
+        model.text_languages,
+    )
 
 
 def translated_text(
@@ -106,7 +127,7 @@ def translated_text(
 
     Raises as `parallel_text` and `Teacher.corpus_of_plain_text` do.
     """
-    _check_text(source_text)
+    _check_text(source_text, model)
     return teacher_of(model, folder, progress).corpus_of_plain_text(source_text)
 
 
@@ -124,7 +145,7 @@ def scored_text(
 
     Raises as `parallel_text` and `Teacher.corpus_to_score` do.
     """
-    _check_text(source_text)
+    _check_text(source_text, model)
     return teacher_of(model, folder, progress).corpus_to_score(source_text, most)
 
 
@@ -139,7 +160,7 @@ def with_translations(corpus: Corpus | None, plan: Plan, source_text: Path | Non
     return Texts(corpus, teacher.translate_corpus(source_text) if plan.learns_from_translations else None)
 
 
-def _check_text(source_text: Path) -> None:
+def _check_text(source_text: Path, model: TrainedModel) -> None:
     check_rereadable(source_text)
-    if not any(line.strip() for line in read_lines(source_text)):
+    if not any(line.strip() for line in read_lines(source_text, "source", model.text_languages)):
         raise DataError(f"{source_text}: every line is empty: give other text")

@@ -2,11 +2,13 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
+from pocketmt.atomic_file import check_not_read
 from pocketmt.compression.activations.estimation import check_outcome
 from pocketmt.compression.planning import make_plan
 from pocketmt.compression.run import CompressionTask, compress_run
@@ -14,6 +16,7 @@ from pocketmt.distillation.configuration import Pipeline
 from pocketmt.distillation.teachers import Teachers
 from pocketmt.distillation.texts import Text, distill
 from pocketmt.engine.bundled import resolve_model
+from pocketmt.errors import ConfigurationError
 from pocketmt.folder_lock import locked
 from pocketmt.interop.temporary import model_file_of
 from pocketmt.model_file import open_model
@@ -23,10 +26,13 @@ from pocketmt.packing.shortlist import add_shortlist, learn_shortlist
 from pocketmt.text.corpus import check_rereadable, read_lines
 from pocketmt.text.languages import check_same_languages
 from pocketmt.training.configuration import Configuration
-from pocketmt.training.inputs import read_texts
+from pocketmt.training.inputs import read_training_text, read_validation_text
 from pocketmt.training.run import train
 from pocketmt.training.steps import check_devices
 from pocketmt.training.trained_model import read_trained_model
+
+MODEL: Final = "model.pocketmt"
+COMPRESSED: Final = "compressed.pocketmt"  # until it has its shortlist
 
 TranslationProgress = Callable[[int, int], None]  # Called with the numbers of translated lines and of all lines.
 
@@ -64,7 +70,8 @@ def run_pipeline(
         The models: the first teacher and the student in full precision, and the small one.
 
     Raises:
-        ConfigurationError: the recipe does not suit the student, or a teacher has other languages than the student.
+        ConfigurationError: the recipe does not suit the student, a teacher has other languages than the student, these
+            are the same, or a file that is read would be replaced.
         DataError: a text or a teacher cannot be read.
         LockedError: another process is running a pipeline in the folder.
 
@@ -79,6 +86,12 @@ def run_pipeline(
 def _check(pipeline: Pipeline, folder: Path) -> None:
     """Find mistakes before teachers are trained, which may take hours; raises as `run_pipeline` does."""
     student = pipeline.student
+    if student.data.source_language == student.data.target_language:
+        raise ConfigurationError(
+            f"the student translates {student.data.source_language} into itself: name two languages as source_language "
+            "and target_language"
+        )
+    _check_outputs(pipeline, folder)
     check_outcome(pipeline.recipe)
     make_plan(pipeline.recipe, student.model.architecture(student.data.vocabulary_size))
     trained = {
@@ -86,8 +99,10 @@ def _check(pipeline: Pipeline, folder: Path) -> None:
     }
     for configuration in (*trained.values(), student):
         check_devices(configuration.training)
-        if not (configuration.data.plain_training_text or configuration.data.plain_validation_text):
-            read_texts(configuration.data)
+        if not configuration.data.plain_validation_text:
+            read_validation_text(configuration.data)
+        if not configuration.data.plain_training_text:
+            read_training_text(configuration.data)
     for text in (*student.data.training_sources, Path(student.data.validation_source), *pipeline.texts):
         check_rereadable(text)
         next(read_lines(text, "source", student.data.languages), None)
@@ -96,8 +111,25 @@ def _check(pipeline: Pipeline, folder: Path) -> None:
         settings = pipeline.settings.distillation
         models = Teachers(names, folder, beam_size=settings.beam_size, n_best=settings.n_best).models
         languages |= {model.name: (model.languages["source"], model.languages["target"]) for model in models}
+    by = student.training.teacher
+    if by is not None and not any(Path(by).resolve() == (folder / made).resolve() for made in trained):
+        model = AnyModel(by)
+        languages[by] = model.languages["source"], model.languages["target"]
     for name, own in languages.items():
         check_same_languages("the student", student.data.languages, f"the teacher {name}", own)
+
+
+def _check_outputs(pipeline: Pipeline, folder: Path) -> None:
+    """Raise ConfigurationError if a file of the results is one that is read."""
+    student = pipeline.student.data
+    outputs = [folder / MODEL, folder / COMPRESSED, *_distilled_files(pipeline, folder)]
+    if student.plain_validation_text:
+        outputs += _validation_files(pipeline, folder)
+    read = [*pipeline.texts, *(Path(each) for each in pipeline.teachers if isinstance(each, str))]
+    for data in (student, *(each.data for each in pipeline.teachers if isinstance(each, Configuration))):
+        read += data.training_sources if data.plain_training_text else chain.from_iterable(data.training_files)
+        read += [Path(data.validation_source)] if data.plain_validation_text else data.validation_files
+    check_not_read(outputs, read)
 
 
 def _run_steps(
@@ -112,7 +144,7 @@ def _run_steps(
     student = folder / "student"
     train(_student_configuration(pipeline, teachers[0], folder, source, target), student, AnyModel)
     step(f"recipe {pipeline.recipe.name}")
-    model, small = folder / "model.pocketmt", folder / "compressed.pocketmt"
+    model, small = folder / MODEL, folder / COMPRESSED
     work = folder / "student.compression"
     task = CompressionTask(run=student, folder=work, entropy_coding=pipeline.settings.entropy_coding)
     compress_run(task, pipeline.recipe, small)
@@ -144,8 +176,15 @@ def _distill(
 ) -> tuple[Path, Path]:
     """Translate text with the teachers; returns the files of its two sides."""
     settings, data = pipeline.settings.distillation, pipeline.student.data
-    outputs = folder / f"distilled.{data.source_language}", folder / f"distilled.{data.target_language}"
-    loaded = Teachers(teachers, folder / "distillation", beam_size=settings.beam_size, n_best=settings.n_best)
+    outputs = _distilled_files(pipeline, folder)
+    # A pipeline names no device: it resumes on any machine.
+    loaded = Teachers(
+        teachers,
+        folder / "distillation",
+        beam_size=settings.beam_size,
+        n_best=settings.n_best,
+        same_device=False,
+    )
     if data.plain_training_text:
         texts = [Text(path) for path in data.training_sources]
     else:
@@ -156,6 +195,12 @@ def _distill(
         validation = Text(Path(data.validation_source))
         distill(loaded, [validation], *_validation_files(pipeline, folder), folder / "validation")
     return outputs
+
+
+def _distilled_files(pipeline: Pipeline, folder: Path) -> tuple[Path, Path]:
+    """Return the files of the text that the student learns from, and of its translations by the teachers."""
+    source, target = pipeline.student.data.languages
+    return folder / f"distilled.{source}", folder / f"distilled.{target}"
 
 
 def _validation_files(pipeline: Pipeline, folder: Path) -> tuple[Path, Path]:

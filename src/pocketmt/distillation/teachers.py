@@ -40,6 +40,7 @@ class Teachers:
         n_best: number of translations among which references choose.
         device: see `Translator`.
         precision: see `Translator`; None: float16 on a GPU, else float32.
+        same_device: whether translations by another device, or in another precision, are refused.
         lines_at_once: a good number of lines for a call of `translate`.
     """
 
@@ -53,6 +54,7 @@ class Teachers:
         workers: int | None = None,
         device: str = AUTOMATIC,
         precision: str | None = None,
+        same_device: bool = True,
     ) -> None:
         """Read the teachers. The engine or the networks are loaded with the first translation.
 
@@ -65,6 +67,7 @@ class Teachers:
             workers: number of threads; None: the number of cores of this process.
             device: see `Translator`; an ensemble runs in PyTorch on any device.
             precision: see `Translator`; None: float16 on a GPU, else float32.
+            same_device: see the class.
 
         Raises:
             DataError: the teachers differ in vocabulary or languages.
@@ -89,6 +92,7 @@ class Teachers:
         self.beam_size, self.n_best = beam_size, n_best
         self._workers = workers or available_cores()
         self.device, self.precision = choose_device(device), precision
+        self.same_device = same_device
         self.lines_at_once = lines_at_once(self.device)
         self._translate: _Translate | None = None
 
@@ -96,7 +100,14 @@ class Teachers:
     def identity(self) -> dict[str, str | int]:
         """The teachers' digests and the settings of the search, which identify their translations."""
         digests = "+".join(model.digest for model in self.models)
-        return {"model": digests, "beam_size": self.beam_size, "n_best": self.n_best}
+        search: dict[str, str | int] = {"model": digests, "beam_size": self.beam_size, "n_best": self.n_best}
+        return {**search, **self.computed_by} if self.same_device else search
+
+    @property
+    def computed_by(self) -> dict[str, str]:
+        """The device, without the number of a GPU, and the precision, neither of which is left open."""
+        precision = self.precision or text_precision(self.device) or "float32"
+        return {"device": self.device.partition(":")[0], "precision": precision}
 
     def translate(self, lines: Sequence[str], references: Sequence[str] | None) -> list[str]:
         """Return the best translation of each line, or of the n best the one that is most similar to its reference."""

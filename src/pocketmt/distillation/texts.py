@@ -53,6 +53,8 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     synthetic_side: str  # "target", or "source" for back-translations.
     beam_size: int
     n_best: int
+    device: str
+    precision: str
     texts: list[TextRecord]
     references: list[TextRecord | None]
     source: TextRecord
@@ -81,8 +83,7 @@ def distill(
         texts: the texts, in the order of the outputs; of a parallel format, one side is translated.
         source, target: files of the two sides, to be written.
         folder: folder of the finished translations, created if it is missing.
-        back_translation: whether the texts are the target side and the translations the source side. The teachers then
-            translate from the students' target language to their source language.
+        back_translation: whether the texts are the target side, from whose language the teachers then translate.
         progress: called with the progress in each text.
         translate_blocks: see `translate_text`.
         names: of files in the record, such as the addresses that they are copies of; None: their paths.
@@ -111,6 +112,7 @@ def distill(
         synthetic_side=other_side(side),
         beam_size=teachers.beam_size,
         n_best=teachers.n_best,
+        **teachers.computed_by,
         texts=read,
         references=references,
         source=TextRecord(str(source), count, hashes[0].hexdigest()),

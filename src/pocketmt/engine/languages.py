@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pocketmt.engine.arguments import check_text
-from pocketmt.errors import EngineError, LanguageNeededError, ModelFileError
+from pocketmt.errors import ConfigurationError, EngineError, LanguageNeededError, ModelFileError
+from pocketmt.text.language_tags import agreeing_tags, find_language, primary_subtag
 from pocketmt.text.vocabulary import Vocabularies, Vocabulary
 
 if TYPE_CHECKING:  # Few models have several languages.
@@ -18,6 +19,7 @@ class ChosenLanguages(NamedTuple):
 
     Attributes:
         source, target: their codes.
+        sentences: the source's language as the rules for sentences name it, without script and region.
         source_id: the piece of the source's language, which every source begins with; None: there is none.
         target_id: the piece of the target's language, which every source begins with; None: there is none.
         forced: the piece that every translation begins with, and that no text shows; None: there is none.
@@ -27,6 +29,7 @@ class ChosenLanguages(NamedTuple):
 
     source: str
     target: str
+    sentences: str
     source_id: int | None = None
     target_id: int | None = None
     forced: int | None = None
@@ -71,26 +74,28 @@ class ModelLanguages:
     def choose(self, source: object, target: object) -> ChosenLanguages:
         """Return what a translation from and into these languages needs; None: those of the model file.
 
-        Codes may be other ones of the same languages: de is the language of deu_Latn.
+        Codes may be other ones of the same languages: de is the language of deu_Latn. Any code may be given for a
+        language that the model file does not name.
 
         Raises:
             TypeError: a code is no string.
-            EngineError: the model does not have a language.
+            EngineError: the model does not have a language, or the code is none.
             LanguageNeededError: it needs one that is not given.
         """
         source_code, source_id = self._find("source_language", source, self._sources, self.defaults[0])
         target_code, target_id = self._find("target_language", target, self._targets, self.defaults[1])
+        sentences = primary_subtag(source_code)
         if self._sources and source_id is None:
             raise LanguageNeededError(_missing("source_language", "from", self.sources))
         if self._place == "translation":
             if self._targets and target_id is None:
                 raise LanguageNeededError(_missing("target_language", "into", self.targets))
-            return ChosenLanguages(source_code, target_code, source_id, forced=target_id)
+            return ChosenLanguages(source_code, target_code, sentences, source_id, forced=target_id)
         needed = ""
         if target_id is None:
             piece = next(iter(self._named))
             needed = f"{_missing('target_language', 'into', self.targets)}, or begin the line with a code as {piece}"
-        return ChosenLanguages(source_code, target_code, source_id, target_id, needed=needed)
+        return ChosenLanguages(source_code, target_code, sentences, source_id, target_id, needed=needed)
 
     def named_by(self, line: str) -> tuple[int | None, str]:
         """Return the piece of the target language that a line begins with, and the text after it."""
@@ -108,15 +113,28 @@ class ModelLanguages:
             return text, known[text]
         if not known and text == default:
             return text, None
-        from pocketmt.text.language_tags import find_language  # Most translations name no language.
-
-        found = find_language(text, known or ((default,) if default else ()))
+        if not known and not default:
+            return _checked(text, name), None
+        found = find_language(text, known or (default,))
         if found is not None:
             return found, known.get(found)
         about = f"the {_in_words(name)} is {text!r:.80}"
         if not known:
             raise EngineError(f"{about}, but the model is for {default!r} alone: leave it out")
+        if several := agreeing_tags(text, known):
+            raise EngineError(f"{about}, of which the model has several: {', '.join(several)}: choose one")
         raise EngineError(f"{about}, which the model does not have; it has {_named(known)}")
+
+
+def _checked(code: str, name: str) -> str:
+    """Return the code of a language that the model file does not name; raises EngineError if it is not a code."""
+    from pocketmt.text.languages import check_language  # Few models name no languages.
+
+    try:
+        check_language(code)
+    except ConfigurationError as error:
+        raise EngineError(f"the {_in_words(name)}: {error}") from error
+    return code
 
 
 def _ids(pieces: Mapping[str, str], vocabulary: Vocabulary) -> dict[str, int]:

@@ -81,7 +81,7 @@ class LineDivider:
         copied: list[Reason] = []
         sentence_texts: list[str] = []
         end = 0
-        for span in translation_spans(line, languages.source, split=split, longest=self._longest_sentence):
+        for span in translation_spans(line, languages.sentences, split=split, longest=self._longest_sentence):
             text = line[span.start : span.end]
             segments = encode_line(self._vocabulary, text, self._longest_segment) if span.reason is None else []
             found = _spaced(segments) if span.reason is None else _copied(text)

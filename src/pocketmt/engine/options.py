@@ -62,9 +62,9 @@ class SearchOptions(TypedDict, total=False):
         top_p: of sampling: only the fewest most probable pieces whose probabilities reach this sum are drawn from
             (default 1.0; Holtzman et al. 2020, section 3.1).
         seed: of sampling: samples are the same for the same seed and sentence (default 0).
-        source_language, target_language: codes of the languages, of a model that has several (default: those of the
-            model file). A line for a model that finds the target language in its source may begin with its piece,
-            such as ">>deu<<", instead. Ids of a source are taken as they are.
+        source_language, target_language: codes of the languages, of a model that has several, or whose file does not
+            name them (default: those of the model file). A line for a model that finds the target language in its
+            source may begin with its piece, such as ">>deu<<", instead. Ids of a source are taken as they are.
     """
 
     beam_size: int
@@ -234,11 +234,14 @@ def _named_options(options: TranslationOptions) -> TranslationOptions:
 
 
 def _lengths(options: TranslationOptions, chosen: ChosenLanguages) -> dict[str, int | None]:
-    longest = options.get("max_length")
-    return {
-        "max_length": None if longest is None else _length("max_length", longest, 1, chosen),
-        "min_length": _length("min_length", options.get("min_length", 0), 0, chosen),
-    }
+    given = options.get("max_length")
+    longest = None if given is None else _length("max_length", given, 1, chosen)
+    shortest = _length("min_length", options.get("min_length", 0), 0, chosen)
+    if longest is not None and shortest > longest:
+        raise EngineError(
+            f"min_length {options.get('min_length')} is more than max_length {given}: lower it, or raise max_length"
+        )
+    return {"max_length": longest, "min_length": shortest}
 
 
 def _length(name: str, value: object, lowest: int, chosen: ChosenLanguages) -> int:

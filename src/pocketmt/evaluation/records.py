@@ -98,8 +98,9 @@ def memory_bytes() -> int:
 
 
 def to_json(record: Any) -> str:
-    """Return a dataclass or mapping as indented JSON."""
-    return json.dumps(record, default=_plain, indent=2, ensure_ascii=False)
+    """Return a dataclass or mapping as indented JSON; bytes of a path that are no characters become question marks."""
+    text = json.dumps(record, default=_plain, indent=2, ensure_ascii=False)
+    return text.encode(errors="replace").decode()
 
 
 def _plain(value: Any) -> Any:

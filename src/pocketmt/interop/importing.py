@@ -16,6 +16,8 @@ from pocketmt.model_file.shortlist import SHORTLIST_TENSOR
 from pocketmt.model_file.shortlist_encoding import encode_shortlist
 from pocketmt.model_file.vocabularies import load_checked
 from pocketmt.model_file.writer import StoredTensor, write_model
+from pocketmt.text.language_tags import agreeing_tags, find_language
+from pocketmt.text.languages import check_language
 
 _MOST_NAMED: Final = 20  # languages that a message names
 
@@ -37,7 +39,8 @@ def import_model(
     Args:
         source: folder or file of a format of `pocketmt.interop.formats`.
         output: the model file to write; it appears when it is complete and checked.
-        source_language, target_language, licence, description: what the model says is replaced; "": it is kept.
+        source_language, target_language, licence, description: what the model says is replaced; "": it is kept. Of a
+            model that has several languages, any code of one will do: de for deu_Latn.
         change: returns the model that is written, from the one that was read.
 
     Returns:
@@ -45,7 +48,7 @@ def import_model(
 
     Raises:
         InteropError: as `read_foreign` does, or a tensor is missing, unknown, of another shape or not finite.
-        ConfigurationError: the output is a file of the source, or the model does not have a language.
+        ConfigurationError: the output is a file of the source, the model does not have a language, or a code is none.
         ConfigurationError, ModelFileError: as `write_model` does.
     """
     check_not_read([Path(output)], _files_of(source))
@@ -53,12 +56,10 @@ def import_model(
     said = model.metadata
     pieces = said.language_pieces
     sources, targets = ([*pieces.source], [*pieces.target]) if pieces is not None else ([], [])
-    _check_language("source", source_language, sources)
-    _check_language("target", target_language, targets)
     metadata = dataclasses.replace(
         said,
-        source_language=source_language or _default(said.source_language, sources),
-        target_language=target_language or _default(said.target_language, targets),
+        source_language=_language("source", source_language, said.source_language, sources),
+        target_language=_language("target", target_language, said.target_language, targets),
         licence=licence or said.licence,
         description=description or said.description,
     )
@@ -76,21 +77,31 @@ def _files_of(source: Path) -> list[Path]:
     return [source, *beside]
 
 
-def _check_language(side: str, code: str, known: list[str]) -> None:
-    """Raise ConfigurationError for what is no code, and for a language that a model with codes does not have."""
-    if not code.isprintable() or " " in code:
-        raise ConfigurationError(f"the {side} language is {code!r:.80}: codes have no spaces or control characters")
-    if code and known and code not in known:
-        more = f" and {len(known) - _MOST_NAMED} more" if len(known) > _MOST_NAMED else ""
-        raise ConfigurationError(
-            f"the {side} language is {code!r:.80}, which the model does not have; it has "
-            f"{', '.join(known[:_MOST_NAMED])}{more}"
-        )
+def _language(side: str, given: str, said: str, known: list[str]) -> str:
+    """Return the language that a model file names: the one that is given, the only one, or what the model says.
 
+    Args:
+        side: "source" or "target".
+        given: code of the language; "": none is given.
+        said: by the model.
+        known: codes of the languages of a model that has pieces for them.
 
-def _default(said: str, known: list[str]) -> str:
-    """Return the language that a model file names: the only one of a model with codes, or what the model says."""
-    return known[0] if len(known) == 1 else said
+    Raises ConfigurationError for what is no code, and for a language that a model with codes does not have.
+    """
+    if not given:
+        return known[0] if len(known) == 1 else said
+    if not known:
+        if given != said:
+            check_language(given)
+        return given
+    found = find_language(given, known)
+    if found is not None:
+        return found
+    about = f"the {side} language is {given!r:.80}"
+    if several := agreeing_tags(given, known):
+        raise ConfigurationError(f"{about}, of which the model has several: {', '.join(several)}: choose one")
+    more = f" and {len(known) - _MOST_NAMED} more" if len(known) > _MOST_NAMED else ""
+    raise ConfigurationError(f"{about}, which the model does not have; it has {', '.join(known[:_MOST_NAMED])}{more}")
 
 
 def write_foreign(model: ForeignModel, output: str | os.PathLike[str]) -> int:

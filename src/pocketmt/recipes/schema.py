@@ -251,7 +251,7 @@ def extendable_updates(recipe: Recipe) -> int | None:
 
 
 def lasting_recipe(recipe: Recipe) -> Recipe:
-    """Return a recipe with fixed values of what may change when a run of it is continued."""
+    """Return a recipe with fixed values of what may change when a run of it is continued, as its texts may."""
     stages = []
     for number, stage in enumerate(recipe.stages, 1):
         retraining = stage.retraining
@@ -260,7 +260,7 @@ def lasting_recipe(recipe: Recipe) -> Recipe:
             if number == len(recipe.stages) and extendable_updates(recipe) is not None:
                 retraining = msgspec.structs.replace(retraining, updates=1)
         stages.append(msgspec.structs.replace(stage, retraining=retraining))
-    return msgspec.structs.replace(recipe, stages=stages)
+    return msgspec.structs.replace(recipe, stages=stages, paper="", description="")
 
 
 def limit_updates(recipe: Recipe, most: int) -> Recipe:

@@ -7,7 +7,15 @@ from typing import Final
 
 _URL: Final = r"(?:(?:https?|ftp)://|www\.)[^\s<>\"“”«»]*[^\s<>\"“”«».,;:!?…)\]}'’。、！？]"
 _EMAIL: Final = r"(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+"
-_TAG: Final = r"</?[A-Za-z][^<>]*>"
+# The first attribute has a value or is one of HTML's that have none: other words in angle brackets are text.
+_ATTRIBUTE: Final = r"[^\s\"'<>/=]+"
+_VALUE: Final = r"=(?:\"[^\"<]*\"|'[^'<]*'|[^\s\"'<>]+)"
+_ALONE: Final = (
+    r"(?:async|autofocus|autoplay|checked|controls|defer|disabled|hidden|loop|multiple|muted|open|readonly|required|"
+    r"selected)(?![^\s/>])"
+)
+_ATTRIBUTES: Final = rf"\s+(?:{_ATTRIBUTE}{_VALUE}|{_ALONE})(?:\s+{_ATTRIBUTE}(?:{_VALUE})?)*"
+_TAG: Final = rf"</?[A-Za-z][A-Za-z0-9_.:-]*(?:{_ATTRIBUTES})?\s*/?>"
 _BRACES: Final = r"\$?\{\{?[^{}\s]*\}?\}|\$\([A-Za-z_]\w*\)"
 _FORMAT: Final = r"%(?:\d+\$|\(\w+\))?[-+#0]{0,4}\d{0,4}(?:\.\d{1,4})?[a-zA-Z@](?!\w)"
 _VARIABLE: Final = r"\$(?:[A-Za-z_]\w*|\d(?![\d.,]*\d))"

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from pocketmt.serving.models.catalogue import Routes
+from pocketmt.text.language_tags import primary_subtag
 
 _LONGEST: Final = 2_000  # characters that are looked at
 _LEAST_CONFIDENCE: Final = 1.0
@@ -45,7 +46,7 @@ class LanguageDetector:
                 known: dict[str, str] = {}
                 labels = arrays["classes"].tolist()
                 for code in self._languages:
-                    primary = code.replace("_", "-").partition("-")[0].lower()
+                    primary = primary_subtag(code)
                     if primary in labels:
                         known.setdefault(primary, code)
                 self._codes: Final = known

@@ -5,6 +5,9 @@ from typing import Final
 
 _BYTES_OF_CHARACTER: Final = 12  # the longest escape of a character, in JSON and in forms
 _BYTES_OF_FIELDS: Final = 1 << 16
+_LEAST_QUEUE: Final = 2_000_000
+# Of the queue, for each character of the largest request: twice of what it costs if each sentence has two characters.
+_QUEUE_OF_CHARACTER: Final = 20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,7 +21,6 @@ class ServerSettings:
         texts: most of one request.
         alternatives: most of one text.
         requests_per_minute: of one client; 0: any number.
-        queued_characters: most that wait for translation; one client may have a quarter of them.
         queued_requests: most that wait for translation.
         deadline: seconds within which a request is answered or refused.
         model_memory: most bytes of loaded models; 0: any number.
@@ -37,7 +39,6 @@ class ServerSettings:
     texts: int = 1_000
     alternatives: int = 8
     requests_per_minute: int = 0
-    queued_characters: int = 2_000_000
     queued_requests: int = 1_000
     deadline: float = 60.0
     model_memory: int = 0
@@ -53,3 +54,8 @@ class ServerSettings:
     def body_bytes(self) -> int:
         """Most bytes of the body of a request."""
         return self.characters * _BYTES_OF_CHARACTER + _BYTES_OF_FIELDS
+
+    @property
+    def queued_characters(self) -> int:
+        """Most that wait for translation, and 20 more for each sentence; one client may have a quarter of them."""
+        return max(_LEAST_QUEUE, self.characters * _QUEUE_OF_CHARACTER)

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from pocketmt.errors import DataError
 
 
-def make_batches(lengths: Sequence[tuple[int, int]], token_budget: int, seed: int) -> list[list[int]]:
+def make_batches(
+    lengths: Sequence[tuple[int, int]], token_budget: int, seed: int, longer_alone: bool = False
+) -> list[list[int]]:
     """Group sentence pairs into batches; every pair is in exactly one batch.
 
     Pairs are sorted by length to reduce padding, with random order of ties, and the batches are then shuffled. A batch
@@ -16,12 +18,13 @@ def make_batches(lengths: Sequence[tuple[int, int]], token_budget: int, seed: in
         lengths: (source tokens, target tokens) of each pair.
         token_budget: largest number of tokens in a batch, padding included.
         seed: of the random order; the same seed gives the same batches.
+        longer_alone: whether a pair that is longer than the budget is a batch by itself, as where nothing is learnt.
 
     Returns:
         Lists of indices into `lengths`.
 
     Raises:
-        DataError: a single pair is longer than the budget.
+        DataError: a single pair is longer than the budget, and not alone then.
     """
     generator = random.Random(seed)
     order = list(range(len(lengths)))
@@ -32,7 +35,7 @@ def make_batches(lengths: Sequence[tuple[int, int]], token_budget: int, seed: in
     longest = 0
     for index in order:
         length = max(lengths[index])
-        if length > token_budget:
+        if length > token_budget and not longer_alone:
             raise DataError(
                 f"sentence pair {index + 1} has {length} tokens, more than a batch may hold ({token_budget}): "
                 "raise batch_tokens or lower maximum_length"

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 def primary_subtag(language: str) -> str:
     """Return the language of a language tag, without script and region: en for en-US and eng_Latn.
 
-    A language that has a code of two letters is named by that.
+    A language that has a code of two letters is named by that. A tag for private use, such as x-mine, has no subtags.
     """
     primary = _parts(language)[0]
     if len(primary) != 3:
@@ -26,8 +26,30 @@ def find_language(tag: str, known: Iterable[str]) -> str | None:
     codes = tuple(known)
     if tag in codes:
         return tag
-    same = [code for code in codes if _agree(tag, code)]
+    same = agreeing_tags(tag, codes)
     return same[0] if len(same) == 1 else None
+
+
+def agreeing_tags(tag: str, known: Iterable[str]) -> list[str]:
+    """Return the tags among `known` that may name the same language, in order: zho_Hans and zho_Hant for zh."""
+    return [code for code in known if _agree(tag, code)]
+
+
+def standard_tag(language: str) -> str:
+    """Return a language tag as BCP 47 recommends it: de for deu_Latn, zh-Hans for zho_Hans, pt-BR for pt_BR.
+
+    The script is left out if it is the usual one of the language.
+    """
+    primary = primary_subtag(language)
+    if primary.startswith("x-"):
+        return primary
+    others = language.replace("_", "-").split("-")[1:]
+    if others and len(others[0]) == 4:
+        from pocketmt.text.usual_scripts import USUAL_SCRIPTS  # Few tags have a script.
+
+        if others[0].title() in USUAL_SCRIPTS.get(primary, ()):
+            del others[0]
+    return "-".join((primary, *others))
 
 
 def _agree(tag: str, other: str) -> bool:
@@ -45,4 +67,5 @@ def _script_and_region(tag: str) -> tuple[str, str]:
 
 
 def _parts(tag: str) -> list[str]:
-    return tag.replace("_", "-").lower().split("-")
+    normal = tag.replace("_", "-").lower()
+    return [normal] if normal.startswith("x-") else normal.split("-")

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from pocketmt.errors import ConfigurationError
-from pocketmt.text.language_tags import primary_subtag
+from pocketmt.text.language_tags import primary_subtag, standard_tag
 
 # ISO 639-1, with English names.
 _NAMES: Final = (
@@ -39,11 +39,28 @@ _MISTAKEN: Final = {"jp": "ja", "cn": "zh", "kr": "ko", "cz": "cs", "gr": "el", 
 _TAG: Final = re.compile(
     r"[a-z]{2,3}([-_][a-z]{4})?([-_]([a-z]{2}|\d{3}))?([-_][a-z\d]{5,8})*|x([-_][a-z\d]{1,8})+", re.I
 )
+_WITH_SCRIPT: Final = re.compile("[a-z]{3}[-_][A-Z][a-z]{3}")
+
+
+def is_language_code(text: str) -> bool:
+    """Return whether a text has the form of a language code; there may be no such language."""
+    return _TAG.fullmatch(text) is not None
+
+
+def names_known_language(text: str) -> bool:
+    """Return whether a text is the code of a language in ISO 639-1, by two or three letters, or has a script.
+
+    A word with a capital letter, such as "No", is not taken for a code.
+    """
+    primary = re.split("[-_]", text)[0]
+    if not is_language_code(text) or not (primary.islower() or primary.isupper()):
+        return False
+    return primary_subtag(text) in _KNOWN or _WITH_SCRIPT.match(text) is not None
 
 
 def check_language(code: str) -> None:
     """Raise ConfigurationError, if possible with a suggestion, if a text cannot be the code of a language."""
-    if _TAG.fullmatch(code):
+    if is_language_code(code):
         return
     from difflib import get_close_matches
 
@@ -82,9 +99,12 @@ def language_warning(code: str) -> str | None:
 
 
 def language_name(code: str) -> str:
-    """Return the English name of a language, with script and region if its code has them; an unknown code stays."""
-    primary, *others = re.split("[-_]", code)
-    name = _ENGLISH.get(primary.lower())
+    """Return the English name of a language, and of its script or region if its code has one that is not the usual one.
+
+    An unknown code stays.
+    """
+    primary, *others = standard_tag(code).split("-")
+    name = _ENGLISH.get(primary)
     if name is None:
         return code
     return f"{name.title()} ({'-'.join(others)})" if others else name.title()

@@ -228,6 +228,17 @@ def _check_data(configuration: Configuration, plain_text: bool) -> None:
     data = configuration.data
     assert (plain_text and data.plain_training_text) or data.training_files
     assert (plain_text and data.plain_validation_text) or data.validation_files
+    _check_copies(data)
+
+
+def _check_copies(data: Data) -> None:
+    """Raise ConfigurationError if training text is listed twice, which gives it more weight, but copies are removed."""
+    files = [(path, path) for path in data.training_sources] if data.plain_training_text else data.training_files
+    copies = [pair for pair in files if files.count(pair) > 1]
+    if data.remove_duplicates and copies:
+        raise ConfigurationError(
+            f"{copies[0][0]} is listed more than once, but remove_duplicates removes the copies: leave one of them out"
+        )
 
 
 def _check_training(configuration: Configuration) -> None:

@@ -159,9 +159,9 @@ def _encoded(texts: Iterable[tuple[str, str]], vocabularies: Vocabularies) -> It
 def batches(
     pairs: Sequence[Pair], architecture: Architecture, token_budget: int, seed: int, device: str
 ) -> Iterator[Batch]:
-    """Yield every pair once, in batches and an order that are drawn from `seed`."""
+    """Yield every pair once, in batches and an order that are drawn from `seed`; a pair over the budget is alone."""
     lengths = [(len(source) + 1, len(target) + 1) for source, target in pairs]
-    for indices in make_batches(lengths, token_budget, seed):
+    for indices in make_batches(lengths, token_budget, seed, longer_alone=True):
         yield make_batch([pairs[index] for index in indices], architecture, device)
 
 

@@ -38,14 +38,24 @@ def read_texts(data: Data) -> tuple[TextRecord, ...]:
         DataError: a file cannot be read, the two sides have unequal numbers of lines, or a text is empty.
         ConfigurationError: as `Data.training_files` does.
     """
-    validation = _read(*data.validation_files, data)
-    if not validation[0].lines:
+    return (*read_validation_text(data), *read_training_text(data))
+
+
+def read_validation_text(data: Data) -> tuple[TextRecord, ...]:
+    """Read the validation text, and return records of its two sides; raises as `read_texts` does."""
+    records = _read(*data.validation_files, data)
+    if not records[0].lines:
         raise DataError(f"{data.validation_source} is empty: training needs validation text to know when to stop")
+    return records
+
+
+def read_training_text(data: Data) -> tuple[TextRecord, ...]:
+    """Read the training text, and return records of the two sides of each file; raises as `read_texts` does."""
     training = [_read(source, target, data) for source, target in data.training_files]
     if not any(source.lines for source, _ in training):
         names = dict.fromkeys(record.path for record in training[0])
         raise DataError(f"{' and '.join(names)}: empty, there is nothing to train on")
-    return tuple(record for sides in (validation, *training) for record in sides)
+    return tuple(record for sides in training for record in sides)
 
 
 def _read(source: Path, target: Path, data: Data) -> tuple[TextRecord, TextRecord]:

@@ -3,7 +3,8 @@
 import json
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,7 @@ class Reporter:
         self.labels: dict[str, Any] = {}  # Added to every event, such as the stage.
         if not enabled:
             return
-        kept = [line for line in _complete_lines(log) if keep(json.loads(line))]
+        kept = [line for line, event in _events(log) if keep(event)]
         with atomic_write(log) as stream:
             stream.write("".join(kept).encode())
         self._path = log
@@ -93,8 +94,12 @@ def _format(value: object) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def _complete_lines(log: Path) -> list[str]:
-    """Return the complete lines of a log; a killed run may have left half a line."""
+def _events(log: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the lines of a log that hold an event, with it; a killed run or a full disk may have damaged others."""
     if not log.exists():
-        return []
-    return [line for line in log.read_text(encoding="utf-8").splitlines(keepends=True) if line.endswith("\n")]
+        return
+    for line in log.read_bytes().splitlines(keepends=True):
+        with suppress(ValueError):
+            event = json.loads(line)
+            if line.endswith(b"\n") and isinstance(event, dict) and "update" in event:
+                yield line.decode(), event

@@ -50,6 +50,7 @@ LOG: Final = "log.jsonl"
 CHECKPOINT: Final = "checkpoint.pt"
 SNAPSHOTS: Final = "snapshots"
 MODEL: Final = "model.safetensors"
+FILES: Final = (INPUTS, VOCABULARY, LOG, CHECKPOINT, SNAPSHOTS)  # All others that a run writes.
 
 
 @dataclass
@@ -126,7 +127,7 @@ def train(configuration: Configuration, folder: Path, open_teacher: OpenTeacher 
     if not is_first_process():  # The first one locks the folder and writes to it.
         return launch(make_fabric(configuration.training), _run, configuration, folder, teacher)
     _check_folder(folder)
-    with run_folder(folder, SETTINGS, (INPUTS, VOCABULARY, LOG, CHECKPOINT, SNAPSHOTS), holds_result):
+    with run_folder(folder, SETTINGS, Configuration, FILES, holds_result):
         _record(configuration, folder)
         digest = None if teacher is None else teacher.digest
         record_inputs(folder, RunInputs(read_texts(data), digest), configuration.training.teacher)

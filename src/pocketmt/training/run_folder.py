@@ -18,7 +18,11 @@ S = TypeVar("S", bound=msgspec.Struct)
 
 @contextmanager
 def run_folder(
-    folder: Path, settings: str, files: tuple[str, ...], holds_result: Callable[[BaseException | None], bool]
+    folder: Path,
+    settings: str,
+    kind: type[msgspec.Struct],
+    files: tuple[str, ...],
+    holds_result: Callable[[BaseException | None], bool],
 ) -> Iterator[None]:
     """Lock the folder of a run, and remove the run's files from it as long as it holds no result.
 
@@ -29,13 +33,20 @@ def run_folder(
     Args:
         folder: folder of the run, created if it is missing.
         settings: name of the file with the run's settings, the first that a run writes.
+        kind: of the settings.
         files: patterns of the names of the other files and folders that a run writes.
         holds_result: returns whether the folder holds something that a later call resumes from; called with the error,
             or None at the beginning.
 
-    Raises LockedError if another process is working in the folder.
+    Raises LockedError if another process is working in the folder, and ConfigurationError if a file of the settings'
+    name holds something else.
     """
     with locked(folder):
+        if (folder / settings).exists() and read_settings(folder / settings, kind) is None:
+            # Then the other files may be the user's as well, and must not be removed.
+            raise ConfigurationError(
+                f"{folder / settings} does not hold the settings of a run of this command: choose another folder"
+            )
         for unfinished in folder.glob(".*.unfinished"):
             unfinished.unlink()
         if (folder / settings).exists() and not holds_result(None):
@@ -99,17 +110,19 @@ def read_settings(file: Path, kind: type[S]) -> S | None:
     """Return the settings in a file; None if it is missing or holds no settings of this type."""
     try:
         return decode_settings(file.read_bytes(), kind)
-    except (FileNotFoundError, msgspec.DecodeError):
+    except (FileNotFoundError, UnicodeDecodeError, msgspec.DecodeError):
         return None
 
 
 def _differences(recorded: Any, given: Any, name: str = "") -> list[str]:
-    """Return the values that differ, such as "seed is 1 there and 2 here"; those of structures by their own names."""
+    """Return the values that differ, such as "seed is 1 there and 2 here"; those of structures by their names."""
     if isinstance(recorded, msgspec.Struct) and type(recorded) is type(given):
         fields = recorded.__struct_fields__
         return [
             each for field in fields for each in _differences(getattr(recorded, field), getattr(given, field), field)
         ]
+    if isinstance(recorded, dict) and isinstance(given, dict) and recorded.keys() == given.keys():
+        return [each for key in recorded for each in _differences(recorded[key], given[key], key)]
     if isinstance(recorded, list | tuple) and isinstance(given, list | tuple) and len(recorded) == len(given):
         return [each for pair in zip(recorded, given, strict=True) for each in _differences(*pair, name)]
     return [] if recorded == given else [f"{name} is {_short(recorded)} there and {_short(given)} here"]

@@ -17,6 +17,7 @@ from pocketmt.model_file.language_pieces import LanguagePieces
 from pocketmt.model_file.manifest import DEFAULT_UNIT
 from pocketmt.models.network import TranslationNetwork
 from pocketmt.models.networks import make_network
+from pocketmt.text.formats.format import Languages
 from pocketmt.text.vocabulary import Vocabularies, Vocabulary, shared_vocabulary
 from pocketmt.training.checkpoints import Weights, load_weights
 from pocketmt.training.configuration import Configuration
@@ -38,6 +39,13 @@ class TrainedModel:
     digest: str  # Hexadecimal SHA-256 of the file of weights.
     language_pieces: LanguagePieces | None = None  # None: there is one language on each side.
     float_file: Path | None = None  # A model file that holds exactly this model in fp32, if there is one.
+
+    @property
+    def text_languages(self) -> Languages:
+        """The languages of its text, by which sides of a parallel format are found: its configuration's, or its own."""
+        if self.configuration is not None:
+            return self.configuration.data.languages
+        return self.languages["source"], self.languages["target"]
 
     def network(self, replaced: Mapping[str, Tensor] = MappingProxyType({})) -> TranslationNetwork:
         """Return the network in evaluation mode; `replaced` holds other values for some of its weights."""

@@ -20,7 +20,7 @@ from pocketmt.distributed.blocks import Block, Row, cut
 from pocketmt.errors import DataError
 from pocketmt.text.corpus import read_lines, read_pairs
 from pocketmt.text.formats.format import Languages, Side
-from pocketmt.training.run_folder import record_settings
+from pocketmt.training.run_folder import read_settings, record_settings
 
 LINES: Final = 1_000  # Number of lines in a shard.
 SETTINGS: Final = "text.json"
@@ -83,13 +83,29 @@ def translate_text(
         references_digest = count_and_hash_lines(references, other_side(side), languages)[1]
     fingerprint = TranslationFingerprint(total, digest, LINES, translator, references_digest)
     with _shards_folder(folder):
-        record_settings(folder, SETTINGS, fingerprint, "translation of another text or by another model")
+        _record(fingerprint, folder)
         if translate_blocks is not None:
             rows = _rows(text, references, side, languages)
             _translate_missing(rows, folder, translate_blocks, lambda done: progress(done, total))
         rows = _rows(text, references, side, languages)
         count = max(1, lines_at_once // LINES)
         yield from _translate_shards(rows, folder, translate, count, lambda done: progress(done, total))
+
+
+def _record(fingerprint: TranslationFingerprint, folder: Path) -> None:
+    """Record what is translated and how; ConfigurationError if the folder holds another translation.
+
+    Folders of earlier versions say less of the translator: what only one of both says is taken to be the same.
+    """
+    earlier = read_settings(folder / SETTINGS, TranslationFingerprint)
+    said = fingerprint.translator.keys() & (fingerprint if earlier is None else earlier).translator.keys()
+
+    def compared(each: TranslationFingerprint) -> TranslationFingerprint:
+        translator = {name: value for name, value in each.translator.items() if name in said}
+        return msgspec.structs.replace(each, translator=translator)
+
+    other = "translation of another text, by another model or with other settings"
+    record_settings(folder, SETTINGS, fingerprint, other, compared)
 
 
 def other_side(side: Side) -> Side:
@@ -198,9 +214,9 @@ def _check_number(lines: int, translations: Sequence[str]) -> None:
         raise DataError(f"{lines} lines were given {len(translations)} translations, expected one for each")
 
 
-def hash_lines(text: Path) -> str:
+def hash_lines(text: Path, side: Side = "source", languages: Languages | None = None) -> str:
     """Return the hexadecimal SHA-256 of the lines of a text; DataError if it cannot be read."""
-    return count_and_hash_lines(text)[1]
+    return count_and_hash_lines(text, side, languages)[1]
 
 
 def count_and_hash_lines(text: Path, side: Side = "source", languages: Languages | None = None) -> tuple[int, str]:

@@ -166,6 +166,12 @@ def test_stopped_at_any_update_it_resumes_to_the_same_result(
     assert events(log) == events(tmp_path / "stopped")
 
 
+def test_a_seed_of_any_size_is_accepted(tiny_run: Path, tmp_path: Path) -> None:
+    plan = msgspec.structs.replace(recipe(after_training(bits=4)), seed=20261127123456)
+    result, _ = compress(read_trained_model(tiny_run), plan, tmp_path / "work")
+    assert result.ranges
+
+
 def test_estimation_after_training_keeps_weights_and_the_best_trial(tiny_run: Path, tmp_path: Path) -> None:
     model = read_trained_model(tiny_run)
     result, _ = compress(model, recipe(after_training(bits=4)), tmp_path / "work")

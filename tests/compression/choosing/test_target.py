@@ -127,6 +127,17 @@ def test_a_file_that_became_too_large_is_made_again_for_fewer_bytes(
     assert (tmp_path / "work" / "smaller" / "compression.json").exists()
 
 
+def test_a_folder_of_another_recipe_is_refused_before_choices_are_scored(tiny_run: Path, tmp_path: Path) -> None:
+    task = CompressionTask(run=tiny_run, folder=tmp_path / "work")
+    compress_run_to(Target(size=60_000), task, tmp_path / "first.pocketmt")
+    scored: list[int] = []
+    with pytest.raises(ConfigurationError, match="'size-60000-updates-0' there and 'size-50000-updates-0' here"):
+        compress_run_to(
+            Target(size=50_000), task, tmp_path / "second.pocketmt", scored=lambda done, total: scored.append(done)
+        )
+    assert not scored
+
+
 def test_a_file_that_is_too_large_is_not_written(tiny_run: Path, tmp_path: Path, choices: Choices) -> None:
     file = tmp_path / "model.pocketmt"
     file.write_bytes(b"the file before")

@@ -86,6 +86,7 @@ WRONG_VALUES: dict[str, dict[str, Any]] = {
     "beam_size is 200, it must be 1 to 116": {"beam_size": 200},
     "max_length is 0, it must be from 1": {"max_length": 0},
     "min_length is -1, it must be from 0": {"min_length": -1},
+    "min_length 6 is more than max_length 5: lower it": {"min_length": 6, "max_length": 5},
     "length_penalty must be a finite number": {"length_penalty": float("nan")},
     "length_penalty must be a finite": {"length_penalty": 10**400},
     "batch_size is 0, it must be from 1": {"batch_size": 0},

@@ -106,7 +106,7 @@ def test_scores_leave_out_what_is_given_and_count_it_in_the_length(tmp_path: Pat
     loaded = translator(tmp_path, OF_TRANSLATION, "en", "cs")
     given = len(loaded.encode("the"))
     # The limit ends the translations: there is no eos.
-    lengths: dict[str, Any] = {"max_length": 8, "min_length": 9, "length_penalty": 0.6}
+    lengths: dict[str, Any] = {"max_length": 8, "min_length": 8, "length_penalty": 0.6}
     [hypotheses] = loaded.translate_detailed([LINE], n_best=2, target_prefix="the", check=False, split=False, **lengths)
     for each in hypotheses:
         assert len(each.pieces) == 8
@@ -169,3 +169,33 @@ def test_a_code_is_a_string(tmp_path: Path) -> None:
 def test_a_piece_that_the_vocabulary_lacks_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ModelFileError, match="lacks the piece '>>ita<<' of the language 'ita'"):
         translator(tmp_path, LanguagePieces({"ita": ">>ita<<"}, "source"))
+
+
+@pytest.mark.parametrize("code", ["de", "DE", "deu", "de-AT", "deu_Latn"])
+def test_any_code_of_a_language_selects_its_rules_for_sentences(tmp_path: Path, code: str) -> None:
+    line = "Ich fahre am 3. Oktober nach Berlin."
+    loaded = translator(tmp_path, None, code, "en")
+    expected = loaded.translate([line], split=False, check=False)
+    assert loaded.translate([line], check=False) == expected
+    (tmp_path / "english").mkdir()
+    english = translator(tmp_path / "english", None, "eng_Latn", "en")
+    assert english.translate([line], check=False) != expected, "the same weights"
+
+
+def test_a_language_that_the_model_does_not_name_may_be_given(tmp_path: Path) -> None:
+    line = "Ich fahre am 3. Oktober nach Berlin."
+    loaded = translator(tmp_path, None)
+    whole = loaded.translate([line], split=False, check=False)
+    assert loaded.translate([line], source_language="deu", target_language="en", check=False) == whole
+    assert loaded.translate([line], check=False) != whole
+    with pytest.raises(EngineError, match="the source language: 'english' is not the code of a language: write 'en'"):
+        loaded.translate([line], source_language="english")
+
+
+def test_a_code_of_several_languages_is_refused_with_their_codes() -> None:
+    vocabulary = Vocabulary(STORED)
+    pieces = LanguagePieces({f"{code}": "a" for code in ("ace_Arab", "zho_Hans", "zho_Hant")}, "translation")
+    languages = ModelLanguages(("", ""), pieces, Vocabularies(vocabulary, vocabulary))
+    message = "'zh', of which the model has several: zho_Hans, zho_Hant: choose one"
+    with pytest.raises(EngineError, match=message):
+        languages.choose(None, "zh")

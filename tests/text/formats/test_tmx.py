@@ -185,3 +185,28 @@ def test_a_third_language_needs_the_languages_to_be_named() -> None:
 def test_sides_in_either_direction() -> None:
     assert list(read_sides([MEMORY.encode()], "file", ("source",), ("de", "en"))) == [("Hund",)]
     assert list(read_sides([MEMORY.encode()], "file", ("translation",), ("en", "de"))) == [("Hund",)]
+
+
+@pytest.mark.parametrize(
+    ("code", "tag"), [("deu_Latn", "de"), ("ger", "de"), ("zho_Hant", "zh-Hant"), ("pt_BR", "pt-BR"), ("de", "de")]
+)
+def test_variants_are_added_with_the_tag_of_the_standard(code: str, tag: str) -> None:
+    content = b'<tmx><tu><tuv xml:lang="en"><seg>bird</seg></tuv></tu></tmx>'
+    output = b"".join(
+        unit.before + unit.after for unit in read_units([content], "file", ("eng_Latn", code), print) if unit
+    )
+    assert [language for language, _ in variants(output)[0]] == ["en", tag]
+
+
+def test_variants_are_found_by_their_script() -> None:
+    scripts = "".join(f'<tuv xml:lang="zh-{script}"><seg>{script}</seg></tuv>' for script in ("Hans", "Hant"))
+    content = f'<tmx><tu><tuv xml:lang="en"><seg>bird</seg></tuv>{scripts}</tu></tmx>'.encode()
+    for script in ("Hans", "Hant"):
+        assert list(read_sides([content], "file", ("target",), ("en", f"zho_{script}"))) == [(script,)]
+
+
+@pytest.mark.parametrize("languages", [("", ""), ("en", "")])
+def test_languages_that_are_not_known_are_those_of_the_file(languages: tuple[str, str]) -> None:
+    unit = b'<tu><tuv xml:lang="en"><seg>a</seg></tuv><tuv xml:lang="de"><seg>b</seg></tuv></tu>'
+    content = b'<tmx><header srclang="en"/>' + unit + b"</tmx>"
+    assert list(read_sides([content], "file", ("source", "target"), languages)) == [("a", "b")]

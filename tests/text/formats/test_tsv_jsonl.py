@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from pocketmt.errors import DataError
 from pocketmt.text.formats import jsonl, tsv
-from pocketmt.text.formats.format import Unit
+from pocketmt.text.formats.format import Side, Unit
 
 Read = Callable[[Iterable[bytes | None], str, str, str], Iterator[Unit | None]]
 
@@ -138,3 +138,67 @@ def test_the_sides_of_json_lines_are_fields(form: str, nested: bool) -> None:
     line = f'{{"id": 1, "translation": {form}}}' if nested else form
     assert list(jsonl.read_sides([line.encode()], "file", ("source", "target"), ("en", "de"))) == [("a", "b")]
     assert list(jsonl.read_sides([line.encode()], "file", ("target",), ("en", "de"))) == [("b",)]
+
+
+CODES = [
+    ("de", "en", ("eng_Latn", "deu_Latn")),
+    ("deu_Latn", "eng_Latn", ("en", "de")),
+    ("DE", "EN", ("eng", "deu")),
+    ("de-AT", "en-US", ("en-GB", "de")),
+    ("en", "de", ("en", "de")),
+    ("zh-Hant", "zh-Hans", ("zho_Hans", "zho_Hant")),
+]
+
+
+@pytest.mark.parametrize(("first", "second", "languages"), CODES)
+def test_columns_and_fields_are_named_by_any_codes_of_the_languages(
+    first: str, second: str, languages: tuple[str, str]
+) -> None:
+    expected = [("x", "y")] if first == languages[0] else [("y", "x")]
+    table = [f"id\t{first}\t{second}".encode(), b"1\tx\ty"]
+    assert list(tsv.read_sides(table, "file", ("source", "target"), languages)) == expected
+    records = [json.dumps({first: "x", second: "y"}).encode()]
+    assert list(jsonl.read_sides(records, "file", ("source", "target"), languages)) == expected
+    assert list(jsonl.read_sides(records, "file", ("target",), languages)) == [expected[0][1:]]
+
+
+@pytest.mark.parametrize(
+    ("header", "languages", "message"),
+    [
+        ("de\tfr", ("en", "de"), "line 1: the columns are named by the languages de, fr, not en and de: name them 'so"),
+        ("en-US\ten-GB\tde", ("en", "de"), "not en and de"),
+        ("deu_Latn\tace_Arab", ("en", "de"), "not en and de"),
+        ("en\tde", ("", ""), "those of the text are not known"),
+        ("en\tfr", ("en-US", "en-GB"), "not en-US and en-GB"),
+    ],
+)
+def test_columns_of_other_languages_are_refused(header: str, languages: tuple[str, str], message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        list(tsv.read_sides([header.encode(), b"a\tb\tc"], "file", ("source", "target"), languages))
+
+
+@pytest.mark.parametrize("line", ["\tb", "No\tno", "the\tder", "de", "so\t"])
+@pytest.mark.parametrize("languages", [("", ""), ("en", "de")])
+def test_a_first_line_of_text_is_a_pair(line: str, languages: tuple[str, str]) -> None:
+    cells = tuple(line.split("\t"))
+    sides: tuple[Side, ...] = ("source", "target") if len(cells) == 2 else ("source",)
+    assert list(tsv.read_sides([line.encode()], "file", sides, languages)) == [cells]
+
+
+def test_fields_of_other_languages_are_refused() -> None:
+    with pytest.raises(DataError, match="there is no field 'source' or 'en-US'"):
+        list(jsonl.read_sides([b'{"en": "a", "fr": "b"}'], "file", ("source", "target"), ("en-US", "en-GB")))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"source": "a", "target": "x", "german": "b"}',
+        '{"translation": {"source": "a", "target": "x"}, "german": "b"}',
+        '{"translation": {"source": "a", "target": "x", "german": "b"}}',
+    ],
+)
+def test_translations_among_several_fields_must_be_named(line: str) -> None:
+    with pytest.raises(DataError, match="file, line 1: which field holds the translations"):
+        list(jsonl.read_sides([line.encode()], "file", ("translation",), None))
+    assert list(jsonl.read_sides([line.encode()], "file", ("target",), None)) == [("x",)]

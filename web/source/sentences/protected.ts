@@ -3,7 +3,14 @@ import { WHITE, WORD } from "../text/unicode.js";
 
 const URL = `(?:(?:https?|ftp)://|www\\.)[^${WHITE}<>"“”«»]*[^${WHITE}<>"“”«».,;:!?…)\\]}'’。、！？]`;
 const EMAIL = `(?<![${WORD}.+\\-])[${WORD}.+\\-]+@[${WORD}\\-]+(?:\\.[${WORD}\\-]+)+`;
-const TAG = "</?[A-Za-z][^<>]*>";
+// The first attribute has a value or is one of HTML's that have none: other words in angle brackets are text.
+const ATTRIBUTE = `[^${WHITE}"'<>/=]+`;
+const VALUE = `=(?:"[^"<]*"|'[^'<]*'|[^${WHITE}"'<>]+)`;
+const NAMES_ALONE =
+  "async|autofocus|autoplay|checked|controls|defer|disabled|hidden|loop|multiple|muted|open|readonly|required|selected";
+const ALONE = `(?:${NAMES_ALONE})(?![^${WHITE}/>])`;
+const ATTRIBUTES = `[${WHITE}]+(?:${ATTRIBUTE}${VALUE}|${ALONE})(?:[${WHITE}]+${ATTRIBUTE}(?:${VALUE})?)*`;
+const TAG = `</?[A-Za-z][A-Za-z0-9_.:\\-]*(?:${ATTRIBUTES})?[${WHITE}]*/?>`;
 const BRACES = `\\$?\\{\\{?[^{}${WHITE}]*\\}?\\}|\\$\\([A-Za-z_][${WORD}]*\\)`;
 const FORMAT = `%(?:\\p{Nd}+\\$|\\([${WORD}]+\\))?[\\-+#0]{0,4}\\p{Nd}{0,4}(?:\\.\\p{Nd}{1,4})?[a-zA-Z@](?![${WORD}])`;
 const VARIABLE = `\\$(?:[A-Za-z_][${WORD}]*|\\p{Nd}(?![\\p{Nd}.,]*\\p{Nd}))`;

@@ -30,7 +30,7 @@ from pocketmt.recipes.schema import (
 )
 from pocketmt.training.data import Pair
 from pocketmt.training.hooks import Hook
-from pocketmt.training.steps import endless_batches
+from pocketmt.training.steps import SEED_LIMIT, endless_batches
 
 if TYPE_CHECKING:
     from lightning_fabric import Fabric
@@ -210,7 +210,7 @@ def estimate_ranges(
     """
     network.train()
     set_stage(network, observing=True, quantizing=False)
-    torch.manual_seed(seed)
+    torch.manual_seed(seed % SEED_LIMIT)
     draw = endless_batches(fabric, network.architecture, pairs, tokens, seed)
     with torch.no_grad():
         for _ in range(batches):

@@ -191,7 +191,7 @@ def choose_recipe(
         about: licence and description of the model file, which count.
 
     Raises:
-        ConfigurationError: no such recipe exists.
+        ConfigurationError: no such recipe exists, or the folder holds a compression by another recipe.
         DataError: the model has no text.
     """
     size, increase, updates = target.size, target.loss_increase, target.updates
@@ -200,6 +200,11 @@ def choose_recipe(
     begun = _begun(folder / "compression.json")
     if begun is not None and begun.name == name:
         return begun
+    if begun is not None:  # It would be refused anyway, but only after every choice is scored.
+        raise ConfigurationError(
+            f"{folder} holds a compression by another recipe ({begun.name!r} there and {name!r} here): choose another "
+            "folder, or remove this one to start again"
+        )
     corpus = validation_text(model) if make_corpus is None else make_corpus()
     choices = Choices(model, corpus, progress, entropy_coding=target.entropy_coding, size=size, about=about)
     if size is not None:

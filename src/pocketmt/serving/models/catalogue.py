@@ -3,12 +3,13 @@
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Final
 
 from pocketmt.errors import ModelFileError
 from pocketmt.serving.models.description import ModelDescription, Stamp, describe_model, is_model_name, stamp_of
-from pocketmt.text.language_tags import primary_subtag
+from pocketmt.text.language_tags import agreeing_tags, find_language, primary_subtag
 
 PREFERRED_PIVOT: Final = "en"
 _TAG: Final = re.compile(r"[a-z0-9]{1,8}(-[a-z0-9]{1,8})*", re.ASCII)  # BCP 47
@@ -18,7 +19,7 @@ LOOKS_UNTIL_REMOVED: Final = 2
 
 @dataclass(frozen=True)
 class Step:
-    """A translation by one model."""
+    """A translation by one model; `source` and `target` are its codes."""
 
     model: ModelDescription
     source: str
@@ -27,17 +28,19 @@ class Step:
 
 @dataclass(frozen=True)
 class Routes:
-    """Translations that a set of models offers.
+    """Translations that a set of models offers, between languages that have one code each.
 
     Attributes:
         steps: (source, target) -> the model for it.
         targets: source -> all targets, also those through a third language, sorted.
         languages: all codes, sorted.
+        codes: code of a model -> that of its language here.
     """
 
     steps: dict[tuple[str, str], Step]
     targets: dict[str, tuple[str, ...]]
     languages: tuple[str, ...]
+    codes: dict[str, str]
 
     def route(self, source: str, target: str) -> tuple[Step, ...] | None:
         """Return one or two steps from a language to another, none if they are the same; None: there is no way.
@@ -48,10 +51,14 @@ class Routes:
             return ()
         if (source, target) in self.steps:
             return (self.steps[source, target],)
-        for middle in sorted(self.languages, key=lambda code: (code != PREFERRED_PIVOT, code)):
+        for middle in self._middles:
             if (source, middle) in self.steps and (middle, target) in self.steps:
                 return self.steps[source, middle], self.steps[middle, target]
         return None
+
+    @cached_property
+    def _middles(self) -> list[str]:
+        return sorted(self.languages, key=lambda code: (primary_subtag(code) != PREFERRED_PIVOT, code))
 
     def find(self, code: str) -> str | None:
         """Return the language that a code names, in any case and without its region if need be.
@@ -59,34 +66,81 @@ class Routes:
         None: there is none, or it is not the code of a language.
         """
         wanted = code.replace("_", "-").lower()
-        known = {language.replace("_", "-").lower(): language for language in reversed(self.languages)}
-        if wanted in known:
-            return known[wanted]
+        if wanted in self._known:
+            return self._known[wanted]
         if not _TAG.fullmatch(wanted):
             return None
+        if _shortened(wanted) in self._known:
+            return self._known[_shortened(wanted)]
         primary = primary_subtag(wanted)
-        return known.get(primary) or next(
-            (language for name, language in sorted(known.items()) if primary_subtag(name) == primary), None
-        )
+        same = self._by_primary_subtag.get(primary, [])
+        return find_language(wanted, same) or self._known.get(primary) or next(iter(same), None)
+
+    @cached_property
+    def _known(self) -> dict[str, str]:
+        """Code of a model, and the same with the shortest code of its language, in lower case -> the code here."""
+        offered = [(code, language) for code, language in self.codes.items() if language in self.languages]
+        written = {code.replace("_", "-").lower(): language for code, language in reversed(offered)}
+        return {_shortened(code): language for code, language in written.items()} | written
+
+    @cached_property
+    def _by_primary_subtag(self) -> dict[str, list[str]]:
+        return _by_primary_subtag(self.languages)
 
 
 def make_routes(models: Iterable[ModelDescription]) -> Routes:
     """Return the routes of models; of two models for the same languages, the first is taken."""
+    models = tuple(models)
+    codes = _common_codes(models)
     steps: dict[tuple[str, str], Step] = {}
+    direct: dict[str, set[str]] = {}
     for model in models:
         for source in model.sources:
             for target in model.targets:
-                if source != target:
-                    steps.setdefault((source, target), Step(model, source, target))
+                pair = codes[source], codes[target]
+                if pair[0] != pair[1] and pair not in steps:
+                    steps[pair] = Step(model, source, target)
+                    direct.setdefault(pair[0], set()).add(pair[1])
     languages = tuple(sorted({code for pair in steps for code in pair}))
-    direct: dict[str, set[str]] = {}
-    for source, target in steps:
-        direct.setdefault(source, set()).add(target)
     targets = {}
+    # In a model of many languages, each source and its targets are the same languages.
+    reached: dict[frozenset[str], list[str]] = {}
     for source, near in direct.items():
-        far = {target for middle in near for target in direct.get(middle, ())}
-        targets[source] = tuple(sorted((near | far) - {source}))
-    return Routes(steps, targets, languages)
+        middles = frozenset((source, *near))
+        if middles not in reached:
+            reached[middles] = sorted(set[str]().union(*(direct.get(middle, ()) for middle in middles)))
+        targets[source] = tuple(code for code in reached[middles] if code != source)
+    return Routes(steps, targets, languages, codes)
+
+
+def _common_codes(models: Sequence[ModelDescription]) -> dict[str, str]:
+    """Return each code of the models -> the shortest code for the same language.
+
+    Codes stay apart that name the same language to some, but not to all others: zh, if there are zho_Hans and zho_Hant;
+    and those between which a model distinguishes.
+    """
+    of_models = [{*model.sources, *model.targets} for model in models]
+    common: dict[str, str] = {}
+    for codes in _by_primary_subtag(dict.fromkeys(code for each in of_models for code in each)).values():
+        agreeing = {code: agreeing_tags(code, codes) for code in codes}
+        for code in codes:
+            same = {each for each in codes if agreeing[each] == agreeing[code]}
+            apart = any(len(same & each) > 1 for each in of_models)
+            common[code] = code if apart else min(same, key=lambda each: (len(each), each))
+    return common
+
+
+def _by_primary_subtag(codes: Iterable[str]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for code in codes:
+        found.setdefault(primary_subtag(code), []).append(code)
+    return found
+
+
+def _shortened(tag: str) -> str:
+    """Return a tag with the shortest code of its language: zh-hans for zho-hans."""
+    language, hyphen, others = tag.partition("-")
+    return primary_subtag(language) + hyphen + others
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +204,8 @@ class Catalogue:
         self._set(self.models | {description.path: description})
 
     def _set(self, models: dict[Path, ModelDescription]) -> None:
+        if [*models.items()] == [*self.models.items()]:
+            return  # Routes between hundreds of languages take a while, and the files are looked at often.
         self.models = models
         self.routes = make_routes(models.values())
         if self._by_languages:
@@ -160,7 +216,8 @@ class Catalogue:
         used = {step.model.path for step in self.routes.steps.values()}
         unused = [model for path, model in self.models.items() if path not in used]
         for model in unused:
-            pairs = ((source, target) for source in model.sources for target in model.targets)
+            codes = self.routes.codes
+            pairs = ((codes[source], codes[target]) for source in model.sources for target in model.targets)
             pair = next((pair for pair in pairs if pair in self.routes.steps), None)
             if pair is not None and model.path not in self._unused:
                 other = self.routes.steps[pair].model.path

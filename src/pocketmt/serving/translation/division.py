@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pocketmt.engine.line_parts import plain_spaces
 from pocketmt.sentences.boundaries import sentence_spans
 from pocketmt.serving.translation.links import Link
+from pocketmt.text.language_tags import primary_subtag
 
 LINE_BREAK = re.compile(r"(\r\n|[\r\n])")
 
@@ -59,8 +60,17 @@ class DividedLine:
         return Translation(tuple("".join(part) + tail for part in parts), tuple(links))
 
 
+def divide_lines(lines: Sequence[str], language: str, *, split: bool) -> list[DividedLine]:
+    """Return the sentences of lines, see `divide_line`, in a language that any of its codes names."""
+    primary = primary_subtag(language)
+    return [divide_line(line, primary, split=split) for line in lines]
+
+
 def divide_line(line: str, language: str, *, split: bool) -> DividedLine:
-    """Return the sentences of a line in a language; the whole line, if it is not to be split."""
+    """Return the sentences of a line in a language; the whole line, if it is not to be split.
+
+    The language is given by its ISO 639-1 code.
+    """
     if split:
         return DividedLine(line, sentence_spans(line, language))
     start = len(line) - len(line.lstrip())

@@ -9,7 +9,7 @@ from pocketmt.model_file.manifest import DEFAULT_UNIT
 from pocketmt.serving.models.catalogue import Step
 from pocketmt.serving.models.store import ModelStore
 from pocketmt.serving.queue.batcher import Batcher
-from pocketmt.serving.translation.division import DividedLine, Translation, divide_line
+from pocketmt.serving.translation.division import Translation, divide_lines
 from pocketmt.serving.translation.engine_batch import Kind
 from pocketmt.serving.translation.links import compose_links
 
@@ -56,14 +56,10 @@ class LineTranslator:
         async with self._store.use(step.model) as translator:
             split = translator.unit == DEFAULT_UNIT
             if sum(map(len, lines)) > _QUICKLY_DIVIDED:
-                divided = await asyncio.to_thread(_divide, lines, step.source, split)
+                divided = await asyncio.to_thread(divide_lines, lines, step.source, split=split)
             else:
-                divided = _divide(lines, step.source, split)
+                divided = divide_lines(lines, step.source, split=split)
             kind = Kind(translator, step.source, step.target, n_best, aligned)
             sentences = [sentence for line in divided for sentence in line.sentences]
             remaining = iter(await self._batcher.translate(kind, client, sentences))
         return [line.join(list(islice(remaining, len(line.spans)))) for line in divided]
-
-
-def _divide(lines: Sequence[str], language: str, split: bool) -> list[DividedLine]:
-    return [divide_line(line, language, split=split) for line in lines]

@@ -2,10 +2,12 @@
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any, Final
 
 from pocketmt.errors import DataError
 from pocketmt.text.formats.format import Languages, Side, Unit, decode, number_lines, split_lines, unit_of_bytes
+from pocketmt.text.formats.language_names import names_of_sides
 
 _WHITE_SPACE: Final = " \t\n\r"  # What JSON allows around a value.
 
@@ -40,24 +42,21 @@ def read_units(blocks: Iterable[bytes | None], name: str, field: str, added: str
                 f"{name}, line {number}: there is a field {added!r}: name the new one by --translation-field"
             )
         before = line.rstrip().removesuffix(b"}").rstrip() + b", " + key + b": "
-        yield Unit(tuple(text.split("\n")), before, _encode, b"}" + end, number)
+        lines = text.split("\n")
+        returns = [each[len(each.rstrip("\r")) :] for each in lines]
+        encode = partial(_encode_with_returns, returns) if any(returns) else _encode
+        yield Unit(tuple(lines), before, encode, b"}" + end, number)
 
 
 def read_sides(
     lines: Iterable[bytes], name: str, sides: Sequence[Side], languages: Languages | None
 ) -> Iterator[tuple[str, ...]]:
-    """Yield the given sides of each object: its fields `source` and `target`, or those that the languages name.
+    """Yield the given sides of each object: its fields `source` and `target`, or those that codes of languages name.
 
     The fields may be within a field `translation`. The side "translation" is the field `translation` if it is a string,
     or else the target. Line feeds become spaces. A blank line has empty sides. Raises DataError if a line is not a JSON
-    object in UTF-8, or lacks a field as a string.
+    object in UTF-8, lacks a field as a string, or has several that may be the translation.
     """
-    source, target = ((), ()) if languages is None else ((languages[0],), (languages[1],))
-    names = {
-        "source": ("source", *source),
-        "target": ("target", *target),
-        "translation": ("translation", "target", *target),
-    }
     for item in number_lines(lines):
         assert item is not None
         number, line, _ = item
@@ -67,7 +66,25 @@ def read_sides(
             continue
         nested = found.get("translation")
         values = nested if isinstance(nested, dict) else found
+        names = _names(values, languages)
+        if "translation" in sides and "translation" not in values:
+            others = {*values, *found} - {"translation", *names["source"], *names["target"]}
+            if others and any(each in values for each in names["target"]):
+                raise DataError(f"{name}, line {number}: which field holds the translations? Name it 'translation'")
         yield tuple(" ".join(_field(values, names[side], name, number).split("\n")) for side in sides)
+
+
+def _names(values: dict[str, Any], languages: Languages | None) -> dict[Side, tuple[str, ...]]:
+    """Return the names of the fields that may hold each side, the preferred one first."""
+    source, target = languages or ("", "")
+    if languages is not None:
+        found = names_of_sides(tuple(values), languages)
+        source, target = found[0] or source, found[1] or target
+    names: dict[Side, tuple[str, ...]] = {
+        "source": ("source", source) if source else ("source",),
+        "target": ("target", target) if target else ("target",),
+    }
+    return {**names, "translation": ("translation", *names["target"])}
 
 
 def _read_object(line: bytes, name: str, number: int) -> dict[str, Any] | None:
@@ -99,3 +116,9 @@ def _field(found: dict[str, Any], names: Sequence[str], name: str, number: int) 
 
 def _encode(translation: str) -> bytes:
     return json.dumps(translation, ensure_ascii=False).encode()
+
+
+def _encode_with_returns(returns: Sequence[str], translation: str) -> bytes:
+    """Encode a translation with the carriage returns at the ends of its lines, which a translation drops."""
+    lines = zip(translation.split("\n"), returns, strict=True)
+    return _encode("\n".join(line + end for line, end in lines))

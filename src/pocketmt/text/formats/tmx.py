@@ -10,7 +10,7 @@ from pocketmt import __version__
 from pocketmt.errors import DataError
 from pocketmt.text.formats.format import Languages, Side, Unit, Warn, unit_of_bytes
 from pocketmt.text.formats.tmx_parser import TmxParser, TranslationUnit
-from pocketmt.text.language_tags import primary_subtag
+from pocketmt.text.language_tags import primary_subtag, standard_tag
 
 # Characters that XML 1.0 does not allow, even as references.
 _FORBIDDEN: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
@@ -58,9 +58,11 @@ def read_sides(
 ) -> Iterator[tuple[str, ...]]:
     """Yield the given sides of each unit that has text in both languages; line feeds become spaces.
 
-    Without languages, the source language is that of the header, and the target language the only other one. Raises
-    DataError as `TmxParser` does, if the languages are not given and not clear, or if no unit has text in both.
+    Without both languages, the source language is that of the header, and the target language the only other one.
+    Raises DataError as `TmxParser` does, if the languages are not given and not clear, or if no unit has text in both.
     """
+    if languages is not None and not all(languages):
+        languages = None
     parser = TmxParser(name)
     found = False
     for block in chain(blocks, _END):
@@ -108,7 +110,8 @@ class _Bytes:
 
 def _to_translate(text: str, line: int, before: bytes, language: str, encoding: str) -> Unit:
     """Return the unit of a text, whose variant is written on a line like that of `</tu>`, which follows `before`."""
-    head = f'<tuv xml:lang="{_escape(language)}" creationtool="PocketMT" creationtoolversion="{__version__}"><seg>'
+    tag = _escape(standard_tag(language))
+    head = f'<tuv xml:lang="{tag}" creationtool="PocketMT" creationtoolversion="{__version__}"><seg>'
     decoded = before[-256:].decode(encoding, "replace")
     indentation = decoded[len(decoded.rstrip(" \t\r\n")) :]
 

@@ -9,7 +9,7 @@ from typing import Final
 from xml.parsers import expat
 
 from pocketmt.errors import DataError
-from pocketmt.text.language_tags import primary_subtag
+from pocketmt.text.language_tags import primary_subtag, standard_tag
 
 MOST_UNIT_BYTES: Final = 16 << 20  # Bytes between the ends of two units.
 _DEEPEST: Final = 100
@@ -36,7 +36,7 @@ class TranslationUnit:
     def find(self, language: str) -> str | None:
         """Return the text in a language, preferably of the same region; None if there is none."""
         tags = [tag for tag in self.variants if primary_subtag(tag) == primary_subtag(language)]
-        exact = [tag for tag in tags if tag.lower() == language.replace("_", "-").lower()]
+        exact = [tag for tag in tags if standard_tag(tag).lower() == standard_tag(language).lower()]
         return self.variants[(exact or tags)[0]] if tags else None
 
 

@@ -4,6 +4,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from pocketmt.errors import DataError
 from pocketmt.text.formats.format import Languages, Side, Unit, decode, number_lines, split_lines, unit_of_bytes
+from pocketmt.text.formats.language_names import names_of_sides
+from pocketmt.text.languages import names_known_language
 
 
 def read_units(blocks: Iterable[bytes | None], name: str, column: str, added: str) -> Iterator[Unit | None]:
@@ -39,10 +41,10 @@ def read_sides(
 ) -> Iterator[tuple[str, ...]]:
     """Yield the given sides of each record: the source is column 1 and the target column 2.
 
-    Other columns are read if the first line names them: as `source` and `target`, or by both languages. The side
-    "translation" is the last column, or the one that the first line names `translation`. A blank line has empty sides.
-    Raises DataError if a line has too few columns or is not UTF-8, or the first line does not name the translations
-    among several columns.
+    Other columns are read if the first line names them: as `source` and `target`, or by codes of both languages. The
+    side "translation" is the last column, or the one that the first line names `translation`. A blank line has empty
+    sides. Raises DataError if a line has too few columns or is not UTF-8, or the first line names other languages, or
+    does not name the translations among several columns.
     """
     columns = {"source": 0, "target": 1, "translation": -1}
     for item in number_lines(lines):
@@ -62,16 +64,31 @@ def _named_columns(
     cells: Sequence[str], sides: Sequence[Side], languages: Languages | None, where: str
 ) -> dict[str, int] | None:
     """Return the columns of the sides, if these cells name both sides, or the translations that are to be read."""
-    lowered = [cell.strip().lower() for cell in cells]
+    names = tuple(cell.strip() for cell in cells)
+    lowered = [name.lower() for name in names]
     if "translation" in sides and "translation" in lowered:
         return {"translation": lowered.index("translation")}
-    for names in (("source", "target"), languages):
-        if names is not None and all(each.lower() in lowered for each in names):
-            if "translation" in sides and len(cells) > len(names):
-                raise DataError(f"{where}: which column holds the translations? Name it 'translation'")
-            source, target = (lowered.index(each.lower()) for each in names)
-            return {"source": source, "target": target, "translation": target}
-    return None
+    if "source" in lowered and "target" in lowered:
+        source, target = lowered.index("source"), lowered.index("target")
+    else:
+        found = (None, None) if languages is None else names_of_sides(names, languages)
+        if found[0] is None or found[1] is None:
+            _check_no_languages(names, languages, where)
+            return None
+        source, target = names.index(found[0]), names.index(found[1])
+    if "translation" in sides and len(cells) > 2:
+        raise DataError(f"{where}: which column holds the translations? Name it 'translation'")
+    return {"source": source, "target": target, "translation": target}
+
+
+def _check_no_languages(names: Sequence[str], languages: Languages | None, where: str) -> None:
+    """Raise DataError if the cells of the first line are codes of languages, but not of those of the text, if given."""
+    if languages is None or len(names) < 2 or not all(map(names_known_language, names)):
+        return
+    wanted = f"not {' and '.join(languages)}" if all(languages) else "but those of the text are not known"
+    raise DataError(
+        f"{where}: the columns are named by the languages {', '.join(names)}, {wanted}: name them 'source' and 'target'"
+    )
 
 
 def _find_column(cells: Sequence[str], column: str, added: str, where: str) -> int:
