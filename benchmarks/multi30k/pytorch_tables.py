@@ -148,7 +148,9 @@ class Run:
             earlier = CONTINUATIONS[recipe.name].earlier
             result = _work(folder, earlier) / "best.0.pt"
             if not result.exists():
-                raise ConfigurationError(f"{recipe.name} goes on from the result of {earlier}: give that recipe first")
+                raise ConfigurationError(
+                    f"{recipe.name} continues from {result}, which is missing: run the recipe {earlier} first"
+                )
             outcome = load_result(result)
             model = dataclasses.replace(model, weights=outcome.weights, digest=f"{model.digest}, {earlier}")
         self.model = model

@@ -37,9 +37,9 @@ def check_not_read(outputs: Iterable[Path], inputs: Iterable[Path]) -> None:
 def atomic_write(path: Path) -> Iterator[BinaryIO]:
     """Open a file for writing that appears under its name when the block ends without an error.
 
-    After an error, an earlier file of that name is unchanged; else its permissions stay. Symbolic links are followed;
-    devices and named pipes are written to directly. The stream's `name` is the path of the temporary file. Raises
-    ConfigurationError as `check_output` does.
+    After an error, an earlier file of that name is unchanged; otherwise it is replaced, and the new file has its
+    permissions. Symbolic links are followed; devices and named pipes are written to directly. The stream's `name` is
+    the path of the temporary file. Raises ConfigurationError as `check_output` does.
     """
     with write_together(path) as (stream,):
         yield stream

@@ -226,7 +226,7 @@ def test_a_recipe_that_does_not_suit_the_student_is_refused_before_any_work(
             '"fr"',
             "the target language of the student is fr, that of the teacher teacher1 is up",
         ),
-        ("student.toml", '"up"', '"en"', "the student translates en into itself"),
+        ("student.toml", '"up"', '"en"', "source_language and target_language of the student are both 'en'"),
         (
             "student.toml",
             "[training]",

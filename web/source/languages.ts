@@ -92,7 +92,9 @@ function find(
   const [found] = same;
   if (found !== undefined && same.length === 1) return [found, known.get(found)];
   if (same.length > 1)
-    throw new EngineError(`${name} is '${code}', of which the model has several: ${same.join(", ")}: choose one`);
+    throw new EngineError(
+      `${name} is '${code}', which may be any of ${same.join(", ")} in this model: give one of these codes`,
+    );
   if (known.size === 0) throw new EngineError(`${name} is '${taken}', but the model is for '${standard}' alone: leave it out`);
   throw new EngineError(`${name} is '${taken}', which the model does not have: choose one of ${shown([...known.keys()])}`);
 }

@@ -32,7 +32,8 @@ _OPTIONS: Final = (
         default=1,
         show_default=True,
         help="Translations of each line, at most the beam size, or the number of samples: best first, in one line, "
-        "separated by tabs. With --terms, they are ordered by the score of the rest of the text, which is not written.",
+        "separated by tabs. With --terms, they are ordered by a score without the terms; --scores writes the full "
+        "score.",
     ),
     click.option(
         "--split/--no-split",

@@ -107,9 +107,9 @@ class FixedSearch:
     def clear(self) -> None:
         """Take the requests from all sentences, and forget them, as if no step had been taken."""
         self._score.fill_(-math.inf)
-        # A sentence that moved to more positions left its place at a position that is not there.
+        # After a move to longer tensors, the old position may be beyond the end of these.
         self.position.zero_()
-        # A sentence that moves here brings only the positions that it had before.
+        # A sentence that moves here fills only the positions that it had before; the others must not keep old values.
         if self.writers is not None:
             self.writers.copy_(self._own_ranks(*self.writers.shape[::2]))
         if self._prefix is not None:

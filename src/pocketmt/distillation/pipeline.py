@@ -70,8 +70,8 @@ def run_pipeline(
         The models: the first teacher and the student in full precision, and the small one.
 
     Raises:
-        ConfigurationError: the recipe does not suit the student, a teacher has other languages than the student, these
-            are the same, or a file that is read would be replaced.
+        ConfigurationError: the recipe does not suit the student, a teacher has other languages than the student, the
+            student's two languages are the same, or a file that is read would be replaced.
         DataError: a text or a teacher cannot be read.
         LockedError: another process is running a pipeline in the folder.
 
@@ -88,8 +88,8 @@ def _check(pipeline: Pipeline, folder: Path) -> None:
     student = pipeline.student
     if student.data.source_language == student.data.target_language:
         raise ConfigurationError(
-            f"the student translates {student.data.source_language} into itself: name two languages as source_language "
-            "and target_language"
+            f"source_language and target_language of the student are both {student.data.source_language!r}: set two "
+            "different languages"
         )
     _check_outputs(pipeline, folder)
     check_outcome(pipeline.recipe)

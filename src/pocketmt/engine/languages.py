@@ -79,7 +79,7 @@ class ModelLanguages:
 
         Raises:
             TypeError: a code is no string.
-            EngineError: the model does not have a language, or the code is none.
+            EngineError: the model does not have a language, or a code is not a language code.
             LanguageNeededError: it needs one that is not given.
         """
         source_code, source_id = self._find("source_language", source, self._sources, self.defaults[0])
@@ -122,7 +122,9 @@ class ModelLanguages:
         if not known:
             raise EngineError(f"{about}, but the model is for {default!r} alone: leave it out")
         if several := agreeing_tags(text, known):
-            raise EngineError(f"{about}, of which the model has several: {', '.join(several)}: choose one")
+            raise EngineError(
+                f"{about}, which may be any of {', '.join(several)} in this model: give one of these codes"
+            )
         raise EngineError(f"{about}, which the model does not have; it has {_named(known)}")
 
 

@@ -170,9 +170,9 @@ class Translator:
         """Return up to `n_best` (at most the beam size) translations of each line with scores, best first.
 
         Of a line of several sentences, the i-th translation joins the i-th of each sentence and has their mean score.
-        With terms, those of a sentence are ordered by the score of the rest of the text: without the highest
-        log-probability that the terms have in any of them, which `score` includes. A line without text has one empty
-        translation of score 0. Raises as `translate` does.
+        With terms, the translations of a sentence are ordered by a score without the terms: from each log-probability,
+        the highest one of the terms in any of these translations is subtracted. `score` is the full score. A line
+        without text has one empty translation of score 0. Raises as `translate` does.
         """
         return self._prepare(lines, self._check(options, n_best, scores=True)).hypotheses()
 

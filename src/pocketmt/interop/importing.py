@@ -48,7 +48,8 @@ def import_model(
 
     Raises:
         InteropError: as `read_foreign` does, or a tensor is missing, unknown, of another shape or not finite.
-        ConfigurationError: the output is a file of the source, the model does not have a language, or a code is none.
+        ConfigurationError: the output is a file of the source, the model does not have a language, or a
+            code is not a language code.
         ConfigurationError, ModelFileError: as `write_model` does.
     """
     check_not_read([Path(output)], _files_of(source))
@@ -86,22 +87,31 @@ def _language(side: str, given: str, said: str, known: list[str]) -> str:
         said: by the model.
         known: codes of the languages of a model that has pieces for them.
 
-    Raises ConfigurationError for what is no code, and for a language that a model with codes does not have.
+    Raises ConfigurationError if the code is not a language code, or the model does not have the language.
     """
     if not given:
         return known[0] if len(known) == 1 else said
     if not known:
         if given != said:
-            check_language(given)
+            _check_code(side, given)
         return given
     found = find_language(given, known)
     if found is not None:
         return found
     about = f"the {side} language is {given!r:.80}"
     if several := agreeing_tags(given, known):
-        raise ConfigurationError(f"{about}, of which the model has several: {', '.join(several)}: choose one")
+        raise ConfigurationError(
+            f"{about}, which may be any of {', '.join(several)} in this model: give one of these codes"
+        )
     more = f" and {len(known) - _MOST_NAMED} more" if len(known) > _MOST_NAMED else ""
     raise ConfigurationError(f"{about}, which the model does not have; it has {', '.join(known[:_MOST_NAMED])}{more}")
+
+
+def _check_code(side: str, code: str) -> None:
+    try:
+        check_language(code)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"the {side} language: {error}") from error
 
 
 def write_foreign(model: ForeignModel, output: str | os.PathLike[str]) -> int:

@@ -6,7 +6,7 @@ from typing import Final
 _BYTES_OF_CHARACTER: Final = 12  # the longest escape of a character, in JSON and in forms
 _BYTES_OF_FIELDS: Final = 1 << 16
 _LEAST_QUEUE: Final = 2_000_000
-# Of the queue, for each character of the largest request: twice of what it costs if each sentence has two characters.
+# Cost that the queue may hold for each character of the largest request. In sentences of two characters, one costs 11.
 _QUEUE_OF_CHARACTER: Final = 20
 
 
@@ -57,5 +57,8 @@ class ServerSettings:
 
     @property
     def queued_characters(self) -> int:
-        """Most that wait for translation, and 20 more for each sentence; one client may have a quarter of them."""
+        """Largest cost of the texts that wait: their characters, and 20 for each sentence.
+
+        A client that already waits may add up to a quarter of it.
+        """
         return max(_LEAST_QUEUE, self.characters * _QUEUE_OF_CHARACTER)

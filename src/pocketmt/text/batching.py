@@ -18,13 +18,13 @@ def make_batches(
         lengths: (source tokens, target tokens) of each pair.
         token_budget: largest number of tokens in a batch, padding included.
         seed: of the random order; the same seed gives the same batches.
-        longer_alone: whether a pair that is longer than the budget is a batch by itself, as where nothing is learnt.
+        longer_alone: whether a pair that is longer than the budget becomes a separate batch, as in validation.
 
     Returns:
         Lists of indices into `lengths`.
 
     Raises:
-        DataError: a single pair is longer than the budget, and not alone then.
+        DataError: a single pair is longer than the budget, and `longer_alone` is false.
     """
     generator = random.Random(seed)
     order = list(range(len(lengths)))

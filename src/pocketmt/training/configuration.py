@@ -237,7 +237,8 @@ def _check_copies(data: Data) -> None:
     copies = [pair for pair in files if files.count(pair) > 1]
     if data.remove_duplicates and copies:
         raise ConfigurationError(
-            f"{copies[0][0]} is listed more than once, but remove_duplicates removes the copies: leave one of them out"
+            f"{copies[0][0]} is listed more than once, but remove_duplicates removes the copies: list it once, or "
+            "leave out remove_duplicates"
         )
 
 

@@ -95,7 +95,7 @@ def translate_text(
 def _record(fingerprint: TranslationFingerprint, folder: Path) -> None:
     """Record what is translated and how; ConfigurationError if the folder holds another translation.
 
-    Folders of earlier versions say less of the translator: what only one of both says is taken to be the same.
+    Folders of earlier versions record fewer settings of the translator; only settings that both have are compared.
     """
     earlier = read_settings(folder / SETTINGS, TranslationFingerprint)
     said = fingerprint.translator.keys() & (fingerprint if earlier is None else earlier).translator.keys()

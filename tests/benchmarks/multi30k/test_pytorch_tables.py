@@ -178,7 +178,10 @@ def test_rows_of_table_2_are_compared_after_as_many_updates(run: Path, tmp_path:
 
 
 def test_a_continuation_without_its_earlier_recipe(run: Path, tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match=f"{LOGARITHMIC_CONTINUED} goes on from the result of"):
+    with pytest.raises(
+        ConfigurationError,
+        match=f"{LOGARITHMIC_CONTINUED} continues from .* run the recipe {LOGARITHMIC_FROM_SCRATCH} first",
+    ):
         main([str(run), LOGARITHMIC_CONTINUED, "--output", str(tmp_path / "record.json")])
 
 

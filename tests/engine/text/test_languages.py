@@ -196,6 +196,6 @@ def test_a_code_of_several_languages_is_refused_with_their_codes() -> None:
     vocabulary = Vocabulary(STORED)
     pieces = LanguagePieces({f"{code}": "a" for code in ("ace_Arab", "zho_Hans", "zho_Hant")}, "translation")
     languages = ModelLanguages(("", ""), pieces, Vocabularies(vocabulary, vocabulary))
-    message = "'zh', of which the model has several: zho_Hans, zho_Hant: choose one"
+    message = "'zh', which may be any of zho_Hans, zho_Hant in this model: give one of these codes"
     with pytest.raises(EngineError, match=message):
         languages.choose(None, "zh")

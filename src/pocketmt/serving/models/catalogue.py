@@ -116,8 +116,8 @@ def make_routes(models: Iterable[ModelDescription]) -> Routes:
 def _common_codes(models: Sequence[ModelDescription]) -> dict[str, str]:
     """Return each code of the models -> the shortest code for the same language.
 
-    Codes stay apart that name the same language to some, but not to all others: zh, if there are zho_Hans and zho_Hant;
-    and those between which a model distinguishes.
+    Codes are not merged if one of them may name several others (zh, if there are zho_Hans and zho_Hant), or if a model
+    has more than one of them.
     """
     of_models = [{*model.sources, *model.targets} for model in models]
     common: dict[str, str] = {}

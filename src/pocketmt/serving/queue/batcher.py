@@ -96,7 +96,7 @@ class Batcher(Generic[Kind, Result]):
     async def translate(self, kind: Kind, client: str, sentences: Sequence[str]) -> list[Result]:
         """Return the results of sentences, in order. If this is cancelled, no more of them are translated.
 
-        Raises RequestError (429) if too much is in the queue, and (400) if the sentences are too much for an empty one.
+        Raises RequestError (429) if too much is in the queue, and (400) if the sentences would not fit in an empty one.
         """
         if not sentences:
             return []
@@ -118,7 +118,7 @@ class Batcher(Generic[Kind, Result]):
 
     def _admit(self, request: Request[Kind]) -> None:
         if request.remaining > self._most_cost:
-            raise RequestError(400, "the texts are too long for the queue of this server: send less at once")
+            raise RequestError(400, "the texts are more than this server's queue can hold: send less at once")
         own = self._queue.cost_of_client(request.client)
         limit = self._most_cost * (1 - RESERVE * bool(own))
         too_full = self._queue.cost + request.remaining > limit or self._queue.requests >= self._most_requests

@@ -70,7 +70,9 @@ def read_sides(
         if "translation" in sides and "translation" not in values:
             others = {*values, *found} - {"translation", *names["source"], *names["target"]}
             if others and any(each in values for each in names["target"]):
-                raise DataError(f"{name}, line {number}: which field holds the translations? Name it 'translation'")
+                raise DataError(
+                    f"{name}, line {number}: several fields may hold the translations: name the right one 'translation'"
+                )
         yield tuple(" ".join(_field(values, names[side], name, number).split("\n")) for side in sides)
 
 

@@ -77,7 +77,7 @@ def _named_columns(
             return None
         source, target = names.index(found[0]), names.index(found[1])
     if "translation" in sides and len(cells) > 2:
-        raise DataError(f"{where}: which column holds the translations? Name it 'translation'")
+        raise DataError(f"{where}: several columns may hold the translations: name the right one 'translation'")
     return {"source": source, "target": target, "translation": target}
 
 
@@ -85,9 +85,10 @@ def _check_no_languages(names: Sequence[str], languages: Languages | None, where
     """Raise DataError if the cells of the first line are codes of languages, but not of those of the text, if given."""
     if languages is None or len(names) < 2 or not all(map(names_known_language, names)):
         return
-    wanted = f"not {' and '.join(languages)}" if all(languages) else "but those of the text are not known"
+    wanted = f"but the text is in {' and '.join(languages)}" if all(languages) else "and those of the text are unknown"
     raise DataError(
-        f"{where}: the columns are named by the languages {', '.join(names)}, {wanted}: name them 'source' and 'target'"
+        f"{where}: the columns are named by the languages {', '.join(names)}, {wanted}: give another file, or "
+        "rename the right columns to 'source' and 'target'"
     )
 
 
