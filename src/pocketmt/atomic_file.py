@@ -57,7 +57,8 @@ def write_together(*paths: Path) -> Iterator[Sequence[BinaryIO]]:
             streams = [opened.enter_context(file.open("wb")) for file in written]
             for stream, final in zip(streams, finals, strict=True):
                 if final is not None and final.exists() and hasattr(os, "fchmod"):  # Windows has no such permissions.
-                    os.fchmod(stream.fileno(), stat.S_IMODE(final.stat().st_mode))
+                    with suppress(OSError):  # Some network file systems refuse it.
+                        os.fchmod(stream.fileno(), stat.S_IMODE(final.stat().st_mode))
             yield streams
             for stream, final in zip(streams, finals, strict=True):
                 stream.flush()

@@ -12,6 +12,7 @@ from pocketmt.text.language_tags import find_language, primary_subtag, standard_
         ("en-US", "en"),
         ("eng_Latn", "en"),
         ("GER", "de"),
+        ("iw", "he"),
         ("ast_Latn", "ast"),
         ("x-mine", "x-mine"),
         ("", ""),

@@ -84,7 +84,7 @@ function find(
   const taken = code ?? standard;
   if (code === undefined || known.has(code) || (known.size === 0 && code === standard)) return [taken, known.get(taken)];
   if (known.size === 0 && standard === "") {
-    if ((locale(code)?.language.length ?? 4) > 3)
+    if (!/^x[-_]/i.test(code) && (locale(code)?.language.length ?? 4) > 3)
       throw new EngineError(`${name} is '${code}', which is not the code of a language: give one such as 'en'`);
     return [code, undefined];
   }

@@ -53,8 +53,8 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     synthetic_side: str  # "target", or "source" for back-translations.
     beam_size: int
     n_best: int
-    device: str
-    precision: str
+    device: str  # Of the last session, in a pipeline.
+    precision: str  # The same.
     texts: list[TextRecord]
     references: list[TextRecord | None]
     source: TextRecord

@@ -7,14 +7,18 @@ from typing import Final
 
 _URL: Final = r"(?:(?:https?|ftp)://|www\.)[^\s<>\"“”«»]*[^\s<>\"“”«».,;:!?…)\]}'’。、！？]"
 _EMAIL: Final = r"(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+"
-# The first attribute has a value or is one of HTML's that have none: other words in angle brackets are text.
+# An attribute has a quoted value, the first one has a value, or it is one of HTML's that have none: other words in
+# angle brackets are text.
 _ATTRIBUTE: Final = r"[^\s\"'<>/=]+"
-_VALUE: Final = r"=(?:\"[^\"<]*\"|'[^'<]*'|[^\s\"'<>]+)"
+_QUOTED: Final = r"\s*=\s*(?:\"[^\"<]*\"|'[^'<]*')"
+_VALUE: Final = rf"(?:{_QUOTED}|=[^\s\"'<>]+)"
 _ALONE: Final = (
-    r"(?:async|autofocus|autoplay|checked|controls|defer|disabled|hidden|loop|multiple|muted|open|readonly|required|"
-    r"selected)(?![^\s/>])"
+    r"(?i:allowfullscreen|async|autofocus|autoplay|checked|controls|data-[a-z0-9-]+|default|defer|disabled|"
+    r"formnovalidate|hidden|inert|ismap|itemscope|loop|multiple|muted|nomodule|noshade|novalidate|nowrap|open|"
+    r"playsinline|readonly|required|reversed|selected)(?![^\s/>])"
 )
-_ATTRIBUTES: Final = rf"\s+(?:{_ATTRIBUTE}{_VALUE}|{_ALONE})(?:\s+{_ATTRIBUTE}(?:{_VALUE})?)*"
+_FIRST: Final = rf"(?:\s+{_ATTRIBUTE}{_VALUE}|\s+{_ALONE}|(?:\s+{_ATTRIBUTE})+\s+{_ATTRIBUTE}{_QUOTED})"
+_ATTRIBUTES: Final = rf"{_FIRST}(?:\s+{_ATTRIBUTE}(?:{_VALUE})?)*"
 _TAG: Final = rf"</?[A-Za-z][A-Za-z0-9_.:-]*(?:{_ATTRIBUTES})?\s*/?>"
 _BRACES: Final = r"\$?\{\{?[^{}\s]*\}?\}|\$\([A-Za-z_]\w*\)"
 _FORMAT: Final = r"%(?:\d+\$|\(\w+\))?[-+#0]{0,4}\d{0,4}(?:\.\d{1,4})?[a-zA-Z@](?!\w)"

@@ -1,6 +1,10 @@
 """Language tags that differ and name the same language: de, deu and deu_Latn."""
 
 from collections.abc import Iterable
+from typing import Final
+
+# Codes that were replaced; browsers take them for the new ones, too.
+_FORMER: Final = {"iw": "he", "in": "id", "ji": "yi", "mo": "ro"}
 
 
 def primary_subtag(language: str) -> str:
@@ -10,7 +14,7 @@ def primary_subtag(language: str) -> str:
     """
     primary = _parts(language)[0]
     if len(primary) != 3:
-        return primary
+        return _FORMER.get(primary, primary)
     from pocketmt.text.iso_639 import TWO_LETTERS  # Few tags need it.
 
     return TWO_LETTERS.get(primary, primary)

@@ -40,11 +40,13 @@ _TAG: Final = re.compile(
     r"[a-z]{2,3}([-_][a-z]{4})?([-_]([a-z]{2}|\d{3}))?([-_][a-z\d]{5,8})*|x([-_][a-z\d]{1,8})+", re.I
 )
 _WITH_SCRIPT: Final = re.compile("[a-z]{3}[-_][A-Z][a-z]{3}")
+# de_score and doc_id are names of other columns: scripts and regions are written in capitals.
+_NAME: Final = re.compile(r"([a-z]{2,3}|[A-Z]{2,3})([-_][A-Z][a-z]{3})?([-_]([A-Z]{2}|\d{3}))?")
 
 
-def is_language_code(text: str) -> bool:
-    """Return whether a text has the form of a language code; there may be no such language."""
-    return _TAG.fullmatch(text) is not None
+def is_language_name(text: str) -> bool:
+    """Return whether the name of a column or field has the form of a language code; there may be no such language."""
+    return _NAME.fullmatch(text) is not None
 
 
 def names_known_language(text: str) -> bool:
@@ -52,15 +54,14 @@ def names_known_language(text: str) -> bool:
 
     A word with a capital letter, such as "No", is not taken for a code.
     """
-    primary = re.split("[-_]", text)[0]
-    if not is_language_code(text) or not (primary.islower() or primary.isupper()):
+    if not is_language_name(text):
         return False
     return primary_subtag(text) in _KNOWN or _WITH_SCRIPT.match(text) is not None
 
 
 def check_language(code: str) -> None:
     """Raise ConfigurationError, if possible with a suggestion, if a text cannot be the code of a language."""
-    if is_language_code(code):
+    if _TAG.fullmatch(code):
         return
     from difflib import get_close_matches
 
@@ -72,7 +73,8 @@ def check_language(code: str) -> None:
 def check_same_languages(name: str, languages: Sequence[str], other: str, others: Sequence[str]) -> None:
     """Check that two models or texts have the same source and target language.
 
-    Scripts and regions may differ, and so may the codes of a language: deu_Latn is de.
+    Scripts and regions may differ, and so may the codes of a language: deu_Latn is de. An unknown language, "", is
+    no difference.
 
     Args:
         name: of the first one, for the message.
@@ -83,7 +85,7 @@ def check_same_languages(name: str, languages: Sequence[str], other: str, others
     Raises ConfigurationError if they differ.
     """
     for side, own, its in zip(("source", "target"), languages, others, strict=True):
-        if primary_subtag(own) != primary_subtag(its):
+        if own and its and primary_subtag(own) != primary_subtag(its):
             raise ConfigurationError(
                 f"the {side} language of {name} is {own}, that of {other} is {its}: choose two of the same languages"
             )

@@ -50,7 +50,7 @@ LOG: Final = "log.jsonl"
 CHECKPOINT: Final = "checkpoint.pt"
 SNAPSHOTS: Final = "snapshots"
 MODEL: Final = "model.safetensors"
-FILES: Final = (INPUTS, VOCABULARY, LOG, CHECKPOINT, SNAPSHOTS)  # All others that a run writes.
+FILES: Final = (INPUTS, VOCABULARY, LOG, CHECKPOINT, SNAPSHOTS)  # What an unfinished run leaves, beside SETTINGS.
 
 
 @dataclass

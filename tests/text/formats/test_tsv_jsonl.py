@@ -181,12 +181,37 @@ def test_columns_of_other_languages_are_refused(header: str, languages: tuple[st
         list(tsv.read_sides([header.encode(), b"a\tb\tc"], "file", ("source", "target"), languages))
 
 
-@pytest.mark.parametrize("line", ["\tb", "No\tno", "the\tder", "de", "so\t"])
+@pytest.mark.parametrize("line", ["\tb", "No\tno", "the\tder", "de", "so\t", "doc_id\tde_score"])
 @pytest.mark.parametrize("languages", [("", ""), ("en", "de")])
 def test_a_first_line_of_text_is_a_pair(line: str, languages: tuple[str, str]) -> None:
     cells = tuple(line.split("\t"))
     sides: tuple[Side, ...] = ("source", "target") if len(cells) == 2 else ("source",)
     assert list(tsv.read_sides([line.encode()], "file", sides, languages)) == [cells]
+
+
+@pytest.mark.parametrize("line", ["to\tzu", "it\tes"])
+def test_two_words_that_are_codes_of_other_languages_are_a_pair(line: str) -> None:
+    cells = tuple(line.split("\t"))
+    assert list(tsv.read_sides([line.encode()], "file", ("source", "target"), ("en", "de"))) == [cells]
+
+
+def test_names_that_begin_with_a_code_are_no_languages() -> None:
+    lines = [b"en\tde_score\tde_DE", b"a\t0.5\tb"]
+    assert list(tsv.read_sides(lines, "file", ("source", "target"), ("en", "de"))) == [("a", "b")]
+    record = b'{"en": "a", "de_corpus": "x", "de_DE": "b"}'
+    assert list(jsonl.read_sides([record], "file", ("source", "target"), ("en", "de"))) == [("a", "b")]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"id": 1, "target": "b", "score": 0.5}',
+        '{"id": "1", "source": "a", "target": "b"}',
+        '{"id": "1", "translation": {"source": "a", "target": "b"}}',
+    ],
+)
+def test_other_fields_are_not_taken_for_translations(line: str) -> None:
+    assert list(jsonl.read_sides([line.encode()], "file", ("translation",), None)) == [("b",)]
 
 
 def test_fields_of_other_languages_are_refused() -> None:

@@ -3,13 +3,20 @@ import { WHITE, WORD } from "../text/unicode.js";
 
 const URL = `(?:(?:https?|ftp)://|www\\.)[^${WHITE}<>"“”«»]*[^${WHITE}<>"“”«».,;:!?…)\\]}'’。、！？]`;
 const EMAIL = `(?<![${WORD}.+\\-])[${WORD}.+\\-]+@[${WORD}\\-]+(?:\\.[${WORD}\\-]+)+`;
-// The first attribute has a value or is one of HTML's that have none: other words in angle brackets are text.
+// An attribute has a quoted value, the first one has a value, or it is one of HTML's that have none: other words in angle
+// brackets are text.
 const ATTRIBUTE = `[^${WHITE}"'<>/=]+`;
-const VALUE = `=(?:"[^"<]*"|'[^'<]*'|[^${WHITE}"'<>]+)`;
-const NAMES_ALONE =
-  "async|autofocus|autoplay|checked|controls|defer|disabled|hidden|loop|multiple|muted|open|readonly|required|selected";
-const ALONE = `(?:${NAMES_ALONE})(?![^${WHITE}/>])`;
-const ATTRIBUTES = `[${WHITE}]+(?:${ATTRIBUTE}${VALUE}|${ALONE})(?:[${WHITE}]+${ATTRIBUTE}(?:${VALUE})?)*`;
+const QUOTED = `[${WHITE}]*=[${WHITE}]*(?:"[^"<]*"|'[^'<]*')`;
+const VALUE = `(?:${QUOTED}|=[^${WHITE}"'<>]+)`;
+const NAMES_ALONE = [
+  ..."allowfullscreen async autofocus autoplay checked controls default defer disabled formnovalidate hidden".split(" "),
+  ..."inert ismap itemscope loop multiple muted nomodule noshade novalidate nowrap open playsinline".split(" "),
+  ..."readonly required reversed selected".split(" "),
+];
+const ALONE = `(?:${NAMES_ALONE.map(inAnyCase).join("|")}|${inAnyCase("data-")}[a-zA-Z0-9\\-]+)(?![^${WHITE}/>])`;
+const AFTER_OTHERS = `(?:[${WHITE}]+${ATTRIBUTE})+[${WHITE}]+${ATTRIBUTE}${QUOTED}`;
+const FIRST = `(?:[${WHITE}]+${ATTRIBUTE}${VALUE}|[${WHITE}]+${ALONE}|${AFTER_OTHERS})`;
+const ATTRIBUTES = `${FIRST}(?:[${WHITE}]+${ATTRIBUTE}(?:${VALUE})?)*`;
 const TAG = `</?[A-Za-z][A-Za-z0-9_.:\\-]*(?:${ATTRIBUTES})?[${WHITE}]*/?>`;
 const BRACES = `\\$?\\{\\{?[^{}${WHITE}]*\\}?\\}|\\$\\([A-Za-z_][${WORD}]*\\)`;
 const FORMAT = `%(?:\\p{Nd}+\\$|\\([${WORD}]+\\))?[\\-+#0]{0,4}\\p{Nd}{0,4}(?:\\.\\p{Nd}{1,4})?[a-zA-Z@](?![${WORD}])`;
@@ -22,4 +29,8 @@ const LETTER = /\p{L}|[\p{Nl}\p{No}]/u;
 /** Whether a text has letters outside its URLs, e-mail addresses, tags and placeholders. */
 export function hasWords(text: string): boolean {
   return LETTER.test(MARKS.test(text) ? text.replace(PROTECTED, " ") : text);
+}
+
+function inAnyCase(name: string): string {
+  return name.replace(/[a-z]/g, (letter) => `[${letter}${letter.toUpperCase()}]`);
 }

@@ -9,6 +9,7 @@ from pocketmt.errors import DataError
 from pocketmt.text.formats.format import Languages, Side, Unit, decode, number_lines, split_lines, unit_of_bytes
 from pocketmt.text.formats.language_names import names_of_sides
 
+_IDENTIFIER: Final = "id"  # A field that holds no text.
 _WHITE_SPACE: Final = " \t\n\r"  # What JSON allows around a value.
 
 
@@ -68,7 +69,8 @@ def read_sides(
         values = nested if isinstance(nested, dict) else found
         names = _names(values, languages)
         if "translation" in sides and "translation" not in values:
-            others = {*values, *found} - {"translation", *names["source"], *names["target"]}
+            texts = {key for each in (found, values) for key, value in each.items() if isinstance(value, str)}
+            others = texts - {_IDENTIFIER, *names["source"], *names["target"]}
             if others and any(each in values for each in names["target"]):
                 raise DataError(
                     f"{name}, line {number}: several fields may hold the translations: name the right one 'translation'"

@@ -5,7 +5,7 @@ from functools import lru_cache
 
 from pocketmt.text.formats.format import Languages
 from pocketmt.text.language_tags import find_language, primary_subtag
-from pocketmt.text.languages import is_language_code
+from pocketmt.text.languages import is_language_name
 
 
 @lru_cache(64)  # The records of a file have the same names.
@@ -21,7 +21,7 @@ def names_of_sides(names: tuple[str, ...], languages: Languages) -> tuple[str | 
     Returns:
         The two names; None for a side that no name, or more than one, stands for.
     """
-    codes = [name for name in names if is_language_code(name)]
+    codes = [name for name in names if is_language_name(name)]
     source, target = (_find(language, names, codes) for language in languages)
     if source == target and languages[0] != languages[1]:
         return None, None  # One text is not both sides: en for en-US and en-GB.

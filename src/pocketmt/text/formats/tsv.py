@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pocketmt.errors import DataError
 from pocketmt.text.formats.format import Languages, Side, Unit, decode, number_lines, split_lines, unit_of_bytes
 from pocketmt.text.formats.language_names import names_of_sides
+from pocketmt.text.language_tags import primary_subtag
 from pocketmt.text.languages import names_known_language
 
 
@@ -82,8 +83,15 @@ def _named_columns(
 
 
 def _check_no_languages(names: Sequence[str], languages: Languages | None, where: str) -> None:
-    """Raise DataError if the cells of the first line are codes of languages, but not of those of the text, if given."""
+    """Raise DataError if the cells of the first line are codes of languages, but not of those of the text, if given.
+
+    Two cells such as "to" and "zu" are text, if neither is a language of it.
+    """
     if languages is None or len(names) < 2 or not all(map(names_known_language, names)):
+        return
+    spoken = {primary_subtag(language) for language in languages}
+    plain = len(names) == 2 and all(name.isalpha() and primary_subtag(name) not in spoken for name in names)
+    if plain and all(languages):
         return
     wanted = f"but the text is in {' and '.join(languages)}" if all(languages) else "and those of the text are unknown"
     raise DataError(
