@@ -146,7 +146,7 @@ def test_any_code_of_a_language_selects_its_rules_for_sentences(
             LanguagePieces({"zho_Hans": "__en__", "zho_Hant": "__cs__"}, "translation"),
             "en",
             "zh",
-            "zho_Hans, zho_Hant: ch",
+            "may be any of zho_Hans, zho_Hant in this model",
         ),
         (None, "", "english", "'english', which is not the code of a language"),
     ],
