@@ -114,11 +114,12 @@ def test_one_language_that_stays_is_the_default() -> None:
     assert (trimmed.metadata.source_language, trimmed.metadata.target_language) == ("en", "en")
 
 
-def test_codes_may_leave_out_the_script() -> None:
+@pytest.mark.parametrize("german", ["deu", "de", "deu_Latn"])
+def test_codes_may_leave_out_the_script(german: str) -> None:
     whole = multilingual_model("unigram")
     pieces = LanguagePieces({"deu_Latn": "__de__", "eng_Latn": "__en__"}, "translation", {"eng_Latn": "__en__"})
     metadata = dataclasses.replace(whole.metadata, language_pieces=pieces)
-    trimmed, _ = trim_model(dataclasses.replace(whole, metadata=metadata), ENGLISH[SEEN], ["deu", "eng_Latn"])
+    trimmed, _ = trim_model(dataclasses.replace(whole, metadata=metadata), ENGLISH[SEEN], [german, "eng_Latn"])
     assert trimmed.metadata.language_pieces == pieces
 
 

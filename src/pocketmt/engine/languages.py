@@ -5,13 +5,11 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pocketmt.engine.arguments import check_text
 from pocketmt.errors import ConfigurationError, EngineError, LanguageNeededError, ModelFileError
-from pocketmt.text.language_tags import agreeing_tags, find_language, primary_subtag
+from pocketmt.text.language_tags import find_language, first_codes, primary_subtag, why_unknown
 from pocketmt.text.vocabulary import Vocabularies, Vocabulary
 
 if TYPE_CHECKING:  # Few models have several languages.
     from pocketmt.model_file.language_pieces import LanguagePieces
-
-_MOST_NAMED: Final = 20  # languages that a message names
 
 
 class ChosenLanguages(NamedTuple):
@@ -121,11 +119,7 @@ class ModelLanguages:
         about = f"the {_in_words(name)} is {text!r:.80}"
         if not known:
             raise EngineError(f"{about}, but the model is for {default!r} alone: leave it out")
-        if several := agreeing_tags(text, known):
-            raise EngineError(
-                f"{about}, which may be any of {', '.join(several)} in this model: give one of these codes"
-            )
-        raise EngineError(f"{about}, which the model does not have; it has {_named(known)}")
+        raise EngineError(f"{about}, {why_unknown(text, known)}")
 
 
 def _checked(code: str, name: str) -> str:
@@ -150,15 +144,11 @@ def _ids(pieces: Mapping[str, str], vocabulary: Vocabulary) -> dict[str, int]:
 
 
 def _missing(name: str, direction: str, codes: tuple[str, ...]) -> str:
-    return f"the model translates {direction} several languages: give the {_in_words(name)}, one of {_named(codes)}"
+    return (
+        f"the model translates {direction} several languages: give the {_in_words(name)}, one of {first_codes(codes)}"
+    )
 
 
 def _in_words(argument: str) -> str:
     """Return the name of an argument as words, for messages that the command line and the server show, too."""
     return argument.replace("_", " ")
-
-
-def _named(codes: Mapping[str, int] | tuple[str, ...]) -> str:
-    shown = list(codes)[:_MOST_NAMED]
-    more = f" and {len(codes) - len(shown)} more (`pocketmt inspect` names all)" if len(codes) > len(shown) else ""
-    return ", ".join(shown) + more

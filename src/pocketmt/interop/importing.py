@@ -4,7 +4,6 @@ import dataclasses
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Final
 
 from pocketmt.atomic_file import check_not_read
 from pocketmt.errors import ConfigurationError, DataError, InteropError, ModelFileError
@@ -16,10 +15,8 @@ from pocketmt.model_file.shortlist import SHORTLIST_TENSOR
 from pocketmt.model_file.shortlist_encoding import encode_shortlist
 from pocketmt.model_file.vocabularies import load_checked
 from pocketmt.model_file.writer import StoredTensor, write_model
-from pocketmt.text.language_tags import agreeing_tags, find_language
+from pocketmt.text.language_tags import find_language, why_unknown
 from pocketmt.text.languages import check_language
-
-_MOST_NAMED: Final = 20  # languages that a message names
 
 
 def import_model(
@@ -98,13 +95,7 @@ def _language(side: str, given: str, said: str, known: list[str]) -> str:
     found = find_language(given, known)
     if found is not None:
         return found
-    about = f"the {side} language is {given!r:.80}"
-    if several := agreeing_tags(given, known):
-        raise ConfigurationError(
-            f"{about}, which may be any of {', '.join(several)} in this model: give one of these codes"
-        )
-    more = f" and {len(known) - _MOST_NAMED} more" if len(known) > _MOST_NAMED else ""
-    raise ConfigurationError(f"{about}, which the model does not have; it has {', '.join(known[:_MOST_NAMED])}{more}")
+    raise ConfigurationError(f"the {side} language is {given!r:.80}, {why_unknown(given, known)}")
 
 
 def _check_code(side: str, code: str) -> None:

@@ -5,6 +5,7 @@ from typing import Final
 
 # Codes that were replaced; browsers take them for the new ones, too.
 _FORMER: Final = {"iw": "he", "in": "id", "ji": "yi", "mo": "ro"}
+_MOST_NAMED: Final = 20  # languages that a message names
 
 
 def primary_subtag(language: str) -> str:
@@ -37,6 +38,21 @@ def find_language(tag: str, known: Iterable[str]) -> str | None:
 def agreeing_tags(tag: str, known: Iterable[str]) -> list[str]:
     """Return the tags among `known` that may name the same language, in order: zho_Hans and zho_Hant for zh."""
     return [code for code in known if _agree(tag, code)]
+
+
+def why_unknown(tag: str, known: Iterable[str]) -> str:
+    """Return why `find_language` finds no tag of a model, as the end of a message that has named the given one."""
+    codes = tuple(known)
+    if several := agreeing_tags(tag, codes):
+        return f"which may be any of {', '.join(several)} in this model: give one of these codes"
+    return f"which the model does not have; it has {first_codes(codes)}"
+
+
+def first_codes(known: Iterable[str]) -> str:
+    """Return the first codes of a model's languages as a message names them, and how many more there are."""
+    codes = tuple(known)
+    more = len(codes) - _MOST_NAMED
+    return ", ".join(codes[:_MOST_NAMED]) + (f" and {more} more (`pocketmt inspect` names all)" if more > 0 else "")
 
 
 def standard_tag(language: str) -> str:

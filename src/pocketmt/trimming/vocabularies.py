@@ -7,6 +7,7 @@ from typing import Any
 from pocketmt.errors import ConfigurationError
 from pocketmt.model_file.architecture import Architecture
 from pocketmt.model_file.language_pieces import LanguagePieces
+from pocketmt.text.language_tags import agreeing_tags, first_codes
 from pocketmt.text.stored_vocabulary import StoredVocabularies, StoredVocabulary
 from pocketmt.text.vocabulary import Vocabularies, Vocabulary
 from pocketmt.trimming.sentencepiece_model import SentencePieceModel, parse_model
@@ -27,18 +28,17 @@ class TrimmedVocabularies:
 
 
 def keep_languages(pieces: LanguagePieces, codes: Iterable[str]) -> LanguagePieces:
-    """Return the languages with these codes; "deu" stands for "deu_Latn", too.
+    """Return the languages with these codes; "de" and "deu" stand for "deu_Latn", and "zh" for each of its scripts.
 
     Raises ConfigurationError if a code names no language, or no language of the target is left.
     """
     known = dict.fromkeys((*pieces.target, *pieces.source))
     chosen: set[str] = set()
     for code in codes:
-        found = {each for each in known if each == code or each.split("_")[0] == code}
+        found = agreeing_tags(code, known)
         if not found:
-            shown = ", ".join(list(known)[:20]) + (f" and {len(known) - 20} more" if len(known) > 20 else "")
-            raise ConfigurationError(f"the model has no language {code!r:.80}; it has {shown}")
-        chosen |= found
+            raise ConfigurationError(f"the model has no language {code!r:.80}; it has {first_codes(known)}")
+        chosen.update(found)
     target, source = (
         {code: piece for code, piece in side.items() if code in chosen} for side in (pieces.target, pieces.source)
     )
