@@ -251,7 +251,7 @@ def extendable_updates(recipe: Recipe) -> int | None:
 
 
 def lasting_recipe(recipe: Recipe) -> Recipe:
-    """Return a recipe with fixed values of what may change when a run of it is continued, as its texts may."""
+    """Return a recipe with fixed values of what may change when its run is continued, such as its description."""
     stages = []
     for number, stage in enumerate(recipe.stages, 1):
         retraining = stage.retraining

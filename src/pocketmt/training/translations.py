@@ -98,10 +98,10 @@ def _record(fingerprint: TranslationFingerprint, folder: Path) -> None:
     Folders of earlier versions record fewer settings of the translator; only settings that both have are compared.
     """
     earlier = read_settings(folder / SETTINGS, TranslationFingerprint)
-    said = fingerprint.translator.keys() & (fingerprint if earlier is None else earlier).translator.keys()
+    common = fingerprint.translator.keys() & (fingerprint if earlier is None else earlier).translator.keys()
 
     def compared(each: TranslationFingerprint) -> TranslationFingerprint:
-        translator = {name: value for name, value in each.translator.items() if name in said}
+        translator = {name: value for name, value in each.translator.items() if name in common}
         return msgspec.structs.replace(each, translator=translator)
 
     other = "translation of another text, by another model or with other settings"
