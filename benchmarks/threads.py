@@ -43,7 +43,7 @@ from pocketmt.packing.model_file import pack
 RECORD: Final = Path(__file__).parent / "records" / "threads.json"
 SEED: Final = 1
 PRESETS: Final = ("base", "6-2.tiny")
-SCHEMES: Final = ("uniform8", "logarithmic4")
+SCHEMES: Final = ("uniform8", "uniform7", "logarithmic4")
 BATCHED_SENTENCES: Final = 256
 SEARCH: Final[SearchOptions] = {"beam_size": 1, "min_length": TARGET_LENGTH, "max_length": TARGET_LENGTH}
 PEAK_ROUNDS: Final = 11

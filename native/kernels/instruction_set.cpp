@@ -14,6 +14,7 @@ constinit const Kernels kernels = {POCKETMT_NAME(POCKETMT_INSTRUCTION_SET),
                                     &row_lookup_table_product, &binary_code_product},
                                    vector_functions,
                                    fake_quantization_functions,
-                                   Registers::expands_tables};
+                                   Registers::expands_tables,
+                                   Registers::batch_rows};
 
 }  // namespace pocketmt::POCKETMT_INSTRUCTION_SET

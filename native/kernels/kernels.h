@@ -20,6 +20,8 @@ struct Kernels {
     const FakeQuantizationFunctions& fake_quantization;
     // Whether products of lookup tables in a cache take longer than those of 8-bit weights.
     bool expands_tables;
+    // Decoder rows that suffice for a batch: if caches near a core do not hold more, a larger batch is hardly faster.
+    size_t batch_rows;
 
     const Product& product(ProductFamily family) const { return *products[static_cast<size_t>(family)]; }
 };

@@ -12,7 +12,7 @@
 //   expanding_six_bit_rows       the same of 6-bit weights
 //   expanding_table_rows         the same of the product with a lookup table
 //   row_lookup_rows              the same of the product with a lookup table for each row
-//   expands_tables               see kernels.h
+//   expands_tables, batch_rows   see kernels.h
 //   unrolls_rows                 whether loops over a tile's rows are unrolled, so that its sums stay in registers
 //   parts_at_once                registers of weights that are multiplied by a row before the next row's turn
 //   two_chain_rows               tiles of at most this many rows have two sums for each output, one for each half of a

@@ -10,13 +10,12 @@ namespace pocketmt {
 
 namespace {
 
-// Most decoder rows of a batch, and most bytes of keys, values and rows of the output matrix, which each step reads: a
-// larger batch is hardly faster. Fewer bytes stay in caches nearer to the core, and suffice for as many rows as
-// products compute at once.
+// Most decoder rows of a batch. A larger one is hardly faster.
 constexpr size_t max_rows = 256;
-constexpr size_t max_state_bytes = size_t{16} << 20;
-constexpr size_t enough_rows = 12;
-constexpr size_t enough_state_bytes = size_t{4} << 20;
+// Bytes of keys, values and rows of the output matrix, which each step reads, that stay in caches near a core. A batch
+// of more has at most Kernels::batch_rows rows, and at most bytes_of_row times as many bytes.
+constexpr size_t near_bytes = size_t{4} << 20;
+constexpr size_t bytes_of_row = (size_t{4} << 20) / 3;
 
 // What a sentence takes of a batch.
 struct Cost {
@@ -25,13 +24,14 @@ struct Cost {
 };
 
 // Ends of batches, as large as the limits allow; a small rest joins the batch before. most_rows: of a batch.
-std::vector<size_t> cut_by_limits(const std::vector<Cost>& sentences, size_t most_rows) {
+// enough_rows: Kernels::batch_rows.
+std::vector<size_t> cut_by_limits(const std::vector<Cost>& sentences, size_t most_rows, size_t enough_rows) {
     std::vector<size_t> ends;
     size_t bytes = 0, rows = 0, rows_before = 0;
     for (size_t i = 0; i < sentences.size(); ++i) {
         bytes += sentences[i].bytes;
-        bool full = rows + sentences[i].rows > most_rows || bytes > max_state_bytes ||
-                    (rows >= enough_rows && bytes > enough_state_bytes);
+        bool full = rows + sentences[i].rows > most_rows || bytes > enough_rows * bytes_of_row ||
+                    (rows >= enough_rows && bytes > near_bytes);
         if (rows > 0 && full) {
             ends.push_back(i);
             bytes = sentences[i].bytes;
@@ -123,7 +123,7 @@ Batches::Batches(const Network& network, std::span<const Request> requests, cons
     size_t most_rows = max_rows;
     if (options.batch_size > 0 && options.batch_size < max_rows / options.beam_size)
         most_rows = options.batch_size * options.beam_size;
-    ends_ = cut_by_limits(costs, most_rows);
+    ends_ = cut_by_limits(costs, most_rows, network.kernels().batch_rows);
     // Every worker gets equally many batches, of about equal bytes.
     if (workers > 1 && (divide || ends_.size() > 1))
         ends_ = cut_evenly(costs, most_rows, round_up(ends_.size(), workers));

@@ -15,6 +15,7 @@ struct Registers : Registers256 {
     static constexpr size_t expanding_six_bit_rows = 16;
     static constexpr size_t expanding_table_rows = 5;
     static constexpr bool expands_tables = true;
+    static constexpr size_t batch_rows = 24;  // Measured on Zen 3, which takes long to read weights from memory.
     static constexpr size_t parts_at_once = 4;
 
     // Whether one of the codes is negative; they are padded with zeros to a multiple of 64.

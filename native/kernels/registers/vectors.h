@@ -29,6 +29,7 @@ struct VectorRegisters {
     static constexpr size_t expanding_six_bit_rows = 0;
     static constexpr size_t expanding_table_rows = 0;
     static constexpr bool expands_tables = false;
+    static constexpr size_t batch_rows = 12;
     static constexpr size_t whole_panel_rows = static_cast<size_t>(-1);
 
     POCKETMT_INLINE static Floats load(const float* from) { return loaded<Floats>(from); }
