@@ -100,6 +100,21 @@ TEXTS = [
     edited("vocabulary_size = 48", 'vocabulary = "cut.pocketmt"', "cut.pocketmt"),
     edited("vocabulary_size = 48", "vocabulary_size = 48\nmaximum_length = 1", "after cleaning", "too long"),
     edited("vocabulary_size = 48", "maximum_ratio = 0.5", "bad.toml", "maximum_ratio"),
+    edited(
+        "vocabulary_size = 48", 'vocabulary_size = 48\nvocabulary = "run"', "bad.toml", "vocabulary_size", "no effect"
+    ),
+    edited(
+        "vocabulary_size = 48", 'segmentation = "unigram"\nvocabulary = "run"', "bad.toml", "segmentation", "no effect"
+    ),
+    Case(
+        "train bad.toml -o new",
+        ("bad.toml", "compiled", "no effect", "lstm.tiny"),
+        files={
+            "bad.toml": TRAINING[: TRAINING.index("[model]")]
+            + '[model]\npreset = "lstm.tiny"\n[training]\ncompiled = true'
+        },
+    ),
+    setting("cross_entropy_weight = 0.25", "bad.toml", "cross_entropy_weight", "no effect", "mixed"),
     setting('objective = "mixed"\nteacher = "missing"', "missing"),
     setting('objective = "mixed"\nteacher = "run"', "run", "vocabulary"),
     setting('objective = "mixed"\nteacher = "cut"', "cut/model.safetensors"),

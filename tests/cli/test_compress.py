@@ -91,6 +91,14 @@ def test_a_run_is_compressed_inspected_and_translated(pocketmt: Run, tiny_run: P
     assert sorted(os.listdir(tmp_path)) == ["recipe.toml", "small.compression", "small.pocketmt"]
 
 
+def test_names_that_differ_after_a_dot_have_separate_folders(pocketmt: Run, tiny_run: Path, tmp_path: Path) -> None:
+    for name in ("small.v1", "small.v2.pocketmt"):
+        answer = pocketmt("compress", tiny_run, write_recipe(tmp_path, 4), "-o", tmp_path / name)
+        assert answer.returncode == 0, answer.stderr
+    folders = {name for name in os.listdir(tmp_path) if name.endswith(".compression")}
+    assert folders == {"small.v1.compression", "small.v2.compression"}
+
+
 def test_a_recipe_may_quantize_biases_and_norms(pocketmt: Run, tiny_run: Path, tmp_path: Path) -> None:
     recipe = write_recipe(tmp_path, 4)
     reports = []

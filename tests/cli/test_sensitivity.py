@@ -14,6 +14,13 @@ from tests.compression.tiny_run import write_tiny_run
 
 from .conftest import Run
 
+TEXT = {
+    "training_source": "train.en",
+    "training_target": "train.up",
+    "validation_source": "dev.en",
+    "validation_target": "dev.up",
+}
+
 
 @pytest.fixture(scope="module")
 def tiny_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -55,6 +62,23 @@ def test_only_as_many_lines_are_translated_as_are_scored(
     assert run(["sensitivity", *arguments]) == 0
     assert json.loads(capsys.readouterr().out)["sentences"] == 3
     assert translated == lines  # One of the first three is empty.
+
+
+def test_a_model_file_is_scored_on_the_text_of_a_configuration(pocketmt: Run, tiny_run: Path, tmp_path: Path) -> None:
+    file, configuration = tmp_path / "model.pocketmt", tiny_run.parent / "training.toml"
+    assert pocketmt("pack", tiny_run, "--scheme", "float32", "-o", file).returncode == 0
+    sides = [f'{name} = "{path}"' for name, path in TEXT.items()]
+    configuration.write_text("\n".join(["[data]", 'source_language = "en"', 'target_language = "up"', *sides]))
+    records = []
+    for model, more in ((tiny_run, ()), (file, ("--configuration", configuration))):
+        answer = pocketmt("sensitivity", model, "--bits", "4", "--json", *more)
+        assert answer.returncode == 0, answer.stderr
+        records.append(json.loads(answer.stdout))
+    assert records[0]["sentences"] == records[1]["sentences"] == 8
+    assert records[0]["loss"] == pytest.approx(records[1]["loss"])
+    assert pocketmt("sensitivity", file, "--bits", "4").returncode == 1  # It names no text.
+    other = pocketmt("sensitivity", file, "--configuration", configuration, "--text", tiny_run.parent / "dev.en")
+    assert (other.returncode, b"--configuration" in other.stderr) == (2, True)
 
 
 def test_a_number_is_an_option_and_the_rate_is_shown(pocketmt: Run, tiny_run: Path) -> None:

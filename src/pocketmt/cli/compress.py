@@ -208,7 +208,7 @@ def _work_folder(
     if output is None and for_file:
         raise click.UsageError("--entropy-coding, --licence and --description go with --output, the model file.")
     if output is not None:
-        return output.with_suffix(".compression") if folder is None else folder
+        return output.with_name(f"{output.name.removesuffix('.pocketmt')}.compression") if folder is None else folder
     if folder is None or recipe is None:
         raise click.UsageError("Give --output, or RECIPE and --folder to get scores without a model file.")
     return folder

@@ -35,6 +35,7 @@ from pocketmt.progress import ProgressLine
     default=None,
     help="Plain source text, whose translations by MODEL are scored in place of its validation text.",
 )
+@click.option("--configuration", type=FILE, default=None, help="Training configuration whose text replaces MODEL's.")
 @click.option(
     "--picture", type=FILE, default=None, help=f"Also draw the scores into this file ({', '.join(PICTURE_SUFFIXES)})."
 )
@@ -46,6 +47,7 @@ def sensitivity(
     options: tuple[str, ...],
     bits: str,
     sentences: int | None,
+    configuration: Path | None,
     picture: Path | None,
     as_json: bool,
 ) -> None:
@@ -66,16 +68,23 @@ def sensitivity(
     scheme_options = dict(_parse_option(option) for option in options)
     if picture is not None:
         check_picture(picture)
-        check_replaces_nothing([picture], [model, source_text])
+        check_replaces_nothing([picture], [model, source_text, configuration])
+    if configuration is not None and source_text is not None:
+        raise click.UsageError("--configuration has no effect with --text: leave one of them out.")
     check_model(model)
+    # A mistake in the configuration is reported before PyTorch is loaded, which takes seconds.
+    from pocketmt.training.configuration import read_configuration
+
+    resolved = None if configuration is None else read_configuration(configuration)
     from pocketmt.compression.choosing.sensitivity import measure_sensitivity
+    from pocketmt.compression.run import configured
     from pocketmt.compression.texts import scored_text
     from pocketmt.evaluation.records import to_json
     from pocketmt.evaluation.sensitivity import draw_sensitivity, sensitivity_table
     from pocketmt.packing.decoded import read_model
 
     progress = ProgressLine("scored", "networks").update
-    trained, corpus = read_model(model), None
+    trained, corpus = configured(read_model(model), resolved), None
     if source_text is not None:
         with tempfile.TemporaryDirectory() as folder:
             translated = ProgressLine("translated", "lines").update

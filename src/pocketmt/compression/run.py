@@ -62,20 +62,24 @@ class CompressionTask:
     maximum_size: int | None = None
 
     def read_model(self) -> TrainedModel:
-        """Return the trained model with the configuration to use, and without scores on other text than it names.
+        """Return the trained model with the configuration to use; raises as `read_model` and `configured` do."""
+        return configured(read_model(str(self.run)), self.configuration)
 
-        Raises ConfigurationError if the configuration has other languages than the model, and as `read_model` does.
-        """
-        model = read_model(str(self.run))
-        if self.configuration is None:
-            return model
-        data, training = self.configuration.data, model.training
-        if model.language_pieces is None:
-            languages = model.languages["source"], model.languages["target"]
-            check_same_languages(model.name, languages, "the configuration", data.languages)
-        if model.configuration is not None and model.configuration.data.validation_files != data.validation_files:
-            training = _without_scores(training)
-        return dataclasses.replace(model, configuration=self.configuration, training=training)
+
+def configured(model: TrainedModel, configuration: Configuration | None) -> TrainedModel:
+    """Return a model with another configuration, if one is given, and without scores on other text than it names.
+
+    Raises ConfigurationError if the configuration has other languages than the model.
+    """
+    if configuration is None:
+        return model
+    data, training = configuration.data, model.training
+    if model.language_pieces is None:
+        languages = model.languages["source"], model.languages["target"]
+        check_same_languages(model.name, languages, "the configuration", data.languages)
+    if model.configuration is not None and model.configuration.data.validation_files != data.validation_files:
+        training = _without_scores(training)
+    return dataclasses.replace(model, configuration=configuration, training=training)
 
 
 def compression_folder(folder: Path) -> AbstractContextManager[None]:

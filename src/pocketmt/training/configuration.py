@@ -10,7 +10,7 @@ from msgspec import Meta
 
 from pocketmt.errors import ConfigurationError
 from pocketmt.model_file.architecture import Architecture
-from pocketmt.models.presets import OPTIONS, PRESETS, preset
+from pocketmt.models.presets import LSTMS, OPTIONS, PRESETS, preset
 from pocketmt.text.corpus import both_sides, is_plain
 from pocketmt.text.languages import check_language
 from pocketmt.text.vocabulary_training import Segmentation
@@ -21,6 +21,8 @@ Seed = Annotated[int, Meta(ge=-(1 << 63), le=(1 << 63) - 1)]  # What PyTorch's g
 Fraction = Annotated[float, Meta(ge=0, lt=1)]
 PositiveFloat = Annotated[float, Meta(gt=0)]
 Precision = Literal["float32", "bfloat16-mixed"]
+LEARNT_SIZE: Final = 6000  # Of a vocabulary, in pieces.
+LEARNT_SEGMENTATION: Final[Segmentation] = "bpe"
 Files = str | Annotated[list[str], Meta(min_length=1)]
 
 
@@ -43,8 +45,9 @@ class Data(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     unit: Literal["sentence", "line", "document"] = "sentence"
     # A SentencePiece file, the folder of a run or a model file; None: a vocabulary is learnt from the training text.
     vocabulary: str | None = None
-    vocabulary_size: Annotated[int, Meta(ge=8, le=1_000_000)] = 6000  # Size of a learnt vocabulary.
-    segmentation: Segmentation = "bpe"  # How a learnt vocabulary divides words; Firefox's engines need unigram.
+    vocabulary_size: Annotated[int, Meta(ge=8, le=1_000_000)] = LEARNT_SIZE  # Size of a learnt vocabulary.
+    # How a learnt vocabulary divides words; Firefox's engines need unigram.
+    segmentation: Segmentation = LEARNT_SEGMENTATION
     maximum_length: Positive = 200  # Pieces on each side; longer pairs are removed.
     maximum_ratio: Annotated[float, Meta(ge=1)] = 4.0  # Largest ratio of the two lengths in pieces.
     remove_identical: bool = False  # Whether pairs with the same text on both sides are removed.
@@ -229,6 +232,9 @@ def _check_data(configuration: Configuration, plain_text: bool) -> None:
     assert (plain_text and data.plain_training_text) or data.training_files
     assert (plain_text and data.plain_validation_text) or data.validation_files
     _check_copies(data)
+    for name, default in (("vocabulary_size", LEARNT_SIZE), ("segmentation", LEARNT_SEGMENTATION)):
+        if data.vocabulary is not None and getattr(data, name) != default:
+            raise ConfigurationError(f"{name} has no effect on a vocabulary that is given: leave one of the two out")
 
 
 def _check_copies(data: Data) -> None:
@@ -255,6 +261,15 @@ def _check_training(configuration: Configuration) -> None:
         raise ConfigurationError(
             f"warmup_updates ({training.warmup_updates}) and decay_updates ({training.decay_updates}) add up to more "
             f"than maximum_updates ({training.maximum_updates}): lower one of them"
+        )
+    if training.compiled and configuration.model.preset in LSTMS:
+        raise ConfigurationError(
+            f"`compiled` has no effect on the model preset '{configuration.model.preset}': leave it out"
+        )
+    if training.objective != "mixed" and training.cross_entropy_weight != Training().cross_entropy_weight:
+        raise ConfigurationError(
+            f"cross_entropy_weight has no effect with the objective {training.objective!r}: choose 'mixed', or leave "
+            "it out"
         )
     if training.objective == "references" and training.teacher is not None:
         raise ConfigurationError(
