@@ -50,7 +50,6 @@ def _train(settings: Settings, folder: Path, pair: Pair, name: str, tables: dict
         "validation_source": str(text / f"validation.{source}"),
         "validation_target": str(text / f"validation.{target}"),
         "vocabulary": str(text / "vocabulary.model"),
-        "vocabulary_size": settings.vocabulary_size,
         **tables.pop("data"),
     }
     path = folder / _name(pair) / f"{name}.toml"

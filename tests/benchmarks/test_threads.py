@@ -14,7 +14,7 @@ def test_a_row__case_and_number_of_workers(tmp_path: Path) -> None:
     workers = range(1, len(os.sched_getaffinity(0)) + 1)
     assert [(row["scheme"], row["case"], row["workers"]) for row in record["rows"]] == [
         (scheme, case, count)
-        for scheme in ("uniform8", "logarithmic4")
+        for scheme in ("uniform8", "uniform7", "logarithmic4")
         for case in ("one sentence", "many")
         for count in workers
     ]
