@@ -12,8 +12,8 @@ namespace {
 
 // Most decoder rows of a batch. A larger one is hardly faster.
 constexpr size_t max_rows = 256;
-// Bytes of keys, values and rows of the output matrix, which each step reads, that stay in caches near a core. A batch
-// of more has at most Kernels::batch_rows rows, and at most bytes_of_row times as many bytes.
+// Bytes of keys, values and rows of the output matrix, which each step reads. Caches near a core hold near_bytes; a
+// batch of more bytes has at most Kernels::batch_rows rows, of bytes_of_row each on average.
 constexpr size_t near_bytes = size_t{4} << 20;
 constexpr size_t bytes_of_row = (size_t{4} << 20) / 3;
 

@@ -127,9 +127,9 @@ def _checked(code: str, name: str) -> str:
     from pocketmt.text.languages import check_language  # Few models name no languages.
 
     try:
-        check_language(code)
+        check_language(code, f"the {_in_words(name)}")
     except ConfigurationError as error:
-        raise EngineError(f"the {_in_words(name)}: {error}") from error
+        raise EngineError(str(error)) from error
     return code
 
 

@@ -90,19 +90,12 @@ def _language(side: str, given: str, said: str, known: list[str]) -> str:
         return known[0] if len(known) == 1 else said
     if not known:
         if given != said:
-            _check_code(side, given)
+            check_language(given, f"the {side} language")
         return given
     found = find_language(given, known)
     if found is not None:
         return found
     raise ConfigurationError(f"the {side} language is {given!r:.80}, {why_unknown(given, known)}")
-
-
-def _check_code(side: str, code: str) -> None:
-    try:
-        check_language(code)
-    except ConfigurationError as error:
-        raise ConfigurationError(f"the {side} language: {error}") from error
 
 
 def write_foreign(model: ForeignModel, output: str | os.PathLike[str]) -> int:

@@ -59,15 +59,18 @@ def names_known_language(text: str) -> bool:
     return primary_subtag(text) in _KNOWN or _WITH_SCRIPT.match(text) is not None
 
 
-def check_language(code: str) -> None:
-    """Raise ConfigurationError, if possible with a suggestion, if a text cannot be the code of a language."""
+def check_language(code: str, name: str = "") -> None:
+    """Raise ConfigurationError, if possible with a suggestion, if a text cannot be the code of a language.
+
+    The message begins with `name`, such as "the target language".
+    """
     if _TAG.fullmatch(code):
         return
     from difflib import get_close_matches
 
     close = get_close_matches(code.lower(), _CODES, 1, 0.8)
     hint = f"write {_CODES[close[0]]!r}" if close else "write a code of ISO 639 such as 'en', 'pt-BR' or 'zh-Hant'"
-    raise ConfigurationError(f"{code!r} is not the code of a language: {hint}")
+    raise ConfigurationError(f"{name}{': ' if name else ''}{code!r} is not the code of a language: {hint}")
 
 
 def check_same_languages(name: str, languages: Sequence[str], other: str, others: Sequence[str]) -> None:
