@@ -14,7 +14,7 @@ from pocketmt.cli.endings import show_model_file
 from pocketmt.cli.main import run as run_command
 from pocketmt.compression.choosing.allocation import Target
 from pocketmt.compression.choosing.target import compress_run_to
-from pocketmt.compression.run import CompressionTask, compress_run
+from pocketmt.compression.run import CompressionTask, compress_run, score_run
 from pocketmt.errors import ConfigurationError, DataError
 from pocketmt.recipes.catalogue import find_recipe
 from pocketmt.training.steps import DivergedError
@@ -45,6 +45,25 @@ def test_a_compression_on_text_that_has_changed_is_refused(tmp_path: Path) -> No
     text.write_text(before)
     assert_equal(first, compress(model, plan, tmp_path / "work")[0])
     assert json.loads(fingerprint.read_text()) == written
+
+
+def test_a_compression_resumes_where_its_files_have_been_moved_to(tmp_path: Path) -> None:
+    here, moved = tmp_path / "here", tmp_path / "moved"
+    here.mkdir()
+    run, plan = write_tiny_run(here), one_stage("uniform", 8, method="straight_through", updates=2)
+    first, _ = compress(read_trained_model(run), plan, here / "work")
+    here.rename(moved)
+    run = moved / run.relative_to(here)
+    recorded = run / "configuration.json"
+    recorded.write_text(recorded.read_text().replace(str(here), str(moved)))
+    assert_equal(first, compress(read_trained_model(run), plan, moved / "work")[0])
+    assert str(here) not in (moved / "work" / "compression.json").read_text()
+    text = moved / "train.up"
+    other = text.rename(moved / "other.up")
+    other.write_text(other.read_text().replace("CAT", "DOG"))
+    recorded.write_text(recorded.read_text().replace(str(text), str(other)))
+    with pytest.raises(ConfigurationError, match=r"began with .*train\.up, and .*other\.up has other text: give"):
+        compress(read_trained_model(run), plan, moved / "work")
 
 
 def test_text_that_is_not_needed_may_be_missing_and_must_have_no_error(tmp_path: Path) -> None:
@@ -112,8 +131,11 @@ def test_a_result_whose_loss_is_not_finite_is_not_packed(
 ) -> None:
     monkeypatch.setattr(stage_module, "validate", lambda *arguments: Validation(math.nan, 0.0))
     task = CompressionTask(run=tiny_run, folder=tmp_path / "work")
+    plan = one_stage("uniform", 8, method="straight_through")
     with pytest.raises(DivergedError, match="validation loss is not finite after the recipe a test"):
-        compress_run(task, one_stage("uniform", 8, method="straight_through"), tmp_path / "out.pocketmt")
+        compress_run(task, plan, tmp_path / "out.pocketmt")
+    with pytest.raises(DivergedError, match="validation loss is not finite after the recipe a test"):
+        score_run(task, plan)
     assert os.listdir(tmp_path) == []
 
 

@@ -281,6 +281,18 @@ def test_a_file_that_is_read_is_not_replaced(
     assert list(read.parent.iterdir()) == [read] and read.read_text() == "red cat\n"
 
 
+def test_a_finished_pipeline_does_nothing_again_where_its_files_have_been_moved_to(folder: Path) -> None:
+    (folder / "pipeline.toml").write_text(PIPELINE.replace('["teacher.toml", "teacher.toml"]', '["teacher.toml"]'))
+    assert run_here(["pipeline", str(folder / "pipeline.toml"), "--output", str(folder / "work")]) == 0
+    logs = {path.relative_to(folder): path.read_bytes() for path in folder.glob("work/*/log.jsonl")}
+    model = (folder / "work" / "model.pocketmt").read_bytes()
+    moved = folder.with_name("moved")
+    folder.rename(moved)
+    assert run_here(["pipeline", str(moved / "pipeline.toml"), "--output", str(moved / "work")]) == 0
+    assert len(logs) == 3 and all((moved / name).read_bytes() == log for name, log in logs.items())
+    assert (moved / "work" / "model.pocketmt").read_bytes() == model
+
+
 def test_a_pipeline_whose_text_has_changed_is_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     command = ["pipeline", str(folder / "pipeline.toml"), "--output", str(folder / "work")]
     assert run_here(["train", str(folder / "teacher.toml"), "--output", str(folder / "taught")]) == 0

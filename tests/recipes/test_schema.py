@@ -119,6 +119,11 @@ def test_the_recipe_of_these_tests_is_valid(tmp_path: Path) -> None:
             "updates = 10\ncross_entropy_weight = 0.3",
             "cross_entropy_weight has no effect with the objec",
         ),
+        (
+            "updates = 10",
+            'updates = 10\nobjective = "word_distillation"\nlabel_smoothing = 0.2',
+            "label_smoothing has no effect with the objective 'word_distillation'",
+        ),
         ("period = 5", "period = 11", "stages[0].retraining: period (11) is larger than updates (10)"),
         (
             '"periodic"\nperiod = 5',

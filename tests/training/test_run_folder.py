@@ -124,16 +124,79 @@ def test_a_run_of_an_earlier_version_without_records_of_its_text_resumes(corpus:
     assert (run / "inputs.json").exists()
 
 
+def taught_settings(folder: Path, **training: object) -> Configuration:
+    """Return a run that learns from the run "taught" of the same folder."""
+    path = write_configuration(folder, objective='"mixed"', teacher='"taught"', **training)
+    path.write_text(path.read_text().replace("vocabulary_size = 64", 'vocabulary = "taught"'))
+    return read_configuration(path)
+
+
+def test_a_run_resumes_where_its_files_have_been_moved_to(corpus: Path) -> None:
+    train(settings(corpus, maximum_updates=3), corpus / "taught")
+    train(taught_settings(corpus, maximum_updates=3), corpus / "run", AnyModel)
+    moved = corpus.with_name(f"{corpus.name}-moved")
+    corpus.rename(moved)
+    assert train(taught_settings(moved, maximum_updates=6), moved / "run", AnyModel).update == 6
+    recorded = json.loads((moved / "run" / "configuration.json").read_text())
+    assert recorded["data"]["training_source"] == str(moved / "train.en")
+    assert json.loads((moved / "run" / "inputs.json").read_text())["texts"][0]["path"] == str(moved / "dev.en")
+
+
+def test_a_run_of_an_earlier_version_is_refused_where_its_files_have_been_moved_to(corpus: Path) -> None:
+    train(settings(corpus, maximum_updates=3), corpus / "run")
+    (corpus / "run" / "inputs.json").unlink()
+    moved = corpus.with_name(f"{corpus.name}-moved")
+    corpus.rename(moved)
+    with pytest.raises(ConfigurationError, match=r"another configuration \(training_source is "):
+        train(settings(moved, maximum_updates=6), moved / "run")
+
+
+@pytest.mark.parametrize("name", ["train.up", "dev.en"])
+def test_a_run_on_other_text_in_another_file_is_refused_and_its_record_stays(corpus: Path, name: str) -> None:
+    run = corpus / "run"
+    train(settings(corpus, maximum_updates=3), run)
+    text = (corpus / name).read_text()
+    (corpus / "other.txt").write_text(text.replace("cat", "dog").replace("CAT", "DOG"))
+    records = [(run / record).read_bytes() for record in ("configuration.json", "inputs.json")]
+    path = write_configuration(corpus, maximum_updates=6)
+    path.write_text(path.read_text().replace(name, "other.txt"))
+    with pytest.raises(ConfigurationError, match=rf"began with .*{name}, and .*other\.txt has other text: give"):
+        train(read_configuration(path), run)
+    assert [(run / record).read_bytes() for record in ("configuration.json", "inputs.json")] == records
+    (corpus / "other.txt").write_text(text)
+    assert train(read_configuration(path), run).update == 6
+
+
+def test_a_run_with_another_vocabulary_is_refused_and_with_a_copy_it_resumes(corpus: Path) -> None:
+    train(settings(corpus, maximum_updates=3, seed=1), corpus / "first")
+    sizes = write_configuration(corpus, maximum_updates=3)
+    sizes.write_text(sizes.read_text().replace("vocabulary_size = 64", "vocabulary_size = 60"))
+    train(read_configuration(sizes), corpus / "second")
+
+    def resume(vocabulary: Path, updates: int) -> int:
+        path = write_configuration(corpus, maximum_updates=updates)
+        path.write_text(path.read_text().replace("vocabulary_size = 64", f'vocabulary = "{vocabulary}"'))
+        return train(read_configuration(path), corpus / "run").update
+
+    resume(corpus / "first", 3)
+    with pytest.raises(
+        ConfigurationError, match=r"second is another vocabulary than .*vocabulary\.model, which the run"
+    ):
+        resume(corpus / "second", 6)
+    copy = corpus / "copy.model"
+    copy.write_bytes((corpus / "first" / "vocabulary.model").read_bytes())
+    assert resume(copy, 6) == 6
+
+
 def test_a_run_by_a_teacher_that_has_changed_is_refused(corpus: Path) -> None:
     train(settings(corpus, maximum_updates=3), corpus / "taught")
-    path = write_configuration(corpus, maximum_updates=3, objective='"mixed"', teacher='"taught"')
-    path.write_text(path.read_text().replace("vocabulary_size = 64", 'vocabulary = "taught"'))
-    train(read_configuration(path), corpus / "run", AnyModel)
+    configuration = taught_settings(corpus, maximum_updates=3)
+    train(configuration, corpus / "run", AnyModel)
     weights, metadata = load_weights(corpus / "taught" / "model.safetensors")
     weights["embedding.weight"] += 1
     save_weights(corpus / "taught" / "model.safetensors", weights, metadata)
     with pytest.raises(ConfigurationError, match=r"the weights of the teacher .*taught changed after"):
-        train(read_configuration(path), corpus / "run", AnyModel)
+        train(configuration, corpus / "run", AnyModel)
 
 
 def test_a_teacher_of_other_languages_is_refused(corpus: Path) -> None:

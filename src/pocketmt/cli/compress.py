@@ -149,7 +149,8 @@ def compress(
     way to run recipes whose result no model file can hold. Requires pip install 'pocketmt[train]'.
 
     An interrupted compression resumes when called again with the same arguments and text. A finished one continues if
-    the last stage of RECIPE has more updates than before, and neither prunes nor has a linear learning rate.
+    the last stage of RECIPE has more updates than before, and neither prunes nor has a linear learning rate. Files and
+    folders may have been moved.
 
     \b
     Examples:

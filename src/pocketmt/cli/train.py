@@ -21,7 +21,8 @@ def train(configuration: Path, output: Path) -> None:
     An interrupted run resumes when it is called again with the same arguments and text. A finished run continues if
     maximum_updates or patience is raised in CONFIGURATION: without decay_updates, and if maximum_updates was a multiple
     of validate_every, its weights become those of a run with the larger number from the start. threads, accelerator and
-    checkpoint_every may change, too, and devices if batches_per_update is given. Other changes need another folder.
+    checkpoint_every may change, too, and devices if batches_per_update is given. Files and folders may have been moved.
+    Other changes need another folder.
     Requires pip install 'pocketmt[train]'.
 
     \b

@@ -20,7 +20,7 @@ from pocketmt.models.networks import make_network
 from pocketmt.quantization.row_groups import RowGroup
 from pocketmt.recipes.schema import Recipe, extendable_updates, lasting_recipe
 from pocketmt.training.checkpoints import load_checkpoint
-from pocketmt.training.configuration import Configuration, lasting_settings
+from pocketmt.training.configuration import Configuration, lasting_settings, without_locations
 from pocketmt.training.inputs import TextRecord, check_unchanged
 from pocketmt.training.reporter import Reporter
 from pocketmt.training.run_folder import read_settings, record_settings
@@ -58,7 +58,7 @@ def execute(
 
     A finished call continues if the last stage has more updates than before, unless that stage prunes or its learning
     rate falls linearly, which depends on the number of updates. What `CHANGEABLE` of `pocketmt.training.configuration`
-    lists may differ, too.
+    lists may differ, too, and files may have been moved.
 
     The folder then holds log.jsonl, compression.json (what was run on what), the uncompressed model's translations
     where a stage learns from them, and the results of the stages. Parallel text is that of the model's configuration.
@@ -109,9 +109,19 @@ def _record(fingerprint: RunFingerprint, folder: Path) -> None:
         check_unchanged(earlier.texts, fingerprint.texts or (), folder)
         fingerprint = msgspec.structs.replace(fingerprint, texts=fingerprint.texts or earlier.texts)
     other = "compression by another recipe or of another model, or with another source text"
+    # In the folder of an earlier version, only paths tell which text it is.
+    moved = earlier is not None and earlier.texts is not None
     updates = [None if each is None else extendable_updates(each.recipe) for each in (earlier, fingerprint)]
     shorter = updates[0] is not None and updates[1] is not None and updates[1] < updates[0]
-    record_settings(folder, SETTINGS, fingerprint, other, _without_texts if shorter else _lasting)
+
+    def meaning(each: RunFingerprint) -> RunFingerprint:
+        kept = each if shorter else _lasting(each)
+        configuration = kept.configuration
+        if moved and configuration is not None:
+            configuration = without_locations(configuration)
+        return msgspec.structs.replace(kept, texts=None, configuration=configuration)
+
+    record_settings(folder, SETTINGS, fingerprint, other, meaning)
 
 
 def _without_texts(fingerprint: RunFingerprint) -> RunFingerprint:

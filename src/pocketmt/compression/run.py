@@ -16,6 +16,7 @@ from pocketmt.compression.activations.matrix_inputs import packed_input_quantiza
 from pocketmt.compression.execution import CHECKPOINT, LOG, SETTINGS, RunFingerprint, execute
 from pocketmt.compression.planning import make_plan
 from pocketmt.compression.pruning.sublayers import architecture_of
+from pocketmt.compression.stage_result import StageResult
 from pocketmt.compression.teacher_translations import TranslationProgress
 from pocketmt.errors import ConfigurationError
 from pocketmt.packing.activation_ranges import check_storable
@@ -128,11 +129,7 @@ def compress_in_folder(task: CompressionTask, recipe: Recipe, output: Path) -> i
     if activations is not None:
         check_storable(activations, plan.stages[-1].vectors)
     result, groups = execute(model, plan, task.folder, task.source_text, task.translated, task.warn)
-    if not all(map(math.isfinite, result.scores.values())):
-        raise DivergedError(
-            f"{model.name}: its validation loss is not finite after the recipe {recipe.name}: choose a recipe with "
-            "more bits or a lower learning rate"
-        )
+    _check_finite(result, model, recipe)
     about = {"licence": task.licence, "description": task.description, "recipe": msgspec.to_builtins(recipe)}
     training = {**training_before(model), "compression": result.scores}
     contents = dataclasses.replace(
@@ -166,10 +163,20 @@ def _without_scores(training: Mapping[str, Any]) -> dict[str, Any]:
 def score_run(task: CompressionTask, recipe: Recipe) -> dict[str, float]:
     """Run a recipe on the best weights of a run without packing; returns the scores of the best validation.
 
-    Raises as `read_model`, `make_plan` and `execute` do, and LockedError as `compress_run` does.
+    Raises as `read_model`, `make_plan` and `execute` do, LockedError as `compress_run` does, and DivergedError where
+    the loss of the result is not finite.
     """
     model = task.read_model()
     plan = make_plan(recipe, model.architecture)
     with compression_folder(task.folder):
         result, _ = execute(model, plan, task.folder, task.source_text, task.translated, task.warn)
+        _check_finite(result, model, recipe)
     return result.scores
+
+
+def _check_finite(result: StageResult, model: TrainedModel, recipe: Recipe) -> None:
+    if not all(map(math.isfinite, result.scores.values())):
+        raise DivergedError(
+            f"{model.name}: its validation loss is not finite after the recipe {recipe.name}: choose a recipe with "
+            "more bits or a lower learning rate"
+        )

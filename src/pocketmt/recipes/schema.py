@@ -227,6 +227,8 @@ def _unused_setting(retraining: Retraining) -> str | None:
     rate, updates = retraining.learning_rate, retraining.updates
     if retraining.cross_entropy_weight != EQUAL_WEIGHT and retraining.objective != "mixed":
         return f"cross_entropy_weight has no effect with the objective {retraining.objective!r}: choose 'mixed'"
+    if retraining.label_smoothing is not None and retraining.objective.startswith("word"):
+        return f"label_smoothing has no effect with the objective {retraining.objective!r}: leave it out"
     if isinstance(retraining, StraightThrough) and retraining.refit_every > 1 and retraining.parameters != "refitted":
         return f"refit_every has no effect with {retraining.parameters} parameters: choose 'refitted', or leave it out"
     if isinstance(retraining, ErrorFeedback | Periodic) and retraining.period > updates:

@@ -193,6 +193,19 @@ def lasting_settings(configuration: Configuration) -> Configuration:
     return msgspec.structs.replace(configuration, training=msgspec.structs.replace(configuration.training, **defaults))
 
 
+def without_locations(configuration: Configuration) -> Configuration:
+    """Return a configuration that tells how many files it reads, but not where they are."""
+    data, teacher = configuration.data, configuration.training.teacher
+    names = ("training_source", "training_target", "validation_source", "validation_target", "vocabulary")
+    located = {name: getattr(data, name) for name in names}
+    anywhere = {name: [""] * len(value) if isinstance(value, list) else value and "" for name, value in located.items()}
+    return msgspec.structs.replace(
+        configuration,
+        data=msgspec.structs.replace(data, **anywhere),
+        training=msgspec.structs.replace(configuration.training, teacher=teacher and ""),
+    )
+
+
 def read_configuration(path: Path, *, plain_text: bool = False) -> Configuration:
     """Read a TOML file and make its paths absolute.
 
@@ -271,6 +284,8 @@ def _check_training(configuration: Configuration) -> None:
             f"cross_entropy_weight has no effect with the objective {training.objective!r}: choose 'mixed', or leave "
             "it out"
         )
+    if training.objective == "word_distillation" and training.label_smoothing != Training().label_smoothing:
+        raise ConfigurationError("label_smoothing has no effect with the objective 'word_distillation': leave it out")
     if training.objective == "references" and training.teacher is not None:
         raise ConfigurationError(
             "a teacher is named, but the objective does not use it: choose word_distillation or mixed"

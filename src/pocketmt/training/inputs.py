@@ -68,10 +68,8 @@ def _read(source: Path, target: Path, data: Data) -> tuple[TextRecord, TextRecor
     return TextRecord(str(source), count, first), TextRecord(str(target), count, second)
 
 
-def record_inputs(folder: Path, inputs: RunInputs, teacher: str | None) -> None:
-    """Record what a run learns from, or check that it is what the folder's record says.
-
-    A folder of an earlier version has no record; it gets one.
+def check_inputs(folder: Path, inputs: RunInputs, teacher: str | None) -> None:
+    """Check that a run learns from what its folder's record says, if there is one; the files may have been moved.
 
     Args:
         folder: folder of the run.
@@ -85,16 +83,26 @@ def record_inputs(folder: Path, inputs: RunInputs, teacher: str | None) -> None:
         check_unchanged(earlier.texts, inputs.texts, folder)
         if earlier.teacher != inputs.teacher:
             raise _changed(f"the weights of the teacher {teacher}", folder)
-    if earlier != inputs:
+
+
+def record_inputs(folder: Path, inputs: RunInputs) -> None:
+    """Record what a run learns from, which `check_inputs` has checked."""
+    if read_settings(folder / INPUTS, RunInputs) != inputs:
         with atomic_write(folder / INPUTS) as stream:
             stream.write(msgspec.json.format(msgspec.json.encode(inputs), indent=2))
 
 
 def check_unchanged(earlier: Sequence[TextRecord], now: Sequence[TextRecord], folder: Path) -> None:
-    """Raise ConfigurationError, naming the file, if a text has changed since the work in a folder began."""
+    """Raise ConfigurationError, naming the file, if a text is not what it was when the work in a folder began."""
     for before, after in zip(earlier, now, strict=False):
-        if before.path == after.path and before != after:
+        if (before.lines, before.sha256) == (after.lines, after.sha256):
+            continue
+        if before.path == after.path:
             raise _changed(f"the text of {after.path}", folder)
+        raise ConfigurationError(
+            f"the work in {folder} began with {before.path}, and {after.path} has other text: give the same text, "
+            "choose another folder, or remove this one to start again"
+        )
 
 
 def _changed(what: str, folder: Path) -> ConfigurationError:

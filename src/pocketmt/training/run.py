@@ -19,13 +19,13 @@ from pocketmt.text.corpus import read_lines
 from pocketmt.text.languages import check_same_languages
 from pocketmt.text.vocabulary import Vocabularies
 from pocketmt.training.checkpoints import Snapshots, load_checkpoint, save_checkpoint, save_weights
-from pocketmt.training.configuration import Configuration, Training, lasting_settings
+from pocketmt.training.configuration import Configuration, Training, lasting_settings, without_locations
 from pocketmt.training.data import Batch, Corpus, load_corpus, read_vocabulary
-from pocketmt.training.inputs import INPUTS, RunInputs, read_texts, record_inputs
+from pocketmt.training.inputs import INPUTS, RunInputs, check_inputs, read_texts, record_inputs
 from pocketmt.training.loop import LoopSettings, Progress, TrainingLoop
 from pocketmt.training.objectives import TranslationObjective
 from pocketmt.training.reporter import Reporter
-from pocketmt.training.run_folder import read_settings, record_settings, run_folder
+from pocketmt.training.run_folder import check_settings, read_settings, record_settings, run_folder
 from pocketmt.training.schedule import training_rate
 from pocketmt.training.steps import (
     DivergedError,
@@ -50,6 +50,7 @@ LOG: Final = "log.jsonl"
 CHECKPOINT: Final = "checkpoint.pt"
 SNAPSHOTS: Final = "snapshots"
 MODEL: Final = "model.safetensors"
+OTHER: Final = "run with another configuration"
 FILES: Final = (INPUTS, VOCABULARY, LOG, CHECKPOINT, SNAPSHOTS)  # What an unfinished run leaves, beside SETTINGS.
 
 
@@ -85,8 +86,8 @@ OpenTeacher = Callable[[str], TeacherModel]
 def train(configuration: Configuration, folder: Path, open_teacher: OpenTeacher | None = None) -> TrainingProgress:
     """Train a model into `folder`, or resume an earlier run of the same configuration.
 
-    What `CHANGEABLE` lists may differ from the earlier run. With more `maximum_updates` or `patience` than before, a
-    finished run continues from its last checkpoint.
+    What `CHANGEABLE` lists may differ from the earlier run, and files may have been moved. With more `maximum_updates`
+    or `patience` than before, a finished run continues from its last checkpoint.
 
     The folder then holds vocabulary.model, model.safetensors (averaged weights of the best validation), log.jsonl,
     configuration.json, inputs.json (digests of the text and the teacher), and a checkpoint to resume from.
@@ -128,9 +129,11 @@ def train(configuration: Configuration, folder: Path, open_teacher: OpenTeacher 
         return launch(make_fabric(configuration.training), _run, configuration, folder, teacher)
     _check_folder(folder)
     with run_folder(folder, SETTINGS, Configuration, FILES, holds_result):
-        _record(configuration, folder)
-        digest = None if teacher is None else teacher.digest
-        record_inputs(folder, RunInputs(read_texts(data), digest), configuration.training.teacher)
+        _check_configuration(configuration, folder)
+        inputs = RunInputs(read_texts(data), None if teacher is None else teacher.digest)
+        check_inputs(folder, inputs, configuration.training.teacher)
+        record_settings(folder, SETTINGS, configuration, OTHER, _lasting_settings_anywhere)
+        record_inputs(folder, inputs)
         fabric = make_fabric(configuration.training)
         return launch(fabric, _run, configuration, folder, teacher)
 
@@ -144,8 +147,11 @@ def _check_folder(folder: Path) -> None:
         )
 
 
-def _record(configuration: Configuration, folder: Path) -> None:
-    """Record the configuration of a run in its folder; ConfigurationError if the folder holds another run."""
+def _check_configuration(configuration: Configuration, folder: Path) -> None:
+    """Check that the folder of a run holds no other run; what its files hold is checked by `check_inputs`.
+
+    Raises ConfigurationError if it does, or if the vocabulary is another one; and as `read_vocabulary` does.
+    """
     updates, earlier = configuration.training.maximum_updates, read_settings(folder / SETTINGS, Configuration)
     if earlier is not None and updates < earlier.training.maximum_updates and (folder / CHECKPOINT).exists():
         done = load_checkpoint(folder / CHECKPOINT)["position"]["update"]
@@ -154,7 +160,22 @@ def _record(configuration: Configuration, folder: Path) -> None:
                 f"{folder} holds a run of {done} updates, more than maximum_updates ({updates}): ask for at least "
                 f"{done}, or choose another folder"
             )
-    record_settings(folder, SETTINGS, configuration, "run with another configuration", lasting_settings)
+    if not (folder / INPUTS).exists():  # In the folder of an earlier version, only paths tell which text it is.
+        check_settings(folder, SETTINGS, configuration, OTHER, lasting_settings)
+        return
+    check_settings(folder, SETTINGS, configuration, OTHER, _lasting_settings_anywhere)
+    given, file = configuration.data.vocabulary, folder / VOCABULARY
+    if earlier is None or given is None or given == earlier.data.vocabulary or not file.exists():
+        return
+    if read_vocabulary(Path(given)).stored != read_vocabulary(file).stored:
+        raise ConfigurationError(
+            f"{given} is another vocabulary than {file}, which the run in {folder} began with: give the same one, "
+            "or choose another folder"
+        )
+
+
+def _lasting_settings_anywhere(configuration: Configuration) -> Configuration:
+    return without_locations(lasting_settings(configuration))
 
 
 def _open_teacher(configuration: Configuration, open_teacher: OpenTeacher | None) -> TeacherModel | None:

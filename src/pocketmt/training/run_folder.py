@@ -92,6 +92,17 @@ def record_settings(
     Raises:
         ConfigurationError: the file holds other settings.
     """
+    check_settings(folder, name, settings, other, meaning)
+    file = folder / name
+    if read_settings(file, type(settings)) != settings:
+        with atomic_write(file) as stream:
+            stream.write(msgspec.json.format(msgspec.json.encode(settings), indent=2))
+
+
+def check_settings(
+    folder: Path, name: str, settings: S, other: str, meaning: Callable[[S], S] = lambda settings: settings
+) -> None:
+    """Check that a file of a run's folder is missing or holds settings of the same meaning; see `record_settings`."""
     file = folder / name
     recorded = read_settings(file, type(settings))
     if file.exists() and (recorded is None or meaning(recorded) != meaning(settings)):
@@ -101,9 +112,6 @@ def record_settings(
             f"{folder} holds a {other} ({shown}{'; ' if shown else ''}see {file}): choose another folder, or remove "
             "this one to start again"
         )
-    if recorded != settings:
-        with atomic_write(file) as stream:
-            stream.write(msgspec.json.format(msgspec.json.encode(settings), indent=2))
 
 
 def read_settings(file: Path, kind: type[S]) -> S | None:
