@@ -17,6 +17,13 @@ constexpr uint32_t spread_nibbles(uint32_t codes) {
     return (pairs | pairs << 4) & 0x0f0f0f0fu;
 }
 
+// Eight codes of 4 bits as bytes.
+constexpr uint64_t spread_eight_nibbles(uint32_t codes) {
+    const uint64_t halves = (codes | uint64_t{codes} << 16) & 0x0000ffff0000ffffu;
+    const uint64_t pairs = (halves | halves << 8) & 0x00ff00ff00ff00ffu;
+    return (pairs | pairs << 4) & 0x0f0f0f0f0f0f0f0fu;
+}
+
 // Codes `first` to `first + 7` of a row of `columns` codes, two in a byte, the lowest in the lowest bits; those beyond
 // the end are 0. `first` is a multiple of 8.
 inline uint32_t eight_nibbles(const uint8_t* row, size_t columns, size_t first) {

@@ -25,6 +25,7 @@ size_t place(const BinaryCodeParts& parts, size_t bits, size_t row, size_t bit, 
 // `count` bits from bit `first` on, at least 1 and at most 17.
 unsigned bits_at(const uint8_t* bytes, size_t first, size_t count) {
     unsigned found = 0;
+    if (first % 8 == 0 && count == 8) return bytes[first / 8];
     for (size_t byte = first / 8; byte <= (first + count - 1) / 8; ++byte)
         found |= static_cast<unsigned>(bytes[byte]) << (8 * (byte - first / 8));
     return found >> (first % 8) & ((1u << count) - 1);
@@ -44,19 +45,21 @@ size_t BinaryCodePanels<Layout>::packed_bytes(const MatrixShape& shape) {
 template <class Layout>
 void BinaryCodePanels<Layout>::pack(const UnpackedWeights& weights, const MatrixShape& shape, void* packed) {
     using Word = typename Layout::Word;
-    const size_t bits = shape.bits;
-    require_integer_columns(shape.columns);
+    const size_t bits = shape.bits, columns = shape.columns;
+    require_integer_columns(columns);
     require_bits(bits);
     const BinaryCodeParts parts = binary_code_parts<Layout>(shape);
     std::memset(packed, 0, packed_bytes(shape));
     Word* words = static_cast<Word*>(packed);
+    const size_t word_stride = place<Layout>(parts, bits, 0, 0, Layout::word_inputs);
     float* alphas = reinterpret_cast<float*>(static_cast<uint8_t*>(packed) + parts.alphas);
     for (size_t row = 0; row < shape.rows; ++row) {
         for (size_t bit = 0; bit < bits; ++bit) {
-            const uint8_t* signs = weights.codes + (row * bits + bit) * ceil_divide(shape.columns, 8);
-            for (size_t input = 0; input < shape.columns; input += Layout::word_inputs) {
-                const size_t count = smaller(Layout::word_inputs, shape.columns - input);
-                words[place<Layout>(parts, bits, row, bit, input)] = static_cast<Word>(bits_at(signs, input, count));
+            const uint8_t* signs = weights.codes + (row * bits + bit) * ceil_divide(columns, 8);
+            Word* word = words + place<Layout>(parts, bits, row, bit, 0);
+            for (size_t input = 0; input < columns; input += Layout::word_inputs, word += word_stride) {
+                const size_t count = smaller(Layout::word_inputs, columns - input);
+                *word = static_cast<Word>(bits_at(signs, input, count));
             }
             alphas[alpha_place(bits, row, bit)] = weights.scales[row * bits + bit];
         }

@@ -1,9 +1,17 @@
 #include "float_product/panels.h"
 
+#include <cstring>
+
 #include "gather.h"
 #include "shapes.h"
 
 namespace pocketmt {
+
+namespace {
+
+constexpr size_t line_floats = 16;
+
+}  // namespace
 
 template <size_t width>
 size_t FloatPanels<width>::packed_bytes(const MatrixShape& shape) {
@@ -15,9 +23,16 @@ void FloatPanels<width>::pack(const UnpackedWeights& weights, const MatrixShape&
     const size_t rows = shape.rows, columns = shape.columns;
     float* panel = static_cast<float*>(packed);
     for (size_t first = 0; first < rows; first += width, panel += columns * width) {
-        for (size_t lane = 0; lane < width; ++lane) {
-            const float* row = first + lane < rows ? weights.floats + (first + lane) * columns : nullptr;
-            for (size_t column = 0; column < columns; ++column) panel[column * width + lane] = row ? row[column] : 0.0f;
+        const size_t filled = smaller(width, rows - first);
+        if (filled < width) std::memset(panel, 0, columns * width * sizeof(float));
+        // A cache line of each row at a time, so that the lines that are written stay in the first-level cache.
+        for (size_t column = 0; column < columns; column += line_floats) {
+            const size_t count = smaller(line_floats, columns - column);
+            for (size_t lane = 0; lane < filled; ++lane) {
+                const float* row = weights.floats + (first + lane) * columns + column;
+                float* target = panel + column * width + lane;
+                for (size_t i = 0; i < count; ++i) target[i * width] = row[i];
+            }
         }
     }
 }

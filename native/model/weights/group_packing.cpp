@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
 #include <vector>
 
 #include "model/runtime/error.h"
@@ -270,13 +271,14 @@ class GroupPacking {
         size_t bits = description_.bits, plane_bytes = packed_size(columns_, 1),
                nibble_bytes = packed_size(columns_, 4);
         std::vector<uint8_t> nibbles(rows_ * nibble_bytes);
+        std::vector<uint32_t> words(plane_bytes);  // Of a row, eight nibbles each.
         for (size_t row = 0; row < rows_; ++row) {
-            for (size_t eight = 0; eight < plane_bytes; ++eight) {
-                uint32_t word = 0;
-                for (size_t bit = 0; bit < bits; ++bit)
-                    word |= spread_bits(planes[(row * bits + bit) * plane_bytes + eight]) << bit;
-                store_nibbles(word, eight, nibbles.data() + row * nibble_bytes, nibble_bytes);
+            std::fill(words.begin(), words.end(), 0);
+            for (size_t bit = 0; bit < bits; ++bit) {
+                const uint8_t* plane = planes + (row * bits + bit) * plane_bytes;
+                for (size_t eight = 0; eight < plane_bytes; ++eight) words[eight] |= spread_bits(plane[eight]) << bit;
             }
+            std::memcpy(nibbles.data() + row * nibble_bytes, words.data(), nibble_bytes);
         }
         return nibbles;
     }
@@ -299,12 +301,13 @@ class GroupPacking {
 RowGroup pack_plain(const Kernels& kernels, Arena& arena, const TensorSource& source, const std::string& name,
                     size_t rows, size_t columns) {
     const Product& product = kernels.product(ProductFamily::float32);
-    const float* weight = source.floats(name, {rows, columns});
+    const float* weight = source.unchecked_floats(name, {rows, columns});
     std::byte* packed = static_cast<std::byte*>(arena.allocate(product.packed_bytes({rows, columns})));
     for (size_t first = 0; first < rows; first += part_rows) {
         size_t part = std::min(part_rows, rows - first);
-        product.pack({.floats = weight + first * columns}, {part, columns},
-                     packed + product.packed_bytes({first, columns}));
+        const float* of_part = weight + first * columns;
+        TensorSource::check_finite(name, {of_part, part * columns});
+        product.pack({.floats = of_part}, {part, columns}, packed + product.packed_bytes({first, columns}));
         source.release_part(name, first * columns * sizeof(float), part * columns * sizeof(float));
     }
     source.release(name);

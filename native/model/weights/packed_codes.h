@@ -17,7 +17,12 @@ void for_eight_codes(const uint8_t* row, size_t count, size_t bits, Use&& use) {
     const uint64_t mask = (uint64_t{1} << bits) - 1;
     for (size_t eight = 0; eight * 8 < count; ++eight) {
         uint64_t word = 0;
-        std::memcpy(&word, row + eight * bits, std::min(bits, row_bytes - eight * bits));
+        const size_t left = row_bytes - eight * bits;
+        if (left >= sizeof word) {  // Of a constant size, which is one load.
+            std::memcpy(&word, row + eight * bits, sizeof word);
+        } else {
+            std::memcpy(&word, row + eight * bits, std::min(bits, left));
+        }
         std::array<uint8_t, 8> codes;
         for (size_t code = 0; code < codes.size(); ++code)
             codes[code] = static_cast<uint8_t>(word >> (code * bits) & mask);
@@ -34,7 +39,12 @@ constexpr uint32_t spread_bits(uint32_t byte) {
 
 // Writes eight nibbles as nibbles 8 i to 8 i + 7 of a row, or as many of them as it has.
 inline void store_nibbles(uint32_t nibbles, size_t i, uint8_t* row, size_t row_bytes) {
-    std::memcpy(row + i * sizeof nibbles, &nibbles, std::min(sizeof nibbles, row_bytes - i * sizeof nibbles));
+    const size_t left = row_bytes - i * sizeof nibbles;
+    if (left >= sizeof nibbles) {  // Of a constant size, which is one store.
+        std::memcpy(row + i * sizeof nibbles, &nibbles, sizeof nibbles);
+    } else {
+        std::memcpy(row + i * sizeof nibbles, &nibbles, left);
+    }
 }
 
 }  // namespace pocketmt

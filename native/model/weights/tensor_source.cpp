@@ -32,13 +32,6 @@ std::string text(const std::vector<uint64_t>& shape) {
     throw ModelError("tensor " + name + ": " + what);
 }
 
-void check_finite(const std::string& name, const float* values, size_t size) {
-    // Exponent bits all ones are infinity or NaN. Compilers vectorize this loop over the bits.
-    uint32_t worst = 0;
-    for (size_t i = 0; i < size; ++i) worst = std::max(worst, std::bit_cast<uint32_t>(values[i]) & 0x7fffffffu);
-    if (worst >= 0x7f800000u) refuse(name, "holds a value that is not a finite number");
-}
-
 uint64_t element_count(const std::vector<uint64_t>& shape) {
     uint64_t count = 1;
     for (uint64_t size : shape)
@@ -165,9 +158,20 @@ void TensorSource::inflate_together(const std::string& name) const {
 }
 
 const float* TensorSource::floats(const std::string& name, const std::vector<uint64_t>& shape) const {
-    const float* values = static_cast<const float*>(elements(name, "F32", sizeof(float), shape));
-    check_finite(name, values, element_count(shape));
+    const float* values = unchecked_floats(name, shape);
+    check_finite(name, {values, element_count(shape)});
     return values;
+}
+
+const float* TensorSource::unchecked_floats(const std::string& name, const std::vector<uint64_t>& shape) const {
+    return static_cast<const float*>(elements(name, "F32", sizeof(float), shape));
+}
+
+void TensorSource::check_finite(const std::string& name, std::span<const float> values) {
+    // Exponent bits all ones are infinity or NaN; one more reaches the sign. Compilers vectorize this loop.
+    uint32_t found = 0;
+    for (const float value : values) found |= (std::bit_cast<uint32_t>(value) & 0x7fffffffu) + 0x00800000u;
+    if (found >> 31 != 0) refuse(name, "holds a value that is not a finite number");
 }
 
 const int8_t* TensorSource::signed_codes(const std::string& name, const std::vector<uint64_t>& shape) const {
@@ -189,7 +193,7 @@ std::vector<float> TensorSource::scales(const std::string& name, const std::vect
     const uint16_t* halves = static_cast<const uint16_t*>(elements(name, "BF16", sizeof(uint16_t), shape));
     std::vector<float> values(element_count(shape));
     for (size_t i = 0; i < values.size(); ++i) values[i] = std::bit_cast<float>(uint32_t{halves[i]} << 16);
-    check_finite(name, values.data(), values.size());
+    check_finite(name, values);
     return values;
 }
 

@@ -88,6 +88,11 @@ class TensorSource {
     std::vector<float> scales(const std::string& name,
                               const std::vector<uint64_t>& shape) const;  // BF16 or F32, finite
 
+    // The elements of a tensor F32 that may not be finite, and a check of some of them, which throws ModelError. For
+    // tensors that are not to be read twice.
+    const float* unchecked_floats(const std::string& name, const std::vector<uint64_t>& shape) const;
+    static void check_finite(const std::string& name, std::span<const float> values);
+
     // The one element of a tensor F32 [1]; it and its inverse are positive and finite.
     float positive(const std::string& name) const;
 

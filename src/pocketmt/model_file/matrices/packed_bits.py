@@ -37,7 +37,7 @@ def unused_bits(packed: memoryview, row_bytes: int, columns: int, bits: int) -> 
         bits: of one code.
     """
     used = columns * bits - (row_bytes - 1) * BYTE_BITS
-    return max(bytes(packed[row_bytes - 1 :: row_bytes])) >> used > 0
+    return used < BYTE_BITS and max(bytes(packed[row_bytes - 1 :: row_bytes])) >> used > 0
 
 
 def split_lanes(codes: bytes) -> list[bytes]:
