@@ -21,8 +21,7 @@ def pipeline(configuration: Path, output: Path) -> None:
     text, which needs no target side, and any plain text. The student is trained on the translations, compressed by a
     recipe (which may prune it first), and given a shortlist.
 
-    An interrupted run resumes when it is called again with the same arguments and text. Files and folders may have been
-    moved.
+    An interrupted run resumes when it is called again with the same arguments and text.
     Requires pip install 'pocketmt[train]'.
 
     \b
