@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
-#include <limits>
 #include <stdexcept>
 #include <string>
 
@@ -35,9 +34,16 @@ void pack_output(const int8_t* weights, size_t count, size_t padded_count, uint8
 }
 
 int32_t negative_sum(const int8_t* weights, size_t count) {
-    int32_t sum = 0;
-    for (size_t input = 0; input < count; ++input) sum += negative_part(weights[input]);
-    return sum;
+    constexpr size_t most = 128;  // So many of the least weights fit 16 bits, which compilers add up faster.
+    int32_t total = 0;
+    for (size_t first = 0; first < count; first += most) {
+        const size_t last = std::min(count, first + most);
+        int16_t sum = 0;
+        for (size_t input = first; input < last; ++input)
+            sum = static_cast<int16_t>(sum + std::min<int16_t>(weights[input], 0));
+        total -= sum;
+    }
+    return total;
 }
 
 // Where the weight of `output` and `input` lies in its panel.
@@ -54,15 +60,28 @@ WeightRange* stored_range(void* packed, const MatrixShape& shape) {
     return const_cast<WeightRange*>(stored_range(const_cast<const void*>(packed), shape));
 }
 
-WeightRange range_of(const int8_t* weights, size_t count) {
-    int8_t least = 0, greatest = 0;
-    for (size_t i = 0; i < count; ++i) {
-        least = std::min(least, weights[i]);
-        greatest = std::max(greatest, weights[i]);
+// The least and the greatest of weights that have been added, and 0; plus 128, as compilers compare unsigned bytes faster.
+class WeightExtremes {
+  public:
+    void add(const int8_t* weights, size_t count) {
+        uint8_t least = least_, greatest = greatest_;
+        for (size_t i = 0; i < count; ++i) {
+            const uint8_t weight = static_cast<uint8_t>(weights[i]) ^ zero;
+            least = std::min(least, weight);
+            greatest = std::max(greatest, weight);
+        }
+        least_ = least;
+        greatest_ = greatest;
     }
-    if (least == std::numeric_limits<int8_t>::min()) return WeightRange::any;
-    return least >= -64 && greatest <= 63 ? WeightRange::seven_bits : WeightRange::symmetric;
-}
+    WeightRange range() const {
+        if (least_ == 0) return WeightRange::any;
+        return least_ >= zero - 64 && greatest_ <= zero + 63 ? WeightRange::seven_bits : WeightRange::symmetric;
+    }
+
+  private:
+    static constexpr uint8_t zero = 128;
+    uint8_t least_ = zero, greatest_ = zero;
+};
 
 }  // namespace
 
@@ -94,6 +113,7 @@ void BytePanels<offset>::pack(const UnpackedWeights& weights, const MatrixShape&
     float* packed_scales = reinterpret_cast<float*>(panel + weight_bytes(rows, columns));
     int32_t* negative_sums = reinterpret_cast<int32_t*>(packed_scales + panel_count(rows) * panel_outputs);
     const size_t padded_columns = step_count(columns) * step_inputs;
+    WeightExtremes extremes;
     for (size_t first = 0; first < rows; first += panel_outputs, panel += padded_columns * panel_outputs) {
         for (size_t output = 0; output < panel_outputs; ++output) {
             const size_t row = first + output;
@@ -101,10 +121,13 @@ void BytePanels<offset>::pack(const UnpackedWeights& weights, const MatrixShape&
             const int8_t* of_row = weights.integers + row * columns;
             pack_output<offset>(of_row, given, padded_columns, panel + output * group_inputs);
             packed_scales[row] = row < rows ? weights.scales[row] : 0.0f;
-            if constexpr (offset == 0) negative_sums[row] = negative_sum(of_row, given);
+            if constexpr (offset == 0) {
+                negative_sums[row] = negative_sum(of_row, given);
+                extremes.add(of_row, given);
+            }
         }
     }
-    if constexpr (offset == 0) *stored_range(packed, shape) = range_of(weights.integers, rows * columns);
+    if constexpr (offset == 0) *stored_range(packed, shape) = extremes.range();
 }
 
 template <uint8_t offset>
