@@ -40,6 +40,13 @@
 //   AnyWeights                   the same for 8-bit weights that may be -128; only if SignedWeights may not
 //   SymmetricWeights             optional: as SignedWeights, of weights from -127 to 127; faster for few rows
 //     prepared(inputs)           what its `add` takes, made of group_inputs or sixteen_inputs
+//   WeightsOfPrepared            optional: as SignedWeights, without an offset, for activations that are prepared once
+//                                for all weights (integer_product/prepared_inputs.h), each as prepared_bytes bytes;
+//                                faster for more than whole_panel_rows and fewer than expanding_rows. With
+//     prepare(codes, columns, prepared)
+//                                writes them, and returns what first_sums takes as activation_sum; columns are a
+//                                multiple of 64
+//     load_prepared<group>(step) in place of group_inputs
 //   SevenBitWeights              optional: as SignedWeights, of weights from -64 to 63; faster
 //   WeightsOfNonNegative         optional: as SignedWeights, without an offset, for activations that are not negative
 //   any_negative(codes, columns) whether an activation is negative; with WeightsOfNonNegative

@@ -1,8 +1,7 @@
 // Tables of partial sums of activations, for instructions that look up bytes in tables of 16.
 #pragma once
 
-#include <new>
-
+#include "integer_product/scratch.h"
 #include "registers.h"
 
 namespace pocketmt {
@@ -19,34 +18,20 @@ constexpr int high_offset = 32;  // Added to each sum of high parts, so that non
 // as well. A byte can hold the sum of four of either. Registers::fill_subset_sums writes the table of four codes.
 class NibbleTables {
   public:
-    NibbleTables(size_t groups, size_t rows)
-        : row_bytes_(groups * nibble_table_bytes),
-          tables_(rows * row_bytes_ <= stack_bytes ? own_ : new_bytes(rows * row_bytes_)) {}
-    ~NibbleTables() {
-        if (tables_ != own_) ::operator delete(tables_, std::align_val_t(nibble_table_bytes));
-    }
-    NibbleTables(const NibbleTables&) = delete;
-    NibbleTables& operator=(const NibbleTables&) = delete;
+    NibbleTables(size_t groups, size_t rows) : row_bytes_(groups * nibble_table_bytes), tables_(rows * row_bytes_) {}
 
-    const uint8_t* data() const { return tables_; }
+    const uint8_t* data() const { return tables_.data(); }
 
     // codes: padded with zeros to whole groups.
     void fill(size_t row, const int8_t* codes) {
-        uint8_t* table = tables_ + row * row_bytes_;
+        uint8_t* table = tables_.data() + row * row_bytes_;
         for (const uint8_t* end = table + row_bytes_; table < end; table += nibble_table_bytes, codes += nibble_inputs)
             Registers::fill_subset_sums(codes, table, high_offset);
     }
 
   private:
-    static constexpr size_t stack_bytes = 16384;
-
-    static uint8_t* new_bytes(size_t count) {
-        return static_cast<uint8_t*>(::operator new(count, std::align_val_t(nibble_table_bytes)));
-    }
-
     size_t row_bytes_;
-    alignas(nibble_table_bytes) uint8_t own_[stack_bytes];
-    uint8_t* tables_;
+    Scratch<16384> tables_;
 };
 
 }  // namespace

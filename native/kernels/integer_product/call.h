@@ -21,6 +21,8 @@ struct IntegerCall {
     const int32_t* negative_sums;  // [panels * 32]; see panels.h.
     QuantizedActivations activations;
     const int32_t* activation_sums;  // [count]: sum of each row's codes, or 0 if it is not needed.
+    const int8_t* prepared;          // Prepared activations and their sums, or null; see prepared_inputs.h.
+    const int32_t* prepared_sums;
     Epilogue epilogue;
     Outputs outputs;
 };
@@ -48,6 +50,39 @@ POCKETMT_INLINE auto prepared(Inputs inputs) {
     }
 }
 
+// Whether Products read activations that were prepared (prepared_inputs.h), and the bytes of an activation.
+template <class Products>
+constexpr bool prepares_inputs = requires { Products::prepared_bytes; };
+template <class Products>
+constexpr size_t input_bytes = 1;
+template <class Products>
+    requires prepares_inputs<Products>
+constexpr size_t input_bytes<Products> = Products::prepared_bytes;
+
+// The activations of a row, as Products read them.
+template <class Products>
+POCKETMT_INLINE const int8_t* inputs_of(const IntegerCall& call, size_t row) {
+    const int8_t* inputs = prepares_inputs<Products> ? call.prepared : call.activations.codes;
+    return inputs + row * call.activations.stride * input_bytes<Products>;
+}
+
+// Four activations of a step, in the form that Products::add takes.
+template <class Products, size_t group>
+POCKETMT_INLINE auto inputs_at(Registers::Step step) {
+    if constexpr (prepares_inputs<Products>) {
+        return Products::template load_prepared<group>(step);
+    } else {
+        return prepared<Products>(Registers::template group_inputs<group>(step));
+    }
+}
+
+// The first sums of a row.
+template <class Products>
+POCKETMT_INLINE Registers::Integers first_sums(const IntegerCall& call, size_t output, size_t row) {
+    const int32_t* sums = prepares_inputs<Products> ? call.prepared_sums : call.activation_sums;
+    return Products::first_sums(call.negative_sums, output, sums[row]);
+}
+
 // The call of a product whose scales follow its packed weights.
 inline IntegerCall integer_call(const uint8_t* weights, const uint8_t* levels, size_t steps, size_t panel_bytes,
                                 const MatrixShape& shape, const ProductInput& input, const Epilogue& epilogue,
@@ -55,8 +90,8 @@ inline IntegerCall integer_call(const uint8_t* weights, const uint8_t* levels, s
     const size_t panels = panel_count(shape.rows);
     const float* scales = reinterpret_cast<const float*>(weights + panels * panel_bytes);
     const int32_t* negative_sums = reinterpret_cast<const int32_t*>(scales + panels * panel_outputs);
-    return {weights, shape.rows,    shape.columns,   steps,   panel_bytes, levels,
-            scales,  negative_sums, input.quantized, nullptr, epilogue,    outputs};
+    return {weights,       shape.rows,      shape.columns, steps,   panel_bytes, levels,   scales,
+            negative_sums, input.quantized, nullptr,       nullptr, nullptr,     epilogue, outputs};
 }
 
 // The rows and panels that a tile function multiplies.

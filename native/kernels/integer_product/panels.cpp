@@ -60,7 +60,8 @@ WeightRange* stored_range(void* packed, const MatrixShape& shape) {
     return const_cast<WeightRange*>(stored_range(const_cast<const void*>(packed), shape));
 }
 
-// The least and the greatest of weights that have been added, and 0; plus 128, as compilers compare unsigned bytes faster.
+// The least and the greatest of weights that have been added, and 0; plus 128, as compilers compare unsigned bytes
+// faster.
 class WeightExtremes {
   public:
     void add(const int8_t* weights, size_t count) {

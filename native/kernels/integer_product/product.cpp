@@ -1,6 +1,7 @@
 // The products of 8-bit and of 6-bit weights.
 #include "instruction_set.h"
 #include "integer_product/non_negative.h"
+#include "integer_product/prepared_inputs.h"
 #include "integer_product/six_bit_panels.h"
 
 namespace pocketmt {
@@ -59,7 +60,8 @@ void multiply_bytes_by(const Tiles& tiles, const PackedMatrix& matrix, const Pro
     using Weights = ByteWeights<Products>;
     multiply_blocks(call_of<Weights>(matrix, input, epilogue, outputs), input.count, Products::zero != 0,
                     [&](const IntegerCall& block, size_t rows) {
-                        if (!multiply_non_negative<Registers, ByteWeights, 0>(block, rows))
+                        if (!multiply_non_negative<Registers, ByteWeights, 0>(block, rows) &&
+                            !multiply_prepared<Registers, ByteWeights, fewest>(block, rows))
                             multiply_rows<Weights, fewest>(block, rows, tiles);
                     });
 }

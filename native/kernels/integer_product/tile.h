@@ -35,17 +35,17 @@ POCKETMT_INLINE void multiply_parts(const IntegerCall& call, const TileRange& ra
     constexpr size_t chains = rows <= Registers::two_chain_rows ? 2 : 1;
     constexpr size_t held = tile_parts<rows>, at_once = smaller(Registers::parts_at_once, held);
     const Weights source(call);
-    const size_t stride = call.activations.stride;
+    const size_t stride = call.activations.stride * input_bytes<Products>;
     const auto output = [&](size_t part) { return panel * panel_outputs + (first_part + part) * Registers::lanes; };
     Registers::Integers sums[chains][rows][held] = {};
     for_rows<rows>(range, [&](auto row) POCKETMT_INLINE_LAMBDA {
         unrolled<held>([&](auto part) POCKETMT_INLINE_LAMBDA {
-            sums[0][row()][part()] =
-                Products::first_sums(call.negative_sums, output(part()), call.activation_sums[range.first_row + row()]);
+            sums[0][row()][part()] = first_sums<Products>(call, output(part()), range.first_row + row());
         });
     });
-    const int8_t* codes = call.activations.codes + range.first_row * stride;
-    for (size_t step = 0; step < call.steps; ++step, weights += Weights::step_bytes, codes += step_inputs) {
+    constexpr size_t input_step = step_inputs * input_bytes<Products>;
+    const int8_t* codes = inputs_of<Products>(call, range.first_row);
+    for (size_t step = 0; step < call.steps; ++step, weights += Weights::step_bytes, codes += input_step) {
         if constexpr (held == parts) {
             prefetch<Weights::step_bytes, read_ahead<Weights, rows>>(weights);
         } else {
@@ -63,7 +63,7 @@ POCKETMT_INLINE void multiply_parts(const IntegerCall& call, const TileRange& ra
                 loaded[part()] = source.template load<group, first_part + next_part + part()>(weights);
             });
             for_rows<rows>(range, [&](auto row) POCKETMT_INLINE_LAMBDA {
-                const auto four = prepared<Products>(Registers::template group_inputs<group>(inputs[row()]));
+                const auto four = inputs_at<Products, group>(inputs[row()]);
                 unrolled<at_once>([&](auto part) POCKETMT_INLINE_LAMBDA {
                     loaded[part()].add(sums[group % chains][row()][next_part + part()], four);
                 });

@@ -11,7 +11,7 @@ namespace {
 struct Registers : Registers256 {
     static constexpr CpuRequirements requirements{{has_avx, has_fma, has_avx2}, saves_avx};
 
-    static constexpr size_t expanding_rows = 48;
+    static constexpr size_t expanding_rows = 64;
     static constexpr size_t expanding_six_bit_rows = 16;
     static constexpr size_t expanding_table_rows = 5;
     static constexpr bool expands_tables = true;
@@ -85,6 +85,52 @@ struct Registers : Registers256 {
             __asm__("vpsignb %3, %2, %1\n\tvpmaddubsw %1, %4, %1\n\tvpmaddwd %5, %1, %1\n\tvpaddd %1, %0, %0"
                     : "+x"(sums), "=&x"(products)
                     : "x"(weights), "xm"(inputs.codes), "x"(inputs.magnitudes), "xm"(ones()));
+        }
+    };
+
+    // 32 weights from -128 to 127, for prepared activations: |activation| times the weight, or its complement, -weight
+    // - 1, where the activation is negative. The sums therefore begin with the magnitudes of the negative activations.
+    // Two products are at least -2 * 128 * 128 and at most 2 * 128 * 127, which 16 bits hold.
+    struct WeightsOfPrepared {
+        static constexpr int32_t zero = 0;
+        struct Inputs {
+            __m256i magnitudes, signs;
+        };
+        __m256i weights;
+
+        WeightsOfPrepared() = default;
+        explicit WeightsOfPrepared(Bytes given) : weights((__m256i)given) {}
+
+        // The magnitudes of each 8 activations, then their signs, 0 or -1.
+        static constexpr size_t prepared_bytes = 2;
+        inline static int32_t prepare(const int8_t* codes, size_t columns, int8_t* prepared) {
+            __m256i sum = _mm256_setzero_si256();
+            for (size_t column = 0; column < columns; column += bytes, prepared += prepared_bytes * bytes) {
+                const __m256i all = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(codes + column));
+                const __m256i magnitudes = _mm256_abs_epi8(all), signs = _mm256_cmpgt_epi8(_mm256_setzero_si256(), all);
+                const __m256i even = _mm256_unpacklo_epi64(magnitudes, signs),
+                              odd = _mm256_unpackhi_epi64(magnitudes, signs);
+                __m256i* to = reinterpret_cast<__m256i*>(prepared);
+                _mm256_storeu_si256(to, _mm256_permute2x128_si256(even, odd, 0x20));
+                _mm256_storeu_si256(to + 1, _mm256_permute2x128_si256(even, odd, 0x31));
+                const __m256i negative = _mm256_and_si256(magnitudes, signs);
+                sum = _mm256_add_epi64(sum, _mm256_sad_epu8(negative, _mm256_setzero_si256()));
+            }
+            const Integers sums = (Integers)sum;
+            return sums[0] + sums[2] + sums[4] + sums[6];
+        }
+        template <size_t group>
+        POCKETMT_INLINE static Inputs load_prepared(const int8_t* step) {
+            return {(__m256i)group_inputs<group>(step), (__m256i)group_inputs<group + 2>(step)};
+        }
+        POCKETMT_INLINE static Integers first_sums(const int32_t*, size_t, int32_t negative_magnitudes) {
+            return broadcast(negative_magnitudes);
+        }
+        POCKETMT_INLINE void add(Integers& sums, const Inputs& inputs) const {
+            __m256i products;
+            __asm__("vpxor %3, %2, %1\n\tvpmaddubsw %1, %4, %1\n\tvpmaddwd %5, %1, %1\n\tvpaddd %1, %0, %0"
+                    : "+x"(sums), "=&x"(products)
+                    : "x"(weights), "x"(inputs.signs), "x"(inputs.magnitudes), "xm"(ones()));
         }
     };
 
