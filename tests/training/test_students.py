@@ -195,7 +195,7 @@ def test_each_objective_trains_other_weights(folder: Path) -> None:
         ('teacher = "run"', "the objective does not use it"),
         ('objective = "words"', "objective"),
         (WORD_LEVEL + "\ncross_entropy_weight = 1.0", "cross_entropy_weight"),
-        (WORD_LEVEL + "\nlabel_smoothing = 0.2", "label_smoothing has no effect with the objective 'word_distillation'"),
+        (WORD_LEVEL + "\nlabel_smoothing = 0.2", "label_smoothing has no effect with the objective 'word_dist"),
     ],
 )
 def test_invalid_objectives_are_refused(folder: Path, training: str, message: str) -> None:

@@ -34,7 +34,7 @@ void pack_output(const int8_t* weights, size_t count, size_t padded_count, uint8
 }
 
 int32_t negative_sum(const int8_t* weights, size_t count) {
-    constexpr size_t most = 128;  // So many of the least weights fit 16 bits, which compilers add up faster.
+    constexpr size_t most = 128;  // Sums of this many weights fit 16 bits, which compilers add up faster.
     int32_t total = 0;
     for (size_t first = 0; first < count; first += most) {
         const size_t last = std::min(count, first + most);
