@@ -159,7 +159,7 @@ void TensorSource::inflate_together(const std::string& name) const {
 
 const float* TensorSource::floats(const std::string& name, const std::vector<uint64_t>& shape) const {
     const float* values = unchecked_floats(name, shape);
-    check_finite(name, {values, element_count(shape)});
+    check_finite(name, {values, static_cast<size_t>(element_count(shape))});
     return values;
 }
 
