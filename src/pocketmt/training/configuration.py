@@ -194,16 +194,20 @@ def lasting_settings(configuration: Configuration) -> Configuration:
 
 
 def without_locations(configuration: Configuration) -> Configuration:
-    """Return a configuration that tells how many files it reads, but not where they are."""
+    """Return a configuration with an empty path for each file that it reads, wherever the file is."""
     data, teacher = configuration.data, configuration.training.teacher
     names = ("training_source", "training_target", "validation_source", "validation_target", "vocabulary")
-    located = {name: getattr(data, name) for name in names}
-    anywhere = {name: [""] * len(value) if isinstance(value, list) else value and "" for name, value in located.items()}
     return msgspec.structs.replace(
         configuration,
-        data=msgspec.structs.replace(data, **anywhere),
-        training=msgspec.structs.replace(configuration.training, teacher=teacher and ""),
+        data=msgspec.structs.replace(data, **{name: _unlocated(getattr(data, name)) for name in names}),
+        training=msgspec.structs.replace(configuration.training, teacher=_unlocated(teacher)),
     )
+
+
+def _unlocated(files: Files | None) -> Files | None:
+    if isinstance(files, list):
+        return [""] * len(files)
+    return None if files is None else ""
 
 
 def read_configuration(path: Path, *, plain_text: bool = False) -> Configuration:
