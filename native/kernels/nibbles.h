@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "panel_layout.h"
 #include "shapes.h"
 
 namespace pocketmt {
@@ -36,6 +37,22 @@ inline uint32_t eight_nibbles(const uint8_t* row, size_t columns, size_t first) 
     std::memcpy(&codes, row + first / 2, ceil_divide(columns - first, 2));
     return codes & ((uint32_t{1} << (4 * (columns - first))) - 1);
 }
+
+// The negative parts of the levels of two codes, for each byte of two codes.
+class NegativePairSums {
+  public:
+    explicit NegativePairSums(const int8_t* levels) {
+        int32_t negative[16];
+        for (size_t code = 0; code < 16; ++code) negative[code] = negative_part(levels[code]);
+        for (size_t pair = 0; pair < 256; ++pair) sums_[pair] = negative[pair & 15u] + negative[pair >> 4];
+    }
+    int32_t of_eight(uint32_t codes) const {
+        return sums_[codes & 255u] + sums_[codes >> 8 & 255u] + sums_[codes >> 16 & 255u] + sums_[codes >> 24];
+    }
+
+  private:
+    int32_t sums_[256];
+};
 
 }  // namespace
 }  // namespace pocketmt

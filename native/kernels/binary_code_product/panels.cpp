@@ -24,8 +24,8 @@ size_t place(const BinaryCodeParts& parts, size_t bits, size_t row, size_t bit, 
 }
 // `count` bits from bit `first` on, at least 1 and at most 17.
 unsigned bits_at(const uint8_t* bytes, size_t first, size_t count) {
+    if (first % 8 == 0 && count == 8) return bytes[first / 8];  // Every full word of ByteLayout.
     unsigned found = 0;
-    if (first % 8 == 0 && count == 8) return bytes[first / 8];
     for (size_t byte = first / 8; byte <= (first + count - 1) / 8; ++byte)
         found |= static_cast<unsigned>(bytes[byte]) << (8 * (byte - first / 8));
     return found >> (first % 8) & ((1u << count) - 1);

@@ -21,7 +21,7 @@ struct IntegerCall {
     const int32_t* negative_sums;  // [panels * 32]; see panels.h.
     QuantizedActivations activations;
     const int32_t* activation_sums;  // [count]: sum of each row's codes, or 0 if it is not needed.
-    const int8_t* prepared;          // Prepared activations and their sums, or null; see prepared_inputs.h.
+    const int8_t* prepared_inputs;   // Prepared activations and their sums, or null; see prepared_inputs.h.
     const int32_t* prepared_sums;
     Epilogue epilogue;
     Outputs outputs;
@@ -62,7 +62,7 @@ constexpr size_t input_bytes<Products> = Products::prepared_bytes;
 // The activations of a row, as Products read them.
 template <class Products>
 POCKETMT_INLINE const int8_t* inputs_of(const IntegerCall& call, size_t row) {
-    const int8_t* inputs = prepares_inputs<Products> ? call.prepared : call.activations.codes;
+    const int8_t* inputs = prepares_inputs<Products> ? call.prepared_inputs : call.activations.codes;
     return inputs + row * call.activations.stride * input_bytes<Products>;
 }
 

@@ -23,7 +23,7 @@ bool multiply_prepared(IntegerCall call, size_t rows) {
             sums[row] = Products::prepare(call.activations.codes + row * stride, stride,
                                           prepared + row * stride * Products::prepared_bytes);
         }
-        call.prepared = prepared;
+        call.prepared_inputs = prepared;
         call.prepared_sums = sums;
         multiply_panels(call, rows, tiles<Weights<Products>>);
         return true;

@@ -32,9 +32,7 @@ void LookupTablePanels::pack(const UnpackedWeights& weights, const MatrixShape& 
     std::memset(bytes + parts.codes, 0, parts.scales - parts.codes + output_bytes(rows));
     float* packed_scales = reinterpret_cast<float*>(bytes + parts.scales);
     int32_t* negative_sums = reinterpret_cast<int32_t*>(packed_scales + panel_count(rows) * panel_outputs);
-    int32_t pair_sums[256];  // Of the negative parts of the levels of two codes.
-    for (size_t pair = 0; pair < 256; ++pair)
-        pair_sums[pair] = negative_part(weights.levels[pair & 15u]) + negative_part(weights.levels[pair >> 4]);
+    const NegativePairSums negative(weights.levels);
     for (size_t row = 0; row < rows; ++row) {
         const uint8_t* codes = weights.codes + row * ceil_divide(columns, 2);
         uint8_t* step = bytes + parts.codes + row / panel_outputs * parts.panel_bytes + place(row % panel_outputs, 0);
@@ -43,8 +41,7 @@ void LookupTablePanels::pack(const UnpackedWeights& weights, const MatrixShape& 
             const uint32_t eight = eight_nibbles(codes, columns, input);  // Padding has the level of code 0.
             const uint32_t placed = spread_nibbles(eight & 0xffffu) | spread_nibbles(eight >> 16) << 4;
             std::memcpy(step, &placed, sizeof placed);
-            negative_sum += pair_sums[eight & 255u] + pair_sums[eight >> 8 & 255u] + pair_sums[eight >> 16 & 255u] +
-                            pair_sums[eight >> 24];
+            negative_sum += negative.of_eight(eight);
         }
         negative_sums[row] = negative_sum;
         packed_scales[row] = weights.scales[row];

@@ -22,25 +22,6 @@ size_t place(const RowLookupTableParts& parts, size_t output) {
     return output / outputs * (parts.panel_bytes / (panel_outputs / outputs)) + lane * lane_bytes;
 }
 
-// The negative parts of the levels of two codes, for each byte of two codes.
-class PairSums {
-  public:
-    void set(const int8_t* levels) {
-        int32_t negative[table_levels];
-        for (size_t code = 0; code < table_levels; ++code) negative[code] = negative_part(levels[code]);
-        for (size_t high = 0; high < table_levels; ++high) {
-            for (size_t low = 0; low < table_levels; ++low)
-                sums_[high * table_levels + low] = negative[high] + negative[low];
-        }
-    }
-    int32_t of_eight(uint32_t codes) const {
-        return sums_[codes & 255u] + sums_[codes >> 8 & 255u] + sums_[codes >> 16 & 255u] + sums_[codes >> 24];
-    }
-
-  private:
-    int32_t sums_[table_levels * table_levels];
-};
-
 }  // namespace
 
 template <size_t lanes>
@@ -57,13 +38,12 @@ void RowLookupTablePanels<lanes>::pack(const UnpackedWeights& weights, const Mat
     std::memset(packed, 0, packed_bytes(shape));
     float* packed_scales = reinterpret_cast<float*>(bytes + parts.scales);
     int32_t* negative_sums = reinterpret_cast<int32_t*>(packed_scales + panel_count(rows) * panel_outputs);
-    PairSums pair_sums;
     for (size_t row = 0; row < rows; ++row) {
         const uint8_t* codes = weights.codes + row * ceil_divide(columns, 2);
         const int8_t* levels = weights.levels + row * table_levels;
         uint8_t* lane = bytes + place<lanes>(parts, row);
         std::memcpy(lane, levels, table_levels);
-        pair_sums.set(levels);
+        const NegativePairSums negative(levels);
         int32_t negative_sum = 0;
         for (size_t input = 0; input < parts.steps * lane_inputs; input += lane_inputs) {
             lane += step_bytes<lanes>;
@@ -73,7 +53,7 @@ void RowLookupTablePanels<lanes>::pack(const UnpackedWeights& weights, const Mat
                 const uint64_t placed = spread_eight_nibbles(low) | spread_eight_nibbles(high) << 4;
                 std::memcpy(lane + eight, &placed, sizeof placed);
                 // Padding has the level of code 0.
-                negative_sum += pair_sums.of_eight(low) + pair_sums.of_eight(high);
+                negative_sum += negative.of_eight(low) + negative.of_eight(high);
             }
         }
         negative_sums[row] = negative_sum;

@@ -110,30 +110,24 @@ def _record(fingerprint: RunFingerprint, folder: Path) -> None:
         fingerprint = msgspec.structs.replace(fingerprint, texts=fingerprint.texts or earlier.texts)
     other = "compression by another recipe or of another model, or with another source text"
     # In the folder of an earlier version, only paths tell which text it is.
-    moved = earlier is not None and earlier.texts is not None
+    texts_recorded = earlier is not None and earlier.texts is not None
     updates = [None if each is None else extendable_updates(each.recipe) for each in (earlier, fingerprint)]
     shorter = updates[0] is not None and updates[1] is not None and updates[1] < updates[0]
 
     def meaning(each: RunFingerprint) -> RunFingerprint:
         kept = each if shorter else _lasting(each)
         configuration = kept.configuration
-        if moved and configuration is not None:
+        if texts_recorded and configuration is not None:
             configuration = without_locations(configuration)
         return msgspec.structs.replace(kept, texts=None, configuration=configuration)
 
     record_settings(folder, SETTINGS, fingerprint, other, meaning)
 
 
-def _without_texts(fingerprint: RunFingerprint) -> RunFingerprint:
-    """Return a fingerprint without the records of text, which earlier versions did not write."""
-    return msgspec.structs.replace(fingerprint, texts=None)
-
-
 def _lasting(fingerprint: RunFingerprint) -> RunFingerprint:
     """Return a fingerprint without what may change when a compression is continued."""
     configuration = None if fingerprint.configuration is None else lasting_settings(fingerprint.configuration)
-    recipe = lasting_recipe(fingerprint.recipe)
-    return msgspec.structs.replace(_without_texts(fingerprint), recipe=recipe, configuration=configuration)
+    return msgspec.structs.replace(fingerprint, recipe=lasting_recipe(fingerprint.recipe), configuration=configuration)
 
 
 def _run(

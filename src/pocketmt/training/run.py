@@ -50,7 +50,7 @@ LOG: Final = "log.jsonl"
 CHECKPOINT: Final = "checkpoint.pt"
 SNAPSHOTS: Final = "snapshots"
 MODEL: Final = "model.safetensors"
-OTHER: Final = "run with another configuration"
+ANOTHER_RUN: Final = "run with another configuration"
 FILES: Final = (INPUTS, VOCABULARY, LOG, CHECKPOINT, SNAPSHOTS)  # What an unfinished run leaves, beside SETTINGS.
 
 
@@ -132,7 +132,7 @@ def train(configuration: Configuration, folder: Path, open_teacher: OpenTeacher 
         _check_configuration(configuration, folder)
         inputs = RunInputs(read_texts(data), None if teacher is None else teacher.digest)
         check_inputs(folder, inputs, configuration.training.teacher)
-        record_settings(folder, SETTINGS, configuration, OTHER, _lasting_settings_anywhere)
+        record_settings(folder, SETTINGS, configuration, ANOTHER_RUN, _lasting_settings_anywhere)
         record_inputs(folder, inputs)
         fabric = make_fabric(configuration.training)
         return launch(fabric, _run, configuration, folder, teacher)
@@ -161,9 +161,9 @@ def _check_configuration(configuration: Configuration, folder: Path) -> None:
                 f"{done}, or choose another folder"
             )
     if not (folder / INPUTS).exists():  # In the folder of an earlier version, only paths tell which text it is.
-        check_settings(folder, SETTINGS, configuration, OTHER, lasting_settings)
+        check_settings(folder, SETTINGS, configuration, ANOTHER_RUN, lasting_settings)
         return
-    check_settings(folder, SETTINGS, configuration, OTHER, _lasting_settings_anywhere)
+    check_settings(folder, SETTINGS, configuration, ANOTHER_RUN, _lasting_settings_anywhere)
     given, file = configuration.data.vocabulary, folder / VOCABULARY
     if earlier is None or given is None or given == earlier.data.vocabulary or not file.exists():
         return
