@@ -4,6 +4,8 @@ from collections.abc import Callable
 
 import torch
 
+from pocketmt.decoding.current_device import current_device
+
 
 def capture_step(step: Callable[[], None], device: torch.device) -> torch.cuda.CUDAGraph | None:
     """Capture a step as a CUDA graph; returns None on other devices than GPUs.
@@ -26,7 +28,7 @@ def capture_step(step: Callable[[], None], device: torch.device) -> torch.cuda.C
 
 def _capture(step: Callable[[], None], device: torch.device) -> torch.cuda.CUDAGraph:
     # The outer stream is set again at the end, which a failed capture leaves out.
-    with torch.cuda.device(device), torch.cuda.stream(torch.cuda.current_stream()):
+    with current_device(device), torch.cuda.stream(torch.cuda.current_stream()):
         stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
         stream.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(stream):
@@ -34,7 +36,9 @@ def _capture(step: Callable[[], None], device: torch.device) -> torch.cuda.CUDAG
                 step()
         torch.cuda.current_stream().wait_stream(stream)
         graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph):
+        # Without a stream, PyTorch captures on one of the first GPU that captured. Threads of the caller may use GPUs
+        # without the lock of `current_device`.
+        with torch.cuda.graph(graph, stream=stream, capture_error_mode="thread_local"):
             step()
     return graph
 

@@ -8,6 +8,7 @@ import torch
 
 from pocketmt.decoding.batch import Batch, next_power_of_two, previous_power_of_two
 from pocketmt.decoding.captured_step import lack_of_memory
+from pocketmt.decoding.current_device import current_device
 from pocketmt.decoding.memory import bytes_of_place, free_bytes, unused_bytes
 from pocketmt.decoding.requests import Request, SearchSettings, Translation, plain_requests
 from pocketmt.decoding.slots import Slots, SlotShape
@@ -64,6 +65,12 @@ class Decoder:
         Raises:
             EngineError: memory is too small for a single sentence.
         """
+        with current_device(self.device):
+            return self._translate(requests, settings, stopped)
+
+    def _translate(
+        self, requests: Sequence[Request], settings: SearchSettings, stopped: Callable[[], bool]
+    ) -> list[list[Translation]]:
         results: list[list[Translation]] = [[] for _ in requests]
         lengths = [self._source_tokens(request) for request in requests]
         order = sorted(range(len(requests)), key=lambda index: -lengths[index])

@@ -8,6 +8,7 @@ from typing import Final
 
 import torch
 
+from pocketmt.decoding.current_device import current_device
 from pocketmt.decoding.decoder import Decoder
 from pocketmt.decoding.requests import Request, SearchSettings, Translation
 from pocketmt.errors import EngineError
@@ -137,9 +138,11 @@ class DeviceModel:
     def logits(self, source: Sequence[int], target: Sequence[int]) -> bytes:
         """Return teacher-forced logits after bos and each id of `target`, float32 [len(target) + 1, V]."""
         shape, device = self._architecture, self._decoder.device
-        read = pad([encoder_input(shape, _checked(source, shape))], device)
-        decoded = self._network(read, pad([decoder_input(shape, _checked(target, shape, target=True))], device))
-        return self._network.logits(decoded[0]).float().cpu().numpy().tobytes()
+        read = [encoder_input(shape, _checked(source, shape))]
+        written = [decoder_input(shape, _checked(target, shape, target=True))]
+        with self._lock, current_device(device):
+            decoded = self._network(pad(read, device), pad(written, device))
+            return self._network.logits(decoded[0]).float().cpu().numpy().tobytes()
 
 
 class PendingTranslations:
