@@ -5,7 +5,8 @@
 
 Bundled models translate the test text of their corpus, greedy and with beam 4, in every precision, and in float32
 also with decoded weights. Two of them together are an ensemble. Networks of other architectures translate Multi30k's
-test text of 2016: their random weights end sentences early now and then. The reference is `pocketmt.models.search` on
+test text of 2016: their random weights end sentences early now and then. Lines of several sentences, joined, have
+translations so long that their places in memory grow. The reference is `pocketmt.models.search` on
 the same networks, with batches in the order of the text. In float32, trained models are also compared with the native
 engine on the same file. Networks that round their activations have sums in double precision on the processor, so that
 lines differ by faults alone. The native engine adds in float32: a line may differ from its one where two pieces are
@@ -48,6 +49,8 @@ TRAINED: Final = {  # The corpus of a model and its file of lines to translate.
     "everyday-en-de": ("tatoeba", "test.en"),
     "everyday-de-en": ("tatoeba", "test.de0"),
 }
+JOINED: Final = {"captions-en-de, four lines in one": "captions-en-de"}
+JOINED_LINES: Final = 4
 ENSEMBLES: Final = {"ensemble of captions-en-de in 4 and in 8 bits": ("captions-en-de", "captions-en-de-8bit")}
 DECODED: Final = " with decoded weights"
 RANDOM: Final[dict[str, tuple[str, dict[str, Any]]]] = {
@@ -82,7 +85,7 @@ def main(arguments: Sequence[str]) -> int:
     """Compare; return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--lines", type=int, help="lines of each text (default: all)")
-    names = [*TRAINED, *ENSEMBLES, *RANDOM]
+    names = [*TRAINED, *JOINED, *ENSEMBLES, *RANDOM]
     parser.add_argument("--models", nargs="+", default=names, choices=names, metavar="NAME")
     parser.add_argument("--quick", action="store_true", help="a smoke test: three lines, no record")
     options = parser.parse_args(arguments)
@@ -102,7 +105,10 @@ def main(arguments: Sequence[str]) -> int:
 
 def _lines(name: str, count: int | None) -> list[str]:
     folder, file = TRAINED.get(name, CAPTIONS)
-    return (corpus(folder) / file).read_text(encoding="utf-8").splitlines()[:count]
+    lines = (corpus(folder) / file).read_text(encoding="utf-8").splitlines()
+    if name in JOINED:
+        lines = [" ".join(lines[start : start + JOINED_LINES]) for start in range(0, len(lines), JOINED_LINES)]
+    return lines[:count]
 
 
 def _rows_of(name: str, lines: Sequence[str], folder: Path) -> Iterator[dict[str, Any]]:
@@ -115,10 +121,11 @@ def _rows_of(name: str, lines: Sequence[str], folder: Path) -> Iterator[dict[str
         yield from _rows(f"{name}{DECODED}", "float32", [load_network(str(decoded), "float32", CPU)], lines, decoded)
         return
     for precision in PRECISIONS:
-        if name in ENSEMBLES:
-            networks = [load_network(str(resolve_model(each)), precision, CPU) for each in ENSEMBLES[name]]
-        else:
+        if name in RANDOM:
             networks = [_random_network(name, precision)]
+        else:
+            members = ENSEMBLES.get(name) or (JOINED[name],)
+            networks = [load_network(str(resolve_model(member)), precision, CPU) for member in members]
         yield from _rows(name, precision, networks, lines)
 
 
