@@ -30,6 +30,7 @@ SMALL: dict[str, Any] = {
 
 # Ids of the special pieces, as fairseq has them.
 FAIRSEQ = {"bos_id": 1, "eos_id": 2, "unk_id": 0, "model_type": "bpe"}
+SPECIAL = {"<s>": 0, "<pad>": 1, "</s>": 2, "<unk>": 3}
 
 
 def write_marian(folder: Path, separate: bool = False, **changes: Any) -> Any:
@@ -90,6 +91,21 @@ def write_nllb(folder: Path) -> tuple[Any, dict[str, int]]:
     (folder / "special_tokens_map.json").write_text(json.dumps({"additional_special_tokens": list(languages)}))
     (folder / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "NllbTokenizer"}))
     return write_model(folder, pieces + 6), languages
+
+
+def write_m2m100(folder: Path) -> tuple[Any, dict[str, int]]:
+    """Write a folder as the original ones are; returns the model, and the ids of its languages."""
+    folder.mkdir(parents=True)
+    model = sentencepiece_model(SOURCE_LINES + TARGET_LINES, 90, **FAIRSEQ)
+    (folder / "sentencepiece.bpe.model").write_bytes(model)
+    # In another order than SentencePiece's, and without one piece.
+    pieces = [*SPECIAL, *sorted(pieces_of(model)[3:-1])]
+    (folder / "vocab.json").write_text(json.dumps({piece: id for id, piece in enumerate(pieces)}), encoding="utf-8")
+    languages = {"en": len(pieces), "de": len(pieces) + 1}
+    named = [f"__{code}__" for code in languages]
+    (folder / "special_tokens_map.json").write_text(json.dumps({"additional_special_tokens": named}))
+    (folder / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "M2M100Tokenizer"}))
+    return write_model(folder, len(pieces) + 8), languages
 
 
 def randomized(model: Any) -> Any:

@@ -182,6 +182,30 @@ def test_lying_entries_of_safetensors_are_refused(tmp_path: Path, changes: dict[
         read_checkpoint(tmp_path)
 
 
+def test_damaged_numbers_of_a_zip_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "pytorch_model.bin"
+    matrix = torch.arange(10_000, dtype=torch.float32)
+    torch.save({"matrix": matrix, "tied": matrix}, path)
+    content = path.read_bytes()
+    place = content.index(matrix[5000:5010].numpy().tobytes())
+    path.write_bytes(content[:place] + b"\1" + content[place + 1 :])
+    with pytest.raises(InteropError, match=r"pytorch_model\.bin: '.*/data/0' is damaged: download it again"):
+        read_checkpoint(tmp_path)
+
+
+def test_a_zip_without_checksums_is_read(tmp_path: Path) -> None:
+    torch.serialization.set_crc32_options(False)
+    try:
+        save_zip(tmp_path)
+    finally:
+        torch.serialization.set_crc32_options(True)
+    with zipfile.ZipFile(tmp_path / "pytorch_model.bin") as archive:
+        assert {entry.CRC for entry in archive.infolist()} == {0}
+    found = read_checkpoint(tmp_path).found
+    for name, tensor in TENSORS.items():
+        assert np.array_equal(found[name].read(), tensor.float().numpy())
+
+
 def test_a_zip_bomb_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "pytorch_model.bin"
     content = io.BytesIO()

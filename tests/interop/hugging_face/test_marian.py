@@ -72,6 +72,23 @@ def test_the_description_is_that_of_the_configuration(tmp_path: Path) -> None:
     assert found.never_generated_ids == (model.config.pad_token_id,)
 
 
+def change_configuration(folder: Path, **changes: Any) -> None:
+    path = folder / "config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+
+
+def test_keys_of_transformers_3_that_change_nothing_are_taken(tmp_path: Path) -> None:
+    write_marian(tmp_path)
+    # As opus-mt-en-vi has the first one.
+    old = {"extra_pos_embeddings": 53685, "force_bos_token_to_be_generated": False, "do_blenderbot_90_layernorm": False}
+    change_configuration(tmp_path, **old)
+    assert read_foreign(tmp_path).architecture.vocabulary_size > 0
+    for key in ("force_bos_token_to_be_generated", "do_blenderbot_90_layernorm"):
+        change_configuration(tmp_path, **old | {key: True})
+        with pytest.raises(InteropError, match=f"{key} is True, but PocketMT only has False"):
+            read_foreign(tmp_path)
+
+
 @pytest.mark.parametrize(
     ("write", "changes", "message"),
     [
@@ -88,7 +105,6 @@ def test_impossible_configurations_are_refused_before_anything_of_their_size_is_
     tmp_path: Path, write: Any, changes: dict[str, Any], message: str
 ) -> None:
     write(tmp_path / "folder")
-    path = tmp_path / "folder" / "config.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+    change_configuration(tmp_path / "folder", **changes)
     with pytest.raises(InteropError, match=message):
         read_foreign(tmp_path / "folder")

@@ -15,28 +15,10 @@ from pocketmt.interop.formats import read_foreign
 from pocketmt.interop.importing import import_model
 from pocketmt.model_file import open_model
 from pocketmt.packing.reference.network import load_reference
-from tests.interop.toy_text import SOURCE_LINES, TARGET_LINES, pieces_of, sentencepiece_model
 
-from .folders import FAIRSEQ, write_model, write_nllb
+from .folders import SPECIAL, write_m2m100, write_nllb
 
 LINES = ["the man rides a bike", "two dogs want bread, the red one!", "", "das rote Haus — ein Rad"]
-SPECIAL = {"<s>": 0, "<pad>": 1, "</s>": 2, "<unk>": 3}
-
-
-def write_m2m100(folder: Path) -> tuple[Any, dict[str, int]]:
-    folder.mkdir(parents=True)
-    model = sentencepiece_model(SOURCE_LINES + TARGET_LINES, 90, **FAIRSEQ)
-    (folder / "sentencepiece.bpe.model").write_bytes(model)
-    # In another order than SentencePiece's, and without one piece.
-    pieces = [*SPECIAL, *sorted(pieces_of(model)[3:-1])]
-    (folder / "vocab.json").write_text(json.dumps({piece: id for id, piece in enumerate(pieces)}), encoding="utf-8")
-    languages = {"en": len(pieces), "de": len(pieces) + 1}
-    named = [f"__{code}__" for code in languages]
-    (folder / "special_tokens_map.json").write_text(json.dumps({"additional_special_tokens": named}))
-    (folder / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "M2M100Tokenizer"}))
-    return write_model(folder, len(pieces) + 8), languages
-
-
 WRITERS = {"NLLB": write_nllb, "M2M100": write_m2m100}
 
 

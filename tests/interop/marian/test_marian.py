@@ -1,8 +1,10 @@
 """Marian models in and out: the same bits, the same network, and refusals by name."""
 
+import copy
 import json
 import random
 import zipfile
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -186,6 +188,37 @@ def test_a_file_that_would_expand_is_refused(tmp_path: Path) -> None:
     np.savez_compressed(folder / "model.npz", zeros=np.zeros((64, 1 << 20), np.float32))
     with pytest.raises(InteropError, match="far more than the file has"):
         read_foreign(folder)
+
+
+@pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
+def test_damaged_numbers_are_refused(tmp_path: Path, save: Any) -> None:
+    folder = write(model_of(model_dimension=256, attention_dimension=256), tmp_path / "model")
+    path = folder / "model.npz"
+    with np.load(path) as file:
+        held = {name: file[name] for name in file.files}
+    save(path, **held)
+    content = bytearray(path.read_bytes())
+    with zipfile.ZipFile(path) as archive:
+        start = archive.getinfo("Wemb.npy").header_offset + (1 << 15)
+    content[start : start + 4] = bytes(255 - byte for byte in content[start : start + 4])
+    path.write_bytes(content)
+    with np.load(path) as file, pytest.raises((zipfile.BadZipFile, zlib.error)):
+        file["Wemb"]
+    with pytest.raises(InteropError, match=r"'Wemb\.npy' is damaged"):
+        for tensor in read_foreign(folder).tensors.values():
+            tensor.read()
+
+
+def test_members_that_overlap_are_refused(tmp_path: Path) -> None:
+    path = write(model_of(), tmp_path / "model") / "model.npz"
+    with zipfile.ZipFile(path, "a") as archive:
+        for number in range(200):
+            again = copy.copy(archive.getinfo("Wemb.npy"))
+            again.filename = f"again{number}.npy"
+            archive.filelist.append(again)
+        archive.writestr("last", b"")
+    with pytest.raises(InteropError, match="its members overlap"):
+        read_foreign(path.parent)
 
 
 def test_another_vocabulary_is_refused(tmp_path: Path) -> None:

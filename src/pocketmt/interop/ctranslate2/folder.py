@@ -7,13 +7,13 @@ from typing import Any, Final
 import sentencepiece
 
 from pocketmt.errors import InteropError
+from pocketmt.interop.ctranslate2.text_rules import OWN, FoundInText
 from pocketmt.interop.file_content import read_whole
 from pocketmt.interop.hugging_face.json_file import read_json
 from pocketmt.interop.sentencepiece_file import read_sentencepiece
 from pocketmt.text.stored_vocabulary import NORMALIZATIONS, StoredVocabularies, StoredVocabulary
 
 MODEL, CONFIGURATION = "model.bin", "config.json"
-OWN: Final = "pocketmt.json"  # what CTranslate2 has no place for, in folders that PocketMT writes
 LARGEST_VOCABULARY: Final = 64 << 20
 # SentencePiece models, of both sides and of each.
 _SHARED: Final = ("sentencepiece.model", "sentencepiece.bpe.model", "spm.model", "vocab.spm", "spm.shared.model")
@@ -28,42 +28,46 @@ def read_optional_json(path: Path) -> dict[str, Any]:
     return read_json(path) if path.is_file() else {}
 
 
-def read_vocabularies(folder: Path, own: dict[str, Any]) -> StoredVocabularies:
-    """Return the vocabularies of a folder; ids are those of its lists of pieces.
+def read_lists(folder: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the pieces of the source and of the target by id, the same tuple twice if both sides share one list.
 
-    Raises InteropError if a list or a SentencePiece model is missing or damaged.
+    Raises InteropError if a list is missing or damaged.
     """
-    pieces = _pieces(folder, "shared")
-    lists = {side: pieces if pieces is not None else _pieces(folder, side) for side in _SIDES}
-    for side, found in lists.items():
-        if found is None:
-            raise InteropError(f"{folder}: has neither shared_vocabulary nor {side}_vocabulary, as .json or .txt")
-    normalization = own.get("normalization", "none")
+    shared = _pieces(folder, "shared")
+    if shared is not None:
+        return shared, shared
+    source, target = (_pieces(folder, side) for side in _SIDES)
+    if source is None or target is None:
+        side = "source" if source is None else "target"
+        raise InteropError(f"{folder}: has neither shared_vocabulary nor {side}_vocabulary, as .json or .txt")
+    return source, target
+
+
+def read_vocabularies(
+    folder: Path,
+    lists: tuple[tuple[str, ...], tuple[str, ...]],
+    rules: tuple[FoundInText, FoundInText],
+    normalization: Any,
+) -> StoredVocabularies:
+    """Return the vocabularies of a folder.
+
+    Args:
+        folder: with the SentencePiece models.
+        lists: pieces by id, of the source and of the target.
+        rules: of both sides.
+        normalization: of text, as `pocketmt.json` says it.
+
+    Raises InteropError if a SentencePiece model is missing or damaged, or there is no such normalization.
+    """
     if normalization not in NORMALIZATIONS:
         raise InteropError(f"{folder / OWN}: normalization is {normalization!r:.40}, expected nfkc or none")
     sides = []
-    for index, (side, found) in enumerate(lists.items()):
+    for side, pieces, (verbatim, language_codes) in zip(_SIDES, lists, rules, strict=True):
         model = read_sentencepiece(_sentencepiece(folder, side))
-        assert found is not None
-        verbatim, language_codes = _found_in_text(folder, own, 0 if pieces is not None else index)
         needed = bool(verbatim or language_codes)
-        table = None if own_pieces(model) == found and not needed else found
+        table = None if own_pieces(model) == pieces and not needed else pieces
         sides.append(StoredVocabulary(model, table, normalization, verbatim, language_codes))
     return StoredVocabularies(sides[0], sides[1] if sides[1] != sides[0] else None)
-
-
-def _found_in_text(folder: Path, own: dict[str, Any], index: int) -> tuple[tuple[str, ...], bool]:
-    """Return the pieces of a side that are found in raw text, and whether language codes are."""
-    sides = own.get("sides", [{}, {}])
-    said = sides[index] if isinstance(sides, list) and index < len(sides) else None
-    if isinstance(said, dict):
-        verbatim, language_codes = said.get("verbatim", []), said.get("language_codes", False)
-        listed = isinstance(verbatim, list) and all(isinstance(piece, str) for piece in verbatim)
-        if listed and isinstance(language_codes, bool):
-            return tuple(verbatim), language_codes
-    raise InteropError(
-        f"{folder / OWN}: sides do not have lists of pieces as verbatim, or true or false as language_codes"
-    )
 
 
 def pieces_of(side: StoredVocabulary) -> tuple[str, ...]:

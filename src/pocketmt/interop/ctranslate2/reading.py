@@ -9,8 +9,8 @@ from pocketmt.errors import ConfigurationError, DataError, InteropError, ModelFi
 from pocketmt.interop.ctranslate2.folder import (
     CONFIGURATION,
     MODEL,
-    OWN,
     pieces_of,
+    read_lists,
     read_optional_json,
     read_vocabularies,
 )
@@ -24,6 +24,7 @@ from pocketmt.interop.ctranslate2.names import (
     position_table,
 )
 from pocketmt.interop.ctranslate2.taken_variables import FLOATS, TakenVariables
+from pocketmt.interop.ctranslate2.text_rules import OWN, Decoder, TextRules, found_rules, own_rules
 from pocketmt.interop.ctranslate2.vocabulary_map import MAP, read_map
 from pocketmt.interop.foreign_model import ForeignModel
 from pocketmt.interop.foreign_tensor import Float32
@@ -71,8 +72,11 @@ class _Folder:
         self._own = read_optional_json(folder / OWN)
 
     def model(self) -> ForeignModel:
-        vocabularies = read_vocabularies(self._folder, self._own)
-        architecture = self._architecture(vocabularies)
+        lists = read_lists(self._folder)
+        rules = self._rules(*lists)
+        normalization = self._own.get("normalization", "none")
+        vocabularies = read_vocabularies(self._folder, lists, rules.sides, normalization)
+        architecture = self._architecture(vocabularies, rules)
         shapes = architecture.parameter_shapes()
         tensors = {name: self._held.tensor(ctranslate2_name(name), shape) for name, shape in shapes.items()}
         if unknown := sorted(self._held.found.keys() - self._held.taken):
@@ -86,10 +90,17 @@ class _Folder:
             architecture=architecture,
             tensors=tensors,
             vocabularies=vocabularies,
-            metadata=self._metadata(),
+            metadata=self._metadata(rules),
             shortlist=shortlist,
-            notes=notes,
+            notes=(*rules.notes, *notes),
         )
+
+    def _rules(self, source: tuple[str, ...], target: tuple[str, ...]) -> TextRules:
+        add_source_eos = self._flag("add_source_eos", "with_source_eos", False)
+        if (self._folder / OWN).is_file():
+            return own_rules(self._folder, self._own, source is target, add_source_eos)
+        decoder = Decoder(self._start(), self._starts_from_zero(), self._configuration.get("eos_token", _USUAL["eos"]))
+        return found_rules(self._folder, source, target, decoder, add_source_eos)
 
     def _shortlist(
         self, architecture: TransformerArchitecture, vocabularies: StoredVocabularies
@@ -105,7 +116,7 @@ class _Folder:
             notes.append(f"{several} entries of {MAP} for several pieces in a row are left out")
         return shortlist, tuple(notes)
 
-    def _metadata(self) -> ModelMetadata:
+    def _metadata(self, rules: TextRules) -> ModelMetadata:
         held = self._own.get("metadata", {})
         texts = ("source_language", "target_language", "licence", "description", "unit")
         if not isinstance(held, dict) or not all(isinstance(held.get(name, ""), str) for name in texts):
@@ -115,13 +126,13 @@ class _Folder:
             raise InteropError(f"{self._folder / OWN}: training is not an object")
         stored = held.get("language_pieces")
         try:
-            languages = None if stored is None else language_pieces_from_json(stored)
+            languages = rules.languages if stored is None else language_pieces_from_json(stored)
         except ModelFileError as error:
             raise InteropError(f"{self._folder / OWN}: {error}") from error
         said = {name: held[name] for name in texts if name in held}
         return ModelMetadata(**said, language_pieces=languages, training=training)
 
-    def _architecture(self, vocabularies: StoredVocabularies) -> TransformerArchitecture:
+    def _architecture(self, vocabularies: StoredVocabularies, rules: TextRules) -> TransformerArchitecture:
         layers = [self._layers(stack) for stack in ("encoder", "decoder")]
         embedding = self._held.shape(DECODER_EMBEDDING)
         source = self._held.shape(ENCODER_EMBEDDING if ENCODER_EMBEDDING in self._held.found else self._old_embedding())
@@ -158,13 +169,15 @@ class _Folder:
             "vocabularies": "shared" if vocabularies.target is None else "separate",
         }
         self._check_attention(fields["attention_dimension"], fields["attention_heads"])
-        return TransformerArchitecture(**fields, **self._special(vocabularies))
+        return TransformerArchitecture(
+            **fields, **self._special(vocabularies), append_source_eos=rules.append_source_eos
+        )
 
     def _special(self, vocabularies: StoredVocabularies) -> dict[str, Any]:
-        """Return special ids, the first input, and what ends a source."""
+        """Return special ids, the first input, and pieces that are never generated."""
         listed = [pieces_of(side) for side in vocabularies.sides]
         target = listed[-1]
-        start = self._configuration.get("decoder_start_token", self._configuration.get("bos_token", "<s>"))
+        start = self._start()
         names = {role: self._configuration.get(f"{role}_token", usual) for role, usual in _USUAL.items()}
         for role in ("eos", "unk"):
             if names[role] not in target:
@@ -172,7 +185,7 @@ class _Folder:
         ids = {f"{role}_id": target.index(name) if name in target else None for role, name in names.items()}
         if names["bos"] == names["eos"]:
             ids["bos_id"] = None
-        zero = bool(self._held.same("start_from_zero_embedding", 0, ("decoder",)))
+        zero = self._starts_from_zero()
         if not zero and start not in (names["bos"], names["eos"]):
             if start not in target:
                 raise InteropError(f"{self._folder}: decoder_start_token {start!r:.40} is not in the vocabulary")
@@ -191,11 +204,13 @@ class _Folder:
                     )
                 if (id := listed[0].index(names[role])) != ids[f"{role}_id"]:
                     fields[f"source_{role}_id"] = id
-        return {
-            **fields,
-            "banned_ids": tuple(banned) if isinstance(banned, list) else banned,
-            "append_source_eos": self._flag("add_source_eos", "with_source_eos", False),
-        }
+        return {**fields, "banned_ids": tuple(banned) if isinstance(banned, list) else banned}
+
+    def _start(self) -> Any:
+        return self._configuration.get("decoder_start_token", self._configuration.get("bos_token", _USUAL["bos"]))
+
+    def _starts_from_zero(self) -> bool:
+        return bool(self._held.same("start_from_zero_embedding", 0, ("decoder",)))
 
     def _flag(self, key: str, old: str, default: bool) -> bool:
         value = self._configuration.get(key)

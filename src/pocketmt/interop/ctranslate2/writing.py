@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from pocketmt.errors import InteropError
-from pocketmt.interop.ctranslate2.folder import CONFIGURATION, MODEL, OWN, pieces_of
+from pocketmt.interop.ctranslate2.folder import CONFIGURATION, MODEL, pieces_of
 from pocketmt.interop.ctranslate2.model_bin import Variable, variable, write_model_bin
 from pocketmt.interop.ctranslate2.names import (
     ACTIVATIONS,
@@ -20,6 +20,7 @@ from pocketmt.interop.ctranslate2.names import (
     ctranslate2_name,
     position_table,
 )
+from pocketmt.interop.ctranslate2.text_rules import OWN
 from pocketmt.interop.ctranslate2.vocabulary_map import MAP, vocabulary_map
 from pocketmt.interop.field_values import check_fields
 from pocketmt.interop.foreign_model import ForeignModel
@@ -28,7 +29,7 @@ from pocketmt.interop.left_out import Part, notes_of_left_out
 from pocketmt.interop.reciprocal import reciprocal
 from pocketmt.model_file.architecture import Architecture, TransformerArchitecture
 from pocketmt.model_file.shortlist_encoding import Shortlist
-from pocketmt.text.stored_vocabulary import StoredVocabularies
+from pocketmt.text.stored_vocabulary import StoredVocabularies, StoredVocabulary
 
 _ONLY: Final[dict[str, tuple[object, ...]]] = {
     "decoder_autoregression": ("self_attention",),
@@ -37,6 +38,7 @@ _ONLY: Final[dict[str, tuple[object, ...]]] = {
     "decoder_cross_heads": ((),),
     "tied_decoder_layers": (False,),
 }
+_MOST_SHOWN: Final = 4  # pieces in a note
 _HELD: Final[tuple[Part, ...]] = ("shortlist", "languages", "licence", "description", "unit of text")
 
 
@@ -63,7 +65,7 @@ def write_model(model: ForeignModel, folder: Path) -> tuple[str, ...]:
     notes = []
     if model.shortlist is not None:
         notes.append(_write_shortlist(model.shortlist, model.vocabularies, folder))
-    return (*notes, *_notes_on_pieces(model), *notes_of_left_out(model, _HELD, architecture.banned_ids))
+    return (*notes, *_notes_on_pieces(model), *_notes_on_generation(model), *notes_of_left_out(model, _HELD))
 
 
 def _notes_on_pieces(model: ForeignModel) -> Iterator[str]:
@@ -78,6 +80,20 @@ def _notes_on_pieces(model: ForeignModel) -> Iterator[str]:
             example = next(iter(codes.values()), None)
             if example is not None:
                 yield f"CTranslate2 takes the piece of the {side} language, such as {example}, {where}"
+
+
+def _notes_on_generation(model: ForeignModel) -> Iterator[str]:
+    """Yield a note on pieces that the model never generates: in CTranslate2, these are options of each translation."""
+    architecture = model.architecture
+    never = architecture.never_generated_ids
+    options = ["disable_unk=True"] if architecture.unk_id in never else []
+    if others := [id for id in never if id != architecture.unk_id]:
+        pieces = _listed_pieces(model.vocabularies.sides[-1])
+        shown = ", ".join(f"[{json.dumps(pieces[id], ensure_ascii=False)}]" for id in others[:_MOST_SHOWN])
+        more = f", and {len(others) - _MOST_SHOWN} more" if len(others) > _MOST_SHOWN else ""
+        options.append(f"suppress_sequences=[{shown}{more}]")
+    if options:
+        yield f"CTranslate2 may generate pieces that the model never does: prevent it with {' and '.join(options)}"
 
 
 def _write_shortlist(shortlist: Shortlist, vocabularies: StoredVocabularies, folder: Path) -> str:
@@ -150,8 +166,7 @@ def _write_vocabularies(vocabularies: StoredVocabularies, architecture: Transfor
     lists = []
     for index, side in enumerate(vocabularies.sides):
         name = "shared" if shared else ("source", "target")[index]
-        # Each id needs another piece: CTranslate2 would count one that is there twice once.
-        pieces = tuple(piece or f"<no piece {id}>" for id, piece in enumerate(pieces_of(side)))
+        pieces = _listed_pieces(side)
         lists.append(pieces)
         _write_json(folder / f"{name}_vocabulary.json", list(pieces))
         (folder / ("sentencepiece.model" if shared else f"{name}.spm")).write_bytes(side.model)
@@ -173,6 +188,11 @@ def _write_vocabularies(vocabularies: StoredVocabularies, architecture: Transfor
             if lists[0][id] != configuration[f"{role}_token"]:
                 raise InteropError(f"CTranslate2 has one name of {role} for both vocabularies, here they are different")
     _write_json(folder / CONFIGURATION, configuration)
+
+
+def _listed_pieces(side: StoredVocabulary) -> tuple[str, ...]:
+    """Return the pieces of a side by id. Each is different: CTranslate2 would count one that is there twice once."""
+    return tuple(piece or f"<no piece {id}>" for id, piece in enumerate(pieces_of(side)))
 
 
 def _own(model: ForeignModel) -> dict[str, Any]:

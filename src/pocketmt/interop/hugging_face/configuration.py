@@ -14,12 +14,13 @@ _WITHOUT_EFFECT: Final = {
     *("torch_dtype", "transformers_version", "use_cache", "use_bfloat16", "gradient_checkpointing", "id2label"),
     *("label2id", "max_length", "max_new_tokens", "min_length", "max_position_embeddings", "num_beams"),
     *("early_stopping", "length_penalty", "num_return_sequences", "num_hidden_layers", "return_dict"),
-    *("output_attentions", "output_hidden_states", "output_scores", "torchscript", "xla_device", "tokenizer_class"),
+    *("output_attentions", "output_hidden_states", "output_scores", "torchscript", "xla_device"),
     *("task_specific_params", "tf_legacy_loss", "finetuning_task", "problem_type", "prefix", "top_k", "top_p"),
     *("temperature", "typical_p", "epsilon_cutoff", "eta_cutoff", "remove_invalid_values", "is_decoder"),
     *("add_cross_attention", "bos_token_id", "sep_token_id", "_from_model_config", "_commit_hash"),
     *("transformers.js_config", "renormalize_logits", "forced_eos_token_id", "chunk_size_feed_forward"),
     *("_attn_implementation", "output_past", "author", "licence", "license", "model_type"),
+    "extra_pos_embeddings",  # rows before those of learned positions
 }
 # Keys whose other values make another network, or another search.
 _ONLY: Final[Mapping[str, tuple[object, ...]]] = {
@@ -27,13 +28,14 @@ _ONLY: Final[Mapping[str, tuple[object, ...]]] = {
     "add_final_layer_norm": (False,),
     "normalize_before": (False,),
     "normalize_embedding": (False,),
+    "do_blenderbot_90_layernorm": (False,),
     "static_position_embeddings": (True,),
-    "extra_pos_embeddings": (0,),
     "is_encoder_decoder": (True,),
     "tie_encoder_decoder": (False,),
     "cross_attention_hidden_size": (),
     "pruned_heads": ({},),
     "do_sample": (False,),
+    "force_bos_token_to_be_generated": (False,),
     "no_repeat_ngram_size": (0,),
     "encoder_no_repeat_ngram_size": (0,),
     "repetition_penalty": (1.0, 1),

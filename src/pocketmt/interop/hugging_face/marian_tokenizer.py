@@ -1,11 +1,11 @@
 """The vocabularies of OPUS-MT folders: two SentencePiece models, and tables of ids that are not theirs."""
 
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from pocketmt.errors import InteropError
+from pocketmt.interop.hugging_face.added_tokens import read_added_tokens, with_added
 from pocketmt.interop.hugging_face.tokenizer_files import (
     TOKENIZER_CONFIGURATION,
     optional_json,
@@ -13,11 +13,11 @@ from pocketmt.interop.hugging_face.tokenizer_files import (
     special_piece,
     table_of,
 )
+from pocketmt.interop.opus_codes import opus_languages
 from pocketmt.interop.sentencepiece_file import read_sentencepiece
 from pocketmt.model_file.language_pieces import LanguagePieces
 from pocketmt.text.stored_vocabulary import StoredVocabularies, StoredVocabulary
 
-_LANGUAGE: Final = re.compile(">>[^<>]{1,64}<<")
 _ROLES: Final = {"eos": "</s>", "unk": "<unk>", "pad": "<pad>"}
 
 
@@ -40,7 +40,9 @@ def read_marian_tokenizer(folder: Path, source_size: int, target_size: int) -> M
     """
     configuration = optional_json(folder / TOKENIZER_CONFIGURATION)
     separate = configuration.get("separate_vocabs") is True
-    source_ids = read_ids(folder / "vocab.json", source_size)
+    added = read_added_tokens(folder)
+    rows = added.with_rows(source_size)
+    source_ids = with_added(folder, read_ids(folder / "vocab.json", source_size), rows, source_size)
     target_ids = read_ids(folder / "target_vocab.json", target_size) if separate else source_ids
     if not separate and source_size != target_size:
         raise InteropError(
@@ -53,12 +55,15 @@ def read_marian_tokenizer(folder: Path, source_size: int, target_size: int) -> M
             read_sentencepiece(folder / name),
             table_of(ids, size),
             "none",
-            verbatim=tuple(piece for piece in special.values() if piece in ids),
+            verbatim=tuple(dict.fromkeys(piece for piece in (*special.values(), *tokens) if piece in ids)),
             language_codes=True,
         )
-        for name, ids, size in (("source.spm", source_ids, source_size), ("target.spm", target_ids, target_size))
+        for name, ids, size, tokens in (
+            ("source.spm", source_ids, source_size, rows.keys()),
+            # Translations show added tokens that are not special.
+            ("target.spm", target_ids, target_size, [token for token in rows if token in added.special]),
+        )
     ]
-    codes = {piece[2:-2]: piece for piece in source_ids if _LANGUAGE.fullmatch(piece)}
     source, target = (configuration.get(key) for key in ("source_lang", "target_lang"))
     return MarianTokenizer(
         StoredVocabularies(*sides) if sides[0] != sides[1] else StoredVocabularies(sides[0]),
@@ -66,7 +71,7 @@ def read_marian_tokenizer(folder: Path, source_size: int, target_size: int) -> M
         _special_ids(folder / ("target_vocab.json" if separate else "vocab.json"), target_ids, special),
         source if isinstance(source, str) else "",
         target if isinstance(target, str) else "",
-        LanguagePieces(codes, "source") if codes else None,
+        opus_languages(source_ids),
     )
 
 

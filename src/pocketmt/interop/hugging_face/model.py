@@ -16,6 +16,7 @@ from pocketmt.interop.hugging_face.multilingual_tokenizer import (
     MultilingualTokenizer,
     read_multilingual_tokenizer,
 )
+from pocketmt.interop.hugging_face.tokenizer_class import MARIAN, MULTILINGUAL, SMALL100, tokenizer_class
 from pocketmt.interop.hugging_face.weights import Weights, network_tensors
 from pocketmt.model_file.architecture import TransformerArchitecture
 from pocketmt.model_file.architecture.base import MAXIMUM_LAYERS
@@ -54,6 +55,7 @@ def _marian(folder: Path, configuration: Configuration, weights: Weights) -> For
     if shared and source_size != target_size:
         raise configuration.refused("decoder_vocab_size", target_size, f"vocab_size, {source_size}, if it is shared")
     weights.check_pieces(source_size, target_size, shared)
+    tokenizer_class(folder, configuration, (MARIAN,))
     tokenizer = read_marian_tokenizer(folder, source_size, target_size)
     if (forced := configuration.get("forced_bos_token_id")) is not None:
         raise configuration.refused("forced_bos_token_id", forced, "Marian models without it")
@@ -80,11 +82,13 @@ def _marian(folder: Path, configuration: Configuration, weights: Weights) -> For
 def _multilingual(folder: Path, configuration: Configuration, weights: Weights) -> ForeignModel:
     size = configuration.whole("vocab_size")
     weights.check_pieces(size, size, shared=True)
-    tokenizer = read_multilingual_tokenizer(folder, size)
+    kind = tokenizer_class(folder, configuration, MULTILINGUAL)
+    tokenizer = read_multilingual_tokenizer(folder, size, "source" if kind == SMALL100 else "translation")
     architecture = TransformerArchitecture(
         **_sizes(configuration),
         **_special(configuration, UNKNOWN),
         vocabulary_size=size,
+        vocabularies="shared" if tokenizer.vocabularies.target is None else "separate",
         scale_embeddings=configuration.flag("scale_embedding", True),
         positions="concatenated_inclusive",
         position_offset=one_id(configuration, "pad_token_id") + 1,

@@ -1,4 +1,4 @@
-"""The vocabularies of M2M100 and NLLB folders: one SentencePiece model, other ids, and a piece for each language."""
+"""The vocabularies of M2M100, SMaLL-100 and NLLB: one SentencePiece model, other ids, and a piece for each language."""
 
 import re
 from dataclasses import dataclass
@@ -6,13 +6,11 @@ from pathlib import Path
 from typing import Final
 
 from pocketmt.errors import InteropError
-from pocketmt.interop.hugging_face.tokenizer_files import (
-    language_tokens,
-    read_ids,
-    table_of,
-)
+from pocketmt.interop.hugging_face.added_tokens import read_added_tokens, with_added
+from pocketmt.interop.hugging_face.language_tokens import language_tokens
+from pocketmt.interop.hugging_face.tokenizer_files import read_ids, table_of
 from pocketmt.interop.sentencepiece_file import read_sentencepiece, sentencepiece_of
-from pocketmt.model_file.language_pieces import LanguagePieces
+from pocketmt.model_file.language_pieces import LanguagePieces, TargetPlace
 from pocketmt.text.stored_vocabulary import StoredVocabularies, StoredVocabulary
 
 SENTENCEPIECE: Final = "sentencepiece.bpe.model"
@@ -33,30 +31,38 @@ class MultilingualTokenizer:
     languages: LanguagePieces
 
 
-def read_multilingual_tokenizer(folder: Path, size: int) -> MultilingualTokenizer:
-    """Read the tokenizer of a folder whose embedding has `size` rows.
+def read_multilingual_tokenizer(folder: Path, size: int, target_place: TargetPlace) -> MultilingualTokenizer:
+    """Read the tokenizer of a folder.
+
+    Args:
+        folder: of the model.
+        size: rows of its embedding.
+        target_place: of the target language's piece; if that is the source, the source's language has none there.
 
     Raises InteropError if a file is missing or damaged, or does not fit the embedding.
     """
     model = read_sentencepiece(folder / SENTENCEPIECE)
+    added = read_added_tokens(folder)
     if (folder / TABLE).is_file():
         ids = read_ids(folder / TABLE, size)
-        found = language_tokens(folder, len(ids), _M2M100_LANGUAGE)
+        found = language_tokens(folder, len(ids), _M2M100_LANGUAGE, added)
         languages = {piece.strip("_"): piece for piece in found}
     else:
         ids = _fairseq_ids(folder / SENTENCEPIECE, model)
-        found = language_tokens(folder, len(ids), _NLLB_LANGUAGE)
+        found = language_tokens(folder, len(ids), _NLLB_LANGUAGE, added)
         languages = {piece: piece for piece in found}
     if wrong := [piece for piece, id in SPECIAL.items() if ids.get(piece) != id]:
         raise InteropError(f"{folder}: {wrong[0]} is not piece {SPECIAL[wrong[0]]} of the vocabulary")
-    taken = set(ids.values())
-    for piece, id in found.items():
-        if id >= size or id in taken or (piece in ids and ids[piece] != id):
-            raise InteropError(f"{folder}: the id of {piece!r:.80} is {id}, which another piece has, or none of {size}")
-        taken.add(id)
-    vocabulary = StoredVocabulary(model, table_of(ids | found, size), "none", verbatim=(*SPECIAL, *found))
-    pieces = LanguagePieces(languages, "translation", languages)
-    return MultilingualTokenizer(StoredVocabularies(vocabulary), pieces)
+    rows = added.with_rows(size)
+    table = table_of(with_added(folder, ids, found | rows, size), size)
+    # Translations show added tokens that are not special.
+    shown = rows.keys() - added.special - found.keys() - SPECIAL.keys()
+    sides = [
+        StoredVocabulary(model, table, "none", tuple(dict.fromkeys((*SPECIAL, *found, *tokens))))
+        for tokens in (rows, [token for token in rows if token not in shown])
+    ]
+    pieces = LanguagePieces(languages, target_place, languages if target_place == "translation" else {})
+    return MultilingualTokenizer(StoredVocabularies(sides[0], sides[1] if shown else None), pieces)
 
 
 def _fairseq_ids(path: Path, model: bytes) -> dict[str, int]:

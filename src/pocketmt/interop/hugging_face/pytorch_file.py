@@ -11,7 +11,7 @@ from pocketmt.interop.file_tensor import ELEMENTS, check_shape, file_tensor
 from pocketmt.interop.git_lfs import refuse_pointer
 from pocketmt.interop.hugging_face.pickle_machine import PickledTensor, Storage, read_pickle
 from pocketmt.interop.hugging_face.tensors import TensorsByName
-from pocketmt.interop.zip_members import read_member, zip_members
+from pocketmt.interop.zip_members import check_stored, read_member, zip_members
 
 MAXIMUM_PICKLE: Final = 4 << 20  # bytes
 _MAGIC: Final = 0x1950A86A20F9469CFC6C  # of files older than PyTorch 1.6
@@ -55,6 +55,7 @@ def _from_zip(path: Path) -> TensorsByName:
     if (order := members.get(f"{folder}byteorder")) is not None and read_member(path, order, 16) != b"little":
         raise InteropError("its numbers are not little-endian: save it again on a little-endian machine")
     state = read_pickle(io.BytesIO(read_member(path, members[descriptions[0]], MAXIMUM_PICKLE)))
+    checked: set[str] = set()
 
     def place(storage: Storage, size: int) -> int:
         member = members.get(f"{folder}data/{storage.key}")
@@ -62,6 +63,9 @@ def _from_zip(path: Path) -> TensorsByName:
             raise InteropError(f"the numbers of storage {storage.key!r:.40} are missing or compressed")
         if member.size != size:
             raise InteropError(f"storage {storage.key!r:.40} has {member.size} bytes, expected {size}")
+        if storage.key not in checked:
+            check_stored(path, member)
+            checked.add(storage.key)
         return member.offset
 
     return _tensors(path, state, place)

@@ -1,8 +1,6 @@
 """Files of a Hugging Face tokenizer: SentencePiece models, tables of ids, special pieces."""
 
-import itertools
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -58,36 +56,13 @@ def special_piece(folder: Path, role: str, default: str) -> str:
     return default
 
 
-def language_tokens(folder: Path, first: int, pattern: re.Pattern[str]) -> dict[str, int]:
-    """Return the pieces that name languages -> their ids.
-
-    Args:
-        folder: of the tokenizer.
-        first: id of the first of them, where the folder only lists them.
-        pattern: of such a piece.
-    """
-    configuration = optional_json(folder / TOKENIZER_CONFIGURATION)
-    explicit = dict(_explicit(configuration.get("added_tokens_decoder")))
-    found = {piece: id for piece, id in explicit.items() if pattern.fullmatch(piece)}
-    if found:
-        return found
-    for source in (optional_json(folder / SPECIAL_TOKENS), configuration):
+def listed_tokens(folder: Path) -> list[list[str]]:
+    """Return the lists of special tokens without ids."""
+    lists = []
+    for name in (SPECIAL_TOKENS, TOKENIZER_CONFIGURATION):
         for key in ("additional_special_tokens", "extra_special_tokens"):
-            listed = source.get(key)
-            if not isinstance(listed, list):
-                continue
-            texts = [each.get("content") if isinstance(each, dict) else each for each in listed]
-            languages = [text for text in texts if isinstance(text, str) and pattern.fullmatch(text)]
-            if languages:
-                return dict(zip(languages, itertools.count(first), strict=False))
-    raise InteropError(
-        f"{folder}: neither {TOKENIZER_CONFIGURATION} nor {SPECIAL_TOKENS} lists the pieces of languages: "
-        "download both files"
-    )
-
-
-def _explicit(table: object) -> Iterator[tuple[str, int]]:
-    for id, value in table.items() if isinstance(table, dict) else ():
-        content = value.get("content") if isinstance(value, dict) else None
-        if isinstance(content, str) and id.isascii() and id.isdecimal() and len(id) < 10:
-            yield content, int(id)
+            listed = optional_json(folder / name).get(key)
+            if isinstance(listed, list):
+                texts = [each.get("content") if isinstance(each, dict) else each for each in listed]
+                lists.append([text for text in texts if isinstance(text, str)])
+    return lists

@@ -7,7 +7,7 @@ from typing import Any, Final
 from pocketmt.errors import InteropError
 from pocketmt.interop.foreign_model import ForeignModel
 from pocketmt.model_file.vocabularies import load_checked
-from pocketmt.text.vocabulary import Vocabulary
+from pocketmt.text.vocabulary import Vocabularies, Vocabulary
 
 _PAD: Final = "<pad>"
 
@@ -33,13 +33,15 @@ def write_tokenizer(model: ForeignModel, pad: int, folder: Path) -> tuple[str, .
     _write(folder / "vocab.json", tables[0])
     if separate:
         _write(folder / "target_vocab.json", tables[1])
-    settings = {
+    settings: dict[str, Any] = {
         "tokenizer_class": "MarianTokenizer",
         "source_lang": model.metadata.source_language,
         "target_lang": model.metadata.target_language,
         "separate_vocabs": separate,
         "model_max_length": 512,
     }
+    if added := _added_tokens(found, set(special[0].values())):
+        settings["added_tokens_decoder"] = added
     _write(folder / "tokenizer_config.json", settings | special[0])
     if any(side.stored.normalization == "nfkc" for side in (found.source, found.target)):
         return ("text must be in Unicode form NFKC: the format's tokenizer does not normalize it so",)
@@ -63,6 +65,17 @@ def _special(side: Vocabulary, pad: int, table: dict[str, int]) -> dict[str, str
     if missing := [role for role, id in roles.items() if id not in pieces]:
         raise InteropError(f"the vocabulary has no piece for {missing[0]}, which the format needs")
     return {role: pieces[id] for role, id in roles.items()}
+
+
+def _added_tokens(found: Vocabularies, special: set[str]) -> dict[str, dict[str, object]]:
+    """Return the pieces that are found in raw text by id, except for special pieces that have a role."""
+    source, target = (side.stored.verbatim for side in found)
+    # The format's two tables have the same added tokens.
+    return {
+        str(found.source.id(piece)): {"content": piece, "special": piece in target}
+        for piece in source
+        if piece not in special
+    }
 
 
 def _write(path: Path, values: dict[str, Any]) -> None:

@@ -13,6 +13,7 @@ from pocketmt.interop.marian.model_yml import read_model_yml
 from pocketmt.interop.marian.names import Place, place
 from pocketmt.interop.marian.npz_file import read_npz
 from pocketmt.interop.marian.vocabularies import read_vocabularies
+from pocketmt.interop.opus_codes import opus_languages
 from pocketmt.model_file.metadata import ModelMetadata
 
 OUTPUT: Final = "decoder_ff_logit_out_Wt"
@@ -30,7 +31,11 @@ def read_model(path: Path) -> ForeignModel:
             architecture=network.architecture,
             tensors=network_tensors(tensors, network),
             vocabularies=vocabularies,
-            metadata=ModelMetadata(training={"imported_from": "Marian"}),
+            metadata=ModelMetadata(
+                # Marian's own SentencePiece models have no table.
+                language_pieces=opus_languages(vocabularies.source.pieces or ()),
+                training={"imported_from": "Marian"},
+            ),
             notes=network.notes,
         )
     except (ConfigurationError, InteropError) as error:

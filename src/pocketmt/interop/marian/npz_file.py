@@ -15,7 +15,7 @@ from numpy.lib import format as npy
 from pocketmt.errors import InteropError, unreadable
 from pocketmt.interop.file_tensor import check_shape, file_tensor
 from pocketmt.interop.foreign_tensor import Float32, ForeignTensor, block_rows, transposed
-from pocketmt.interop.zip_members import DAMAGED, Member, read_member, zip_members
+from pocketmt.interop.zip_members import DAMAGED, Member, check_stored, read_member, zip_members
 
 CONFIGURATION: Final = "special:model.yml"
 MAXIMUM_HEADER: Final = 16 << 10
@@ -77,6 +77,7 @@ def _tensor(path: Path, name: str, member: Member) -> ForeignTensor:
             f"{path}: tensor {name!r:.120} of shape {list(checked)} does not have the {member.size} bytes of its member"
         )
     if member.offset is not None:
+        check_stored(path, member)
         tensor = file_tensor(path, name, "F32", member.offset + start, checked)
     else:
         tensor = _compressed(path, member, checked, start)

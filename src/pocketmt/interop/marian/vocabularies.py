@@ -10,6 +10,7 @@ import sentencepiece
 from pocketmt.errors import InteropError, unreadable
 from pocketmt.interop.marian.description import VocabularyFacts
 from pocketmt.interop.marian.files import MarianFiles
+from pocketmt.interop.opus_codes import opus_languages
 from pocketmt.interop.sentencepiece_file import read_sentencepiece, sentencepiece_of
 from pocketmt.text.stored_vocabulary import StoredVocabularies, StoredVocabulary
 from pocketmt.text.vocabulary import Vocabulary
@@ -28,7 +29,7 @@ def read_vocabularies(files: MarianFiles) -> tuple[StoredVocabularies, Vocabular
         return _own_ids(files)
     tables = [read_table(path) for path in files.vocabularies]
     sides = [
-        StoredVocabulary(read_sentencepiece(model), pieces, "none")
+        StoredVocabulary(read_sentencepiece(model), pieces, "none", language_codes=opus_languages(pieces) is not None)
         for model, pieces in zip(files.sentencepiece, tables, strict=True)
     ]
     eos, unknown = (
