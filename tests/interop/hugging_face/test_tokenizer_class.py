@@ -93,3 +93,14 @@ def test_other_classes_are_refused(tmp_path: Path, write: Any, name: object, kno
     name_class(tmp_path / "folder", file, name)
     with pytest.raises(InteropError, match=rf"{file}: tokenizer_class is .*, but PocketMT only has {known}"):
         read_foreign(tmp_path / "folder")
+
+
+def test_the_old_order_of_nllb_is_refused(tmp_path: Path) -> None:
+    write_nllb(tmp_path / "folder")
+    path = tmp_path / "folder" / "tokenizer_config.json"
+    configuration = json.loads(path.read_text()) if path.is_file() else {}
+    path.write_text(json.dumps({**configuration, "legacy_behaviour": False}))
+    read_foreign(tmp_path / "folder")
+    path.write_text(json.dumps({**configuration, "legacy_behaviour": True}))
+    with pytest.raises(InteropError, match=r"tokenizer_config\.json: legacy_behaviour is true"):
+        read_foreign(tmp_path / "folder")

@@ -8,7 +8,7 @@ from typing import Final
 from pocketmt.errors import InteropError
 from pocketmt.interop.hugging_face.added_tokens import read_added_tokens, with_added
 from pocketmt.interop.hugging_face.language_tokens import language_tokens
-from pocketmt.interop.hugging_face.tokenizer_files import read_ids, table_of
+from pocketmt.interop.hugging_face.tokenizer_files import TOKENIZER_CONFIGURATION, optional_json, read_ids, table_of
 from pocketmt.interop.sentencepiece_file import read_sentencepiece, sentencepiece_of
 from pocketmt.model_file.language_pieces import LanguagePieces, TargetPlace
 from pocketmt.text.stored_vocabulary import StoredVocabularies, StoredVocabulary
@@ -39,8 +39,13 @@ def read_multilingual_tokenizer(folder: Path, size: int, target_place: TargetPla
         size: rows of its embedding.
         target_place: of the target language's piece; if that is the source, the source's language has none there.
 
-    Raises InteropError if a file is missing or damaged, or does not fit the embedding.
+    Raises InteropError if a file is missing or damaged, does not fit the embedding, or asks for NLLB's old order.
     """
+    if optional_json(folder / TOKENIZER_CONFIGURATION).get("legacy_behaviour") is True:
+        raise InteropError(
+            f"{folder / TOKENIZER_CONFIGURATION}: legacy_behaviour is true, but PocketMT only has the order "
+            "that begins with the source's language: set it to false if the model was trained with that order"
+        )
     model = read_sentencepiece(folder / SENTENCEPIECE)
     added = read_added_tokens(folder)
     if (folder / TABLE).is_file():
