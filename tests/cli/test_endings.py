@@ -1,14 +1,21 @@
 """The ends of commands, the list of recipes and the report of a model file: ratio, scores, the next command."""
 
+import dataclasses
 import json
 import shlex
 from pathlib import Path
+from typing import Final
 
 import pytest
 
+from benchmarks.record_files import read_record
+from pocketmt.cli.endings import BINARY_CODES, FOUR_BITS, SMALL, speed_note
 from pocketmt.cli.main import run
+from pocketmt.model_file.report import inspect_model
 from pocketmt.recipes.catalogue import RECOMMENDED, recipe_names
 from tests.compression.tiny_run import write_tiny_run
+
+RECORDS: Final = Path(__file__).parents[2] / "benchmarks" / "records"
 
 
 @pytest.fixture(scope="module")
@@ -48,13 +55,50 @@ def test_compress_ends_with_ratio_quality_and_the_next_command(
     assert lines["licence"] == "CC0" and "to" in lines["languages"]
 
 
-@pytest.mark.parametrize(("recipe", "slow"), [("mixed-2-bits-distilled", True), ("log4-distilled", False)])
-def test_the_slower_translation_of_a_small_model_in_binary_codes_is_said(
-    recipe: str, slow: bool, tiny_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("recipe", "note"), [("mixed-2-bits-distilled", BINARY_CODES), ("log4-distilled", FOUR_BITS), ("8bit", "")]
+)
+def test_the_speed_of_a_small_model_in_few_bits_is_said(
+    recipe: str, note: str, tiny_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     output = tmp_path / "small.pocketmt"
-    assert run(["compress", str(tiny_run), recipe, "--limit-updates", "1", "--output", str(output)]) == 0
-    assert ("slower than 8 bits" in capsys.readouterr().err) == slow
+    arguments = ["compress", str(tiny_run), recipe, "--output", str(output)]
+    assert run(arguments if recipe == "8bit" else [*arguments, "--limit-updates", "1"]) == 0
+    messages = capsys.readouterr().err
+    assert [line for line in messages.splitlines() if line.startswith("note: ")] == [note] * bool(note)
+    report = inspect_model(output)
+    large = dataclasses.replace(report.architecture, model_dimension=SMALL + 2)
+    assert speed_note(dataclasses.replace(report, architecture=large)) == ""
+
+
+def test_pack_says_the_speed_of_a_small_model_in_4_bits(
+    tiny_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["pack", str(tiny_run), "--scheme", "logarithmic4", "--output", str(tmp_path / "small.pocketmt")]) == 0
+    assert FOUR_BITS in capsys.readouterr().err.splitlines()
+
+
+def test_the_notes_have_the_speed_of_the_records() -> None:
+    speeds: dict[tuple[str, str, bool], set[float]] = {}
+    for name in ("peer-students", "peer-deep-students", "peer-avx2-students"):
+        for row in read_record(RECORDS / f"{name}.json")["rows"]:
+            # Trained models write more pieces in 4 bits, which is no property of the products.
+            if row["weights"] in ("logarithmic4", "mixed2.6") and row["model"].endswith("random weights"):
+                one_row = row["case"] == "one by one, greedy"
+                key = row["weights"], row["instruction_set"], one_row
+                speeds.setdefault(key, set()).add(row["times_our_8_bit"])
+
+    def said(weights: str, instruction_sets: tuple[str, ...], one_row: tuple[bool, ...]) -> str:
+        found = set().union(
+            *(speeds[weights, instructions, one] for instructions in instruction_sets for one in one_row)
+        )
+        return f"at {min(found):.2f} to {max(found):.2f} times"
+
+    both, any_rows = ("avx512_vnni", "avx2"), (True, False)
+    assert f"--beam-size 1 {said('mixed2.6', both, (True,))} " in BINARY_CODES
+    assert f"larger beam {said('mixed2.6', both, (False,))}" in BINARY_CODES
+    assert f"AVX2 alone they translate {said('logarithmic4', ('avx2',), any_rows)} " in FOUR_BITS
+    assert f"VNNI {said('logarithmic4', ('avx512_vnni',), any_rows)}" in FOUR_BITS
 
 
 def test_compress_from_plain_text_names_what_it_is_scored_against(
