@@ -141,7 +141,6 @@ benchmark: $(ENGINE)
 	$(PEERS_BENCHMARK) --instruction-set avx2 --trained --random base 6-2.tiny --shortlist without --precisions int8 --forms uniform8 uniform7 affine6 --sentences 8 64 --rounds 5 --output benchmarks/records/peer-avx2-7-bits.json
 	$(BIN)/python -m benchmarks.seven_bits
 	$(PEERS_BENCHMARK) --trained --random 6-2.tiny --precisions float32 --rounds 3 --output benchmarks/records/peer-float-students.json
-	$(PEERS_BENCHMARK) --trained --random 12-1.tiny --precisions float32 --rounds 3 --output benchmarks/records/peer-float-deep-students.json
 	$(PEERS_BENCHMARK) --trained --random 6-2.tiny --precisions int8 --rounds 5 --output benchmarks/records/peer-students.json
 	$(PEERS_BENCHMARK) --trained --random 12-1.tiny --precisions int8 --rounds 5 --output benchmarks/records/peer-deep-students.json
 	$(PEERS_BENCHMARK) --workers $$(nproc) --trained --random base --shortlist without --precisions int8 --rounds 5 --output benchmarks/records/peer-threads.json
@@ -202,7 +201,8 @@ $(MODULES): always
 web: $(WEB)
 
 # The tests of tests/web fail if one of these, or of native/, is newer than the package.
-WEB_SOURCES := tools/build_web.py $(addprefix src/pocketmt/,$(addprefix sentences/abbreviations.,py toml) bundled/everyday-en-de.pocketmt) \
+WEB_SOURCES := tools/build_web.py $(addprefix src/pocketmt/,$(addprefix sentences/abbreviations.,py toml) \
+    $(addprefix bundled/,everyday-en-de.pocketmt README.md)) \
     $(shell find web -type f -not -path 'web/LICENSE' -not -path 'web/dist/*' -not -path 'web/node_modules/*' -not -path 'web/source/generated/*')
 $(WEB): $(ENGINE) $(WEB_SOURCES) web/node_modules/.package-lock.json
 	echo "Building the npm package in web/dist (the engine takes some minutes the first time) ..."
