@@ -4,7 +4,9 @@ import os
 import re
 import subprocess
 import sys
+import tarfile
 import tomllib
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -34,13 +36,29 @@ def test_the_runtime_needs_two_packages(project: dict[str, Any]) -> None:
 
 def test_every_development_package_is_pinned(project: dict[str, Any]) -> None:
     pins = _pins()
-    extras = project["optional-dependencies"]
-    for text in [*project["dependencies"], *extras["train"], *extras["clean"], *extras["docs"], *extras["dev"]]:
+    for text in chain(project["dependencies"], *project["optional-dependencies"].values()):
         requirement = Requirement(text)
         if requirement.name != "pocketmt":
             pin = pins[canonicalize_name(requirement.name)]
             (version,) = (each.version for each in pin.specifier)
             assert requirement.specifier.contains(version), f"{pin} is not what pyproject.toml requires: {requirement}"
+
+
+def test_the_source_distribution_has_only_models_that_its_licence_covers(tmp_path: Path) -> None:
+    program = "import sys; from scikit_build_core.build import build_sdist; build_sdist(sys.argv[1])"
+    subprocess.run([sys.executable, "-c", program, str(tmp_path)], cwd=ROOT, check=True, capture_output=True)
+    (archive,) = tmp_path.iterdir()
+    with tarfile.open(archive) as files:
+        root = files.getnames()[0].partition("/")[0]
+        names = {name.removeprefix(f"{root}/") for name in files.getnames()}
+        stream = files.extractfile(f"{root}/PKG-INFO")
+        assert stream is not None
+        metadata = stream.read().decode()
+    bundled = {Path(name).stem for name in names if re.fullmatch(r"src/pocketmt/bundled/.*\.pocketmt", name)}
+    assert bundled == {"everyday-en-de", "everyday-de-en"}
+    assert "\nLicense-Expression: Apache-2.0 AND LicenseRef-CC-BY-2.0-FR\n" in metadata
+    for name in ("LICENSE", "src/pocketmt/bundled/README.md"):
+        assert name in names and f"\nLicense-File: {name}\n" in metadata
 
 
 def test_pins_are_exact_and_without_cuda() -> None:

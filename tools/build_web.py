@@ -31,6 +31,8 @@ FEATURES: Final = (
     "multivalue",
 )
 MODEL: Final = ROOT / "src" / "pocketmt" / "bundled" / "everyday-en-de.pocketmt"
+# The oldest that docs/guides/browser.md names.
+HOSTS: Final = "chrome91,firefox114,safari16.4,node20"
 
 
 def main() -> None:
@@ -83,7 +85,7 @@ def bundle(*names: str, folder: str = "source", to: Path = DIST, suffix: str = "
     """Bundle scripts, each as one module whose name ends in a suffix, with constants that the scripts leave open."""
     definitions = [f"--define:{name}={json.dumps(value)}" for name, value in defined.items()]
     scripts = [WEB / folder / f"{name}.ts" for name in names]
-    options = ("--bundle", "--minify", "--format=esm", "--external:node:*", "--target=es2022", "--charset=utf8")
+    options = ("--bundle", "--minify", "--format=esm", "--external:node:*", f"--target={HOSTS}", "--charset=utf8")
     places = (f"--outdir={to}", f"--entry-names=[name]{suffix}")
     run("npx", "esbuild", *scripts, *options, "--log-level=warning", *places, *definitions)
 
@@ -100,6 +102,8 @@ def build_page() -> None:
     names = ["./", *(path.name for path in files)]
     bundle("service_worker", folder="page", to=PAGE, VERSION=version, FILES=names)
     shutil.copy(MODEL, PAGE / "model.pocketmt")
+    shutil.copy(MODEL.with_name("README.md"), PAGE / "model-card.md")
+    shutil.copy(ROOT / "LICENSE", PAGE)
     models = [{"url": "model.pocketmt", "digest": describe_model(MODEL).digest}]
     (PAGE / "models.json").write_text(json.dumps(models) + "\n", encoding="utf-8")
 

@@ -7,10 +7,15 @@ import shutil
 import signal
 import subprocess
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
 
 PROGRAMS: Final = ("chromium", "chromium-browser", "google-chrome")
 
@@ -20,17 +25,37 @@ def program() -> str | None:
     return next((path for path in map(shutil.which, PROGRAMS) if path), None)
 
 
+@contextmanager
+def new_page(**options: Any) -> Iterator["Page"]:
+    """A tab of a new browser."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program(), args=["--no-sandbox"])
+        page = browser.new_context(**options).new_page()
+        page.set_default_timeout(20_000)
+        yield page
+        browser.close()
+
+
+def translated(page: "Page", expected: str) -> None:
+    """Wait until a page shows a translation."""
+    page.wait_for_function("text => document.getElementById('target').value === text", arg=expected)
+
+
 class Site:
     """A server of static files, and what pages post to it.
 
     Attributes:
         requests: paths that were asked for.
         online: whether it answers; posts are always taken.
+        failing: paths that it answers with an error.
     """
 
     def __init__(self, folder: Path) -> None:
         self.requests: list[str] = []
         self.online = True
+        self.failing: set[str] = set()
         self._reports: queue.Queue[str] = queue.Queue()
         self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), partial(_Handler, self, directory=str(folder)))
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
@@ -83,7 +108,7 @@ class _Handler(http.server.SimpleHTTPRequestHandler):
 
     def do_GET(self) -> None:
         self.site.requests.append(self.path)
-        if self.site.online:
+        if self.site.online and self.path not in self.site.failing:
             super().do_GET()
         else:
             self.send_error(503)

@@ -28,14 +28,19 @@ def missing() -> str | None:
 def sources() -> list[Path]:
     """Return the files that the package is built of."""
     package = ROOT / "src" / "pocketmt"
-    single = [ROOT / "tools" / "build_web.py", package / "bundled" / "everyday-en-de.pocketmt"]
+    bundled = [package / "bundled" / name for name in ("everyday-en-de.pocketmt", "README.md")]
     folders = [
         WEB.glob("*.json"),
         (WEB / "source").rglob("*.ts"),
         (WEB / "page").iterdir(),
         (ROOT / "native").rglob("*.*"),
     ]
-    return [*single, *(package / "sentences").glob("abbreviations.*"), *(path for paths in folders for path in paths)]
+    return [
+        ROOT / "tools" / "build_web.py",
+        *bundled,
+        *(package / "sentences").glob("abbreviations.*"),
+        *(path for paths in folders for path in paths),
+    ]
 
 
 def newer_file(built: Path, paths: Iterable[Path]) -> Path | None:

@@ -35,6 +35,21 @@ const kinds = {
     vm.runInNewContext("gc")();
     return file.deref() === undefined && translator.info.memoryBytes > 0;
   },
+  // Whether the memory is above 2 GiB, because most of what lies below is taken before, and translations in it.
+  high: async ({ path, lines }) => {
+    const { Instance } = WebAssembly;
+    WebAssembly.Instance = function (...given) {
+      const { exports } = new Instance(...given);
+      const start = () => [exports._initialize(), exports.allocate(1e9), exports.allocate(1e9)];
+      return { exports: { ...exports, _initialize: start } };
+    };
+    try {
+      const translator = await LocalTranslator.load(module, new Uint8Array(fs.readFileSync(path)));
+      return [translator.info.memoryBytes > 2 ** 31, await translator.translate(lines)];
+    } finally {
+      WebAssembly.Instance = Instance;
+    }
+  },
   pieces: async ({ path, lines }) => {
     const processor = new SentencePiece(new Uint8Array(fs.readFileSync(path)));
     return lines.map((line) => {

@@ -26,8 +26,11 @@ const done = setInterval(() => {
   clearInterval(done);
   const report = async () => {
     await navigator.serviceWorker.ready;
+    const kept = () => !error.hidden || caches.match("models.json");
+    while (!(await kept())) await new Promise((resolve) => setTimeout(resolve, 20));
     const facts = document.getElementById("facts").innerText, target = document.getElementById("target").value;
-    await fetch("/report", { method: "POST", body: JSON.stringify({ facts, target, error: error.textContent }) });
+    const shown = { facts, target, licence: document.getElementById("licence").textContent, error: error.textContent };
+    await fetch("/report", { method: "POST", body: JSON.stringify(shown) });
   };
   void report();
 }, 50);
@@ -68,6 +71,12 @@ def folder(tmp_path: Path) -> Path:
     return folder
 
 
+def test_the_page_comes_with_its_licences() -> None:
+    card = (DIST / "page" / "model-card.md").read_text(encoding="utf-8")
+    assert "https://creativecommons.org/licenses/by/2.0/fr/" in card
+    assert "Apache License" in (DIST / "page" / "LICENSE").read_text(encoding="utf-8")
+
+
 def test_the_page_online_and_offline(folder: Path, tmp_path: Path) -> None:
     expected = Translator("everyday-en-de").translate(["A man rides a bike. Two dogs are running through the snow."])
     with chromium.Site(folder) as site:
@@ -77,6 +86,7 @@ def test_the_page_online_and_offline(folder: Path, tmp_path: Path) -> None:
             assert found["error"] == ""
             assert [found["target"]] == expected
             assert all(name in found["facts"] for name in ("Model file", "Speed", "Engine memory"))
+            assert found["licence"].endswith(": CC BY 2.0 FR; data: www.manythings.org/anki and tatoeba.org")
         assert "/model.pocketmt" in site.requests
 
 

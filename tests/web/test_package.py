@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 from pocketmt.engine import Translator
 from pocketmt.engine.bundled import resolve_model
 from pocketmt.model_file.container.file_compression import decompress, is_compressed
+from pocketmt.serving.models.description import describe_model
 from tests.engine.text.test_languages import translator
 from tests.web.node import DIST, ENGINES, WEB, missing, newer_file, run_jobs
 
@@ -86,11 +88,42 @@ def test_workers_that_stop() -> None:
     assert found["later"] == ["EngineError", "an error stopped all workers: load the translator again"]
 
 
-def test_only_a_wrong_file_is_downloaded_again(damaged: Path) -> None:
-    assert run_program("cached.mjs", MODEL, damaged, "no") == [["failed", "EngineError"]]
-    url = "https://example.org/model.pocketmt"
-    assert run_program("cached.mjs", damaged, MODEL, "yes") == [["fetch", "no-cache"], ["put", url], ["loaded", None]]
-    assert run_program("cached.mjs", damaged, damaged, "yes") == [["fetch", "no-cache"], ["failed", "ModelFileError"]]
+URL = "https://example.org/model.pocketmt"
+
+
+def test_with_a_digest_only_a_wrong_file_is_downloaded_again(damaged: Path) -> None:
+    digest, other = describe_model(MODEL).digest, resolve_model("everyday-de-en")
+    assert run_program("cached.mjs", MODEL, "", "yes", digest) == [["loaded", digest]]
+    assert run_program("cached.mjs", MODEL, damaged, "no", digest) == [["failed", "EngineError"]]
+    downloaded = [["fetch", "no-cache"], ["put", URL], ["loaded", digest]]
+    assert run_program("cached.mjs", damaged, MODEL, "yes", digest) == downloaded
+    assert run_program("cached.mjs", other, MODEL, "yes", digest) == downloaded
+    refused = [["fetch", "no-cache"], ["failed", "ModelFileError"]]
+    assert run_program("cached.mjs", damaged, damaged, "yes", digest) == refused
+    unreachable = [["fetch", "no-cache"], ["failed", "DownloadError"]]
+    assert run_program("cached.mjs", other, "", "yes", digest) == unreachable
+
+
+def test_without_a_digest_the_server_is_asked_first(damaged: Path) -> None:
+    digest, other = describe_model(MODEL).digest, resolve_model("everyday-de-en")
+    downloaded = [["fetch", "no-cache"], ["put", URL], ["loaded", digest]]
+    assert run_program("cached.mjs", other, MODEL, "yes") == downloaded
+    assert run_program("cached.mjs", MODEL, "", "yes") == [["fetch", "no-cache"], ["loaded", digest]]
+    unreachable = [["fetch", "no-cache"], ["fetch", "no-cache"], ["failed", "DownloadError"]]
+    assert run_program("cached.mjs", damaged, "", "yes") == unreachable
+
+
+# Built-ins that came after Chrome 91, and so after the other browsers and Node 20 that docs/guides/browser.md names.
+NEWER = re.compile(
+    r"\.(at|findLast|findLastIndex|toSorted|toReversed|toSpliced|with|throwIfAborted|isWellFormed|toWellFormed)\("
+    r"|\b(structuredClone|Object\.(hasOwn|groupBy)|Array\.fromAsync|AbortSignal\.(any|timeout)|Response\.json"
+    r"|Promise\.(withResolvers|try))\b"
+)
+
+
+@pytest.mark.parametrize("name", ["index.js", "local.js", "worker.js", "page/page.js", "page/service_worker.js"])
+def test_scripts_run_in_the_oldest_browsers(name: str) -> None:
+    assert NEWER.search((DIST / name).read_text(encoding="utf-8")) is None
 
 
 # The model takes longer than the engine, whose error nothing must miss meanwhile.
@@ -127,6 +160,12 @@ def test_calls_that_overlap() -> None:
     assert found == {"result": Translator(MODEL).translate(lines)}
 
 
+def test_addresses_above_2_gigabytes() -> None:
+    lines = ["Two dogs.", "A man rides a bike."]
+    [found] = run_jobs([{"kind": "high", "path": str(MODEL), "lines": lines}])
+    assert found == {"result": [True, Translator(MODEL).translate(lines)]}
+
+
 def test_the_memory_of_the_file_is_given_back(tmp_path: Path) -> None:
     translator(tmp_path, None, "en", "de")
     assert run_jobs([{"kind": "released", "path": str(tmp_path / "model.pocketmt")}]) == [{"result": True}]
@@ -158,7 +197,6 @@ def test_a_newer_source_is_found(tmp_path: Path) -> None:
 def with_digest(content: bytes) -> bytes:
     """Return a changed model file with the digest that it now needs."""
     import hashlib
-    import re
 
     header = 8 + int.from_bytes(content[:8], "little")
     found = re.search(rb'"digest":\s*"([0-9a-f]{64})"', content[:header])

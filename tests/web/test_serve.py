@@ -5,7 +5,7 @@ import os
 import re
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,10 +20,11 @@ from tests.cli.conftest import Run, pocketmt, write_random_model
 from tests.engine.text.test_languages import OF_TRANSLATION, translator
 from tests.serve.conftest import RunningServer, running_server
 from tests.web import chromium
+from tests.web.chromium import new_page, translated
 from tests.web.node import DIST, missing
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page, Route
+    from playwright.sync_api import Route
 
 __all__ = ["pocketmt"]  # a fixture
 built = pytest.mark.skipif(missing() is not None, reason=str(missing()))
@@ -113,23 +114,6 @@ def test_nothing_else_is_served(server: RunningServer, path: str) -> None:
 def first_digest(server: RunningServer) -> str:
     models: Any = server.get("/models.json").json
     return str(models[0]["digest"])
-
-
-def translated(page: "Page", expected: str) -> None:
-    page.wait_for_function("text => document.getElementById('target').value === text", arg=expected)
-
-
-@contextmanager
-def new_page(**options: Any) -> Iterator["Page"]:
-    """A tab of a new browser."""
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium.program(), args=["--no-sandbox"])
-        page = browser.new_context(**options).new_page()
-        page.set_default_timeout(20_000)
-        yield page
-        browser.close()
 
 
 @in_chromium

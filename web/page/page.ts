@@ -1,21 +1,9 @@
 /** The page: translates what is typed, and shows size, speed and memory. */
 import { type ModelInfo, Translator } from "../source/index.js";
+import { type Offer, keepOffers, nameOf, readOffers } from "./offers.js";
 
-const MODELS = "models.json";
 const WAIT = 150; // milliseconds after the last key
 const ENGLISH = /^eng?(?![a-z])/i; // codes such as en, en-GB and eng_Latn
-
-/** A model that the page offers, as models.json describes it. */
-interface Offer {
-  readonly url: string;
-  /** SHA-256 that the file must have; undefined: any. */
-  readonly digest?: string;
-  /** Codes of languages. */
-  readonly source?: readonly string[];
-  readonly target?: readonly string[];
-  /** What it is called, if not by its languages and its address. */
-  readonly name?: string;
-}
 
 function element<Kind extends HTMLElement>(id: string): Kind {
   return document.getElementById(id) as Kind;
@@ -30,7 +18,8 @@ const into = element<HTMLSelectElement>("into");
 const models = element<HTMLSelectElement>("models");
 const opener = element<HTMLInputElement>("file");
 const facts = new Map<string, string>();
-let offers: readonly Offer[] = [];
+let listed: readonly Offer[] = []; // by models.json
+let offers: readonly Offer[] = []; // these, and files that were opened
 let translator: Translator | undefined;
 let loading: AbortController | undefined;
 let running: AbortController | undefined;
@@ -104,6 +93,9 @@ async function load(offer: Offer): Promise<void> {
     show("Model file", megabytes(found.info.fileBytes));
     show("Loaded in", `${Math.round(performance.now() - start)} ms`);
     show("Instruction set", found.info.instructionSet);
+    element("licence").textContent = `Licence of the model: ${found.info.licence || "not stated in the file"}`;
+    // Without a cache, or with a full one, the page works online.
+    if (listed.includes(offer)) void keepOffers(listed, offer).catch(() => {});
     await translate();
   } catch (error) {
     if (signal.aborted) return;
@@ -165,19 +157,12 @@ opener.addEventListener("change", () => {
   void load(opened);
 });
 
-async function readOffers(): Promise<readonly Offer[]> {
-  const response = await fetch(MODELS, { cache: "no-cache" });
-  if (!response.ok) throw new Error(`${MODELS}: the server answers ${response.status}`);
-  const found = (await response.json()) as Offer[];
-  if (found.length === 0) throw new Error(`${MODELS} lists no model: open a model file`);
-  return found;
-}
-
 /** Loads the model that the address names, or the first of models.json, unless a file was opened meanwhile. */
 async function start(): Promise<void> {
   const named = new URLSearchParams(location.search).get("model");
   try {
-    const found = named === null ? await readOffers() : [{ url: named, name: named }];
+    if (named === null) listed = await readOffers();
+    const found = named === null ? listed : [{ url: named, name: named }];
     const chosen = loading === undefined ? 0 : found.length + models.selectedIndex;
     list([...found, ...offers], chosen);
     if (loading === undefined) await load(found[0] as Offer);
@@ -187,12 +172,6 @@ async function start(): Promise<void> {
     showLanguages(undefined);
     showError(error);
   }
-}
-
-function nameOf({ name, source, target, url }: Offer): string {
-  if (name !== undefined) return name;
-  const file = decodeURIComponent(url.slice(url.lastIndexOf("/") + 1));
-  return source === undefined || target === undefined ? file : `${source.join(", ")} → ${target.join(", ")} (${file})`;
 }
 
 void navigator.serviceWorker?.register("service_worker.js").catch(() => {});

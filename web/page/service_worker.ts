@@ -1,11 +1,10 @@
-/** Keeps the page, so that it works offline after the first visit. The worker keeps models itself. */
+/** Keeps the page, so that it works offline after the first visit. The page keeps models and their list itself. */
 declare const self: ServiceWorkerGlobalScope;
 declare const VERSION: string; // of the files, by the build
 declare const FILES: string[];
 
 const CACHE = `pocketmt-page-${VERSION}`;
-const MODELS = addressOf("models.json");
-const KEPT = new Set([...FILES.map(addressOf), MODELS]);
+const KEPT = new Set(FILES.map(addressOf));
 
 self.addEventListener("install", (event) => {
   // Files of an older version in the browser's HTTP cache would not fit the others.
@@ -41,12 +40,9 @@ function addressOf(name: string): string {
 
 /** Answers from the server, at whose address another one may run later; from the cache if it cannot be reached or fails. */
 async function answer(request: Request, address: string): Promise<Response> {
-  const cache = await caches.open(CACHE);
   const fresh = await fetch(request, { cache: "no-cache" }).catch(() => undefined);
-  if (fresh === undefined || fresh.status >= 500) return (await cache.match(address)) ?? fresh ?? Response.error();
-  // The list of models changes while the version of the page stays the same.
-  if (fresh.ok && address === MODELS) await cache.put(address, fresh.clone());
-  return fresh;
+  if (fresh !== undefined && fresh.status < 500) return fresh;
+  return (await caches.match(address, { cacheName: CACHE })) ?? fresh ?? Response.error();
 }
 
 export {};

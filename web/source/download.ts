@@ -1,9 +1,8 @@
 /** Downloads of model files, kept in the browser's Cache Storage. */
+import { openCache } from "./cache.js";
 import { CancelledError, DownloadError, EngineError } from "./errors.js";
 import type { Progress } from "./messages.js";
 import { hasRelaxedSimd } from "./relaxed_simd.js";
-
-const CACHE = "pocketmt-models-1";
 
 /** A file. */
 export interface Download {
@@ -18,24 +17,36 @@ export interface Download {
  * Returns a file from the cache, the disk (of Node) or the network.
  *
  * @param cached whether the browser's Cache Storage is used.
- * @param again whether a file that may be old proved to be wrong, so that the server must be asked.
+ * @param digest tells whether a cached file is the right one; without it the server is asked first.
+ * @param again whether a file that may be old proved to be wrong, so that only the server's is of use.
  * @throws DownloadError if it cannot be had.
  */
 export async function download(
-  { url, cached, again }: { url: string; cached: boolean; again: boolean },
+  { url, cached, digest, again }: { url: string; cached: boolean; digest: string | undefined; again: boolean },
   signal: AbortSignal,
   report: (progress: Progress) => void,
 ): Promise<Download> {
   const nothing = async (): Promise<void> => {};
   if (NODE && url.startsWith("file:")) return { bytes: await readFile(url), mayBeOld: false, keep: nothing };
-  const cache = cached && typeof caches === "object" ? await caches.open(CACHE).catch(() => undefined) : undefined;
-  const found = again ? undefined : await cache?.match(url);
-  if (found !== undefined) return { bytes: new Uint8Array(await found.arrayBuffer()), mayBeOld: true, keep: nothing };
-  const bytes = await fetchFile(url, again ? "no-cache" : "default", signal, report);
-  // A cache that is full is no reason to fail.
-  const keep = async (): Promise<void> => cache?.put(url, new Response(bytes as Uint8Array<ArrayBuffer>)).catch(() => {});
-  // Browsers have an HTTP cache, too.
-  return { bytes, mayBeOld: !NODE && !again && url.startsWith("http"), keep };
+  const cache = cached ? await openCache() : undefined;
+  const readKept = async (): Promise<Download | undefined> => {
+    const found = await cache?.match(url);
+    return found && { bytes: new Uint8Array(await found.arrayBuffer()), mayBeOld: true, keep: nothing };
+  };
+  const ask = again || digest === undefined;
+  const kept = ask ? undefined : await readKept();
+  if (kept !== undefined) return kept;
+  try {
+    const bytes = await fetchFile(url, ask ? "no-cache" : "default", signal, report);
+    // A cache that is full is no reason to fail.
+    const keep = async (): Promise<void> => cache?.put(url, new Response(bytes as Uint8Array<ArrayBuffer>)).catch(() => {});
+    // Browsers have an HTTP cache, too.
+    return { bytes, mayBeOld: !NODE && !ask && url.startsWith("http"), keep };
+  } catch (error) {
+    const older = error instanceof DownloadError && ask && !again ? await readKept() : undefined;
+    if (older === undefined) throw error;
+    return older;
+  }
 }
 
 async function readFile(url: string): Promise<Uint8Array> {

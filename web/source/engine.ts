@@ -1,5 +1,5 @@
 /** The WebAssembly module: one instance has one model. */
-import { Instance, type ModuleExports } from "./instance.js";
+import { Instance, type ModuleExports, unsigned } from "./instance.js";
 import type { EngineInput } from "./model/model_file.js";
 
 /** Options of the search. */
@@ -118,7 +118,7 @@ export class Engine {
   }
 
   private readResult(count: number): number[][] {
-    let place = this.instance.call((exports) => exports.result()) / 4;
+    let place = unsigned(this.instance.call((exports) => exports.result())) / 4;
     const words = new Uint32Array(this.instance.memory);
     return Array.from({ length: count }, () => {
       const size = words[place++] as number;

@@ -13,7 +13,10 @@ export interface LoadOptions {
   onProgress?: (progress: Progress) => void;
   /** Whether the file is kept in the browser's Cache Storage (default true). */
   cache?: boolean;
-  /** The digest that the file must have, as `info.digest` and the models.json of `pocketmt serve --web` show it. */
+  /**
+   * The digest that the file must have, as `info.digest` and the models.json of `pocketmt serve --web` show it. Without it
+   * the server is asked for a newer file than the one in Cache Storage.
+   */
   digest?: string;
   /** Workers that share the lines of a text, each with the model in its own memory (default 1). */
   workers?: number;
@@ -117,11 +120,12 @@ export class Translator {
 /** Divides lines into at most `count` runs of about the same length, at least one. */
 function divide(lines: readonly string[], count: number): string[][] {
   const most = lines.reduce((sum, line) => sum + line.length + LINE_COST, 0) / count;
-  const shares: string[][] = [[]];
+  let share: string[] = [];
+  const shares = [share];
   let cost = 0;
   for (const line of lines) {
-    if (cost >= most * shares.length) shares.push([]);
-    shares.at(-1)?.push(line);
+    if (cost >= most * shares.length) shares.push((share = []));
+    share.push(line);
     cost += line.length + LINE_COST;
   }
   return shares;

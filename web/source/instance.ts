@@ -9,6 +9,11 @@ export interface ModuleExports {
   release(place: number, bytes: number): void;
 }
 
+/** An address or a size of the module, which JavaScript gets as a signed number. */
+export function unsigned(value: number): number {
+  return value >>> 0;
+}
+
 /** An instance. After an error that it reports it must not be used any more. */
 export class Instance<Exports extends ModuleExports> {
   private readonly exports: Exports;
@@ -57,7 +62,7 @@ export class Instance<Exports extends ModuleExports> {
   /** Calls use(places) while the module's memory holds these bytes. */
   withBytes<Result>(all: readonly Uint8Array[], use: (places: number[]) => Result): Result {
     const places = all.map((bytes) => {
-      const place = this.call((exports) => exports.allocate(Math.max(bytes.length, 1)));
+      const place = unsigned(this.call((exports) => exports.allocate(Math.max(bytes.length, 1))));
       new Uint8Array(this.memory).set(bytes, place);
       return place;
     });
@@ -68,7 +73,7 @@ export class Instance<Exports extends ModuleExports> {
 
   /** A text in the module's memory, which ends in a null character. */
   text(place: number): string {
-    const bytes = new Uint8Array(this.memory, place);
+    const bytes = new Uint8Array(this.memory, unsigned(place));
     return new TextDecoder().decode(bytes.slice(0, bytes.indexOf(0)));
   }
 
@@ -77,10 +82,10 @@ export class Instance<Exports extends ModuleExports> {
     return {
       pocketmt: {
         copy_tensor: (index: number, target: number): void => {
-          new Uint8Array(this.memory).set(this.tensor(index), target);
+          new Uint8Array(this.memory).set(this.tensor(index), unsigned(target));
         },
         write_number: (value: number, target: number): void => {
-          new TextEncoder().encodeInto(`${value}\0`, new Uint8Array(this.memory, target, 32));
+          new TextEncoder().encodeInto(`${value}\0`, new Uint8Array(this.memory, unsigned(target), 32));
         },
         fail: (kind: number, message: number): never => {
           const Kind = this.text(kind).includes("ModelError") ? ModelFileError : EngineError;
@@ -90,13 +95,13 @@ export class Instance<Exports extends ModuleExports> {
       wasi_snapshot_preview1: {
         clock_time_get: (_clock: number, _precision: bigint, result: number): number => {
           const nanoseconds = BigInt(Math.round(performance.now() * 1e6));
-          new DataView(this.memory).setBigUint64(result, nanoseconds, true);
+          new DataView(this.memory).setBigUint64(unsigned(result), nanoseconds, true);
           return 0;
         },
         environ_sizes_get: (count: number, size: number): number => {
           const view = new DataView(this.memory);
-          view.setUint32(count, 0, true);
-          view.setUint32(size, 0, true);
+          view.setUint32(unsigned(count), 0, true);
+          view.setUint32(unsigned(size), 0, true);
           return 0;
         },
         environ_get: (): number => 0,

@@ -19,7 +19,7 @@ async function load(message: Load, signal: AbortSignal, again = false): Promise<
   const { id, url, cache, digest } = message;
   const report = (progress: Progress): void => send({ kind: "progress", id, progress });
   engine ??= compileEngine();
-  const [module, file] = await Promise.all([engine, download({ url, cached: cache, again }, signal, report)]);
+  const [module, file] = await Promise.all([engine, download({ url, cached: cache, digest, again }, signal, report)]);
   try {
     const found = await LocalTranslator.load(module, file.bytes);
     if (digest !== undefined && found.info.digest !== digest.toLowerCase())

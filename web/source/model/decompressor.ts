@@ -1,6 +1,6 @@
 /** Decompression of the parts of a model file, by the WebAssembly module. */
 import { ModelFileError } from "../errors.js";
-import { Instance, type ModuleExports } from "../instance.js";
+import { Instance, type ModuleExports, unsigned } from "../instance.js";
 
 const XZ = [0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00];
 
@@ -33,8 +33,8 @@ export class Decompressor {
   xz(name: string, stream: Uint8Array, most: number): Uint8Array {
     return this.naming(`${name} is not a whole xz stream`, () =>
       this.instance.withBytes([stream], ([place]) => {
-        const size = this.instance.call((exports) => exports.decompress_xz(place as number, stream.length, most));
-        const start = this.instance.call((exports) => exports.decompressed());
+        const size = unsigned(this.instance.call((exports) => exports.decompress_xz(place as number, stream.length, most)));
+        const start = unsigned(this.instance.call((exports) => exports.decompressed()));
         return new Uint8Array(this.instance.memory, start, size).slice();
       }),
     );
@@ -43,7 +43,7 @@ export class Decompressor {
   /** Decompresses a raw deflate stream; throws ModelFileError if it does not hold exactly `size` bytes. */
   inflate(name: string, stream: Uint8Array, size: number): Uint8Array {
     return this.naming(`${name} is not a whole deflate stream`, () => {
-      const output = this.instance.call((exports) => exports.allocate(size));
+      const output = unsigned(this.instance.call((exports) => exports.allocate(size)));
       const result = this.instance.withBytes([stream], ([place]) => {
         this.instance.call((exports) => exports.inflate(place as number, stream.length, output, size));
         return new Uint8Array(this.instance.memory, output, size).slice();

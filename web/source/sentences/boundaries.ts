@@ -95,8 +95,8 @@ function followingWord(text: string, start: number): string {
 /** The word that ends at a place, with full stops in it and without brackets before it. */
 function wordBefore(text: string, start: number, end: number): string {
   const word = text.slice(Math.max(start, end - 20), end);
-  const last = trimEnd(word).split(new RegExp(`[${WHITE}]`, "u")).at(-1) ?? "";
-  return last.replace(OPENED, "");
+  const words = trimEnd(word).split(new RegExp(`[${WHITE}]`, "u"));
+  return (words[words.length - 1] as string).replace(OPENED, "");
 }
 
 /** Whether a position is inside brackets that are closed later; each question is further in the text. */

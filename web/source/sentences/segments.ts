@@ -26,7 +26,7 @@ function* sentences(text: string): Generator<string[]> {
     parts[parts.length - 1] += " ";
     for (const part of parts) {
       words.push(part);
-      const ending = part.slice(0, -1).replace(CLOSING, "").at(-1) ?? "";
+      const ending = part.slice(0, -1).replace(CLOSING, "").slice(-1);
       if (!part.endsWith("。") && !SENTENCE_END.includes(ending)) continue;
       yield words;
       words = [];
