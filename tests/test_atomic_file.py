@@ -2,6 +2,8 @@
 
 import os
 import stat
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -50,6 +52,60 @@ def test_a_named_pipe_is_written_to_directly(tmp_path: Path) -> None:
     reader.join()
     assert read == [b"through"]
     assert pipe.is_fifo()
+
+
+@pytest.mark.parametrize("mode", ["wb", "ab"])
+@pytest.mark.parametrize("place", ["/dev/fd/{}", "/proc/self/fd/{}", "link"])
+def test_an_open_file_of_this_process_is_written_where_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str, mode: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "log"
+    path.write_bytes(b"earlier\n")
+    with path.open(mode) as log:
+        log.write(b"header\n")
+        log.flush()
+        (tmp_path / "link").symlink_to(f"/dev/fd/{log.fileno()}")
+        with atomic_write(Path(place.format(log.fileno()))) as stream:
+            stream.write(b"text\n")
+        log.write(b"footer\n")
+    assert path.read_bytes() == (b"earlier\n" if mode == "ab" else b"") + b"header\ntext\nfooter\n"
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["link", "log"]
+
+
+def test_an_open_file_of_another_process_is_written_at_its_end(tmp_path: Path) -> None:
+    program = "import sys; from pathlib import Path; from pocketmt.atomic_file import atomic_write\n"
+    program += "with atomic_write(Path(sys.argv[1])) as stream: stream.write(b'text\\n')"
+    with (tmp_path / "log").open("ab") as log:
+        log.write(b"header\n")
+        log.flush()
+        subprocess.run([sys.executable, "-c", program, f"/proc/{os.getpid()}/fd/{log.fileno()}"], check=True)
+        log.write(b"footer\n")
+    assert (tmp_path / "log").read_bytes() == b"header\ntext\nfooter\n"
+
+
+def test_an_open_file_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "text").touch()
+    with (tmp_path / "text").open("rb") as stream:
+        place = Path(f"/dev/fd/{stream.fileno()}")
+        with pytest.raises(ConfigurationError, match="not open for writing"):
+            check_output(place)
+    with pytest.raises(ConfigurationError, match="not open for writing"):
+        check_output(place)
+
+
+@pytest.mark.parametrize("name", ["x" * 234, "x" * 235, "x" * 255, "é" * 127, "x" + "é" * 127])
+def test_any_name_that_the_file_system_takes_can_be_written(tmp_path: Path, name: str) -> None:
+    with atomic_write(tmp_path / name) as stream:
+        assert len(os.fsencode(Path(stream.name).name)) <= 255
+        Path(stream.name).name.encode()
+        stream.write(b"whole")
+    assert [(file.name, file.read_bytes()) for file in tmp_path.iterdir()] == [(name, b"whole")]
+
+
+def test_a_name_that_is_too_long_is_refused_before_the_work(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="File name too long"), atomic_write(tmp_path / ("x" * 256)):
+        raise AssertionError("the work has begun")
 
 
 def test_new_files_have_the_permissions_of_other_files(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import re
 import stat
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -12,6 +13,9 @@ from pocketmt.errors import ConfigurationError
 
 # No space, no quota, larger than the file system or the process allows.
 DISK_ERRORS: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_DESCRIPTOR: Final = re.compile(r"(?:/dev|/proc/(?P<process>\d+)(?:/task/\d+)?)/fd/(?P<number>\d+)")
+_MOST_LINKS: Final = 40  # that Linux follows
+_LONGEST_NAME: Final = 255  # bytes of a file's name, on usual file systems
 
 
 def check_output(path: Path) -> None:
@@ -21,7 +25,14 @@ def check_output(path: Path) -> None:
     folder = path.absolute().parent
     if not folder.is_dir():
         raise ConfigurationError(f"{path}: there is no folder {path.parent} to write it to: make it first")
-    if not os.access(path if _is_special(path) else folder, os.W_OK):
+    descriptor = _own_descriptor(path)
+    if descriptor is not None:
+        try:
+            os.write(descriptor, b"")
+        except OSError as error:
+            reason = error.strerror or error
+            raise ConfigurationError(f"{path}: not open for writing ({reason}): redirect it to a file") from error
+    elif not os.access(path if _is_special(path) else folder, os.W_OK):
         raise ConfigurationError(f"{path}: there is no permission to write it: choose another folder")
 
 
@@ -38,8 +49,9 @@ def atomic_write(path: Path) -> Iterator[BinaryIO]:
     """Open a file for writing that appears under its name when the block ends without an error.
 
     After an error, an earlier file of that name is unchanged; otherwise it is replaced, and the new file has its
-    permissions. Symbolic links are followed; devices and named pipes are written to directly. The stream's `name` is
-    the path of the temporary file. Raises ConfigurationError as `check_output` does.
+    permissions. Symbolic links are followed. Devices, named pipes and open files of a process (/dev/stdout) are written
+    to directly. The stream's `name` is the path of the temporary file, or of such a file. Raises ConfigurationError as
+    `check_output` does.
     """
     with write_together(path) as (stream,):
         yield stream
@@ -54,7 +66,11 @@ def write_together(*paths: Path) -> Iterator[Sequence[BinaryIO]]:
     written = [path if final is None else _temporary_path(final) for path, final in zip(paths, finals, strict=True)]
     try:
         with naming(*paths), ExitStack() as opened:
-            streams = [opened.enter_context(file.open("wb")) for file in written]
+            openers = [_open_special if final is None else None for final in finals]
+            streams = [
+                opened.enter_context(open(file, "wb", opener=opener))
+                for file, opener in zip(written, openers, strict=True)
+            ]
             for stream, final in zip(streams, finals, strict=True):
                 if final is not None and final.exists() and hasattr(os, "fchmod"):  # Windows has no such permissions.
                     with suppress(OSError):  # Some network file systems refuse it.
@@ -86,11 +102,43 @@ def naming(*paths: Path) -> Iterator[None]:
 
 
 def _is_special(path: Path) -> bool:
-    return path.exists() and not path.is_file()
+    return _descriptor(path) is not None or (path.exists() and not path.is_file())
+
+
+def _descriptor(path: Path) -> re.Match[str] | None:
+    """Return the match of the open file of a process to which a path leads; None if it is the path of a file.
+
+    The system follows such a path to the file itself, which must not be replaced: processes that have it open would go
+    on writing to the old one.
+    """
+    for _ in range(_MOST_LINKS):
+        path = Path(os.path.realpath(path.parent)) / path.name
+        descriptor = _DESCRIPTOR.fullmatch(str(path))
+        if descriptor is not None or not path.is_symlink():
+            return descriptor
+        path = path.parent / path.readlink()
+    return None
+
+
+def _own_descriptor(path: Path) -> int | None:
+    """Return the number of the open file of this process to which a path leads; None if it leads elsewhere."""
+    found = _descriptor(path)
+    return int(found["number"]) if found is not None and found["process"] in (None, str(os.getpid())) else None
+
+
+def _open_special(path: str, flags: int) -> int:
+    """Open a device, pipe or open file for writing after what is there."""
+    descriptor = _own_descriptor(Path(path))
+    return os.open(path, flags & ~os.O_TRUNC | os.O_APPEND) if descriptor is None else os.dup(descriptor)
 
 
 def _temporary_path(path: Path) -> Path:
-    return path.with_name(f".{path.name}.{os.urandom(4).hex()}.unfinished")
+    end = f".{os.urandom(4).hex()}.unfinished"
+    added = len(f".{end}")
+    # A name that is too long itself stays so: then opening fails, rather than the renaming after the work.
+    name = os.fsencode(path.name)
+    name = name[: max(_LONGEST_NAME, len(name)) - added]
+    return path.with_name(f".{name.decode(errors='ignore')}{end}")
 
 
 def _synchronize(folder: Path) -> None:

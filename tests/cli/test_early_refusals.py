@@ -49,11 +49,14 @@ def test_the_largest_beam_is_the_engines() -> None:
         ["compress", "run", "--tolerated-loss", "inf", "-o", "a.pocketmt"],
         ["clean", "a", "b", "--improbable", "nan", "-o", "c", "d"],
         ["clean", "a", "b", "--maximum-ratio", "nan", "-o", "c", "d"],
+        ["serve", "--model-memory", "9" * 400],
+        ["serve", "--model-memory", "9" * 19],
     ],
 )
 def test_numbers_that_cannot_be_are_usage_errors(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert run(arguments) == 2
-    assert "is not in the range" in (message := capsys.readouterr().err) or "is not a finite number" in message
+    message = capsys.readouterr().err
+    assert any(each in message for each in ("is not in the range", "is not a finite number", "is not a size"))
     assert list(Path().iterdir()) == []
 
 
@@ -147,3 +150,30 @@ def test_text_that_no_file_can_hold_is_refused(
     """Bytes of an argument that are not UTF-8 reach Python as lone surrogates."""
     assert run([*arguments, "-o", "out.pocketmt", option, "a\udcff"]) == 2
     assert "has bytes that are no characters: give text in UTF-8" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        *(
+            ["translate", *cluster, option, "a\udcff"]
+            for option in ("--prefix", "--suppress", "--source-language", "--target-language")
+            for cluster in (["--ray", "local", "-i", "x.en", "-o", "shards"], [])
+        ),
+        ["serve", "--host", "a\udcff"],
+        ["evaluate", "-m", "captions-en-de", "--source-language", "a\udcff"],
+    ],
+)
+def test_options_that_are_no_text_are_refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    Path("x.en").touch()
+    assert run(arguments) == 2
+    assert "has bytes that are no characters: give text in UTF-8" in capsys.readouterr().err
+    assert [path.name for path in Path().iterdir()] == ["x.en"]
+
+
+@pytest.mark.parametrize("cluster", [[], ["--ray", "local"]])
+@pytest.mark.parametrize("option", ["-i", "-o"])
+def test_an_empty_path_is_refused(option: str, cluster: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["translate", *cluster, "-i", "x.en", "-o", "shards", option, ""]) == 2
+    assert "the path is empty: give a path" in capsys.readouterr().err
+    assert list(Path().iterdir()) == []

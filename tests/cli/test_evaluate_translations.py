@@ -63,6 +63,14 @@ def test_one_system_has_a_table_of_scores(pocketmt: Run) -> None:
     assert all("100.00" in row and "version:" in row for row in rows)
 
 
+def test_names_that_are_not_utf8_are_escaped_in_the_tables(pocketmt: Run) -> None:
+    Path("caf\udce9.de").write_bytes(Path("good.de").read_bytes())
+    arguments = ["-t", "caf\udce9.de", "--baseline", "bad.de", "-r", "ref.de"]
+    answer = pocketmt("evaluate", *arguments, environment={"PYTHONIOENCODING": "utf-8:strict"})
+    assert answer.returncode == 0, answer.stderr
+    assert answer.stdout.decode().count("caf\\udce9.de  ") == 3 + 2
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -1,7 +1,8 @@
-"""Reading lines in chunks: full chunks from files, and lines as they arrive from pipes."""
+"""Reading lines in chunks, full ones from files and as they arrive from pipes, and writing to open files."""
 
 import io
 import os
+import subprocess
 import sys
 from collections.abc import Iterator
 from itertools import chain
@@ -17,6 +18,8 @@ from pocketmt import progress
 from pocketmt.cli.main import run
 from pocketmt.cli.streams import READ_BYTES, read_chunks, warn, write_blocks
 from pocketmt.errors import DataError
+
+from .conftest import command_line
 
 
 @pytest.fixture
@@ -109,3 +112,16 @@ def test_messages_on_a_terminal_begin_on_a_new_line(monkeypatch: pytest.MonkeyPa
     shown = terminal.getvalue().replace("\r\x1b[K", "").splitlines()
     expected = ["translated 1 lines", "warning: one", "translated 2 lines", "error: two"]
     assert [line.partition(",")[0] for line in shown] == expected
+
+
+@pytest.mark.parametrize("mode", ["wb", "ab"])
+def test_dev_stdout_is_written_where_the_shell_is(random_model: Path, tmp_path: Path, mode: str) -> None:
+    path = tmp_path / "out.txt"
+    path.write_bytes(b"earlier\n")
+    with path.open(mode) as stream:
+        stream.write(b"header\n")
+        stream.flush()
+        command = command_line("translate", "-m", random_model, "--output", "/dev/stdout")
+        subprocess.run(command, input=b"\n", stdout=stream, check=True)
+        stream.write(b"footer\n")
+    assert path.read_bytes() == (b"earlier\n" if mode == "ab" else b"") + b"header\n\nfooter\n"

@@ -16,6 +16,7 @@ from pocketmt.engine import devices
 from pocketmt.errors import ConfigurationError, DataError
 from pocketmt.folder_lock import LockedError, locked
 from pocketmt.packing.device import model as device_model
+from pocketmt.packing.run import pack_run
 from tests.compression.tiny_run import write_tiny_run
 
 
@@ -53,6 +54,15 @@ def test_the_outputs_are_parallel(run: Path, texts: list[Text], tmp_path: Path) 
     assert target[1] == ""
 
 
+def test_a_teacher_that_a_killed_process_has_left_unfinished_is_removed(
+    run: Path, texts: list[Text], tmp_path: Path
+) -> None:
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work" / ".teacher.pocketmt.0a1b2c3d.unfinished").touch()
+    write(run, tmp_path, texts)
+    assert not list((tmp_path / "work").glob("*.unfinished"))
+
+
 def test_back_translations_are_the_source_side(run: Path, texts: list[Text], tmp_path: Path) -> None:
     source, target = write(run, tmp_path, texts, back=True)
     assert target == READ
@@ -80,6 +90,18 @@ def test_the_record_names_all_texts_and_teachers(run: Path, texts: list[Text], t
     for side, name in (("source", "out.en"), ("target", "out.up")):
         digest = hashlib.sha256((tmp_path / name).read_bytes()).hexdigest()
         assert record[side] == {"path": str(tmp_path / name), "lines": 5, "sha256": digest}
+
+
+def test_names_that_are_not_utf8_have_question_marks_in_the_record(run: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "caf\udce9"
+    folder.mkdir()
+    pack_run(run, "uniform8", tmp_path / "model")
+    os.rename(tmp_path / "model", folder / "model")
+    (folder / "a.en").write_text("red cat\n")
+    assert write(folder / "model", folder, [Text(folder / "a.en")])[0] == ["red cat"]
+    record = json.loads((folder / "out.en.distillation.json").read_text())
+    named = [record["teachers"][0]["name"], *(each["path"] for each in (*record["texts"], record["source"]))]
+    assert named == [f"{tmp_path}/caf?/{name}" for name in ("model", "a.en", "out.en")]
 
 
 @pytest.mark.parametrize("stopped", [0, 1, 2])

@@ -140,3 +140,16 @@ def test_an_error_in_writing_to_an_address_is_explained() -> None:
     fsspec.register_implementation("failing", Failing, clobber=True)
     with pytest.raises(DataError, match="failing://bucket: no credentials: check the address"):
         open_storage("failing://bucket").write("secret", b"text")
+
+
+def test_a_run_that_ends_before_its_first_shard_leaves_no_settings(location: str) -> None:
+    assert fill(location, ROWS, model="wrong", stop=0) == ([], [])
+    assert open_storage(location).read("settings.json") is None
+    assert fill(location, ROWS) == ([0, 1, 2], [])
+    assert open_storage(location).read("settings.json") == b'{\n  "model": "a"\n}\n'
+
+
+def test_a_text_without_lines_has_settings_and_a_manifest(location: str) -> None:
+    assert fill(location, []) == ([], [])
+    assert open_storage(location).read("settings.json") is not None
+    assert json.loads(open_storage(location).read("manifest.json") or b"")["shards"] == []

@@ -2,7 +2,7 @@ import http.client
 import json
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -85,13 +85,18 @@ Serve = Callable[..., "RunningServer"]
 
 
 @contextmanager
-def running_server(*arguments: str | Path, bundled: bool = False) -> Iterator[RunningServer]:
-    """Run a server with the models of a folder in the arguments, those that it serves by default, or MODEL."""
+def running_server(
+    *arguments: str | Path, bundled: bool = False, launcher: Sequence[str] = ()
+) -> Iterator[RunningServer]:
+    """Run a server with the models of a folder in the arguments, those that it serves by default, or MODEL.
+
+    Its command line follows that of `launcher`, if any.
+    """
     named = bundled or any(isinstance(each, Path) and each.is_dir() for each in arguments)
     models = () if named else (MODEL,)
     with tempfile.NamedTemporaryFile("w+", suffix=".messages") as messages:
         process = subprocess.Popen(
-            command_line("serve", "--port", "0", *models, *arguments),
+            [*launcher, *command_line("serve", "--port", "0", *models, *arguments)],
             stdout=subprocess.PIPE,
             stderr=messages,
             text=True,

@@ -1,11 +1,16 @@
 """Lines are divided and joined as `Translator.translate` does it, whatever is in them."""
 
+import asyncio
 import random
+import threading
+from typing import Any
 
 import pytest
 
 from pocketmt.engine import Translator
+from pocketmt.serving.translation import lines as lines_module
 from pocketmt.serving.translation.division import Translation, divide_line, divide_lines
+from pocketmt.serving.translation.lines import LineTranslator
 from pocketmt.serving.translation.links import Link, compose_links
 from pocketmt.text.normalization import replace_surrogates
 
@@ -51,6 +56,77 @@ def test_links_of_two_translations_are_composed() -> None:
         Link(4, 7, 1, 2),
         Link(0, 3, 3, 4),
     ]
+
+
+def plainly_composed(first: list[Link], second: list[Link]) -> list[Link]:
+    """The links that `compose_links` returns, by comparing each with each."""
+    composed = []
+    for link in second:
+        shared = [min(link.source_end, each.target_end) - max(link.source_start, each.target_start) for each in first]
+        most = max(shared, default=0)
+        if most > 0:
+            best = first[shared.index(most)]
+            composed.append(Link(best.source_start, best.source_end, link.target_start, link.target_end))
+    return composed
+
+
+def test_composed_links_are_those_of_the_plain_way() -> None:
+    generator = random.Random(1)
+
+    def links() -> list[Link]:
+        starts = [(generator.randint(0, 20), generator.randint(0, 20)) for _ in range(generator.randint(0, 12))]
+        return [Link(a, a + generator.randint(0, 6), b, b + generator.randint(0, 6)) for a, b in starts]
+
+    for _ in range(1000):
+        first, second = links(), links()
+        assert compose_links(first, second) == plainly_composed(first, second)
+
+
+class Counted(int):
+    """A number that counts how often it is compared."""
+
+    count = 0
+
+    def __lt__(self, other: int) -> bool:
+        Counted.count += 1
+        return int(self) < other
+
+    def __gt__(self, other: int) -> bool:
+        Counted.count += 1
+        return int(self) > other
+
+
+@pytest.mark.parametrize("shape", ["words", "one word of many pieces"])
+def test_the_work_of_composing_grows_little_faster_than_the_links(shape: str) -> None:
+    counts = []
+    for length in (100, 1000):
+        spans = [(Counted(4 * place), Counted(4 * place + 3)) for place in range(length)]
+        read = spans if shape == "words" else [(Counted(0), Counted(4 * length))] * length
+        Counted.count = 0
+        assert len(compose_links([Link(0, 1, *span) for span in spans], [Link(*span, 0, 1) for span in read])) == length
+        counts.append(Counted.count)
+    assert 0 < counts[0] < counts[1] < 20 * counts[0]
+
+
+@pytest.mark.parametrize(("count", "in_a_thread"), [(10, False), (2000, True)])
+def test_many_links_are_composed_beside_the_event_loop(
+    monkeypatch: pytest.MonkeyPatch, count: int, in_a_thread: bool
+) -> None:
+    threads = []
+
+    def compose(*links: Any) -> list[Link]:
+        threads.append(threading.current_thread())
+        return compose_links(*links)
+
+    async def step(self: LineTranslator, *arguments: object) -> list[Translation]:
+        return [Translation(("x",), (Link(0, 1, 0, 1),) * count)]
+
+    monkeypatch.setattr(lines_module, "compose_links", compose)
+    monkeypatch.setattr(LineTranslator, "_step", step)
+    nothing: Any = None
+    [found] = asyncio.run(LineTranslator(nothing, nothing).translate("a", [nothing, nothing], ["x"], aligned=True))
+    assert found.links == (Link(0, 1, 0, 1),) * count
+    assert (threads[0] is not threading.main_thread()) == in_a_thread
 
 
 @pytest.mark.parametrize("code", ["de", "DE", "deu", "de-AT", "deu_Latn"])

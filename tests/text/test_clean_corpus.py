@@ -154,3 +154,13 @@ def test_memory_does_not_grow_with_the_text(tmp_path: Path, monkeypatch: pytest.
     short, long = (peak_memory(text, "capped") for text in texts)
     assert long < 1.5 * short  # Of four times as many lines; the files of a sort grow with the logarithm.
     assert uncapped > 4 * long
+
+
+def test_carriage_returns_and_byte_order_marks_within_lines_are_kept(tmp_path: Path) -> None:
+    sides, outputs = (tmp_path / "a.en", tmp_path / "a.de"), (tmp_path / "b.en", tmp_path / "b.de")
+    # Of the start and the line ends, one is dropped by reading the corpus.
+    sides[0].write_bytes("\ufeff\ufeffA dog.\nA man.\r\r\nA man.\r\r\n".encode())
+    sides[1].write_bytes("\ufeffEin Hund.\nEin Mann.\r\nEin Mann.\r\n".encode())
+    clean_corpus(*sides, *outputs, Cleaning())
+    assert outputs[0].read_bytes() == "\ufeffA dog.\nA man.\r\n".encode()
+    assert outputs[1].read_bytes() == b"Ein Hund.\nEin Mann.\n"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
 
-from pocketmt.cli.options import is_given
+from pocketmt.cli.options import LocalFile, is_given
 from pocketmt.distributed.storage import is_address
 
 if TYPE_CHECKING:
@@ -16,14 +16,11 @@ if TYPE_CHECKING:
 RAY_HELP: Final = "A Ray cluster, such as auto; local starts one."
 
 
-class FileOrAddress(click.Path):
+class FileOrAddress(LocalFile):
     """A path, or an address with ://, such as s3://bucket/file."""
 
-    def __init__(self) -> None:
-        super().__init__(path_type=Path)
-
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return a path, or the address as it is."""
+        """Return a path, or the address as it is; click.BadParameter if the path is empty."""
         if isinstance(value, str) and is_address(value):
             return value
         return super().convert(value, param, ctx)

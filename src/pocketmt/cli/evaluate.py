@@ -165,9 +165,12 @@ def _model_table(record: "QualityRecord") -> str:
 
 
 def _systems_table(record: "TranslationsRecord") -> str:
-    names = [system.translations for system in record.systems]
+    from pocketmt.model_file.report import printable
+
+    names = [printable(system.translations) for system in record.systems]
     tables = [_scores_table([system.quality for system in record.systems], names)]
-    differences = [(system.translations, system.differences) for system in record.systems if system.differences]
+    compared = zip(names, (system.differences for system in record.systems), strict=True)
+    differences = [(name, found) for name, found in compared if found]
     if differences:
         tables.append(_differences_table(differences))
     return "\n\n".join(tables)

@@ -45,6 +45,7 @@ LARGEST_BEAM = 256  # The engine's limit.
 # What `pocketmt train` writes; the module that names these files imports PyTorch.
 RUN_FILES = ("configuration.json", "vocabulary.model", "log.jsonl", "checkpoint.pt", "model.safetensors")
 
+_LARGEST_SIZE = (1 << 63) - 1  # Most bytes of a file on any system.
 _UNITS = {"": 1, "B": 1, "kB": 10**3, "KB": 10**3, "MB": 10**6, "GB": 10**9}
 
 
@@ -63,9 +64,11 @@ class FileSize(click.ParamType):  # type: ignore[type-arg]  # ParamType is not g
         if isinstance(value, int):
             return value
         match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([a-zA-Z]*)", str(value).strip())
-        if match is None or match[2] not in _UNITS or (size := int(float(match[1]) * _UNITS[match[2]])) < 1:
-            self.fail(f"{value!r} is not a size: give a number of bytes, or a size such as 900kB or 1.2MB.", param, ctx)
-        return size
+        size = 0.0 if match is None else float(match[1]) * _UNITS.get(match[2], 0)
+        if not 1 <= size <= _LARGEST_SIZE:
+            about = f"{value!r:.80} is not a size"
+            self.fail(f"{about}: give a number of bytes, or a size such as 900kB or 1.2MB.", param, ctx)
+        return int(size)
 
 
 class EncodableText(click.ParamType):  # type: ignore[type-arg]
@@ -180,11 +183,13 @@ shortlist_option = click.option(
 )
 source_language_option = click.option(
     "--source-language",
+    type=EncodableText(),
     metavar="CODE",
     help="Language of the text (default: the model's).",
 )
 target_language_option = click.option(
     "--target-language",
+    type=EncodableText(),
     metavar="CODE",
     help="Language to translate into (default: the model's); `pocketmt inspect` lists them.",
 )

@@ -10,6 +10,7 @@ import click
 
 from pocketmt.cli.options import (
     FILE,
+    EncodableText,
     beam_size_option,
     is_given,
     shortlist_option,
@@ -60,7 +61,13 @@ _OPTIONS: Final = (
     shortlist_option,
     source_language_option,
     target_language_option,
-    click.option("--prefix", "target_prefix", metavar="TEXT", help="Begin every translation with this text."),
+    click.option(
+        "--prefix",
+        "target_prefix",
+        type=EncodableText(),
+        metavar="TEXT",
+        help="Begin every translation with this text.",
+    ),
     click.option(
         "--terms",
         type=FILE,
@@ -69,6 +76,7 @@ _OPTIONS: Final = (
     click.option(
         "--suppress",
         "suppressed_texts",
+        type=EncodableText(),
         metavar="TEXT",
         multiple=True,
         help="Never generate this text where a word begins; may be given several times.",

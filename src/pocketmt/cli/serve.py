@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from pocketmt.cli.options import DEFAULT_MODEL, FILE, FileSize, beam_size_option, is_given, workers_option
+from pocketmt.cli.options import (
+    DEFAULT_MODEL,
+    FILE,
+    EncodableText,
+    FileSize,
+    beam_size_option,
+    is_given,
+    workers_option,
+)
 
 if TYPE_CHECKING:
     from pocketmt.serving.proxies import TrustedProxies
@@ -43,6 +51,7 @@ def _proxies(context: click.Context, parameter: click.Parameter, values: tuple[s
 @click.argument("models", nargs=-1, type=FILE)
 @click.option(
     "--host",
+    type=EncodableText(),
     default="127.0.0.1",
     callback=_host,
     show_default=True,

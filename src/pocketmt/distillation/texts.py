@@ -16,6 +16,7 @@ from pocketmt.errors import DataError
 from pocketmt.folder_lock import locked
 from pocketmt.text.corpus import check_rereadable, write_pairs
 from pocketmt.text.formats.format import Languages, Side
+from pocketmt.training.run_folder import remove_unfinished
 from pocketmt.training.translations import (
     TextPair,
     TranslateBlocks,
@@ -37,7 +38,10 @@ class Text:
 
 
 class TextRecord(msgspec.Struct, frozen=True):
-    """A file of text in a record: its path or address as given, its number of lines, and their hexadecimal SHA-256."""
+    """A file of text in a record: its path or address as given, its number of lines, and their hexadecimal SHA-256.
+
+    Bytes of a path that are no characters are question marks.
+    """
 
     path: str
     lines: int
@@ -107,7 +111,7 @@ def distill(
             raise DataError(f"{', '.join(text.path for text in read)}: changed while being read: run the command again")
     record = Record(
         producer=f"pocketmt {__version__}",
-        teachers=[{"name": model.name, "sha256": model.digest} for model in teachers.models],
+        teachers=[{"name": _encodable(model.name), "sha256": model.digest} for model in teachers.models],
         languages=dict(zip(("source", "target"), languages, strict=True)),
         synthetic_side=other_side(side),
         beam_size=teachers.beam_size,
@@ -115,8 +119,8 @@ def distill(
         **teachers.computed_by,
         texts=read,
         references=references,
-        source=TextRecord(str(source), count, hashes[0].hexdigest()),
-        target=TextRecord(str(target), count, hashes[1].hexdigest()),
+        source=TextRecord(_encodable(str(source)), count, hashes[0].hexdigest()),
+        target=TextRecord(_encodable(str(target)), count, hashes[1].hexdigest()),
     )
     with atomic_write(source.with_name(source.name + RECORD)) as stream:
         stream.write(msgspec.json.format(msgspec.json.encode(record), indent=2) + b"\n")
@@ -149,6 +153,7 @@ def _read(
 def _work_folder(folder: Path) -> Iterator[None]:
     """Lock the folder of a distillation; after an error before its first shard, remove what it holds."""
     with locked(folder):
+        remove_unfinished(folder, (PACKED_TEACHER,))
         try:
             yield
         except BaseException:
@@ -183,4 +188,8 @@ def _translate(
 
 def _record(path: Path, side: Side, languages: Languages, names: Mapping[Path, str]) -> TextRecord:
     lines, digest = count_and_hash_lines(path, side, languages)
-    return TextRecord(names.get(path, str(path)), lines, digest)
+    return TextRecord(_encodable(names.get(path, str(path))), lines, digest)
+
+
+def _encodable(path: str) -> str:
+    return path.encode(errors="replace").decode()

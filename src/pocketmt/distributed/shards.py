@@ -53,16 +53,18 @@ class Shards:
     def __init__(self, storage: Storage, location: str, settings: dict[str, Any], suffix: str = ".txt") -> None:
         """Begin, or resume if the storage holds shards with the same settings.
 
+        The settings are written with the first shard: a run that ends before it can be followed by one with others.
+
         Raises ConfigurationError if it holds shards with other settings.
         """
         self._storage, self._location, self._suffix = storage, location, suffix
         self.records: dict[int, ShardRecord] = {}
         self.finished_lines = 0
         recorded = storage.read(SETTINGS)
-        content = _encode(settings)
-        if recorded is None:
-            storage.write(SETTINGS, content)
-        elif recorded != content:
+        self._settings: bytes | None = _encode(settings)  # to be written
+        if recorded == self._settings:
+            self._settings = None
+        elif recorded is not None:
             raise ConfigurationError(
                 f"{location} holds {_difference(recorded, settings)}: choose another folder, or remove this one to "
                 "start again"
@@ -100,12 +102,14 @@ class Shards:
             len(result.content),
             hashlib.sha256(result.content).hexdigest(),
         )
+        self._write_settings()
         self._storage.write(record.file, result.content)
         self._storage.write(_record_name(block.number), _encode(asdict(record)))
         self._take(block.number, record)
 
     def write_manifest(self) -> None:
         """Write the manifest of all shards, which are complete."""
+        self._write_settings()
         shards = [asdict(self.records[number]) for number in range(len(self.records))]
         manifest = {"producer": f"pocketmt {__version__}", "lines": self.finished_lines, "shards": shards}
         self._storage.write(MANIFEST, _encode(manifest))
@@ -118,6 +122,11 @@ class Shards:
             if content is None or not _fits(record, content):
                 raise ConfigurationError(f"{self._location}/{record.file}: damaged: run the same command again")
             yield content
+
+    def _write_settings(self) -> None:
+        if self._settings is not None:
+            self._storage.write(SETTINGS, self._settings)
+            self._settings = None
 
     def _take(self, number: int, record: ShardRecord) -> None:
         self.records[number] = record

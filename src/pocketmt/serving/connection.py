@@ -18,6 +18,7 @@ MOST_HEAD_BYTES: Final = 16 << 10  # of the head of a request
 # What a connection says of its requests, in the state of their scope.
 CROWDED: Final = "crowded"  # whether there are too many connections
 FROM_PROXY: Final = "from_proxy"  # whether a trusted proxy sent it
+_PARSED_BYTES: Final = 4 << 10  # at once
 _LOOKS: Final = 8  # at a connection, in the shortest time that a client is given
 _SECONDS_TO_RETRY: Final = 5
 
@@ -63,7 +64,7 @@ class TimedConnection(HttpToolsProtocol):
     """A connection that is looked at now and then: as long as one request is in one phase, time counts.
 
     Phases are the head of a request, its body, and an answer that waits for the client to read. Of a head that is too
-    long no more is kept than what shows it.
+    long no more is kept than what shows it. Requests before a wrong one are answered first.
     """
 
     receive_seconds: float
@@ -86,10 +87,11 @@ class TimedConnection(HttpToolsProtocol):
         self._address = ""
         self._from_proxy = False
         self._refused = False
+        self._refusal = ""  # to be sent when the requests before are answered
         self._in_head = True
         self._url_bytes = 0
         self._head_bytes = 0  # of names and values
-        self._received = 0  # since the head began
+        self._received = 0  # since the head began, without the bytes that were parsed together with its first
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to look at the connection, or refuse it."""
@@ -105,20 +107,36 @@ class TimedConnection(HttpToolsProtocol):
         self._look()
 
     def data_received(self, data: bytes) -> None:
-        """Take bytes of a request."""
-        if self._refused or self.transport.is_closing():
-            return
-        self._received = self._received + len(data) if self._in_head else len(data)
-        super().data_received(data)
+        """Take bytes of requests."""
+        # The parser does not say where in the bytes a head begins.
+        for start in range(0, len(data), _PARSED_BYTES):
+            if self._refused or self.transport.is_closing():
+                return
+            part = data[start : start + _PARSED_BYTES]
+            self._received += len(part)
+            super().data_received(part)
         # The parser keeps a name or value that does not end.
-        if self._in_head and self._received > MOST_HEAD_BYTES and not self.transport.is_closing():
-            self._refused = True
+        if self._in_head and self._received > MOST_HEAD_BYTES and not self._refused:
             self.send_400_response("The head of the request is too long.")
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what has arrived; what is wrong with a head waits until the requests before are answered."""
+        self._refused = True
+        if self._in_head and self.cycle is not None and not self.cycle.response_complete:
+            self._refusal = msg
+        else:
+            super().send_400_response(msg)
+
+    def on_response_complete(self) -> None:
+        """Begin with the next request, or refuse it."""
+        super().on_response_complete()
+        if self._refusal and self.cycle.response_complete and not self.transport.is_closing():
+            super().send_400_response(self._refusal)
 
     def on_message_begin(self) -> None:
         """Begin a head."""
         self._in_head = True
-        self._url_bytes = self._head_bytes = 0
+        self._url_bytes = self._head_bytes = self._received = 0
         super().on_message_begin()
         self.scope["state"][CROWDED] = len(self.connections) > self.most_connections
         self.scope["state"][FROM_PROXY] = self._from_proxy
@@ -137,10 +155,10 @@ class TimedConnection(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         """End a head."""
-        self._in_head = False
         if self._url_bytes > MOST_HEAD_BYTES:
             self.url = b""  # A part of an address could be another one; an empty one is refused.
         super().on_headers_complete()
+        self._in_head = False
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Stop looking."""

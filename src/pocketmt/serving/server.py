@@ -1,13 +1,16 @@
 """The server: a socket, the application and uvicorn."""
 
 import logging
+import signal
 import socket
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
 import uvicorn
 from starlette.applications import Starlette
+from uvicorn.server import HANDLED_SIGNALS
 
 from pocketmt.errors import ConfigurationError, ModelFileError
 from pocketmt.serving.allocator import limit_arenas
@@ -22,6 +25,19 @@ SECONDS_TO_FINISH: Final = 10  # for requests that are under way when the server
 _WAITING_CONNECTIONS: Final = 512
 
 
+class _Server(uvicorn.Server):
+    """Ends at signals, except those that the caller has told this process to ignore: shells do so for `command &`."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Handle signals in the block."""
+        ignored = [number for number in HANDLED_SIGNALS if signal.getsignal(number) == signal.SIG_IGN]
+        with super().capture_signals():
+            for number in ignored:
+                signal.signal(number, signal.SIG_IGN)
+            yield
+
+
 def open_socket(host: str, port: int) -> socket.socket:
     """Return a socket that listens; port 0: a free one. The host :: takes connections of IPv4, too.
 
@@ -31,8 +47,8 @@ def open_socket(host: str, port: int) -> socket.socket:
     both = host == "::" and socket.has_dualstack_ipv6()
     try:
         listener = socket.create_server((host, port), family=family, backlog=_WAITING_CONNECTIONS, dualstack_ipv6=both)
-    except OSError as error:
-        reason = error.strerror or error
+    except (OSError, TypeError) as error:  # TypeError: the text cannot be the name of a host.
+        reason = error.strerror or error if isinstance(error, OSError) else error
         raise ConfigurationError(
             f"cannot listen at {host} port {port}: {reason}. Give another --port or --host"
         ) from error
@@ -122,4 +138,4 @@ def _run(listener: socket.socket, application: Starlette, settings: ServerSettin
         forwarded_allow_ips=proxies.names,
         timeout_graceful_shutdown=SECONDS_TO_FINISH,
     )
-    uvicorn.Server(config).run(sockets=[listener])
+    _Server(config).run(sockets=[listener])

@@ -147,7 +147,7 @@ def _repeated(digests: ExternalSort, folder: Path) -> Iterator[int]:
 
 
 class _Stored:
-    """Pairs in two files of a folder."""
+    """Pairs in two files of a folder, read as they were written, with the characters that `read_pairs` drops."""
 
     def __init__(self, folder: Path, name: str) -> None:
         self.files = folder / f"{name}-source", folder / f"{name}-target"
@@ -158,7 +158,9 @@ class _Stored:
                 write(*pair)
 
     def read(self) -> Iterator[Pair]:
-        return read_pairs(*self.files)
+        with self.files[0].open("rb") as sources, self.files[1].open("rb") as targets:
+            for source, target in zip(sources, targets, strict=True):
+                yield source.removesuffix(b"\n").decode(), target.removesuffix(b"\n").decode()
 
 
 def _remove(stored: _Stored, name: str, numbers: Iterator[int], reason: Reason, report: CleaningReport) -> _Stored:

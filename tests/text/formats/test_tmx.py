@@ -152,6 +152,13 @@ PARAMETER = b'<!DOCTYPE tmx [<!ENTITY % x SYSTEM "file:///etc/passwd"> %x;]><tmx
         (b"<html></html>", "file, line 1: the first element is <html>, expected <tmx>"),
         (b"<tmx>\n<tu><tuv><seg>a</seg></tuv></tu></tmx>", "file, line 2: a <tuv> without xml:lang"),
         (b'<tmx><tu><tuv xml:lang="fr"><seg>a</seg></tuv></tu></tmx>', "no unit has text in en.*languages: fr"),
+        *(
+            (
+                f'<?xml version="1.0" encoding="{encoding}"?>\n<tmx/>'.encode(),
+                f"file, line 1: cannot read the encoding {encoding!r}",
+            )
+            for encoding in ("Shift_JIS", "GB2312", "utf-7", "foo", "idna")
+        ),
         (b"<tmx>" + b"<a>" * 10_000, "elements within more than 100 others"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",

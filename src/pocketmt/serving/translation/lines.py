@@ -14,6 +14,7 @@ from pocketmt.serving.translation.engine_batch import Kind
 from pocketmt.serving.translation.links import compose_links
 
 _QUICKLY_DIVIDED: Final = 5_000  # characters; more are divided in a thread
+_QUICKLY_COMPOSED: Final = 1_000  # links; more are composed in a thread
 
 
 class LineTranslator:
@@ -42,11 +43,10 @@ class LineTranslator:
             best_only = 1 if number + 1 < len(route) else n_best
             texts = [each.texts[0] for each in translations]
             following = await self._step(client, step, texts, best_only, aligned)
-            if number:
-                following = [
-                    Translation(after.texts, tuple(compose_links(before.links, after.links)))
-                    for before, after in zip(translations, following, strict=True)
-                ]
+            if number and sum(len(each.links) for each in (*translations, *following)) > _QUICKLY_COMPOSED:
+                following = await asyncio.to_thread(_compose, translations, following)
+            elif number:
+                following = _compose(translations, following)
             translations = following
         return translations
 
@@ -63,3 +63,11 @@ class LineTranslator:
             sentences = [sentence for line in divided for sentence in line.sentences]
             remaining = iter(await self._batcher.translate(kind, client, sentences))
         return [line.join(list(islice(remaining, len(line.spans)))) for line in divided]
+
+
+def _compose(first: Sequence[Translation], second: Sequence[Translation]) -> list[Translation]:
+    """Return translations of translations, linked to the texts that were translated first."""
+    return [
+        Translation(after.texts, tuple(compose_links(before.links, after.links)))
+        for before, after in zip(first, second, strict=True)
+    ]

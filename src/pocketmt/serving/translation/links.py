@@ -1,6 +1,7 @@
 """Links between the characters of a text and of its translation, from the alignment of pieces."""
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from itertools import accumulate, pairwise
 from typing import NamedTuple
@@ -51,19 +52,43 @@ def word_links(source: str, target: str, alignment: Alignment) -> list[Link]:
 def compose_links(first: Sequence[Link], second: Sequence[Link]) -> list[Link]:
     """Return the links from a source to a translation of its translation.
 
+    Each link of `second` is joined to the link of `first` with which it shares most characters of the text between; of
+    several, to the earliest in `first`. It is left out if it shares none.
+
     Args:
         first: from the source to the text between.
         second: from the text between to the translation.
     """
+    between = _Between(first)
+    # All words of the translation may be linked to one long word.
+    places = {(link.source_start, link.source_end) for link in second}
+    found = {place: between.most_shared(*place) for place in places}
     composed = []
     for link in second:
-        overlaps = [
-            (min(link.source_end, each.target_end) - max(link.source_start, each.target_start), each) for each in first
-        ]
-        overlap, best = max(overlaps, key=lambda pair: pair[0], default=(0, link))
-        if overlap > 0:
+        best = found[link.source_start, link.source_end]
+        if best is not None:
             composed.append(Link(best.source_start, best.source_end, link.target_start, link.target_end))
     return composed
+
+
+class _Between:
+    """Links by their place in the text between a source and the second translation."""
+
+    def __init__(self, links: Sequence[Link]) -> None:
+        earliest: dict[tuple[int, int], int] = {}
+        for number, link in enumerate(links):
+            earliest.setdefault((link.target_start, link.target_end), number)
+        places = sorted(earliest)
+        self._links = [(earliest[place], links[earliest[place]]) for place in places]
+        self._starts = [start for start, _ in places]
+        self._largest_ends = list(accumulate((end for _, end in places), max))  # up to each place
+
+    def most_shared(self, start: int, end: int) -> Link | None:
+        """Return the link that shares most characters from `start` to `end`, the earliest of several; None if none."""
+        near = self._links[bisect_right(self._largest_ends, start) : bisect_left(self._starts, end)]
+        shared = [(min(end, link.target_end) - max(start, link.target_start), -number, link) for number, link in near]
+        most, _, best = max(shared, default=(0, 0, None))
+        return best if most > 0 else None
 
 
 def _words(text: str, count: int) -> list[tuple[int, int]]:

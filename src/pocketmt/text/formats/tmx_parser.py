@@ -89,8 +89,8 @@ class TmxParser:
     def feed(self, data: bytes) -> list[TranslationUnit]:
         """Return the units that end in the next bytes of the file; no bytes are the end of the file.
 
-        Raises DataError, with the line, if the file is not well-formed XML, is not TMX, declares entities, or has more
-        than `MOST_UNIT_BYTES` without the end of a unit.
+        Raises DataError, with the line, if the file is not well-formed XML, has an encoding that expat cannot read, is
+        not TMX, declares entities, or has more than `MOST_UNIT_BYTES` without the end of a unit.
         """
         try:
             self._parser.Parse(data, not data)
@@ -99,6 +99,8 @@ class TmxParser:
             raise DataError(
                 f"{self._name}, line {error.lineno}: not well-formed XML ({reason}): export the file again"
             ) from error
+        except (LookupError, ValueError) as error:  # Python has no such encoding of text, or expat cannot use it.
+            raise self._error(f"cannot read the encoding {self.encoding[:40]!r}: convert it to UTF-8") from error
         self._read += len(data)
         units, self._units = self._units, []
         if units:
