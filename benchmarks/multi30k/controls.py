@@ -13,18 +13,27 @@ from pocketmt.recipes.schema import FullPrecision, Recipe, Retraining, Stage, ch
 
 _SETTINGS: Final = FullPrecision.__struct_fields__
 PREFIX: Final = "control/"
+# The objective with the same text that does not need the uncompressed network's probabilities.
+_WITHOUT_PROBABILITIES: Final = {
+    "word_distillation": "references",
+    "word_and_sequence_distillation": "sequence_distillation",
+}
 
 
 def comparable(recipe: Recipe) -> Recipe:
-    """Return the recipe with the best retrained network as its result, never the network that it starts from."""
+    """Return the recipe with the best retrained network as its result, even if it is worse than the one before.
+
+    Where retraining diverges before its first validation, the network before is the result, and the best update is 0.
+    """
     return change_retraining(recipe, keep_start=False)
 
 
 def equal_control(recipe: Recipe, known: Iterable[Recipe] = ()) -> Recipe | None:
     """Return the recipe of the equal control; None if no stage of `recipe` retrains.
 
-    Word-level distillation teaches a network its own probabilities on the references. The uncompressed network has them
-    already and would not change, so its control learns from the references, with the dropout of the run.
+    Word-level distillation teaches a network the uncompressed one's probabilities on the references or translations.
+    The uncompressed network has them already and would not change, so its control learns from the references or
+    translations themselves, with the dropout of the run.
 
     Recipes with the same retraining have the same control: one of `known` if it does the same, the recipe itself not
     excluded, or a new one, whose name has a digest of its stages.
@@ -49,6 +58,6 @@ def equal_control(recipe: Recipe, known: Iterable[Recipe] = ()) -> Recipe | None
 
 def _in_full_precision(retraining: Retraining) -> FullPrecision:
     settings = {name: getattr(retraining, name) for name in _SETTINGS}
-    if retraining.objective == "word_distillation":
-        settings |= {"objective": "references", "dropout_scale": 1.0}
+    if (objective := _WITHOUT_PROBABILITIES.get(retraining.objective)) is not None:
+        settings |= {"objective": objective, "dropout_scale": 1.0}
     return FullPrecision(**settings)

@@ -80,6 +80,37 @@ def test_text_that_is_not_needed_may_be_missing_and_must_have_no_error(tmp_path:
     assert [warning.partition(": ")[0] for warning in warnings] == [str(tmp_path / "train.up")]
 
 
+@pytest.mark.parametrize("missing_first", [False, True])
+def test_parallel_text_is_used_beside_plain_text_from_the_beginning_or_never(
+    tmp_path: Path, missing_first: bool
+) -> None:
+    run, plain = write_tiny_run(tmp_path), tmp_path / "plain.en"
+    plain.write_text("red cat\nblue dog\n" * 10)
+    plan = one_stage("uniform", 8, method="straight_through", updates=2, objective="sequence_distillation")
+    task = CompressionTask(run=run, folder=tmp_path / "work", source_text=plain)
+    text, away = tmp_path / "train.up", tmp_path / "away.up"
+    if missing_first:
+        text.rename(away)
+    compress_run(task, plan, tmp_path / "out.pocketmt")
+    recorded = (tmp_path / "work" / "compression.json").read_text()
+    away.rename(text) if missing_first else text.rename(away)
+    counts = "no files of parallel text, and now there are 4" if missing_first else "4 files .* now there are none"
+    with pytest.raises(ConfigurationError, match=f"work began with {counts}: give the same text"):
+        compress_run(task, plan, tmp_path / "out.pocketmt")
+    assert (tmp_path / "work" / "compression.json").read_text() == recorded
+    text.rename(away) if missing_first else away.rename(text)
+    compress_run(task, plan, tmp_path / "out.pocketmt")
+
+
+def test_text_that_is_not_needed_may_be_missing_when_a_compression_resumes(tmp_path: Path) -> None:
+    task = CompressionTask(run=write_tiny_run(tmp_path), folder=tmp_path / "work")
+    compress_run(task, find_recipe("8bit"), tmp_path / "out.pocketmt")
+    recorded = (tmp_path / "work" / "compression.json").read_text()
+    (tmp_path / "train.up").unlink()
+    compress_run(task, find_recipe("8bit"), tmp_path / "out.pocketmt")
+    assert (tmp_path / "work" / "compression.json").read_text() == recorded
+
+
 def test_text_with_an_error_is_not_used_where_no_stage_needs_any(tmp_path: Path) -> None:
     run, warnings = write_tiny_run(tmp_path), list[str]()
     (tmp_path / "dev.up").write_text("ONE\n")
@@ -148,6 +179,19 @@ def test_a_folder_with_settings_of_another_program_is_refused_and_stays(tiny_run
     with pytest.raises(ConfigurationError, match=r"compression\.json does not hold the settings of a run"):
         compress_run(CompressionTask(run=tiny_run, folder=folder), plan, tmp_path / "out.pocketmt")
     assert {each.read_text() for each in folder.iterdir()} == {'{"level": 9}'} and len(os.listdir(folder)) == 3
+
+
+@pytest.mark.parametrize("name", ["log.jsonl", "checkpoint.pt", "best.photo.pt"])
+def test_a_folder_with_files_of_no_compression_is_refused_and_they_stay(
+    tiny_run: Path, tmp_path: Path, name: str
+) -> None:
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    (folder / name).write_text('{"update": 3, "loss": 1}\n')
+    plan = one_stage("uniform", 8, method="straight_through")
+    with pytest.raises(ConfigurationError, match=rf"mine holds {name} but no compression\.json"):
+        compress_run(CompressionTask(run=tiny_run, folder=folder), plan, tmp_path / "out.pocketmt")
+    assert os.listdir(folder) == [name] and (folder / name).read_text() == '{"update": 3, "loss": 1}\n'
 
 
 @pytest.mark.parametrize("name", ["configuration.json", "model.safetensors"])

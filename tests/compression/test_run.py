@@ -18,6 +18,7 @@ from pocketmt.compression.choosing.allocation import Target
 from pocketmt.compression.choosing.target import compress_run_to
 from pocketmt.compression.run import CompressionTask, compress_run, score_run
 from pocketmt.compression.stage_result import StageResult
+from pocketmt.cores import available_cores
 from pocketmt.errors import ConfigurationError, DataError, ModelFileError
 from pocketmt.folder_lock import LockedError, locked
 from pocketmt.quantization import fake_quantize
@@ -216,6 +217,17 @@ def test_a_finished_compression_is_not_repeated(tiny_run: Path, tmp_path: Path) 
     assert (tmp_path / "work" / "checkpoint.pt").stat().st_mtime_ns == before
 
 
+def test_what_a_killed_compression_has_left_unfinished_is_removed(tiny_run: Path, tmp_path: Path) -> None:
+    task = CompressionTask(run=tiny_run, folder=tmp_path / "work")
+    plan = recipe({"quantize": [{"matrices": ["*"], "scheme": "uniform", "bits": 8}]})
+    for name in (".best.0.pt", "translations/.teacher.pocketmt", "smaller/translations/.teacher.pocketmt", ".mine"):
+        unfinished = tmp_path / "work" / f"{name}.0a1b2c3d.unfinished"
+        unfinished.parent.mkdir(parents=True, exist_ok=True)
+        unfinished.touch()
+    compress_run(task, plan, tmp_path / "out.pocketmt")
+    assert [path.name for path in (tmp_path / "work").rglob("*.unfinished")] == [".mine.0a1b2c3d.unfinished"]
+
+
 def test_the_control_trains_in_full_precision(tiny_run: Path, tmp_path: Path) -> None:
     model = read_trained_model(tiny_run)
     plan = recipe({"retraining": {"method": "none", "updates": 3, "learning_rate": RATE}})
@@ -357,6 +369,7 @@ def test_retraining_types_are_all_tested() -> None:
     }
 
 
+@pytest.mark.skipif(available_cores() == 1, reason="this process has one core, on which one device is used")
 @pytest.mark.usefixtures("quick_processes")
 @pytest.mark.parametrize("method", ["straight_through", "trained_parameters", "error_feedback"])
 def test_two_processes_retrain_by_the_same_code(tiny_run: Path, tmp_path: Path, method: str) -> None:

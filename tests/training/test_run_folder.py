@@ -6,10 +6,12 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from unittest import mock
 
 import pytest
 import torch
 
+import pocketmt.training.run as run_module
 from pocketmt.cores import available_cores
 from pocketmt.errors import ConfigurationError, PocketMTError
 from pocketmt.folder_lock import LockedError, locked
@@ -224,11 +226,45 @@ def test_a_run_that_was_stopped_before_its_first_validation_ends_with_a_model_if
     assert (run / "log.jsonl").read_text() == log
 
 
-def test_what_a_killed_process_has_left_unfinished_is_removed(corpus: Path) -> None:
+@pytest.mark.parametrize("error", [KeyboardInterrupt, DivergedError])
+def test_a_last_validation_that_was_interrupted_is_done_again(
+    corpus: Path, monkeypatch: pytest.MonkeyPatch, error: type[BaseException]
+) -> None:
+    run, lowered = corpus / "run", settings(corpus, validate_every=4, maximum_updates=6)
+    with monkeypatch.context() as stopping, pytest.raises(KeyboardInterrupt):
+        stop_at_update(8, stopping)
+        train(settings(corpus, validate_every=4), run)
+    with monkeypatch.context() as failing, pytest.raises(error):
+        failing.setattr(run_module, "validate", mock.Mock(side_effect=error))
+        train(lowered, run)
+    train(lowered, run)
+    events = [json.loads(line) for line in (run / "log.jsonl").read_text().splitlines()]
+    assert [event["update"] for event in events if event["event"] == "validation"] == [4, 6]
+
+
+def test_a_checkpoint_that_does_not_say_what_was_validated_is_validated_once(corpus: Path) -> None:
+    run, configuration = corpus / "run", settings(corpus, maximum_updates=6)
+    train(configuration, run)
+    state = load_checkpoint(run / "checkpoint.pt")
+    del state["position"]["validated_update"]
+    save_checkpoint(run / "checkpoint.pt", state)
+    model = (run / "model.safetensors").read_bytes()
+    for _ in range(2):
+        assert train(configuration, run).validated_update == 6
+        events = [json.loads(line)["event"] for line in (run / "log.jsonl").read_text().splitlines()]
+        assert events.count("validation") == 2
+    assert (run / "model.safetensors").read_bytes() == model
+
+
+def test_what_a_killed_process_has_left_unfinished_is_removed_and_files_of_others_stay(corpus: Path) -> None:
     train(settings(corpus, maximum_updates=3), corpus / "run")
-    (corpus / "run" / ".checkpoint.pt.0a1b2c3d.unfinished").touch()
+    left = [".checkpoint.pt.0a1b2c3d.unfinished", ".model.safetensors.0a1b2c3d.unfinished"]
+    left += ["snapshots/.00000003.safetensors.0a1b2c3d.unfinished"]
+    for name in (*left, ".m.pocketmt.0a1b2c3d.unfinished", ".checkpoint.pt.mine.unfinished"):
+        (corpus / "run" / name).touch()
     train(settings(corpus, maximum_updates=3), corpus / "run")
-    assert not list((corpus / "run").glob("*.unfinished"))
+    found = {path.name for path in (corpus / "run").rglob("*.unfinished")}
+    assert found == {".m.pocketmt.0a1b2c3d.unfinished", ".checkpoint.pt.mine.unfinished"}
 
 
 def test_a_run_that_diverges_names_update_and_remedy_and_keeps_its_best_model(corpus: Path) -> None:

@@ -56,6 +56,14 @@ def test_every_line_has_its_translation(text: Path, tmp_path: Path) -> None:
     assert progress == [(2, 7), (4, 7), (6, 7), (7, 7)]
 
 
+def test_shards_that_a_killed_process_has_left_unfinished_are_removed(text: Path, tmp_path: Path) -> None:
+    run(text, tmp_path / "work", Upper())
+    (tmp_path / "work" / ".000001.jsonl.0a1b2c3d.unfinished").touch()
+    (tmp_path / "work" / ".notes.txt.0a1b2c3d.unfinished").touch()
+    run(text, tmp_path / "work", Upper())
+    assert [path.name for path in (tmp_path / "work").glob(".*")] == [".notes.txt.0a1b2c3d.unfinished"]
+
+
 @pytest.mark.parametrize("stopped", range(4))
 def test_an_interrupted_translation_resumes_with_the_next_shard(text: Path, tmp_path: Path, stopped: int) -> None:
     first = Upper(calls=stopped)

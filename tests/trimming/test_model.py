@@ -19,9 +19,11 @@ from pocketmt.model_file.language_pieces import LanguagePieces
 from pocketmt.model_file.metadata import ModelMetadata
 from pocketmt.model_file.shortlist_encoding import Shortlist, listed_sides
 from pocketmt.model_file.vocabularies import load_checked
-from pocketmt.text.stored_vocabulary import StoredVocabularies, StoredVocabulary
+from pocketmt.text.stored_vocabulary import SpecialIds, StoredVocabularies, StoredVocabulary
+from pocketmt.text.vocabulary import Vocabulary
 from pocketmt.trimming.loss import measure_segmentation
 from pocketmt.trimming.model import trim_model, trimming_to
+from pocketmt.trimming.sentencepiece_model import parse_model
 from tests.engine.reference import architecture, random_network
 from tests.foreign_vocabularies import ids_in, joint, pieces_of, sentencepiece_model, separate
 from tests.parallel_text import parallel_text
@@ -169,6 +171,19 @@ def test_the_loss_on_other_text_is_measured() -> None:
     for line in ENGLISH[UNSEEN]:
         pieces = after.encode_as_pieces(line)
         assert all(after.id(piece) is not None for piece in pieces) or after.ids.unk in after.encode(line)
+
+
+def test_text_after_a_piece_that_is_divided_into_bytes_is_where_it_was() -> None:
+    model = sentencepiece_model(GERMAN, 500, byte_fallback=True)
+    parsed = parse_model(model)
+    without = parsed.restricted({piece.text for piece in parsed.pieces if "ü" not in piece.text}).serialized()
+    whole, trimmed = (
+        Vocabulary(StoredVocabulary(each, normalization="none"), SpecialIds(None, None, 0, 1))
+        for each in (model, without)
+    )
+    assert "<0xC3>" in trimmed.encode_as_pieces("grün")
+    alone, followed = (measure_segmentation(whole, trimmed, [line]) for line in ("grün", f"grün {GERMAN[0]}"))
+    assert 0 < alone.lost_pieces == followed.lost_pieces
 
 
 def test_a_shortlist_keeps_the_pieces_that_stay() -> None:

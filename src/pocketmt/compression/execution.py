@@ -24,7 +24,7 @@ from pocketmt.training.configuration import Configuration, lasting_settings, wit
 from pocketmt.training.inputs import TextRecord, check_unchanged
 from pocketmt.training.reporter import Reporter
 from pocketmt.training.run_folder import read_settings, record_settings
-from pocketmt.training.steps import launch, make_fabric
+from pocketmt.training.steps import check_devices, launch, make_fabric, on_existing_devices
 from pocketmt.training.trained_model import TrainedModel
 from pocketmt.training.translations import hash_lines
 
@@ -43,7 +43,8 @@ class RunFingerprint(msgspec.Struct, frozen=True, omit_defaults=True):
     model: str  # the digest of its weights
     configuration: Configuration | None
     source_text: str | None = None  # the digest of plain text
-    texts: tuple[TextRecord, ...] | None = None  # of the configuration; None: missing, or of an earlier version
+    # Of the configuration, empty if it is not used. None: of an earlier version, which may have used it.
+    texts: tuple[TextRecord, ...] | None = None
 
 
 def execute(
@@ -69,27 +70,24 @@ def execute(
         source_text: plain text in the source language, which the uncompressed model translates and the compressed one
             learns from; it replaces parallel text where the model has none.
         translated: told how many lines of a text are translated, of how many.
-        warn: told that text is missing which is not needed.
+        warn: told that text is missing which is not needed, and that there are fewer devices than the run had.
 
     Returns:
         The best validation of the last stage, and the row groups of every quantized matrix.
 
     Raises:
-        ConfigurationError: the folder holds another compression, or one on text that has changed.
+        ConfigurationError: the folder holds another compression, or one on text that has changed; or as
+            `check_devices`.
         DataError: text that cannot be used, or none where the recipe needs text.
     """
+    defaults = _training_defaults(model, plan, warn)
     corpus = parallel_text(model, plan, source_text, warn)
     text_digest = None if source_text is None else hash_lines(source_text, "source", model.text_languages)
-    records = None if corpus is None else corpus.texts
+    records = () if corpus is None else corpus.texts
     fingerprint = RunFingerprint(plan.recipe, model.digest, model.configuration, text_digest, records)
     folder.mkdir(parents=True, exist_ok=True)
     _record(fingerprint, folder)
     texts = with_translations(corpus, plan, source_text, teacher_of(model, folder, translated))
-    defaults = TrainingDefaults()
-    if model.configuration is not None:
-        # The run's own precision was for its own training; a recipe says the precision of its stages.
-        training = msgspec.structs.replace(model.configuration.training, precision="float32")
-        defaults = TrainingDefaults(model.configuration.model, training)
     counts = piece_counts(texts.corpus, model.architecture)
     run = partial(_run, model=model, plan=plan, texts=texts, counts=counts, defaults=defaults, folder=folder)
     # Fabric takes arguments apart on their way to other processes, which frozen dataclasses do not allow.
@@ -99,6 +97,27 @@ def execute(
     return result, plan.stages[last].row_groups(result.weights, counts)
 
 
+def _training_defaults(model: TrainedModel, plan: Plan, warn: Callable[[str], None]) -> TrainingDefaults:
+    """Return how the model was trained, on devices that exist; on one where nothing is retrained.
+
+    Raises ConfigurationError as `check_devices` does.
+    """
+    defaults = TrainingDefaults()
+    if model.configuration is not None:
+        # The run's own precision was for its own training; a recipe says the precision of its stages.
+        training = msgspec.structs.replace(model.configuration.training, precision="float32")
+        devices = training.devices
+        training = on_existing_devices(training) if plan.updates else msgspec.structs.replace(training, devices=1)
+        if plan.updates and training.devices < devices:
+            warn(
+                f"devices is {devices} in the configuration of {model.name}, but {training.devices} will be used here: "
+                "an update has the same batches, and takes longer"
+            )
+        defaults = TrainingDefaults(model.configuration.model, training)
+    check_devices(defaults.training)
+    return defaults
+
+
 def _record(fingerprint: RunFingerprint, folder: Path) -> None:
     """Record what is compressed and how.
 
@@ -106,7 +125,9 @@ def _record(fingerprint: RunFingerprint, folder: Path) -> None:
     """
     earlier = read_settings(folder / SETTINGS, RunFingerprint)
     if earlier is not None and earlier.texts is not None:
-        check_unchanged(earlier.texts, fingerprint.texts or (), folder)
+        # Parallel text that is not needed may be missing at times, but with plain text it decides what is learnt.
+        if fingerprint.source_text is not None or (earlier.texts and fingerprint.texts):
+            check_unchanged(earlier.texts, fingerprint.texts or (), folder)
         fingerprint = msgspec.structs.replace(fingerprint, texts=fingerprint.texts or earlier.texts)
     other = "compression by another recipe or of another model, or with another source text"
     # In the folder of an earlier version, only paths tell which text it is.

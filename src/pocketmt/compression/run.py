@@ -32,6 +32,9 @@ from pocketmt.training.trained_model import TrainedModel
 
 # Files that the folder of a training run holds, and that of a compression does not.
 _OF_A_RUN: Final = ("configuration.json", "model.safetensors")
+# Patterns of the files that a compression writes after its settings.
+_RECORDED: Final = (CHECKPOINT, LOG, "best.*.pt", "start.*.pt")
+SMALLER: Final = "smaller"  # Folder in that of a compression whose file became too large; see `compress_run_to`.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,19 +91,26 @@ def compression_folder(folder: Path) -> AbstractContextManager[None]:
 
     Translations stay: any recipe can use them.
 
-    Raises ConfigurationError if it is the folder of a training run, and LockedError as `run_folder` does.
+    Raises ConfigurationError if it is the folder of a training run, or holds files of no compression, and LockedError
+    as `run_folder` does.
     """
     if any((folder / name).exists() for name in _OF_A_RUN):
         raise ConfigurationError(
             f"{folder} is the folder of a training run, whose checkpoint would be overwritten: choose another folder"
+        )
+    found = sorted(path.name for pattern in _RECORDED for path in folder.glob(pattern))
+    if found and not (folder / SETTINGS).exists():
+        raise ConfigurationError(
+            f"{folder} holds {found[0]} but no {SETTINGS}, so it is not the folder of a compression: choose another "
+            "folder"
         )
 
     def holds_result(error: BaseException | None) -> bool:
         # A stage that diverged before its first validation would diverge again from its checkpoint.
         return not isinstance(error, DivergedError) and (folder / CHECKPOINT).exists()
 
-    files = (CHECKPOINT, LOG, "best.*.pt", "start.*.pt", "translations/teacher.pocketmt")
-    return run_folder(folder, SETTINGS, RunFingerprint, files, holds_result)
+    files = (*_RECORDED, "translations/teacher.pocketmt")
+    return run_folder(folder, SETTINGS, RunFingerprint, files, holds_result, kept=(SMALLER,))
 
 
 def compress_run(task: CompressionTask, recipe: Recipe, output: Path) -> int:

@@ -26,6 +26,7 @@ from pocketmt.packing.shortlist import add_shortlist, learn_shortlist
 from pocketmt.text.corpus import check_rereadable, read_lines
 from pocketmt.text.languages import check_same_languages
 from pocketmt.training.configuration import Configuration
+from pocketmt.training.data import check_teacher, read_vocabulary, trainable
 from pocketmt.training.inputs import read_training_text, read_validation_text
 from pocketmt.training.run import train
 from pocketmt.training.steps import check_devices
@@ -71,7 +72,8 @@ def run_pipeline(
 
     Raises:
         ConfigurationError: the recipe does not suit the student, a teacher has other languages than the student, the
-            student's two languages are the same, or a file that is read would be replaced.
+            student's two languages are the same, its objective needs a vocabulary that it cannot have, or a file that
+            is read would be replaced.
         DataError: a text or a teacher cannot be read.
         LockedError: another process is running a pipeline in the folder.
 
@@ -110,13 +112,32 @@ def _check(pipeline: Pipeline, folder: Path) -> None:
     if names := [each for each in pipeline.teachers if isinstance(each, str)]:
         settings = pipeline.settings.distillation
         models = Teachers(names, folder, beam_size=settings.beam_size, n_best=settings.n_best).models
+        _check_vocabulary(student, models[0])
         languages |= {model.name: (model.languages["source"], model.languages["target"]) for model in models}
     by = student.training.teacher
     if by is not None and not any(Path(by).resolve() == (folder / made).resolve() for made in trained):
         model = AnyModel(by)
+        check_teacher(by, model.vocabularies)
         languages[by] = model.languages["source"], model.languages["target"]
     for name, own in languages.items():
         check_same_languages("the student", student.data.languages, f"the teacher {name}", own)
+
+
+def _check_vocabulary(student: Configuration, teacher: AnyModel) -> None:
+    """Check the vocabulary of a student whose teacher may have none that serves it; see `_student_configuration`.
+
+    Raises ConfigurationError if the student's objective needs another vocabulary, and as `read_vocabulary` does.
+    """
+    if trainable(teacher.vocabularies):
+        return
+    if student.data.vocabulary is not None:
+        read_vocabulary(Path(student.data.vocabulary))
+    elif student.training.teacher is not None:
+        raise ConfigurationError(
+            f"the vocabulary of {teacher.name} cannot be used to train a network, so the student learns another one, "
+            f"but its objective {student.training.objective!r} needs that of {student.training.teacher}: choose the "
+            "objective 'references'"
+        )
 
 
 def _check_outputs(pipeline: Pipeline, folder: Path) -> None:
@@ -210,18 +231,22 @@ def _validation_files(pipeline: Pipeline, folder: Path) -> tuple[Path, Path]:
 
 
 def _student_configuration(pipeline: Pipeline, teacher: str, folder: Path, source: Path, target: Path) -> Configuration:
-    """Return the student's configuration with the teachers' vocabulary and translations as its text."""
+    """Return the student's configuration with the teachers' translations as its text, and with their vocabulary.
+
+    Where that is not `trainable`, the student keeps its own, or learns one from the text.
+    """
     data = pipeline.student.data
     files = [(source.resolve(), target.resolve())]
     if pipeline.settings.distillation.human_references:
         files += data.training_files
-    given = Path(model_file_of(teacher))
-    vocabulary = given if given.is_dir() else resolve_model(given)
     changed: dict[str, Any] = {
         "training_source": [str(each) for each, _ in files],
         "training_target": [str(each) for _, each in files],
-        "vocabulary": str(vocabulary.resolve()),
     }
+    if trainable(AnyModel(teacher).vocabularies):
+        given = Path(model_file_of(teacher))
+        vocabulary = given if given.is_dir() else resolve_model(given)
+        changed["vocabulary"] = str(vocabulary.resolve())
     if data.plain_validation_text:
         names = "validation_source", "validation_target"
         changed |= {

@@ -84,7 +84,7 @@ class _Retraining(Strict, frozen=True, kw_only=True):
     validate_every: Positive = 500  # Updates between validations.
     checkpoint_every: Positive = 100  # Updates between checkpoints; every validation is followed by one, too.
     # Whether the network at the start of the stage, or at the update where quantization of activations begins, may be
-    # kept as the result.
+    # kept as the result. If not, it is kept only where training diverges before the next validation.
     keep_start: bool = True
 
 

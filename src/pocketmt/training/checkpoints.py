@@ -100,10 +100,6 @@ class Snapshots:
         save_weights(self.folder / f"{update:08d}.safetensors", weights, {"update": update})
         return self.average(update)
 
-    def holds(self, update: int) -> bool:
-        """Return whether the folder holds the weights of an update."""
-        return (self.folder / f"{update:08d}.safetensors").exists()
-
     def average(self, until: int) -> Weights:
         """Return the mean of the last snapshots up to an update (Vaswani et al. 2017, section 6.1)."""
         paths = [path for path in sorted(self.folder.glob("*.safetensors")) if int(path.stem) <= until][-self.keep :]

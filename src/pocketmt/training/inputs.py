@@ -93,8 +93,13 @@ def record_inputs(folder: Path, inputs: RunInputs) -> None:
 
 
 def check_unchanged(earlier: Sequence[TextRecord], now: Sequence[TextRecord], folder: Path) -> None:
-    """Raise ConfigurationError, naming the file, if a text is not what it was when the work in a folder began."""
-    for before, after in zip(earlier, now, strict=False):
+    """Raise ConfigurationError if a text is not what it was when the work in a folder began, or their number is not."""
+    if len(earlier) != len(now):
+        raise ConfigurationError(
+            f"the work in {folder} began with {len(earlier) or 'no'} files of parallel text, and now there are "
+            f"{len(now) or 'none'}: give the same text, choose another folder, or remove this one to start again"
+        )
+    for before, after in zip(earlier, now, strict=True):
         if (before.lines, before.sha256) == (after.lines, after.sha256):
             continue
         if before.path == after.path:

@@ -20,7 +20,7 @@ from pocketmt.text.languages import check_same_languages
 from pocketmt.text.vocabulary import Vocabularies
 from pocketmt.training.checkpoints import Snapshots, load_checkpoint, save_checkpoint, save_weights
 from pocketmt.training.configuration import Configuration, Training, lasting_settings, without_locations
-from pocketmt.training.data import Batch, Corpus, load_corpus, read_vocabulary
+from pocketmt.training.data import Batch, Corpus, check_teacher, load_corpus, read_vocabulary
 from pocketmt.training.inputs import INPUTS, RunInputs, check_inputs, read_texts, record_inputs
 from pocketmt.training.loop import LoopSettings, Progress, TrainingLoop
 from pocketmt.training.objectives import TranslationObjective
@@ -60,6 +60,7 @@ class TrainingProgress(Progress):
 
     best_bleu: float = -1.0
     best_update: int = 0
+    validated_update: int = 0  # The last one; checkpoints of earlier versions do not have it.
     finished: bool = False
 
 
@@ -128,7 +129,7 @@ def train(configuration: Configuration, folder: Path, open_teacher: OpenTeacher 
     if not is_first_process():  # The first one locks the folder and writes to it.
         return launch(make_fabric(configuration.training), _run, configuration, folder, teacher)
     _check_folder(folder)
-    with run_folder(folder, SETTINGS, Configuration, FILES, holds_result):
+    with run_folder(folder, SETTINGS, Configuration, FILES, holds_result, kept=(MODEL,)):
         _check_configuration(configuration, folder)
         inputs = RunInputs(read_texts(data), None if teacher is None else teacher.digest)
         check_inputs(folder, inputs, configuration.training.teacher)
@@ -181,13 +182,15 @@ def _lasting_settings_anywhere(configuration: Configuration) -> Configuration:
 def _open_teacher(configuration: Configuration, open_teacher: OpenTeacher | None) -> TeacherModel | None:
     """Return the teacher, if any.
 
-    Raises DataError if it has another vocabulary than the run, and ConfigurationError if it has other languages.
+    Raises DataError if it has another vocabulary than the run, or as `check_teacher` does, and ConfigurationError if it
+    has other languages.
     """
     name, vocabulary = configuration.training.teacher, configuration.data.vocabulary
     if name is None:
         return None
     assert open_teacher is not None
     teacher = open_teacher(name)
+    check_teacher(name, teacher.vocabularies)
     if vocabulary is None or read_vocabulary(Path(vocabulary)).stored != teacher.vocabularies.source.stored:
         raise DataError(
             f"the vocabulary of the teacher {name} is not that of this run: "
@@ -290,7 +293,7 @@ class TrainingRun:
     def _validate_last_update(self) -> None:
         """Validate a finished run if its last update was not: `maximum_updates` may have been lowered to it."""
         update = self.progress.update
-        if update % self.settings.validate_every and not self.snapshots.holds(update):
+        if update % self.settings.validate_every and self.progress.validated_update != update:
             self.validate()
             self.save()
 
@@ -360,6 +363,7 @@ class TrainingRun:
             self.fabric.barrier()  # No process ends while another one still receives.
             raise DivergedError("training diverged, the validation loss is not finite")
         self.progress.best_bleu, self.progress.best_update = best[0], int(best[1])
+        self.progress.validated_update = self.progress.update
 
     def save(self) -> None:
         """Save a checkpoint."""

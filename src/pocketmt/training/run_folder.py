@@ -1,10 +1,10 @@
 """Folders of runs: the lock, the settings that a folder belongs to, and the removal of what a refused run has left."""
 
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import msgspec
 
@@ -14,6 +14,7 @@ from pocketmt.folder_lock import locked
 from pocketmt.training.earlier_versions import decode_settings
 
 S = TypeVar("S", bound=msgspec.Struct)
+_UNFINISHED: Final = f".{{}}.{'[0-9a-f]' * 8}.unfinished"  # A pattern of the names that `atomic_write` gives a file.
 
 
 @contextmanager
@@ -23,6 +24,7 @@ def run_folder(
     kind: type[msgspec.Struct],
     files: tuple[str, ...],
     holds_result: Callable[[BaseException | None], bool],
+    kept: tuple[str, ...] = (),
 ) -> Iterator[None]:
     """Lock the folder of a run, and remove the run's files from it as long as it holds no result.
 
@@ -37,6 +39,7 @@ def run_folder(
         files: patterns of the names of the other files and folders that a run writes.
         holds_result: returns whether the folder holds something that a later call resumes from; called with the error,
             or None at the beginning.
+        kept: patterns of the files and folders that a run writes and that stay without a result.
 
     Raises LockedError if another process is working in the folder, and ConfigurationError if a file of the settings'
     name holds something else.
@@ -47,8 +50,7 @@ def run_folder(
             raise ConfigurationError(
                 f"{folder / settings} does not hold the settings of a run of this command: choose another folder"
             )
-        for unfinished in folder.glob(".*.unfinished"):
-            unfinished.unlink()
+        remove_unfinished(folder, (settings, *files, *kept))
         if (folder / settings).exists() and not holds_result(None):
             _remove(_matching(folder, (settings, *files)))
         others = set() if (folder / settings).exists() else _matching(folder, files)  # Files of the user.
@@ -58,6 +60,22 @@ def run_folder(
             if not holds_result(error):
                 _remove(_matching(folder, (settings, *files)) - others)
             raise
+
+
+def remove_unfinished(folder: Path, patterns: Iterable[str]) -> None:
+    """Remove what a killed process has left of files that it wrote by `atomic_write`; others' unfinished files stay.
+
+    Args:
+        folder: folder of the files; no other process writes these.
+        patterns: of the files; of a folder, all files in it.
+    """
+    for pattern in patterns:
+        path = folder / pattern
+        unfinished = [*path.parent.glob(_UNFINISHED.format(path.name))]
+        for each in folder.glob(pattern):
+            unfinished += each.rglob(_UNFINISHED.format("*")) if each.is_dir() else ()
+        for each in unfinished:
+            each.unlink()
 
 
 def _matching(folder: Path, patterns: tuple[str, ...]) -> set[Path]:

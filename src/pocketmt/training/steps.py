@@ -7,6 +7,7 @@ from importlib import import_module
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+import msgspec
 import torch
 from torch import Tensor, nn
 from torch.distributed import is_torchelastic_launched
@@ -88,10 +89,23 @@ def check_devices(settings: Training) -> None:
     """Raise ConfigurationError as `check_accelerator` does, and if there are fewer devices than training asks for."""
     check_accelerator(settings)
     devices = settings.devices
-    on_gpu = settings.accelerator != "cpu" and torch.cuda.is_available()
-    most, kind = (torch.cuda.device_count(), "GPUs") if on_gpu else (available_cores(), "cores")
+    most, kind = _existing_devices(settings)
     if devices > most and not launched_processes():
         raise ConfigurationError(f"devices is {devices}, but this process may use {most} {kind}: give at most {most}")
+
+
+def on_existing_devices(settings: Training) -> Training:
+    """Return settings with at most as many devices as this process may use; an update has the same batches."""
+    batches = settings.batches_per_update or settings.devices
+    most = min(settings.devices, _existing_devices(settings)[0])
+    devices = max(number for number in range(1, most + 1) if batches % number == 0)
+    return msgspec.structs.replace(settings, devices=devices, batches_per_update=batches)
+
+
+def _existing_devices(settings: Training) -> tuple[int, str]:
+    """Return the number of devices that this process may use, and their kind."""
+    on_gpu = settings.accelerator != "cpu" and torch.cuda.is_available()
+    return (torch.cuda.device_count(), "GPUs") if on_gpu else (available_cores(), "cores")
 
 
 def launch(fabric: "Fabric", function: Callable[..., T], *arguments: Any) -> T:

@@ -20,7 +20,7 @@ from pocketmt.distributed.blocks import Block, Row, cut
 from pocketmt.errors import DataError
 from pocketmt.text.corpus import read_lines, read_pairs
 from pocketmt.text.formats.format import Languages, Side
-from pocketmt.training.run_folder import read_settings, record_settings
+from pocketmt.training.run_folder import read_settings, record_settings, remove_unfinished
 
 LINES: Final = 1_000  # Number of lines in a shard.
 SETTINGS: Final = "text.json"
@@ -128,6 +128,7 @@ def _shards_folder(folder: Path) -> Iterator[None]:
     Unlike `run_folder`, this locks nothing: the folder is in that of a compression or distillation, which is locked.
     """
     folder.mkdir(parents=True, exist_ok=True)
+    remove_unfinished(folder, (SETTINGS, "*.jsonl"))
     try:
         if not any(folder.glob("*.jsonl")):
             (folder / SETTINGS).unlink(missing_ok=True)

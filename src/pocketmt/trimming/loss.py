@@ -1,6 +1,6 @@
 """The loss by trimming: how much text that was not used for it is divided otherwise."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from pocketmt.text.vocabulary import Vocabulary
@@ -28,22 +28,30 @@ def measure_segmentation(whole: Vocabulary, trimmed: Vocabulary, lines: Iterable
     """Compare how two vocabularies of one side divide lines."""
     count = pieces = changed = lost = 0
     unknown = [0, 0]
+    lengths = _lengths(whole)  # The trimmed one has no other pieces.
     for line in lines:
         before, after = whole.encode_as_pieces(line), trimmed.encode_as_pieces(line)
         count += 1
         pieces += len(before)
         changed += before != after
-        lost += len(_places(before) - _places(after))
+        lost += len(_places(before, lengths) - _places(after, lengths))
         for index, vocabulary in enumerate((whole, trimmed)):
             unknown[index] += vocabulary.encode(line).count(vocabulary.ids.unk)
     return SegmentationLoss(count, pieces, changed, lost, (unknown[0], unknown[1]))
 
 
-def _places(pieces: Iterable[str]) -> set[tuple[int, int]]:
-    """Return where each piece begins and ends in the text."""
+def _lengths(vocabulary: Vocabulary) -> dict[str, int]:
+    """Return the number of bytes that each piece takes in a text; a byte piece takes one."""
+    pieces = vocabulary.pieces(range(len(vocabulary)))
+    return {piece: len(surface) for piece, surface in zip(pieces, vocabulary.surfaces(), strict=True) if surface}
+
+
+def _places(pieces: Iterable[str], lengths: Mapping[str, int]) -> set[tuple[int, int]]:
+    """Return where each piece begins and ends in the text, in bytes; unknown text is a piece that has no length."""
     places = set()
     start = 0
     for piece in pieces:
-        places.add((start, start + len(piece)))
-        start += len(piece)
+        end = start + (lengths.get(piece) or len(piece.encode()))
+        places.add((start, end))
+        start = end
     return places

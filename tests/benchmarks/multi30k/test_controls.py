@@ -40,6 +40,16 @@ def test_the_control_of_a_distilled_network_learns_from_the_references() -> None
     assert stage.retraining.learning_rate == of_recipe.retraining.learning_rate
 
 
+def test_the_control_of_a_network_distilled_on_translations_learns_from_these() -> None:
+    recipe = find_recipe("log4-word-and-sequence-distilled")
+    control = equal_control(recipe)
+    assert control is not None
+    (stage,), (of_recipe,) = control.stages, recipe.stages
+    assert isinstance(stage.retraining, FullPrecision) and isinstance(of_recipe.retraining, StraightThrough)
+    assert (of_recipe.retraining.objective, of_recipe.retraining.dropout_scale) == ("word_and_sequence_distillation", 0)
+    assert (stage.retraining.objective, stage.retraining.dropout_scale) == ("sequence_distillation", 1)
+
+
 def test_translations_of_a_teacher_are_text_of_the_control_too() -> None:
     control = equal_control(find_recipe("log4-sequence-distilled"))
     assert control is not None and isinstance(control.stages[0].retraining, FullPrecision)

@@ -89,6 +89,32 @@ def test_the_loss_of_the_whole_network_is_within_the_tolerated_increase(tolerate
     assert found.description == chosen
 
 
+class PartsThatMustNotBothBeCoarse(Choices):
+    """Choices of two parts that together raise the loss far more than the sum of their rises."""
+
+    def __init__(self) -> None:
+        self.entries = {}
+        self.parts = {
+            part: [Choice("8 bit", 8, 0.0001), Choice("4 bit", 4, increase)]
+            for part, increase in (("a", 0.008), ("b", 0.009))
+        }
+
+    def loss_increase(self, recipe: Recipe) -> float:
+        return {0: 0.0002, 1: 0.012, 2: 0.045}[recipe.description.count("4 bit")]
+
+
+@pytest.mark.parametrize(("tolerated", "chosen"), [(0.02, "a 4 bit, b 8 bit"), (0.0003, "a 8 bit, b 8 bit")])
+def test_a_recipe_is_found_where_the_excess_is_more_than_the_estimate(tolerated: float, chosen: str) -> None:
+    assert recipe_of_loss(PartsThatMustNotBothBeCoarse(), "a test", tolerated, None).description == chosen
+
+
+@pytest.mark.parametrize("tolerated", [0.0001, -1.0])
+def test_an_increase_below_that_of_the_most_precise_file_is_named(tolerated: float) -> None:
+    message = rf"at most {tolerated:g} nats a token was found, and the most precise one raises it by 0\.0002: tolerate"
+    with pytest.raises(ConfigurationError, match=message):
+        recipe_of_loss(PartsThatMustNotBothBeCoarse(), "a test", tolerated, None)
+
+
 def test_some_bytes_are_reserved_for_codes_that_retraining_changes(
     choices: Choices, monkeypatch: pytest.MonkeyPatch
 ) -> None:

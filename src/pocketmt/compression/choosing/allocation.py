@@ -257,17 +257,24 @@ def recipe_of_loss(choices: Choices, name: str, increase: float, retraining: Ret
     """Return the recipe of a small file whose network, before retraining, raises the loss by at most `increase`.
 
     The sum of the increases of the parts is an estimate. As long as that of the whole network is too large, a sum is
-    asked for that is smaller by the excess. Raises ConfigurationError if none is found.
+    asked for that is smaller by the excess, but by no more than half of what is left to the smallest sum, which is
+    tried last. Raises ConfigurationError if none is found.
     """
-    bound = increase
-    for _ in range(_ROUNDS):
-        allocation = least_size(choices.parts, bound)
+    least = pareto_frontier(choices.parts)[-1].loss_increase
+    bound = max(increase, least)
+    for attempt in range(1, _ROUNDS + 1):
+        allocation = least_size(choices.parts, bound if attempt < _ROUNDS else least)
         recipe = choices.recipe(name, allocation, retraining)
-        excess = choices.loss_increase(recipe) - increase
-        if excess <= 0:
+        found = choices.loss_increase(recipe)
+        if found <= increase:
             return recipe
-        bound = allocation.loss_increase - excess
-    raise ConfigurationError(f"no file that raises the loss by {increase:g} nats a token was found: tolerate more")
+        if allocation.loss_increase <= least:
+            break
+        bound = max(allocation.loss_increase - (found - increase), (allocation.loss_increase + least) / 2)
+    raise ConfigurationError(
+        f"no file that raises the loss by at most {increase:g} nats a token was found, and the most precise one raises "
+        f"it by {found:.4f}: tolerate more"
+    )
 
 
 def _too_small(size: int, least: int) -> ConfigurationError:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pocketmt.atomic_file import check_output
 from pocketmt.compression.choosing.allocation import Target, choose_recipe
-from pocketmt.compression.run import CompressionTask, compress_in_folder, compression_folder
+from pocketmt.compression.run import SMALLER, CompressionTask, compress_in_folder, compression_folder
 from pocketmt.compression.texts import translated_text
 from pocketmt.errors import ConfigurationError
 from pocketmt.model_file.writer import OversizedError
@@ -73,4 +73,4 @@ def _compress(
                 f"the model file would have {error.size:,} bytes instead of {target.size:,}: a recipe for {size:,} "
                 "bytes is chosen"
             )
-            task = dataclasses.replace(task, folder=task.folder / "smaller")
+            task = dataclasses.replace(task, folder=task.folder / SMALLER)
