@@ -18,6 +18,11 @@ double length_factor(size_t length, double length_penalty) {
     return std::pow(static_cast<double>(length), length_penalty);
 }
 
+size_t length_limit(const SearchOptions& options, const Request& request) {
+    const size_t usual = 2 * request.source.size() + 20 + request.prefix.size() + count_pieces(request.terms);
+    return options.max_length.value_or(std::max(usual, options.min_length));
+}
+
 // The best candidates first.
 constexpr auto better = [](const auto& left, const auto& right) {
     if (left.log_probability != right.log_probability) return left.log_probability > right.log_probability;
@@ -39,7 +44,7 @@ SentenceSearch::SentenceSearch(const Network& network, const SearchOptions& opti
       constrained_(has_constraints(options)),
       beam_size_(beam_size(options, request)),
       term_pieces_(count_pieces(request.terms)),
-      limit_(options.max_length.value_or(2 * request.source.size() + 20 + request.prefix.size() + term_pieces_)),
+      limit_(length_limit(options, request)),
       cross_attention_cache_(&cache),
       first_token_(network.architecture().first_decoder_input),
       eos_(network.architecture().special_ids.eos),

@@ -54,6 +54,14 @@ def retraining(**settings: Any) -> dict[str, Any]:
     return {"updates": 4, "learning_rate": {"rate": 3e-3}, "checkpoint_every": 1, **settings}
 
 
+def test_longer_vectors_than_a_file_groups_stay_in_float32() -> None:
+    shape = dataclasses.replace(SHAPE, vocabulary_size=66_000, output_bias=True)
+    [stage] = make_plan(recipe(BIASES), shape).stages
+    assert "output.bias" not in stage.vectors and "decoder.layers.0.feed_forward.inner.bias" in stage.vectors
+    with pytest.raises(ConfigurationError, match=r"vectors: output\.bias has 66000 elements, at most 65536"):
+        make_plan(recipe({**BIASES, "vectors": ["output.bias"]}), shape)
+
+
 def test_biases_and_norms_are_all_vectors() -> None:
     names = list(vector_lengths(SHAPE))
     biases, norms = (matching_vectors(names, kind) for kind in VECTOR_KINDS)

@@ -145,6 +145,40 @@ def test_other_values_are_refused_by_name(arguments: Arguments, name: str, value
 
 
 @pytest.mark.parametrize(
+    ("shape", "changes", "message"),
+    [
+        (
+            architecture(),
+            {"tied_decoder_layers": True, "decoder_layers": 256, "attention_dimension": 2064},
+            "decoder layers keep 1056768 numbers of each target position, expected at most 1048576",
+        ),
+        (
+            architecture(),
+            {"decoder_autoregression": "ssru", "decoder_layers": 9, "attention_dimension": 65536},
+            "decoder layers keep 1179648 numbers of each source position, expected at most 1048576",
+        ),
+        (
+            LSTM,
+            {"decoder_layers": 256, "recurrent_dimension": 2050},
+            "decoder layers keep 1049600 numbers of each target position, expected at most 1048576",
+        ),
+    ],
+)
+def test_decoders_that_keep_too_much_of_a_position_are_refused(
+    tmp_path: Path, vocabulary: Vocabulary, shape: Architecture, changes: dict[str, object], message: str
+) -> None:
+    arguments = arguments_of(shape, tmp_path, vocabulary)
+    arguments["architecture"].update(changes)
+    assert refusal(arguments) == f"architecture: {message}"
+
+
+def test_the_most_that_a_decoder_keeps_of_a_position(tmp_path: Path, vocabulary: Vocabulary) -> None:
+    arguments = arguments_of(architecture(), tmp_path, vocabulary)
+    arguments["architecture"].update(tied_decoder_layers=True, decoder_layers=256, attention_dimension=2048)
+    assert refusal(arguments).startswith("tensor ")
+
+
+@pytest.mark.parametrize(
     ("name", "value", "message"),
     [
         (

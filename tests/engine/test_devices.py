@@ -72,6 +72,15 @@ def test_prefixes_and_lengths_equal_the_engine(pair: tuple[Translator, Translato
         pytorch.translate(LINES, target_prefix="the big red house", max_length=2)
 
 
+def test_the_least_length_may_exceed_the_default_limit(pair: tuple[Translator, Translator]) -> None:
+    native, pytorch = pair
+    source = native.encode("two")
+    for beam in (1, 3):
+        [found] = pytorch.translate_ids([source], beam_size=beam, min_length=60)
+        assert [found] == native.translate_ids([source], beam_size=beam, min_length=60)
+        assert len(found) in (59, 60)
+
+
 @pytest.mark.parametrize("length", [15, 17, 40])
 def test_a_long_prefix_equals_the_engine(pair: tuple[Translator, Translator], length: int) -> None:
     native, pytorch = pair

@@ -169,15 +169,31 @@ TERMS = [[([50], True)]]
 def test_weights_that_overflow_are_an_error(
     arguments: Arguments, changes: Arguments, terms: list[list[tuple[list[int], bool]]]
 ) -> None:
-    for name, (_, _, offset, size) in arguments["tensors"].items():
-        if name.endswith("norm.weight"):
-            overwrite(arguments, offset, (0x7F7FFFFF).to_bytes(4, "little") * (size // 4))
-    model = build(arguments)
+    model = overflowing_model(arguments)
     for beam_size in (1, 4):
         for scores in (False, True):
             options = search_options(beam_size=beam_size, scores=scores, **changes)
             with pytest.raises(EngineError, match="not finite"):
                 model.submit([[5, 6, 7]], options, [], terms).result()
+
+
+@pytest.mark.parametrize("scores", [False, True])
+@pytest.mark.parametrize("limits", [(0, 1.0), (0, 0.9), (4, 1.0), (4, 0.9)])  # top_k, top_p
+def test_weights_that_overflow_are_an_error_of_sampling(
+    arguments: Arguments, scores: bool, limits: tuple[int, float]
+) -> None:
+    model = overflowing_model(arguments)
+    for samples in (1, 4):
+        options = search_options(beam_size=samples, scores=scores, sampling=(1.0, *limits, 1))
+        with pytest.raises(EngineError, match="not finite"):
+            model.translate([[5, 6, 7]], options)
+
+
+def overflowing_model(arguments: Arguments) -> _native.Model:
+    for name, (_, _, offset, size) in arguments["tensors"].items():
+        if name.endswith("norm.weight"):
+            overwrite(arguments, offset, (0x7F7FFFFF).to_bytes(4, "little") * (size // 4))
+    return build(arguments)
 
 
 def test_random_descriptions(arguments: Arguments) -> None:

@@ -156,3 +156,14 @@ def test_forced_length(load: Loader, beam_size: int) -> None:
     for hypotheses in model.translate(sentences(8), options):
         assert {len(ids) for ids, _ in hypotheses} <= {16, 17}  # eos may be the last token
         assert all(2 not in ids for ids, _ in hypotheses)
+
+
+@pytest.mark.parametrize("beam_size", [1, 4])
+def test_the_default_limit_leaves_room_for_the_least_length(load: Loader, beam_size: int) -> None:
+    model, _ = load()
+    options = search_options(beam_size=beam_size, n_best=beam_size, min_length=60)
+    [hypotheses] = model.translate([[5, 6, 7]], options)
+    assert {len(ids) for ids, _ in hypotheses} <= {59, 60}  # eos may be the last token
+    all_but_one = [[piece] for piece in range(4, 120) if piece != 50]
+    options = search_options(beam_size=1, min_length=60, repeat_limit=3, suppressed_sequences=all_but_one)
+    assert model.translate([[5, 6, 7]], options)[0][0][0] == [50, 50, 50]

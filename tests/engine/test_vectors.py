@@ -8,8 +8,10 @@ import pytest
 import torch
 
 from pocketmt.engine import _native
+from pocketmt.engine.loading import native_model
 from pocketmt.errors import ModelFileError
 from pocketmt.model_file import open_model
+from pocketmt.model_file.matrices import grouped_vectors
 from pocketmt.model_file.matrices.grouped_vectors import vector_group_name
 from pocketmt.models.network import TranslationNetwork
 from pocketmt.packing.contents import ModelContents, PackingOptions
@@ -132,6 +134,26 @@ def test_a_wrong_description_is_refused_by_name(arguments: Arguments, lie: str) 
     change(arguments)
     with pytest.raises(ModelFileError, match=named):
         build(arguments)
+
+
+def test_longer_vectors_than_integer_products_take_are_refused(
+    path: Path, vocabulary: Vocabulary, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(grouped_vectors, "MAXIMUM_LENGTH", 1 << 17)
+    sizes = {"encoder_layers": 1, "decoder_layers": 1, "model_dimension": 8, "attention_dimension": 21_856}
+    model = random_network(architecture(attention_bias=True, **sizes))
+    vector = "encoder.layers.0.self_attention.query_key_value.bias"
+    for scheme in ("uniform", "affine 6 row", "logarithmic 4 row", "binary 1"):
+        choice: dict[str, str | Groups] = {
+            vector_group_name(0): (RowGroup(SCHEMES[scheme], vectors=(vector,)),),
+            "*": "float32",
+        }
+        pack(path, ModelContents(model.state_dict(), model.architecture, vocabulary.model, choice, METADATA))
+        with (
+            open_model(path) as file,
+            pytest.raises(ModelFileError, match=r"vectors\.0\.0: its rows have 65568 elements"),
+        ):
+            native_model(file)
 
 
 def test_the_right_description_is_translated(arguments: Arguments) -> None:

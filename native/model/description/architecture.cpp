@@ -51,6 +51,14 @@ std::vector<size_t> sizes_of_layers(Fields& fields, const std::string& name, siz
     return sizes;
 }
 
+// Throws where the decoder keeps too many elements of each position of the source or of the target.
+void check_kept(const char* side, size_t elements) {
+    if (elements > max_position_elements) {
+        throw ModelError("architecture: decoder layers keep " + std::to_string(elements) + " numbers of each " + side +
+                         " position, expected at most " + std::to_string(max_position_elements));
+    }
+}
+
 }  // namespace
 
 Architecture::Architecture(Fields& fields)
@@ -169,6 +177,8 @@ TransformerArchitecture::TransformerArchitecture(Fields fields)
     const bool attends = autoregression == DecoderAutoregression::self_attention;
     for (size_t i = 0; i < stored; ++i)
         decoder.push_back({attends ? decoder_heads[i] : 0, cross_heads[i], decoder_nodes[i]});
+    check_kept("target", state_elements());
+    check_kept("source", 2 * cross_attention_queries());
     fields.finish();
 }
 
@@ -200,6 +210,7 @@ LstmArchitecture::LstmArchitecture(Fields fields)
     refuse(output_bias, "an output_bias");
     refuse(!scale_embeddings, "scale_embeddings false");
     refuse(!first_decoder_input, "first_decoder_input \"zero\"");
+    check_kept("target", 2 * decoder_layers * recurrent_dimension);
     fields.finish();
 }
 

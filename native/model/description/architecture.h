@@ -14,6 +14,9 @@ namespace pocketmt {
 constexpr size_t max_layers = 256;
 constexpr size_t max_dimension = 65536;  // inputs of a matrix: 127 * 127 * 65536 still fits a 32-bit sum
 constexpr size_t max_vocabulary = size_t{1} << 24;
+// Elements that a decoder keeps of a position, 4 MiB of floats. No real network has a quarter as many; without this
+// limit, a small file of many wide layers could ask for any memory.
+constexpr size_t max_position_elements = size_t{1} << 20;
 
 // Ids of the special pieces of the target, any ids of the vocabulary.
 struct SpecialIds {

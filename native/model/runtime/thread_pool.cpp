@@ -62,8 +62,11 @@ void ThreadPool::run(size_t parts, const std::function<void(size_t)>& work) {
 }
 
 void ThreadPool::serve() {
-    while (!stopping_) {
-        uint64_t seen = task_.load(std::memory_order_acquire);
+    for (;;) {
+        // Read before stopping_: the destructor sets stopping_ and then changes the task, so a worker that still finds
+        // stopping_ false has a task whose change wakes it up.
+        const uint64_t seen = task_.load(std::memory_order_acquire);
+        if (stopping_) return;
         if ((seen & parts_mask) > 0) {
             take_parts();
             continue;

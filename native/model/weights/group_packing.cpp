@@ -39,6 +39,10 @@ class GroupPacking {
     RowGroup pack() const {
         const std::string& scheme = description_.scheme;
         unsigned bits = description_.bits;
+        if (columns_ > most_integer_columns) {
+            refuse("its rows have " + std::to_string(columns_) + " elements, at most " +
+                   std::to_string(most_integer_columns) + " can be quantized: store them in fp32");
+        }
         bool few_bits = bits >= 1 && bits <= 4, by_row = description_.granularity == "row";
         if (scheme != "logarithmic" && !description_.levels.empty()) refuse("has levels, which " + scheme + " has not");
         if (scheme == "uniform" && bits == 8) return uniform();

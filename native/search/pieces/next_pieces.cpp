@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "model/runtime/error.h"
+#include "search/pieces/not_finite.h"
 
 namespace pocketmt {
 
@@ -18,8 +19,6 @@ constexpr size_t slice_rows = 64;
 static_assert(slice_outputs % part_outputs == 0);
 // Logits computed at a time if the matrix cannot be multiplied in parts: 32 rows of 32,000 floats are 4 MB.
 constexpr size_t whole_logits = size_t{1} << 20;
-constexpr const char* not_finite =
-    "the network's logits are not finite numbers: its weights are broken or far too large";
 
 // change(logit) for each of `outputs`, which are ascending, that is among the `count` outputs from `first` on.
 template <class Change>

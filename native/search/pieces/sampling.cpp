@@ -4,6 +4,9 @@
 #include <cmath>
 #include <limits>
 
+#include "model/runtime/error.h"
+#include "search/pieces/not_finite.h"
+
 namespace pocketmt {
 
 namespace {
@@ -33,6 +36,7 @@ std::optional<uint32_t> Sampler::choose(const float* logits, size_t size, double
     float greatest = -std::numeric_limits<float>::infinity();
     for (size_t i = 0; i < size; ++i) {
         if (logits[i] == -std::numeric_limits<float>::infinity()) continue;
+        if (!std::isfinite(logits[i])) throw Error(not_finite);
         greatest = std::max(greatest, logits[i]);
         candidates_.push_back({logits[i], static_cast<uint32_t>(i), 0.0});
     }

@@ -22,7 +22,7 @@ class Sampler {
     explicit Sampler(const Sampling& sampling) : sampling_(sampling) {}
 
     // The index of the chosen logit, for a random number `draw`; logits of -inf have no probability. None if all have
-    // none.
+    // none. Throws Error if a logit is NaN or +inf.
     std::optional<uint32_t> choose(const float* logits, size_t size, double draw);
 
   private:

@@ -17,6 +17,7 @@ from pocketmt.compression.pruning.planning import (
 from pocketmt.compression.retraining.factory import check_scheme
 from pocketmt.errors import ConfigurationError
 from pocketmt.model_file.architecture import Architecture
+from pocketmt.model_file.matrices.grouped_vectors import MAXIMUM_LENGTH
 from pocketmt.quantization import Scheme
 from pocketmt.quantization.activations.logarithmic import LogarithmicActivations
 from pocketmt.quantization.activations.static import StaticActivations
@@ -165,8 +166,15 @@ def _selected(entry: Quantize, architecture: Architecture, where: str) -> list[s
         found = select(names, entry.matrices, matching, kinds, f"{where}.matrices")
     else:
         assert entry.vectors is not msgspec.UNSET
-        names = list(vector_lengths(architecture))
-        found = select(names, entry.vectors, matching_vectors, VECTOR_KINDS, f"{where}.vectors")
+        lengths = vector_lengths(architecture)
+        names = list(lengths)
+        matched = select(names, entry.vectors, matching_vectors, VECTOR_KINDS, f"{where}.vectors")
+        found = [name for name in matched if lengths[name] <= MAXIMUM_LENGTH]  # A model file holds others in fp32.
+        if not found:
+            raise ConfigurationError(
+                f"{where}.vectors: {matched[0]} has {lengths[matched[0]]} elements, at most {MAXIMUM_LENGTH} can be "
+                "quantized: leave it out"
+            )
     if entry.frequency_ratio is not None and not set(found) <= {*matching(names, "embedding")}:
         raise ConfigurationError(
             f"{where}.frequency_ratio: only the embedding's rows are words: give other matrices a separate entry"

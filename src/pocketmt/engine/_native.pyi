@@ -38,7 +38,8 @@ class SearchOptions:
         beam_size: 1 to max_beam_size, and less than the vocabulary has pieces; of sampling, the number of samples.
         n_best: most translations of each source, 1 to beam_size.
         length_penalty: a finite number.
-        max_length: with eos; None: 2 x source pieces + 20, and those of the prefix and of the terms.
+        max_length: with eos; None: 2 x source pieces + 20, and those of the prefix and of the terms, or min_length if
+            that is more.
         min_length: with eos.
         scores: False lets beam size 1 skip the softmax; scores are then 0.
         shortlist: False searches the whole vocabulary even if the model has a shortlist.

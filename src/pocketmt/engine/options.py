@@ -30,8 +30,8 @@ class SearchOptions(TypedDict, total=False):
         beam_size: hypotheses kept at each step, 1 to 256 (default 4); 1 is greedy search.
         length_penalty: exponent of the length by which log-probabilities are divided (default 1.0).
         max_length: most target pieces, including eos (default: 2 x source pieces + 20, and those of the prefix and of
-            the terms).
-        min_length: fewest target pieces, including eos (default 0).
+            the terms, or min_length if that is more).
+        min_length: fewest target pieces, including eos, unless repeat_limit ends a translation before (default 0).
         shortlist: whether to use the file's lexical shortlist, which limits a translation to probable pieces and makes
             the search faster (default True, by PyTorch False; no effect if the file has none).
         batch_size: most sentences computed together; fewer need less memory (default: as many as are fastest).

@@ -5,10 +5,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 from pocketmt.engine import Translator
+from pocketmt.engine.loading import native_model
+from pocketmt.errors import EngineError
+from pocketmt.model_file import open_model
+from pocketmt.text.vocabulary import Vocabulary
 from tests.engine.conftest import Loader, search_options, sentences
-from tests.engine.reference import reference_logits
+from tests.engine.reference import architecture, random_network, reference_logits, write
 
 SAMPLES = 200
 SEEDS = 40
@@ -86,6 +91,23 @@ def test_one_candidate_is_greedy_search(load: Loader) -> None:
     greedy = model.translate(sentences(20), search_options(beam_size=1))
     for sampling in ((1.0, 1, 1.0, 7), (1.0, 0, 1e-9, 7), (1e-6, 0, 1.0, 7)):
         assert model.translate(sentences(20), search_options(beam_size=1, sampling=sampling)) == greedy
+
+
+@pytest.mark.parametrize("limits", [(0, 1.0), (0, 0.9), (4, 1.0)])  # top_k, top_p
+def test_one_logit_that_is_not_finite_is_an_error(
+    tmp_path: Path, vocabulary: Vocabulary, limits: tuple[int, float]
+) -> None:
+    network = random_network(architecture())
+    with torch.no_grad():
+        network.embedding.weight[50] = -3e38
+    write(tmp_path / "model.pocketmt", network, vocabulary)
+    with open_model(tmp_path / "model.pocketmt") as file:
+        model = native_model(file)
+    logits = np.frombuffer(model.logits([5, 6, 7], []), np.float32)
+    assert np.flatnonzero(~np.isfinite(logits)).tolist() == [50] and logits[50] == np.inf
+    for scores in (False, True):
+        with pytest.raises(EngineError, match="not finite"):
+            model.translate([[5, 6, 7]], search_options(beam_size=1, scores=scores, sampling=(1.0, *limits, 1)))
 
 
 def test_samples_of_text(model_path: Path) -> None:

@@ -200,6 +200,25 @@ def test_special_ids_of_the_source_lie_within_its_vocabulary() -> None:
     assert described.special_ids == (0, 1, 30, 3)
 
 
+@pytest.mark.parametrize(
+    ("described", "changes", "kept"),
+    [
+        (TRANSFORMER, {"tied_decoder_layers": True, "decoder_layers": 256, "attention_dimension": 2056}, "target"),
+        (TRANSFORMER, {"decoder_autoregression": "ssru", "decoder_layers": 9, "attention_dimension": 65536}, "source"),
+        (TRANSFORMER, {"decoder_autoregression": "ssru", "decoder_layers": 17, "model_dimension": 65536}, "target"),
+        (LSTM, {"decoder_layers": 256, "recurrent_dimension": 2050}, "target"),
+    ],
+)
+def test_decoders_that_keep_too_much_of_a_position_are_refused(
+    described: Architecture, changes: dict[str, object], kept: str
+) -> None:
+    """Layers that are tied, or of few bits, would take memory out of proportion to a file."""
+    with pytest.raises(ConfigurationError, match=f"numbers of each {kept} position, expected at most 1048576"):
+        architecture_from_json(described.to_json() | changes)
+    largest = {"decoder_layers": 256, "attention_dimension": 2048, "tied_decoder_layers": True}
+    assert architecture_from_json(TRANSFORMER.to_json() | largest).decoder_layers == 256
+
+
 def test_options_of_average_attention_belong_to_it() -> None:
     for name, value in (("dimension", 9), ("activation", "swish"), ("gate", False)):
         with pytest.raises(ConfigurationError, match=f"average_attention_{name} is given, but the decoder has no such"):

@@ -7,7 +7,9 @@ from typing import Any
 import jsonschema  # type: ignore[import-untyped]
 import pytest
 
+from pocketmt.errors import ModelFileError
 from pocketmt.model_file import StoredRowGroup, open_model
+from pocketmt.model_file.matrices.grouped_vectors import vector_groups_from_json
 from pocketmt.model_file.matrices.stored_forms import LogarithmicForm
 from pocketmt.model_file.report import inspect_model
 from pocketmt.model_file.writer import write_model
@@ -100,6 +102,12 @@ def test_hostile_lists(path: Path, vectors: object, reason: str) -> None:
 def test_the_schema_refuses_what_are_no_lists(vectors: object) -> None:
     with pytest.raises(jsonschema.ValidationError):
         MANIFEST_SCHEMA.validate({**MANIFEST, "vectors": vectors})
+
+
+def test_longer_vectors_than_the_engine_packs_are_refused() -> None:
+    assert vector_groups_from_json([["output.bias"]], {"output.bias": (65536,)}) == {"vectors.0": ("output.bias",)}
+    with pytest.raises(ModelFileError, match=r"'output\.bias' has 65537 elements, expected at most 65536: .* fp32"):
+        vector_groups_from_json([["output.bias"]], {"output.bias": (65537,)})
 
 
 DAMAGE: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {

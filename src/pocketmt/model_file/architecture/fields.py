@@ -10,6 +10,9 @@ _ALLOWED: Final = "allowed"
 _BOUNDS: Final = "bounds"
 _PIECE: Final = "piece"
 _HIGHEST: Final = "highest"
+# Keys and values, or states, that a decoder keeps of a position: 4 MiB in float32. No real network has a quarter as
+# many; without this bound, a small file of many wide layers could ask for any memory.
+MAXIMUM_KEPT: Final = 1 << 20
 
 
 def allowed(*values: object) -> Mapping[str, Any]:
@@ -57,6 +60,15 @@ def check_size(name: str, value: object, lowest: int, highest: int) -> None:
     if not isinstance(value, int) or isinstance(value, bool) or not lowest <= value <= highest:
         raise ConfigurationError(
             f"architecture: {name} is {value!r:.80}, expected a whole number from {lowest} to {highest}"
+        )
+
+
+def check_kept(side: str, numbers: int) -> None:
+    """Raise ConfigurationError where decoder layers keep too many numbers of each position of "source" or "target"."""
+    if numbers > MAXIMUM_KEPT:
+        raise ConfigurationError(
+            f"architecture: decoder layers keep {numbers} numbers of each {side} position, expected at most "
+            f"{MAXIMUM_KEPT}"
         )
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from pocketmt.errors import ConfigurationError
 from pocketmt.model_file.architecture.base import MAXIMUM_DIMENSION, Architecture, AttentionKind, Shapes
-from pocketmt.model_file.architecture.fields import allowed, bounds
+from pocketmt.model_file.architecture.fields import allowed, bounds, check_kept
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, repr=False, eq=False)
@@ -26,12 +26,13 @@ class LstmArchitecture(Architecture):
     attention_dimension: int = field(metadata=bounds(4, MAXIMUM_DIMENSION))
 
     def check_sizes(self) -> None:
-        """Raise ConfigurationError where recurrent_dimension is odd."""
+        """Raise ConfigurationError where recurrent_dimension is odd, or layers are too large."""
         if self.recurrent_dimension % 2:
             raise ConfigurationError(
                 f"architecture: recurrent_dimension is {self.recurrent_dimension}, expected an even number (half of "
                 "the first encoder layer reads backwards)"
             )
+        check_kept("target", 2 * self.decoder_layers * self.recurrent_dimension)
 
     def heads_of_layers(self, kind: AttentionKind) -> list[int]:
         """Return the heads of the first decoder layer's cross-attention, the network's only attention."""

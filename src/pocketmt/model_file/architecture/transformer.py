@@ -6,7 +6,7 @@ from typing import Final, NamedTuple, TypeGuard
 
 from pocketmt.errors import ConfigurationError
 from pocketmt.model_file.architecture.base import MAXIMUM_DIMENSION, Architecture, AttentionKind, Shapes
-from pocketmt.model_file.architecture.fields import allowed, bounds, check_size
+from pocketmt.model_file.architecture.fields import allowed, bounds, check_kept, check_size
 
 MAXIMUM_POSITION_OFFSET: Final = 1024
 ACTIVATIONS: Final = ("relu", "swish", "gelu", "gelu_tanh", "gelu_sigmoid")
@@ -78,7 +78,7 @@ class TransformerArchitecture(Architecture):
     embedding_norm: bool = field(default=False, metadata=allowed(False, True))
 
     def check_sizes(self) -> None:
-        """Raise ConfigurationError where model_dimension is odd, or lists do not fit the layers."""
+        """Raise ConfigurationError where model_dimension is odd, lists do not fit layers, or layers are too large."""
         if self.model_dimension % 2:
             raise ConfigurationError(
                 f"architecture: model_dimension is {self.model_dimension}, expected an even number "
@@ -103,6 +103,14 @@ class TransformerArchitecture(Architecture):
                 check_size(name, size, 1, highest)
         if self.decoder_heads and self.decoder_autoregression != "self_attention":
             raise ConfigurationError("architecture: decoder_heads is given, but the decoder has no self-attention")
+        self._check_position_sizes()
+
+    def _check_position_sizes(self) -> None:
+        """Raise ConfigurationError where keys and values, or states, of a position take too much memory."""
+        stored = self.decoder_sizes()
+        elements = sum(2 * sizes.heads * self.head_size or self.model_dimension for sizes in stored)
+        check_kept("target", self.decoder_layers // len(stored) * elements)
+        check_kept("source", sum(2 * sizes.cross_heads * self.head_size for sizes in stored))
 
     @property
     def stored_decoder_layers(self) -> int:

@@ -4,11 +4,13 @@ A single vector is too short to be stored by itself: its codebook could be large
 """
 
 from collections.abc import Mapping
+from typing import Final
 
 from pocketmt.errors import ModelFileError
 
 VectorGroups = dict[str, tuple[str, ...]]  # name of a vector group -> the vectors that are its rows, in order
 Shapes = dict[str, tuple[int, ...]]
+MAXIMUM_LENGTH: Final = 1 << 16  # The engine packs them as rows of a matrix, which are no longer.
 
 
 def vector_group_name(index: int) -> str:
@@ -24,7 +26,8 @@ def vector_groups_from_json(value: object, shapes: Mapping[str, tuple[int, ...]]
         shapes: parameter -> shape.
 
     Raises:
-        ModelFileError: a list is empty, or names something that is not a vector, has another length or appears twice.
+        ModelFileError: a list is empty, or names something that is not a vector, is too long, has another length or
+            appears twice.
     """
     if not isinstance(value, list) or not value:
         raise ModelFileError("manifest: vectors is not a list of at least one list of names")
@@ -37,6 +40,11 @@ def vector_groups_from_json(value: object, shapes: Mapping[str, tuple[int, ...]]
         for name in names:
             if len(shapes.get(name, ())) != 1:
                 raise ModelFileError(f"{where}: {name!r:.120} is not a vector of this architecture")
+            if shapes[name][0] > MAXIMUM_LENGTH:
+                raise ModelFileError(
+                    f"{where}: {name!r} has {shapes[name][0]} elements, expected at most {MAXIMUM_LENGTH}: store it in "
+                    "fp32"
+                )
             if shapes[name] != shapes[names[0]]:
                 raise ModelFileError(f"{where}: {name!r} has {shapes[name][0]} elements, {names[0]!r} another number")
             if name in grouped:

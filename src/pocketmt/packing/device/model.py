@@ -106,7 +106,8 @@ class DeviceModel:
         return PendingTranslations(self, requests, options)
 
     def _request(self, source: Sequence[int], prefix: Sequence[int], options: DeviceOptions) -> Request:
-        limit = options.max_length or default_maximum_length(len(source)) + len(prefix)
+        usual = default_maximum_length(len(source)) + len(prefix)
+        limit = options.max_length or max(usual, options.min_length)
         if options.max_length is not None and prefix and len(prefix) >= options.max_length:
             raise EngineError(
                 f"max_length is {options.max_length}, it must be more than the {len(prefix)} pieces of a prefix"
