@@ -1,4 +1,4 @@
-"""What the page keeps in the browser's storage: models, and the list that describes them."""
+"""Checks what the page keeps in the browser's storage: models, and the list that describes them."""
 
 import json
 import os

@@ -28,26 +28,35 @@ POCKETMT_INLINE void prefetch_panel(const IntegerCall& call, const uint8_t* weig
     });
 }
 
-template <size_t rows, class Weights, size_t first_part>
+// Computes parts of `streams` panels at once: of `panel`, whose weights are given, and of those `apart` and more panels
+// on.
+template <size_t rows, class Weights, size_t first_part, size_t streams = 1>
 POCKETMT_INLINE void multiply_parts(const IntegerCall& call, const TileRange& range, size_t panel,
-                                    const uint8_t* weights) {
+                                    const uint8_t* weights, size_t apart = 0) {
     using Products = typename Weights::Products;
     constexpr size_t chains = rows <= Registers::two_chain_rows ? 2 : 1;
-    constexpr size_t held = tile_parts<rows>, at_once = smaller(Registers::parts_at_once, held);
+    constexpr size_t held = tile_parts<rows>;
+    constexpr size_t at_once = smaller(ceil_divide(Registers::parts_at_once, streams), held);
     const Weights source(call);
     const size_t stride = call.activations.stride * input_bytes<Products>;
-    const auto output = [&](size_t part) { return panel * panel_outputs + (first_part + part) * Registers::lanes; };
-    Registers::Integers sums[chains][rows][held] = {};
+    const auto output = [&](size_t stream, size_t part) {
+        return (panel + stream * apart) * panel_outputs + (first_part + part) * Registers::lanes;
+    };
+    Registers::Integers sums[streams][chains][rows][held] = {};
     for_rows<rows>(range, [&](auto row) POCKETMT_INLINE_LAMBDA {
-        unrolled<held>([&](auto part) POCKETMT_INLINE_LAMBDA {
-            sums[0][row()][part()] = first_sums<Products>(call, output(part()), range.first_row + row());
+        unrolled<streams * held>([&](auto index) POCKETMT_INLINE_LAMBDA {
+            constexpr size_t stream = index() / held, part = index() % held;
+            sums[stream][0][row()][part] = first_sums<Products>(call, output(stream, part), range.first_row + row());
         });
     });
     constexpr size_t input_step = step_inputs * input_bytes<Products>;
     const int8_t* codes = inputs_of<Products>(call, range.first_row);
     for (size_t step = 0; step < call.steps; ++step, weights += Weights::step_bytes, codes += input_step) {
+        const auto of_stream = [&](size_t stream) { return weights + stream * apart * call.panel_bytes; };
         if constexpr (held == parts) {
-            prefetch<Weights::step_bytes, read_ahead<Weights, rows>>(weights);
+            unrolled<streams>([&](auto stream) POCKETMT_INLINE_LAMBDA {
+                prefetch<Weights::step_bytes, read_ahead<Weights, rows>>(of_stream(stream()));
+            });
         } else {
             prefetch_panel<Weights::step_bytes * held / parts>(call,
                                                                weights + first_part * Weights::step_bytes / parts);
@@ -56,24 +65,26 @@ POCKETMT_INLINE void multiply_parts(const IntegerCall& call, const TileRange& ra
         for_rows<rows>(range, [&](auto row) POCKETMT_INLINE_LAMBDA {
             inputs[row()] = Registers::load_step(codes + row() * stride);
         });
-        unrolled<2 * held / at_once>([&](auto index) POCKETMT_INLINE_LAMBDA {
-            constexpr size_t group = index() * at_once / held, next_part = index() * at_once % held;
+        unrolled<streams * 2 * held / at_once>([&](auto index) POCKETMT_INLINE_LAMBDA {
+            constexpr size_t stream = index() % streams, first = index() / streams * at_once;
+            constexpr size_t group = first / held, next_part = first % held;
             Products loaded[at_once];
             unrolled<at_once>([&](auto part) POCKETMT_INLINE_LAMBDA {
-                loaded[part()] = source.template load<group, first_part + next_part + part()>(weights);
+                loaded[part()] = source.template load<group, first_part + next_part + part()>(of_stream(stream));
             });
             for_rows<rows>(range, [&](auto row) POCKETMT_INLINE_LAMBDA {
                 const auto four = inputs_at<Products, group>(inputs[row()]);
                 unrolled<at_once>([&](auto part) POCKETMT_INLINE_LAMBDA {
-                    loaded[part()].add(sums[group % chains][row()][next_part + part()], four);
+                    loaded[part()].add(sums[stream][group % chains][row()][next_part + part()], four);
                 });
             });
         });
     }
-    unrolled<held>([&](auto part) POCKETMT_INLINE_LAMBDA {
-        store_sums<rows>(call, range, output(part()), [&](auto row) POCKETMT_INLINE_LAMBDA {
-            Registers::Integers sum = sums[0][row()][part()];
-            if constexpr (chains == 2) sum += sums[1][row()][part()];
+    unrolled<streams * held>([&](auto index) POCKETMT_INLINE_LAMBDA {
+        constexpr size_t stream = index() / held, part = index() % held;
+        store_sums<rows>(call, range, output(stream, part), [&](auto row) POCKETMT_INLINE_LAMBDA {
+            Registers::Integers sum = sums[stream][0][row()][part];
+            if constexpr (chains == 2) sum += sums[stream][1][row()][part];
             return sum;
         });
     });
@@ -87,7 +98,15 @@ POCKETMT_INLINE void multiply_parts(const IntegerCall& call, const TileRange& ra
 template <size_t rows, class Weights>
 void multiply_tile(const IntegerCall& call, const TileRange& range) {
     const uint8_t* weights = range.weights;
-    for (size_t panel = range.first_panel; panel < range.last_panel; ++panel, weights += call.panel_bytes) {
+    size_t panel = range.first_panel;
+    if constexpr (rows <= Registers::two_stream_rows) {
+        const size_t half = (range.last_panel - panel) / 2;
+        for (const size_t end = panel + half; panel < end; ++panel, weights += call.panel_bytes)
+            multiply_parts<rows, Weights, 0, 2>(call, range, panel, weights, half);
+        panel += half;
+        weights += half * call.panel_bytes;
+    }
+    for (; panel < range.last_panel; ++panel, weights += call.panel_bytes) {
         if constexpr (in_pairs<Registers, rows>) {
             unrolled<parts / pair_parts<rows>>([&](auto index) POCKETMT_INLINE_LAMBDA {
                 multiply_pairs<Registers, rows, Weights, index() * pair_parts<rows>>(call, range, panel, weights);
