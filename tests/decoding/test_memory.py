@@ -272,7 +272,7 @@ def test_free_memory_leaves_out_what_graphs_hold(monkeypatch: pytest.MonkeyPatch
 
 
 @contextmanager
-def failing_end(graph: object) -> Iterator[None]:
+def failing_end(graph: object, **options: object) -> Iterator[None]:
     """Capture as CUDA does when memory runs out: the end of the capture fails, too."""
     try:
         yield
@@ -305,7 +305,7 @@ def test_a_capture_that_lacks_memory_says_so(
         "current_stream": lambda: stream,
         "Stream": lambda: stream,
         "CUDAGraph": object,
-        "graph": failing_end if where == "end" else lambda graph: nullcontext(),
+        "graph": failing_end if where == "end" else lambda graph, **options: nullcontext(),
     }.items():
         monkeypatch.setattr(torch.cuda, name, fake)
     with pytest.raises(RuntimeError) as raised:
