@@ -1,4 +1,6 @@
 // The products of 8-bit and of 6-bit weights.
+#include <type_traits>
+
 #include "instruction_set.h"
 #include "integer_product/non_negative.h"
 #include "integer_product/prepared_inputs.h"
@@ -16,7 +18,12 @@ struct ByteWeights {
     explicit ByteWeights(const IntegerCall&) {}
     template <size_t group, size_t part>
     POCKETMT_INLINE Products load(const uint8_t* step) const {
-        return Products(Registers::load(step + group * group_bytes + part * part_bytes));
+        const uint8_t* weights = step + group * group_bytes + part * part_bytes;
+        if constexpr (std::is_constructible_v<Products, const uint8_t*>) {
+            return Products(weights);
+        } else {
+            return Products(Registers::load(weights));
+        }
     }
 };
 

@@ -28,11 +28,26 @@ POCKETMT_INLINE void prefetch_panel(const IntegerCall& call, const uint8_t* weig
     });
 }
 
+// Asks for weights before a tile reads them: for those of its next steps if it holds whole panels, and else for those
+// of the next panel.
+template <size_t rows, class Weights, size_t first_part>
+struct UsualAhead {
+    POCKETMT_INLINE void operator()(const IntegerCall& call, const uint8_t* step) const {
+        constexpr size_t held = tile_parts<rows>, bytes = Weights::step_bytes;
+        if constexpr (held == parts) {
+            prefetch<bytes, read_ahead<Weights, rows>>(step);
+        } else {
+            prefetch_panel<bytes * held / parts>(call, step + first_part * bytes / parts);
+        }
+    }
+};
+
 // Computes parts of `streams` panels at once: of `panel`, whose weights are given, and of those `apart` and more panels
 // on.
-template <size_t rows, class Weights, size_t first_part, size_t streams = 1>
+template <size_t rows, class Weights, size_t first_part, size_t streams = 1,
+          class Ahead = UsualAhead<rows, Weights, first_part>>
 POCKETMT_INLINE void multiply_parts(const IntegerCall& call, const TileRange& range, size_t panel,
-                                    const uint8_t* weights, size_t apart = 0) {
+                                    const uint8_t* weights, size_t apart = 0, Ahead ask_ahead = {}) {
     using Products = typename Weights::Products;
     constexpr size_t chains = rows <= Registers::two_chain_rows ? 2 : 1;
     constexpr size_t held = tile_parts<rows>;
@@ -53,14 +68,7 @@ POCKETMT_INLINE void multiply_parts(const IntegerCall& call, const TileRange& ra
     const int8_t* codes = inputs_of<Products>(call, range.first_row);
     for (size_t step = 0; step < call.steps; ++step, weights += Weights::step_bytes, codes += input_step) {
         const auto of_stream = [&](size_t stream) { return weights + stream * apart * call.panel_bytes; };
-        if constexpr (held == parts) {
-            unrolled<streams>([&](auto stream) POCKETMT_INLINE_LAMBDA {
-                prefetch<Weights::step_bytes, read_ahead<Weights, rows>>(of_stream(stream()));
-            });
-        } else {
-            prefetch_panel<Weights::step_bytes * held / parts>(call,
-                                                               weights + first_part * Weights::step_bytes / parts);
-        }
+        unrolled<streams>([&](auto stream) POCKETMT_INLINE_LAMBDA { ask_ahead(call, of_stream(stream())); });
         Registers::Step inputs[rows];
         for_rows<rows>(range, [&](auto row) POCKETMT_INLINE_LAMBDA {
             inputs[row()] = Registers::load_step(codes + row() * stride);

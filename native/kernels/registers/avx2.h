@@ -89,7 +89,8 @@ struct Registers : Registers256 {
         }
     };
 
-    // 32 weights from -128 to 127, for prepared activations: |activation| times the weight, or its complement, -weight
+    // 32 weights from -128 to 127 in memory, for prepared activations: |activation| times the weight, or its
+    // complement, -weight
     // - 1, where the activation is negative. The sums therefore begin with the magnitudes of the negative activations.
     // Two products are at least -2 * 128 * 128 and at most 2 * 128 * 127, which 16 bits hold.
     struct WeightsOfPrepared {
@@ -97,10 +98,10 @@ struct Registers : Registers256 {
         struct Inputs {
             __m256i magnitudes, signs;
         };
-        __m256i weights;
+        const __m256i* weights;
 
         WeightsOfPrepared() = default;
-        explicit WeightsOfPrepared(Bytes given) : weights((__m256i)given) {}
+        explicit WeightsOfPrepared(const uint8_t* given) : weights(reinterpret_cast<const __m256i*>(given)) {}
 
         // The magnitudes of each 8 activations, then their signs, 0 or -1.
         static constexpr size_t prepared_bytes = 2;
@@ -129,9 +130,9 @@ struct Registers : Registers256 {
         }
         POCKETMT_INLINE void add(Integers& sums, const Inputs& inputs) const {
             __m256i products;
-            __asm__("vpxor %3, %2, %1\n\tvpmaddubsw %1, %4, %1\n\tvpmaddwd %5, %1, %1\n\tvpaddd %1, %0, %0"
+            __asm__("vpxor %2, %3, %1\n\tvpmaddubsw %1, %4, %1\n\tvpmaddwd %5, %1, %1\n\tvpaddd %1, %0, %0"
                     : "+x"(sums), "=&x"(products)
-                    : "x"(weights), "x"(inputs.signs), "x"(inputs.magnitudes), "xm"(ones()));
+                    : "m"(*weights), "x"(inputs.signs), "x"(inputs.magnitudes), "x"(ones()));
         }
     };
 
