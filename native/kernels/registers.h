@@ -43,9 +43,9 @@
 //   SymmetricWeights             optional: as SignedWeights, of weights from -127 to 127; faster for few rows
 //     prepared(inputs)           what its `add` takes, made of group_inputs or sixteen_inputs
 //   WeightsOfPrepared            optional: as SignedWeights, without an offset, made of the address of the weights, for
-//                                activations that are prepared once for all weights (integer_product/prepared_inputs.h),
-//                                each as prepared_bytes bytes; faster for more than whole_panel_rows and fewer than
-//                                expanding_rows. With
+//                                activations that are prepared once for all weights, each as prepared_bytes bytes
+//                                (integer_product/prepared_inputs.h); faster for more than whole_panel_rows and fewer
+//                                than expanding_rows. With
 //     prepare(codes, columns, prepared)
 //                                writes them, and returns what first_sums takes as activation_sum; columns are a
 //                                multiple of 64
