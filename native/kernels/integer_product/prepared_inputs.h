@@ -18,7 +18,7 @@ struct SharedAhead {
     }
 };
 
-// highest: the rows of most tiles.
+// highest: most rows of a tile of this product; lines: cache lines of a step that each tile asks for.
 template <size_t rows, class Weights, size_t highest, size_t lines>
 void multiply_prepared_tile(const IntegerCall& call, const TileRange& range) {
     constexpr size_t step_lines = Weights::step_bytes / cache_line;

@@ -13,11 +13,11 @@ constexpr size_t part_bytes = Registers::lanes * group_inputs;
 template <size_t rows>
 constexpr size_t tile_parts = rows <= Registers::whole_panel_rows ? parts : parts / 2;
 
-// How far ahead of the product weights are asked for. Few rows read one stream of weights, which processors read ahead
+// How far ahead of the product weights are asked for. Few rows read weights in their order, which processors read ahead
 // by themselves; they only need the next step early. More rows come back to a panel after other tiles.
-constexpr size_t one_stream_rows = 4;
+constexpr size_t sequential_rows = 4;
 template <class Weights, size_t rows>
-constexpr size_t read_ahead = rows <= one_stream_rows ? Weights::read_ahead : page;
+constexpr size_t read_ahead = rows <= sequential_rows ? Weights::read_ahead : page;
 
 // Asks for the next panel, to be kept in the second-level cache. Processors do not read ahead while several tiles of
 // rows take turns at a panel.

@@ -17,7 +17,7 @@ struct Registers : Registers256 {
     static constexpr bool expands_tables = true;
     static constexpr size_t batch_rows = 24;  // Measured on Zen 3, which takes long to read weights from memory.
     static constexpr size_t parts_at_once = 4;
-    static constexpr size_t two_stream_rows = 1;  // Zen 3 reads them faster from memory.
+    static constexpr size_t two_stream_rows = 1;  // Zen 3 reads memory faster in two streams.
 
     // Whether one of the codes is negative; they are padded with zeros to a multiple of 64.
     inline static bool any_negative(const int8_t* codes, size_t columns) {

@@ -1,5 +1,7 @@
 """Equal controls have the updates, rates and text of a recipe, and quantize nothing."""
 
+import pytest
+
 from benchmarks.multi30k.controls import comparable, equal_control
 from benchmarks.recipe_files import find_recipe
 from pocketmt.compression.planning import make_plan
@@ -29,25 +31,22 @@ def test_recipes_with_the_same_retraining_share_their_control() -> None:
     assert equal_control(find_recipe("prato/8bit-after-training")) is None
 
 
-def test_the_control_of_a_distilled_network_learns_from_the_references() -> None:
-    recipe = find_recipe("log4-distilled")
+@pytest.mark.parametrize(
+    ("name", "objective", "learnt"),
+    [
+        ("log4-distilled", "word_distillation", "references"),
+        ("log4-word-and-sequence-distilled", "word_and_sequence_distillation", "sequence_distillation"),
+    ],
+)
+def test_the_control_of_a_distilled_network_learns_from_text(name: str, objective: str, learnt: str) -> None:
+    recipe = find_recipe(name)
     control = equal_control(recipe)
     assert control is not None
     (stage,), (of_recipe,) = control.stages, recipe.stages
     assert isinstance(stage.retraining, FullPrecision) and isinstance(of_recipe.retraining, StraightThrough)
-    assert (of_recipe.retraining.objective, of_recipe.retraining.dropout_scale) == ("word_distillation", 0)
-    assert (stage.retraining.objective, stage.retraining.dropout_scale) == ("references", 1)
+    assert (of_recipe.retraining.objective, of_recipe.retraining.dropout_scale) == (objective, 0)
+    assert (stage.retraining.objective, stage.retraining.dropout_scale) == (learnt, 1)
     assert stage.retraining.learning_rate == of_recipe.retraining.learning_rate
-
-
-def test_the_control_of_a_network_distilled_on_translations_learns_from_these() -> None:
-    recipe = find_recipe("log4-word-and-sequence-distilled")
-    control = equal_control(recipe)
-    assert control is not None
-    (stage,), (of_recipe,) = control.stages, recipe.stages
-    assert isinstance(stage.retraining, FullPrecision) and isinstance(of_recipe.retraining, StraightThrough)
-    assert (of_recipe.retraining.objective, of_recipe.retraining.dropout_scale) == ("word_and_sequence_distillation", 0)
-    assert (stage.retraining.objective, stage.retraining.dropout_scale) == ("sequence_distillation", 1)
 
 
 def test_translations_of_a_teacher_are_text_of_the_control_too() -> None:
