@@ -14,7 +14,7 @@ import msgspec
 from benchmarks.multi30k.limits import limited
 from benchmarks.multi30k.paper_tables import PaperRow
 from benchmarks.recipe_files import find_recipe
-from pocketmt.recipes.schema import Activations, Recipe, StraightThrough
+from pocketmt.recipes.schema import Activations, Recipe, Retraining, StraightThrough
 
 CONTROL_FROM_SCRATCH: Final = "fp32-from-scratch"
 OURS_FROM_SCRATCH: Final = "prato/8bit-from-scratch"
@@ -90,6 +90,23 @@ def find_from_scratch_recipe(name: str, most: int | None = None) -> Recipe | Non
         )
         return msgspec.structs.replace(recipe, name=name, paper=continuation.paper)
     return None
+
+
+def start_from_scratch(recipe: Recipe, name: str) -> Recipe:
+    """Return a recipe that quantizes activations, trained from random weights as prato/8bit-from-scratch is."""
+    (stage,) = recipe.stages
+    (ours,) = find_recipe(OURS_FROM_SCRATCH).stages
+    assert isinstance(stage.activations, Activations) and isinstance(ours.activations, Activations)
+    assert isinstance(stage.retraining, Retraining) and isinstance(ours.retraining, Retraining)
+    activations = msgspec.structs.replace(stage.activations, delay=ours.activations.delay)
+    settings = {key: getattr(ours.retraining, key) for key in ("updates", "learning_rate", "validate_every")}
+    retraining = msgspec.structs.replace(stage.retraining, **settings)
+    return msgspec.structs.replace(
+        recipe,
+        stages=[msgspec.structs.replace(stage, activations=activations, retraining=retraining)],
+        name=name,
+        start="random",
+    )
 
 
 def _delayed(name: str, share: float, recipe: Recipe) -> Recipe:

@@ -11,7 +11,12 @@ from typing import Any, Final
 
 import msgspec
 
-from benchmarks.multi30k.from_scratch_tables import FROM_SCRATCH_ROWS, find_from_scratch_recipe
+from benchmarks.multi30k.from_scratch_tables import (
+    FROM_SCRATCH_ROWS,
+    OURS_FROM_SCRATCH,
+    find_from_scratch_recipe,
+    start_from_scratch,
+)
 from benchmarks.multi30k.limits import limited
 from benchmarks.multi30k.paper_tables import CONTROL, PaperRow
 from benchmarks.recipe_files import find_recipe
@@ -81,6 +86,23 @@ _PRATO_4 = (
     PaperRow("LayerNorm denominator in full precision", "prato/8bit-without-denominator", 37.97, perplexity=3.20),
     PaperRow("weights alone", "prato/8bit-weights-only", 37.94, perplexity=3.19),
 )
+FROM_SCRATCH: Final = "-from-scratch"
+# What the paper finds to fail. It trains from random weights; the tables above start from trained networks.
+_PRATO_FAILURES = (
+    PaperRow("32 bit", "fp32-from-scratch", None),
+    PaperRow("the method", "prato/8bit-from-scratch", None),
+    *(
+        PaperRow(label, name + FROM_SCRATCH, bleu, perplexity=perplexity)
+        for label, name, perplexity, bleu in (
+            ("default approach", "prato/8bit-naive", 74.04, 0.21),
+            ("no gradient clipping", "prato/8bit-without-gradient-clipping", 2549.30, 0),
+            ("no buckets", "prato/8bit-without-buckets", 3.58, 36.49),
+            ("LayerNorm denominator alone", "prato/alone-layernorm-layer-norm-denominator", 1748, 0),
+            ("LayerNorm numerator alone", "prato/alone-layernorm-layer-norm-numerator", 3.53, 37.75),
+            ("the same with buckets", "prato/alone-layernorm-layer-norm-numerator-buckets", 3.21, 38.86),
+        )
+    ),
+)
 # English to German. Sizes count parameters alone, as the paper's do.
 _AJI_3 = (
     PaperRow("4-bit fixed point", "aji/fixed-point4-error-feedback", 34.61, smaller=7.88),
@@ -95,11 +117,12 @@ _AJI_4 = (
 PAPER_ROWS: Final[Mapping[str, tuple[PaperRow, ...]]] = {
     "prato-table-2": _PRATO_2,
     "prato-table-4": _PRATO_4,
+    "prato-failures-from-scratch": _PRATO_FAILURES,
     "aji-table-3": _AJI_3,
     "aji-table-4": _AJI_4,
     **FROM_SCRATCH_ROWS,
 }
-TABLES: Final = ("prato-table-2", "prato-table-3", "prato-table-4", "aji-table-3", "aji-table-4", *FROM_SCRATCH_ROWS)
+TABLES: Final = ("prato-table-2", "prato-table-3", *list(PAPER_ROWS)[1:])
 
 
 def table_recipes(table: str) -> list[str]:
@@ -115,6 +138,8 @@ def find_table_recipe(name: str, most: int | None = None) -> Recipe:
 
 
 def _find(name: str) -> Recipe:
+    if name != OURS_FROM_SCRATCH and name.startswith("prato/") and name.endswith(FROM_SCRATCH):
+        return start_from_scratch(_find(name.removesuffix(FROM_SCRATCH)), name)
     alone = {row.recipe(buckets): (row, buckets) for row in _PRATO_3 for buckets in (False, True)}
     if name in alone:
         return _alone(name, *alone[name])

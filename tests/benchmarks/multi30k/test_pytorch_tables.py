@@ -44,6 +44,15 @@ def test_every_recipe_of_the_tables_has_a_plan(name: str, norm: str) -> None:
     assert make_plan(recipe, architecture(norm))
 
 
+def test_a_recipe_from_scratch_changes_only_its_training() -> None:
+    ours, naive = find_table_recipe("prato/8bit-from-scratch"), find_table_recipe("prato/8bit-naive-from-scratch")
+    (start,), (trained,) = naive.stages, find_table_recipe("prato/8bit-naive").stages
+    assert naive.start == "random" and start.retraining == ours.stages[0].retraining
+    assert start.quantize == trained.quantize
+    assert isinstance(trained.activations, Activations)
+    assert start.activations == msgspec.structs.replace(trained.activations, delay=100)
+
+
 def test_the_recipes_of_table_3_quantize_one_operation_and_no_weight() -> None:
     names = table_recipes("prato-table-3")
     assert len(names) == 1 + 14 + 13  # the denominator has no buckets
