@@ -95,11 +95,13 @@ test: $(ENGINE) $(if $(and $(shell command -v npm),$(shell command -v node)),$(B
 
 # One wheel for Python 3.11, one by the stable ABI for 3.12 and later.
 wheel: $(PACKAGING)/.packages
-	[ -n "$(STABLE_PYTHON)" ] || { echo "error: no CPython 3.12 or later was found, which builds the wheel of the stable ABI;" \
-	    "install one, or name one: make wheel STABLE_PYTHON=/path/to/python3.12" >&2; exit 1; }
 	$(PACKAGING)/bin/python tools/build_packages.py $$(command -v $(PYTHON)) $(STABLE_PYTHON)
 
-$(PACKAGING)/.packages: tools/packages-requirements.lock | prerequisites
+stable-python:
+	[ -n "$(STABLE_PYTHON)" ] || { echo "error: no CPython 3.12 or later was found on PATH, which builds the wheel of the stable" \
+	    "ABI; install one, or name one: make wheel STABLE_PYTHON=/path/to/python3.12" >&2; exit 1; }
+
+$(PACKAGING)/.packages: tools/packages-requirements.lock | prerequisites stable-python
 	echo "Installing the pinned tools that build packages into $(PACKAGING) (about 400 MB) ..."
 	$(PYTHON) -m venv $(PACKAGING)
 	$(PACKAGING)/bin/python $(PIP_QUIETLY) install -r tools/packages-requirements.lock
@@ -318,8 +320,8 @@ clean:
 	find $(PYTHON_FOLDERS) -name __pycache__ -type d -prune -exec rm -rf {} +
 	@if [ -d build ] && ! rmdir build 2> /dev/null; then echo "kept, not created by make:" build/*; fi
 
-.PHONY: prerequisites
-.SILENT: prerequisites wheel $(PACKAGING)/.packages $(PACKAGES) $(MODULES) $(ENGINE)
+.PHONY: prerequisites stable-python
+.SILENT: prerequisites stable-python wheel $(PACKAGING)/.packages $(PACKAGES) $(MODULES) $(ENGINE)
 prerequisites:
 	command -v $(PYTHON) > /dev/null || { \
 	    echo "error: $(PYTHON) was not found. Install Python 3.11, or give its path: make PYTHON=/path/to/python3.11" >&2; exit 1; }

@@ -57,7 +57,7 @@ def test_the_source_distribution_has_only_models_that_its_licence_covers(tmp_pat
     bundled = {Path(name).stem for name in names if re.fullmatch(r"src/pocketmt/bundled/.*\.pocketmt", name)}
     assert bundled == {"everyday-en-de", "everyday-de-en"}
     assert "\nLicense-Expression: Apache-2.0 AND LicenseRef-CC-BY-2.0-FR\n" in metadata
-    for name in ("LICENSE", "src/pocketmt/bundled/README.md"):
+    for name in ("LICENSE", "THIRD_PARTY_LICENSES", "src/pocketmt/bundled/README.md"):
         assert name in names and f"\nLicense-File: {name}\n" in metadata
 
 

@@ -43,6 +43,13 @@ def main() -> int:
     parser.add_argument("pythons", nargs="+", metavar="PYTHON", help="interpreters to build for, 3.11 or later")
     parser.add_argument("--output", type=Path, default=ROOT / "dist", help="folder of the packages (default: dist)")
     options = parser.parse_args()
+    if untracked := untracked_files():
+        print(
+            f"error: the source distribution would hold files that git does not track: {', '.join(untracked)}: "
+            "add, ignore or move them",
+            file=sys.stderr,
+        )
+        return 1
     output: Path = options.output.resolve()
     output.mkdir(parents=True, exist_ok=True)
     for earlier in output.glob("pocketmt[-_]*"):
@@ -62,6 +69,14 @@ def main() -> int:
         print(f"error: {error}\n{error.stdout or ''}{error.stderr or ''}", file=sys.stderr)
         return 1
     return 0
+
+
+def untracked_files() -> list[str]:
+    """Return the files of the checkout that git neither tracks nor ignores; none where there is no checkout."""
+    if not (ROOT / ".git").exists():
+        return []
+    found = run(["git", "-C", ROOT, "ls-files", "--others", "--exclude-standard"])
+    return found.stdout.splitlines()
 
 
 def run(

@@ -47,7 +47,7 @@ def main() -> None:
     for configuration in ("page", "service_worker"):
         run("npx", "tsc", "--project", WEB / f"tsconfig.{configuration}.json")
     build_page()
-    shutil.copy(ROOT / "LICENSE", WEB)
+    copy_licences(WEB)
 
 
 def build_engines() -> None:
@@ -103,9 +103,15 @@ def build_page() -> None:
     bundle("service_worker", folder="page", to=PAGE, VERSION=version, FILES=names)
     shutil.copy(MODEL, PAGE / "model.pocketmt")
     shutil.copy(MODEL.with_name("README.md"), PAGE / "model-card.md")
-    shutil.copy(ROOT / "LICENSE", PAGE)
+    copy_licences(PAGE)
     models = [{"url": "model.pocketmt", "digest": describe_model(MODEL).digest}]
     (PAGE / "models.json").write_text(json.dumps(models) + "\n", encoding="utf-8")
+
+
+def copy_licences(folder: Path) -> None:
+    """Copy our licence, and those of the libraries that are compiled into the modules."""
+    for name in ("LICENSE", "THIRD_PARTY_LICENSES"):
+        shutil.copy(ROOT / name, folder)
 
 
 def run(*command: str | Path) -> None:

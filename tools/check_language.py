@@ -18,7 +18,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 SUFFIXES = {".py", ".h", ".cpp", ".inl", ".md", ".toml"}
 # Text to translate and quotations are not ours; the guide and this file name what they refuse.
-EXCLUDED = ("benchmarks/records/", "tools/check_language.py", "CONTRIBUTING.md", "LICENSE")
+EXCLUDED = ("benchmarks/records/", "tools/check_language.py", "CONTRIBUTING.md", "LICENSE", "THIRD_PARTY_LICENSES")
 LAPSES = {
     r"\[(?:Q|B|Z|L|E)\d(?:[-,\s]+(?:Q|B|Z|L|E)?\d)*\]|\bpapers? [QBZLE]\b": "cite the paper by authors, year, section",
     r"\banew\b": "again",

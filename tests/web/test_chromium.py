@@ -75,6 +75,7 @@ def test_the_page_comes_with_its_licences() -> None:
     card = (DIST / "page" / "model-card.md").read_text(encoding="utf-8")
     assert "https://creativecommons.org/licenses/by/2.0/fr/" in card
     assert "Apache License" in (DIST / "page" / "LICENSE").read_text(encoding="utf-8")
+    assert "musl" in (DIST / "page" / "THIRD_PARTY_LICENSES").read_text(encoding="utf-8")
 
 
 def test_the_page_online_and_offline(folder: Path, tmp_path: Path) -> None:

@@ -113,6 +113,13 @@ def test_without_a_digest_the_server_is_asked_first(damaged: Path) -> None:
     assert run_program("cached.mjs", damaged, "", "yes") == unreachable
 
 
+def test_after_an_error_of_the_engine_a_worker_has_the_same_model_again() -> None:
+    digest, other = describe_model(MODEL).digest, resolve_model("everyday-de-en")
+    failed = [["loaded", digest], ["failed", "EngineError"]]
+    assert run_program("reloaded.mjs", MODEL, other, "yes") == [*failed, ["translated", digest]]
+    assert run_program("reloaded.mjs", MODEL, other, "no") == [*failed, ["failed", "ModelFileError"]]
+
+
 # Built-ins that came after Chrome 91, and so after the other browsers and Node 20 that docs/guides/browser.md names.
 NEWER = re.compile(
     r"\.(at|findLast|findLastIndex|toSorted|toReversed|toSpliced|with|throwIfAborted|isWellFormed|toWellFormed)\("
@@ -180,7 +187,7 @@ def test_what_is_packed() -> None:
     named = {path.removeprefix("./") for entry in exports if isinstance(entry, dict) for path in entry.values()}
     workers = {"dist/worker.js", "dist/worker.node.js"}
     engines = {f"dist/{name}" for name in ENGINES.values()}
-    assert named | workers | engines | {"LICENSE", "README.md", "package.json"} <= packed
+    assert named | workers | engines | {"LICENSE", "THIRD_PARTY_LICENSES", "README.md", "package.json"} <= packed
     others = ("dist/page", "source", "dist/testing", "dist/types/testing", "dist/.built")
     assert not [path for path in packed if path.startswith(others)]
 
