@@ -77,13 +77,16 @@ def select(side: Side, model: TimedModel, cases: Sequence[Case], amount: Amount)
     best: dict[Case, tuple[float, Choice]] = {}
     fastest_probe = float("inf")
     for setting in side.settings:
+        served = [case for case in cases if setting.serves(case.beam)]
+        if not served:
+            continue
         with _child(side, setting) as child:
             probe = _probe(child, model)
             if probe > HOPELESS * fastest_probe:
                 tried.append({"case": "one sentence: hopeless", "choice": setting.name, "processor_seconds": probe})
                 continue
             fastest_probe = min(probe, fastest_probe)
-            for case in cases:
+            for case in served:
                 child.ask("prepare", sources=amount.sentences(case, model))
                 for batching in (ONE_BY_ONE,) if case.one_by_one else side.batchings:
                     choice = Choice(setting, batching)

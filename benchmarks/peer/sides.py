@@ -3,9 +3,9 @@
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from pocketmt.evaluation.records import machine
 
@@ -33,6 +33,11 @@ class Setting:
     name: str
     environment: Mapping[str, str] = field(default_factory=dict)
     load_options: Mapping[str, Any] = field(default_factory=dict)  # in addition to those of the side
+    search: Literal["greedy", "beam"] | None = None  # for which it is meant; None: for both
+
+    def serves(self, beam: int) -> bool:
+        """Return whether the setting is meant for a search with this beam."""
+        return self.search is None or (self.search == "greedy") == (beam == 1)
 
 
 @dataclass(frozen=True)
@@ -95,17 +100,27 @@ def marian_settings(weights: str) -> tuple[Setting, ...]:
     """Return the settings of Marian 1.12 on CPUs.
 
     8-bit weights come from a converted file, in which the embedding stays fp32, or are packed at load from a float
-    file, embedding included, or both.
+    file, embedding included, or both. Greedy search skips the cost, which only a beam needs.
     """
     whole = {"file": "model.npz", "arguments": []}
     if weights == "float32":
-        return (Setting("MKL", load_options=whole),)
+        return _for_each_search("MKL", whole)
     packed = ["--optimize", "--gemm-type", "packed8"]
     converted = [(form, {"file": f"{form}.bin"}) for form in marian_conversions()]
     return (
-        Setting("packed8", load_options={**whole, "arguments": packed}),
-        *(Setting(form, load_options={**file, "arguments": []}) for form, file in converted),
-        *(Setting(f"{form} + packed8", load_options={**file, "arguments": packed}) for form, file in converted),
+        *_for_each_search("packed8", {**whole, "arguments": packed}),
+        *chain.from_iterable(_for_each_search(form, {**file, "arguments": []}) for form, file in converted),
+        *chain.from_iterable(
+            _for_each_search(f"{form} + packed8", {**file, "arguments": packed}) for form, file in converted
+        ),
+    )
+
+
+def _for_each_search(name: str, load_options: Mapping[str, Any]) -> tuple[Setting, Setting]:
+    greedy = {**load_options, "arguments": [*load_options["arguments"], "--skip-cost"]}
+    return (
+        Setting(f"{name}, skip-cost", load_options=greedy, search="greedy"),
+        Setting(name, load_options=load_options, search="beam"),
     )
 
 

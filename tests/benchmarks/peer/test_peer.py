@@ -20,7 +20,7 @@ from benchmarks.peer.measure import Amount, Case, Choice, compare, percentile, s
 from benchmarks.peer.models import Pythons, TimedModel, random_network, variants
 from benchmarks.peer.piece_list import made_up_vocabulary
 from benchmarks.peer.record import render, rows_of
-from benchmarks.peer.sides import ONE_BY_ONE, PEERS, our_side, with_workers
+from benchmarks.peer.sides import ONE_BY_ONE, PEERS, marian_settings, our_side, with_workers
 from benchmarks.record_files import read_record
 from pocketmt.engine import Translator
 from pocketmt.errors import EngineError
@@ -124,6 +124,15 @@ def test_percentiles_are_values_that_were_measured() -> None:
     values = [float(value) for value in range(1, 21)]
     assert (percentile(values, 50), percentile(values, 95), percentile(values[:1], 95)) == (10.0, 19.0, 1.0)
     assert percentile([], 50) is None
+
+
+@pytest.mark.parametrize("weights", ["float32", "int8"])
+def test_marian_skips_the_cost_in_greedy_search_alone(weights: str) -> None:
+    settings = marian_settings(weights)
+    for beam in (1, 4):
+        skipped = ["--skip-cost" in each.load_options["arguments"] for each in settings if each.serves(beam)]
+        assert len(skipped) == len(settings) / 2
+        assert all(each == (beam == 1) for each in skipped)
 
 
 def small_network() -> Network:
