@@ -24,7 +24,7 @@ def _transformer(layers: int, dimension: int, feed_forward: int, heads: int) -> 
 def _student(
     layers: tuple[int, int], dimension: int, feed_forward: int, attention: int, tied: bool = False
 ) -> dict[str, Any]:
-    """Sizes of a student (Behnke et al. 2021, Table 1, except for the heads): deep encoder, shallow SSRU decoder."""
+    """Sizes of a student (Behnke et al. 2021, Table 1): deep encoder, shallow SSRU decoder."""
     return {
         "encoder_layers": layers[0],
         "decoder_layers": layers[1],

@@ -64,11 +64,14 @@ class Magnitude(Strict, frozen=True, kw_only=True, tag_field="method", tag="magn
 Pruning = FeedForwardNodes | GroupLasso | Magnitude
 
 
-def limit_pruning(pruning: Pruning, most: int) -> Pruning:
-    """Return an entry limited to `most` batches, or to steps that fit into `most` updates, for a trial."""
-    if isinstance(pruning, Magnitude) and pruning.steps * pruning.period > most:
+def limit_pruning(pruning: Pruning, updates: int, most: int) -> Pruning:
+    """Return an entry limited to `most` batches, or fitted into `most` in place of `updates` updates, for a trial.
+
+    The updates that follow the last step keep their share.
+    """
+    if isinstance(pruning, Magnitude) and updates > most:
         steps = min(pruning.steps, most)
-        return msgspec.structs.replace(pruning, steps=steps, period=most // steps)
+        return msgspec.structs.replace(pruning, steps=steps, period=max(1, pruning.period * most // updates))
     if isinstance(pruning, FeedForwardNodes) and pruning.criterion == "largest_activation":
         return msgspec.structs.replace(pruning, batches=min(pruning.batches or NODE_BATCHES, most))
     return pruning

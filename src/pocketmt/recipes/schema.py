@@ -74,17 +74,17 @@ class _Retraining(Strict, frozen=True, kw_only=True):
         "references", "word_distillation", "mixed", "sequence_distillation", "word_and_sequence_distillation"
     ] = "references"
     cross_entropy_weight: Fraction = EQUAL_WEIGHT  # Share of the cross-entropy in the loss of the objective "mixed".
-    batch_tokens: Positive | None = None  # As in the training configuration; None: that of the run.
-    label_smoothing: Fraction | None = None  # As in the training configuration; None: that of the run.
-    clip_norm: PositiveFloat | None = None  # As in the training configuration; None: that of the run.
+    batch_tokens: Positive | None = None  # Replaces that of the run.
+    label_smoothing: Fraction | None = None  # Replaces that of the run.
+    clip_norm: PositiveFloat | None = None  # Replaces that of the run.
     dropout_scale: Annotated[float, Meta(ge=0, le=1)] = 1.0  # Factor of the run's dropout rates.
     # Mixed: operands of matrix products are rounded to bfloat16; weights, validation and results stay float32. Only
     # faster on processors with bfloat16 units.
     precision: Precision = "float32"
     validate_every: Positive = 500  # Updates between validations.
-    checkpoint_every: Positive = 100  # Updates between checkpoints; every validation is followed by one, too.
-    # Whether the network at the start of the stage, or at the update where quantization of activations begins, may be
-    # kept as the result. If not, it is kept only where training diverges before the next validation.
+    checkpoint_every: Positive = 100  # Updates between checkpoints; one follows every validation, too.
+    # If true, the stage may return its initial network, or the one with which quantization of activations begins, when
+    # no later validation is better. If false, only when training diverges before the next validation.
     keep_start: bool = True
 
 
@@ -252,7 +252,7 @@ def extendable_updates(recipe: Recipe) -> int | None:
     return retraining.updates
 
 
-def lasting_recipe(recipe: Recipe) -> Recipe:
+def recipe_without_changeable_settings(recipe: Recipe) -> Recipe:
     """Return a recipe with fixed values of what may change when its run is continued, such as its description."""
     stages = []
     for number, stage in enumerate(recipe.stages, 1):
@@ -279,7 +279,8 @@ def limit_updates(recipe: Recipe, most: int) -> Recipe:
             batches, trials = activations.batches or BATCHES, activations.trials or TRIALS
             activations = msgspec.structs.replace(activations, batches=min(most, batches), trials=min(most, trials))
         if stage.prune is not msgspec.UNSET:
-            stage = msgspec.structs.replace(stage, prune=[limit_pruning(entry, most) for entry in stage.prune])
+            updates = stage.retraining.updates if isinstance(stage.retraining, Retraining) else 0
+            stage = msgspec.structs.replace(stage, prune=[limit_pruning(entry, updates, most) for entry in stage.prune])
         stages.append(msgspec.structs.replace(stage, retraining=retraining, activations=activations))
     return msgspec.structs.replace(recipe, stages=stages)
 

@@ -13,6 +13,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from benchmarks.recipe_files import find_recipe
 from pocketmt.compression.planning import make_plan
 from pocketmt.compression.run import CompressionTask, compress_run
 from pocketmt.errors import ConfigurationError
@@ -258,3 +259,10 @@ def test_a_quick_run_takes_fewer_and_shorter_steps() -> None:
         assert isinstance(entries[0], Magnitude)
         assert entries[0].steps * entries[0].period <= most
     assert limit_updates(whole, 8) == whole
+
+
+def test_a_limit_keeps_the_share_of_the_updates_after_the_last_step() -> None:
+    (stage,) = limit_updates(find_recipe("cheong/magnitude-80-percent"), 450).stages
+    (pruning,) = stage.prune
+    assert isinstance(pruning, Magnitude)
+    assert (pruning.steps, pruning.period) == (9, 45)  # 9 steps of 200 in 2,000 updates before
