@@ -5,6 +5,7 @@ folder, its limit of file sizes and its standard streams to the server, and exit
 """
 
 import array
+import atexit
 import json
 import os
 import resource
@@ -68,6 +69,7 @@ def _run(connection: socket.socket) -> None:
     except SystemExit as end:
         status = end.code if isinstance(end.code, int) else int(end.code is not None)
     finally:
+        atexit._run_exitfuncs()  # As Python does where a process ends in the usual way.
         sys.stdout.flush()
         sys.stderr.flush()
         connection.send(str(status).encode())

@@ -76,6 +76,14 @@ def test_a_folder_is_translated_with(pocketmt: Run, folder: Path, tmp_path: Path
     assert answer.stdout.count(b"\n") == 1
 
 
+def test_temporary_imports_are_removed(pocketmt: Run, folder: Path, tmp_path: Path) -> None:
+    environment = {"TMPDIR": str(tmp_path)}
+    answer = pocketmt("translate", "-m", folder, "--no-check", stdin=b"the man\n", environment=environment)
+    assert answer.returncode == 0, answer.stderr
+    assert b"imported into a temporary file" in answer.stderr
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_folder_is_compared_under_its_own_name(pocketmt: Run, folder: Path, tmp_path: Path) -> None:
     imported, record = tmp_path / "model.pocketmt", tmp_path / "record.json"
     assert pocketmt("import", folder, "--output", imported).returncode == 0

@@ -156,6 +156,14 @@ def test_vocabularies_are_those_of_the_settings(student: ForeignModel, tmp_path:
     assert read_model(tmp_path).vocabularies == student.vocabularies
 
 
+def test_a_note_says_the_beam_of_the_settings(student: ForeignModel, tmp_path: Path) -> None:
+    write_model(student, tmp_path)
+    beam = "beam-size is 1: give --beam-size 1 to `pocketmt translate`"
+    assert beam in read_model(tmp_path).notes
+    (tmp_path / "config.yml").unlink()
+    assert beam not in read_model(tmp_path).notes
+
+
 def test_what_bergamot_rounds_is_said(student: ForeignModel, tmp_path: Path) -> None:
     notes = " ".join(write_model(replace(student, activation_scales=None), tmp_path))
     assert "matrices are rounded to 8 bits" in notes and "int8shiftAll" in notes

@@ -18,7 +18,7 @@ from pocketmt.interop.ctranslate2.model_bin import Variable, read_model_bin, var
 from pocketmt.interop.ctranslate2.reading import read_model
 from pocketmt.interop.ctranslate2.writing import write_model
 from pocketmt.interop.foreign_model import ForeignModel
-from pocketmt.interop.foreign_tensor import CodesTensor
+from pocketmt.interop.foreign_tensor import CodesTensor, of_array
 from pocketmt.interop.formats import read_foreign, recognize
 from pocketmt.interop.importing import import_model, write_foreign
 from pocketmt.interop.marian.description import MarianNetwork
@@ -98,6 +98,27 @@ def test_probabilities_are_those_of_its_package(
     pieces = [processor.encode_as_pieces(line) for line in LINES]
     for source, target, found in zip(ids, ids[::-1], scores(folder, pieces, pieces[::-1]), strict=True):
         np.testing.assert_allclose(found, own_scores(read, source, target).numpy(), atol=tolerance, rtol=0)
+
+
+@pytest.mark.parametrize("quantization", ["int8", "int16"])
+def test_equal_codes_with_other_scales_are_not_tied(tmp_path: Path, quantization: str) -> None:
+    untied = {**SELF_ATTENTION, "embeddings": "separate", "output_projection": "untied"}
+    random = random_student(3, **untied)
+    projection = of_array(random.tensors["embedding.weight"].read() / np.float32(4))
+    model = replace(random, tensors={**random.tensors, "output.weight": projection})
+    folder = converted(model, tmp_path, quantization)
+    held = read_model_bin(folder / "model.bin").found
+    assert held["decoder/projection/weight"].data == held["decoder/embeddings/weight"].data
+    read = read_model(folder)
+    assert read.architecture.output_projection == "untied"
+    processor = loaded(model.vocabularies.source.model)
+    ids, pieces = processor.encode(LINES[0]), processor.encode_as_pieces(LINES[0])
+    (found,) = scores(folder, [pieces], [pieces])
+    np.testing.assert_allclose(found, own_scores(read, ids, ids).numpy(), atol=1e-4, rtol=0)
+    if quantization == "int8":
+        (tmp_path / "written").mkdir()
+        write_model(read, tmp_path / "written")
+        assert read_model(tmp_path / "written").architecture == read.architecture
 
 
 @pytest.mark.parametrize("quantization", [None, "int8"])

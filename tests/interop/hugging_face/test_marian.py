@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 import torch
+import transformers
 
 from pocketmt.errors import InteropError
 from pocketmt.interop.formats import read_foreign
@@ -73,7 +74,10 @@ def test_the_description_is_that_of_the_configuration(tmp_path: Path) -> None:
 
 
 def change_configuration(folder: Path, **changes: Any) -> None:
-    path = folder / "config.json"
+    change(folder / "config.json", **changes)
+
+
+def change(path: Path, **changes: Any) -> None:
     path.write_text(json.dumps(json.loads(path.read_text()) | changes))
 
 
@@ -86,6 +90,46 @@ def test_keys_of_transformers_3_that_change_nothing_are_taken(tmp_path: Path) ->
     for key in ("force_bos_token_to_be_generated", "do_blenderbot_90_layernorm"):
         change_configuration(tmp_path, **old | {key: True})
         with pytest.raises(InteropError, match=f"{key} is True, but PocketMT only has False"):
+            read_foreign(tmp_path)
+
+
+@pytest.mark.parametrize("write", [write_marian, write_nllb])
+def test_a_model_that_names_no_activation_has_that_of_transformers(tmp_path: Path, write: Any) -> None:
+    folder = tmp_path / "folder"
+    write(folder)
+    configuration = json.loads((folder / "config.json").read_text())
+    del configuration["activation_function"]
+    (folder / "config.json").write_text(json.dumps(configuration))
+    expected = transformers.AutoConfig.from_pretrained(folder).activation_function
+    found = read_foreign(folder).architecture
+    assert isinstance(found, TransformerArchitecture)
+    assert found.activation == expected
+
+
+@pytest.mark.parametrize("file", ["config.json", "generation_config.json"])
+def test_a_shortest_length_is_refused(tmp_path: Path, file: str) -> None:
+    write_marian(tmp_path)
+    change(tmp_path / file, min_length=0)
+    read_foreign(tmp_path)
+    change(tmp_path / file, min_length=12)
+    with pytest.raises(InteropError, match=f"/{file}: min_length is 12, but PocketMT only has 0"):
+        read_foreign(tmp_path)
+
+
+def test_notes_say_the_options_of_the_search(tmp_path: Path) -> None:
+    write_marian(tmp_path)
+    change_configuration(tmp_path, num_beams=4, length_penalty=1)
+    assert read_foreign(tmp_path).notes == ()
+    change_configuration(tmp_path, num_beams=6, length_penalty=0.6)
+    beam, penalty = read_foreign(tmp_path).notes
+    assert beam == "num_beams is 6: give --beam-size 6 to `pocketmt translate`"
+    assert penalty.startswith("length_penalty is 0.6") and penalty.endswith("in Python, give length_penalty=0.6")
+    change(tmp_path / "generation_config.json", num_beams=2, length_penalty=1.0)
+    assert read_foreign(tmp_path).notes == ("num_beams is 2: give --beam-size 2 to `pocketmt translate`",)
+    for key, value in (("num_beams", 0), ("length_penalty", "long")):
+        write_marian(tmp_path)
+        change_configuration(tmp_path, **{key: value})
+        with pytest.raises(InteropError, match=f"{key} is .*, but PocketMT only has a "):
             read_foreign(tmp_path)
 
 

@@ -44,6 +44,32 @@ def test_logits_are_those_of_transformers(tmp_path: Path, kind: str) -> None:
         assert float((expected - found).abs().max()) < 1e-4
 
 
+@pytest.mark.parametrize("key", ["decoder_start_token_id", "eos_token_id"])
+@pytest.mark.parametrize("kind", WRITERS)
+def test_padding_inside_a_sequence_is_refused(tmp_path: Path, kind: str, key: str) -> None:
+    model, languages = WRITERS[kind](tmp_path / "folder")
+    # transformers gives padding no position, and the pieces after it lower ones.
+    given = torch.tensor([[SPECIAL["<pad>"], *languages.values()]])
+    embedding = model.model.decoder.embed_positions
+    assert torch.equal(embedding(given)[0, 1:], embedding(given[:, 1:])[0])
+    for file in ("config.json", "generation_config.json"):
+        path = tmp_path / "folder" / file
+        path.write_text(json.dumps(json.loads(path.read_text()) | {key: SPECIAL["<pad>"]}))
+    with pytest.raises(InteropError, match=f"{key} is 1, but PocketMT only has M2M100 and NLLB models where it is not"):
+        read_foreign(tmp_path / "folder")
+
+
+@pytest.mark.parametrize("kind", WRITERS)
+def test_padding_is_not_found_in_text(tmp_path: Path, kind: str) -> None:
+    WRITERS[kind](tmp_path / "folder")
+    import_model(tmp_path / "folder", tmp_path / "model.pocketmt")
+    with open_model(tmp_path / "model.pocketmt") as file:
+        vocabulary = file.vocabularies().source
+    assert SPECIAL["<pad>"] not in vocabulary.encode("the <pad> man")
+    assert SPECIAL["</s>"] in vocabulary.encode("the </s> man")
+    assert vocabulary.decode([*vocabulary.encode("the man"), SPECIAL["<pad>"]]) == "the man"
+
+
 def test_ids_of_nllb_are_those_of_its_sentencepiece_model_plus_one(tmp_path: Path) -> None:
     write_nllb(tmp_path / "folder")
     import_model(tmp_path / "folder", tmp_path / "model.pocketmt")

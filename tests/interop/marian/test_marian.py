@@ -167,6 +167,27 @@ def test_tables_of_ids_are_found_without_a_file_that_names_them(tmp_path: Path, 
         read_foreign(folder)
 
 
+def test_notes_say_the_settings_of_the_search(tmp_path: Path) -> None:
+    folder = write(model_of(), tmp_path / "model")
+    assert read_foreign(folder).notes == ()
+    path = folder / "decoder.yml"
+    named = "models: [model.npz]\nvocabs: [vocab.spm, vocab.spm]\n"
+    path.write_text(named + "beam-size: 6\nnormalize: 0.6\nword-penalty: 0.7\nallow-unk: true\nallow-special: true\n")
+    starts = ("beam-size is 6", "normalize is 0.6", "word-penalty is 0.7", "allow-unk is true", "allow-special is true")
+    found = read_foreign(folder).notes
+    assert [note[: len(start)] for note, start in zip(found, starts, strict=True)] == [*starts]
+    path.write_text(named + "shortlist:\n  - lex.s2t\n  - 50\n  - 50\n")
+    penalty, shortlist = read_foreign(folder).notes
+    assert penalty.startswith("normalize is 0") and penalty.endswith("length_penalty=0")
+    assert shortlist.startswith("the shortlist lex.s2t is left out")
+    for setting in ("beam-size: 0", "normalize: much", "word-penalty: [1]"):
+        path.write_text(f"{named}{setting}\n")
+        with pytest.raises(InteropError, match=f"{setting.partition(':')[0]} of the model's settings is "):
+            read_foreign(folder)
+    path.unlink()
+    assert read_foreign(folder).notes == ()
+
+
 def test_names_of_files_that_are_too_long_are_refused(tmp_path: Path) -> None:
     folder = write(model_of(), tmp_path / "model")
     (folder / "decoder.yml").write_text(f"vocabs: [{'a' * 5000}]")

@@ -15,8 +15,10 @@ from pocketmt.interop.bergamot.lex_file import read_lex_file
 from pocketmt.interop.foreign_model import ForeignModel
 from pocketmt.interop.foreign_tensor import CodedRows, CodesTensor, Float32, ForeignTensor, Tensor, stacked
 from pocketmt.interop.marian.description import OLD_ACTIVATIONS, MarianNetwork, describe
+from pocketmt.interop.marian.files import named_files
 from pocketmt.interop.marian.model_yml import read_model_yml
 from pocketmt.interop.marian.names import Place, place
+from pocketmt.interop.marian.search_settings import notes_on_settings
 from pocketmt.interop.marian.settings import MODEL_YML
 from pocketmt.interop.marian.vocabularies import read_vocabularies
 from pocketmt.model_file.architecture import Architecture
@@ -52,7 +54,8 @@ def _read(files: BergamotFiles) -> ForeignModel:
     coded = [name for name, tensor in tensors.items() if isinstance(tensor, CodesTensor)]
     scales = _activation_scales(items, network, coded)
     items.finish()
-    notes = [*network.notes]
+    folder = files.model.parent
+    notes = [*network.notes, *notes_on_settings(folder, named_files(folder))]
     if scales is None and coded:
         notes.append("inputs of matrices have no multipliers: they are quantized by row")
     shortlist = None

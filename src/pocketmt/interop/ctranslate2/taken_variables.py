@@ -36,11 +36,23 @@ class TakenVariables:
 
     def is_same(self, name: str, other: str) -> bool:
         """Return whether two names stand for the same numbers; then the second is taken."""
-        first, second = self.found[name], self.found.get(other)
-        same = second is first or (second is not None and second.shape == first.shape and second.data == first.data)
+        scale, other_scale = f"{name}_scale", f"{other}_scale"
+        same = self._equal(name, other)
+        # Equal codes with other scales are other numbers. An alias without scales has those of its codes.
+        if same and self.found[name].type not in FLOATS and other_scale in self.found:
+            same = self._equal(scale, other_scale)
         if same:
-            self.taken |= {other, f"{other}_scale"}
+            self.taken |= {other, other_scale}
         return same
+
+    def _equal(self, name: str, other: str) -> bool:
+        """Return whether there are two variables of one type and shape with the same bits."""
+        first, second = self.found.get(name), self.found.get(other)
+        if first is None or second is None:
+            return False
+        return first is second or (
+            (first.type, first.shape) == (second.type, second.shape) and first.data == second.data
+        )
 
     def number(self, name: str, default: float) -> float:
         """Return a number, or the default if there is none."""

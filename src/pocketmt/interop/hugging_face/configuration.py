@@ -12,8 +12,8 @@ _WITHOUT_EFFECT: Final = {
     *("_name_or_path", "_num_labels", "architectures", "attention_dropout", "activation_dropout", "dropout"),
     *("classif_dropout", "classifier_dropout", "decoder_layerdrop", "encoder_layerdrop", "init_std", "dtype"),
     *("torch_dtype", "transformers_version", "use_cache", "use_bfloat16", "gradient_checkpointing", "id2label"),
-    *("label2id", "max_length", "max_new_tokens", "min_length", "max_position_embeddings", "num_beams"),
-    *("early_stopping", "length_penalty", "num_return_sequences", "num_hidden_layers", "return_dict"),
+    *("label2id", "max_length", "max_new_tokens", "max_position_embeddings", "early_stopping"),
+    *("num_return_sequences", "num_hidden_layers", "return_dict"),
     *("output_attentions", "output_hidden_states", "output_scores", "torchscript", "xla_device"),
     *("task_specific_params", "tf_legacy_loss", "finetuning_task", "problem_type", "prefix", "top_k", "top_p"),
     *("temperature", "typical_p", "epsilon_cutoff", "eta_cutoff", "remove_invalid_values", "is_decoder"),
@@ -35,6 +35,7 @@ _ONLY: Final[Mapping[str, tuple[object, ...]]] = {
     "cross_attention_hidden_size": (),
     "pruned_heads": ({},),
     "do_sample": (False,),
+    "min_length": (0,),
     "force_bos_token_to_be_generated": (False,),
     "no_repeat_ngram_size": (0,),
     "encoder_no_repeat_ngram_size": (0,),
@@ -49,6 +50,7 @@ _ONLY: Final[Mapping[str, tuple[object, ...]]] = {
 # Keys of generation_config.json that say the same as config.json, and have precedence.
 _GENERATION: Final = (
     *("bad_words_ids", "decoder_start_token_id", "eos_token_id", "pad_token_id", "forced_bos_token_id"),
+    *("num_beams", "length_penalty"),
     *_ONLY,
 )
 
@@ -59,11 +61,13 @@ class Configuration:
     Args:
         values: by key; None is the same as a missing key.
         where: the file, for messages.
+        elsewhere: the file of each key that another file has, for messages.
     """
 
-    def __init__(self, values: Mapping[str, Any], where: str) -> None:
+    def __init__(self, values: Mapping[str, Any], where: str, elsewhere: Mapping[str, str]) -> None:
         self._values = {key: value for key, value in values.items() if value is not None}
         self._where = where
+        self._elsewhere = elsewhere
         self._asked: set[str] = set()
 
     def whole(self, key: str, default: int | None = None, highest: int | None = None) -> int:
@@ -73,6 +77,13 @@ class Configuration:
             limit = "of at least 1" if highest is None else f"from 1 to {highest}"
             raise self.refused(key, value, f"a whole number {limit}")
         return value
+
+    def number(self, key: str, default: float, limit: int) -> float:
+        """Return a number from -`limit` to `limit`; InteropError if it is something else."""
+        value = self.get(key, default)
+        if type(value) not in (int, float) or not -limit <= value <= limit:
+            raise self.refused(key, value, f"a number from -{limit} to {limit}")
+        return float(value)
 
     def flag(self, key: str, default: bool) -> bool:
         """Return true or false."""
@@ -96,7 +107,8 @@ class Configuration:
     def refused(self, key: str, value: object, expected: str) -> InteropError:
         """Return the error about a key and its value."""
         shown = "missing" if value is None else f"{value!r:.80}"
-        return InteropError(f"{self._where}: {key} is {shown}, but PocketMT only has {expected}")
+        where = self._elsewhere.get(key, self._where)
+        return InteropError(f"{where}: {key} is {shown}, but PocketMT only has {expected}")
 
     def finish(self) -> None:
         """Raise InteropError for a key that makes another network, or that nobody knows."""
@@ -115,16 +127,17 @@ class Configuration:
 def read_configuration(folder: Path) -> Configuration:
     """Return config.json, with the values of generation_config.json where that has others."""
     path, generation = folder / "config.json", folder / "generation_config.json"
-    values = read_json(path)
+    values, elsewhere = read_json(path), {}
     if generation.is_file():
         found = read_json(generation)
         values |= {key: found[key] for key in _GENERATION if found.get(key) is not None}
+        elsewhere = {key: str(generation) for key in _GENERATION if found.get(key) is not None}
         if unknown := [key for key in found if key not in _GENERATION and key not in _WITHOUT_EFFECT]:
             raise InteropError(
                 f"{generation}: the key {unknown[0]!r:.80} (value {found[unknown[0]]!r:.80}) is unknown: PocketMT "
                 "cannot tell whether the model needs it"
             )
-    return Configuration(values, str(path))
+    return Configuration(values, str(path), elsewhere)
 
 
 def one_id(configuration: Configuration, key: str) -> int:

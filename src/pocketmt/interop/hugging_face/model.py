@@ -18,6 +18,13 @@ from pocketmt.interop.hugging_face.multilingual_tokenizer import (
 )
 from pocketmt.interop.hugging_face.tokenizer_class import MARIAN, MULTILINGUAL, SMALL100, tokenizer_class
 from pocketmt.interop.hugging_face.weights import Weights, network_tensors
+from pocketmt.interop.search_notes import (
+    BEAM_SIZE,
+    HIGHEST_LENGTH_PENALTY,
+    LARGEST_BEAM,
+    LENGTH_PENALTY,
+    search_notes,
+)
 from pocketmt.model_file.architecture import TransformerArchitecture
 from pocketmt.model_file.architecture.base import MAXIMUM_LAYERS
 from pocketmt.model_file.metadata import ModelMetadata
@@ -61,7 +68,7 @@ def _marian(folder: Path, configuration: Configuration, weights: Weights) -> For
         raise configuration.refused("forced_bos_token_id", forced, "Marian models without it")
     bias = weights.output_bias(target_size)
     architecture = TransformerArchitecture(
-        **_sizes(configuration),
+        **_sizes(configuration, "gelu"),
         **_special(configuration, tokenizer.target["unk"]),
         **_source_special(tokenizer),
         vocabulary_size=target_size,
@@ -84,14 +91,19 @@ def _multilingual(folder: Path, configuration: Configuration, weights: Weights) 
     weights.check_pieces(size, size, shared=True)
     kind = tokenizer_class(folder, configuration, MULTILINGUAL)
     tokenizer = read_multilingual_tokenizer(folder, size, "source" if kind == SMALL100 else "translation")
+    pad = one_id(configuration, "pad_token_id")
+    for key in ("decoder_start_token_id", "eos_token_id"):
+        if one_id(configuration, key) == pad:
+            # transformers counts positions over the pieces that are not padding, PocketMT over all.
+            raise configuration.refused(key, pad, "M2M100 and NLLB models where it is not pad_token_id")
     architecture = TransformerArchitecture(
-        **_sizes(configuration),
+        **_sizes(configuration, "relu"),
         **_special(configuration, UNKNOWN),
         vocabulary_size=size,
         vocabularies="shared" if tokenizer.vocabularies.target is None else "separate",
         scale_embeddings=configuration.flag("scale_embedding", True),
         positions="concatenated_inclusive",
-        position_offset=one_id(configuration, "pad_token_id") + 1,
+        position_offset=pad + 1,
         norm="pre",
     )
     if (forced := configuration.get("forced_bos_token_id")) is not None:
@@ -114,6 +126,10 @@ def _foreign(
     tokenizer: MarianTokenizer | MultilingualTokenizer,
     languages: tuple[str, str],
 ) -> ForeignModel:
+    notes = search_notes(
+        ("num_beams", configuration.whole("num_beams", BEAM_SIZE, LARGEST_BEAM)),
+        ("length_penalty", configuration.number("length_penalty", LENGTH_PENALTY, HIGHEST_LENGTH_PENALTY)),
+    )
     configuration.finish()
     return ForeignModel(
         architecture=architecture,
@@ -126,11 +142,12 @@ def _foreign(
             licence=_licence(folder / "README.md"),
             training={"imported_from": "Hugging Face"},
         ),
+        notes=notes,
     )
 
 
-def _sizes(configuration: Configuration) -> dict[str, Any]:
-    """Return what both kinds of models say by the same keys."""
+def _sizes(configuration: Configuration, activation: str) -> dict[str, Any]:
+    """Return what both kinds of models say by the same keys; `activation` is the one of a model that names none."""
     dimension, heads = configuration.whole("d_model"), configuration.whole("encoder_attention_heads")
     if (other := configuration.whole("decoder_attention_heads")) != heads:
         raise configuration.refused("decoder_attention_heads", other, f"as many as encoder_attention_heads, {heads}")
@@ -147,7 +164,7 @@ def _sizes(configuration: Configuration) -> dict[str, Any]:
         "feed_forward_dimension": max(nodes),
         "encoder_feed_forward": (nodes[0],) * layers[0] if uneven else (),
         "decoder_feed_forward": (nodes[1],) * layers[1] if uneven else (),
-        "activation": configuration.choice("activation_function", ACTIVATIONS, "relu"),
+        "activation": configuration.choice("activation_function", ACTIVATIONS, activation),
         "output_projection": "tied" if configuration.flag("tie_word_embeddings", True) else "untied",
     }
 

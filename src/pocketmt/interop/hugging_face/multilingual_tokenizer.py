@@ -18,6 +18,7 @@ TABLE: Final = "vocab.json"
 # Ids of fairseq's dictionaries, whatever the SentencePiece model has.
 SPECIAL: Final = {"<s>": 0, "<pad>": 1, "</s>": 2, "<unk>": 3}
 UNKNOWN: Final = SPECIAL["<unk>"]
+PAD: Final = "<pad>"
 _NLLB_LANGUAGE: Final = re.compile(r"[a-z]{3}_[A-Z][a-z]{3}")
 _M2M100_LANGUAGE: Final = re.compile(r"__([a-z]{2,3}(?:_[A-Za-z]+)?)__")
 _SPM_SPECIAL: Final = 3  # <unk>, <s>, </s> are the first pieces of the SentencePiece model
@@ -62,8 +63,11 @@ def read_multilingual_tokenizer(folder: Path, size: int, target_place: TargetPla
     table = table_of(with_added(folder, ids, found | rows, size), size)
     # Translations show added tokens that are not special.
     shown = rows.keys() - added.special - found.keys() - SPECIAL.keys()
+    # transformers finds padding in text, too, and counts positions without it: here it is text like any other.
     sides = [
-        StoredVocabulary(model, table, "none", tuple(dict.fromkeys((*SPECIAL, *found, *tokens))))
+        StoredVocabulary(
+            model, table, "none", tuple(each for each in dict.fromkeys((*SPECIAL, *found, *tokens)) if each != PAD)
+        )
         for tokens in (rows, [token for token in rows if token not in shown])
     ]
     pieces = LanguagePieces(languages, target_place, languages if target_place == "translation" else {})

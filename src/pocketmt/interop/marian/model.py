@@ -8,10 +8,11 @@ from pocketmt.errors import ConfigurationError, InteropError
 from pocketmt.interop.foreign_model import ForeignModel
 from pocketmt.interop.foreign_tensor import ForeignTensor, of_vector, stacked, transposed
 from pocketmt.interop.marian.description import MarianNetwork, describe
-from pocketmt.interop.marian.files import find_files
+from pocketmt.interop.marian.files import find_files, named_files
 from pocketmt.interop.marian.model_yml import read_model_yml
 from pocketmt.interop.marian.names import Place, place
 from pocketmt.interop.marian.npz_file import read_npz
+from pocketmt.interop.marian.search_settings import note_on_shortlist, notes_on_settings
 from pocketmt.interop.marian.vocabularies import read_vocabularies
 from pocketmt.interop.opus_codes import opus_languages
 from pocketmt.model_file.metadata import ModelMetadata
@@ -25,6 +26,8 @@ def read_model(path: Path) -> ForeignModel:
     files = find_files(path)
     vocabularies, facts = read_vocabularies(files)
     tensors, content = read_npz(files.weights)
+    settings = named_files(files.weights.parent)
+    notes = *notes_on_settings(files.weights.parent, settings), *note_on_shortlist(settings)
     try:
         network = describe(read_model_yml(content), facts)
         return ForeignModel(
@@ -36,7 +39,7 @@ def read_model(path: Path) -> ForeignModel:
                 language_pieces=opus_languages(vocabularies.source.pieces or ()),
                 training={"imported_from": "Marian"},
             ),
-            notes=network.notes,
+            notes=(*network.notes, *notes),
         )
     except (ConfigurationError, InteropError) as error:
         raise InteropError(f"{files.weights}: {error}") from error
