@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pocketmt.atomic_file import atomic_write, check_output, write_together
+from pocketmt.atomic_file import atomic_write, check_output, remove_unfinished_outputs, write_together
 from pocketmt.errors import ConfigurationError
 
 
@@ -30,6 +30,22 @@ def test_a_failed_write_leaves_only_the_old_files(tmp_path: Path, error: BaseExc
             stream.write(b"half")
         raise error
     assert [(file.name, file.read_bytes()) for file in tmp_path.iterdir()] == [("old", b"old")]
+
+
+@pytest.mark.parametrize("name", ["new", "new [1]*", "n" * 255, "ü" * 127])
+def test_what_a_killed_process_has_left_is_removed(tmp_path: Path, name: str) -> None:
+    (tmp_path / "link").symlink_to(name)
+    others = [".new.txt.0a1b2c3d.unfinished", ".new 1x.0a1b2c3d.unfinished", "new.unfinished"]
+    for other in others:
+        (tmp_path / other).touch()
+    program = (
+        "import os, signal, sys; from pathlib import Path; from pocketmt.atomic_file import atomic_write\n"
+        "with atomic_write(Path(sys.argv[1])): os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    subprocess.run([sys.executable, "-c", program, tmp_path / name], check=False)
+    assert len(os.listdir(tmp_path)) == len(others) + 2
+    remove_unfinished_outputs(tmp_path / "link", tmp_path, Path("/dev/null"))
+    assert sorted(os.listdir(tmp_path)) == sorted([*others, "link"])
 
 
 def test_symbolic_links_are_followed(tmp_path: Path) -> None:

@@ -72,7 +72,7 @@ def main() -> int:
 
 
 def untracked_files() -> list[str]:
-    """Return the files of the checkout that git neither tracks nor ignores; none where there is no checkout."""
+    """Return the files of the checkout that git neither tracks nor ignores; none outside a checkout."""
     if not (ROOT / ".git").exists():
         return []
     found = run(["git", "-C", ROOT, "ls-files", "--others", "--exclude-standard"])

@@ -6,11 +6,11 @@ python -m examples.everyday examples/everyday/everyday.toml --output runs/everyd
 import argparse
 import sys
 import time
-from fnmatch import fnmatch
 from pathlib import Path
 
-from examples.everyday.scheduler import StepError, run_steps
+from examples.everyday.scheduler import run_steps
 from examples.everyday.settings import read_settings
+from examples.everyday.step import StepError
 from examples.everyday.steps import steps_of
 
 
@@ -30,8 +30,7 @@ def main() -> int:
 
     try:
         steps = steps_of(read_settings(options.configuration), folder)
-        chosen = [step for step in steps if any(fnmatch(step.name, pattern) for pattern in options.only)]
-        run_steps(chosen, folder, options.side_by_side, report)
+        run_steps(steps, folder, options.side_by_side, report, options.only)
     except StepError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1

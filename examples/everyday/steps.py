@@ -7,8 +7,8 @@ from itertools import product
 from pathlib import Path
 from typing import Any, get_args
 
-from examples.everyday.scheduler import Step
 from examples.everyday.settings import Compression, Settings, Student
+from examples.everyday.step import Step
 from examples.everyday.texts import join, prepare
 from pocketmt.text.vocabulary_training import Segmentation
 
@@ -21,7 +21,8 @@ def steps_of(settings: Settings, folder: Path) -> list[Step]:
     """Return all steps, in the order in which they start if they can."""
     assert settings.segmentation in get_args(Segmentation)
     segmentation: Any = settings.segmentation
-    steps = [Step("texts", partial(prepare, settings, folder / "text", segmentation))]
+    read = settings.languages, settings.texts, settings.teachers.parts, settings.vocabulary_size, segmentation
+    steps = [Step("texts", partial(prepare, settings, folder / "text", segmentation), settings=repr(read))]
     for number, pair in product(range(1, len(settings.teachers.models) + 1), settings.directions):
         steps.append(_teacher(settings, folder, pair, number))
     for pair in settings.directions:

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <exception>
+#include <iterator>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -44,7 +46,7 @@ class Engine::Lease {
   public:
     // alone: whether other workers have no part in this work. Throws Error if this thread has a worker already: it
     // would wait for itself.
-    Lease(Engine& engine, bool alone) : engine_(engine), outer_(innermost_) {
+    Lease(Engine& engine, bool alone) : engine_(engine), outer_(innermost_), taken_(engine) {
         for (const Lease* lease = outer_; lease != nullptr; lease = lease->outer_) {
             if (&lease->engine_ == &engine)
                 throw Error("a signal handler cannot translate while the thread that it interrupts does");
@@ -55,34 +57,47 @@ class Engine::Lease {
         bool found = engine.team_->worker_idle.wait_for(lock, std::chrono::milliseconds(50), idle);
         --engine.team_->waiting;
         if (!found) return;
-        worker_ = std::move(engine.team_->idle_workers.back());
+        taken_.worker = std::move(engine.team_->idle_workers.back());
         engine.team_->idle_workers.pop_back();
-        pin_.emplace(worker_->core);
-        if (alone) sharing_ = engine.share(*worker_);
+        pin_.emplace(taken_.worker->core);
+        if (alone) taken_.sharing = engine.share(*taken_.worker);
         innermost_ = this;
     }
     ~Lease() {
-        if (!worker_) return;
-        innermost_ = outer_;
-        worker_->workspace.reset();
-        std::lock_guard lock(engine_.team_->mutex);
-        worker_->workspace.product.sharing = nullptr;
-        for (std::unique_ptr<Worker>& worker : sharing_) engine_.team_->idle_workers.push_back(std::move(worker));
-        engine_.team_->idle_workers.push_back(std::move(worker_));
-        if (engine_.team_->waiting > 0) engine_.team_->worker_idle.notify_all();
+        if (taken_.worker) innermost_ = outer_;
     }
     Lease(const Lease&) = delete;
     Lease& operator=(const Lease&) = delete;
 
-    Workspace* get() { return worker_ ? &worker_->workspace : nullptr; }
+    Workspace* get() { return taken_.worker ? &taken_.worker->workspace : nullptr; }
 
   private:
+    // Makes the workers idle again, also if the constructor of the lease throws.
+    struct Taken {
+        explicit Taken(Engine& engine) : engine(engine) {}
+        ~Taken() {
+            if (!worker) return;
+            worker->workspace.reset();
+            Team& team = *engine.team_;
+            std::lock_guard lock(team.mutex);
+            worker->workspace.product.sharing = nullptr;
+            for (std::unique_ptr<Worker>& each : sharing) team.idle_workers.push_back(std::move(each));
+            team.idle_workers.push_back(std::move(worker));
+            if (team.waiting > 0) team.worker_idle.notify_all();
+        }
+        Taken(const Taken&) = delete;
+        Taken& operator=(const Taken&) = delete;
+
+        Engine& engine;
+        std::unique_ptr<Worker> worker;
+        std::vector<std::unique_ptr<Worker>> sharing;
+    };
+
     inline static thread_local const Lease* innermost_ = nullptr;  // the last one of this thread that has a worker
 
     Engine& engine_;
     const Lease* const outer_;  // the one before, of another engine; null: none
-    std::unique_ptr<Worker> worker_;
-    std::vector<std::unique_ptr<Worker>> sharing_;
+    Taken taken_;
     std::optional<CorePin> pin_;
 };
 
@@ -107,6 +122,7 @@ void Engine::replace_team() {
     // The other one cannot be destroyed: that would wait for its threads and locks.
     static_cast<void>(team_.release());
     team_ = make_team();
+    ++process_;
 }
 
 Engine::~Engine() {
@@ -128,7 +144,13 @@ std::shared_ptr<Job> Engine::submit(std::vector<Request> requests, const SearchO
     return std::make_shared<Job>(network_, std::move(requests), options, workers_, all_idle);
 }
 
+void Engine::check_process(const Job& job) const {
+    if (job.helped_by() != 0 && job.helped_by() != process_)
+        throw Error("this translation was begun before the process was forked: translate its lines again");
+}
+
 void Engine::begin(const std::shared_ptr<Job>& job) {
+    check_process(*job);
     if (workers_ == 1) return;
     std::lock_guard lock(team_->mutex);
     BlockedSignals blocked;
@@ -139,23 +161,30 @@ void Engine::begin(const std::shared_ptr<Job>& job) {
     }
     bool queued = std::find(team_->jobs.begin(), team_->jobs.end(), job) != team_->jobs.end();
     if (team_->helpers.empty() || queued || job->all_taken()) return;
+    job->let_help(process_);
     team_->jobs.push_back(job);
     team_->jobs_changed.notify_all();
 }
 
 std::vector<std::vector<Translation>> Engine::finish(const std::shared_ptr<Job>& job,
                                                      const std::function<void()>& poll) {
+    check_process(*job);
     if (job->parallel() && !job->undivided()) begin(job);
+    // A signal handler may have forked.
+    const std::function<void()> checked_poll = [&] {
+        poll();
+        check_process(*job);
+    };
     try {
         while (!job->all_taken()) {
             Lease lease(*this, job->parallel() && job->undivided());
             if (lease.get() == nullptr) {
-                poll();
+                checked_poll();
                 continue;
             }
-            job->run(network_, *lease.get(), poll);
+            job->run(network_, *lease.get(), checked_poll);
         }
-        while (!job->wait()) poll();
+        while (!job->wait()) checked_poll();
     } catch (...) {
         job->cancel();
         throw;
@@ -190,7 +219,10 @@ std::vector<std::unique_ptr<Engine::Worker>> Engine::share(Worker& worker) {
             keep_to_core(team_->thread_pool->thread(i), *team_->idle_workers[i]->core);
     }
     worker.workspace.product.sharing = team_->thread_pool.get();
-    return std::exchange(team_->idle_workers, {});
+    std::vector<std::unique_ptr<Worker>>& idle = team_->idle_workers;
+    std::vector<std::unique_ptr<Worker>> others(std::move_iterator(idle.begin()), std::move_iterator(idle.end()));
+    idle.clear();  // which keeps its memory: they can be put back without any
+    return others;
 }
 
 void Engine::help() {
@@ -206,9 +238,14 @@ void Engine::help() {
             }
             job = team_->jobs.front();
         }
-        Lease lease(*this, job->parallel() && job->undivided());
-        if (lease.get() == nullptr) continue;
-        job->run(network_, *lease.get(), {});
+        try {
+            Lease lease(*this, job->parallel() && job->undivided());
+            if (lease.get() != nullptr) job->run(network_, *lease.get(), {});
+        } catch (const std::exception&) {
+            // There is too little memory, or the like: the thread that waits for the job does the rest.
+            std::lock_guard lock(team_->mutex);
+            std::erase(team_->jobs, job);
+        }
     }
 }
 

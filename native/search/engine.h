@@ -33,7 +33,8 @@ class Engine {
     // Returns a job, on which work begins with `begin` or `finish`. A small one is divided only if all workers are
     // idle: several jobs of one worker each take less time than several that share all workers.
     std::shared_ptr<Job> submit(std::vector<Request> requests, const SearchOptions& options);
-    // Lets helpers begin a job, for a caller that will wait for it later; also one that is not parallel.
+    // Lets helpers begin a job, for a caller that will wait for it later; also one that is not parallel. As `finish`,
+    // throws Error if that happened before this process was forked: what helpers had taken then is never done here.
     void begin(const std::shared_ptr<Job>& job);
     // Works on a job until it is done, with helpers if it is divided. `poll` is called about every 50 ms; its
     // exceptions end the job.
@@ -50,6 +51,7 @@ class Engine {
     };
     class Lease;
 
+    void check_process(const Job& job) const;
     void help();
     // Lets the thread pool share the worker's products, if all other workers are idle; returns these, which must not
     // compute meanwhile.
@@ -76,6 +78,7 @@ class Engine {
     const std::vector<int> cores_;  // of pinned workers
     const Network network_;
     std::unique_ptr<Team> team_;
+    size_t process_ = 1;  // and one more in each fork
     const ForkWatcher fork_watcher_;
 };
 

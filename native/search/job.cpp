@@ -27,13 +27,13 @@ bool Job::run_next(const Network& network, Workspace& workspace, const std::func
     if (batch >= batches_.size()) return false;
     try {
         translate(network, workspace, poll, batch);
+        workspace.reset();
     } catch (...) {
         // Stored before the others are cancelled, so that their Cancelled does not replace it.
         std::lock_guard lock(mutex_);
         if (!error_) error_ = std::current_exception();
         cancel();
     }
-    workspace.reset();
     std::lock_guard lock(mutex_);
     if (--batches_left_ == 0) done_.notify_all();
     return true;

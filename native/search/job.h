@@ -30,6 +30,9 @@ class Job {
     // Whether it is a single batch.
     bool undivided() const { return batches_.size() <= 1; }
     void cancel() { cancelled_ = true; }
+    // The number of the process whose helpers may have taken batches, see Engine; 0: none have.
+    size_t helped_by() const { return helped_by_.load(); }
+    void let_help(size_t process) { helped_by_ = process; }
 
     // Waits at most 50 ms for batches that other workers have taken; true if all are done.
     bool wait();
@@ -48,6 +51,7 @@ class Job {
     std::atomic<size_t> next_batch_ = 0;
     std::atomic<bool> has_owner_ = false;  // whether a thread runs it; only if it is not parallel
     std::atomic<bool> cancelled_ = false;
+    std::atomic<size_t> helped_by_ = 0;
     std::mutex mutex_;
     std::condition_variable done_;
     size_t batches_left_ = 0;

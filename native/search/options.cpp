@@ -10,10 +10,6 @@ namespace pocketmt {
 
 namespace {
 
-void check_finite(const char* name, double value) {
-    if (!std::isfinite(value)) throw Error(std::string(name) + " must be a finite number");
-}
-
 void check_beam(const SearchOptions& options, const Architecture& architecture) {
     // Pieces that can be generated, without eos.
     const size_t pieces = architecture.vocabulary_size - architecture.never_generated(false).size() - 1;
@@ -46,7 +42,8 @@ void check_suppressed(const std::vector<uint32_t>& sequence, const Architecture&
 
 void check(const SearchOptions& options, const Architecture& architecture) {
     check_beam(options, architecture);
-    check_finite("length_penalty", options.length_penalty);
+    // Beyond it, scores of long translations would be infinite or 0.
+    if (!(std::abs(options.length_penalty) <= 10.0)) throw Error("length_penalty must be from -10 to 10");
     if (!(options.repetition_penalty >= 0.01 && options.repetition_penalty <= 100.0))
         throw Error("repetition_penalty must be from 0.01 to 100");
     if (options.repeat_limit == 1) throw Error("repeat_limit must be 0 or at least 2");

@@ -26,11 +26,14 @@ struct Sampling {
 struct SearchOptions {
     size_t beam_size = 4;  // of sampling: the number of samples
     size_t n_best = 1;
-    double length_penalty = 1.0;  // score = log-probability / length^length_penalty; the length includes eos
+    // score = log-probability / length^length_penalty; the length includes eos; -10 to 10
+    double length_penalty = 1.0;
     // Most target tokens with eos; default: 2 * source tokens + 20, and those of the prefix and of the terms, but at
     // least min_length.
     std::optional<size_t> max_length;
-    size_t min_length = 0;      // fewest target tokens with eos, unless repeat_limit ends the translation before
+    // Fewest target tokens with eos, unless repeat_limit ends the translation before, or rules leave no piece. Of
+    // several translations, shorter ones come last.
+    size_t min_length = 0;
     bool shortlist = true;      // whether to use the model's shortlist, if it has one
     bool scores = true;         // false: greedy search skips the softmax, and scores are 0
     bool token_scores = false;  // whether to return the log-probability of each token; needs `scores`

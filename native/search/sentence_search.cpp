@@ -140,8 +140,10 @@ double SentenceSearch::rank(const Finished& finished) const {
 
 void SentenceSearch::order_finished() {
     for (const Finished& each : finished_) best_terms_ = std::max(best_terms_, each.term_log_probability);
-    std::stable_sort(finished_.begin(), finished_.end(),
-                     [&](const Finished& left, const Finished& right) { return rank(left) > rank(right); });
+    std::stable_sort(finished_.begin(), finished_.end(), [&](const Finished& left, const Finished& right) {
+        const bool left_long = left.length >= options_->min_length, right_long = right.length >= options_->min_length;
+        return left_long != right_long ? left_long : rank(left) > rank(right);
+    });
 }
 
 bool SentenceSearch::found_enough() {

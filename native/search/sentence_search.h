@@ -108,7 +108,7 @@ class SentenceSearch {
     bool has_terms() const { return !request_->terms.empty(); }
     void choose_best();
     void choose_from_banks();
-    // By what finished hypotheses are ordered.
+    // By what finished hypotheses of at least the least length are ordered, and the shorter ones after them.
     double rank(const Finished& finished) const;
     void order_finished();
     // Of a search with terms; keeps the best finished hypotheses only.

@@ -1,6 +1,7 @@
 """Output files that appear under their names only when they are complete."""
 
 import errno
+import glob
 import os
 import re
 import stat
@@ -16,6 +17,7 @@ DISK_ERRORS: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _DESCRIPTOR: Final = re.compile(r"(?:/dev|/proc/(?P<process>\d+)(?:/task/\d+)?)/fd/(?P<number>\d+)")
 _MOST_LINKS: Final = 40  # that Linux follows
 _LONGEST_NAME: Final = 255  # bytes of a file's name, on usual file systems
+UNFINISHED: Final = f".{{}}.{'[0-9a-f]' * 8}.unfinished"  # A pattern of the names that `atomic_write` gives a file.
 
 
 def check_output(path: Path) -> None:
@@ -32,7 +34,7 @@ def check_output(path: Path) -> None:
         except OSError as error:
             reason = error.strerror or error
             raise ConfigurationError(f"{path}: not open for writing ({reason}): redirect it to a file") from error
-    elif not os.access(path if _is_special(path) else folder, os.W_OK):
+    elif not os.access(path if is_special(path) else folder, os.W_OK):
         raise ConfigurationError(f"{path}: there is no permission to write it: choose another folder")
 
 
@@ -62,7 +64,7 @@ def write_together(*paths: Path) -> Iterator[Sequence[BinaryIO]]:
     """Open several files as `atomic_write` does; they appear when the block has ended and all are on the disk."""
     for path in paths:
         check_output(path)
-    finals = [None if _is_special(path) else path.resolve() for path in paths]
+    finals = [None if is_special(path) else path.resolve() for path in paths]
     written = [path if final is None else _temporary_path(final) for path, final in zip(paths, finals, strict=True)]
     try:
         with naming(*paths), ExitStack() as opened:
@@ -101,7 +103,22 @@ def naming(*paths: Path) -> Iterator[None]:
         raise
 
 
-def _is_special(path: Path) -> bool:
+def remove_unfinished_outputs(*paths: Path) -> None:
+    """Remove what killed processes have left of files that they wrote by `atomic_write`.
+
+    No other process writes these files.
+    """
+    for path in paths:
+        if is_special(path):
+            continue
+        final = path.resolve()
+        for left in final.parent.glob(UNFINISHED.format(glob.escape(_shortened(final.name)))):
+            with suppress(OSError):  # It is another user's.
+                left.unlink()
+
+
+def is_special(path: Path) -> bool:
+    """Return whether a path is that of a device, a named pipe or an open file of a process, or of a folder."""
     return _descriptor(path) is not None or (path.exists() and not path.is_file())
 
 
@@ -133,12 +150,15 @@ def _open_special(path: str, flags: int) -> int:
 
 
 def _temporary_path(path: Path) -> Path:
-    end = f".{os.urandom(4).hex()}.unfinished"
-    added = len(f".{end}")
+    return path.with_name(f".{_shortened(path.name)}.{os.urandom(4).hex()}.unfinished")
+
+
+def _shortened(name: str) -> str:
+    """Return a name that leaves room for what a temporary path adds."""
+    added = len("..01234567.unfinished")
     # A name that is too long itself stays so: then opening fails, rather than the renaming after the work.
-    name = os.fsencode(path.name)
-    name = name[: max(_LONGEST_NAME, len(name)) - added]
-    return path.with_name(f".{name.decode(errors='ignore')}{end}")
+    encoded = os.fsencode(name)
+    return encoded[: max(_LONGEST_NAME, len(encoded)) - added].decode(errors="ignore")
 
 
 def _synchronize(folder: Path) -> None:

@@ -25,6 +25,11 @@ SEARCH = [
     Case(f"{TRANSLATE} --terms t.tsv -i dev.en", ("t.tsv, line 2", "a tab"), files={"t.tsv": "red\tRED\ncat CAT\n"}),
     Case(f"{TRANSLATE} --terms t.tsv -i dev.en", ("t.tsv, line 1", "a tab"), files={"t.tsv": "red\t\n"}),
     Case(f"{TRANSLATE} --terms t.tsv -i dev.en", ("t.tsv, line 2", "RED"), files={"t.tsv": "red\tRED\nred\tA\n"}),
+    Case(
+        f"{TRANSLATE} --terms t.tsv -i dev.en",
+        ("'red cat' and 'red  cat'", "'CAT' and 'DOG'"),
+        files={"t.tsv": "red cat\tCAT\nred  cat\tDOG\n"},
+    ),
     Case(f"{TRANSLATE} --terms t.tsv --sample -i dev.en", ("--sample",), 2, files={"t.tsv": "red\tRED\n"}),
 ]
 FORMATS = [

@@ -2,11 +2,13 @@
 
 import gzip
 import os
+import shutil
 import signal
 import socket
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,9 @@ import pytest
 from benchmarks.ray_faults import descendants
 from pocketmt.cli.main import run
 from pocketmt.cores import available_cores
+from pocketmt.folder_lock import LockedError, locked
+from pocketmt.model_file import open_model
+from pocketmt.text.cleaning import Cleaning, Rules, Verdict
 
 from .conftest import Run, command_line
 
@@ -108,6 +113,22 @@ def test_the_least_probable_lines_of_the_written_side_are_removed(pocketmt: Run,
         assert read(tmp_path) == pairs[:lost] + pairs[lost + 1 :]
 
 
+@pytest.mark.parametrize("kind", ["run", "run/vocabulary.model", "model.pocketmt"])
+def test_the_pieces_of_a_vocabulary_count_as_words(
+    pocketmt: Run, random_model: Path, tmp_path: Path, kind: str
+) -> None:
+    (tmp_path / "run").mkdir()
+    with open_model(random_model) as file:
+        (tmp_path / "run" / "vocabulary.model").write_bytes(file.vocabularies().source.model)
+    shutil.copy(random_model, tmp_path / "model.pocketmt")
+    files = write(tmp_path, [*GOOD, ("zyxwvuts", "stuvwxyz"), ("a", "b")])
+    options = ["--vocabulary", tmp_path / kind, "--maximum-length", "5", "--improbable", "0"]
+    answer = pocketmt("clean", *files, "-o", tmp_path / "clean.en", tmp_path / "clean.de", *options)
+    assert answer.returncode == 0, answer.stderr
+    assert [line.split()[-2] for line in answer.stderr.decode().splitlines() if "too long" in line] == ["4"]
+    assert read(tmp_path) == [("a", "b")]
+
+
 def test_the_next_run_removes_what_a_killed_one_has_left(pocketmt: Run, tmp_path: Path) -> None:
     files = write(tmp_path, [(f"the cat number {place}", f"Wort {place}") for place in range(20)])
     ended = subprocess.Popen([sys.executable, "-c", ""])
@@ -187,6 +208,7 @@ def test_an_error_leaves_all_files_unchanged(
         (["-o", "out.tsv", "out.de"], "out.tsv: plain text is written"),
         (["-o", "out", "out"], "name two files"),
         (["-o", "out.en", "missing/out.de"], "there is no folder missing"),
+        (["-o", "missing/out.en", "missing/out.de"], "there is no folder missing"),
         (["-o", "out.en", "out.de", "--language-model-text", "blank.de"], "there is no text to train a language model"),
         (["-o", "out.en", "out.de", "--vocabulary", "text.en"], "text.en: not a SentencePiece model"),
     ],
@@ -206,6 +228,61 @@ def test_an_error_comes_before_the_work_of_the_cluster(
     assert run(["clean", "text.en", "text.de", "--ray", "auto", *options]) == 1
     assert message in capsys.readouterr().err
     assert sorted(os.listdir(tmp_path)) == before
+
+
+def test_files_of_the_user_are_not_taken_for_work_of_the_cluster(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("pocketmt.text.clean_on_cluster.judge_on_cluster", None)
+    files, work = write(tmp_path, GOOD), tmp_path / "clean.en.cleaning"
+    work.mkdir()
+    (work / "notes").write_text("mine")
+    (work / ".settings.json.0a1b2c3d.unfinished").touch()
+    command = ["clean", *map(str, files), "-o", str(tmp_path / "clean.en"), str(tmp_path / "clean.de"), "--ray", "auto"]
+    assert run(command) == 1
+    assert f"{work} holds notes but no settings.json" in capsys.readouterr().err
+    assert (work / "notes").read_text() == "mine"
+
+
+def test_the_work_of_the_cluster_is_locked_until_it_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files, work = write(tmp_path, GOOD), tmp_path / "clean.en.cleaning"
+
+    def judge(*arguments: object, **settings: object) -> Iterator[Verdict]:
+        (work / "records").mkdir()
+        for name in ("settings.json", "000000.verdicts", ".000001.verdicts.0a1b2c3d.unfinished", "records/0", "notes"):
+            (work / name).touch()
+        for pair in GOOD:
+            with pytest.raises(LockedError), locked(work):
+                pass
+            yield Rules(Cleaning()).judge(pair)
+
+    monkeypatch.setattr("pocketmt.text.clean_on_cluster.judge_on_cluster", judge)
+    command = ["clean", *map(str, files), "-o", str(tmp_path / "clean.en"), str(tmp_path / "clean.de"), "--ray", "auto"]
+    assert run(command) == 0
+    assert read(tmp_path) == GOOD
+    assert os.listdir(work) == ["notes"]
+
+
+@pytest.mark.parametrize("pipes", [(0,), (1,), (0, 1)])
+def test_pipes_are_written_with_work_elsewhere(tmp_path: Path, pipes: tuple[int, ...]) -> None:
+    files, ends = write(tmp_path, GOOD), {place: os.pipe() for place in pipes}
+    paths = [tmp_path / "clean.en", tmp_path / "clean.de"]
+    outputs = [f"/dev/fd/{ends[place][1]}" if place in ends else str(paths[place]) for place in (0, 1)]
+    command = command_line("clean", *files, "-o", *outputs, "--improbable", "0")
+    answer = subprocess.run(command, pass_fds=[end for _, end in ends.values()], capture_output=True, check=False)
+    assert answer.returncode == 0, answer.stderr
+    for place, (reading, writing) in ends.items():
+        os.close(writing)
+        with open(reading, "rb") as stream:
+            paths[place].write_bytes(stream.read())
+    assert read(tmp_path) == GOOD
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_a_cluster_needs_an_output_that_is_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    files = write(tmp_path, GOOD)
+    assert run(["clean", *map(str, files), "-o", "/dev/null", "/dev/stdout", "--ray", "auto"]) == 2
+    assert "name a file as one of the outputs" in " ".join(capsys.readouterr().err.split())
 
 
 def test_a_missing_extra_is_reported_with_its_installation(pocketmt: Run, tmp_path: Path) -> None:

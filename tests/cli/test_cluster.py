@@ -8,6 +8,7 @@ import pytest
 from pocketmt.cli.cluster import cluster_of
 from pocketmt.cli.main import run
 from pocketmt.distributed.ray_pool import Cluster
+from pocketmt.folder_lock import locked
 
 
 @pytest.mark.parametrize(
@@ -27,6 +28,22 @@ def test_a_worker_on_a_gpu_reserves_it(threads: int | None, device: str, expecte
 def test_workers_of_a_cluster_are_not_pinned(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["translate", "--ray", "auto", "--output", str(tmp_path / "shards"), "--pin-workers"]) == 2
     assert "--pin-workers has no effect with --ray" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["translate", "clean"])
+def test_a_folder_that_another_process_works_in_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str
+) -> None:
+    text, target, shards = tmp_path / "text", tmp_path / "target", tmp_path / "out.cleaning"
+    text.write_text("A red house.\n")
+    target.write_text("Ein rotes Haus.\n")
+    arguments = {
+        "translate": ["--input", str(text), "--output", str(shards)],
+        "clean": [str(text), str(target), "--output", str(tmp_path / "out"), str(tmp_path / "other")],
+    }
+    with locked(shards):
+        assert run([command, *arguments[command], "--ray", "auto"]) == 1
+    assert f"{shards}: in use by process" in capsys.readouterr().err
 
 
 def test_a_numbered_gpu_is_refused() -> None:

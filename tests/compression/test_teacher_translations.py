@@ -203,6 +203,15 @@ def test_too_little_plain_text_is_refused(run: Path, tmp_path: Path, lines: str)
         compress(model, SEQUENCES, tmp_path / "work", tmp_path / "plain.en")
 
 
+def test_translations_that_are_all_too_long_are_the_fault_of_the_model(model: TrainedModel, tmp_path: Path) -> None:
+    assert model.configuration is not None
+    data = msgspec.structs.replace(model.configuration.data, maximum_length=8)
+    untrained = dataclasses.replace(model, configuration=msgspec.structs.replace(model.configuration, data=data))
+    (tmp_path / "plain.en").write_text("red cat\nblue dog\n")
+    with pytest.raises(DataError, match=r"plain\.en: none .*: those of the model are .* too long: train it longer, or"):
+        pairs_of(untrained, tmp_path / "plain.en", tmp_path / "work")
+
+
 def test_plain_text_that_no_stage_uses_is_refused(model: TrainedModel, plain_text: Path, tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match=r"plain\.en: no stage of the recipe has the objective sequence"):
         compress(model, REFERENCES, tmp_path / "work", plain_text)

@@ -15,7 +15,7 @@ from pocketmt.model_file import open_model
 from pocketmt.model_file.metadata import ModelMetadata
 from pocketmt.packing.model_source import AnyModel
 from pocketmt.training.configuration import read_configuration
-from pocketmt.training.data import read_vocabulary
+from pocketmt.training.given_vocabulary import read_vocabulary
 from pocketmt.training.run import train
 from tests.distillation.test_pipeline import DATA, PIPELINE, STUDENT, folder
 from tests.engine.reference import architecture, random_network

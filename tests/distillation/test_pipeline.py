@@ -181,7 +181,10 @@ def test_a_killed_pipeline_resumes_to_the_same_model(folder: Path) -> None:
         process.kill()
         process.join()
         assert not (folder / "killed" / "model.pocketmt").exists()
+    for name in ("distilled.en", "distilled.up", "compressed.pocketmt", "model.pocketmt", "float32.temporary"):
+        (folder / "killed" / f".{name}.0a1b2c3d.unfinished").touch()
     write_short_translations(*command)
+    assert not list((folder / "killed").glob(".*.unfinished"))
     write_short_translations(*command[:-1], str(folder / "whole"))
     whole, killed = ((folder / name / "model.pocketmt").read_bytes() for name in ("whole", "killed"))
     assert whole == killed

@@ -54,13 +54,20 @@ def test_the_outputs_are_parallel(run: Path, texts: list[Text], tmp_path: Path) 
     assert target[1] == ""
 
 
-def test_a_teacher_that_a_killed_process_has_left_unfinished_is_removed(
-    run: Path, texts: list[Text], tmp_path: Path
-) -> None:
+def test_what_a_killed_process_has_left_unfinished_is_removed(run: Path, texts: list[Text], tmp_path: Path) -> None:
     (tmp_path / "work").mkdir()
-    (tmp_path / "work" / ".teacher.pocketmt.0a1b2c3d.unfinished").touch()
+    (tmp_path / "other").touch()
+    for name in ("work/.teacher.pocketmt", ".out.en", ".out.up", ".out.en.distillation.json", ".other"):
+        (tmp_path / f"{name}.0a1b2c3d.unfinished").touch()
     write(run, tmp_path, texts)
-    assert not list((tmp_path / "work").glob("*.unfinished"))
+    assert [path.name for path in tmp_path.rglob("*.unfinished")] == [".other.0a1b2c3d.unfinished"]
+
+
+def test_outputs_of_a_missing_folder_are_refused(run: Path, texts: list[Text], tmp_path: Path) -> None:
+    outputs = tmp_path / "missing" / "out.en", tmp_path / "missing" / "out.up"
+    with pytest.raises(ConfigurationError, match=r"there is no folder .*missing"):
+        distill(teachers(run, tmp_path), texts, *outputs, tmp_path / "missing" / "work")
+    assert sorted(os.listdir(tmp_path)) == ["a.en", "b.en"]
 
 
 def test_back_translations_are_the_source_side(run: Path, texts: list[Text], tmp_path: Path) -> None:
@@ -158,9 +165,10 @@ def test_the_decoder_for_gpus_takes_several_shards_at_once(
 
 
 def test_a_locked_folder_is_refused(run: Path, texts: list[Text], tmp_path: Path) -> None:
+    (tmp_path / ".out.en.0a1b2c3d.unfinished").touch()  # The other process is writing it.
     with locked(tmp_path / "work"), pytest.raises(LockedError, match="work: in use by process"):
         write(run, tmp_path, texts)
-    assert sorted(os.listdir(tmp_path)) == ["a.en", "b.en"]
+    assert sorted(os.listdir(tmp_path)) == [".out.en.0a1b2c3d.unfinished", "a.en", "b.en"]
 
 
 def test_a_changed_text_is_refused_and_the_outputs_are_kept(run: Path, texts: list[Text], tmp_path: Path) -> None:

@@ -94,6 +94,26 @@ def test_another_model_is_refused(tmp_path: Path) -> None:
         fill(str(tmp_path), ROWS, model="b")
 
 
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [("manifest.json", "manifest.json"), ("records/notes", "records"), ("000004.txt", "000004.txt")],
+)
+def test_files_of_somebody_else_are_refused_and_kept(location: str, name: str, found: str) -> None:
+    storage = open_storage(location)
+    storage.write(name, b"mine")
+    with pytest.raises(ConfigurationError, match=rf"holds {found} but no settings\.json.*choose another folder"):
+        fill(location, ROWS)
+    assert storage.read(name) == b"mine"
+
+
+@pytest.mark.parametrize("name", ["notes.txt", "000004.de", "0004.txt"])
+def test_files_of_other_names_stay(location: str, name: str) -> None:
+    storage = open_storage(location)
+    storage.write(name, b"mine")
+    assert fill(location, ROWS) == ([0, 1, 2], [])
+    assert storage.read(name) == b"mine"
+
+
 def test_addresses_that_cannot_be_read_are_named(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"missing\.en: no such file"), open_address(f"file://{tmp_path}/missing.en"):
         pass

@@ -35,8 +35,6 @@ def _offline(folder: Path) -> None:
 
 def _browser(folder: Path) -> None:
     shutil.copy(resolve_model("captions-en-de"), folder / "model.pocketmt")
-    (folder / "models").mkdir()
-    shutil.copy(folder / "model.pocketmt", folder / "models")
     (folder / "node_modules").mkdir()
     (folder / "node_modules" / "pocketmt").symlink_to(ROOT / "web")
 

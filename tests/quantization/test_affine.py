@@ -29,6 +29,8 @@ def test_each_row_has_its_own_range() -> None:
 def test_values_out_of_range_saturate() -> None:
     parameters = {"scale": torch.tensor([0.5]), "minimum": torch.tensor([-1.0])}
     assert Affine(6, "matrix").assign(torch.tensor([[-9.0, 99.0]]), parameters).tolist() == [[0, 63]]
+    weight = torch.tensor([[-1.5, -1.0, 0.25, 30.5, 31.0]])
+    assert Affine(6, "matrix").clamped(weight, parameters).tolist() == [[True, False, False, False, True]]
 
 
 @given(weight=weights(2.0**126))

@@ -57,7 +57,7 @@ def translate(document: str) -> str:
         ("1 <b>2</b> 3", "1 <b>2</b> 3"),
         ("see <code>x &lt; y</code> now", "<code>x &lt; y</code>NOW SEE"),
         ("<pre>one  two</pre>", "<pre>one  two</pre>"),
-        ("<p translate='no'>one <p>two</p></p> three four", "<p translate='no'>one <p>two</p></p>FOUR THREE"),
+        ("<div translate='no'>one <div>two</div></div> three", "<div translate='no'>one <div>two</div></div>THREE"),
         ("one <!-- two --> three", "<!-- two -->THREE ONE"),
     ],
 )
@@ -137,6 +137,40 @@ def test_what_is_no_text_is_copied(copied: str) -> None:
         assert translated == f"<div>BEFORE</div>{copied}"
 
 
+@pytest.mark.parametrize(
+    ("before", "copied", "after", "translated"),
+    [
+        ("<ul>", "<li class=notranslate>PocketMT", "<li>a man</ul><p>two dogs", "<li>MAN A</ul><p>DOGS TWO"),
+        ("<ul>", "<li translate=no>a<ul><li>b</ul>c", "<li>two dogs</ul>", "<li>DOGS TWO</ul>"),
+        ("<ul>", "<li translate=no>a man", "</ul>two dogs", "</ul>DOGS TWO"),
+        ("", "<p translate=no>a <br><b>man</b>", "<p>two dogs", "<p>DOGS TWO"),
+        ("", "<p translate=no>a man", "<div>two dogs</div>", "<div>DOGS TWO</div>"),
+        ("", "<p translate=no>a<button>b<p>c</button>d", "<hr>two dogs", "<hr>DOGS TWO"),
+        ("<div>", "<p translate=no>a man", "</div>two dogs", "</div>DOGS TWO"),
+        ("<b>", "<p translate=no>a</b> man</p>", "two dogs", "DOGS TWO"),
+        ("<dl>", "<dt translate=no>a man", "<dd>two dogs</dl>", "<dd>DOGS TWO</dl>"),
+        ("<table><tr>", "<td translate=no>a man", "<td>two dogs</table>", "<td>DOGS TWO</table>"),
+        ("<table><tr>", "<td translate=no><table><tr><td>a</table>b", "<tr><td>two dogs", "<tr><td>DOGS TWO"),
+        ("<table>", "<thead translate=no><tr><th>a", "<tbody><tr><td>two dogs", "<tbody><tr><td>DOGS TWO"),
+        ("<table><tr><td>", "<p translate=no>a</tr>", "</table>two dogs", "</table>DOGS TWO"),
+        ("<select>", "<option translate=no>a", "<option>two dogs</select>", "<option>DOGS TWO</select>"),
+        ("<ruby>", "<rt translate=no>a", "<rp>two dogs</ruby>", "<rp>DOGS TWO</ruby>"),
+        ("<p><i>", "<span translate=no>a man", "</i> two dogs", "</i>DOGS TWO"),
+        ("<p>", "<code>a man", "</p>two dogs", "</p>DOGS TWO"),
+        ("", "<span translate=no>a<div>man</span>", "<p>two dogs", "<p>DOGS TWO"),
+        ("", "<p translate=no>a</i>b</ul>c", "<p>two dogs", "<p>DOGS TWO"),
+        ("<ul>", "<li translate=no>a<li translate=no>b", "<li>two dogs", "<li>DOGS TWO"),
+    ],
+)
+def test_what_is_copied_ends_where_html_ends_it(before: str, copied: str, after: str, translated: str) -> None:
+    assert translate(before + copied + after) == before + copied + translated
+
+
+def test_what_is_copied_without_its_end_tag_stays_in_place() -> None:
+    assert translate("<p>one two <code>x</p>three four") == "<p>TWO ONE<code>x</p>FOUR THREE"
+    assert translate("one two <code>x") == "TWO ONE<code>x"
+
+
 class Tags(HTMLParser):
     """Counts tags, as Python's parser sees them."""
 
@@ -179,6 +213,15 @@ def test_any_text_is_divided(document: str) -> None:
 
 def test_long_hostile_documents_take_linear_time() -> None:
     for piece in ("<b>", "</b>", "<a b='", "<!--", "<script>", "&lt;", "<b><i></b>", "word <i>", "<code>", "</"):
+        translate(piece * 10_000)
+    for piece in (
+        "<li><b>",
+        "<b><li>",
+        "<ol><div><li></li>",
+        "<table><td>",
+        "<p translate=no>",
+        "<td translate=no><b>",
+    ):
         translate(piece * 10_000)
 
 

@@ -37,6 +37,26 @@ def test_clients_have_equal_shares() -> None:
     assert 49 <= sum(each.startswith("a") for each in first) <= 51
 
 
+def test_a_client_that_comes_later_has_no_claim_to_what_others_had_before() -> None:
+    queue: FairQueue[str] = FairQueue()
+    for client in "ab":
+        queue.add(Request(client, "k", ["x" * 30] * 200), 0)
+        first = taken(queue, 50 if client == "a" else 60)
+    assert 29 <= sum(each.startswith("a") for each in first) <= 31
+
+
+def test_the_cost_of_a_client_is_that_of_what_waits() -> None:
+    queue: FairQueue[str] = FairQueue()
+    left, kept = Request("a", "k", ["x" * 30] * 4), Request("a", "k", ["y" * 10])
+    for request in (left, kept):
+        queue.add(request, 0)
+    costs = [queue.cost_of_client("a")]
+    queue.take(0, 10**9, 2)
+    costs.append(queue.cost_of_client("a"))
+    queue.remove(left)
+    assert [*costs, queue.cost_of_client("a"), queue.cost_of_client("b")] == [230, 150, 0, 0]
+
+
 def test_the_shortest_request_of_a_client_comes_first_but_none_waits_for_ever() -> None:
     queue: FairQueue[str] = FairQueue()
     long = Request("a", "k", BOOK)
@@ -208,6 +228,29 @@ def test_a_full_queue_refuses_and_says_when_to_come_back() -> None:
         assert len(await book) == 300
 
     asyncio.run(work())
+
+
+def test_small_batches_do_not_change_the_expected_speed() -> None:
+    """Most of their time is not that of their text."""
+
+    async def run(kind: str, sentences: list[str], alone: bool) -> list[str]:
+        await asyncio.sleep(0.005)
+        return sentences
+
+    async def expected(sentence: str) -> int:
+        batcher = make_batcher(run, workers=1)
+        for _ in range(20):
+            await batcher.translate("k", "a", [sentence])
+        book = asyncio.create_task(batcher.translate("k", "a", ["x" * 980] * 200))
+        await asyncio.sleep(0)
+        seconds = batcher.retry_after()
+        book.cancel()
+        await asyncio.wait([book])
+        return seconds
+
+    # Of 200,000 characters; before the speed is known, a server is expected to translate 26,667 a second.
+    assert asyncio.run(expected("word")) == 8
+    assert asyncio.run(expected("x" * 980)) != 8
 
 
 def test_what_never_fits_is_refused_for_good() -> None:

@@ -1,14 +1,16 @@
 """The text of training runs: files of parallel formats instead of two files of plain text."""
 
+import dataclasses
 import json
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
 
 from pocketmt.errors import ConfigurationError
 from pocketmt.training.configuration import Data, read_configuration
-from pocketmt.training.data import load_corpus
+from pocketmt.training.data import load_corpus, make_cleaning
 
 PAIRS = [("a red cat", "TAC DER A"), ("two dogs & a bird", "DRIB A & SGOD OWT"), ("the house", "ESUOH EHT")]
 
@@ -49,6 +51,27 @@ def test_a_file_of_both_sides_is_the_same_text_as_two_files(files: dict[str, str
     assert (list(found.training), found.validation) == (list(expected.training), expected.validation)
     assert found.validation_references == [target for _, target in PAIRS]
     assert list(twice.training) == 2 * list(found.training)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("maximum_length", 7), ("maximum_ratio", 1.5), ("remove_identical", True), ("remove_duplicates", True)],
+)
+def test_each_rule_of_cleaning_is_that_of_the_configuration(field: str, value: Any) -> None:
+    data = Data("en", "de", "a.en", "b.en", "a.de", "b.de")
+    change: dict[str, Any] = {field: value}
+    assert getattr(make_cleaning(data), field) == getattr(data, field) != value
+    cleaning = make_cleaning(msgspec.structs.replace(data, **change))
+    assert cleaning == dataclasses.replace(make_cleaning(data), **change)
+
+
+def test_cleaning_counts_what_it_leaves_out(files: dict[str, str], tmp_path: Path) -> None:
+    more = tmp_path / "more.tsv"
+    more.write_text("the house\tthe house\na\tA A A A A A A A A A A A A A A A\n")
+    data = Data("en", "de", [files["text.tsv"], str(more)], files["text.tsv"], vocabulary_size=40)
+    assert load_corpus(data, tmp_path / "a.model").left_out == {"ratio": 1}
+    wide = msgspec.structs.replace(data, maximum_ratio=99.0, remove_identical=True)
+    assert load_corpus(wide, tmp_path / "a.model").left_out == {"identical": 1}
 
 
 @pytest.mark.parametrize(

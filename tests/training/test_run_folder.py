@@ -370,8 +370,10 @@ def test_a_full_disk_is_named_when_a_checkpoint_is_saved(tmp_path: Path, small_d
     assert os.listdir(small_disk) == []
 
 
-def test_a_full_disk_during_training_leaves_a_run_that_resumes(corpus: Path, small_disk: Path) -> None:
-    configuration = settings(corpus, maximum_updates=6)
+@pytest.mark.usefixtures("quick_processes")
+@pytest.mark.parametrize("devices", range(1, min(available_cores(), 2) + 1))
+def test_a_full_disk_during_training_leaves_a_run_that_resumes(corpus: Path, small_disk: Path, devices: int) -> None:
+    configuration = settings(corpus, maximum_updates=6, devices=devices)
     with pytest.raises(OSError, match=r"No space left on device: '.*/run/"):
         train(configuration, small_disk / "run")
     assert not list(small_disk.rglob("*.unfinished"))

@@ -1,17 +1,21 @@
-"""Seeds of updates, and batches for several processes."""
+"""Seeds of updates, batches for several processes, and errors in them."""
 
+import errno
+import os
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import torch
+from lightning_fabric import Fabric
 from torch import nn
+from torch.multiprocessing.spawn import ProcessRaisedException
 
 from pocketmt.errors import DataError
 from pocketmt.models.dropout import Dropout
 from pocketmt.models.networks import make_network
 from pocketmt.models.presets import preset
-from pocketmt.training.steps import compile_layers, seed_update, share_of_epoch
+from pocketmt.training.steps import DivergedError, compile_layers, launch, seed_update, share_of_epoch
 
 ARCHITECTURE = preset("tiny", 20)
 PAIRS = [([5, 6], [7, 8]), ([5, 6, 9], [7, 8, 9]), ([5], [7])]
@@ -67,3 +71,36 @@ def test_a_high_dropout_rate_keeps_the_mean() -> None:
     torch.manual_seed(1)
     kept = Dropout(0.999).train()(torch.ones(200_000))
     assert 0.8 < float(kept.mean()) < 1.2
+
+
+def fail_in_first_process(fabric: Fabric, error: Exception) -> None:
+    """Raise an error in the first process; the other fails because the first one is missing."""
+    if fabric.global_rank == 0:
+        raise error
+    fabric.barrier()
+
+
+@pytest.mark.usefixtures("quick_processes")
+@pytest.mark.parametrize(
+    "error",
+    [
+        OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "run/checkpoint.pt"),
+        MemoryError(),
+        torch.OutOfMemoryError("CUDA out of memory.\nTried to allocate 2 GiB."),
+        DivergedError("training diverged"),
+    ],
+)
+def test_an_error_of_a_spawned_process_is_raised_as_itself(error: Exception) -> None:
+    with pytest.raises(type(error)) as raised:
+        launch(Fabric(accelerator="cpu", devices=2, strategy="ddp_spawn"), fail_in_first_process, error)
+    assert type(raised.value) is type(error) and str(raised.value) == str(error)
+    if isinstance(raised.value, OSError):
+        assert (raised.value.errno, raised.value.filename) == (errno.ENOSPC, "run/checkpoint.pt")
+
+
+@pytest.mark.usefixtures("quick_processes")
+def test_a_mistake_in_a_spawned_process_keeps_its_traceback() -> None:
+    with pytest.raises(ProcessRaisedException, match=r"in fail_in_first_process[\s\S]*ValueError: a mistake"):
+        launch(
+            Fabric(accelerator="cpu", devices=2, strategy="ddp_spawn"), fail_in_first_process, ValueError("a mistake")
+        )

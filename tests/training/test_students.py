@@ -17,7 +17,8 @@ from pocketmt.packing.model_source import AnyModel
 from pocketmt.packing.run import pack_run
 from pocketmt.training.checkpoints import load_weights
 from pocketmt.training.configuration import Configuration, read_configuration
-from pocketmt.training.data import load_corpus, make_batch, read_vocabulary
+from pocketmt.training.data import load_corpus, make_batch
+from pocketmt.training.given_vocabulary import read_vocabulary
 from pocketmt.training.objectives import TranslationObjective, drop_padding, output_cross_entropy, output_divergence
 from pocketmt.training.run import train
 from tests.compression.tiny_run import write_tiny_run
@@ -133,8 +134,14 @@ def test_an_invalid_vocabulary_is_refused(folder: Path) -> None:
         assert not (folder / "a.model").exists()
 
 
-def test_the_loss_is_that_of_the_objective() -> None:
-    student, teacher = small(), small(model_dimension=24)
+@pytest.mark.parametrize("biased", [False, True])
+def test_the_loss_is_that_of_the_objective(biased: bool) -> None:
+    student, teacher = small(output_bias=biased), small(model_dimension=24, output_bias=biased)
+    biases = [network.output.bias for network in (student, teacher)]
+    for bias in biases:
+        assert (bias is not None) == biased
+        if bias is not None:
+            torch.nn.init.normal_(bias)
     batch = make_batch([([5, 6, 7], [8, 9]), ([4], [10, 11, 12, 13])], student.architecture, "cpu")
     output = student.embedding.weight
 
@@ -142,8 +149,8 @@ def test_the_loss_is_that_of_the_objective() -> None:
         return drop_padding(model(batch.source, batch.target_inputs), batch.targets)[0]
 
     targets = batch.targets[batch.targets != PADDING]
-    cross_entropy = output_cross_entropy(decoded(student), output, targets, 0.1)
-    divergence = output_divergence(decoded(student), output, decoded(teacher), teacher.embedding.weight)
+    cross_entropy = output_cross_entropy(decoded(student), output, targets, 0.1, biases[0])
+    divergence = output_divergence(decoded(student), output, decoded(teacher), teacher.embedding.weight, *biases)
     objective = TranslationObjective(model=student, network=student, smoothing=0.1)
     assert objective(batch).item() == pytest.approx(cross_entropy.item())
     distilled = replace(objective, teacher=teacher)

@@ -7,6 +7,7 @@ from typing import Final
 import click
 
 from pocketmt.cli.main import pocketmt_command
+from tools.documentation.fields import NO_DEFAULT
 from tools.documentation.tables import table
 
 OPENING: Final = """# Commands
@@ -52,21 +53,30 @@ def _option(option: click.Option) -> tuple[str, str, str]:
     context = click.Context(click.Command("none"))
     value = "" if option.is_flag or option.count else f" {_value(option, context)}"
     default = option.get_default(context) if option.show_default else None
+    shown = NO_DEFAULT if option.required else "" if default is None else f"`{default}`"
     meaning = _plain(option.help or "")
     if isinstance(option.type, click.Choice):
         meaning += f" One of {', '.join(f'`{choice}`' for choice in option.type.choices)}."
-    return f"`{names}{value}`", "" if default is None else f"`{default}`", meaning
+    limits = f" ({_limits(option.type)})" if isinstance(option.type, click.IntRange | click.FloatRange) else ""
+    return f"`{names}{value}`{limits}", shown, meaning
 
 
 def _value(option: click.Option, context: click.Context) -> str:
-    """Return what stands for the value of an option, such as FILE."""
-    if option.metavar is None and isinstance(option.type, click.types._NumberRangeBase):
+    """Return what stands for the value of an option, such as PATH."""
+    if option.metavar is None and isinstance(option.type, click.IntRange | click.FloatRange):
         return "NUMBER"
     if option.metavar is None and isinstance(option.type, click.Path):
-        return "FILE"
+        return "PATH"
     if option.metavar is None and isinstance(option.type, click.Choice):
         return "NAME"
     return option.make_metavar(context)
+
+
+def _limits(numbers: click.IntRange | click.FloatRange) -> str:
+    """Return the limits of a range as signs; words would make the page much longer."""
+    low, high = "> " if numbers.min_open else "≥ ", "< " if numbers.max_open else "≤ "
+    limits = ((low, numbers.min), (high, numbers.max))
+    return ", ".join(f"{sign}{limit:g}" for sign, limit in limits if limit is not None)
 
 
 def _plain(text: str) -> str:

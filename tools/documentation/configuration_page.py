@@ -21,8 +21,8 @@ PocketMT reads three kinds of TOML files: the configuration of a training run (`
 (`pocketmt compress`) and pipelines (`pocketmt pipeline`). This page is generated from their schemas. Unknown keys and
 values that are not allowed are refused with a message that names the place.
 
-Relative paths start at the folder of the file that names them. In the paths of a training configuration, `${NAME}`
-stands for an environment variable, and `${NAME:-default}` has a default.
+Relative paths start at the folder of the file that names them. In the paths of training configurations and pipelines,
+`${NAME}` stands for an environment variable, and `${NAME:-default}` has a default.
 """
 
 RETRAINING: Final = (

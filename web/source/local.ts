@@ -14,7 +14,7 @@ export { hasRelaxedSimd } from "./relaxed_simd.js";
 export interface TranslateOptions {
   /** Hypotheses kept at each step (default 4); 1 is greedy search. */
   beamSize?: number;
-  /** Exponent of the length by which log-probabilities are divided (default 1). */
+  /** Exponent of the length by which log-probabilities are divided, from -10 to 10 (default 1). */
   lengthPenalty?: number;
   /** Most target pieces of a sentence (default: 2 x source pieces + 20). */
   maxLength?: number;

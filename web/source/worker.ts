@@ -63,7 +63,7 @@ async function run(message: Load | Translate, signal: AbortSignal): Promise<void
     if (signal.aborted) throw new CancelledError("the translation was cancelled");
     if (message.kind === "translate") return await translate(message, signal);
     translator = await load(message, signal);
-    loaded = message;
+    loaded = { ...message, digest: translator.info.digest }; // the file may be another one when it is loaded again
     send({ kind: "loaded", id, info: translator.info });
   } catch (error) {
     const { name, message: text } = error instanceof Error ? error : new EngineError(String(error));

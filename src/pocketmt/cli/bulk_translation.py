@@ -17,7 +17,7 @@ from pocketmt.cli.options import is_given, option_name
 from pocketmt.cli.search import SearchChoices
 from pocketmt.cli.streams import open_input, read_chunks, warn
 from pocketmt.distributed.blocks import Block, Result
-from pocketmt.distributed.bulk import run_to_shards
+from pocketmt.distributed.bulk import output_lock, run_to_shards
 from pocketmt.distributed.ray_pool import Cluster
 from pocketmt.engine.bundled import resolve_model
 from pocketmt.engine.checks import MOST_WARNINGS, TranslationChecks
@@ -86,7 +86,8 @@ def translate_on_cluster(
         output: path or address of the folder.
         block_lines: number of lines of a shard.
 
-    Raises click.UsageError if there is no output or workers are to be pinned, and as `run_to_shards` does.
+    Raises click.UsageError if there is no output or workers are to be pinned, and as `output_lock` and
+    `run_to_shards` do.
     """
     if output is None:
         raise click.UsageError("--ray needs --output FOLDER: the translation is written as shards.")
@@ -96,7 +97,7 @@ def translate_on_cluster(
         raise click.UsageError(f"{output} is a file: --ray writes a folder of shards.")
     name = str(source or "stdin")
     progress = ProgressLine("translated", "lines")
-    with open_input(source) as stream:
+    with open_input(source) as stream, output_lock(str(output)):
         rows = ((line,) for chunk in read_chunks(stream, name, LINES_AT_ONCE) for line in chunk)
         shards = run_to_shards(
             cluster,

@@ -1,7 +1,7 @@
 """pocketmt clean: remove pairs that harm training from parallel text."""
 
-import shutil
 from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from pocketmt.atomic_file import check_output, is_special
 from pocketmt.cli.cluster import ClusterOptions, FileOrAddress, cluster_options
 from pocketmt.cli.local_copies import local_copies
 from pocketmt.cli.options import (
@@ -26,7 +27,8 @@ from pocketmt.progress import ProgressLine
 if TYPE_CHECKING:
     from pocketmt.distributed.ray_pool import Cluster
     from pocketmt.text.clean_corpus import CrossEntropyFilter
-    from pocketmt.text.cleaning import Cleaning, CleaningReport, Split, Verdict
+    from pocketmt.text.cleaning import Cleaning, CleaningReport, Verdict
+    from pocketmt.text.vocabulary import Vocabulary
 
 SHARE = FiniteRange(0, 1)
 
@@ -106,7 +108,8 @@ SHARE = FiniteRange(0, 1)
     "--vocabulary",
     type=FILE,
     default=None,
-    help="SentencePiece vocabulary whose pieces count as words, for languages written without spaces.",
+    help="Folder of a run, model file or SentencePiece file whose pieces count as words, for languages written without "
+    "spaces.",
 )
 @cluster_options
 def clean(
@@ -140,7 +143,7 @@ def clean(
       pocketmt clean distilled.en distilled.de -o clean.en clean.de --languages en de --language-model-text news.de
       pocketmt clean memory.tmx -o clean.en clean.de --languages en de --improbable 0
       pocketmt clean back.en news.de -o clean.en clean.de --languages en de --written-by-model source
-      pocketmt clean train.en train.ja -o clean.en clean.ja --vocabulary runs/ja/vocabulary.model --improbable 0
+      pocketmt clean train.en train.ja -o clean.en clean.ja --vocabulary runs/ja --improbable 0
     """
     _check_usage(languages, improbable)
     if improbable:  # Without NumPy, this is an error before texts are copied or read.
@@ -187,19 +190,35 @@ def _clean(
     """Clean local files; the rules may be applied on a cluster."""
     from pocketmt.text.clean_corpus import clean_corpus
 
-    verdicts, folder = None, outputs[0].parent / f"{outputs[0].name}.cleaning"
+    verdicts = None
+    lock: AbstractContextManager[None] = nullcontext()
     if (cluster := on_cluster.cluster(threads=1)) is not None:
+        from pocketmt.text.clean_on_cluster import verdicts_folder
+
+        folder = _folder_of_verdicts(outputs)
         # Called after the checks of `clean_corpus`, because it may take hours.
         verdicts = partial(_judge, cluster, sides, cleaning, vocabulary, folder, on_cluster.lines)
+        lock = verdicts_folder(folder)
     progress = ProgressLine("read", "pairs")
-    split = _word_splitter(vocabulary)
-    report = clean_corpus(
-        *sides, *outputs, cleaning, last_rule, split, lambda found: progress.update(found.read), verdicts
-    )
-    progress.close()
-    if verdicts is not None:
-        shutil.rmtree(folder)
+    split = str.split if (words := _read_vocabulary(vocabulary)) is None else words.encode
+    with lock:
+        report = clean_corpus(
+            *sides, *outputs, cleaning, last_rule, split, lambda found: progress.update(found.read), verdicts
+        )
+        progress.close()
     return report
+
+
+def _folder_of_verdicts(outputs: tuple[Path, Path]) -> Path:
+    """Return the folder for the work of a cluster, next to the first output that is a file.
+
+    Raises click.UsageError if none is, and ConfigurationError as `check_output` does.
+    """
+    file = next((each for each in outputs if not is_special(each)), None)
+    if file is None:
+        raise click.UsageError("--ray keeps finished blocks next to an output: name a file as one of the outputs.")
+    check_output(file)  # Locking the folder would create those above it.
+    return file.with_name(f"{file.name}.cleaning")
 
 
 def _judge(
@@ -212,19 +231,20 @@ def _judge(
 ) -> "Iterator[Verdict]":
     from pocketmt.text.clean_on_cluster import CleaningWork, judge_on_cluster
 
-    work = CleaningWork(cleaning, None if vocabulary is None else vocabulary.read_bytes())
+    words = _read_vocabulary(vocabulary)
+    work = CleaningWork(cleaning, None if words is None else words.model)
     progress = ProgressLine("judged", "pairs")
     verdicts = judge_on_cluster(cluster, *sides, work, folder, lines=block_lines, warn=warn, progress=progress.update)
     progress.close()
     return verdicts
 
 
-def _word_splitter(vocabulary: Path | None) -> "Split":
-    if vocabulary is None:
-        return str.split
-    from pocketmt.text.vocabulary import Vocabulary
+def _read_vocabulary(path: Path | None) -> "Vocabulary | None":
+    if path is None:
+        return None
+    from pocketmt.training.given_vocabulary import read_vocabulary
 
-    return Vocabulary.from_file(vocabulary).encode
+    return read_vocabulary(path)
 
 
 def _show_report(report: "CleaningReport", languages: bool, improbable: bool) -> None:

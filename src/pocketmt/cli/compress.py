@@ -78,7 +78,8 @@ def _show_recipe(recipe: "Recipe") -> None:
     "--target-size",
     type=FileSize(),
     default=None,
-    help="Instead of RECIPE: the largest size of the model file (entropy-coded, if so), such as 900kB or 2MB.",
+    help="Instead of RECIPE: the largest size of the model file, such as 900kB or 2MB. With --entropy-coding, it is "
+    "the size after coding.",
 )
 @click.option(
     "--tolerated-loss",
@@ -111,8 +112,8 @@ def _show_recipe(recipe: "Recipe") -> None:
     "RECIPE must only quantize, as log4-compensated does.",
 )
 @entropy_coding_option
-@click.option("--licence", type=EncodableText(), default="", help="Licence of the model, stored in the file.")
-@click.option("--description", type=EncodableText(), default="", help="Description of the model, stored in the file.")
+@click.option("--licence", type=EncodableText(), default="", help="Licence to store in the file.")
+@click.option("--description", type=EncodableText(), default="", help="Description to store in the file.")
 @click.option(
     "--list",
     is_flag=True,

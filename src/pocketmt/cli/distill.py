@@ -64,7 +64,7 @@ if TYPE_CHECKING:
 )
 @click.option("--workers", "-w", type=click.IntRange(1), default=None, help="Threads (default: one per core).")
 @device_option("auto")
-@precision_option
+@precision_option("float16 on a GPU, else float32")
 @click.option("--ray", "ray_address", metavar="ADDRESS", default=None, help=RAY_HELP)
 def distill(
     teachers: tuple[str, ...],

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 @click.option("--output", "-o", type=FILE, required=True, help="The model file to write (*.pocketmt).")
 @click.option("--source-language", default="", help="Language code of the source; replaces what the model says.")
 @click.option("--target-language", default="", help="Language code of the target; replaces what the model says.")
-@click.option("--licence", type=EncodableText(), default="", help="Licence of the model, stored in the file.")
-@click.option("--description", type=EncodableText(), default="", help="Description of the model, stored in the file.")
+@click.option("--licence", type=EncodableText(), default="", help="Licence to store in the file.")
+@click.option("--description", type=EncodableText(), default="", help="Description to store in the file.")
 @click.option(
     "--text",
     "texts",

@@ -102,7 +102,7 @@ beam_size_option = click.option(
     type=click.IntRange(1, LARGEST_BEAM),
     default=4,
     show_default=True,
-    help="Hypotheses kept at each step. 1 is greedy search: faster, with slightly lower quality.",
+    help="Hypotheses kept at each step. 1 (greedy search) is faster and slightly worse.",
 )
 workers_option = click.option(
     "--workers",
@@ -110,7 +110,7 @@ workers_option = click.option(
     type=click.IntRange(1),
     default=1,
     show_default=True,
-    help="Threads that translate with one copy of the weights. Translations do not depend on their number.",
+    help="Threads, with one copy of the weights. Translations do not depend on their number.",
 )
 pin_workers_option = click.option(
     "--pin-workers",
@@ -136,17 +136,19 @@ def device_option(default: str) -> Callable[[Command], Command]:
     )
 
 
-precision_option = click.option(
-    "--precision",
-    type=click.Choice(
-        [
-            *("float32", "float16", "bfloat16", "packed_float16", "packed_bfloat16"),
-            *("int8_float32", "int8_float16", "int8_bfloat16"),
-        ]
-    ),
-    default=None,
-    help="Numeric precision on a GPU or with torch-cpu (default: float32; distill: float16).",
-)
+def precision_option(default: str) -> Callable[[Command], Command]:
+    """Return the option --precision of a command; `default`: in words, for its help."""
+    return click.option(
+        "--precision",
+        type=click.Choice(
+            [
+                *("float32", "float16", "bfloat16", "packed_float16", "packed_bfloat16"),
+                *("int8_float32", "int8_float16", "int8_bfloat16"),
+            ]
+        ),
+        default=None,
+        help=f"Numeric precision on a GPU or with torch-cpu (default: {default}).",
+    )
 
 
 def translator_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -158,7 +160,8 @@ def translator_options(command: Callable[..., None]) -> Callable[..., None]:
         command(translator_choices={name: arguments.pop(name) for name in names}, **arguments)
 
     decorated: Callable[..., None] = with_choices
-    for option in (precision_option, device_option("cpu"), instruction_set_option, pin_workers_option, workers_option):
+    on_device = (precision_option("float32"), device_option("cpu"))
+    for option in (*on_device, instruction_set_option, pin_workers_option, workers_option):
         decorated = option(decorated)
     return decorated
 
@@ -171,7 +174,7 @@ parallel_output_option = click.option(
     nargs=2,
     required=True,
     metavar="SOURCE TARGET",
-    help="The two files to write. They are compressed by gzip if their names end in .gz.",
+    help="The two files to write; gzip if their names end in .gz.",
 )
 entropy_coding_option = click.option(
     "--entropy-coding", is_flag=True, help="Make the file smaller without loss. Loading takes slightly longer."
@@ -179,7 +182,7 @@ entropy_coding_option = click.option(
 shortlist_option = click.option(
     "--shortlist/--no-shortlist",
     default=True,
-    help="Use the shortlist of the model file, if it has one, or the whole vocabulary (default: shortlist).",
+    help="Use the file's shortlist, if any, or the whole vocabulary (default: shortlist).",
 )
 source_language_option = click.option(
     "--source-language",

@@ -20,8 +20,8 @@ from pocketmt.cli.options import FILE, EncodableText, check_replaces_nothing, ch
 )
 @click.option("--output", "-o", type=FILE, required=True, help="The model file to write (*.pocketmt).")
 @entropy_coding_option
-@click.option("--licence", type=EncodableText(), default="", help="Licence of the model, stored in the file.")
-@click.option("--description", type=EncodableText(), default="", help="Description of the model, stored in the file.")
+@click.option("--licence", type=EncodableText(), default="", help="Licence to store in the file.")
+@click.option("--description", type=EncodableText(), default="", help="Description to store in the file.")
 def pack(run: Path, scheme: str, output: Path, entropy_coding: bool, licence: str, description: str) -> None:
     """Pack a trained model into one file for `pocketmt translate`, without retraining.
 

@@ -126,19 +126,19 @@ def serve(
 ) -> None:
     """Serve translations with MODELS: files, folders, or names of bundled models (default: the everyday models).
 
-    The API is that of LibreTranslate; the page is at the address that is printed. Models are found by the languages in
-    their files, also two for a translation through a third language. They are loaded when they are needed, and again
-    when their files change. No text is logged.
+    The API is that of LibreTranslate; the page is at the address that is printed. A request names its languages, by
+    which the server chooses a model, or two in turn through a third language. A model is loaded when it is first
+    needed, and again when its file changes. No text is logged.
 
     With --web the page translates in the browser of each visitor instead. `make web` builds it from PocketMT's sources.
 
     \b
     Examples:
       pocketmt serve
-      pocketmt serve models --workers 4 --model-memory 2GB
+      pocketmt serve my-models --workers 4 --model-memory 2GB  # a folder that you made
       pocketmt serve en-de.pocketmt de-fr.pocketmt --port 8080
       pocketmt serve --host 0.0.0.0 --api-keys keys.txt --require-api-key
-      pocketmt serve --web models
+      pocketmt serve --web everyday-en-de
     """
     from pocketmt.engine.bundled import resolve_model
     from pocketmt.errors import ConfigurationError

@@ -18,11 +18,10 @@ from pocketmt.models.presets import PRESETS
 def train(configuration: Path, output: Path) -> None:
     """Train the model that CONFIGURATION, a TOML file, describes.
 
-    An interrupted run resumes when it is called again with the same arguments and text. A finished run continues if
-    maximum_updates or patience is raised in CONFIGURATION: without decay_updates, and if maximum_updates was a multiple
-    of validate_every, its weights become those of a run with the larger number from the start. threads, accelerator and
-    checkpoint_every may change, too, and devices if batches_per_update is given. Files and folders may have been moved.
-    Other changes need another folder.
+    An interrupted run resumes when it is called again with the same arguments and text. Raise maximum_updates or
+    patience in CONFIGURATION to continue a finished run. The result equals one longer run if decay_updates is 0 and the
+    old maximum_updates was a multiple of validate_every. threads, accelerator and checkpoint_every may change, too, and
+    devices if batches_per_update is given. Files and folders may have been moved. Other changes need another folder.
     Requires pip install 'pocketmt[train]'.
 
     \b

@@ -18,9 +18,9 @@ from pocketmt.compression.texts import Texts, parallel_text, teacher_of, with_tr
 from pocketmt.errors import DataError
 from pocketmt.models.networks import make_network
 from pocketmt.quantization.row_groups import RowGroup
-from pocketmt.recipes.schema import Recipe, extendable_updates, lasting_recipe
+from pocketmt.recipes.schema import Recipe, extendable_updates, recipe_without_changeable_settings
 from pocketmt.training.checkpoints import load_checkpoint
-from pocketmt.training.configuration import Configuration, lasting_settings, without_locations
+from pocketmt.training.configuration import Configuration, without_changeable_settings, without_locations
 from pocketmt.training.inputs import TextRecord, check_unchanged
 from pocketmt.training.reporter import Reporter
 from pocketmt.training.run_folder import read_settings, record_settings
@@ -136,7 +136,7 @@ def _record(fingerprint: RunFingerprint, folder: Path) -> None:
     shorter = updates[0] is not None and updates[1] is not None and updates[1] < updates[0]
 
     def meaning(each: RunFingerprint) -> RunFingerprint:
-        kept = each if shorter else _lasting(each)
+        kept = each if shorter else _without_changeable_settings(each)
         configuration = kept.configuration
         if texts_recorded and configuration is not None:
             configuration = without_locations(configuration)
@@ -145,10 +145,14 @@ def _record(fingerprint: RunFingerprint, folder: Path) -> None:
     record_settings(folder, SETTINGS, fingerprint, other, meaning)
 
 
-def _lasting(fingerprint: RunFingerprint) -> RunFingerprint:
+def _without_changeable_settings(fingerprint: RunFingerprint) -> RunFingerprint:
     """Return a fingerprint without what may change when a compression is continued."""
-    configuration = None if fingerprint.configuration is None else lasting_settings(fingerprint.configuration)
-    return msgspec.structs.replace(fingerprint, recipe=lasting_recipe(fingerprint.recipe), configuration=configuration)
+    given = fingerprint.configuration
+    return msgspec.structs.replace(
+        fingerprint,
+        recipe=recipe_without_changeable_settings(fingerprint.recipe),
+        configuration=None if given is None else without_changeable_settings(given),
+    )
 
 
 def _run(

@@ -187,5 +187,8 @@ def _not_empty(pairs: Iterable[TextPair], text: Path) -> list[TextPair]:
     """Return the pairs of a text; DataError if there are none."""
     kept = list(pairs)
     if not kept:
-        raise DataError(f"{text}: none of its lines has a usable translation by the model: give other text")
+        raise DataError(
+            f"{text}: none of its lines has a usable translation: those of the model are empty or far too long: train "
+            "it longer, or give other text"
+        )
     return kept

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import msgspec
 
-from pocketmt.atomic_file import check_not_read
+from pocketmt.atomic_file import check_not_read, remove_unfinished_outputs
 from pocketmt.compression.activations.estimation import check_outcome
 from pocketmt.compression.planning import make_plan
 from pocketmt.compression.run import CompressionTask, compress_run
@@ -26,7 +26,8 @@ from pocketmt.packing.shortlist import add_shortlist, learn_shortlist
 from pocketmt.text.corpus import check_rereadable, read_lines
 from pocketmt.text.languages import check_same_languages
 from pocketmt.training.configuration import Configuration
-from pocketmt.training.data import check_teacher, read_vocabulary, trainable
+from pocketmt.training.data import check_teacher
+from pocketmt.training.given_vocabulary import read_vocabulary, trainable
 from pocketmt.training.inputs import read_training_text, read_validation_text
 from pocketmt.training.run import train
 from pocketmt.training.steps import check_devices
@@ -34,6 +35,7 @@ from pocketmt.training.trained_model import read_trained_model
 
 MODEL: Final = "model.pocketmt"
 COMPRESSED: Final = "compressed.pocketmt"  # until it has its shortlist
+FULL_PRECISION: Final = "float32.temporary"  # written to measure its size
 
 TranslationProgress = Callable[[int, int], None]  # Called with the numbers of translated lines and of all lines.
 
@@ -82,6 +84,7 @@ def run_pipeline(
     """
     _check(pipeline, folder)
     with locked(folder):
+        remove_unfinished_outputs(*(folder / name for name in (MODEL, COMPRESSED, FULL_PRECISION)))
         return _run_steps(pipeline, folder, step, translated)
 
 
@@ -259,7 +262,7 @@ def _describe_run(run: Path, folder: Path) -> PipelineArtifact:
     """Describe the model of a run in full precision, or a model file."""
     if not (given := Path(model_file_of(run))).is_dir():
         return _describe_file(resolve_model(given))
-    packed = folder / "float32.temporary"
+    packed = folder / FULL_PRECISION
     try:
         size = pack_run(run, "float32", packed)
     finally:  # Also after Ctrl-C.

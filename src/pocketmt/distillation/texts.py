@@ -10,7 +10,7 @@ from typing import Final
 import msgspec
 
 from pocketmt import __version__
-from pocketmt.atomic_file import atomic_write
+from pocketmt.atomic_file import atomic_write, check_output, remove_unfinished_outputs
 from pocketmt.distillation.teachers import PACKED_TEACHER, Teachers
 from pocketmt.errors import DataError
 from pocketmt.folder_lock import locked
@@ -98,10 +98,42 @@ def distill(
     side: Side = "target" if back_translation else "source"
     languages = _languages(teachers, side)
     read, references = _read(texts, side, languages, names or {})
+    recorded = source.with_name(source.name + RECORD)
+    for path in (source, target):  # Locking the folder would create those above it.
+        check_output(path)
+    with _work_folder(folder):
+        remove_unfinished_outputs(source, target, recorded)
+        pairs = _translate(teachers, texts, side, folder, progress, translate_blocks)
+        written = _write_sides(pairs, (source, target), read, back_translation)
+        record = Record(
+            producer=f"pocketmt {__version__}",
+            teachers=[{"name": _encodable(model.name), "sha256": model.digest} for model in teachers.models],
+            languages=dict(zip(("source", "target"), languages, strict=True)),
+            synthetic_side=other_side(side),
+            beam_size=teachers.beam_size,
+            n_best=teachers.n_best,
+            **teachers.computed_by,
+            texts=read,
+            references=references,
+            source=written[0],
+            target=written[1],
+        )
+        with atomic_write(recorded) as stream:
+            stream.write(msgspec.json.format(msgspec.json.encode(record), indent=2) + b"\n")
+    return record
+
+
+def _write_sides(
+    pairs: Iterator[TextPair], outputs: tuple[Path, Path], read: Sequence[TextRecord], back_translation: bool
+) -> list[TextRecord]:
+    """Write lines with their translations as two parallel files; returns records of the files.
+
+    Raises DataError if their number is not that of the lines that were read before, and as `write_pairs` does.
+    """
     hashes = hashlib.sha256(), hashlib.sha256()
     count = 0
-    with write_pairs(source, target) as write, _work_folder(folder):
-        for pair in _translate(teachers, texts, side, folder, progress, translate_blocks):
+    with write_pairs(*outputs) as write:
+        for pair in pairs:
             sides = pair[::-1] if back_translation else pair
             write(*sides)
             for hash_, line in zip(hashes, sides, strict=True):
@@ -109,22 +141,9 @@ def distill(
             count += 1
         if count != sum(text.lines for text in read):
             raise DataError(f"{', '.join(text.path for text in read)}: changed while being read: run the command again")
-    record = Record(
-        producer=f"pocketmt {__version__}",
-        teachers=[{"name": _encodable(model.name), "sha256": model.digest} for model in teachers.models],
-        languages=dict(zip(("source", "target"), languages, strict=True)),
-        synthetic_side=other_side(side),
-        beam_size=teachers.beam_size,
-        n_best=teachers.n_best,
-        **teachers.computed_by,
-        texts=read,
-        references=references,
-        source=TextRecord(_encodable(str(source)), count, hashes[0].hexdigest()),
-        target=TextRecord(_encodable(str(target)), count, hashes[1].hexdigest()),
-    )
-    with atomic_write(source.with_name(source.name + RECORD)) as stream:
-        stream.write(msgspec.json.format(msgspec.json.encode(record), indent=2) + b"\n")
-    return record
+    return [
+        TextRecord(_encodable(str(path)), count, hash_.hexdigest()) for path, hash_ in zip(outputs, hashes, strict=True)
+    ]
 
 
 def _languages(teachers: Teachers, side: Side) -> Languages:

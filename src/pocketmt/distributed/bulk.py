@@ -65,7 +65,8 @@ def run_to_shards(
 ) -> Shards:
     """Have a text handled on a cluster, and write the results as shards with a manifest.
 
-    Run again with the same arguments, it resumes: finished shards are checked and kept.
+    Run again with the same arguments, it resumes: finished shards are checked and kept. The caller holds the
+    `output_lock`.
 
     Args:
         cluster: the workers.
@@ -79,26 +80,25 @@ def run_to_shards(
         progress: called with the number of finished lines.
 
     Raises:
-        ConfigurationError: the output holds shards of another text or with other settings.
-        LockedError: another process writes to the folder.
+        ConfigurationError: the output holds shards of another text or with other settings, or other files.
         ClusterError: see `run_blocks` and `connect`.
     """
-    with _lock(output):
-        shards = Shards(open_storage(output), output, {**settings, "lines of a shard": lines}, suffix)
-        messages = Messages(warn)
+    shards = Shards(open_storage(output), output, {**settings, "lines of a shard": lines}, suffix)
+    messages = Messages(warn)
 
-        def store(block: Block, result: Result) -> None:
-            shards.store(block, result)
-            messages.add(result)
-            progress(shards.finished_lines)
+    def store(block: Block, result: Result) -> None:
+        shards.store(block, result)
+        messages.add(result)
+        progress(shards.finished_lines)
 
-        run_on_cluster(cluster, work, shards.missing(cut(rows, lines), warn), store, warn)
-        shards.write_manifest()
+    run_on_cluster(cluster, work, shards.missing(cut(rows, lines), warn), store, warn)
+    shards.write_manifest()
     messages.close()
     return shards
 
 
-def _lock(output: str) -> AbstractContextManager[None]:
+def output_lock(output: str) -> AbstractContextManager[None]:
+    """Return the lock of a folder, which raises as `locked` does; an address has none."""
     if is_address(output):
         return nullcontext()
     from pocketmt.folder_lock import locked

@@ -8,6 +8,7 @@ OUTPUT/manifest.json          all records, written when every shard is complete
 
 import hashlib
 import json
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, Final
@@ -19,6 +20,7 @@ from pocketmt.errors import ConfigurationError
 
 SETTINGS: Final = "settings.json"
 MANIFEST: Final = "manifest.json"
+RECORDS: Final = "records"
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,7 @@ class Shards:
 
         The settings are written with the first shard: a run that ends before it can be followed by one with others.
 
-        Raises ConfigurationError if it holds shards with other settings.
+        Raises ConfigurationError if it holds shards with other settings, or files of these names without settings.
         """
         self._storage, self._location, self._suffix = storage, location, suffix
         self.records: dict[int, ShardRecord] = {}
@@ -69,6 +71,8 @@ class Shards:
                 f"{location} holds {_difference(recorded, settings)}: choose another folder, or remove this one to "
                 "start again"
             )
+        else:
+            self._check_no_shards()
 
     def missing(self, blocks: Iterator[Block], warn: Callable[[str], None]) -> Iterator[Block]:
         """Yield the blocks whose shards are missing or damaged; warns about damaged ones.
@@ -123,6 +127,15 @@ class Shards:
                 raise ConfigurationError(f"{self._location}/{record.file}: damaged: run the same command again")
             yield content
 
+    def _check_no_shards(self) -> None:
+        """Raise ConfigurationError if there are files that would be replaced, although there are no settings."""
+        ours = re.compile(rf"{MANIFEST}|{RECORDS}|\d{{6,}}{re.escape(self._suffix)}")
+        if found := sorted(filter(ours.fullmatch, self._storage.names())):
+            raise ConfigurationError(
+                f"{self._location} holds {found[0]} but no {SETTINGS}, so it is not a folder of shards: choose another "
+                "folder"
+            )
+
     def _write_settings(self) -> None:
         if self._settings is not None:
             self._storage.write(SETTINGS, self._settings)
@@ -148,7 +161,7 @@ class Shards:
 
 
 def _record_name(number: int) -> str:
-    return f"records/{number:06d}.json"
+    return f"{RECORDS}/{number:06d}.json"
 
 
 def _fits(record: ShardRecord, content: bytes | None) -> bool:

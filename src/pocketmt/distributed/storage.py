@@ -17,6 +17,10 @@ class Storage(Protocol):
         """Return the content of a file; None if it is missing; DataError if an address cannot be read."""
         ...
 
+    def names(self) -> set[str]:
+        """Return the names of its files and folders, without what is in folders; DataError as `read` raises it."""
+        ...
+
     def write(self, name: str, content: bytes) -> None:
         """Write a file; OSError if the disk is full, DataError if an address cannot be written."""
         ...
@@ -31,6 +35,12 @@ class _Folder:
             return (self._path / name).read_bytes()
         except FileNotFoundError:
             return None
+
+    def names(self) -> set[str]:
+        try:
+            return {each.name for each in self._path.iterdir()}
+        except FileNotFoundError:
+            return set()
 
     def write(self, name: str, content: bytes) -> None:
         file = self._path / name
@@ -53,6 +63,13 @@ class _Remote:
                 return cast(bytes, self._files.cat_file(f"{self._path}/{name}"))
             except FileNotFoundError:
                 return None
+
+    def names(self) -> set[str]:
+        with _explaining(self._address):
+            try:
+                return {Path(each).name for each in self._files.ls(self._path, detail=False)}
+            except FileNotFoundError:
+                return set()
 
     def write(self, name: str, content: bytes) -> None:
         with _explaining(self._address):

@@ -19,6 +19,7 @@ if TYPE_CHECKING:  # Few translations have terms, and their patterns take millis
 DEFAULT_BEAM_SIZE: Final = 4
 HIGHEST_NUMBER: Final = (1 << 31) - 1
 HIGHEST_SEED: Final = (1 << 64) - 1
+HIGHEST_LENGTH_PENALTY: Final = 10
 Value = TypeVar("Value")
 OF_SAMPLING: Final = ("temperature", "top_k", "top_p", "seed")
 
@@ -28,10 +29,11 @@ class SearchOptions(TypedDict, total=False):
 
     Attributes:
         beam_size: hypotheses kept at each step, 1 to 256 (default 4); 1 is greedy search.
-        length_penalty: exponent of the length by which log-probabilities are divided (default 1.0).
+        length_penalty: exponent of the length by which log-probabilities are divided, -10 to 10 (default 1.0).
         max_length: most target pieces, including eos (default: 2 x source pieces + 20, and those of the prefix and of
             the terms, or min_length if that is more).
-        min_length: fewest target pieces, including eos, unless repeat_limit ends a translation before (default 0).
+        min_length: fewest target pieces, including eos (default 0). Translations are shorter where repeat_limit ends
+            them, or where no piece is allowed next; of several translations, such ones come last.
         shortlist: whether to use the file's lexical shortlist, which limits a translation to probable pieces and makes
             the search faster (default True, by PyTorch False; no effect if the file has none).
         batch_size: most sentences computed together; fewer need less memory (default: as many as are fastest).
@@ -192,7 +194,7 @@ def check_options(
         native=make_options(
             beam_size=_beam_size(options, n_best, sampling is not None),
             n_best=n_best,
-            length_penalty=check_number("length_penalty", options.get("length_penalty", 1.0)),
+            length_penalty=_length_penalty(options.get("length_penalty", 1.0)),
             **_lengths(options, chosen),
             scores=scores,
             shortlist=check_flag("shortlist", options.get("shortlist", True)),
@@ -247,6 +249,15 @@ def _lengths(options: TranslationOptions, chosen: ChosenLanguages) -> dict[str, 
 def _length(name: str, value: object, lowest: int, chosen: ChosenLanguages) -> int:
     """Return a length of translations, in which the engine counts a forced piece."""
     return min(check_integer(name, value, lowest, HIGHEST_NUMBER) + (chosen.forced is not None), HIGHEST_NUMBER)
+
+
+def _length_penalty(value: object) -> float:
+    penalty = check_number("length_penalty", value)
+    if abs(penalty) > HIGHEST_LENGTH_PENALTY:
+        raise EngineError(
+            f"length_penalty is {penalty:g}, it must be from -{HIGHEST_LENGTH_PENALTY} to {HIGHEST_LENGTH_PENALTY}"
+        )
+    return penalty
 
 
 def _repetitions(options: TranslationOptions) -> dict[str, float]:

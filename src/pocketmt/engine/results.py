@@ -16,7 +16,8 @@ class Hypothesis:
     """A translation and its score: its log-probability / length ** length_penalty.
 
     The log-probability is that of the pieces after a prefix, and after a piece of the target language; the length
-    counts these too, and eos.
+    counts these too, and eos. The probabilities of a piece are those after `repetition_penalty`, among the pieces that
+    the shortlist and the options allow; the options of sampling do not change them.
     """
 
     text: str
@@ -29,7 +30,8 @@ class DetailedHypothesis(Hypothesis):
 
     Attributes:
         pieces: the pieces of the translation, "▁" for a space; none of text that is copied, unlike in the alignment.
-        token_scores: log-probability of each piece, also of a prefix, after the pieces before it.
+        token_scores: log-probability of each piece, also of a prefix, after the pieces before it; among those that
+            `Hypothesis` names.
         alignment: to the source; None if it was not asked for.
     """
 

@@ -37,7 +37,8 @@ class Terms:
 
     Raises:
         TypeError: it is not a mapping of strings to strings.
-        EngineError: a term has no words, a target term is too long, or the vocabulary lacks a character of it.
+        EngineError: a term has no words, a target term is too long, the vocabulary lacks a character of it, or source
+            terms with the same words have different target terms.
     """
 
     def __init__(self, terms: Mapping[str, str], vocabulary: Vocabulary) -> None:
@@ -47,6 +48,7 @@ class Terms:
         self.targets: list[tuple[str, Term]] = []
         self._targets_of: dict[tuple[str, ...], Term] = {}
         self._longest = 0  # in words
+        sources: dict[tuple[str, ...], str] = {}
         for source, target in self.given.items():
             words = tuple(_WORD.findall(normalize(check_text(source, "a source term"))))
             if not words:
@@ -59,8 +61,14 @@ class Terms:
                 raise EngineError(
                     f"the target term of {source!r} has {len(term[0])} pieces, the limit is {MOST_PIECES}: shorten it"
                 )
+            if self._targets_of.setdefault(words, term) != term:
+                other = sources[words]
+                raise EngineError(
+                    f"the source terms {other!r} and {source!r} have the same words, but the target terms "
+                    f"{self.given[other]!r} and {target!r}: leave one of them out"
+                )
+            sources[words] = source
             self.targets.append((text, term))
-            self._targets_of[words] = term
             self._longest = max(self._longest, len(words))
         self.word_continuations = _word_continuations(vocabulary)
 

@@ -4,15 +4,16 @@ import os
 import shutil
 import socket
 import struct
+import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Final, Literal
 
+from pocketmt.atomic_file import is_special
 from pocketmt.errors import DataError
 from pocketmt.text.cleaning import DIGEST_BYTES, Cleaning, CleaningReport, Pair, Reason, Rules, Split, Verdict
 from pocketmt.text.corpus import check_rereadable, read_lines, read_pairs, write_pairs
@@ -48,7 +49,7 @@ def clean_corpus(
     """Clean two parallel files; the complete results appear at the end.
 
     Memory does not grow with the number of pairs. The pairs that the rules keep, their digests and their scores are
-    stored meanwhile in a temporary folder next to `clean_source`. Duplicates have equal digests of 128 bits. All cores
+    stored meanwhile in a temporary folder next to an output. Duplicates have equal digests of 128 bits. All cores
     of this process apply the rules and compute cross-entropies; the result does not depend on their number.
 
     Args:
@@ -74,7 +75,7 @@ def clean_corpus(
     judge: Callable[[Iterator[Pair]], Iterator[tuple[Pair, Verdict]]] = (
         partial(_judge, Rules(cleaning, split)) if verdicts is None else partial(_with_verdicts, verdicts, source)
     )
-    with write_pairs(clean_source, clean_target) as write, _work_folder(clean_source) as folder:
+    with write_pairs(clean_source, clean_target) as write, _work_folder(clean_source, clean_target) as folder:
         judged = judge(read_pairs(source, target, cleaning.languages))
         kept = _Stored(folder, "kept")
         digests = ExternalSort(folder, DIGEST_BYTES + _NUMBER.size)
@@ -187,11 +188,15 @@ def _without(pairs: Iterable[Pair], numbers: Iterator[int], reason: Reason, repo
 
 
 @contextmanager
-def _work_folder(clean_source: Path) -> Iterator[Path]:
-    """Make a temporary folder next to a file, and remove those of processes that were killed."""
-    beside = clean_source.absolute().parent
+def _work_folder(*outputs: Path) -> Iterator[Path]:
+    """Make a temporary folder, and remove those of processes that were killed.
+
+    It is next to the first output that is a file; if both are devices or pipes, where temporary files are.
+    """
+    file = next((each for each in outputs if not is_special(each)), None)
+    beside = Path(tempfile.gettempdir()) if file is None else file.absolute().parent
     _remove_left(beside)
-    with TemporaryDirectory(prefix=f"{_prefix()}{os.getpid()}-", dir=beside) as folder:
+    with tempfile.TemporaryDirectory(prefix=f"{_prefix()}{os.getpid()}-", dir=beside) as folder:
         yield Path(folder)
 
 

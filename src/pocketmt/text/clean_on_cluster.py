@@ -1,20 +1,29 @@
 """The rules of cleaning on a Ray cluster; duplicates and improbable lines are found afterwards, by one process."""
 
 import hashlib
+import shutil
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import Final
 
+from pocketmt.atomic_file import UNFINISHED
 from pocketmt.distributed.blocks import LINES, Block, Result
 from pocketmt.distributed.bulk import run_to_shards
 from pocketmt.distributed.ray_pool import Cluster
+from pocketmt.distributed.shards import MANIFEST, RECORDS, SETTINGS
+from pocketmt.errors import ConfigurationError
+from pocketmt.folder_lock import LOCK, locked
 from pocketmt.text.cleaning import DIGEST_BYTES, Cleaning, Reason, Rules, Verdict
 from pocketmt.text.corpus import check_rereadable, read_pairs
 from pocketmt.text.vocabulary import Vocabulary
 
 _REASONS: Final = tuple(Reason)
+_SUFFIX: Final = ".verdicts"
+# The settings are removed last: without them, the folder would be refused after an interruption.
+_FILES: Final = (UNFINISHED.format("*"), RECORDS, f"*{_SUFFIX}", MANIFEST, SETTINGS)
 _KEPT: Final = len(_REASONS)  # The code of a pair that the rules keep; the others are indices of _REASONS.
 
 
@@ -56,6 +65,30 @@ def _decode(content: bytes) -> Iterator[Verdict]:
             yield _REASONS[code]
 
 
+@contextmanager
+def verdicts_folder(folder: Path) -> Iterator[None]:
+    """Lock a folder for verdicts, and remove them after the block; after an error, they stay for a later call.
+
+    Raises ConfigurationError if it holds other files, and as `locked` does.
+    """
+    with locked(folder):
+        left = {LOCK, *(each.name for each in folder.glob(UNFINISHED.format("*")))}
+        others = sorted({each.name for each in folder.iterdir()} - left)
+        if others and not (folder / SETTINGS).exists():
+            raise ConfigurationError(
+                f"{folder} holds {others[0]} but no {SETTINGS}, so it is not the folder of a cleaning: move it, or "
+                "choose another output"
+            )
+        yield
+        for path in (path for pattern in _FILES for path in folder.glob(pattern)):
+            if path.is_dir():
+                shutil.rmtree(path)
+            else:
+                path.unlink()
+    with suppress(OSError):  # It holds files of the user.
+        folder.rmdir()
+
+
 def judge_on_cluster(
     cluster: Cluster,
     source: Path,
@@ -75,7 +108,7 @@ def judge_on_cluster(
         cluster: the workers.
         source, target: as in `read_pairs`.
         work: of each worker.
-        folder: for the verdicts, which stay there.
+        folder: for the verdicts, see `verdicts_folder`.
         lines: number of pairs of a block.
         warn: receives warnings about damaged shards and lost workers.
         progress: called with the number of judged pairs.
@@ -93,7 +126,7 @@ def judge_on_cluster(
         str(folder),
         {"rules": asdict(work.cleaning), "vocabulary": vocabulary},
         lines=lines,
-        suffix=".verdicts",
+        suffix=_SUFFIX,
         warn=warn,
         progress=progress,
     )

@@ -156,7 +156,7 @@ class Training(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     clip_norm: PositiveFloat = 1.0  # Largest L2 norm of all gradients together; larger ones are scaled down.
     maximum_updates: Positive = 20_000  # Training stops after this number of updates.
     validate_every: Positive = 500  # Updates between validations.
-    checkpoint_every: Positive = 100  # Updates between checkpoints; every validation is followed by one, too.
+    checkpoint_every: Positive = 100  # Updates between checkpoints; one follows every validation, too.
     averaged_checkpoints: Positive = 8  # Number of last validations whose weights are averaged.
     patience: Positive = 10  # Validations without a better BLEU before training stops.
     threads: Annotated[int, Meta(ge=0)] = 0  # PyTorch threads of each process; 0: PyTorch's default.
@@ -186,8 +186,8 @@ class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 CHANGEABLE: Final = ("maximum_updates", "patience", "checkpoint_every", "threads", "accelerator", "compiled", "devices")
 
 
-def lasting_settings(configuration: Configuration) -> Configuration:
-    """Return a configuration with the defaults of all settings that may change during a run."""
+def without_changeable_settings(configuration: Configuration) -> Configuration:
+    """Return a configuration in which the settings that may change during a run are reset to their defaults."""
     defaults = {name: getattr(Training(), name) for name in CHANGEABLE}
     defaults["batches_per_update"] = configuration.training.batches_per_update or configuration.training.devices
     return msgspec.structs.replace(configuration, training=msgspec.structs.replace(configuration.training, **defaults))

@@ -8,16 +8,16 @@ from torch import Tensor
 
 from pocketmt.atomic_file import atomic_write
 from pocketmt.errors import DataError
-from pocketmt.model_file import Architecture, open_model
+from pocketmt.model_file import Architecture
 from pocketmt.models.inputs import PADDING, decoder_input, encoder_input, pad
 from pocketmt.text.batching import make_batches
 from pocketmt.text.cleaning import Cleaning, CleaningReport, clean
 from pocketmt.text.corpus import read_pairs
 from pocketmt.text.encoded_pairs import EncodedPairs
-from pocketmt.text.stored_vocabulary import StoredVocabulary
-from pocketmt.text.vocabulary import OWN_IDS, Vocabularies, Vocabulary, shared_vocabulary
+from pocketmt.text.vocabulary import Vocabularies, Vocabulary, shared_vocabulary
 from pocketmt.text.vocabulary_training import train_vocabulary
 from pocketmt.training.configuration import Data
+from pocketmt.training.given_vocabulary import read_vocabulary, trainable
 from pocketmt.training.inputs import TextRecord, read_texts
 
 Pair = tuple[list[int], list[int]]
@@ -114,29 +114,6 @@ def _encode(data: Data, vocabularies: Vocabularies) -> Corpus:
         validation=scored,
         left_out={reason.value: count for reason, count in report.removed.items() if count},
     )
-
-
-def read_vocabulary(path: Path) -> Vocabulary:
-    """Return the vocabulary of a run's folder, of a model file (*.pocketmt) or of a SentencePiece file.
-
-    Raises DataError if it cannot be read or is not `trainable`, and ModelFileError if the model file is damaged.
-    """
-    if path.suffix == ".pocketmt":
-        with open_model(path) as file:
-            vocabularies = file.vocabularies()
-        if not trainable(vocabularies):
-            raise DataError(
-                f"{path}: its vocabulary cannot be used to train a network, which needs one for both languages, as "
-                "`pocketmt train` learns it: leave `vocabulary` out"
-            )
-        return vocabularies.source
-    return Vocabulary.from_file(path / "vocabulary.model" if path.is_dir() else path)
-
-
-def trainable(vocabularies: Vocabularies) -> bool:
-    """Return whether a network can be trained with the vocabularies of a model: with one for both sides, as trained."""
-    source = vocabularies.source
-    return vocabularies.shared and source.ids == OWN_IDS and source.stored == StoredVocabulary(source.model)
 
 
 def check_teacher(name: str, vocabularies: Vocabularies) -> None:

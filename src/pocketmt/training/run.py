@@ -19,8 +19,9 @@ from pocketmt.text.corpus import read_lines
 from pocketmt.text.languages import check_same_languages
 from pocketmt.text.vocabulary import Vocabularies
 from pocketmt.training.checkpoints import Snapshots, load_checkpoint, save_checkpoint, save_weights
-from pocketmt.training.configuration import Configuration, Training, lasting_settings, without_locations
-from pocketmt.training.data import Batch, Corpus, check_teacher, load_corpus, read_vocabulary
+from pocketmt.training.configuration import Configuration, Training, without_changeable_settings, without_locations
+from pocketmt.training.data import Batch, Corpus, check_teacher, load_corpus
+from pocketmt.training.given_vocabulary import read_vocabulary
 from pocketmt.training.inputs import INPUTS, RunInputs, check_inputs, read_texts, record_inputs
 from pocketmt.training.loop import LoopSettings, Progress, TrainingLoop
 from pocketmt.training.objectives import TranslationObjective
@@ -133,7 +134,7 @@ def train(configuration: Configuration, folder: Path, open_teacher: OpenTeacher 
         _check_configuration(configuration, folder)
         inputs = RunInputs(read_texts(data), None if teacher is None else teacher.digest)
         check_inputs(folder, inputs, configuration.training.teacher)
-        record_settings(folder, SETTINGS, configuration, ANOTHER_RUN, _lasting_settings_anywhere)
+        record_settings(folder, SETTINGS, configuration, ANOTHER_RUN, _without_changeable_settings_or_locations)
         record_inputs(folder, inputs)
         fabric = make_fabric(configuration.training)
         return launch(fabric, _run, configuration, folder, teacher)
@@ -162,9 +163,9 @@ def _check_configuration(configuration: Configuration, folder: Path) -> None:
                 f"{done}, or choose another folder"
             )
     if not (folder / INPUTS).exists():  # In the folder of an earlier version, only paths tell which text it is.
-        check_settings(folder, SETTINGS, configuration, ANOTHER_RUN, lasting_settings)
+        check_settings(folder, SETTINGS, configuration, ANOTHER_RUN, without_changeable_settings)
         return
-    check_settings(folder, SETTINGS, configuration, ANOTHER_RUN, _lasting_settings_anywhere)
+    check_settings(folder, SETTINGS, configuration, ANOTHER_RUN, _without_changeable_settings_or_locations)
     given, file = configuration.data.vocabulary, folder / VOCABULARY
     if earlier is None or given is None or given == earlier.data.vocabulary or not file.exists():
         return
@@ -175,8 +176,8 @@ def _check_configuration(configuration: Configuration, folder: Path) -> None:
         )
 
 
-def _lasting_settings_anywhere(configuration: Configuration) -> Configuration:
-    return without_locations(lasting_settings(configuration))
+def _without_changeable_settings_or_locations(configuration: Configuration) -> Configuration:
+    return without_locations(without_changeable_settings(configuration))
 
 
 def _open_teacher(configuration: Configuration, open_teacher: OpenTeacher | None) -> TeacherModel | None:

@@ -4,17 +4,16 @@ import shutil
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
-from pocketmt.atomic_file import atomic_write
+from pocketmt.atomic_file import UNFINISHED, atomic_write
 from pocketmt.errors import ConfigurationError
 from pocketmt.folder_lock import locked
 from pocketmt.training.earlier_versions import decode_settings
 
 S = TypeVar("S", bound=msgspec.Struct)
-_UNFINISHED: Final = f".{{}}.{'[0-9a-f]' * 8}.unfinished"  # A pattern of the names that `atomic_write` gives a file.
 
 
 @contextmanager
@@ -71,9 +70,9 @@ def remove_unfinished(folder: Path, patterns: Iterable[str]) -> None:
     """
     for pattern in patterns:
         path = folder / pattern
-        unfinished = [*path.parent.glob(_UNFINISHED.format(path.name))]
+        unfinished = [*path.parent.glob(UNFINISHED.format(path.name))]
         for each in folder.glob(pattern):
-            unfinished += each.rglob(_UNFINISHED.format("*")) if each.is_dir() else ()
+            unfinished += each.rglob(UNFINISHED.format("*")) if each.is_dir() else ()
         for each in unfinished:
             each.unlink()
 

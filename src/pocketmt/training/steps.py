@@ -1,17 +1,18 @@
 """Steps that all training loops share: the batches of each process, seeds, gradients and the optimizer."""
 
 import os
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from importlib import import_module
+from functools import partial
 from itertools import count
+from multiprocessing import get_context
+from multiprocessing.queues import SimpleQueue
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import msgspec
 import torch
 from torch import Tensor, nn
 from torch.distributed import is_torchelastic_launched
-from torch.multiprocessing.spawn import ProcessRaisedException
+from torch.multiprocessing.spawn import ProcessException
 from torch.optim import Optimizer
 
 from pocketmt.cores import available_cores
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 SEED_LIMIT: Final = 1 << 63  # PyTorch's generator accepts seeds below it.
+# Errors that the command explains in one line.
+PASSED_ON: Final = (PocketMTError, OSError, MemoryError, torch.OutOfMemoryError)
 
 
 class DivergedError(PocketMTError):
@@ -111,18 +114,29 @@ def _existing_devices(settings: Training) -> tuple[int, str]:
 def launch(fabric: "Fabric", function: Callable[..., T], *arguments: Any) -> T:
     """Run a function with Fabric in all processes; returns the result of the first.
 
-    An error of PocketMT in a spawned process is raised here as itself; PyTorch passes on only its text.
+    The first of the `PASSED_ON` errors of spawned processes is raised here as itself.
     """
-    try:
-        result: T = fabric.launch(function, *arguments)
+    result: T
+    if fabric.world_size == 1 or launched_processes():
+        result = fabric.launch(function, *arguments)
         return result
-    except ProcessRaisedException as error:
-        raised = list(re.finditer(r"^(pocketmt\.[\w.]+)\.(\w+): (.+)$", str(error), re.MULTILINE))
-        if not raised:
+    errors: SimpleQueue[Exception] = get_context("spawn").SimpleQueue()
+    try:
+        result = fabric.launch(partial(_passing_on, errors, function), *arguments)
+        return result
+    except ProcessException:
+        if errors.empty():
             raise
-        module, name, message = raised[-1].groups()
-        kind = getattr(import_module(module), name)
-        raise kind(message) if issubclass(kind, PocketMTError) else error from None
+        raise errors.get() from None
+
+
+def _passing_on(errors: "SimpleQueue[Exception]", function: Callable[..., T], *arguments: Any) -> T:
+    """Run a function in a spawned process, of whose errors PyTorch passes on only the text."""
+    try:
+        return function(*arguments)
+    except PASSED_ON as error:
+        errors.put(error)
+        raise
 
 
 def compile_layers(network: TranslationNetwork) -> None:

@@ -263,6 +263,7 @@ def test_a_quick_run_takes_fewer_and_shorter_steps() -> None:
 
 def test_a_limit_keeps_the_share_of_the_updates_after_the_last_step() -> None:
     (stage,) = limit_updates(find_recipe("cheong/magnitude-80-percent"), 450).stages
+    assert stage.prune
     (pruning,) = stage.prune
     assert isinstance(pruning, Magnitude)
     assert (pruning.steps, pruning.period) == (9, 45)  # 9 steps of 200 in 2,000 updates before

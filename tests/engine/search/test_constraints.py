@@ -106,6 +106,23 @@ def test_a_hypothesis_that_nothing_may_follow_ends(load: Loader) -> None:
         assert sorted(ids) == list(range(4, 120))
 
 
+@pytest.mark.parametrize("beam_size", [4, 8])
+def test_hypotheses_that_nothing_may_follow_come_after_those_of_the_least_length(load: Loader, beam_size: int) -> None:
+    model, _ = load()
+    # Nothing may follow a third of the pieces.
+    ends = [[first, piece] for first in range(4, 120, 3) for piece in range(4, 120)]
+    options = search_options(beam_size=beam_size, n_best=beam_size, min_length=6, suppressed_sequences=ends)
+    kinds = set()
+    for found in model.translate(sentences(30), options):
+        short = [len(ids) + 1 < 6 for ids, _ in found]
+        assert short == sorted(short)
+        for kind in (False, True):
+            scores = [score for each, (_, score) in zip(short, found, strict=True) if each == kind]
+            assert scores == sorted(scores, reverse=True)
+        kinds |= {*short}
+    assert kinds == {False, True}
+
+
 @pytest.mark.parametrize("least", range(5))
 def test_the_least_length_counts_eos(load: Loader, least: int) -> None:
     """Two forbid only the empty translation."""
@@ -148,6 +165,9 @@ def test_a_loop_ends_only_when_all_terms_are_there(load: Loader) -> None:
 
 
 HOSTILE: dict[str, dict[str, object]] = {
+    "length_penalty must": {"length_penalty": 10.001},
+    "length_penalty must be": {"length_penalty": float("nan")},
+    "length_penalty must be from": {"length_penalty": -400.0},
     "repetition_penalty must": {"repetition_penalty": 0.0},
     "repetition_penalty must be": {"repetition_penalty": float("nan")},
     "repetition_penalty must be from": {"repetition_penalty": 101.0},

@@ -1,5 +1,6 @@
 """Scores of pieces and attention to the source: as PyTorch computes them, for every network and search."""
 
+from math import isfinite
 from pathlib import Path
 
 import numpy as np
@@ -107,12 +108,14 @@ def test_they_do_not_depend_on_neighbours_or_threads(load: Loader, network: str)
     assert details(load(NETWORKS[network], workers=3)[0], sources, beam_size=2, n_best=2) == together
 
 
-def test_scores_are_sums_of_those_of_the_pieces(load: Loader) -> None:
+@pytest.mark.parametrize("length_penalty", [0.6, -10.0, 10.0])
+def test_scores_are_sums_of_those_of_the_pieces(load: Loader, length_penalty: float) -> None:
     model, _ = load()
-    for hypotheses in details(model, sentences(8), n_best=4, length_penalty=0.6):
+    for hypotheses in details(model, sentences(8), n_best=4, length_penalty=length_penalty):
         for ids, score, token_scores, rows in hypotheses:
             assert len(token_scores) - len(ids) in (0, 1)  # eos, unless the limit ended it
-            assert score == pytest.approx(sum(token_scores) / len(token_scores) ** 0.6)
+            assert score == pytest.approx(sum(token_scores) / len(token_scores) ** length_penalty, abs=0.0)
+            assert isfinite(score) and score < 0
             assert len(rows) == len(ids)
 
 

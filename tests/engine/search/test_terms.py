@@ -10,7 +10,7 @@ import pytest
 
 from pocketmt.engine import Translator
 from pocketmt.engine.loading import native_model
-from pocketmt.engine.terms import Terms
+from pocketmt.engine.terms import Terms, make_terms
 from pocketmt.errors import EngineError
 from pocketmt.model_file import open_model
 from pocketmt.packing.shortlist import add_shortlist
@@ -265,6 +265,18 @@ def test_source_terms_are_words(vocabulary: Vocabulary) -> None:
     assert find(vocabulary, terms, "bike bike bike") == ["man"]
     assert find(vocabulary, {"red bike": "a", "bike man old": "the"}, "red bike man old") == ["the"]
     assert find(vocabulary, {"ﬁn": "the"}, "a fin") == ["the"]  # both are normalized
+
+
+def test_source_terms_with_the_same_words(vocabulary: Vocabulary) -> None:
+    """The target term must not depend on their order, nor on the terms of an earlier call."""
+    pair = [("red bike", "the"), ("red  bike", "man")]
+    message = "the source terms {!r} and {!r} have the same words, but the target terms {!r} and {!r}: leave one"
+    make_terms({"red bike": "the"}, vocabulary)
+    for (first, of_first), (second, of_second) in (pair, pair[::-1]):
+        with pytest.raises(EngineError, match=message.format(first, second, of_first, of_second)):
+            make_terms({first: of_first, second: of_second}, vocabulary)
+    assert make_terms({"red bike": "the"}, vocabulary).find("red bike") == Terms({"x": "the"}, vocabulary).find("x")
+    assert find(vocabulary, {"red bike": "the", "red  bike": " the "}, "a red bike") == ["the"]
 
 
 def test_source_terms_of_scripts_without_spaces(vocabulary: Vocabulary) -> None:

@@ -89,6 +89,8 @@ WRONG_VALUES: dict[str, dict[str, Any]] = {
     "min_length 6 is more than max_length 5: lower it": {"min_length": 6, "max_length": 5},
     "length_penalty must be a finite number": {"length_penalty": float("nan")},
     "length_penalty must be a finite": {"length_penalty": 10**400},
+    "length_penalty is -400, it must be from -10 to 10": {"length_penalty": -400},
+    "length_penalty is 10.5, it must be from -10 to 10": {"length_penalty": 10.5},
     "batch_size is 0, it must be from 1": {"batch_size": 0},
     "repetition_penalty must be from 0.01 to 100": {"repetition_penalty": 0},
     "no_repeat_ngram_size is -1": {"no_repeat_ngram_size": -1},

@@ -4,6 +4,7 @@ import json
 import os
 import select
 import signal
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from pocketmt.engine import SearchOptions, Translator
+from pocketmt.errors import EngineError
 from tests.engine.text.test_translator import computing, eventually
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="forks of processes with threads need Linux")
@@ -74,3 +76,61 @@ def test_a_child_of_an_idle_process_translates_and_ends(translator: Translator) 
 def test_a_child_of_a_child_translates(translator: Translator) -> None:
     expected = translator.translate(LINES)
     assert in_child(lambda: in_child(lambda: translator.translate(LINES))) == expected
+
+
+def test_a_child_refuses_a_translation_that_was_begun_before_it_was_forked(model_path: Path) -> None:
+    """The helper that had taken lines of it is not in the child, which would wait for ever."""
+    translator = Translator(model_path, workers=2)
+    chunks = translator.translate_chunks([LINES[:5], LINES * 25, LINES[:5]])
+    expected = translator.translate(LINES)
+    next(chunks)
+
+    def go_on() -> list[str]:
+        with pytest.raises(EngineError, match="begun before the process was forked: translate its lines again"):
+            next(chunks)
+        return translator.translate(LINES)
+
+    assert in_child(go_on) == expected
+    assert next(chunks) == expected * 25
+    assert next(chunks) == expected[:5]
+
+
+def test_a_child_goes_on_with_lines_that_no_other_thread_has_begun(model_path: Path) -> None:
+    translator = Translator(model_path, workers=1)
+    chunks = translator.translate_chunks([LINES[:5], LINES, LINES[:5]])
+    next(chunks)
+    assert in_child(lambda: next(chunks)) == next(chunks) == translator.translate(LINES)
+
+
+FORK_IN_HANDLER = """
+import os, signal
+from pocketmt.engine import Translator
+from pocketmt.errors import EngineError
+
+def fork(number, frame):
+    global process
+    process = os.fork()
+    if process > 0:
+        raise KeyboardInterrupt
+
+translator = Translator({model!r}, workers=3)
+lines = ["the man rides a bike."] * 500
+expected = translator.translate(lines[:1])
+signal.signal(signal.SIGALRM, fork)
+signal.setitimer(signal.ITIMER_REAL, 0.3)
+try:
+    translator.translate(lines, min_length=10**6, max_length=10**6)
+except KeyboardInterrupt:
+    print(os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]))
+except EngineError as error:
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.alarm(20)
+    same = translator.translate(lines[:1]) == expected
+    os._exit(0 if same and "begun before the process was forked" in str(error) else 1)
+"""
+
+
+def test_a_fork_in_a_signal_handler_ends_the_translation_in_the_child(model_path: Path) -> None:
+    program = FORK_IN_HANDLER.format(model=str(model_path))
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
+    assert ended.stdout == "0\n"

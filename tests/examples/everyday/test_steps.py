@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from examples.everyday.settings import Settings, Texts, read_settings
@@ -85,3 +86,18 @@ def test_an_unknown_key_is_refused(tmp_path: Path) -> None:
     path.write_text(CONFIGURATION.read_text().replace("beam_size", "beam"))
     with pytest.raises(ConfigurationError, match="beam"):
         read_settings(path)
+
+
+def test_changed_settings_of_texts_and_teachers_are_noticed(settings: Settings, tmp_path: Path) -> None:
+    def described(changed: Settings) -> dict[str, str]:
+        return {step.name: step.description() for step in steps_of(changed, tmp_path)}
+
+    before = described(settings)
+    assert described(settings) == before
+    smaller = msgspec.structs.replace(settings, vocabulary_size=4000)
+    training = {**settings.teachers.training, "maximum_updates": 1}
+    shorter = msgspec.structs.replace(settings, teachers=msgspec.structs.replace(settings.teachers, training=training))
+    runs = {f"{pair}.teacher{number}" for pair in ("en-de", "de-en") for number in (1, 2, 3)}
+    for changed, names in ((smaller, {"texts"}), (shorter, runs)):
+        now = described(changed)
+        assert {name for name in before if now[name] != before[name]} == names

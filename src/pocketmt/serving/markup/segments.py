@@ -6,22 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from pocketmt.serving.markup.open_elements import INLINE, VOID, VOID_INLINE, OpenElements
 from pocketmt.serving.markup.tokens import RAW_TEXT, TITLE, Token, tokenize
 
-
-def _names(names: str) -> frozenset[str]:
-    return frozenset(names.split())
-
-
-# Elements within a line; all others end a segment.
-INLINE: Final = _names(
-    "a abbr acronym b bdi bdo big cite code data del dfn em font i img ins kbd label mark q s samp small span strike "
-    "strong sub sup time tt u var wbr"
-)
-_VOID_INLINE: Final = _names("img wbr")
-_VOID: Final = _VOID_INLINE | _names("area base br col embed hr input link meta param source track")
 # Their content is copied; those within a line move as a whole.
-_UNTRANSLATED: Final = _names("code kbd samp var pre svg math template object")
+_UNTRANSLATED: Final = frozenset(("code", "kbd", "samp", "var", "pre", "svg", "math", "template", "object"))
 # Text with more tags than these is translated from tag to tag; the time to place tags grows with the product.
 MOST_TAGS: Final = 200
 MOST_WORK: Final = 1_000_000  # tags x characters
@@ -69,37 +58,44 @@ def divide_document(document: str) -> list[Segment]:
     """Return the segments of a document; their markup joins to it."""
     segments: list[Segment] = []
     inline: list[Token] = []
-    copying, depth = "", 0  # name of the element that is copied, and how many of this name are open
-    held: list[str] = []
+    elements = OpenElements()
+    copied: list[str] = []  # the parts of an element that is copied
+    name, outside = "", 0  # of this element: its name, and how many elements are open around it
     for token in tokenize(document):
-        if copying:
-            held.append(token.text)
-            if token.name == copying:
-                depth += -1 if token.closing else 1
-            if depth:
+        kept = elements.read(token, outside if copied else None)
+        if copied:
+            own_end_tag = token.closing and kept == outside
+            # Also with the end tag of an inline element around it: in the line that follows, this tag could move.
+            ends_with = own_end_tag or (token.closing and token.name in INLINE)
+            if kept > outside or ends_with:
+                copied.append(token.text)
+            if kept > outside:
                 continue
-            whole = Token("".join(held), copied=True)
-            if copying in INLINE:
-                inline.append(whole)
+            whole = "".join(copied)
+            copied.clear()
+            if own_end_tag and name in INLINE:
+                inline.append(Token(whole, copied=True))
             else:
                 _flush(inline, segments)
-                segments.append(Segment(whole.text))
-            copying = ""
-        elif _begins_copied(token):
-            copying, depth, held = token.name, 1, [token.text]
+                segments.append(Segment(whole))
+            if ends_with:
+                continue
+        if _begins_copied(token):
+            name, outside = token.name, kept
+            copied.append(token.text)
         elif token.name in INLINE or not (token.name or token.copied) or token.text.startswith("<!--"):
             inline.append(token)
         else:
             _flush(inline, segments)
             segments.append(Segment(token.text))
     _flush(inline, segments)
-    if copying:
-        segments.append(Segment("".join(held)))
+    if copied:
+        segments.append(Segment("".join(copied)))
     return segments
 
 
 def _begins_copied(token: Token) -> bool:
-    if token.closing or not token.name or token.name in (RAW_TEXT | _VOID) - {TITLE}:
+    if token.closing or not token.name or token.name in (RAW_TEXT | VOID) - {TITLE}:
         return False
     return token.name in _UNTRANSLATED or token.untranslated
 
@@ -169,7 +165,7 @@ def _matching_tags(tokens: Sequence[Token]) -> dict[int, int]:
     open_tags: list[int] = []
     count: dict[str, int] = {}
     for index, token in enumerate(tokens):
-        if not token.name or token.name in _VOID_INLINE:
+        if not token.name or token.name in VOID_INLINE:
             continue
         if not token.closing:
             open_tags.append(index)
