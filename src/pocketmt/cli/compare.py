@@ -33,7 +33,7 @@ from pocketmt.progress import ProgressLine
     "references",
     type=FILE,
     multiple=True,
-    help="Reference translations, line by line. Repeat it for several of each line.",
+    help="Reference translations, line by line. Repeat the option for several references of each line.",
 )
 @click.option("--output", "-o", type=FILE, default=None, help="Page to write (HTML).")
 @click.option("--json", "json_path", type=FILE, default=None, help="Record to write (JSON).")

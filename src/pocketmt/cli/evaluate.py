@@ -57,7 +57,7 @@ _OF_MODEL: Final = {
     "-r",
     type=FILE,
     multiple=True,
-    help="Reference translations, line by line. Repeat it for several of each line.",
+    help="Reference translations, line by line. Repeat the option for several references of each line.",
 )
 @click.option(
     "--baseline", help="Model, or file of translations, to compare with by a paired bootstrap test (1,000 samples)."
