@@ -21,8 +21,8 @@ def train(configuration: Path, output: Path) -> None:
     An interrupted run resumes when it is called again with the same arguments and text. Raise maximum_updates or
     patience in CONFIGURATION to continue a finished run. The result is that of one longer run if decay_updates is 0 and
     the old maximum_updates was a multiple of validate_every. threads, accelerator and checkpoint_every may change, too,
-    and devices if batches_per_update is given. Files and folders may have been moved. Other changes need another folder.
-    Requires pip install 'pocketmt[train]'.
+    and devices if batches_per_update is given. Files and folders may have been moved. Other changes need another
+    folder. Requires pip install 'pocketmt[train]'.
 
     \b
     Examples:
