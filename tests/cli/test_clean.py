@@ -17,8 +17,10 @@ from benchmarks.ray_faults import descendants
 from pocketmt.cli.main import run
 from pocketmt.cores import available_cores
 from pocketmt.folder_lock import LockedError, locked
+from pocketmt.interop.importing import write_foreign
 from pocketmt.model_file import open_model
 from pocketmt.text.cleaning import Cleaning, Rules, Verdict
+from tests.interop import models as foreign
 
 from .conftest import Run, command_line
 
@@ -127,6 +129,21 @@ def test_the_pieces_of_a_vocabulary_count_as_words(
     assert answer.returncode == 0, answer.stderr
     assert [line.split()[-2] for line in answer.stderr.decode().splitlines() if "too long" in line] == ["4"]
     assert read(tmp_path) == [("a", "b")]
+
+
+@pytest.mark.parametrize("separate", [False, True])
+def test_the_vocabulary_of_an_imported_model_is_refused_with_advice(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], separate: bool
+) -> None:
+    files = write(tmp_path, GOOD)
+    vocabularies = foreign.marian_vocabularies(separate)
+    imported = tmp_path / "imported.pocketmt"
+    write_foreign(foreign.random_model(foreign.marian_architecture(vocabularies), vocabularies), imported)
+    options = ["-o", tmp_path / "clean.en", tmp_path / "clean.de", "--vocabulary", imported, "--improbable", "0"]
+    assert run([str(each) for each in ("clean", *files, *options)]) == 1
+    error = capsys.readouterr().err
+    assert f"{imported}: --vocabulary takes one vocabulary for both languages" in error
+    assert "give the folder of a run, a model file made from one, or a SentencePiece file" in error
 
 
 def test_the_next_run_removes_what_a_killed_one_has_left(pocketmt: Run, tmp_path: Path) -> None:

@@ -160,6 +160,21 @@ def test_what_is_no_text_is_copied(copied: str) -> None:
         ("", "<span translate=no>a<div>man</span>", "<p>two dogs", "<p>DOGS TWO"),
         ("", "<p translate=no>a</i>b</ul>c", "<p>two dogs", "<p>DOGS TWO"),
         ("<ul>", "<li translate=no>a<li translate=no>b", "<li>two dogs", "<li>DOGS TWO"),
+        ("<p>", "<svg><foreignObject><div>a man</div></foreignObject></svg>", " two dogs</p>", "DOGS TWO</p>"),
+        ("<p>", "<svg><desc>a<p>man</p>b</desc></svg>", " two dogs</p>", "DOGS TWO</p>"),
+        ("<p>", "<svg><foreignObject>a</p>man</foreignObject></svg>", " two dogs</p>", "DOGS TWO</p>"),
+        ("<ul><li>", "<math><mtext><ul><li>a</ul><p>man</mtext></math>", " two dogs</ul>", "DOGS TWO</ul>"),
+        ("<p>", "<math><annotation-xml><div>a</div></annotation-xml></math>", " two dogs</p>", "DOGS TWO</p>"),
+        ("<p>", "<svg><path/>", "<div>two dogs</div>", "<div>DOGS TWO</div>"),
+        ("<p>", "<code>a<div>man</div></code>", "</p>two dogs", "</p>DOGS TWO"),
+        ("<p>", "<code>a<p>man</p>b</code>", "<p>two dogs", "<p>DOGS TWO"),
+        ("<p>", "<code>a<div>b</div></p>man</code>", "<p>two dogs", "<p>DOGS TWO"),
+        ("<p><code>a<p>b</code>", "<span translate=no>a<p>man</p></span>", "<hr>two dogs", "<hr>DOGS TWO"),
+        ("<ul><li>", "<code>a<li>man</code>", "<li>two dogs</ul>", "<li>DOGS TWO</ul>"),
+        ("<ul><li>", "<code>a<li>man", "</ul>two dogs", "</ul>DOGS TWO"),
+        ("<dl><dt>", "<b translate=no>a<dd>man</b>", "<dt>two dogs</dl>", "<dt>DOGS TWO</dl>"),
+        ("<p>", "<span translate=no>a", "<div>two dogs</div>", "<div>DOGS TWO</div>"),
+        ("<table><tr><td>", "<code>a", "<td>two dogs</table>", "<td>DOGS TWO</table>"),
     ],
 )
 def test_what_is_copied_ends_where_html_ends_it(before: str, copied: str, after: str, translated: str) -> None:
@@ -221,6 +236,8 @@ def test_long_hostile_documents_take_linear_time() -> None:
         "<table><td>",
         "<p translate=no>",
         "<td translate=no><b>",
+        "<p><code>",
+        "<code><p>",
     ):
         translate(piece * 10_000)
 

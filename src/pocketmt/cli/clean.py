@@ -244,7 +244,11 @@ def _read_vocabulary(path: Path | None) -> "Vocabulary | None":
         return None
     from pocketmt.training.given_vocabulary import read_vocabulary
 
-    return read_vocabulary(path)
+    return read_vocabulary(
+        path,
+        "--vocabulary takes one vocabulary for both languages, as `pocketmt train` learns it, and this model has none: "
+        "give the folder of a run, a model file made from one, or a SentencePiece file",
+    )
 
 
 def _show_report(report: "CleaningReport", languages: bool, improbable: bool) -> None:

@@ -109,6 +109,8 @@ def test_a_model_that_names_no_activation_has_that_of_transformers(tmp_path: Pat
 @pytest.mark.parametrize("file", ["config.json", "generation_config.json"])
 def test_a_shortest_length_is_refused(tmp_path: Path, file: str) -> None:
     write_marian(tmp_path)
+    if file == "config.json":
+        (tmp_path / "generation_config.json").unlink()
     change(tmp_path / file, min_length=0)
     read_foreign(tmp_path)
     change(tmp_path / file, min_length=12)
@@ -118,19 +120,45 @@ def test_a_shortest_length_is_refused(tmp_path: Path, file: str) -> None:
 
 def test_notes_say_the_options_of_the_search(tmp_path: Path) -> None:
     write_marian(tmp_path)
-    change_configuration(tmp_path, num_beams=4, length_penalty=1)
+    path = tmp_path / "generation_config.json"
+    change(path, num_beams=4, length_penalty=1)
     assert read_foreign(tmp_path).notes == ()
-    change_configuration(tmp_path, num_beams=6, length_penalty=0.6)
+    change(path, num_beams=6, length_penalty=0.6)
     beam, penalty = read_foreign(tmp_path).notes
     assert beam == "num_beams is 6: give --beam-size 6 to `pocketmt translate`"
     assert penalty.startswith("length_penalty is 0.6") and penalty.endswith("in Python, give length_penalty=0.6")
-    change(tmp_path / "generation_config.json", num_beams=2, length_penalty=1.0)
-    assert read_foreign(tmp_path).notes == ("num_beams is 2: give --beam-size 2 to `pocketmt translate`",)
-    for key, value in (("num_beams", 0), ("length_penalty", "long")):
+    change(path, num_beams=300, length_penalty=-12)
+    beam, penalty = read_foreign(tmp_path).notes
+    assert beam == "num_beams is 300: give --beam-size 256, the limit, to `pocketmt translate`"
+    assert penalty.startswith("length_penalty is -12") and penalty.endswith("give length_penalty=-10, the limit")
+    for key, value in (
+        ("num_beams", 0),
+        ("num_beams", 10**400),
+        ("length_penalty", "long"),
+        ("length_penalty", 10**400),
+    ):
         write_marian(tmp_path)
-        change_configuration(tmp_path, **{key: value})
+        change(path, **{key: value})
         with pytest.raises(InteropError, match=f"{key} is .*, but PocketMT only has a "):
             read_foreign(tmp_path)
+
+
+def test_settings_of_the_search_are_those_of_transformers(tmp_path: Path) -> None:
+    def generation() -> Any:
+        return transformers.AutoModelForSeq2SeqLM.from_pretrained(tmp_path).generation_config
+
+    write_marian(tmp_path)
+    change_configuration(tmp_path, min_length=10, num_beams=6, length_penalty=0.6, repetition_penalty=2.0)
+    # With a generation_config.json, these are not read, and without a beam, the search is greedy.
+    assert (generation().min_length, generation().repetition_penalty, generation().length_penalty) == (None, None, None)
+    assert generation().get_generation_mode() == "greedy_search"
+    assert read_foreign(tmp_path).notes == ("num_beams is not given, so 1: give --beam-size 1 to `pocketmt translate`",)
+    (tmp_path / "generation_config.json").unlink()
+    assert (generation().min_length, generation().num_beams, generation().length_penalty) == (10, 6, 0.6)
+    with pytest.raises(InteropError, match=r"/config\.json: (min_length is 10|repetition_penalty is 2)"):
+        read_foreign(tmp_path)
+    change_configuration(tmp_path, min_length=0, repetition_penalty=1.0)
+    assert read_foreign(tmp_path).notes[0] == "num_beams is 6: give --beam-size 6 to `pocketmt translate`"
 
 
 @pytest.mark.parametrize(

@@ -177,10 +177,16 @@ def test_notes_say_the_settings_of_the_search(tmp_path: Path) -> None:
     found = read_foreign(folder).notes
     assert [note[: len(start)] for note, start in zip(found, starts, strict=True)] == [*starts]
     path.write_text(named + "shortlist:\n  - lex.s2t\n  - 50\n  - 50\n")
-    penalty, shortlist = read_foreign(folder).notes
-    assert penalty.startswith("normalize is 0") and penalty.endswith("length_penalty=0")
+    beam, penalty, shortlist = read_foreign(folder).notes
+    assert beam == "beam-size is not given, so 12: give --beam-size 12 to `pocketmt translate`"
+    assert penalty.startswith("normalize is not given, so 0,") and penalty.endswith("length_penalty=0")
     assert shortlist.startswith("the shortlist lex.s2t is left out")
-    for setting in ("beam-size: 0", "normalize: much", "word-penalty: [1]"):
+    path.write_text(named + "beam-size: 257\nnormalize: 10.5\nword-penalty: 2000\n")
+    beam, penalty, words = read_foreign(folder).notes
+    assert beam == "beam-size is 257: give --beam-size 256, the limit, to `pocketmt translate`"
+    assert penalty.startswith("normalize is 10.5,") and penalty.endswith("length_penalty=10, the limit")
+    assert words.startswith("word-penalty is 2000")
+    for setting in ("beam-size: 0", "beam-size: 1.5", "normalize: much", "word-penalty: [1]"):
         path.write_text(f"{named}{setting}\n")
         with pytest.raises(InteropError, match=f"{setting.partition(':')[0]} of the model's settings is "):
             read_foreign(folder)

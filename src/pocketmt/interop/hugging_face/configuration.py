@@ -1,5 +1,6 @@
 """The configuration of a Hugging Face folder: every key is read, known to change nothing, or refused by name."""
 
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -22,6 +23,19 @@ _WITHOUT_EFFECT: Final = {
     *("_attn_implementation", "output_past", "author", "licence", "license", "model_type"),
     "extra_pos_embeddings",  # rows before those of learned positions
 }
+# Keys whose other values make another search.
+_SEARCH: Final[Mapping[str, tuple[object, ...]]] = {
+    "do_sample": (False,),
+    "min_length": (0,),
+    "no_repeat_ngram_size": (0,),
+    "encoder_no_repeat_ngram_size": (0,),
+    "repetition_penalty": (1.0, 1),
+    "diversity_penalty": (0.0, 0),
+    "num_beam_groups": (1,),
+    "suppress_tokens": ([],),
+    "begin_suppress_tokens": ([],),
+    "exponential_decay_length_penalty": (),
+}
 # Keys whose other values make another network, or another search.
 _ONLY: Final[Mapping[str, tuple[object, ...]]] = {
     "add_bias_logits": (False,),
@@ -34,19 +48,12 @@ _ONLY: Final[Mapping[str, tuple[object, ...]]] = {
     "tie_encoder_decoder": (False,),
     "cross_attention_hidden_size": (),
     "pruned_heads": ({},),
-    "do_sample": (False,),
-    "min_length": (0,),
     "force_bos_token_to_be_generated": (False,),
-    "no_repeat_ngram_size": (0,),
-    "encoder_no_repeat_ngram_size": (0,),
-    "repetition_penalty": (1.0, 1),
-    "diversity_penalty": (0.0, 0),
-    "num_beam_groups": (1,),
-    "suppress_tokens": ([],),
-    "begin_suppress_tokens": ([],),
-    "exponential_decay_length_penalty": (),
     "quantization_config": (),
+    **_SEARCH,
 }
+# Keys of config.json that transformers does not read if there is a generation_config.json.
+_OF_GENERATION: Final = frozenset(("num_beams", "length_penalty", *_SEARCH))
 # Keys of generation_config.json that say the same as config.json, and have precedence.
 _GENERATION: Final = (
     *("bad_words_ids", "decoder_start_token_id", "eos_token_id", "pad_token_id", "forced_bos_token_id"),
@@ -78,11 +85,11 @@ class Configuration:
             raise self.refused(key, value, f"a whole number {limit}")
         return value
 
-    def number(self, key: str, default: float, limit: int) -> float:
-        """Return a number from -`limit` to `limit`; InteropError if it is something else."""
+    def number(self, key: str, default: float) -> float:
+        """Return a number that a float can have; InteropError if it is something else."""
         value = self.get(key, default)
-        if type(value) not in (int, float) or not -limit <= value <= limit:
-            raise self.refused(key, value, f"a number from -{limit} to {limit}")
+        if type(value) not in (int, float) or not -sys.float_info.max <= value <= sys.float_info.max:
+            raise self.refused(key, value, "a number")
         return float(value)
 
     def flag(self, key: str, default: bool) -> bool:
@@ -125,11 +132,15 @@ class Configuration:
 
 
 def read_configuration(folder: Path) -> Configuration:
-    """Return config.json, with the values of generation_config.json where that has others."""
+    """Return config.json, with the values of generation_config.json where that has others.
+
+    Raises InteropError if a file is damaged, or if generation_config.json has an unknown key.
+    """
     path, generation = folder / "config.json", folder / "generation_config.json"
     values, elsewhere = read_json(path), {}
     if generation.is_file():
         found = read_json(generation)
+        values = {key: value for key, value in values.items() if key not in _OF_GENERATION}
         values |= {key: found[key] for key in _GENERATION if found.get(key) is not None}
         elsewhere = {key: str(generation) for key in _GENERATION if found.get(key) is not None}
         if unknown := [key for key in found if key not in _GENERATION and key not in _WITHOUT_EFFECT]:

@@ -1,6 +1,7 @@
 """Reading a Hugging Face folder."""
 
 import re
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
@@ -18,13 +19,7 @@ from pocketmt.interop.hugging_face.multilingual_tokenizer import (
 )
 from pocketmt.interop.hugging_face.tokenizer_class import MARIAN, MULTILINGUAL, SMALL100, tokenizer_class
 from pocketmt.interop.hugging_face.weights import Weights, network_tensors
-from pocketmt.interop.search_notes import (
-    BEAM_SIZE,
-    HIGHEST_LENGTH_PENALTY,
-    LARGEST_BEAM,
-    LENGTH_PENALTY,
-    search_notes,
-)
+from pocketmt.interop.search_notes import SearchSetting, search_notes
 from pocketmt.model_file.architecture import TransformerArchitecture
 from pocketmt.model_file.architecture.base import MAXIMUM_LAYERS
 from pocketmt.model_file.metadata import ModelMetadata
@@ -38,6 +33,9 @@ ACTIVATIONS: Final = {
     "gelu_pytorch_tanh": "gelu_tanh",
     "quick_gelu": "gelu_sigmoid",
 }
+# Those of transformers; it translates greedily where a folder does not give a beam.
+_BEAM_SIZE: Final = 1
+_LENGTH_PENALTY: Final = 1.0
 _LICENCE: Final = re.compile(r"^licen[sc]e:[ \t]*[\"']?([\w.+ -]{1,80})", re.MULTILINE)
 _LARGEST_README: Final = 64 << 10
 
@@ -126,9 +124,11 @@ def _foreign(
     tokenizer: MarianTokenizer | MultilingualTokenizer,
     languages: tuple[str, str],
 ) -> ForeignModel:
+    beam = configuration.whole("num_beams", _BEAM_SIZE, sys.maxsize)
+    penalty = configuration.number("length_penalty", _LENGTH_PENALTY)
     notes = search_notes(
-        ("num_beams", configuration.whole("num_beams", BEAM_SIZE, LARGEST_BEAM)),
-        ("length_penalty", configuration.number("length_penalty", LENGTH_PENALTY, HIGHEST_LENGTH_PENALTY)),
+        SearchSetting("num_beams", beam, configuration.get("num_beams") is not None),
+        SearchSetting("length_penalty", penalty, configuration.get("length_penalty") is not None),
     )
     configuration.finish()
     return ForeignModel(

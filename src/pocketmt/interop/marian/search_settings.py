@@ -1,14 +1,17 @@
 """Notes on the settings of the search in a Marian model's `decoder.yml`, which a model file has no place for."""
 
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
 from pocketmt.errors import InteropError
 from pocketmt.interop.marian.model_yml import Value
-from pocketmt.interop.search_notes import BEAM_SIZE, HIGHEST_LENGTH_PENALTY, LARGEST_BEAM, search_notes
+from pocketmt.interop.search_notes import SearchSetting, search_notes
 
-_HIGHEST_WORD_PENALTY: Final = 1000
+# Marian's, where the settings of a folder do not have the key. It does not divide scores by the length then.
+_BEAM_SIZE: Final = 12
+_NORMALIZE: Final = 0
 
 
 def notes_on_settings(folder: Path, settings: Mapping[str, Value]) -> tuple[str, ...]:
@@ -22,15 +25,16 @@ def notes_on_settings(folder: Path, settings: Mapping[str, Value]) -> tuple[str,
     """
     if not settings:
         return ()
-    size = _number(folder, settings, "beam-size", BEAM_SIZE, 1, LARGEST_BEAM)
-    if size != int(size):
-        raise InteropError(f"{folder}: beam-size of the model's settings is {size:g}, expected a whole number")
-    limit = HIGHEST_LENGTH_PENALTY
-    # Without the setting, Marian does not divide scores by the length.
-    penalty = _number(folder, settings, "normalize", 0, -limit, limit)
-    notes = [*search_notes(("beam-size", int(size)), ("normalize", penalty))]
-    if (words := _number(folder, settings, "word-penalty", 0, -_HIGHEST_WORD_PENALTY, _HIGHEST_WORD_PENALTY)) != 0:
-        notes.append(f"word-penalty is {words:g}, which PocketMT does not have: lengths of translations may differ")
+    beam = _setting(folder, settings, "beam-size", _BEAM_SIZE)
+    if beam.value < 1 or beam.value != int(beam.value):
+        raise InteropError(
+            f"{folder}: beam-size of the model's settings is {beam.value:g}, expected a whole number of at least 1"
+        )
+    notes = [*search_notes(beam, _setting(folder, settings, "normalize", _NORMALIZE))]
+    if (words := _setting(folder, settings, "word-penalty", 0)).value != 0:
+        notes.append(
+            f"word-penalty is {words.value:g}, which PocketMT does not have: lengths of translations may differ"
+        )
     if settings.get("allow-unk") is True:
         notes.append("allow-unk is true: give --replace-unknown, which writes a source word for an unknown piece")
     if settings.get("allow-special") is True:
@@ -47,12 +51,11 @@ def note_on_shortlist(settings: Mapping[str, Value]) -> tuple[str, ...]:
     return (f"the shortlist {name!s:.80} is left out: make one from text with `pocketmt shortlist`",)
 
 
-def _number(folder: Path, settings: Mapping[str, Value], key: str, default: float, lowest: int, highest: int) -> float:
-    """Return the number of a setting, or the default where it is missing or null."""
-    value = settings.get(key)
+def _setting(folder: Path, settings: Mapping[str, Value], name: str, default: float) -> SearchSetting:
+    """Return a setting, with the default where it is missing or null."""
+    value = settings.get(name)
     number = default if value is None else value
-    if not isinstance(number, int | float) or not lowest <= number <= highest:
-        raise InteropError(
-            f"{folder}: {key} of the model's settings is {number!r:.80}, expected a number from {lowest} to {highest}"
-        )
-    return float(number)
+    # Not infinite, no NaN, and no whole number that a float cannot have.
+    if not isinstance(number, int | float) or not -sys.float_info.max <= number <= sys.float_info.max:
+        raise InteropError(f"{folder}: {name} of the model's settings is {number!r:.80}, expected a number")
+    return SearchSetting(name, float(number), value is not None)

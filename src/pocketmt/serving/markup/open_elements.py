@@ -1,6 +1,7 @@
 """The elements that are open at a place of a document, where HTML lets end tags be left out.
 
-Source: HTML Standard (WHATWG), sections 13.1.2.4 (optional tags) and 13.2.4.2 (the stack of open elements).
+Source: HTML Standard (WHATWG), sections 13.1.2.4 (optional tags), 13.2.4.2 (the stack of open elements) and 13.2.4.3
+(the list of active formatting elements).
 """
 
 from collections.abc import Iterable
@@ -21,11 +22,17 @@ INLINE: Final = _names(
 VOID_INLINE: Final = _names("img wbr")
 VOID: Final = VOID_INLINE | _names("area base br col embed hr input link meta param source track")
 # A tag ends no element around one of these.
-_SCOPE: Final = _names("caption html marquee object table td template th")
+_SCOPE: Final = _names(
+    "caption html marquee object table td template th "
+    "annotation-xml mi mn mo ms mtext "  # MathML
+    "desc foreignobject title"  # SVG
+)
 _TABLE_SCOPE: Final = _names("html table template")
 _LIST_SCOPE: Final = _SCOPE | _names("dir dl menu ol ul")
 _SELECT_SCOPE: Final = _SCOPE | _names("datalist select")
 _TABLE_PARTS: Final = _names("caption colgroup tbody td tfoot th thead tr")
+# Browsers continue these after a start tag that ends the paragraph or list item around them, but not in the next cell.
+_FORMATTING: Final = _names("a b big code em font i nobr s small strike strong tt u")
 
 
 class _Rule(NamedTuple):
@@ -82,18 +89,24 @@ class OpenElements:
 
         Args:
             token: the next of the document.
-            outside: number of elements around one that is copied; None: none is copied. An end tag ends a badly nested
-                element if it is copied, so that no more is copied than must be, and otherwise as browsers do.
+            outside: number of elements around one that is copied; None: none is copied. An end tag always ends the
+                copied element or one in it, even if badly nested, so that no more is copied than must be. A start tag
+                ends a copied formatting element only if it begins another part of the table around the element. All
+                else ends as in browsers.
         """
         if not token.name:
             return len(self)
         if token.closing:
             self._end(token.name, outside)
             return len(self)
+        formatting = outside if outside is not None and self._open[outside] in _FORMATTING else -1
         for rule in _RULES.get(token.name, ()):
             first = self._innermost(rule.scope)
             while (place := self._innermost(rule.ended)) > first:
-                self._cut(place)
+                if place < formatting and rule.scope != _TABLE_SCOPE:
+                    self._end_only(place)
+                else:
+                    self._cut(place)
         kept = len(self)
         if token.name not in VOID:
             self._places.setdefault(token.name, []).append(kept)
@@ -114,6 +127,12 @@ class OpenElements:
     def _innermost(self, names: Iterable[str]) -> int:
         """Return the index of the innermost open element with one of some names; -1: there is none."""
         return max((places[-1] for name in names if (places := self._places.get(name))), default=-1)
+
+    def _end_only(self, place: int) -> None:
+        """End the innermost open element of its name; those in it stay open, and it keeps its place, without a name."""
+        self._places[self._open[place]].pop()
+        self._places.setdefault("", []).append(place)
+        self._open[place] = ""
 
     def _cut(self, place: int) -> None:
         """End all elements from an index on."""
