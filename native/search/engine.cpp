@@ -74,11 +74,12 @@ class Engine::Lease {
   private:
     // Makes the workers idle again, also if the constructor of the lease throws.
     struct Taken {
-        explicit Taken(Engine& engine) : engine(engine) {}
+        explicit Taken(Engine& engine) : engine(engine), team(*engine.team_) {}
         ~Taken() {
             if (!worker) return;
+            // A signal handler has forked: the team of the child has as many workers without these.
+            if (engine.team_.get() != &team) return;
             worker->workspace.reset();
-            Team& team = *engine.team_;
             std::lock_guard lock(team.mutex);
             worker->workspace.product.sharing = nullptr;
             for (std::unique_ptr<Worker>& each : sharing) team.idle_workers.push_back(std::move(each));
@@ -89,6 +90,7 @@ class Engine::Lease {
         Taken& operator=(const Taken&) = delete;
 
         Engine& engine;
+        Team& team;  // that the workers belong to
         std::unique_ptr<Worker> worker;
         std::vector<std::unique_ptr<Worker>> sharing;
     };
@@ -145,7 +147,7 @@ std::shared_ptr<Job> Engine::submit(std::vector<Request> requests, const SearchO
 }
 
 void Engine::check_process(const Job& job) const {
-    if (job.helped_by() != 0 && job.helped_by() != process_)
+    if (!job.done() && job.helped_by() != 0 && job.helped_by() != process_)
         throw Error("this translation was begun before the process was forked: translate its lines again");
 }
 
@@ -161,7 +163,6 @@ void Engine::begin(const std::shared_ptr<Job>& job) {
     }
     bool queued = std::find(team_->jobs.begin(), team_->jobs.end(), job) != team_->jobs.end();
     if (team_->helpers.empty() || queued || job->all_taken()) return;
-    job->let_help(process_);
     team_->jobs.push_back(job);
     team_->jobs_changed.notify_all();
 }
@@ -240,7 +241,9 @@ void Engine::help() {
         }
         try {
             Lease lease(*this, job->parallel() && job->undivided());
-            if (lease.get() != nullptr) job->run(network_, *lease.get(), {});
+            if (lease.get() == nullptr) continue;
+            job->let_help(process_);  // before it takes a batch, as another thread may fork right after that
+            job->run(network_, *lease.get(), {});
         } catch (const std::exception&) {
             // There is too little memory, or the like: the thread that waits for the job does the rest.
             std::lock_guard lock(team_->mutex);

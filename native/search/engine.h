@@ -34,7 +34,7 @@ class Engine {
     // idle: several jobs of one worker each take less time than several that share all workers.
     std::shared_ptr<Job> submit(std::vector<Request> requests, const SearchOptions& options);
     // Lets helpers begin a job, for a caller that will wait for it later; also one that is not parallel. As `finish`,
-    // throws Error if that happened before this process was forked: what helpers had taken then is never done here.
+    // throws Error if helpers had begun and not ended it when this process was forked: they are missing here.
     void begin(const std::shared_ptr<Job>& job);
     // Works on a job until it is done, with helpers if it is divided. `poll` is called about every 50 ms; its
     // exceptions end the job.

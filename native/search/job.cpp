@@ -50,8 +50,9 @@ void Job::translate(const Network& network, Workspace& workspace, const std::fun
 }
 
 bool Job::wait() {
+    if (done()) return true;
     std::unique_lock lock(mutex_);
-    return done_.wait_for(lock, std::chrono::milliseconds(50), [&] { return batches_left_ == 0; });
+    return done_.wait_for(lock, std::chrono::milliseconds(50), [&] { return done(); });
 }
 
 std::vector<std::vector<Translation>> Job::take_results() {

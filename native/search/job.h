@@ -30,6 +30,8 @@ class Job {
     // Whether it is a single batch.
     bool undivided() const { return batches_.size() <= 1; }
     void cancel() { cancelled_ = true; }
+    // Whether all batches are done. Takes no lock: threads that are missing in a fork of the process may hold it.
+    bool done() const { return batches_left_.load() == 0; }
     // The number of the process whose helpers may have taken batches, see Engine; 0: none have.
     size_t helped_by() const { return helped_by_.load(); }
     void let_help(size_t process) { helped_by_ = process; }
@@ -54,7 +56,7 @@ class Job {
     std::atomic<size_t> helped_by_ = 0;
     std::mutex mutex_;
     std::condition_variable done_;
-    size_t batches_left_ = 0;
+    std::atomic<size_t> batches_left_ = 0;  // changed with the mutex locked, for threads that wait
     std::exception_ptr error_;
 };
 

@@ -150,6 +150,7 @@ bool SentenceSearch::found_enough() {
     if (finished_.size() < beam_size_) return false;
     order_finished();
     finished_.resize(beam_size_);
+    if (finished_[0].length < options_->min_length) return false;
     const double factor = length_factor(step_, options_->length_penalty), best = rank(finished_[0]);
     return std::none_of(next_.begin(), next_.begin() + static_cast<std::ptrdiff_t>(next_count_),
                         [&](const Hypothesis& live) { return (live.log_probability - best_terms_) / factor > best; });

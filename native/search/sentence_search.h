@@ -6,9 +6,9 @@
 // A sentence with terms is searched by dynamic beam allocation (Post and Vilar 2018, section 3): the pieces that begin
 // or continue a missing term are considered, too, and the hypotheses are shared among banks by how many pieces of terms
 // they have. Only those with all terms are finished. Finished hypotheses leave their places to others, and the search
-// ends when as many as the beam size are finished and none that is live has a better score than the best of them. Here
-// scores are without the log-probability that the terms have at best: divided by the length, it would favour long
-// texts.
+// ends when as many as the beam size are finished, and the best of them has the least length and no worse score than
+// any that is live. Here scores are without the log-probability that the terms have at best: divided by the length, it
+// would favour long texts.
 #pragma once
 
 #include <cstddef>

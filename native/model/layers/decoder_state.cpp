@@ -17,7 +17,10 @@ StatePool::StatePool(size_t state_size)
       block_states_(std::max<size_t>(1, block_bytes / state_bytes_)) {}
 
 std::byte* StatePool::take() {
-    if (free_.empty()) free_block(blocks_.emplace_back(block_states_ * state_bytes_));
+    if (free_.empty()) {
+        free_.reserve((blocks_.size() + 1) * block_states_);  // so that reset needs no memory
+        free_block(blocks_.emplace_back(block_states_ * state_bytes_));
+    }
     std::byte* state = free_.back();
     free_.pop_back();
     return state;

@@ -31,7 +31,7 @@ class StatePool {
 
     std::byte* take();
     void give_back(std::byte* state) { free_.push_back(state); }
-    // Takes all states back; frees them if they have more than `bytes`.
+    // Takes all states back; frees them if they have more than `bytes`. Does not throw.
     void reset(size_t bytes);
 
   private:

@@ -134,6 +134,15 @@ def test_terms_go_before_bans_that_leave_them_no_place(load: Loader) -> None:
             assert has_terms(ids, required)
 
 
+@pytest.mark.parametrize("beam_size", [1, 4])
+def test_the_search_goes_on_while_the_best_translation_is_too_short(load: Loader, beam_size: int) -> None:
+    """Loops end translations before the least length, and others reach it."""
+    model, _ = load()
+    options = search_options(beam_size=beam_size, min_length=30, max_length=60, repeat_limit=2)
+    found = model.submit(sentences(30), options, [], [[([20], False)]] * 30).result()
+    assert all(29 <= len(ids) <= 60 for [(ids, _)] in found)
+
+
 def test_no_piece_continues_the_word_of_a_term(load: Loader) -> None:
     model, _ = load()
     continuations = list(range(60, 120))

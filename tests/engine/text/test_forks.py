@@ -13,6 +13,7 @@ import pytest
 
 from pocketmt.engine import SearchOptions, Translator
 from pocketmt.errors import EngineError
+from tests.engine.conftest import Loader, search_options, sentences
 from tests.engine.text.test_translator import computing, eventually
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="forks of processes with threads need Linux")
@@ -78,21 +79,49 @@ def test_a_child_of_a_child_translates(translator: Translator) -> None:
     assert in_child(lambda: in_child(lambda: translator.translate(LINES))) == expected
 
 
-def test_a_child_refuses_a_translation_that_was_begun_before_it_was_forked(model_path: Path) -> None:
-    """The helper that had taken lines of it is not in the child, which would wait for ever."""
-    translator = Translator(model_path, workers=2)
-    chunks = translator.translate_chunks([LINES[:5], LINES * 25, LINES[:5]])
-    expected = translator.translate(LINES)
-    next(chunks)
+def test_a_child_refuses_a_translation_that_a_helper_has_begun(load: Loader) -> None:
+    """The helper is not in the child, which would wait for ever."""
+    model, _ = load(workers=2)
+    sources = sentences(10)
+    expected = model.translate(sources, search_options())
+    running = model.submit(sources, search_options(**ENDLESS), [], [])
+    running.begin()
+    assert eventually(computing)
 
     def go_on() -> list[str]:
         with pytest.raises(EngineError, match="begun before the process was forked: translate its lines again"):
-            next(chunks)
-        return translator.translate(LINES)
+            running.result()
+        return [str(model.translate(sources, search_options()))]
 
-    assert in_child(go_on) == expected
-    assert next(chunks) == expected * 25
-    assert next(chunks) == expected[:5]
+    try:
+        assert in_child(go_on) == [str(expected)]
+    finally:
+        running.cancel()
+
+
+def test_a_child_goes_on_with_a_translation_that_waits_for_a_helper(load: Loader) -> None:
+    model, _ = load(workers=2)
+    sources = sentences(10)
+    expected = model.translate(sources, search_options())
+    running = model.submit(sources, search_options(**ENDLESS), [], [])
+    running.begin()
+    assert eventually(computing)
+    waiting = model.submit(sources, search_options(), [], [])
+    waiting.begin()
+    try:
+        assert in_child(lambda: [str(waiting.result())]) == [str(expected)]
+    finally:
+        running.cancel()
+    assert waiting.result() == expected
+
+
+def test_a_child_has_the_translations_that_helpers_ended_before_it_was_forked(model_path: Path) -> None:
+    translator = Translator(model_path, workers=2)
+    chunks = translator.translate_chunks([LINES[:5], LINES, LINES[:5]])
+    next(chunks)
+    assert eventually(lambda: not any(computing() for _ in range(5)))
+    assert in_child(lambda: next(chunks)) == next(chunks) == translator.translate(LINES)
+    assert next(chunks) == translator.translate(LINES[:5])
 
 
 def test_a_child_goes_on_with_lines_that_no_other_thread_has_begun(model_path: Path) -> None:
@@ -125,8 +154,10 @@ except KeyboardInterrupt:
 except EngineError as error:
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.alarm(20)
-    same = translator.translate(lines[:1]) == expected
-    os._exit(0 if same and "begun before the process was forked" in str(error) else 1)
+    same = translator.translate(lines[:1]) == expected  # this shares the matrix products among threads
+    translator.translate(lines[:3])  # and this is divided among others, if all workers are idle
+    divided = len(os.listdir("/proc/self/task")) == 5
+    os._exit(0 if same and divided and "begun before the process was forked" in str(error) else 1)
 """
 
 
