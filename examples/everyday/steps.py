@@ -63,7 +63,8 @@ def _toml(tables: dict[str, dict[str, Any]]) -> str:
     """Return tables of strings, numbers and lists as TOML, whose values are written as in JSON."""
     lines: list[str] = []
     for name, table in tables.items():
-        lines += [f"[{name}]", *(f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in table.items()), ""]
+        values = {key: json.dumps(value, ensure_ascii=False) for key, value in table.items()}
+        lines += [f"[{name}]", *(f"{key} = {value}" for key, value in values.items()), ""]
     return "\n".join(lines)
 
 
