@@ -3,7 +3,7 @@
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain, product
+from itertools import product
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -102,18 +102,17 @@ def marian_settings(weights: str) -> tuple[Setting, ...]:
     8-bit weights come from a converted file, in which the embedding stays fp32, or are packed at load from a float
     file, embedding included, or both. Greedy search skips the cost, which only a beam needs.
     """
-    whole = {"file": "model.npz", "arguments": []}
-    if weights == "float32":
-        return _for_each_search("MKL", whole)
+    whole = {"file": "model.npz"}
     packed = ["--optimize", "--gemm-type", "packed8"]
-    converted = [(form, {"file": f"{form}.bin"}) for form in marian_conversions()]
-    return (
-        *_for_each_search("packed8", {**whole, "arguments": packed}),
-        *chain.from_iterable(_for_each_search(form, {**file, "arguments": []}) for form, file in converted),
-        *chain.from_iterable(
-            _for_each_search(f"{form} + packed8", {**file, "arguments": packed}) for form, file in converted
-        ),
-    )
+    forms = [("MKL", {**whole, "arguments": []})]
+    if weights == "int8":
+        converted = [(form, {"file": f"{form}.bin"}) for form in marian_conversions()]
+        forms = [
+            ("packed8", {**whole, "arguments": packed}),
+            *((form, {**file, "arguments": []}) for form, file in converted),
+            *((f"{form} + packed8", {**file, "arguments": packed}) for form, file in converted),
+        ]
+    return tuple(setting for name, options in forms for setting in _for_each_search(name, options))
 
 
 def _for_each_search(name: str, load_options: Mapping[str, Any]) -> tuple[Setting, Setting]:

@@ -89,10 +89,9 @@ struct Registers : Registers256 {
         }
     };
 
-    // 32 weights from -128 to 127 in memory, for prepared activations: |activation| times the weight, or its
-    // complement, -weight
-    // - 1, where the activation is negative. The sums therefore begin with the magnitudes of the negative activations.
-    // Two products are at least -2 * 128 * 128 and at most 2 * 128 * 127, which 16 bits hold.
+    // 32 weights from -128 to 127 in memory, for prepared activations: |activation| times the weight, or times its
+    // complement, -weight - 1, where the activation is negative. The sums therefore begin with the magnitudes of the
+    // negative activations. Two products are at least -2 * 128 * 128 and at most 2 * 128 * 127, which 16 bits hold.
     struct WeightsOfPrepared {
         static constexpr int32_t zero = 0;
         struct Inputs {

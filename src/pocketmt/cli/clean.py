@@ -190,17 +190,17 @@ def _clean(
     """Clean local files; the rules may be applied on a cluster."""
     from pocketmt.text.clean_corpus import clean_corpus
 
-    verdicts = None
+    verdicts, words = None, _read_vocabulary(vocabulary)
     lock: AbstractContextManager[None] = nullcontext()
     if (cluster := on_cluster.cluster(threads=1)) is not None:
         from pocketmt.text.clean_on_cluster import verdicts_folder
 
         folder = _folder_of_verdicts(outputs)
         # Called after the checks of `clean_corpus`, because it may take hours.
-        verdicts = partial(_judge, cluster, sides, cleaning, vocabulary, folder, on_cluster.lines)
+        verdicts = partial(_judge, cluster, sides, cleaning, words, folder, on_cluster.lines)
         lock = verdicts_folder(folder)
     progress = ProgressLine("read", "pairs")
-    split = str.split if (words := _read_vocabulary(vocabulary)) is None else words.encode
+    split = str.split if words is None else words.encode
     with lock:
         report = clean_corpus(
             *sides, *outputs, cleaning, last_rule, split, lambda found: progress.update(found.read), verdicts
@@ -225,13 +225,12 @@ def _judge(
     cluster: "Cluster",
     sides: tuple[Path, Path],
     cleaning: "Cleaning",
-    vocabulary: Path | None,
+    words: "Vocabulary | None",
     folder: Path,
     block_lines: int,
 ) -> "Iterator[Verdict]":
     from pocketmt.text.clean_on_cluster import CleaningWork, judge_on_cluster
 
-    words = _read_vocabulary(vocabulary)
     work = CleaningWork(cleaning, None if words is None else words.model)
     progress = ProgressLine("judged", "pairs")
     verdicts = judge_on_cluster(cluster, *sides, work, folder, lines=block_lines, warn=warn, progress=progress.update)

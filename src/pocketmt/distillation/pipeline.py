@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import msgspec
 
-from pocketmt.atomic_file import check_not_read, remove_unfinished_outputs
+from pocketmt.atomic_file import check_not_read
 from pocketmt.compression.activations.estimation import check_outcome
 from pocketmt.compression.planning import make_plan
 from pocketmt.compression.run import CompressionTask, compress_run
@@ -30,6 +30,7 @@ from pocketmt.training.data import check_teacher
 from pocketmt.training.given_vocabulary import read_vocabulary, trainable
 from pocketmt.training.inputs import read_training_text, read_validation_text
 from pocketmt.training.run import train
+from pocketmt.training.run_folder import remove_unfinished
 from pocketmt.training.steps import check_devices
 from pocketmt.training.trained_model import read_trained_model
 
@@ -84,7 +85,7 @@ def run_pipeline(
     """
     _check(pipeline, folder)
     with locked(folder):
-        remove_unfinished_outputs(*(folder / name for name in (MODEL, COMPRESSED, FULL_PRECISION)))
+        remove_unfinished(folder, (MODEL, COMPRESSED, FULL_PRECISION))
         return _run_steps(pipeline, folder, step, translated)
 
 

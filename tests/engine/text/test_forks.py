@@ -6,8 +6,9 @@ import select
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -18,6 +19,7 @@ from tests.engine.text.test_translator import computing, eventually
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="forks of processes with threads need Linux")
 LINES = ["the man rides a bike.", "two dogs in the house"] * 20
+SOURCES = sentences(10)
 # Translations that would take hours.
 ENDLESS: SearchOptions = {"min_length": 10**6, "max_length": 10**6, "beam_size": 1}
 
@@ -46,6 +48,25 @@ def in_child(work: Callable[[], list[str]]) -> list[str]:
 @pytest.fixture(params=[1, 3], ids=["1 worker", "3 workers"])
 def translator(model_path: Path, request: pytest.FixtureRequest) -> Translator:
     return Translator(model_path, workers=request.param)
+
+
+class Helped(NamedTuple):
+    """A model of two workers whose helper translates without end, and the translations of `SOURCES`."""
+
+    model: Any
+    endless: Any  # the translation that the helper has begun
+    expected: Any
+
+
+@pytest.fixture
+def helped(load: Loader) -> Iterator[Helped]:
+    model, _ = load(workers=2)
+    expected = model.translate(SOURCES, search_options())
+    endless = model.submit(SOURCES, search_options(**ENDLESS), [], [])
+    endless.begin()
+    assert eventually(computing)
+    yield Helped(model, endless, expected)
+    endless.cancel()
 
 
 def test_a_child_translates_while_its_parent_does(translator: Translator) -> None:
@@ -79,40 +100,23 @@ def test_a_child_of_a_child_translates(translator: Translator) -> None:
     assert in_child(lambda: in_child(lambda: translator.translate(LINES))) == expected
 
 
-def test_a_child_refuses_a_translation_that_a_helper_has_begun(load: Loader) -> None:
+def test_a_child_refuses_a_translation_that_a_helper_has_begun(helped: Helped) -> None:
     """The helper is not in the child, which would wait for ever."""
-    model, _ = load(workers=2)
-    sources = sentences(10)
-    expected = model.translate(sources, search_options())
-    running = model.submit(sources, search_options(**ENDLESS), [], [])
-    running.begin()
-    assert eventually(computing)
 
     def go_on() -> list[str]:
         with pytest.raises(EngineError, match="begun before the process was forked: translate its lines again"):
-            running.result()
-        return [str(model.translate(sources, search_options()))]
+            helped.endless.result()
+        return [str(helped.model.translate(SOURCES, search_options()))]
 
-    try:
-        assert in_child(go_on) == [str(expected)]
-    finally:
-        running.cancel()
+    assert in_child(go_on) == [str(helped.expected)]
 
 
-def test_a_child_goes_on_with_a_translation_that_waits_for_a_helper(load: Loader) -> None:
-    model, _ = load(workers=2)
-    sources = sentences(10)
-    expected = model.translate(sources, search_options())
-    running = model.submit(sources, search_options(**ENDLESS), [], [])
-    running.begin()
-    assert eventually(computing)
-    waiting = model.submit(sources, search_options(), [], [])
+def test_a_child_goes_on_with_a_translation_that_waits_for_a_helper(helped: Helped) -> None:
+    waiting = helped.model.submit(SOURCES, search_options(), [], [])
     waiting.begin()
-    try:
-        assert in_child(lambda: [str(waiting.result())]) == [str(expected)]
-    finally:
-        running.cancel()
-    assert waiting.result() == expected
+    assert in_child(lambda: [str(waiting.result())]) == [str(helped.expected)]
+    helped.endless.cancel()
+    assert waiting.result() == helped.expected
 
 
 def test_a_child_has_the_translations_that_helpers_ended_before_it_was_forked(model_path: Path) -> None:
