@@ -284,7 +284,9 @@ define sanitized
 	realpath $(VENV)/lib/python3.11/site-packages > $(SANITIZED)/$(1)/venv/lib/python3.11/site-packages/development.pth
 	CXX=$(CXX) $(BIN)/python -m pip --python $(SANITIZED)/$(1)/venv/bin/python install --quiet --no-build-isolation --no-deps \
 	    --force-reinstall . -C build-dir=$(SANITIZED)/$(1)/cmake -C install.strip=false \
-	    -C cmake.define.POCKETMT_SANITIZE=$(2) -C cmake.define.POCKETMT_TESTING=ON
+	    -C cmake.define.POCKETMT_SANITIZE=$(2) -C cmake.define.POCKETMT_TESTING=ON \
+	    -C cmake.define.POCKETMT_INSTRUCTION_SETS="$$($(BIN)/python -c \
+	        'from pocketmt.engine import _native; print(*_native.instruction_sets(), sep=";")')"
 	cp src/pocketmt/bundled/*.pocketmt $(SANITIZED)/$(1)/venv/lib/python3.11/site-packages/pocketmt/bundled
 endef
 library = $$($(CXX) -print-file-name=$(1).so)

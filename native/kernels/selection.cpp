@@ -7,7 +7,8 @@
 #include "kernels.h"
 
 // CMakeLists.txt writes instruction_sets.inc, with a line for each instruction set, the fastest first:
-// POCKETMT_COMPILED(name) if this library has its kernels, POCKETMT_FOREIGN(name) if it is another processor's.
+// POCKETMT_COMPILED(name) if this library has its kernels, POCKETMT_FOREIGN(name) if it is another
+// processor's or left out of this build.
 #define POCKETMT_FOREIGN(name)
 #define POCKETMT_COMPILED(name)   \
     namespace pocketmt::name {    \

@@ -7,7 +7,7 @@
 
 namespace nb = nanobind;
 
-#if defined(__x86_64__)
+#if defined(POCKETMT_EMULATES_AVX_VNNI)
 namespace pocketmt::emulated_avx_vnni {
 extern const Kernels kernels;
 }
@@ -28,7 +28,7 @@ Names supported_names() {
 // Kernels of an instruction set in the encoding of another one, by which a CPU without the first can test them.
 std::vector<const Kernels*> emulated_kernels() {
     std::vector<const Kernels*> kernels;
-#if defined(__x86_64__)
+#if defined(POCKETMT_EMULATES_AVX_VNNI)
     if (offered(emulated_avx_vnni::kernels.requirements)) kernels.push_back(&emulated_avx_vnni::kernels);
 #endif
     return kernels;
