@@ -184,6 +184,7 @@ def _description(model: TimedModel) -> dict[str, Any]:
         "name": model.name,
         "origin": model.origin,
         "shortlist": model.shortlist,
+        "listed_share": model.listed,
         "architecture": model.architecture.to_json(),
         "target_tokens": {"fewest": model.lengths[0], "most": model.lengths[1]},
     }

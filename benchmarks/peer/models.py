@@ -4,6 +4,7 @@ import random
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
@@ -26,7 +27,7 @@ from benchmarks.peer.files import (
     write_ours,
 )
 from benchmarks.peer.piece_list import made_up_vocabulary
-from benchmarks.peer.shortlists import random_shortlist
+from benchmarks.peer.shortlists import SOURCE_EXPONENT, listed_share, random_shortlist, zipf_pieces
 from benchmarks.peer.sides import Side, ctranslate2_side, marian_side
 from pocketmt.engine.bundled import resolve_model
 from pocketmt.errors import ConfigurationError
@@ -42,6 +43,7 @@ SOURCE_LENGTH, TARGET_LENGTH = 27, 28
 # Trained models end sentences themselves, within these limits.
 TRAINED_LENGTHS = (1, 256)
 RANDOM_VOCABULARY = 32_000
+BATCHES_LISTED = 1, 32, 64  # sentences whose shortlists a record describes
 SELF_ATTENTION: Final = "self_attention"
 
 
@@ -102,6 +104,7 @@ class TimedModel:
     ours: Mapping[str, Path]  # form -> model file
     peers: Mapping[str, Sequence[Side]]  # "float32" or "int8" -> the peers that support the network
     shortlist: bool = False
+    listed: Mapping[int, float] | None = None  # sentences of a batch -> share of the vocabulary in their shortlists
 
     @property
     def label(self) -> str:
@@ -160,10 +163,9 @@ def _architectures(name: str, pythons: Pythons) -> list[Architecture]:
 
 
 def random_sources(vocabulary: int, sentences: int, seed: int) -> list[list[int]]:
-    """Return sentences of `SOURCE_LENGTH` random ids, without special pieces."""
-    chance = random.Random(seed)
-    pieces = range(SPECIAL_PIECES, vocabulary)
-    return [chance.choices(pieces, k=SOURCE_LENGTH) for _ in range(sentences)]
+    """Return sentences of `SOURCE_LENGTH` random ids by Zipf's law, without special pieces."""
+    pieces = zipf_pieces(SPECIAL_PIECES, vocabulary, SOURCE_EXPONENT, random.Random(seed))
+    return [list(islice(pieces, SOURCE_LENGTH)) for _ in range(sentences)]
 
 
 def random_network(architecture: Architecture, seed: int) -> Network:
@@ -242,4 +244,5 @@ def variants(
     if network.shortlist is not None:
         listed = shortlisted_ctranslate2(folders, network.shortlist, network.pieces())
         shorter = shortlisted_ours(ours, network.shortlist)
-        yield replace(about, ours=shorter, peers=peers(listed, numbers), shortlist=True)
+        shares = {together: listed_share(network.shortlist, about.sentences, together) for together in BATCHES_LISTED}
+        yield replace(about, ours=shorter, peers=peers(listed, numbers), shortlist=True, listed=shares)

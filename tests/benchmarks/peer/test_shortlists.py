@@ -1,8 +1,12 @@
 """The same shortlists for all engines."""
 
+import math
+import random
+from itertools import islice
+
 import pytest
 
-from benchmarks.peer.shortlists import marian_table, random_shortlist
+from benchmarks.peer.shortlists import listed_share, marian_table, random_shortlist, zipf_pieces
 from pocketmt.errors import ConfigurationError
 from pocketmt.model_file.shortlist_encoding import Shortlist
 
@@ -33,3 +37,20 @@ def test_the_table_for_marian_has_target_source_and_probability() -> None:
 def test_lists_that_marian_does_not_support_are_refused(lists: Shortlist) -> None:
     with pytest.raises(ConfigurationError, match="first pieces"):
         marian_table(lists, PIECES)
+
+
+def test_sentences_and_lists_follow_zipfs_law() -> None:
+    pieces = list(islice(zipf_pieces(10, 1_010, 1.1, random.Random(1)), 200_000))
+    weights = [rank**-1.1 for rank in range(1, 1_001)]
+    for rank in (1, 10, 100):
+        expected = 200_000 * weights[rank - 1] / sum(weights)
+        assert abs(pieces.count(9 + rank) - expected) < 6 * math.sqrt(expected)
+    assert min(pieces) >= 10 and max(pieces) < 1_010
+
+
+def test_the_share_of_listed_pieces_is_the_mean_over_batches() -> None:
+    shortlist = Shortlist([4], [[], [], [], [], [], [6, 7], [7, 8], [9], [], []])
+    special = len(shortlist.sides.special)
+    sentences = [[5], [6], [7]]
+    assert listed_share(shortlist, sentences, 1) == pytest.approx((special + 1 + (2 + 2 + 1) / 3) / 10)
+    assert listed_share(shortlist, sentences, 2) == pytest.approx((special + 1 + (3 + 1) / 2) / 10)
