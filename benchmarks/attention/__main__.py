@@ -3,6 +3,7 @@
 python -m benchmarks.attention runs/captions captions4.pocketmt --text "A man rides a bike." --output picture.svg
 """
 
+import dataclasses
 import sys
 from pathlib import Path
 from typing import Literal
@@ -11,9 +12,10 @@ import click
 
 from benchmarks.attention.comparison import attention_table, compare_attention
 from benchmarks.attention.picture import draw_attention
+from benchmarks.record_files import write_record
 from pocketmt.cli.main import run
 from pocketmt.cli.options import FILE, check_picture, json_option
-from pocketmt.evaluation.records import to_json
+from pocketmt.evaluation.records import provenance, to_json
 
 
 @click.command(short_help="Draw the attention of several models side by side.")
@@ -30,6 +32,7 @@ from pocketmt.evaluation.records import to_json
 )
 @click.option("--layer", type=click.IntRange(1), default=None, help="Layer, counted from 1 (default: the last).")
 @click.option("--head", type=click.IntRange(1), default=None, help="Head, counted from 1 (default: the mean of all).")
+@click.option("--record", type=FILE, default=None, help="Also write the weights as a record, for benchmarks.pictures.")
 @json_option
 def attention(
     models: tuple[str, ...],
@@ -39,6 +42,7 @@ def attention(
     kind: Literal["cross", "encoder", "decoder"],
     layer: int | None,
     head: int | None,
+    record: Path | None,
     as_json: bool,
 ) -> None:
     """Draw the attention of MODELS in one sentence: a panel for each model, a row for each piece that attends.
@@ -54,9 +58,12 @@ def attention(
       python -m benchmarks.attention runs/captions 4.pocketmt --text "A man." --kind encoder --head 2 -o picture.png
     """
     check_picture(output)
+    origin = provenance()
     found = compare_attention(models, text, target, kind=kind, layer=layer, head=head)
     click.echo(to_json(found) if as_json else attention_table(found))
     draw_attention(found, output)
+    if record is not None:
+        write_record({**dataclasses.asdict(found), "provenance": origin}, record)
 
 
 if __name__ == "__main__":

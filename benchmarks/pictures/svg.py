@@ -102,12 +102,14 @@ class Drawing:
         size: float = FONT_SIZE,
         bold: bool = False,
         halo: bool = False,
+        upwards: bool = False,
     ) -> None:
         """Write a line of text; `place` is on its base line. A halo separates it from lines that it crosses."""
         x, y = place
         style = f' text-anchor="{anchor}"' if anchor != "start" else ""
         style += f' font-size="{size:g}"' if size != FONT_SIZE else ""
         style += ' font-weight="600"' if bold else ""
+        style += f' transform="rotate(-90 {x:.1f} {y:.1f})"' if upwards else ""
         classes = f"{kind} halo" if halo else kind
         self._parts.append(f'<text x="{x:.1f}" y="{y:.1f}" class="{classes}"{style}>{escape(text, quote=False)}</text>')
 
@@ -126,6 +128,12 @@ class Drawing:
         width, height = box.right - box.left, box.bottom - box.top
         size = f'width="{width:.1f}" height="{height:.1f}" rx="2"'
         self._parts.append(f'<rect x="{box.left:.1f}" y="{box.top:.1f}" {size} class="{kind}"/>')
+
+    def cell(self, box: Box, kind: str, strength: float) -> None:
+        """Draw a filled square of a table of weights; `strength` is the opacity, 0 to 1."""
+        size = f'width="{box.right - box.left:.1f}" height="{box.bottom - box.top:.1f}"'
+        place = f'x="{box.left:.1f}" y="{box.top:.1f}"'
+        self._parts.append(f'<rect {place} {size} class="{kind}" fill-opacity="{strength:.2f}"/>')
 
     def point(self, place: tuple[float, float], kind: str, radius: float = 6.0) -> None:
         """Draw a filled circle."""

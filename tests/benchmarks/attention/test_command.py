@@ -47,6 +47,15 @@ def tiny_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_tiny_run(tmp_path_factory.mktemp("tiny"))
 
 
+def test_a_record_has_the_weights_and_its_origin(attention: Attention, tiny_run: Path, tmp_path: Path) -> None:
+    record = tmp_path / "record.json"
+    answer = attention(tiny_run, "--text", "red cat", "--record", record, "-o", tmp_path / "picture.svg", "--json")
+    assert answer.returncode == 0, answer.stderr
+    found = json.loads(record.read_text())
+    assert "commit" in found.pop("provenance")
+    assert found == json.loads(answer.stdout)
+
+
 def test_a_model_is_compared_with_its_compressed_file(pocketmt: Run, tiny_run: Path, tmp_path: Path) -> None:
     small, picture = tmp_path / "small.pocketmt", tmp_path / "picture.svg"
     assert pocketmt("pack", tiny_run, "--scheme", "logarithmic4", "-o", small).returncode == 0
