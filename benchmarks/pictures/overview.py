@@ -21,7 +21,8 @@ SPEED_NOTES: Final = (
     "one at a time, one core, 60 million",
     "random weights, forced length;",
     "in brackets: times as fast as",
-    "the faster of the other two",
+    "the faster of the other two;",
+    "4 bit: log scale; left: affine",
 )
 
 
@@ -36,7 +37,7 @@ def draw_overview(sizes: Mapping[str, Any], peers: Mapping[str, Any]) -> str:
     shown = [bar for bar in group if not bar.kind.startswith("ours") or bar.kind in BARS]
     draw_bars(drawing, SPEED, Panel("", [shown]), max(bar.name_width for bar in shown))
     for number, line in enumerate(SPEED_NOTES):
-        drawing.text((SPEED.left, 262 + 29 * number), line, "muted", size=SMALL)
+        drawing.text((SPEED.left, 262 + 27 * number), line, "muted", size=SMALL)
     return drawing.svg()
 
 

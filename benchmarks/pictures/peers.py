@@ -32,7 +32,7 @@ OURS: Final = {
 }
 PEERS: Final = {"CTranslate2": "peer-1", "Marian": "peer-2"}
 CONDITIONS: Final = "random weights, forced length, one core"
-RATIO: Final = "in brackets: times as fast as the fastest other engine"
+RATIO: Final = "in brackets: times as fast as the fastest other engine; 4 bit: log scale"
 
 
 @dataclass(frozen=True)
