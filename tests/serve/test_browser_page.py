@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -53,7 +54,7 @@ def test_models_are_listed_in_the_order_in_which_they_are_given(models: Path, fo
     ]
 
 
-@pytest.mark.parametrize("name", ["en-de#2", "en-de?", "en%20de", "englisch–deutsch"])
+@pytest.mark.parametrize("name", ["en-de#2", "en-de?", "en%20de", "englisch–deutsch", os.fsdecode(b"caf\xe9")])
 def test_the_address_of_a_model_is_that_of_its_file(models: Path, folder: Path, tmp_path: Path, name: str) -> None:
     path = tmp_path / f"{name}.pocketmt"
     path.write_bytes((models / "en-de.pocketmt").read_bytes())

@@ -43,6 +43,15 @@ def translated(page: "Page", expected: str) -> None:
     page.wait_for_function("text => document.getElementById('target').value === text", arg=expected)
 
 
+def wait_until(page: "Page", function: str, argument: object = None) -> None:
+    """Wait until an asynchronous function returns true; `wait_for_function` takes its promise for true."""
+    for _ in range(200):
+        if page.evaluate(function, argument):
+            return
+        page.wait_for_timeout(100)
+    raise TimeoutError(f"after 20 s it is still false: {function}")
+
+
 class Site:
     """A server of static files, and what pages post to it.
 

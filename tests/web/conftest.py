@@ -1,6 +1,9 @@
 import pytest
 
+from tests.engine.conftest import vocabulary
 from tests.web.node import BUILT, newer_file, sources
+
+__all__ = ["newest_package", "vocabulary"]
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -2,7 +2,7 @@
 import fs from "node:fs";
 import v8 from "node:v8";
 import vm from "node:vm";
-import { Engine, LocalTranslator, SentencePiece, translationSpans } from "../../web/dist/testing.js";
+import { Engine, LocalTranslator, SentencePiece, Vocabulary, encodeLine, translationSpans } from "../../web/dist/testing.js";
 
 const jobs = JSON.parse(fs.readFileSync(0, "utf8"));
 const wasm = process.argv[2];
@@ -57,6 +57,12 @@ const kinds = {
       const ids = pieces.map((piece) => piece.id);
       return [ids, pieces.map((piece) => piece.text), processor.decode(ids)];
     });
+  },
+  segments: async ({ path, nfkc, lines }) => {
+    const model = new Uint8Array(fs.readFileSync(path));
+    const stored = { model, pieces: undefined, nfkc, verbatim: [], languageCodes: false };
+    const vocabulary = new Vocabulary(stored, { pad: 0, bos: 1, eos: 2, unk: 3 });
+    return lines.map((line) => encodeLine(vocabulary, line));
   },
   spans: async ({ lines, language }) =>
     lines.map((line) => [...translationSpans(line, language, true)].map(({ start, end, translated }) => [line.slice(start, end), translated])),

@@ -13,8 +13,10 @@ import pytest
 
 from pocketmt.engine import Translator
 from pocketmt.engine.bundled import resolve_model
+from pocketmt.errors import EngineError
 from pocketmt.model_file.container.file_compression import decompress, is_compressed
 from pocketmt.serving.models.description import describe_model
+from tests.cli.conftest import write_random_model
 from tests.engine.text.test_languages import translator
 from tests.web.node import DIST, ENGINES, WEB, missing, newer_file, run_jobs
 
@@ -22,6 +24,7 @@ pytestmark = pytest.mark.skipif(missing() is not None, reason=str(missing()))
 
 MOST_BYTES = 150_000
 MODEL = resolve_model("everyday-en-de")
+MODULES = WEB / "node_modules"
 
 
 def plain_model() -> bytes:
@@ -68,6 +71,7 @@ def test_as_a_program_uses_it(damaged: Path) -> None:
     assert found["cancelled"][0] == "CancelledError"
     assert found["refused"] == ["EngineError", "beamSize is 0, it must be a whole number from 1 to 256"]
     assert found["stopped"][0] == "EngineError"
+    assert (found["uncopied"][0], found["waiting"]) == ("DataCloneError", 0)
     assert found["after"] == two_dogs
     assert found["digest"][0] == found["damaged"][0] == "ModelFileError"
     assert found["absent"][0] == "DownloadError"
@@ -79,6 +83,70 @@ def test_as_a_program_uses_it(damaged: Path) -> None:
     assert found["sharedCancelled"][0] == "CancelledError"
     assert found["sharedAfter"] == 3 * [two_dogs]
     assert found["workers"] == ["EngineError", "workers is 0, it must be a whole number from 1 to 64"]
+
+
+def test_a_program_that_is_no_file() -> None:
+    program = f"""
+        import {{ Translator }} from "{(DIST / "index.node.js").as_uri()}";
+        const translator = await Translator.load("{MODEL}");
+        console.log(await translator.translate("Two dogs."));
+        translator.close();
+    """
+    command = ["node", "--input-type=module", "--eval", program]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout.splitlines() == Translator(MODEL).translate(["Two dogs."])
+
+
+def test_arguments_that_are_refused_leave_the_model_loaded(tmp_path: Path) -> None:
+    path = tmp_path / "model.pocketmt"
+    write_random_model(path, "uniform8", 1)
+    with pytest.raises(EngineError, match="it must be 1 to ") as refused:
+        Translator(path).translate(["Two dogs."], beam_size=256)
+    largest = int(str(refused.value).rpartition(" ")[2])
+    assert largest < 100
+    lines = {"kind": "lines", "path": str(path), "lines": ["Two dogs."]}
+    ids = {"kind": "ids", "path": str(path), "options": {}}
+    jobs: list[dict[str, Any]] = [
+        lines | {"options": {"beamSize": largest + 1}},
+        lines | {"options": {"lengthPenalty": -10.1}},
+        lines | {"options": {"lengthPenalty": 11}},
+        ids | {"sources": [[5], [1000]]},
+        ids | {"sources": [[-1]]},
+        lines | {"options": {"beamSize": largest, "lengthPenalty": -10}},
+    ]
+    *found, last = run_jobs(jobs)
+    assert [each["message"].partition(",")[0] for each in found] == [
+        f"beamSize is {largest + 1}",
+        "lengthPenalty is -10.1",
+        "lengthPenalty is 11",
+        "an id of a source is 1000",
+        "an id of a source is -1",
+    ]
+    assert last == {"result": Translator(path).translate(["Two dogs."], beam_size=largest, length_penalty=-10.0)}
+
+
+CONSUMER = """
+import { CancelledError, type LoadOptions, type ModelInfo, type TranslateOptions, Translator } from "pocketmt";
+const loading: LoadOptions = { workers: 2, signal: new AbortController().signal };
+const options: TranslateOptions = { beamSize: 1, onTime: (milliseconds) => milliseconds.toFixed() };
+export async function translated(text: string): Promise<[string, ModelInfo]> {
+  const translator = await Translator.load("model.pocketmt", loading);
+  return [await translator.translate(text, options), translator.info];
+}
+export const cancelled: Error = new CancelledError();
+"""
+
+
+@pytest.mark.skipif(not (MODULES / ".bin" / "tsc").exists(), reason="TypeScript is missing: run `make web`")
+def test_declarations_in_a_program_for_node(tmp_path: Path) -> None:
+    (tmp_path / "node_modules" / "@types").mkdir(parents=True)
+    for name, package in {"pocketmt": WEB, "@types/node": MODULES / "@types" / "node"}.items():
+        (tmp_path / "node_modules" / name).symlink_to(package)
+    (tmp_path / "program.mts").write_text(CONSUMER)
+    options = ("--target", "es2022", "--lib", "es2022", "--types", "node", "--module", "nodenext")
+    command = [str(MODULES / ".bin" / "tsc"), "--noEmit", "--strict", *options, "program.mts"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60)
+    assert (done.returncode, done.stdout) == (0, "")
 
 
 def test_workers_that_stop() -> None:

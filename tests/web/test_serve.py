@@ -183,6 +183,54 @@ def test_a_model_is_chosen_while_another_is_loaded(server: RunningServer, folder
 
 
 @in_chromium
+def test_a_model_that_cannot_be_downloaded(server: RunningServer, folder: Path) -> None:
+    with new_page(service_workers="block") as page:
+        page.route("**/models/b.pocketmt", lambda route: route.abort())
+        page.goto(server.address)
+        translated(page, Translator(folder / "a.pocketmt").translate([TEXT])[0])
+        page.wait_for_selector("#facts dt")
+        page.select_option("#models", index=1)
+        page.wait_for_selector("#error:not([hidden])")
+        assert [page.input_value("#target"), page.text_content("#facts"), page.text_content("#licence")] == ["", "", ""]
+        page.select_option("#models", index=0)
+        translated(page, Translator(folder / "a.pocketmt").translate([TEXT])[0])
+
+
+# Keeps what the page and its worker send each other.
+KEEP_MESSAGES = """
+window.messages = [];
+window.Worker = class extends Worker {
+  constructor(...given) {
+    super(...given);
+    this.addEventListener("message", ({ data }) => messages.push(data));
+  }
+  postMessage(message) {
+    messages.push(message);
+    super.postMessage(message);
+  }
+};
+"""
+
+
+@in_chromium
+def test_the_time_of_a_text_that_waited_for_another(server: RunningServer, folder: Path) -> None:
+    with new_page() as page:
+        page.add_init_script(KEEP_MESSAGES)
+        page.goto(server.address)
+        translated(page, Translator(folder / "a.pocketmt").translate([TEXT])[0])
+        page.fill("#source", f"{TEXT}\n" * 300)
+        page.wait_for_function("() => messages.filter(({ kind }) => kind === 'translate').length === 2")
+        page.fill("#source", "Two dogs.")
+        translated(page, Translator(folder / "a.pocketmt").translate(["Two dogs."])[0])
+        messages: Any = page.evaluate("messages")
+        assert {each["options"]["batchSize"] for each in messages if each["kind"] == "translate"} == {8}
+        last = messages[-1]
+        assert (last["kind"], last["lines"]) == ("translated", [page.input_value("#target")])
+        facts = str(page.inner_text("#facts")).split("\n")
+        assert facts[facts.index("Translated in") + 1] == f"{int(last['milliseconds'] + 0.5)} ms"
+
+
+@in_chromium
 def test_model_files_that_are_opened(server: RunningServer, folder: Path, tmp_path: Path) -> None:
     first, second = (Translator(folder / name).translate([TEXT])[0] for name in ("a.pocketmt", "b.pocketmt"))
     (tmp_path / "broken.pocketmt").write_bytes(b"\0" * 100)

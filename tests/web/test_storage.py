@@ -13,7 +13,7 @@ from pocketmt.engine import Translator
 from pocketmt.serving.models.description import describe_model
 from tests.cli.conftest import write_random_model
 from tests.web import chromium
-from tests.web.chromium import new_page, translated
+from tests.web.chromium import new_page, translated, wait_until
 from tests.web.node import DIST, missing
 
 if TYPE_CHECKING:
@@ -30,6 +30,12 @@ KEPT = """async (text) => {
 KEPT_NAMES = """async () => {
   const requests = await (await caches.open("pocketmt-models-1")).keys();
   return requests.map(({ url }) => new URL(url).pathname);
+}"""
+
+
+PAGE_CACHES = """async () => {
+  const names = await caches.keys();
+  return names.filter((name) => name.startsWith("pocketmt-page-")).sort();
 }"""
 
 
@@ -61,7 +67,7 @@ def write_list(folder: Path, *offers: dict[str, str]) -> None:
 
 def kept(page: "Page", text: str) -> None:
     """Wait until the page works offline, with a list of models that has a text."""
-    page.wait_for_function(KEPT, arg=text)
+    wait_until(page, KEPT, text)
 
 
 def test_an_update_that_is_interrupted(folder: Path, site: chromium.Site) -> None:
@@ -125,7 +131,7 @@ def test_storage_that_is_full(folder: Path, site: chromium.Site) -> None:
         translated(page, second[1])
         assert page.is_hidden("#error")
         # A model that is no longer listed makes room.
-        page.wait_for_function(f"async () => !(await ({KEPT_NAMES})()).includes('/a.pocketmt')")
+        wait_until(page, f"async () => !(await ({KEPT_NAMES})()).includes('/a.pocketmt')")
         quota.send("Storage.overrideQuotaForOrigin", {"origin": site.url})
         page.reload()
         translated(page, second[1])
@@ -156,3 +162,26 @@ def test_a_list_that_cannot_be_had(folder: Path, site: chromium.Site) -> None:
         page.goto(site.url)
         page.wait_for_selector("#error:not([hidden])")
         assert page.text_content("#error") == "models.json: the server answers 503"
+
+
+def test_pages_in_two_folders_of_a_server(folder: Path, tmp_path: Path) -> None:
+    _, expected = put_model(folder / "model.pocketmt", 1)
+    write_list(folder, {"url": "model.pocketmt"})
+    for name in ("a", "b"):
+        shutil.copytree(folder, tmp_path / "sites" / name)
+    with chromium.Site(tmp_path / "sites") as site, new_page() as page:
+        for name in ("a", "b"):
+            page.goto(f"{site.url}/{name}/")
+            kept(page, "model.pocketmt")
+        first, second = page.evaluate(PAGE_CACHES)
+        assert [f"{site.url}/{name}/" for name in ("a", "b")] == [first.split()[0][14:], second.split()[0][14:]]
+        worker = tmp_path / "sites" / "a" / "service_worker.js"
+        worker.write_text(worker.read_text().replace(first.split()[1], "0123456789abcdef"))
+        page.goto(f"{site.url}/a/")
+        wait_until(page, f"async first => !(await ({PAGE_CACHES})()).includes(first)", first)
+        newer, other = page.evaluate(PAGE_CACHES)
+        assert newer.endswith("0123456789abcdef") and other == second
+        site.online = False
+        for name in ("a", "b"):
+            page.goto(f"{site.url}/{name}/")
+            translated(page, expected)

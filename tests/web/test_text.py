@@ -3,14 +3,18 @@
 import io
 import random
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 import sentencepiece
 
 from pocketmt.engine.bundled import resolve_model
+from pocketmt.engine.segmentation import encode_line
+from pocketmt.engine.translator import LONGEST_SEGMENT
 from pocketmt.model_file import open_model
 from pocketmt.sentences import translation_spans
+from pocketmt.text.stored_vocabulary import StoredVocabulary
+from pocketmt.text.vocabulary import Vocabulary
 from tests.web.node import missing, run_jobs
 
 pytestmark = pytest.mark.skipif(missing() is not None, reason=str(missing()))
@@ -124,3 +128,19 @@ def test_sentences_are_those_of_python(language: str) -> None:
     for line, spans in zip(lines, found["result"], strict=True):
         expected = translation_spans(line, language, split=True, longest=50_000)
         assert spans == [[line[each.start : each.end], each.reason is None] for each in expected], repr(line)
+
+
+@pytest.mark.parametrize("normalization", ["nfkc", "none"])
+def test_segments_are_those_of_python(tmp_path: Path, normalization: Literal["nfkc", "none"]) -> None:
+    model = trained("unigram", vocab_size=700, pad_id=0, bos_id=1, eos_id=2, unk_id=3)
+    (tmp_path / "model").write_bytes(model)
+    vocabulary = Vocabulary(StoredVocabulary(model, normalization=normalization))
+    draw = random.Random(2)
+    unspaced = ["今天", "公園", "。", "！", "？", "．", "｡", "?", ".」", "）", " ", "the", "…"]
+    spaced = [f"{word} " for word in WORDS]
+    lines = ["".join(draw.choices(words, k=600)) for words in (unspaced, spaced, unspaced + spaced) for _ in range(30)]
+    lines += ["today" * 99, "dog." + " man" * 300 + ". " + "公園" * 300 + "。"]
+    job = {"kind": "segments", "path": str(tmp_path / "model"), "nfkc": normalization == "nfkc", "lines": lines}
+    [found] = run_jobs([job])
+    assert found["result"] == [encode_line(vocabulary, line, LONGEST_SEGMENT) for line in lines]
+    assert min(map(len, found["result"])) > 1

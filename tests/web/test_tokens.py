@@ -1,6 +1,5 @@
 """Translations by the WebAssembly engine: the tokens of the native engine, for every scheme and architecture."""
 
-import random
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +14,7 @@ from pocketmt.packing.contents import ModelContents, PackingOptions
 from pocketmt.packing.model_file import pack
 from pocketmt.quantization.row_groups import RowGroup
 from pocketmt.text.vocabulary import Vocabulary
-from pocketmt.text.vocabulary_training import train_vocabulary
-from tests.engine.conftest import WORDS, search_options, sentences
+from tests.engine.conftest import search_options, sentences
 from tests.engine.reference import architecture, random_network
 from tests.engine.test_schemes import METADATA, SCHEMES
 from tests.engine.text.test_languages import LINES, OF_SOURCE, OF_TRANSLATION, translator
@@ -34,12 +32,6 @@ TEXT = [
     "12 %",
     "A girl in a karate uniform breaking a stick with a front kick.\tShe wears a ＲＥＤ hat…",
 ]
-
-
-@pytest.fixture(scope="module")
-def vocabulary() -> Vocabulary:
-    draw = random.Random(1)
-    return train_vocabulary([" ".join(draw.choices(WORDS, k=8)) + "." for _ in range(500)], 120)
 
 
 @pytest.fixture(scope="module")
@@ -84,6 +76,13 @@ def test_every_scheme_and_architecture(models: list[Path], engine: str) -> None:
         if found.get("result") != native_tokens(path, beam)
     ]
     assert not differing
+
+
+def test_byte_order_marks() -> None:
+    name, lines = BUNDLED[0], ["\ufeff", " \ufeff ", "\ufeff\x1f", "\x1f", "A man. \ufeff"]
+    [found] = run_jobs([{"kind": "lines", "path": str(resolve_model(name)), "lines": lines}])
+    assert found == {"result": Translator(name).translate(lines)}
+    assert found["result"][0] == "\ufeff"
 
 
 @pytest.mark.parametrize("engine", ENGINES)

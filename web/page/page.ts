@@ -3,6 +3,7 @@ import { type ModelInfo, Translator } from "../source/index.js";
 import { type Offer, keepOffers, nameOf, readOffers } from "./offers.js";
 
 const WAIT = 150; // milliseconds after the last key
+const BATCH_SIZE = 8; // sentences that a worker still translates when the text changes
 const ENGLISH = /^eng?(?![a-z])/i; // codes such as en, en-GB and eng_Latn
 
 function element<Kind extends HTMLElement>(id: string): Kind {
@@ -35,6 +36,14 @@ function show(name: string, value: string): void {
     return entry;
   });
   element("facts").replaceChildren(...list);
+}
+
+/** Clears what is known of the last model and translation. */
+function clear(): void {
+  showLanguages(undefined);
+  facts.clear();
+  element("facts").replaceChildren();
+  element("licence").textContent = target.value = "";
 }
 
 function showError(error: unknown, offer?: Offer): void {
@@ -99,7 +108,7 @@ async function load(offer: Offer): Promise<void> {
     await translate();
   } catch (error) {
     if (signal.aborted) return;
-    showLanguages(undefined);
+    clear();
     showError(error, offer);
   } finally {
     if (!signal.aborted) bar.hidden = true;
@@ -114,16 +123,16 @@ async function translate(): Promise<void> {
   target.lang = into.value.replaceAll("_", "-");
   if (translator === undefined) return;
   const { value: text } = source;
-  const options = { signal, sourceLanguage: from.value, targetLanguage: into.value };
-  const start = performance.now();
+  let milliseconds = 0;
+  const onTime = (taken: number): void => void (milliseconds = taken);
+  const options = { signal, onTime, batchSize: BATCH_SIZE, sourceLanguage: from.value, targetLanguage: into.value };
   try {
     const translated = await translator.translate(text, options);
     if (signal.aborted) return;
     target.value = translated;
-    const seconds = (performance.now() - start) / 1000;
     const words = text.split(/\s+/).filter((word) => word !== "").length;
-    show("Translated in", `${Math.round(seconds * 1000)} ms`);
-    show("Speed", `${Math.round(words / seconds)} words/s`);
+    show("Translated in", `${Math.round(milliseconds)} ms`);
+    show("Speed", `${Math.round((1000 * words) / Math.max(milliseconds, 1))} words/s`);
     show("Engine memory", megabytes(translator.info.memoryBytes));
     document.body.dataset["translated"] = "yes";
     showError(undefined);

@@ -3,7 +3,9 @@ declare const self: ServiceWorkerGlobalScope;
 declare const VERSION: string; // of the files, by the build
 declare const FILES: string[];
 
-const CACHE = `pocketmt-page-${VERSION}`;
+// Pages in other folders of the server have caches, too.
+const CACHES = `pocketmt-page-${self.registration.scope} `;
+const CACHE = CACHES + VERSION;
 const KEPT = new Set(FILES.map(addressOf));
 
 self.addEventListener("install", (event) => {
@@ -21,7 +23,7 @@ self.addEventListener("activate", (event) => {
   event.waitUntil(
     caches
       .keys()
-      .then((names) => Promise.all(names.filter((name) => name.startsWith("pocketmt-page-") && name !== CACHE).map((name) => caches.delete(name))))
+      .then((names) => Promise.all(names.filter((name) => name.startsWith(CACHES) && name !== CACHE).map((name) => caches.delete(name))))
       .then(() => self.clients.claim()),
   );
 });

@@ -2,11 +2,11 @@
 import { Instance, type ModuleExports, unsigned } from "./instance.js";
 import type { EngineInput } from "./model/model_file.js";
 
-/** Options of the search. */
-export interface SearchOptions {
-  /** Hypotheses kept at each step, 1 to 256. */
+/** Options of the search, as the engine takes them. */
+export interface EngineOptions {
+  /** Hypotheses kept at each step, from 1 to 256, and to the pieces that can be generated. */
   readonly beamSize: number;
-  /** Exponent of the length by which log-probabilities are divided. */
+  /** Exponent of the length by which log-probabilities are divided, from -10 to 10. */
   readonly lengthPenalty: number;
   /** Most target pieces; 0: 2 x source pieces + 20. */
   readonly maxLength: number;
@@ -90,13 +90,13 @@ export class Engine {
    * @param between is awaited between batches; if it throws, the translation ends.
    * @returns the ids of each translation.
    */
-  translate(requests: readonly Request[], options: SearchOptions, between: Between): Promise<number[][]> {
+  translate(requests: readonly Request[], options: EngineOptions, between: Between): Promise<number[][]> {
     const result = this.last.then(() => this.translateNow(requests, options, between));
     this.last = result.catch(() => {});
     return result;
   }
 
-  private async translateNow(requests: readonly Request[], options: SearchOptions, between: Between): Promise<number[][]> {
+  private async translateNow(requests: readonly Request[], options: EngineOptions, between: Between): Promise<number[][]> {
     if (requests.length === 0) return [];
     const words = requests.flatMap(({ source, prefix }) => [prefix.length, ...prefix, source.length, ...source]);
     const bytes = new Uint8Array(Uint32Array.from(words).buffer);

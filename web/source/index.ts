@@ -1,7 +1,7 @@
 /** Translation in workers, in browsers and in Node. */
 import { EngineError } from "./errors.js";
-import type { ModelInfo, TranslateOptions as SearchOptions } from "./local.js";
 import type { Progress } from "./messages.js";
+import type { ModelInfo, SearchOptions } from "./public_types.js";
 import { type File, Thread } from "./thread.js";
 
 export * from "./errors.js";
@@ -20,7 +20,7 @@ export interface LoadOptions {
   digest?: string;
   /** Workers that share the lines of a text, each with the model in its own memory (default 1). */
   workers?: number;
-  /** Cancels the download. */
+  /** Cancels the loading. */
   signal?: AbortSignal;
 }
 
@@ -28,6 +28,8 @@ export interface LoadOptions {
 export interface TranslateOptions extends SearchOptions {
   /** Cancels the translation. */
   signal?: AbortSignal;
+  /** Called at its end with the milliseconds that it took, without those in which it waited for others. */
+  onTime?: (milliseconds: number) => void;
 }
 
 const LINE_BREAK = /(\r\n|[\r\n])/;
@@ -81,12 +83,14 @@ export class Translator {
   /** Translates each line by itself. */
   translate(lines: readonly string[], options?: TranslateOptions): Promise<string[]>;
   async translate(given: string | readonly string[], options: TranslateOptions = {}): Promise<string | string[]> {
-    const { signal, ...search } = options;
+    const { signal, onTime, ...search } = options;
     const parts = typeof given === "string" ? given.split(LINE_BREAK) : [];
     const lines = typeof given === "string" ? parts.filter((_, index) => index % 2 === 0) : given;
     const idlest = this.running().sort((left, right) => left.load - right.load);
     const shares = divide(lines, idlest.length).map((share, index) => (idlest[index] as Thread).translate(share, search, signal));
-    const translated = (await Promise.all(shares)).flat();
+    const found = await Promise.all(shares);
+    const translated = found.flatMap((share) => share.lines);
+    onTime?.(Math.max(...found.map(({ milliseconds }) => milliseconds)));
     if (typeof given !== "string") return translated;
     return parts.map((part, index) => (index % 2 ? part : translated[index / 2])).join("");
   }

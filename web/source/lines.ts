@@ -1,6 +1,7 @@
 /** Lines as parts: text that is copied, and the ids of sentences to translate. */
 import { encodeLine } from "./sentences/segments.js";
 import { translationSpans } from "./sentences/spans.js";
+import { trimStart } from "./text/unicode.js";
 import type { Vocabulary } from "./text/vocabulary.js";
 
 /** A part of a line: text that is copied, or ids that are translated. */
@@ -37,5 +38,5 @@ function spaced(segments: readonly number[][]): Part[] {
 
 function copied(text: string): Part[] {
   const line = oneLine(text).replace(/\p{Cs}/gu, "\ufffd").replace(/\p{Cc}/gu, " ");
-  return line.trim() === "" ? [] : [line];
+  return trimStart(line) === "" ? [] : [line];
 }

@@ -1,47 +1,19 @@
 /** Translation in the calling thread: what a worker runs. */
-import { Engine, type SearchOptions } from "./engine.js";
+import { Engine, type EngineOptions } from "./engine.js";
 import { EngineError } from "./errors.js";
 import { type ChosenLanguages, Languages } from "./languages.js";
 import { type Part, divideLine, oneLine } from "./lines.js";
 import { Decompressor } from "./model/decompressor.js";
 import { type ModelFile, readModelFile } from "./model/model_file.js";
 import type { Architecture } from "./model/architecture.js";
+import type { ModelInfo, SearchOptions } from "./public_types.js";
 import { type SpecialIds, Vocabulary } from "./text/vocabulary.js";
 
 export { hasRelaxedSimd } from "./relaxed_simd.js";
-
-/** Options of a translation. */
-export interface TranslateOptions {
-  /** Hypotheses kept at each step (default 4); 1 is greedy search. */
-  beamSize?: number;
-  /** Exponent of the length by which log-probabilities are divided, from -10 to 10 (default 1). */
-  lengthPenalty?: number;
-  /** Most target pieces of a sentence (default: 2 x source pieces + 20). */
-  maxLength?: number;
-  /** Whether to use the model's shortlist, if it has one (default true). */
-  shortlist?: boolean;
-  /** Most sentences computed together (default: as many as the engine finds best). A translation can be cancelled between batches. */
-  batchSize?: number;
-  /** Codes, for a model of several languages. A line may name its target language itself, if the model's sources do. */
-  sourceLanguage?: string;
-  targetLanguage?: string;
-}
-
-/** What a model says of itself, and how it runs. */
-export interface ModelInfo {
-  readonly sourceLanguages: readonly string[];
-  readonly targetLanguages: readonly string[];
-  readonly description: string;
-  readonly licence: string;
-  /** SHA-256 that the file states of itself. */
-  readonly digest: string;
-  readonly fileBytes: number;
-  readonly instructionSet: string;
-  /** Bytes of the engine's memory. */
-  readonly memoryBytes: number;
-}
+export type { ModelInfo, SearchOptions as TranslateOptions };
 
 const DEFAULT_BEAM_SIZE = 4;
+const LARGEST_BEAM_SIZE = 256;
 
 /** A model in this thread. */
 export class LocalTranslator {
@@ -51,6 +23,7 @@ export class LocalTranslator {
   private readonly engine: Engine;
   private readonly about: Omit<ModelInfo, "memoryBytes">;
   private readonly split: boolean;
+  private readonly architecture: Architecture;
 
   private constructor(module: WebAssembly.Module, file: ModelFile, fileBytes: number) {
     const { architecture } = file;
@@ -61,6 +34,7 @@ export class LocalTranslator {
     this.engine = new Engine(module);
     this.engine.load(file.input);
     this.split = file.split;
+    this.architecture = architecture;
     this.about = {
       sourceLanguages: this.languages.sources,
       targetLanguages: this.languages.targets,
@@ -101,10 +75,10 @@ export class LocalTranslator {
    *
    * @param between is awaited between batches; if it throws, the translation ends.
    */
-  async translate(lines: readonly string[], options: TranslateOptions = {}, between = nothing): Promise<string[]> {
+  async translate(lines: readonly string[], options: SearchOptions = {}, between = nothing): Promise<string[]> {
     const languages = this.languages.choose(options.sourceLanguage, options.targetLanguage);
     const forced = languages.forced === undefined ? [] : [languages.forced];
-    const search = searchOptions(options, forced.length);
+    const search = this.engineOptions(options, forced.length);
     const divided = lines.map((line) => this.divide(line, languages));
     const requests = divided.flatMap(({ parts, prefix }) =>
       parts.filter((part) => typeof part !== "string").map((part) => ({ source: [...prefix, ...part], prefix: forced })),
@@ -115,9 +89,31 @@ export class LocalTranslator {
     return divided.map(({ parts }) => parts.map(shown).join(""));
   }
 
-  /** Translates sentences that are given as ids. */
-  async translateIds(sources: readonly (readonly number[])[], options: TranslateOptions = {}): Promise<number[][]> {
-    return this.engine.translate(sources.map((source) => ({ source, prefix: [] })), searchOptions(options, 0), nothing);
+  /** Translates sentences that are given as ids of the source's vocabulary. */
+  async translateIds(sources: readonly (readonly number[])[], options: SearchOptions = {}): Promise<number[][]> {
+    for (const source of sources) this.checkSource(source);
+    const requests = sources.map((source) => ({ source, prefix: [] }));
+    return this.engine.translate(requests, this.engineOptions(options, 0), nothing);
+  }
+
+  // What the engine itself would refuse is refused here: after an error in it, the model must be loaded again.
+
+  private checkSource(source: readonly number[]): void {
+    if (source.length === 0 && !this.architecture.appendsEnd) throw new EngineError("a source has no ids: give at least one");
+    for (const id of source) whole("an id of a source", id, 0, this.source.size - 1);
+  }
+
+  /** Returns options for the engine, which counts the forced pieces of a translation. Throws EngineError if one is out of range. */
+  private engineOptions(options: SearchOptions, forced: number): EngineOptions {
+    const maxLength = whole("maxLength", options.maxLength ?? 0, 0, 2 ** 31);
+    const largestBeam = Math.min(LARGEST_BEAM_SIZE, this.architecture.generatedPieces);
+    return {
+      beamSize: whole("beamSize", options.beamSize ?? DEFAULT_BEAM_SIZE, 1, largestBeam),
+      lengthPenalty: real("lengthPenalty", options.lengthPenalty ?? 1, -10, 10),
+      maxLength: maxLength > 0 ? maxLength + forced : 0,
+      shortlist: options.shortlist ?? true,
+      batchSize: whole("batchSize", options.batchSize ?? 0, 0, 2 ** 31),
+    };
   }
 
   private divide(given: string, languages: ChosenLanguages): { parts: Part[]; prefix: number[] } {
@@ -130,26 +126,15 @@ export class LocalTranslator {
 
 async function nothing(): Promise<void> {}
 
-/** Returns options for the engine, which counts the forced pieces of a translation. */
-function searchOptions(options: TranslateOptions, forced: number): SearchOptions {
-  const maxLength = whole("maxLength", options.maxLength ?? 0, 0, 2 ** 31);
-  return {
-    beamSize: whole("beamSize", options.beamSize ?? DEFAULT_BEAM_SIZE, 1, 256),
-    lengthPenalty: real("lengthPenalty", options.lengthPenalty ?? 1),
-    maxLength: maxLength > 0 ? maxLength + forced : 0,
-    shortlist: options.shortlist ?? true,
-    batchSize: whole("batchSize", options.batchSize ?? 0, 0, 2 ** 31),
-  };
-}
-
 function whole(name: string, value: number, lowest: number, highest: number): number {
   if (!Number.isInteger(value) || value < lowest || value > highest)
     throw new EngineError(`${name} is ${value}, it must be a whole number from ${lowest} to ${highest}`);
   return value;
 }
 
-function real(name: string, value: number): number {
-  if (!Number.isFinite(value)) throw new EngineError(`${name} must be a finite number`);
+function real(name: string, value: number, lowest: number, highest: number): number {
+  if (!Number.isFinite(value) || value < lowest || value > highest)
+    throw new EngineError(`${name} is ${value}, it must be a number from ${lowest} to ${highest}`);
   return value;
 }
 

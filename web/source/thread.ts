@@ -1,7 +1,7 @@
 /** One worker with a model. */
 import { CancelledError, EngineError, namedError } from "./errors.js";
-import type { ModelInfo, TranslateOptions } from "./local.js";
 import type { FromWorker, Progress, ToWorker } from "./messages.js";
+import type { ModelInfo, SearchOptions } from "./public_types.js";
 
 /** A model file, and how it is loaded. */
 export interface File {
@@ -14,6 +14,9 @@ interface Host {
   postMessage(message: ToWorker): void;
   terminate(): unknown;
 }
+
+/** Lines, and how long their translation took. */
+export type Translated = Extract<FromWorker, { kind: "translated" }>;
 
 interface Waiting {
   done(message: FromWorker): void;
@@ -59,15 +62,14 @@ export class Thread {
     return this.about as ModelInfo;
   }
 
-  /** How many translations it has to do. */
+  /** How many translations it has to do, with one that was cancelled but has not ended. */
   get load(): number {
     return this.waiting.size;
   }
 
   /** Translates each line. */
-  async translate(lines: readonly string[], options: TranslateOptions, signal: AbortSignal | undefined): Promise<readonly string[]> {
-    const message = await this.ask((id) => ({ kind: "translate", id, lines, options }), signal);
-    return message.kind === "translated" ? message.lines : [];
+  async translate(lines: readonly string[], options: SearchOptions, signal: AbortSignal | undefined): Promise<Translated> {
+    return (await this.ask((id) => ({ kind: "translate", id, lines, options }), signal)) as Translated;
   }
 
   /** Ends the worker. Translations that are running fail. */
@@ -79,11 +81,18 @@ export class Thread {
     const { host } = this;
     if (host === undefined) return Promise.reject(new EngineError("the worker stopped: load the translator again"));
     const id = this.next++;
-    const cancel = (): void => host.postMessage({ kind: "cancel", id });
+    const message = make(id);
+    const cancelled = (): Error =>
+      new CancelledError(message.kind === "load" ? "the loading was cancelled" : "the translation was cancelled");
+    if (signal?.aborted) return Promise.reject(cancelled());
+    let cancel = (): void => {};
     return new Promise<FromWorker>((resolve, reject) => {
+      host.postMessage(message); // throws if it cannot be copied
       this.waiting.set(id, { done: resolve, failed: reject });
-      host.postMessage(make(id));
-      if (signal?.aborted) cancel();
+      cancel = (): void => {
+        host.postMessage({ kind: "cancel", id });
+        reject(cancelled()); // The worker may be in a batch, and answers when it has ended.
+      };
       signal?.addEventListener("abort", cancel);
     }).finally(() => signal?.removeEventListener("abort", cancel));
   }
@@ -114,7 +123,8 @@ export class Thread {
 async function startWorker(receive: (message: FromWorker) => void, stopped: (error: Error) => void): Promise<Host> {
   if (NODE) {
     const { Worker: NodeWorker } = await import("node:worker_threads");
-    const worker = new NodeWorker(new URL("./worker.node.js", import.meta.url));
+    // Options of the program, such as --input-type, are not for the worker's script.
+    const worker = new NodeWorker(new URL("./worker.node.js", import.meta.url), { execArgv: [] });
     worker.on("message", receive);
     worker.on("error", (error) => stopped(new EngineError(`the worker stopped: ${String(error)}`)));
     worker.on("exit", (code) => stopped(new EngineError(`the worker stopped with exit code ${code}`)));

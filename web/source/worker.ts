@@ -10,8 +10,8 @@ type Translate = Extract<ToWorker, { kind: "translate" }>;
 let engine: Promise<WebAssembly.Module> | undefined;
 let loaded: Load | undefined;
 let translator: LocalTranslator | undefined;
-let queue = Promise.resolve();
-const running = new Map<number, AbortController>();
+let running: { readonly id: number; readonly controller: AbortController } | undefined;
+const queue: (Load | Translate)[] = [];
 
 let send = (_message: FromWorker): void => {};
 
@@ -20,6 +20,7 @@ async function load(message: Load, signal: AbortSignal, again = false): Promise<
   const report = (progress: Progress): void => send({ kind: "progress", id, progress });
   engine ??= compileEngine();
   const [module, file] = await Promise.all([engine, download({ url, cached: cache, digest, again }, signal, report)]);
+  if (signal.aborted) throw new CancelledError(`${url}: the loading was cancelled`);
   try {
     const found = await LocalTranslator.load(module, file.bytes);
     if (digest !== undefined && found.info.digest !== digest.toLowerCase())
@@ -38,11 +39,12 @@ async function translate({ id, lines, options }: Translate, signal: AbortSignal)
   // After an error in the engine its memory is in an unknown state, so the model is loaded into another instance.
   if (translator?.broken) translator = undefined; // before the other one needs memory
   translator ??= await load(loaded, signal);
+  const start = performance.now();
   const translated = await translator.translate(lines, options, async () => {
     await turn();
     if (signal.aborted) throw new CancelledError("the translation was cancelled");
   });
-  send({ kind: "translated", id, lines: translated, info: translator.info });
+  send({ kind: "translated", id, lines: translated, milliseconds: performance.now() - start, info: translator.info });
 }
 
 /** Lets messages arrive. */
@@ -60,27 +62,40 @@ function turn(): Promise<void> {
 async function run(message: Load | Translate, signal: AbortSignal): Promise<void> {
   const { id } = message;
   try {
-    if (signal.aborted) throw new CancelledError("the translation was cancelled");
     if (message.kind === "translate") return await translate(message, signal);
     translator = await load(message, signal);
     loaded = { ...message, digest: translator.info.digest }; // the file may be another one when it is loaded again
     send({ kind: "loaded", id, info: translator.info });
   } catch (error) {
-    const { name, message: text } = error instanceof Error ? error : new EngineError(String(error));
-    send({ kind: "failed", id, name, message: text });
-  } finally {
-    running.delete(id);
+    fail(id, error);
   }
 }
 
+function fail(id: number, error: unknown): void {
+  const { name, message } = error instanceof Error ? error : new EngineError(String(error));
+  send({ kind: "failed", id, name, message });
+}
+
 function receive(message: ToWorker): void {
-  if (message.kind === "cancel") {
-    running.get(message.id)?.abort();
-    return;
+  if (message.kind === "cancel") return cancel(message.id);
+  queue.push(message);
+  if (running === undefined) void runAll();
+}
+
+function cancel(id: number): void {
+  if (running?.id === id) return running.controller.abort();
+  const place = queue.findIndex((message) => message.id === id);
+  if (place < 0) return; // It has ended.
+  queue.splice(place, 1);
+  fail(id, new CancelledError("the translation was cancelled"));
+}
+
+async function runAll(): Promise<void> {
+  for (let message = queue.shift(); message !== undefined; message = queue.shift()) {
+    running = { id: message.id, controller: new AbortController() };
+    await run(message, running.controller.signal);
   }
-  const controller = new AbortController();
-  running.set(message.id, controller);
-  queue = queue.then(() => run(message, controller.signal));
+  running = undefined;
 }
 
 if (NODE) {

@@ -2,6 +2,7 @@
 
 import gzip
 import hashlib
+import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -22,16 +23,10 @@ from pocketmt.serving.gate import Gate
 from pocketmt.serving.metrics import Metrics
 from pocketmt.serving.models.catalogue import Catalogue
 from pocketmt.serving.models.description import ModelDescription
+from pocketmt.serving.page_files import INDEX, TYPES
 from pocketmt.serving.watching import watched_files
 
-_INDEX: Final = "index.html"
 _MODELS: Final = "/models.json"
-_TYPES: Final = {
-    ".html": "text/html; charset=utf-8",
-    ".css": "text/css; charset=utf-8",
-    ".js": "text/javascript; charset=utf-8",
-    ".wasm": "application/wasm",
-}
 _HEADERS: Final = {
     # WebAssembly is compiled; a model file that the user opens is fetched from a blob.
     "Content-Security-Policy": "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; "
@@ -55,7 +50,7 @@ class _PageFile:
 def page_folder() -> Path:
     """Return the folder of the page that `make web` has built; raises ConfigurationError if there is none."""
     folder = Path(pocketmt.__file__).resolve().parents[2] / "web" / "dist" / "page"
-    if not (folder / _INDEX).is_file():
+    if not (folder / INDEX).is_file():
         raise ConfigurationError(
             f"{folder} is missing: --web shows the page that `make web` builds in a copy of PocketMT's sources. Run it "
             "there (it needs npm), and start the server by .venv/bin/pocketmt"
@@ -92,12 +87,12 @@ def _page_files(folder: Path) -> dict[str, _PageFile]:
     """Return path -> file, without the model and the list of models of other servers."""
     found = {}
     for path in sorted(folder.iterdir()):
-        if path.suffix in _TYPES:
+        if path.suffix in TYPES:
             content = path.read_bytes()
             etag = f'"{hashlib.sha256(content).hexdigest()[:32]}"'
-            file = _PageFile(content, gzip.compress(content, mtime=0), _TYPES[path.suffix], etag)
+            file = _PageFile(content, gzip.compress(content, mtime=0), TYPES[path.suffix], etag)
             found[f"/{path.name}"] = file
-    return found | {"/": found[f"/{_INDEX}"]}  # The service worker keeps the index by both paths.
+    return found | {"/": found[f"/{INDEX}"]}  # The service worker keeps the index by both paths.
 
 
 Endpoint = Callable[[Request], Awaitable[Response]]
@@ -116,12 +111,14 @@ def _send_page_file(file: _PageFile) -> Endpoint:
 
 
 def _named_models(catalogue: Catalogue) -> Mapping[str, ModelDescription]:
-    """Return models by names that are unique; of files of the same name, later ones get numbers."""
+    """Return models by names that are unique, and UTF-8; of files of the same name, later ones get numbers."""
     named: dict[str, ModelDescription] = {}
     for path, model in catalogue.models.items():
-        name, number = path.name, 2
+        # A file's name may be in another encoding, but addresses are in UTF-8.
+        first = Path(os.fsencode(path.name).decode(errors="replace"))
+        name, number = first.name, 2
         while name in named:
-            name, number = f"{path.stem}-{number}{path.suffix}", number + 1
+            name, number = f"{first.stem}-{number}{first.suffix}", number + 1
         named[name] = model
     return named
 

@@ -15,12 +15,12 @@ from pocketmt.serving.proxies import TrustedProxies
 from pocketmt.serving.settings import ServerSettings
 
 MOST_HEAD_BYTES: Final = 16 << 10  # of the head of a request
+SECONDS_TO_RETRY: Final = 5  # after a refusal
 # What a connection says of its requests, in the state of their scope.
 CROWDED: Final = "crowded"  # whether there are too many connections
 FROM_PROXY: Final = "from_proxy"  # whether a trusted proxy sent it
 _PARSED_BYTES: Final = 4 << 10  # at once
 _LOOKS: Final = 8  # at a connection, in the shortest time that a client is given
-_SECONDS_TO_RETRY: Final = 5
 
 
 class AddressLimit:
@@ -55,7 +55,7 @@ def _refusal() -> bytes:
     body = json.dumps({"error": "too many connections from your address: close some"}).encode()
     head = (
         "HTTP/1.1 429 Too Many Requests\r\nContent-Type: application/json\r\nConnection: close\r\n"
-        f"Retry-After: {_SECONDS_TO_RETRY}\r\nContent-Length: {len(body)}\r\n\r\n"
+        f"Retry-After: {SECONDS_TO_RETRY}\r\nContent-Length: {len(body)}\r\n\r\n"
     )
     return head.encode() + body
 

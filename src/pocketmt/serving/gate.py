@@ -9,7 +9,7 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from pocketmt.serving.connection import CROWDED, MOST_HEAD_BYTES
+from pocketmt.serving.connection import CROWDED, MOST_HEAD_BYTES, SECONDS_TO_RETRY
 from pocketmt.serving.errors import RequestError, refusal
 from pocketmt.serving.metrics import Metrics
 
@@ -24,7 +24,6 @@ _SECURITY: Final = {
 }
 _OWN_ORIGIN_ONLY: Final = ("/metrics",)
 _CLIENT_LEFT: Final = 499  # counted, never sent
-_SECONDS_TO_RETRY: Final = 5
 
 
 class Gate:
@@ -81,7 +80,7 @@ class Gate:
         except asyncio.CancelledError:
             if status != _CLIENT_LEFT:
                 raise  # The answer has begun.
-            ending = RequestError(503, "the server is ending: try again later", _SECONDS_TO_RETRY)
+            ending = RequestError(503, "the server is ending: try again later", SECONDS_TO_RETRY)
             await refusal(ending)(scope, receive, send_with_headers)
         finally:
             self._metrics.request(path, status, time.monotonic() - start)
@@ -96,7 +95,7 @@ class Gate:
         if sum(len(name) + len(value) + 4 for name, value in scope["headers"]) > MOST_HEAD_BYTES:
             answer = refusal(RequestError(431, "the head of the request is too long"))
         elif scope.get("state", {}).get(CROWDED) and scope["path"] != "/health":
-            answer = refusal(RequestError(503, "too many connections: try again later", _SECONDS_TO_RETRY))
+            answer = refusal(RequestError(503, "too many connections: try again later", SECONDS_TO_RETRY))
         else:
             return None
         answer.headers["Connection"] = "close"

@@ -3,13 +3,15 @@
 from importlib.resources import files
 from typing import Final
 
-_TYPES: Final = {
+# Media types of the files of a page, by suffix.
+TYPES: Final = {
     ".html": "text/html; charset=utf-8",
     ".css": "text/css; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
+    ".wasm": "application/wasm",
     ".svg": "image/svg+xml",
 }
-_INDEX: Final = "index.html"
+INDEX: Final = "index.html"
 
 
 def page_files() -> dict[str, tuple[bytes, str]]:
@@ -17,7 +19,7 @@ def page_files() -> dict[str, tuple[bytes, str]]:
     found = {}
     for file in files(__package__).joinpath("page").iterdir():
         suffix = file.name[file.name.rfind(".") :]
-        if suffix in _TYPES:
-            path = "/" if file.name == _INDEX else f"/{file.name}"
-            found[path] = (file.read_bytes(), _TYPES[suffix])
+        if suffix in TYPES:
+            path = "/" if file.name == INDEX else f"/{file.name}"
+            found[path] = (file.read_bytes(), TYPES[suffix])
     return found

@@ -90,6 +90,20 @@ export class Architecture {
     return this.whole("source_vocabulary_size") || this.vocabularySize;
   }
 
+  /** Whether the engine appends the end of a sentence to sources. */
+  get appendsEnd(): boolean {
+    return this.fields["append_source_eos"] === true;
+  }
+
+  /** How many pieces can be generated, without the end of a sentence. */
+  get generatedPieces(): number {
+    const { banned_ids: banned, ban_special_pieces: special } = this.fields;
+    const never = new Set(Array.isArray(banned) ? banned : []);
+    if (special === true) for (const name of ["pad", "bos", "unk"] as const) never.add(this.pieceId(name, false));
+    never.delete(null);
+    return this.vocabularySize - never.size - 1;
+  }
+
   /** Inputs of a matrix, and elements of a vector. Of names that a network lacks, any number. */
   columns(name: string): number {
     return this.fields["type"] === "lstm" ? this.lstmColumns(name) : this.transformerColumns(name);

@@ -1,9 +1,13 @@
 /** Division of long sentences into segments, since models are trained on short ones; nothing is dropped. */
 import type { Vocabulary } from "../text/vocabulary.js";
+import { WITHOUT_SPACES } from "./spans.js";
 
 const LONGEST_SEGMENT = 200; // pieces
-const SENTENCE_END = [".", "!", "?", "…"];
-const CLOSING = /["'”’»)\]]+$/;
+const CLOSING = `["'”’»)\\]」』）】]*`;
+// Chinese and Japanese marks need no space after them. In Unicode form NFKC, some are those of other scripts.
+const UNSPACED_END = `(?:[。！？．｡]|[.!?](?=${CLOSING}[${WITHOUT_SPACES}]))+${CLOSING} ?`;
+const SENTENCE_END = new RegExp(`${UNSPACED_END}|[.!?…]${CLOSING} `, "gu");
+const SPACED_WORD = /[^ ]+ ?/gu;
 
 /** The ids of a line's segments: one, unless it is longer than the limit; none for a line without text. */
 export function encodeLine(vocabulary: Vocabulary, given: string): number[][] {
@@ -11,48 +15,53 @@ export function encodeLine(vocabulary: Vocabulary, given: string): number[][] {
   const ids = vocabulary.encode(line);
   if (ids.length <= LONGEST_SEGMENT) return ids.length > 0 ? [ids] : [];
   const segments: number[][] = [];
-  for (const text of pack(vocabulary, sentences(vocabulary.normalize(line)))) {
+  for (const text of joined(vocabulary, [...divided(vocabulary, line)])) {
     const found = vocabulary.encode(text);
     for (let start = 0; start < found.length; start += LONGEST_SEGMENT) segments.push(found.slice(start, start + LONGEST_SEGMENT));
   }
   return segments;
 }
 
-/** Yields the sentences of a normalized text, each as words with the space that follows. */
-function* sentences(text: string): Generator<string[]> {
-  let words: string[] = [];
-  for (const spaced of text.split(" ")) {
-    const parts = spaced.match(/[^。]+。*|。+/gu) ?? [""];
-    parts[parts.length - 1] += " ";
-    for (const part of parts) {
-      words.push(part);
-      const ending = part.slice(0, -1).replace(CLOSING, "").slice(-1);
-      if (!part.endsWith("。") && !SENTENCE_END.includes(ending)) continue;
-      yield words;
-      words = [];
-    }
-  }
-  if (words.length > 0) yield words;
+function fits(vocabulary: Vocabulary, text: string): boolean {
+  return vocabulary.encode(text).length <= LONGEST_SEGMENT;
 }
 
-/** Joins sentences, or the words of a sentence that is too long, into texts within the limit. */
-function* pack(vocabulary: Vocabulary, all: Iterable<string[]>): Generator<string> {
-  const size = (text: string): number => vocabulary.encode(text).length;
-  let text = "";
-  let pieces = 0;
-  for (const words of all) {
-    const sentence = words.join("");
-    const units = size(sentence) > LONGEST_SEGMENT ? words : [sentence];
-    for (const unit of units) {
-      const added = size(unit);
-      if (text !== "" && pieces + added > LONGEST_SEGMENT) {
-        yield text;
-        text = "";
-        pieces = 0;
-      }
-      text += unit;
-      pieces += added;
-    }
+/** Yields the sentences of a line, normalized, and the words of a sentence that is too long; spaces follow them. */
+function* divided(vocabulary: Vocabulary, line: string): Generator<string> {
+  const text = vocabulary.normalize(line);
+  const ends = [...text.matchAll(SENTENCE_END)].map((match) => match.index + match[0].length);
+  let start = 0;
+  for (const end of [...ends, text.length]) {
+    const sentence = text.slice(start, end);
+    yield* fits(vocabulary, sentence) ? [sentence] : (sentence.match(SPACED_WORD) ?? []);
+    start = end;
   }
-  yield text;
+}
+
+/** Joins sentences or words into texts within the limit, as few as possible; one that is longer is a text alone. */
+function* joined(vocabulary: Vocabulary, units: readonly string[]): Generator<string> {
+  let start = 0;
+  while (start < units.length) {
+    const end = lastThatFits(vocabulary, units, start);
+    yield units.slice(start, end).join("");
+    start = end;
+  }
+}
+
+/** The end of the most units from `start` on that are within the limit together; the joined text is not encoded for each unit. */
+function lastThatFits(vocabulary: Vocabulary, units: readonly string[], start: number): number {
+  const fit = (end: number): boolean => fits(vocabulary, units.slice(start, end).join(""));
+  let fitting = start + 1;
+  let size = 2;
+  while (start + size <= units.length && fit(start + size)) {
+    fitting = start + size;
+    size *= 2;
+  }
+  let excess = Math.min(start + size, units.length + 1);
+  while (excess - fitting > 1) {
+    const middle = (fitting + excess) >> 1;
+    if (fit(middle)) fitting = middle;
+    else excess = middle;
+  }
+  return fitting;
 }

@@ -13,13 +13,13 @@ RAW_TEXT: Final = frozenset(
     ("script", "style", "xmp", "iframe", "noembed", "noframes", "noscript", "plaintext", "title", "textarea")
 )
 TITLE: Final = "title"
-_SPACE: Final = " \t\n\r\f"
-_NAME: Final = re.compile(r"</?([A-Za-z][^ \t\n\r\f/>]*)")
-_BETWEEN: Final = re.compile(r"[ \t\n\r\f/]*")
-_ATTRIBUTE: Final = re.compile(r"=?([^ \t\n\r\f/>=]*)[ \t\n\r\f]*")
-_SPACES: Final = re.compile(r"[ \t\n\r\f]*")
-_UNQUOTED: Final = re.compile(r"[^ \t\n\r\f>]*")
-_SCRIPT_MARK: Final = re.compile(r"<!--|-->|</?script(?=[ \t\n\r\f/>])", re.IGNORECASE)
+_SPACE: Final = r" \t\n\r\f"  # In a set of characters of a regular expression.
+_NAME: Final = re.compile(rf"</?([A-Za-z][^{_SPACE}/>]*)")
+_BETWEEN: Final = re.compile(rf"[{_SPACE}/]*")
+_ATTRIBUTE: Final = re.compile(rf"=?([^{_SPACE}/>=]*)[{_SPACE}]*")
+_SPACES: Final = re.compile(rf"[{_SPACE}]*")
+_UNQUOTED: Final = re.compile(rf"[^{_SPACE}>]*")
+_SCRIPT_MARK: Final = re.compile(rf"<!--|-->|</?script(?=[{_SPACE}/>])", re.IGNORECASE)
 _COMMENT_END: Final = re.compile(r"--!?>")
 
 
@@ -130,7 +130,7 @@ def _raw_text_end(document: str, start: int, name: str) -> int:
         return len(document)
     if name == "script":
         return _script_end(document, start)
-    found = re.compile(rf"</{name}(?=[ \t\n\r\f/>])", re.IGNORECASE).search(document, start)
+    found = re.compile(rf"</{name}(?=[{_SPACE}/>])", re.IGNORECASE).search(document, start)
     return len(document) if found is None else found.start()
 
 
