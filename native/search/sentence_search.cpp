@@ -176,8 +176,11 @@ void SentenceSearch::advance(StatePool& pool) {
 }
 
 bool SentenceSearch::falls_into_loop(const Candidate& candidate) const {
-    if (options_->repeat_limit == 0 || step_ <= request_->prefix.size() || candidate.bank < term_pieces_) return false;
-    return ends_in_loop(live_[candidate.hypothesis].history.tokens, candidate.token, options_->repeat_limit);
+    const Hypothesis& live = live_[candidate.hypothesis];
+    if (options_->repeat_limit == 0 || step_ <= request_->prefix.size() || live.terms.missing() > 0) return false;
+    // Terms may repeat themselves: only what follows them is a loop.
+    return ends_in_loop(std::span(live.history.tokens).subspan(live.terms_end), candidate.token,
+                        options_->repeat_limit);
 }
 
 void SentenceSearch::add_token_score(const Candidate& candidate, std::vector<double>& scores) const {
@@ -222,6 +225,8 @@ void SentenceSearch::continue_hypothesis(const Candidate& candidate) {
     if (has_terms()) {
         child.terms = parent.terms;
         child.terms.advance(candidate.token, candidate.log_probability - parent.log_probability);
+        const bool ends_terms = parent.terms.missing() > 0 && child.terms.missing() == 0;
+        child.terms_end = ends_terms ? child.history.tokens.size() : parent.terms_end;
     }
     child.uses = 0;
 }

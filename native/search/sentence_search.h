@@ -88,6 +88,7 @@ class SentenceSearch {
         History history;
         double log_probability = 0.0;
         TermProgress terms;
+        size_t terms_end = 0;     // tokens up to the end of the last term; 0 while a term is missing
         uint64_t sample_key = 0;  // of sampling
         size_t uses = 0;          // continuations that still need its history
     };

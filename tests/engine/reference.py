@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from pocketmt.model_file import Architecture, TransformerArchitecture
+from pocketmt.engine import _native
+from pocketmt.model_file import Architecture, TransformerArchitecture, open_model
 from pocketmt.model_file.matrices.bit_packing import pack_codes
 from pocketmt.model_file.writer import StoredTensor, write_model
 from pocketmt.models.inputs import decoder_input, encoder_input, pad
@@ -147,3 +149,24 @@ def reference_logits(model: TranslationNetwork, source: list[int], target: list[
         decoded = model(pad([encoder_input(shape, source)]), pad([decoder_input(shape, target)]))
         logits: np.ndarray = model.logits(decoded)[0].numpy()
     return logits
+
+
+def native_logits(model: _native.Model, source: list[int], target: list[int]) -> np.ndarray:
+    """Teacher-forced logits [len(target) + 1, V] of the engine."""
+    return np.frombuffer(model.logits(source, target), dtype=np.float32).reshape(len(target) + 1, -1)
+
+
+def native_arguments(path: Path) -> dict[str, Any]:
+    """The arguments that describe a model file to `_native.Model`, in lists that tests change."""
+    with open_model(path) as file:
+        return {
+            "buffer": bytes(file.buffer),
+            "architecture": file.architecture.fields(),
+            "tensors": {
+                name: [each.dtype, list(each.shape), each.offset, each.size] for name, each in file.tensors.items()
+            },
+            "matrices": {
+                name: [list(group.for_engine()) for group in groups] for name, groups in file.matrices.items()
+            },
+            "vector_groups": [(name, list(vectors)) for name, vectors in file.vector_groups.items()],
+        }

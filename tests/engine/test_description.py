@@ -8,10 +8,10 @@ import pytest
 
 from pocketmt.engine import _native
 from pocketmt.errors import ModelFileError
-from pocketmt.model_file import Architecture, open_model
+from pocketmt.model_file import Architecture
 from pocketmt.model_file.architecture.lstm import LstmArchitecture
 from pocketmt.text.vocabulary import Vocabulary
-from tests.engine.reference import architecture, random_network, write
+from tests.engine.reference import architecture, native_arguments, random_network, write
 
 LSTM = LstmArchitecture(
     encoder_layers=1,
@@ -74,17 +74,7 @@ def arguments_of(shape: Architecture, folder: Path, vocabulary: Vocabulary) -> A
     """The arguments of `_native.Model` for a random network."""
     path = folder / "model.pocketmt"
     write(path, random_network(shape), vocabulary)
-    with open_model(path) as file:
-        tensors = {name: (each.dtype, each.shape, each.offset, each.size) for name, each in file.tensors.items()}
-        return {
-            "buffer": bytes(file.buffer),
-            "architecture": file.architecture.fields(),
-            "tensors": tensors,
-            "matrices": {},
-            "release": None,
-            "instruction_set": None,
-            "workers": 1,
-        }
+    return {**native_arguments(path), "release": None, "instruction_set": None, "workers": 1}
 
 
 def refusal(arguments: Arguments) -> str:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from pocketmt.compression.activations.fully_quantized import quantize_activations, set_stage
+from pocketmt.compression.activations.fully_quantized import quantize_activations, set_quantizing
 from pocketmt.engine import _native
 from pocketmt.engine.loading import native_model
 from pocketmt.model_file import open_model
@@ -24,8 +24,7 @@ from pocketmt.quantization.row_groups import RowGroup
 from pocketmt.recipes.activations import STRATEGY, FullQuantization
 from pocketmt.text.vocabulary import Vocabulary
 from tests.engine.conftest import search_options, sentences
-from tests.engine.reference import architecture, random_network, reference_logits
-from tests.engine.test_parity import native_logits
+from tests.engine.reference import architecture, native_logits, random_network, reference_logits
 
 SHAPES: dict[str, dict[str, object]] = {
     "post-norm": {},
@@ -87,7 +86,7 @@ def write(
     model = random_network(architecture(**SHAPES[shape]))
     assert isinstance(model, Transformer)
     quantize_activations(model, settings)
-    set_stage(model, observing=True, quantizing=False)
+    set_quantizing(model, False)
     model.train()
     with torch.no_grad():
         for seed in range(3):

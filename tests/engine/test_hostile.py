@@ -9,8 +9,8 @@ import pytest
 
 from pocketmt.engine import _native
 from pocketmt.errors import EngineError, ModelFileError
-from pocketmt.model_file import open_model
 from tests.engine.conftest import search_options
+from tests.engine.reference import native_arguments
 
 MATRIX = "encoder.layers.1.feed_forward.outer.weight"
 BIAS = "decoder.layers.0.feed_forward.inner.bias"
@@ -25,17 +25,7 @@ Arguments = dict[str, Any]
 @pytest.fixture
 def arguments(model_path: Path) -> Arguments:
     """The arguments for a valid model file."""
-    with open_model(model_path) as file:
-        return {
-            "buffer": bytes(file.buffer),
-            "architecture": file.architecture.fields(),
-            "tensors": {
-                name: [each.dtype, list(each.shape), each.offset, each.size] for name, each in file.tensors.items()
-            },
-            "matrices": {
-                name: [list(group.for_engine()) for group in groups] for name, groups in file.matrices.items()
-            },
-        }
+    return native_arguments(model_path)
 
 
 def build(arguments: Arguments) -> _native.Model:

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from pocketmt.errors import ModelFileError
-from pocketmt.model_file import open_model
 from pocketmt.model_file.metadata import ModelMetadata
 from pocketmt.packing.contents import ModelContents
 from pocketmt.packing.model_file import pack
@@ -16,7 +15,7 @@ from pocketmt.quantization.registry import scheme_from_options
 from pocketmt.quantization.row_groups import RowGroup
 from pocketmt.text.vocabulary import Vocabulary
 from tests.engine.conftest import search_options
-from tests.engine.reference import architecture, random_network
+from tests.engine.reference import architecture, native_arguments, random_network
 from tests.engine.test_hostile import Arguments, build, overwrite
 
 EMBEDDING = "embedding.weight"
@@ -39,15 +38,7 @@ def true_arguments(tmp_path_factory: pytest.TempPathFactory, vocabulary: Vocabul
     metadata = ModelMetadata(source_language="en", target_language="de")
     choice: dict[str, Scheme | tuple[RowGroup, ...]] = {EMBEDDING: groups, "*": Uniform()}
     pack(path, ModelContents(model.state_dict(), model.architecture, vocabulary.model, choice, metadata))
-    with open_model(path) as file:
-        return {
-            "buffer": bytes(file.buffer),
-            "architecture": file.architecture.fields(),
-            "tensors": {name: [e.dtype, list(e.shape), e.offset, e.size] for name, e in file.tensors.items()},
-            "matrices": {
-                name: [list(group.for_engine()) for group in groups] for name, groups in file.matrices.items()
-            },
-        }
+    return native_arguments(path)
 
 
 @pytest.fixture

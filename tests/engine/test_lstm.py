@@ -25,8 +25,7 @@ from pocketmt.quantization.registry import scheme_from_options
 from pocketmt.quantization.row_groups import RowGroup
 from pocketmt.text.vocabulary import Vocabulary
 from tests.engine.conftest import search_options, sentences
-from tests.engine.reference import random_network, reference_logits
-from tests.engine.test_parity import native_logits
+from tests.engine.reference import native_logits, random_network, reference_logits
 from tests.engine.test_shortlist import EVERYTHING, random_shortlist
 from tests.engine.test_shortlist import load as load_with_shortlist
 

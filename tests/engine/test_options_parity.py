@@ -24,8 +24,7 @@ from pocketmt.quantization.registry import scheme_from_options
 from pocketmt.quantization.row_groups import RowGroup
 from pocketmt.text.vocabulary import Vocabulary
 from tests.engine.conftest import search_options, sentences
-from tests.engine.reference import architecture, manifest, random_network, reference_logits
-from tests.engine.test_parity import native_logits
+from tests.engine.reference import architecture, manifest, native_logits, random_network, reference_logits
 
 Changes = dict[str, Any]
 # Each option's settings, the default first.

@@ -5,7 +5,7 @@ import pytest
 
 from pocketmt.models.search import beam_search, greedy_search
 from tests.engine.conftest import Loader, search_options, sentences
-from tests.engine.reference import GROUPINGS, architecture, reference_logits
+from tests.engine.reference import GROUPINGS, architecture, native_logits, reference_logits
 
 SHAPES: dict[str, dict[str, object]] = {
     "post-norm": {},
@@ -61,11 +61,6 @@ SHAPES: dict[str, dict[str, object]] = {
     },
     "more rows than are packed at a time": {"feed_forward_dimension": 1100},
 }
-
-
-def native_logits(model: object, source: list[int], target: list[int]) -> np.ndarray:
-    values = np.frombuffer(model.logits(source, target), dtype=np.float32)  # type: ignore[attr-defined]
-    return values.reshape(len(target) + 1, -1)
 
 
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES.keys())

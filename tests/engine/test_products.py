@@ -22,8 +22,7 @@ from pocketmt.quantization.activations.static import CalibratedActivations
 from pocketmt.quantization.row_groups import RowGroup
 from pocketmt.text.vocabulary import Vocabulary
 from tests.engine.conftest import sentences
-from tests.engine.reference import architecture, random_network, reference_logits
-from tests.engine.test_parity import native_logits
+from tests.engine.reference import architecture, native_logits, random_network, reference_logits
 from tests.engine.test_schemes import GROUPS, METADATA, SCHEMES, SHAPES, assert_sameness, load
 
 Choice = dict[str, str | Scheme | Sequence[RowGroup]]

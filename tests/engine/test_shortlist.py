@@ -21,9 +21,8 @@ from pocketmt.quantization.row_groups import RowGroup
 from pocketmt.text.vocabulary import Vocabulary
 from tests.engine import test_fully_quantized, test_schemes
 from tests.engine.conftest import search_options, sentences
-from tests.engine.reference import architecture, plain, random_network
+from tests.engine.reference import architecture, native_logits, plain, random_network
 from tests.engine.reference import write as write_plain
-from tests.engine.test_parity import native_logits
 from tests.engine.test_products import calibrated
 from tests.engine.test_schemes import GROUPS, METADATA, SCHEMES
 

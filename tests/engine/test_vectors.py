@@ -21,7 +21,7 @@ from pocketmt.quantization import Scheme
 from pocketmt.quantization.row_groups import RowGroup
 from pocketmt.text.vocabulary import Vocabulary
 from tests.engine.conftest import search_options
-from tests.engine.reference import architecture, random_network
+from tests.engine.reference import architecture, native_arguments, random_network
 from tests.engine.test_schemes import METADATA, SCHEMES, SHAPES, Groups, assert_parity, assert_sameness
 
 
@@ -84,14 +84,7 @@ BIAS = "decoder.layers.0.feed_forward.inner.bias"
 def arguments(path: Path, vocabulary: Vocabulary) -> Arguments:
     """The arguments for a valid model file."""
     write(path, vocabulary, SCHEMES["affine 8 row"])
-    with open_model(path) as file:
-        return {
-            "buffer": bytes(file.buffer),
-            "architecture": file.architecture.fields(),
-            "tensors": {name: [e.dtype, list(e.shape), e.offset, e.size] for name, e in file.tensors.items()},
-            "matrices": {name: [group.for_engine() for group in groups] for name, groups in file.matrices.items()},
-            "vector_groups": [(name, list(vectors)) for name, vectors in file.vector_groups.items()],
-        }
+    return native_arguments(path)
 
 
 def build(arguments: Arguments) -> _native.Model:

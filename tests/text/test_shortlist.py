@@ -1,5 +1,6 @@
 """The choice of pieces, and alignments written by other tools."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -73,9 +74,9 @@ def test_sources_end_in_eos(vocabulary: Vocabulary, vocabularies: Vocabularies) 
     assert empty == []
 
 
-def links(vocabulary: Vocabulary, path: Path) -> list[set[tuple[int, int]]]:
+def links(vocabulary: Vocabulary, path: Path, text: Iterable[tuple[str, str]] = TEXT) -> list[set[tuple[int, int]]]:
     vocabularies = Vocabularies(vocabulary, vocabulary)
-    found = read_links(path, vocabularies, encode_pairs(vocabularies, TEXT))
+    found = read_links(path, vocabularies, text)
     return [set(zip(source.tolist(), target.tolist(), strict=True)) for source, target in found]
 
 
@@ -107,3 +108,35 @@ def test_alignments_that_do_not_fit(vocabulary: Vocabulary, tmp_path: Path, cont
     path.write_text(content)
     with pytest.raises(DataError, match=reason):
         links(vocabulary, path)
+
+
+@pytest.mark.parametrize("before", ["don´t", "´", "\u200b", "\u00ad ¨", "日本", "\t a "])
+def test_normalization_changes_no_number_of_a_word(vocabulary: Vocabulary, tmp_path: Path, before: str) -> None:
+    """Aligners count the words of the text that is given; "´" becomes a space and an accent."""
+    path = tmp_path / "links"
+    place = len(before.split())
+    path.write_text(f"{place}-{place + 1}\n")
+    [found] = links(vocabulary, path, [(f"{before} house a", f"{before} das Haus")])
+    source, target = (vocabulary.encode(f"{before} {text}") for text in ("house a", "das Haus"))
+    house, haus = vocabulary.encode("house"), vocabulary.encode("Haus")
+    assert set(house) <= set(source) and set(haus) <= set(target)
+    assert found == {(left, right) for left in house for right in haus}
+
+
+@pytest.mark.parametrize("space", ["\u00a0", "\u3000", "\u2009", "\x1f"])
+def test_white_space_where_aligners_differ_is_refused(vocabulary: Vocabulary, tmp_path: Path, space: str) -> None:
+    """fast_align divides words at spaces and tabs, eflomal at all white space."""
+    path = tmp_path / "links"
+    path.write_text("0-0\n0-0\n")
+    with pytest.raises(DataError, match=r"links, line 2: the text has white space other than .* replace it"):
+        links(vocabulary, path, [TEXT[0], ("a house", f"ein{space}Haus")])
+
+
+def test_pieces_of_several_words_have_no_links(tmp_path: Path) -> None:
+    model = sentencepiece_model(
+        ("ab bc ca",) * 20, 20, "bpe", split_by_whitespace=False, pad_id=0, bos_id=1, eos_id=2, unk_id=3
+    )
+    path = tmp_path / "links"
+    path.write_text("0-0\n")
+    with pytest.raises(DataError, match="line 1: the vocabulary has pieces with parts of several words"):
+        links(Vocabulary(model), path, [("ab bc ca", "ab bc ca")])

@@ -163,14 +163,34 @@ def test_the_loss_on_other_text_is_measured() -> None:
     trimmed, _ = trim_model(whole, [*ENGLISH[SEEN], *GERMAN[SEEN]])
     before = load_checked(whole.vocabularies, whole.architecture).source
     after = load_checked(trimmed.vocabularies, trimmed.architecture).source
-    seen = measure_segmentation(before, after, ENGLISH[SEEN])
+    seen = measure_segmentation(before, after, ENGLISH[SEEN], split=True)
     assert (seen.changed_lines, seen.lost_pieces, seen.unknown_pieces) == (0, 0, (0, 0))
-    unseen = measure_segmentation(before, after, ENGLISH[UNSEEN])
+    unseen = measure_segmentation(before, after, ENGLISH[UNSEEN], split=True)
     assert 0 < unseen.changed_lines < unseen.lines
     assert 0 < unseen.lost_pieces < unseen.pieces
     for line in ENGLISH[UNSEEN]:
         pieces = after.encode_as_pieces(line)
         assert all(after.id(piece) is not None for piece in pieces) or after.ids.unk in after.encode(line)
+
+
+def test_the_pieces_that_sentences_without_spaces_begin_with_stay() -> None:
+    spoken = ("今天很好。", "我去公園。", "天気がいい！")
+    table = sentencepiece_model(spoken * 9, 60, "bpe", bos_id=2, pad_id=3)
+    shape = architecture(vocabulary_size=len(pieces_of(table)) + 4, pad_id=3, bos_id=2, eos_id=0, unk_id=1)
+    whole = model(shape, StoredVocabularies(StoredVocabulary(table)))
+    before = load_checked(whole.vocabularies, shape).source
+    alone = {before.encode_as_pieces(text)[0] for text in spoken[1:]}
+    assert not alone & set(before.encode_as_pieces("".join(spoken)))
+    trimmed, _ = trim_model(whole, ["".join(spoken)])
+    after = load_checked(trimmed.vocabularies, trimmed.architecture).source
+    assert [after.encode_as_pieces(text) for text in spoken] == [before.encode_as_pieces(text) for text in spoken]
+    smaller = Vocabulary(
+        StoredVocabulary(parse_model(table).restricted(set(before.pieces(range(len(before)))) - alone).serialized()),
+        before.ids,
+    )
+    lines = ["".join(spoken)]
+    losses = [measure_segmentation(before, smaller, lines, split=split).changed_lines for split in (False, True)]
+    assert losses == [0, 1], "the loss is seen only where the engine divides the text"
 
 
 def test_text_after_a_piece_that_is_divided_into_bytes_is_where_it_was() -> None:
@@ -182,7 +202,9 @@ def test_text_after_a_piece_that_is_divided_into_bytes_is_where_it_was() -> None
         for each in (model, without)
     )
     assert "<0xC3>" in trimmed.encode_as_pieces("grün")
-    alone, followed = (measure_segmentation(whole, trimmed, [line]) for line in ("grün", f"grün {GERMAN[0]}"))
+    alone, followed = (
+        measure_segmentation(whole, trimmed, [line], split=True) for line in ("grün", f"grün {GERMAN[0]}")
+    )
     assert 0 < alone.lost_pieces == followed.lost_pieces
 
 

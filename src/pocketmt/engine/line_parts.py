@@ -1,14 +1,13 @@
 """Division of a line into parts: text that is copied, and the piece ids of sentences to translate."""
 
 import re
-import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 from pocketmt.engine.languages import ChosenLanguages, ModelLanguages
 from pocketmt.engine.segmentation import encode_line
 from pocketmt.sentences import Reason, translation_spans
-from pocketmt.text.normalization import replace_surrogates
+from pocketmt.text.normalization import replace_controls, replace_surrogates
 from pocketmt.text.vocabulary import Vocabulary
 
 # All but tabs and spaces: a program could take it for the end of a line.
@@ -123,7 +122,5 @@ def _spaced(segments: Iterable[list[int]]) -> list[str | list[int]]:
 
 def _copied(text: str) -> list[str | list[int]]:
     """Return a text that is not translated; characters that control a terminal or end a line become spaces."""
-    text = replace_surrogates(" ".join(text.splitlines()))
-    if not text.isprintable():
-        text = "".join(" " if unicodedata.category(each) == "Cc" else each for each in text)
+    text = replace_controls(replace_surrogates(" ".join(text.splitlines())))
     return [text] if text.strip() else []

@@ -53,8 +53,9 @@ class SearchOptions(TypedDict, total=False):
             discourages repetitions (default 1.0).
         no_repeat_ngram_size: no sequence of this many pieces is generated twice, except in terms (default 0: any may
             be).
-        repeat_limit: a translation ends where its last pieces are one sequence this many times in a row, which saves
-            the time of a translation that repeats itself up to `max_length`. At least 2 (default None: it goes on).
+        repeat_limit: a translation ends where its last pieces are one sequence this many times in a row, after all
+            terms, which saves the time of a translation that repeats itself up to `max_length`. At least 2 (default
+            None: it goes on).
         replace_unknowns: whether the unknown piece may be generated, and is replaced by the source word with the most
             attention (default False: it is never generated).
         sampling: whether pieces are drawn at random from the model's probabilities, instead of searched for by a beam.

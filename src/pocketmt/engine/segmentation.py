@@ -1,16 +1,17 @@
 """Division of long lines into segments, since models are trained on short ones; nothing is dropped."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import cache
+from itertools import chain, pairwise
 from typing import Final
 
+from pocketmt.sentences.scripts import WITHOUT_SPACES
 from pocketmt.text.normalization import replace_surrogates
 from pocketmt.text.vocabulary import Vocabulary
 
-SENTENCE_END: Final = (".", "!", "?", "…")
-CLOSING: Final = "\"'”’»)]"
-# An ideographic full stop ends a sentence without white space. The pattern reads each character once.
-UNSPACED: Final = re.compile(r"[^。]+。*|。+")
+_CLOSING: Final = r"[\"'”’»)\]」』）】]*"
+_WORD: Final = re.compile("[^ ]+ ?")
 
 
 def encode_line(vocabulary: Vocabulary, line: str, limit: int) -> list[list[int]]:
@@ -24,40 +25,58 @@ def encode_line(vocabulary: Vocabulary, line: str, limit: int) -> list[list[int]
     if len(ids) <= limit:
         return [ids] if ids else []
     segments: list[list[int]] = []
-    for text in _pack(vocabulary, _sentences(vocabulary.normalize(line)), limit):
+    for text in _joined(vocabulary, list(_units(vocabulary, line, limit)), limit):
         ids = vocabulary.encode(text)
         segments.extend(ids[start : start + limit] for start in range(0, len(ids), limit))
     return segments
 
 
-def _sentences(text: str) -> Iterator[list[str]]:
-    """Yield the sentences of a normalized text, each as a list of words with the space that follows."""
-    words: list[str] = []
-    for spaced in text.split(" "):
-        parts = UNSPACED.findall(spaced)
-        parts[-1] += " "
-        for part in parts:
-            words.append(part)
-            if part.endswith("。") or part[:-1].rstrip(CLOSING).endswith(SENTENCE_END):
-                yield words
-                words = []
-    if words:
-        yield words
+@cache
+def _sentence_end() -> re.Pattern[str]:
+    """Return the pattern of a sentence's end with the space after it; compiling takes milliseconds, few lines need it.
+
+    No run of the same characters is searched from more than its start, so that the time is proportional to the text.
+    """
+    # Chinese and Japanese marks need no space after them. In Unicode form NFKC, some are those of other scripts.
+    unspaced = rf"(?:[。！？．｡]|[.!?](?={_CLOSING}[{WITHOUT_SPACES}]))+{_CLOSING} ?"
+    return re.compile(rf"{unspaced}|[.!?…]{_CLOSING} ")
 
 
-def _pack(vocabulary: Vocabulary, sentences: Iterator[list[str]], limit: int) -> Iterator[str]:
-    """Join sentences, or the words of a sentence that is too long, into texts of at most `limit` pieces."""
-    text, size = "", 0
-    for words in sentences:
-        sentence = "".join(words)
-        pieces = len(vocabulary.encode(sentence))
-        units = [(sentence, pieces)]
-        if pieces > limit:
-            units = [(word, len(vocabulary.encode(word))) for word in words]
-        for unit, pieces in units:
-            if text and size + pieces > limit:
-                yield text
-                text, size = "", 0
-            text += unit
-            size += pieces
-    yield text
+def _units(vocabulary: Vocabulary, line: str, limit: int) -> Iterator[str]:
+    """Yield the sentences of a line, normalized, and the words of a sentence that is too long; spaces follow them."""
+    text = vocabulary.normalize(line)
+    ends = (match.end() for match in _sentence_end().finditer(text))
+    for start, end in pairwise(chain((0,), ends, (len(text),))):
+        sentence = text[start:end]
+        yield from [sentence] if len(vocabulary.encode(sentence)) <= limit else _WORD.findall(sentence)
+
+
+def _joined(vocabulary: Vocabulary, units: Sequence[str], limit: int) -> Iterator[str]:
+    """Join units into texts of at most `limit` pieces, as few as possible; a unit that has more is a text alone."""
+    start = 0
+    while start < len(units):
+        end = _last_that_fits(vocabulary, units, start, limit)
+        yield "".join(units[start:end])
+        start = end
+
+
+def _last_that_fits(vocabulary: Vocabulary, units: Sequence[str], start: int, limit: int) -> int:
+    """Return the end of the most units from `start` on that have at most `limit` pieces together; at least one.
+
+    Joined units can have more pieces than each of them alone, so the joined text is encoded, but not for each unit.
+    """
+
+    def fits(end: int) -> bool:
+        return len(vocabulary.encode("".join(units[start:end]))) <= limit
+
+    fitting, size = start + 1, 2
+    while start + size <= len(units) and fits(start + size):
+        fitting, size = start + size, 2 * size
+    excess = min(start + size, len(units) + 1)
+    while excess - fitting > 1:
+        middle = (fitting + excess) // 2
+        if fits(middle):
+            fitting = middle
+        else:
+            excess = middle
+    return fitting

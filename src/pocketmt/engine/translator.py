@@ -5,9 +5,10 @@ import re
 from array import array
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, islice
+from itertools import chain
 from typing import TYPE_CHECKING, Final, Unpack, cast
 
+from pocketmt.chunks import in_chunks
 from pocketmt.engine.arguments import check_flag, check_integer, check_lines, check_text
 from pocketmt.engine.bundled import resolve_model
 from pocketmt.engine.checks import TranslationChecks
@@ -229,9 +230,7 @@ class Translator:
         check_integer("read_ahead", read_ahead, 1, HIGHEST_NUMBER)
         if isinstance(lines, str | bytes) or not isinstance(cast(object, lines), Iterable):
             check_lines(lines)
-        remaining = iter(lines)
-        chunk_size = -(-read_ahead // CHUNKS_READ_AHEAD)
-        chunks = iter(lambda: list(islice(remaining, chunk_size)), [])
+        chunks = in_chunks(lines, max(1, read_ahead // CHUNKS_READ_AHEAD))
         ahead = CHUNKS_READ_AHEAD - 1 if read_ahead > 1 else 0
         return chain.from_iterable(self._translate_chunks(chunks, ahead, self._check_of_stream(options)))
 

@@ -9,6 +9,7 @@ from pocketmt.engine import Translator
 from pocketmt.engine.options import TranslationOptions
 from pocketmt.evaluation.quality import score
 from pocketmt.model_file import open_model
+from pocketmt.model_file.manifest import DEFAULT_UNIT
 from pocketmt.text.corpus import read_lines, read_pairs
 from pocketmt.text.formats.format import Languages
 from pocketmt.text.vocabulary import Vocabularies
@@ -63,11 +64,12 @@ def measure_trimming(
     languages = _languages(trimmed)
     pairs = None if references is None else list(read_pairs(source, references, languages))
     lines = list(read_lines(source, "source", languages)) if pairs is None else [line for line, _ in pairs]
-    of_source = measure_segmentation(before.source, after.source, lines)
+    split = _translates_sentences(trimmed)
+    of_source = measure_segmentation(before.source, after.source, lines, split=split)
     if pairs is None:
         return TrimmingLoss(of_source, None, None)
     expected = [target for _, target in pairs]
-    of_target = measure_segmentation(before.target, after.target, expected)
+    of_target = measure_segmentation(before.target, after.target, expected, split=split)
     unchecked: TranslationOptions = {**options, "check": False}
     bleu = []
     for path in (whole, trimmed):
@@ -79,6 +81,11 @@ def measure_trimming(
 def _vocabularies(path: Path) -> Vocabularies:
     with open_model(path) as file:
         return file.vocabularies()
+
+
+def _translates_sentences(path: Path) -> bool:
+    with open_model(path) as file:
+        return file.unit == DEFAULT_UNIT
 
 
 def _languages(path: Path) -> Languages | None:

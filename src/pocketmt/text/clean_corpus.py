@@ -9,11 +9,12 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 from typing import Final, Literal
 
 from pocketmt.atomic_file import is_special
+from pocketmt.chunks import in_chunks
 from pocketmt.errors import DataError
 from pocketmt.text.cleaning import DIGEST_BYTES, Cleaning, CleaningReport, Pair, Reason, Rules, Split, Verdict
 from pocketmt.text.corpus import check_rereadable, read_lines, read_pairs, write_pairs
@@ -110,8 +111,7 @@ def _judge(rules: Rules, pairs: Iterator[Pair]) -> Iterator[tuple[Pair, Verdict]
     def judge(pairs: list[Pair]) -> list[Verdict]:
         return [rules.judge(pair) for pair in pairs]
 
-    chunks = iter(lambda: list(islice(pairs, PAIRS_AT_ONCE)), [])
-    for chunk, found in apply_in_processes(judge, chunks):
+    for chunk, found in apply_in_processes(judge, in_chunks(pairs, PAIRS_AT_ONCE)):
         yield from zip(chunk, found, strict=True)
 
 

@@ -8,6 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
+from pocketmt.chunks import in_chunks
 from pocketmt.text.cleaning import Split
 from pocketmt.text.corpus import read_lines
 from pocketmt.text.external_sort import ExternalSort
@@ -86,5 +87,5 @@ def _scores(text: Path, model: Model, split: Split, start: int, step: int) -> It
         return model.cross_entropies([split(normalize(line)) for line in lines])
 
     lines = islice(read_lines(text), start, None, step)
-    chunks = iter(lambda: list(islice(lines, LINES_AT_ONCE)), [])
+    chunks = in_chunks(lines, LINES_AT_ONCE)
     return (score for _, scores in apply_in_processes(cross_entropies, chunks) for score in scores)

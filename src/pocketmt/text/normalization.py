@@ -8,10 +8,14 @@ def normalize(line: str) -> str:
 
     SentencePiece's own normalization rules would add 240 KB to every model file.
     """
-    composed = unicodedata.normalize("NFKC", line)
-    if not composed.isprintable():
-        composed = "".join(" " if unicodedata.category(character) == "Cc" else character for character in composed)
-    return " ".join(composed.split())
+    return " ".join(replace_controls(unicodedata.normalize("NFKC", line)).split())
+
+
+def replace_controls(text: str) -> str:
+    """Return a text with a space for each control character."""
+    if text.isprintable():
+        return text
+    return "".join(" " if unicodedata.category(character) == "Cc" else character for character in text)
 
 
 def replace_surrogates(line: str) -> str:

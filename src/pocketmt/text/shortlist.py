@@ -1,8 +1,8 @@
 """Lexical shortlists: the pieces allowed in a translation, given its source (Behnke et al. 2021, section 3)."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import pairwise, product
+from collections.abc import Iterable, Iterator
+from itertools import chain, islice, pairwise, product
 from pathlib import Path
 from typing import Final
 
@@ -15,13 +15,12 @@ from pocketmt.text.translation_table import TranslationTable
 from pocketmt.text.vocabulary import Vocabularies, Vocabulary
 
 WORD_BEGINS: Final = "\u2581"  # SentencePiece's character for the space before a word
+_PLAIN_WORD: Final = re.compile(r"[^ \t]+")
 _LINK: Final = re.compile(r"(\d{1,6})-(\d{1,6})")
-
-Ids = Sequence[int]
 
 
 def encode_pairs(vocabularies: Vocabularies, pairs: Iterable[tuple[str, str]]) -> Iterator[tuple[list[int], list[int]]]:
-    """Yield the piece ids of each pair; those of a source that is not empty end in eos."""
+    """Yield the piece ids of each pair of sentences; those of a source that is not empty end in eos."""
     for source, target in pairs:
         ids = vocabularies.source.encode(source)
         yield [*ids, vocabularies.source.ids.eos] if ids else ids, vocabularies.target.encode(target)
@@ -60,18 +59,19 @@ def choose_pieces(
 
 
 def read_links(
-    path: Path, vocabularies: Vocabularies, pairs: Iterable[tuple[Ids, Ids]]
+    path: Path, vocabularies: Vocabularies, pairs: Iterable[tuple[str, str]]
 ) -> Iterator[tuple[Integers, Integers]]:
     """Yield the linked pieces of each sentence pair, from word alignments in the format of fast_align and eflomal.
 
     Args:
         path: a file with a line for each sentence pair: `i-j` for each link of the i-th source word to the j-th target
-            word, from 0, where spaces separate words. All pieces of linked words are linked.
-        vocabularies: those of the ids.
-        pairs: (source ids, target ids), one for each line of the file.
+            word, from 0, where white space separates words. All pieces of linked words are linked.
+        vocabularies: of both sides.
+        pairs: (source line, target line), one for each line of the file.
 
     Raises:
-        DataError: a line is not an alignment or names a missing word, or the numbers of lines differ.
+        DataError: a line is not an alignment or names a missing word, the words of a text are not clear, or the numbers
+            of lines differ.
     """
     lines = read_lines(path)
     number = links = 0
@@ -79,7 +79,10 @@ def read_links(
         line = next(lines, None)
         if line is None:
             raise DataError(f"{path} ends after line {number - 1}, before the text: align the same text")
-        left, right = _words(vocabularies.source, source), _words(vocabularies.target, target)
+        try:
+            left, right = _words(vocabularies.source, source), _words(vocabularies.target, target)
+        except DataError as error:
+            raise DataError(f"{path}, line {number}: {error}") from error
         linked: list[tuple[int, int]] = []
         for link in line.split():
             match = _LINK.fullmatch(link)
@@ -101,12 +104,30 @@ def read_links(
         raise DataError(f"{path} has no links: nothing can be learnt")
 
 
-def _words(vocabulary: Vocabulary, ids: Ids) -> list[list[int]]:
-    """Return the pieces of each word."""
+def _words(vocabulary: Vocabulary, line: str) -> list[list[int]]:
+    """Return the ids of each word between white space; DataError if there can be several divisions into words."""
+    words = line.split()
+    if len(words) != len(_PLAIN_WORD.findall(line)):
+        raise DataError(
+            "the text has white space other than spaces and tabs, where not every aligner divides words: replace it by "
+            "spaces, and align the text again"
+        )
+    found = _normalized_words(vocabulary, line)
+    if len(found) == len(words):
+        return found
+    # Normalization divides a word with an accent that stands alone, and drops a word without visible characters.
+    counts = [len(_normalized_words(vocabulary, word)) for word in words]
+    if sum(counts) != len(found):
+        raise DataError("the vocabulary has pieces with parts of several words: leave the alignments out")
+    remaining = iter(found)
+    return [list(chain.from_iterable(islice(remaining, count))) for count in counts]
+
+
+def _normalized_words(vocabulary: Vocabulary, line: str) -> list[list[int]]:
+    """Return the ids of each word after normalization."""
     words: list[list[int]] = []
-    for id, piece in zip(ids, vocabulary.pieces(ids), strict=True):
-        if id == vocabulary.ids.eos:
-            continue
+    # Of an unknown piece, the text says whether a word begins.
+    for id, piece in zip(vocabulary.encode(line), vocabulary.encode_as_pieces(line), strict=True):
         if piece.startswith(WORD_BEGINS) or not words:
             words.append([])
         words[-1].append(id)

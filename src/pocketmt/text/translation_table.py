@@ -4,13 +4,14 @@ Brown et al. 1993, https://aclanthology.org/J93-2003, section 4.1: one source pi
 target piece, all with the same prior probability; p(target | source) is estimated by expectation maximization.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pocketmt.progress import Progress, no_progress
 from pocketmt.text.pair_chunks import Chunk, Integers, PairChunks
 
 Floats = NDArray[np.float64]
@@ -70,7 +71,7 @@ def estimate(
     chunks: PairChunks,
     vocabulary_size: int,
     iterations: int = ITERATIONS,
-    show: Callable[[int, int], None] = lambda done, total: None,
+    show: Progress = no_progress,
 ) -> TranslationTable:
     """Estimate p(target | source) by IBM model 1, in memory that depends on the vocabulary but not on the text.
 

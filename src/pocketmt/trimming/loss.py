@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from pocketmt.text.vocabulary import Vocabulary
+from pocketmt.trimming.sentences import sentences
 
 
 @dataclass(frozen=True)
@@ -24,19 +25,24 @@ class SegmentationLoss:
     unknown_pieces: tuple[int, int]
 
 
-def measure_segmentation(whole: Vocabulary, trimmed: Vocabulary, lines: Iterable[str]) -> SegmentationLoss:
-    """Compare how two vocabularies of one side divide lines."""
+def measure_segmentation(
+    whole: Vocabulary, trimmed: Vocabulary, lines: Iterable[str], *, split: bool
+) -> SegmentationLoss:
+    """Compare how two vocabularies of one side divide lines, or their sentences if they are to be split."""
     count = pieces = changed = lost = 0
     unknown = [0, 0]
     lengths = _lengths(whole)  # The trimmed one has no other pieces.
     for line in lines:
-        before, after = whole.encode_as_pieces(line), trimmed.encode_as_pieces(line)
+        is_changed = False
+        for text in sentences(line) if split else [line]:
+            before, after = whole.encode_as_pieces(text), trimmed.encode_as_pieces(text)
+            pieces += len(before)
+            is_changed |= before != after
+            lost += len(_places(before, lengths) - _places(after, lengths))
+            for index, vocabulary in enumerate((whole, trimmed)):
+                unknown[index] += vocabulary.encode(text).count(vocabulary.ids.unk)
         count += 1
-        pieces += len(before)
-        changed += before != after
-        lost += len(_places(before, lengths) - _places(after, lengths))
-        for index, vocabulary in enumerate((whole, trimmed)):
-            unknown[index] += vocabulary.encode(line).count(vocabulary.ids.unk)
+        changed += is_changed
     return SegmentationLoss(count, pieces, changed, lost, (unknown[0], unknown[1]))
 
 

@@ -14,7 +14,8 @@ from typing import Final
 from pocketmt.errors import DataError
 
 NORMAL: Final = 1
-_UNKNOWN, _CONTROL, _USER_DEFINED, _UNUSED, _BYTE = 2, 3, 4, 5, 6
+UNUSED: Final = 5  # Text is never divided into such a piece.
+_UNKNOWN, _CONTROL, _USER_DEFINED, _BYTE = 2, 3, 4, 6
 _ALWAYS: Final = frozenset((_UNKNOWN, _CONTROL, _USER_DEFINED, _BYTE))
 _BPE: Final = 2
 # Numbers of fields in sentencepiece_model.proto.
@@ -64,13 +65,8 @@ class SentencePieceModel:
             if piece.is_always_kept or piece.text in kept:
                 pieces.append(piece)
             elif piece.text in needed:
-                pieces.append(Piece(piece.text, piece.score, _UNUSED, piece.message + _field(_TYPE, _UNUSED)))
+                pieces.append(Piece(piece.text, piece.score, UNUSED, piece.message + _field(_TYPE, UNUSED)))
         return SentencePieceModel(tuple(pieces), self.rest, self.merges)
-
-    @property
-    def unused(self) -> frozenset[str]:
-        """Pieces that text is never divided into."""
-        return frozenset(piece.text for piece in self.pieces if piece.type == _UNUSED)
 
     def serialized(self) -> bytes:
         """Return the bytes of the model."""

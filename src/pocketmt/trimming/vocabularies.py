@@ -11,6 +11,7 @@ from pocketmt.text.language_tags import agreeing_tags, first_codes
 from pocketmt.text.stored_vocabulary import StoredVocabularies, StoredVocabulary
 from pocketmt.text.vocabulary import Vocabularies, Vocabulary
 from pocketmt.trimming.sentencepiece_model import SentencePieceModel, parse_model
+from pocketmt.trimming.sentences import sentences
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +56,8 @@ def trim_vocabularies(
 ) -> TrimmedVocabularies:
     """Cut pieces that texts never have.
 
-    Kept are: the pieces that either side divides the texts into, the single characters of these pieces, special pieces,
-    bytes, and the pieces of languages that stay.
+    Kept are: the pieces that either side divides the texts or their sentences into, the single characters of these
+    pieces, special pieces, bytes, and the pieces of languages that stay.
 
     Args:
         vocabularies: of the model.
@@ -84,11 +85,16 @@ def trim_vocabularies(
 
 
 def _used(sides: Sequence[Vocabulary], texts: Iterable[str]) -> list[set[str]]:
-    """Return the pieces that each side divides texts into, and their characters."""
+    """Return the pieces that each side divides lines and their sentences into, and their characters.
+
+    Without spaces between sentences, those that a sentence begins with can be no pieces of the line.
+    """
     used: list[set[str]] = [set() for _ in sides]
     for line in texts:
+        divided = {line, *sentences(line)}
         for side, pieces in zip(sides, used, strict=True):
-            pieces.update(side.encode_as_pieces(line))
+            for text in divided:
+                pieces.update(side.encode_as_pieces(text))
     for pieces in used:
         pieces |= {character for piece in pieces for character in piece}
     return used

@@ -1,12 +1,8 @@
 """Peak memory of a model file whose codes are entropy-coded, in a separate process."""
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 from pocketmt.model_file.manifest import check_manifest
 from pocketmt.model_file.matrices.entropy_coding import CODING
@@ -15,11 +11,11 @@ from pocketmt.models.presets import preset
 from pocketmt.packing.entropy_coding import entropy_code
 from pocketmt.quantization import Uniform
 from pocketmt.text.vocabulary import Vocabulary
-from tests.engine.memory.test_peak import PROGRAM
+from tests.engine.memory.peak import TRANSLATIONS, constant_vector, needs_proc, peak_of
 from tests.engine.reference import manifest
 
 
-@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="peak memory is read from /proc")
+@needs_proc
 def test_peak_memory_of_base(tmp_path: Path, vocabulary: Vocabulary) -> None:
     """At most the size of the uncoded file plus 60 MB: codes are decoded matrix by matrix."""
     shape, path = preset("base", 32000), tmp_path / "base.pocketmt"
@@ -33,8 +29,7 @@ def test_peak_memory_of_base(tmp_path: Path, vocabulary: Vocabulary) -> None:
             stored[f"{name}.0.scale"] = StoredTensor("BF16", sizes[:1], scale.tobytes())
             matrices[name] = [[0, sizes[0]]]
         else:
-            value = 1.0 if name.endswith("norm.weight") else 0.0
-            stored[name] = StoredTensor("F32", sizes, np.full(sizes, value, dtype="<f4").tobytes())
+            stored[name] = constant_vector(name, sizes)
     uncoded = sum(len(tensor.data) for tensor in stored.values())
     about = manifest(shape, vocabulary, [Uniform().stored_form()], matrices)
     groups = check_manifest(about).matrices
@@ -45,7 +40,4 @@ def test_peak_memory_of_base(tmp_path: Path, vocabulary: Vocabulary) -> None:
         coded[held] = each
     write_model(path, {**about, "coding": CODING}, coded, vocabulary.model)
     assert path.stat().st_size < 0.95 * uncoded
-    environment = {**os.environ, "LD_PRELOAD": ""}
-    command = [sys.executable, "-c", PROGRAM, str(path), "2"]
-    found = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
-    assert int(found.stdout) <= uncoded + 60_000_000
+    assert peak_of(TRANSLATIONS, path, "2") <= uncoded + 60_000_000

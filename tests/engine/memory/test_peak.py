@@ -1,9 +1,6 @@
 """The engine's memory: one copy of the model, and little more."""
 
 import dataclasses
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -17,28 +14,11 @@ from pocketmt.packing.contents import FLOAT32, ModelContents
 from pocketmt.packing.model_file import pack
 from pocketmt.quantization import Uniform
 from pocketmt.text.vocabulary import Vocabulary
+from tests.engine.memory.peak import TRANSLATIONS, constant_vector, needs_proc, peak_of
 from tests.engine.reference import manifest, random_network
 
-PROGRAM = """
-import random, re, sys
-from pathlib import Path
-from pocketmt.engine.loading import native_model
-from pocketmt.engine import _native
-from pocketmt.model_file import open_model
 
-length = int(sys.argv[2])
-with open_model(sys.argv[1]) as file:
-    model = native_model(file)
-for beam_size in (1, 4):
-    options = _native.SearchOptions(
-        beam_size=beam_size, n_best=1, length_penalty=1.0, max_length=length, min_length=length, scores=True
-    )
-    model.translate([[random.randrange(4, 32000) for _ in range(27)] for _ in range(48)], options)
-print(int(re.search(r"VmHWM:\\s*(\\d+) kB", Path("/proc/self/status").read_text())[1]) << 10)
-"""
-
-
-@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="peak memory is read from /proc")
+@needs_proc
 def test_peak_memory_of_base_in_8_bit(tmp_path: Path, vocabulary: Vocabulary) -> None:
     path = tmp_path / "base.pocketmt"
     shape = preset("base", 32000)
@@ -52,24 +32,16 @@ def test_peak_memory_of_base_in_8_bit(tmp_path: Path, vocabulary: Vocabulary) ->
             stored[f"{name}.0.scale"] = StoredTensor("BF16", sizes[:1], scale.tobytes())
             matrices[name] = [[0, sizes[0]]]
         else:
-            value = 1.0 if name.endswith("norm.weight") else 0.0
-            stored[name] = StoredTensor("F32", sizes, np.full(sizes, value, dtype="<f4").tobytes())
+            stored[name] = constant_vector(name, sizes)
     write_model(path, manifest(shape, vocabulary, [Uniform().stored_form()], matrices), stored, vocabulary.model)
-    environment = {**os.environ, "LD_PRELOAD": ""}
-    command = [sys.executable, "-c", PROGRAM, str(path), "20"]
-    found = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
-    assert int(found.stdout) <= path.stat().st_size + 60_000_000
+    assert peak_of(TRANSLATIONS, path, "20") <= path.stat().st_size + 60_000_000
 
 
 LONG_PROGRAM = """
-import re, sys
-from pathlib import Path
+import sys
 from pocketmt.engine.loading import native_model
 from pocketmt.engine import _native
 from pocketmt.model_file import open_model
-
-def peak():
-    return int(re.search(r"VmHWM:\\s*(\\d+) kB", Path("/proc/self/status").read_text())[1]) << 10
 
 with open_model(sys.argv[1]) as file:
     model = native_model(file)
@@ -85,7 +57,7 @@ print(peak() - before)
 """
 
 
-@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="peak memory is read from /proc")
+@needs_proc
 @pytest.mark.parametrize(
     "architecture",
     [
@@ -102,8 +74,5 @@ def test_a_recurrent_decoder_keeps_only_the_last_positions(
     network = random_network(architecture)
     metadata = ModelMetadata(source_language="en", target_language="de")
     pack(path, ModelContents(network.state_dict(), architecture, vocabulary.model, {"*": FLOAT32}, metadata))
-    environment = {**os.environ, "LD_PRELOAD": ""}
-    command = [sys.executable, "-c", LONG_PROGRAM, str(path)]
-    found = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
     # The states of all 4 x 6,000 positions would take 48 MB and more; a table of 6,000 sinusoids takes 6.
-    assert int(found.stdout) < 20_000_000
+    assert peak_of(LONG_PROGRAM, path) < 20_000_000

@@ -1,9 +1,6 @@
 """No scheme is unpacked in memory, which has the file's size and little more, for every scheme."""
 
 import math
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +10,7 @@ from pocketmt.model_file.matrices.stored_forms import AffineForm, BinaryForm, Lo
 from pocketmt.model_file.writer import StoredTensor, write_model
 from pocketmt.models.presets import preset
 from pocketmt.text.vocabulary import Vocabulary
-from tests.engine.memory.test_peak import PROGRAM
+from tests.engine.memory.peak import TRANSLATIONS, constant_vector, needs_proc, peak_of
 from tests.engine.reference import manifest
 
 EMBEDDING = "embedding.weight"
@@ -26,7 +23,7 @@ SCHEMES = {
 }
 
 
-@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="peak memory is read from /proc")
+@needs_proc
 @pytest.mark.parametrize(("name", "plain"), [*((name, None) for name in SCHEMES), ("two levels", EMBEDDING)])
 def test_peak_memory_of_base(tmp_path: Path, vocabulary: Vocabulary, name: str, plain: str | None) -> None:
     """Every matrix but one, which is in float32, has the scheme."""
@@ -44,10 +41,6 @@ def test_peak_memory_of_base(tmp_path: Path, vocabulary: Vocabulary, name: str, 
                 stored[f"{matrix}.0.{suffix}"] = StoredTensor(dtype, form, data)
             matrices[matrix] = [[0, sizes[0]]]
         else:
-            value = 1.0 if matrix.endswith("norm.weight") else 0.0
-            stored[matrix] = StoredTensor("F32", sizes, np.full(sizes, value, dtype="<f4").tobytes())
+            stored[matrix] = constant_vector(matrix, sizes)
     write_model(path, manifest(shape, vocabulary, [scheme.to_json()], matrices), stored, vocabulary.model)
-    environment = {**os.environ, "LD_PRELOAD": ""}
-    command = [sys.executable, "-c", PROGRAM, str(path), "2"]
-    found = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
-    assert int(found.stdout) <= path.stat().st_size + 60_000_000
+    assert peak_of(TRANSLATIONS, path, "2") <= path.stat().st_size + 60_000_000

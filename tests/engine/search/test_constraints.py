@@ -164,6 +164,21 @@ def test_a_loop_ends_only_when_all_terms_are_there(load: Loader) -> None:
         assert any(ids[start : start + 3] == [50, 51, 52] for start in range(len(ids)))
 
 
+@pytest.mark.parametrize("beam_size", [1, 4])
+@pytest.mark.parametrize("term", [[50, 50], [50, 51, 50, 51], [50]])
+def test_terms_that_repeat_themselves_end_no_translation(load: Loader, beam_size: int, term: list[int]) -> None:
+    model, _ = load()
+    sources = sentences(12)
+    options = search_options(beam_size=beam_size, max_length=40, repeat_limit=2, token_scores=True)
+    going_on = 0
+    for [(ids, _, scores, _)] in model.submit(sources, options, [], [[(term, False)]] * 12).details():
+        end = next(end for end in range(len(term), len(ids) + 1) if ids[end - len(term) : end] == term)
+        ends_in_eos = len(scores) > len(ids)
+        assert ends_in_eos or repeated(ids[end:], 2) or len(ids) == 40
+        going_on += end < len(ids)
+    assert going_on > 0
+
+
 HOSTILE: dict[str, dict[str, object]] = {
     "length_penalty must": {"length_penalty": 10.001},
     "length_penalty must be": {"length_penalty": float("nan")},

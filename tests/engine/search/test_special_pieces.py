@@ -13,8 +13,7 @@ from pocketmt.model_file.shortlist_encoding import Shortlist, listed_sides
 from pocketmt.packing.shortlist import add_shortlist
 from pocketmt.text.vocabulary import Vocabulary
 from tests.engine.conftest import search_options, sentences
-from tests.engine.reference import architecture, random_network, write
-from tests.engine.test_parity import native_logits
+from tests.engine.reference import architecture, native_logits, random_network, write
 
 PIECES = 120
 EOS, UNK, PAD = 77, 119, 4

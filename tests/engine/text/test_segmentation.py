@@ -1,10 +1,16 @@
 """Long lines are divided, and nothing is dropped."""
 
+from collections.abc import Sequence
+from typing import Literal
+
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pocketmt.engine.segmentation import encode_line
+from pocketmt.text.stored_vocabulary import StoredVocabulary
 from pocketmt.text.vocabulary import Vocabulary
+from tests.foreign_vocabularies import sentencepiece_model
 
 SENTENCE = "the man reads a book."
 WORDS = ("man", "a.", "b!)", "。", "book", "。。", "red。", "?", ".", "woman")
@@ -22,6 +28,29 @@ def test_segments_end_where_sentences_end(vocabulary: Vocabulary) -> None:
         *[" ".join([SENTENCE] * 3)] * 3,
         SENTENCE,
     ]
+
+
+@pytest.mark.parametrize("normalization", ["nfkc", "none"])
+@pytest.mark.parametrize(
+    "ends", [("。",), ("。", "！", "？", "．"), ("｡", "？！", "。」", "！）"), ("… ", "。 ", "？")]
+)
+def test_lines_without_spaces_are_cut_between_sentences(
+    ends: Sequence[str], normalization: Literal["nfkc", "none"]
+) -> None:
+    """A sentence can have more pieces behind another one than alone, with the space before it."""
+    bodies = ("我们今天很好", "天气很好我们去公园", "我去公园")
+    ids = {"pad_id": 0, "bos_id": 1, "eos_id": 2, "unk_id": 3}
+    model = sentencepiece_model((*bodies * 9, *(f"我 {end}" for end in ends)), 60, **ids)
+    vocabulary = Vocabulary(StoredVocabulary(model, normalization=normalization))
+    sentences = [bodies[index % 3] + ends[index % len(ends)] for index in range(41)]
+    whole = vocabulary.encode("".join(sentences))
+    longest = max(len(vocabulary.encode("".join(sentences[start : start + 3]))) for start in range(39))
+    texts = [vocabulary.decode(ids) for ids in encode_line(vocabulary, "".join(sentences), longest)]
+    assert len(texts) <= 14, "at least three sentences each but the last"
+    assert "".join(texts).replace(" ", "") == vocabulary.decode(whole).replace(" ", "")
+    for text in texts:
+        assert text.startswith(("我", "天气")), texts
+        assert text.endswith((*"。.!?」)", "...")), texts
 
 
 def test_a_long_sentence_is_cut_between_words(vocabulary: Vocabulary) -> None:

@@ -8,6 +8,7 @@ from typing import Any, Final
 from pocketmt.errors import DataError
 from pocketmt.text.formats.format import Languages, Side, Unit, decode, number_lines, split_lines, unit_of_bytes
 from pocketmt.text.formats.language_names import names_of_sides
+from pocketmt.text.normalization import replace_surrogates
 
 _IDENTIFIER: Final = "id"  # A field that holds no text.
 _WHITE_SPACE: Final = " \t\n\r"  # What JSON allows around a value.
@@ -110,7 +111,7 @@ def _field(found: dict[str, Any], names: Sequence[str], name: str, number: int) 
     for each in names:
         if isinstance(value := found.get(each), str):
             # A lone surrogate, which JSON can escape, is not text.
-            return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+            return replace_surrogates(value)
         if each in found:
             raise DataError(f"{name}, line {number}: the field {each!r} is not a string: write it in quotes")
     wanted = " or ".join(map(repr, names))
