@@ -236,6 +236,25 @@ def test_a_recipe_that_does_not_suit_the_student_is_refused_before_any_work(
             '[training]\nobjective = "word_distillation"\nteacher = "missing"',
             "missing: no such",
         ),
+        (
+            "student.toml",
+            "vocabulary_size = 64",
+            "vocabulary_size = 65",
+            "vocabulary_size of the student is 65, but the student has the vocabulary of the teacher teacher1, where "
+            "it is 64: leave it out",
+        ),
+        (
+            "student.toml",
+            "vocabulary_size = 64",
+            'segmentation = "unigram"',
+            "segmentation of the student is 'unigram', but the student has the vocabulary of the teacher teacher1",
+        ),
+        (
+            "student.toml",
+            "vocabulary_size = 64",
+            'vocabulary = "elsewhere"',
+            "elsewhere', but the student has the vocabulary of the teacher teacher1: leave it out",
+        ),
     ],
 )
 def test_a_mistake_is_found_before_the_teachers_are_trained(
@@ -248,6 +267,31 @@ def test_a_mistake_is_found_before_the_teachers_are_trained(
     assert run_here(["pipeline", str(folder / "pipeline.toml"), "--output", str(folder / "work")]) == 1
     assert message in capsys.readouterr().err
     assert not (folder / "work").exists()
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ("vocabulary_size = 65", "where it is 64: leave it out"),
+        ('segmentation = "unigram"', "where it is 'bpe': leave it out"),
+        ('vocabulary = "other"', "other', but the student has the vocabulary of the teacher "),
+        ('vocabulary = "taught"', None),
+        ("", None),
+    ],
+)
+def test_the_student_cannot_ask_for_another_vocabulary_than_that_of_a_trained_teacher(
+    folder: Path, capsys: pytest.CaptureFixture[str], setting: str, message: str | None
+) -> None:
+    assert run_here(["train", str(folder / "teacher.toml"), "--output", str(folder / "taught")]) == 0
+    (folder / "smaller.toml").write_text((folder / "teacher.toml").read_text().replace("size = 64", "size = 60"))
+    assert run_here(["train", str(folder / "smaller.toml"), "--output", str(folder / "other")]) == 0
+    (folder / "student.toml").write_text(DATA.replace("vocabulary_size = 64", setting) + STUDENT)
+    (folder / "pipeline.toml").write_text(PIPELINE.replace('["teacher.toml", "teacher.toml"]', '["taught"]'))
+    capsys.readouterr()
+    status = run_here(["pipeline", str(folder / "pipeline.toml"), "--output", str(folder / "work")])
+    assert status == (0 if message is None else 1)
+    assert message is None or message in capsys.readouterr().err
+    assert (folder / "work").exists() == (message is None)
 
 
 def test_validation_text_is_checked_where_the_training_text_has_no_target_side(

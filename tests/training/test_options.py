@@ -17,8 +17,7 @@ from pocketmt.training.configuration import Model, read_configuration
 from pocketmt.training.run import train
 from pocketmt.training.trained_model import read_trained_model
 from tests.compression.tiny_run import write_tiny_run
-from tests.engine.reference import reference_logits
-from tests.engine.test_parity import native_logits
+from tests.engine.reference import native_logits, reference_logits
 from tests.training.test_students import DATA
 
 # Marian's conventions, and what an untied network has besides.

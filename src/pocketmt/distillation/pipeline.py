@@ -23,9 +23,11 @@ from pocketmt.model_file import open_model
 from pocketmt.packing.model_source import AnyModel
 from pocketmt.packing.run import pack_run
 from pocketmt.packing.shortlist import add_shortlist, learn_shortlist
+from pocketmt.progress import Progress, no_progress
 from pocketmt.text.corpus import check_rereadable, read_lines
 from pocketmt.text.languages import check_same_languages
-from pocketmt.training.configuration import Configuration
+from pocketmt.text.vocabulary import Vocabulary
+from pocketmt.training.configuration import LEARNT_SEGMENTATION, LEARNT_SIZE, Configuration, Data
 from pocketmt.training.data import check_teacher
 from pocketmt.training.given_vocabulary import read_vocabulary, trainable
 from pocketmt.training.inputs import read_training_text, read_validation_text
@@ -33,12 +35,11 @@ from pocketmt.training.run import train
 from pocketmt.training.run_folder import remove_unfinished
 from pocketmt.training.steps import check_devices
 from pocketmt.training.trained_model import read_trained_model
+from pocketmt.trimming.sentencepiece_model import parse_model
 
 MODEL: Final = "model.pocketmt"
 COMPRESSED: Final = "compressed.pocketmt"  # until it has its shortlist
 FULL_PRECISION: Final = "float32.temporary"  # written to measure its size
-
-TranslationProgress = Callable[[int, int], None]  # Called with the numbers of translated lines and of all lines.
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ def run_pipeline(
     folder: Path,
     *,
     step: Callable[[str], None] = lambda name: None,
-    translated: TranslationProgress = lambda done, total: None,
+    translated: Progress = no_progress,
 ) -> list[PipelineArtifact]:
     """Train the teachers, translate text with them, train the student on it, compress it and add a shortlist.
 
@@ -75,8 +76,8 @@ def run_pipeline(
 
     Raises:
         ConfigurationError: the recipe does not suit the student, a teacher has other languages than the student, the
-            student's two languages are the same, its objective needs a vocabulary that it cannot have, or a file that
-            is read would be replaced.
+            student's two languages are the same, its objective or its settings need a vocabulary that it cannot have,
+            or a file that is read would be replaced.
         DataError: a text or a teacher cannot be read.
         LockedError: another process is running a pipeline in the folder.
 
@@ -118,6 +119,8 @@ def _check(pipeline: Pipeline, folder: Path) -> None:
         models = Teachers(names, folder, beam_size=settings.beam_size, n_best=settings.n_best).models
         _check_vocabulary(student, models[0])
         languages |= {model.name: (model.languages["source"], model.languages["target"]) for model in models}
+    else:
+        _check_learnt_vocabulary(student.data, trained["teacher1"].data, folder)
     by = student.training.teacher
     if by is not None and not any(Path(by).resolve() == (folder / made).resolve() for made in trained):
         model = AnyModel(by)
@@ -130,9 +133,11 @@ def _check(pipeline: Pipeline, folder: Path) -> None:
 def _check_vocabulary(student: Configuration, teacher: AnyModel) -> None:
     """Check the vocabulary of a student whose teacher may have none that serves it; see `_student_configuration`.
 
-    Raises ConfigurationError if the student's objective needs another vocabulary, and as `read_vocabulary` does.
+    Raises ConfigurationError if the student's objective needs another vocabulary, and as `read_vocabulary` and
+    `_check_replaced` do.
     """
     if trainable(teacher.vocabularies):
+        _check_replaced(student.data, teacher.name, teacher.vocabularies.source)
         return
     if student.data.vocabulary is not None:
         read_vocabulary(Path(student.data.vocabulary))
@@ -142,6 +147,43 @@ def _check_vocabulary(student: Configuration, teacher: AnyModel) -> None:
             f"but its objective {student.training.objective!r} needs that of {student.training.teacher}: choose the "
             "objective 'references'"
         )
+
+
+def _check_learnt_vocabulary(student: Data, teacher: Data, folder: Path) -> None:
+    """Check the vocabulary of a student whose teachers are trained first; raises as `_check_replaced` does."""
+    run = (folder / "teacher1").resolve()
+    if student.vocabulary is not None and run in (path := Path(student.vocabulary).resolve(), path.parent):
+        return  # the student names the vocabulary that it gets
+    given = teacher.vocabulary
+    _check_replaced(student, "teacher1", teacher if given is None else read_vocabulary(Path(given)))
+
+
+def _check_replaced(student: Data, teacher: str, learnt: Vocabulary | Data) -> None:
+    """Check that the vocabulary of a teacher, which replaces the student's, is the one that the student asks for.
+
+    Args:
+        student: asks for it, where its settings are not the defaults.
+        teacher: its name.
+        learnt: its vocabulary, or the settings that it will be learnt by.
+
+    Raises ConfigurationError if it is another one, and as `read_vocabulary` does.
+    """
+    if isinstance(learnt, Data):
+        size, segmentation = learnt.vocabulary_size, learnt.segmentation
+    else:
+        size, segmentation = len(learnt), "bpe" if parse_model(learnt.model).merges else "unigram"
+    of_teacher = f"the student has the vocabulary of the teacher {teacher}"
+    for name, value, default, own in (
+        ("vocabulary_size", student.vocabulary_size, LEARNT_SIZE, size),
+        ("segmentation", student.segmentation, LEARNT_SEGMENTATION, segmentation),
+    ):
+        if value not in (default, own):
+            raise ConfigurationError(
+                f"{name} of the student is {value!r}, but {of_teacher}, where it is {own!r}: leave it out"
+            )
+    given = student.vocabulary
+    if given is not None and (isinstance(learnt, Data) or read_vocabulary(Path(given)).stored != learnt.stored):
+        raise ConfigurationError(f"vocabulary of the student is {given!r}, but {of_teacher}: leave it out")
 
 
 def _check_outputs(pipeline: Pipeline, folder: Path) -> None:
@@ -158,7 +200,7 @@ def _check_outputs(pipeline: Pipeline, folder: Path) -> None:
 
 
 def _run_steps(
-    pipeline: Pipeline, folder: Path, step: Callable[[str], None], translated: TranslationProgress
+    pipeline: Pipeline, folder: Path, step: Callable[[str], None], translated: Progress
 ) -> list[PipelineArtifact]:
     teachers = [
         _trained_teacher(each, folder / f"teacher{number}", step) for number, each in enumerate(pipeline.teachers, 1)
@@ -196,9 +238,7 @@ def _trained_teacher(teacher: Configuration | str, run: Path, step: Callable[[st
     return str(run)
 
 
-def _distill(
-    pipeline: Pipeline, teachers: list[str], folder: Path, translated: TranslationProgress
-) -> tuple[Path, Path]:
+def _distill(pipeline: Pipeline, teachers: list[str], folder: Path, translated: Progress) -> tuple[Path, Path]:
     """Translate text with the teachers; returns the files of its two sides."""
     settings, data = pipeline.settings.distillation, pipeline.student.data
     outputs = _distilled_files(pipeline, folder)

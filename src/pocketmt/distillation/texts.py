@@ -1,7 +1,6 @@
 """Synthetic parallel text: text and the teachers' translations of it, with a record of their sources."""
 
-import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,13 +9,15 @@ from typing import Final
 import msgspec
 
 from pocketmt import __version__
-from pocketmt.atomic_file import atomic_write, check_output, remove_unfinished_outputs
+from pocketmt.atomic_file import check_output, remove_unfinished_outputs
 from pocketmt.distillation.teachers import PACKED_TEACHER, Teachers
 from pocketmt.errors import DataError
 from pocketmt.folder_lock import locked
+from pocketmt.line_digest import LineDigest
+from pocketmt.progress import Progress, no_progress
 from pocketmt.text.corpus import check_rereadable, write_pairs
 from pocketmt.text.formats.format import Languages, Side
-from pocketmt.training.run_folder import remove_unfinished
+from pocketmt.training.run_folder import remove_unfinished, write_json
 from pocketmt.training.translations import (
     TextPair,
     TranslateBlocks,
@@ -26,7 +27,6 @@ from pocketmt.training.translations import (
 )
 
 RECORD: Final = ".distillation.json"  # Suffix of the record, added to the name of the source side.
-Progress = Callable[[int, int], None]  # Called with the numbers of translated lines and of all lines.
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def distill(
     folder: Path,
     *,
     back_translation: bool = False,
-    progress: Progress = lambda done, total: None,
+    progress: Progress = no_progress,
     translate_blocks: TranslateBlocks | None = None,
     names: Mapping[Path, str] | None = None,
 ) -> Record:
@@ -118,8 +118,7 @@ def distill(
             source=written[0],
             target=written[1],
         )
-        with atomic_write(recorded) as stream:
-            stream.write(msgspec.json.format(msgspec.json.encode(record), indent=2) + b"\n")
+        write_json(recorded, record, end="\n")
     return record
 
 
@@ -130,19 +129,18 @@ def _write_sides(
 
     Raises DataError if their number is not that of the lines that were read before, and as `write_pairs` does.
     """
-    hashes = hashlib.sha256(), hashlib.sha256()
-    count = 0
+    digests = LineDigest(), LineDigest()
     with write_pairs(*outputs) as write:
         for pair in pairs:
             sides = pair[::-1] if back_translation else pair
             write(*sides)
-            for hash_, line in zip(hashes, sides, strict=True):
-                hash_.update(line.encode() + b"\n")
-            count += 1
-        if count != sum(text.lines for text in read):
+            for digest, line in zip(digests, sides, strict=True):
+                digest.add(line)
+        if digests[0].lines != sum(text.lines for text in read):
             raise DataError(f"{', '.join(text.path for text in read)}: changed while being read: run the command again")
     return [
-        TextRecord(_encodable(str(path)), count, hash_.hexdigest()) for path, hash_ in zip(outputs, hashes, strict=True)
+        TextRecord(_encodable(str(path)), digest.lines, digest.hexdigest())
+        for path, digest in zip(outputs, digests, strict=True)
     ]
 
 

@@ -144,8 +144,8 @@ class Training(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     batch_tokens: Positive = 2048  # Pieces of a batch, padding included, on the longer side.
     learning_rate: PositiveFloat = 3e-3  # The peak, at the end of the warm-up.
     warmup_updates: Positive = 1000  # First updates, over which the rate rises linearly from 0.
-    # Last updates, over which the rate falls linearly to 0. A finished run that gets more updates returns to the full
-    # rate.
+    # Last of `maximum_updates`, over which the rate falls linearly to 0; none of them if `patience` ends the run first.
+    # A finished run that gets more updates returns to the full rate.
     decay_updates: Annotated[int, Meta(ge=0)] = 0
     # What the model learns from: the target side of the training text, the teacher's probabilities of all pieces at
     # each position (Kim and Rush 2016, section 3.1), or both.
@@ -158,7 +158,9 @@ class Training(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     validate_every: Positive = 500  # Updates between validations.
     checkpoint_every: Positive = 100  # Updates between checkpoints; one follows every validation, too.
     averaged_checkpoints: Positive = 8  # Number of last validations whose weights are averaged.
-    patience: Positive = 10  # Validations without a better BLEU before training stops.
+    # Validations without a better BLEU, or an equal one with a lower loss, before training stops. BLEU counts
+    # characters instead of words in scripts without spaces, and where a line has fewer than four words on average.
+    patience: Positive = 10
     threads: Annotated[int, Meta(ge=0)] = 0  # PyTorch threads of each process; 0: PyTorch's default.
     # Batches of an update, a multiple of `devices`, which share them; one each if it is not given. With it, a run can
     # resume on another number of devices.
@@ -182,6 +184,8 @@ class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     training: Training = Training()  # Optimization.
 
 
+# Settings of the text that are paths of files.
+_PATHS: Final = ("training_source", "training_target", "validation_source", "validation_target", "vocabulary")
 # Settings of training that may change during a run: when it ends, and how it is computed.
 CHANGEABLE: Final = ("maximum_updates", "patience", "checkpoint_every", "threads", "accelerator", "compiled", "devices")
 
@@ -196,10 +200,9 @@ def without_changeable_settings(configuration: Configuration) -> Configuration:
 def without_locations(configuration: Configuration) -> Configuration:
     """Return a configuration with an empty path for each file that it reads, wherever the file is."""
     data, teacher = configuration.data, configuration.training.teacher
-    names = ("training_source", "training_target", "validation_source", "validation_target", "vocabulary")
     return msgspec.structs.replace(
         configuration,
-        data=msgspec.structs.replace(data, **{name: _unlocated(getattr(data, name)) for name in names}),
+        data=msgspec.structs.replace(data, **{name: _unlocated(getattr(data, name)) for name in _PATHS}),
         training=msgspec.structs.replace(configuration.training, teacher=_unlocated(teacher)),
     )
 
@@ -228,10 +231,9 @@ def read_configuration(path: Path, *, plain_text: bool = False) -> Configuration
         except ConfigurationError as error:
             raise ConfigurationError(f"{path}: {table}: {error}") from error
     folder = path.parent.resolve()
-    names = ("training_source", "training_target", "validation_source", "validation_target", "vocabulary")
     return msgspec.structs.replace(
         configuration,
-        data=msgspec.structs.replace(configuration.data, **_absolute(configuration.data, names, folder)),
+        data=msgspec.structs.replace(configuration.data, **_absolute(configuration.data, _PATHS, folder)),
         training=msgspec.structs.replace(
             configuration.training, **_absolute(configuration.training, ("teacher",), folder)
         ),

@@ -1,17 +1,16 @@
 """Records of the text and the teacher of a run, by which a later call notices that they have changed."""
 
-import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
 import msgspec
 
-from pocketmt.atomic_file import atomic_write
 from pocketmt.errors import ConfigurationError, DataError
+from pocketmt.line_digest import LineDigest
 from pocketmt.text.corpus import read_pairs
 from pocketmt.training.configuration import Data
-from pocketmt.training.run_folder import read_settings
+from pocketmt.training.run_folder import read_settings, write_json
 
 INPUTS: Final = "inputs.json"
 
@@ -59,13 +58,14 @@ def read_training_text(data: Data) -> tuple[TextRecord, ...]:
 
 
 def _read(source: Path, target: Path, data: Data) -> tuple[TextRecord, TextRecord]:
-    hashes, count = (hashlib.sha256(), hashlib.sha256()), 0
-    for pair in read_pairs(source, target, data.languages):
-        for hash_, line in zip(hashes, pair, strict=True):
-            hash_.update(line.encode("utf-8", "surrogatepass") + b"\n")
-        count += 1
-    first, second = (hash_.hexdigest() for hash_ in hashes)
-    return TextRecord(str(source), count, first), TextRecord(str(target), count, second)
+    first, second = LineDigest(), LineDigest()
+    for source_line, target_line in read_pairs(source, target, data.languages):
+        first.add(source_line)
+        second.add(target_line)
+    return (
+        TextRecord(str(source), first.lines, first.hexdigest()),
+        TextRecord(str(target), second.lines, second.hexdigest()),
+    )
 
 
 def check_inputs(folder: Path, inputs: RunInputs, teacher: str | None) -> None:
@@ -88,8 +88,7 @@ def check_inputs(folder: Path, inputs: RunInputs, teacher: str | None) -> None:
 def record_inputs(folder: Path, inputs: RunInputs) -> None:
     """Record what a run learns from, which `check_inputs` has checked."""
     if read_settings(folder / INPUTS, RunInputs) != inputs:
-        with atomic_write(folder / INPUTS) as stream:
-            stream.write(msgspec.json.format(msgspec.json.encode(inputs), indent=2))
+        write_json(folder / INPUTS, inputs)
 
 
 def check_unchanged(earlier: Sequence[TextRecord], now: Sequence[TextRecord], folder: Path) -> None:

@@ -60,6 +60,7 @@ class TrainingProgress(Progress):
     """Progress of a training run."""
 
     best_bleu: float = -1.0
+    best_loss: float = -math.inf  # With `best_bleu`; checkpoints of earlier versions do not have it.
     best_update: int = 0
     validated_update: int = 0  # The last one; checkpoints of earlier versions do not have it.
     finished: bool = False
@@ -334,7 +335,8 @@ class TrainingRun:
 
         Raises DivergedError, in all processes, if its loss is not finite.
         """
-        best, finite = [self.progress.best_bleu, float(self.progress.best_update)], True
+        progress, finite = self.progress, True
+        best = [progress.best_bleu, progress.best_loss, float(progress.best_update)]
         if self.fabric.is_global_zero:
             update = self.progress.update
             average = self.snapshots.add(update, self.network.state_dict())
@@ -344,8 +346,8 @@ class TrainingRun:
             finite = math.isfinite(scores.loss)
             loss = scores.loss if finite else None  # JSON has no NaN.
             self.reporter.event("validation", update, epoch=self.progress.epoch, loss=loss, bleu=scores.bleu)
-            if finite and scores.bleu > self.progress.best_bleu:
-                best = [scores.bleu, float(update)]
+            if finite and scores.better_than(progress.best_bleu, progress.best_loss):
+                best = [scores.bleu, scores.loss, float(update)]
                 metadata = {
                     "architecture": self.network.architecture.to_json(),
                     **self.about,
@@ -363,8 +365,8 @@ class TrainingRun:
         if not finite:
             self.fabric.barrier()  # No process ends while another one still receives.
             raise DivergedError("training diverged, the validation loss is not finite")
-        self.progress.best_bleu, self.progress.best_update = best[0], int(best[1])
-        self.progress.validated_update = self.progress.update
+        progress.best_bleu, progress.best_loss, progress.best_update = best[0], best[1], int(best[2])
+        progress.validated_update = progress.update
 
     def save(self) -> None:
         """Save a checkpoint."""

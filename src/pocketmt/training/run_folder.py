@@ -112,8 +112,13 @@ def record_settings(
     check_settings(folder, name, settings, other, meaning)
     file = folder / name
     if read_settings(file, type(settings)) != settings:
-        with atomic_write(file) as stream:
-            stream.write(msgspec.json.format(msgspec.json.encode(settings), indent=2))
+        write_json(file, settings)
+
+
+def write_json(path: Path, content: msgspec.Struct, end: str = "") -> None:
+    """Write a structure as indented JSON with an end; raises ConfigurationError as `atomic_write` does."""
+    with atomic_write(path) as stream:
+        stream.write(msgspec.json.format(msgspec.json.encode(content), indent=2) + end.encode())
 
 
 def check_settings(

@@ -16,8 +16,11 @@ from typing import Final
 import msgspec
 
 from pocketmt.atomic_file import atomic_write
+from pocketmt.chunks import in_chunks
 from pocketmt.distributed.blocks import Block, Row, cut
 from pocketmt.errors import DataError
+from pocketmt.line_digest import LineDigest
+from pocketmt.progress import Progress, no_progress
 from pocketmt.text.corpus import read_lines, read_pairs
 from pocketmt.text.formats.format import Languages, Side
 from pocketmt.training.run_folder import read_settings, record_settings, remove_unfinished
@@ -46,7 +49,7 @@ def translate_text(
     folder: Path,
     translate: Translate,
     translator: dict[str, str | int],
-    progress: Callable[[int, int], None] = lambda done, total: None,
+    progress: Progress = no_progress,
     references: Path | None = None,
     languages: Languages | None = None,
     translate_blocks: TranslateBlocks | None = None,
@@ -153,8 +156,8 @@ def _translate_shards(
         count: number of shards that are read, and translated in one call if they are missing.
         progress: called with the number of translated lines.
     """
-    done, blocks = 0, cut(rows, LINES)
-    while group := list(islice(blocks, count)):
+    done = 0
+    for group in in_chunks(cut(rows, LINES), count):
         found = {block.number: _read(_shard(folder, block), [row[0] for row in block.rows]) for block in group}
         missing = [block for block in group if found[block.number] is None]
         translations = iter(_translate_blocks(missing, translate))
@@ -222,11 +225,10 @@ def hash_lines(text: Path, side: Side = "source", languages: Languages | None = 
 
 def count_and_hash_lines(text: Path, side: Side = "source", languages: Languages | None = None) -> tuple[int, str]:
     """Return the number of lines of a text and their hexadecimal SHA-256; DataError if the text cannot be read."""
-    digest, count = hashlib.sha256(), 0
+    digest = LineDigest()
     for line in read_lines(text, side, languages):
-        digest.update(line.encode() + b"\n")
-        count += 1
-    return count, digest.hexdigest()
+        digest.add(line)
+    return digest.lines, digest.hexdigest()
 
 
 def _write(shard: Path, pairs: Sequence[TextPair]) -> None:

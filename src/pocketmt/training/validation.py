@@ -9,6 +9,7 @@ import torch
 
 from pocketmt.decoding.decoder import Decoder
 from pocketmt.models.network import TranslationNetwork
+from pocketmt.training.bleu_tokenization import bleu_tokenization
 from pocketmt.training.data import Corpus, batches
 from pocketmt.training.objectives import drop_padding, output_cross_entropy
 
@@ -18,8 +19,12 @@ class Validation:
     """Scores on the validation text."""
 
     loss: float  # Cross-entropy without label smoothing, in nats per target token, with eos.
-    bleu: float  # Cased sacreBLEU of greedy search.
+    bleu: float  # Cased sacreBLEU of greedy search, with the tokens of `bleu_tokenization`.
     translations: Sequence[str] = ()  # The output of greedy search, a line for each pair.
+
+    def better_than(self, bleu: float, loss: float) -> bool:
+        """Return whether BLEU is higher than another one, or equal with a lower loss."""
+        return self.bleu > bleu or (self.bleu == bleu and self.loss < loss)
 
 
 @torch.inference_mode()
@@ -33,7 +38,8 @@ def validate(model: TranslationNetwork, corpus: Corpus, token_budget: int) -> Va
         Decoder([model], token_budget).best(sources, beam_size=1) if math.isfinite(loss) else [[] for _ in sources]
     )
     texts = [corpus.vocabularies.target.decode(output) for output in outputs]
-    bleu = sacrebleu.corpus_bleu(texts, [corpus.validation_references]).score
+    references = corpus.validation_references
+    bleu = sacrebleu.corpus_bleu(texts, [references], tokenize=bleu_tokenization(references)).score
     model.train()
     return Validation(loss, bleu, texts)
 

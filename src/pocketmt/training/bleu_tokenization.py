@@ -1,0 +1,21 @@
+"""What the BLEU of validation text counts: words, or characters where words are too few or not divided by spaces."""
+
+import re
+from collections.abc import Sequence
+from typing import Final, Literal
+
+from pocketmt.sentences.scripts import WITHOUT_SPACES
+
+_LONGEST_N_GRAM: Final = 4  # of BLEU
+
+
+def bleu_tokenization(references: Sequence[str]) -> Literal["13a", "char"]:
+    """Return sacreBLEU's name of the tokens whose n-grams the BLEU of validation text counts.
+
+    They are words, sacreBLEU's default. They are characters where most text is of a script without spaces, or a
+    reference has on average fewer words than BLEU's longest n-gram: BLEU of words is then 0 or noise.
+    """
+    text = "".join("".join(line.split()) for line in references)
+    unspaced = sum(map(len, re.findall(rf"[{WITHOUT_SPACES}]+", text)))
+    words = sum(len(line.split()) for line in references)
+    return "char" if 2 * unspaced > len(text) or words < _LONGEST_N_GRAM * len(references) else "13a"
