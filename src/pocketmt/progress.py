@@ -1,13 +1,23 @@
-"""Progress on stderr: a line with a bar that is rewritten on a terminal, and a new line every few seconds in a log."""
+"""Progress of long work: the function told of it, and a line on stderr.
+
+A terminal shows a bar in a line that is rewritten, a log a new line every few seconds.
+"""
 
 import sys
 import time
+from collections.abc import Callable
 from typing import ClassVar, Final
+
+Progress = Callable[[int, int], None]  # Called with the number that is done, and of all: lines, networks or others.
 
 TERMINAL_SECONDS: Final = 0.2  # Least time between two updates of the line on a terminal.
 LOG_SECONDS: Final = 5.0  # Least time between two lines in a log.
 _CLEAR: Final = "\r\x1b[K"  # To the beginning of the line, and clear it.
 _BAR: Final = 20  # Characters.
+
+
+def no_progress(done: int, total: int) -> None:
+    """Show nothing: the default of a `Progress`."""
 
 
 class LogClock:

@@ -5,7 +5,6 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pocketmt.atomic_file import naming
+from pocketmt.chunks import in_chunks
 from pocketmt.cli.options import is_given, option_name
 from pocketmt.cli.search import SearchChoices
 from pocketmt.cli.streams import open_input, read_chunks, warn
@@ -68,7 +68,7 @@ class TranslationWork:
         checks = TranslationChecks(messages.append, name_argument=option_name)
         checks.lines = block.first_line - 1
         lines = (line for (line,) in block.rows)
-        chunks = iter(lambda: list(islice(lines, translator.lines_at_once)), [])
+        chunks = in_chunks(lines, translator.lines_at_once)
         written = self.search.translate(translator, chunks, checks if self.check else False)
         content = "".join(f"{line}\n" for chunk in written for line in chunk).encode()
         return Result(content, tuple(messages[:MOST_WARNINGS]), checks.suspicious)

@@ -9,12 +9,13 @@ import click
 from pocketmt.cli.endings import quoted, show_model_file
 from pocketmt.cli.options import (
     FILE,
-    EncodableText,
     FileSize,
     FiniteRange,
     check_model,
     check_replaces_nothing,
+    description_option,
     entropy_coding_option,
+    licence_option,
 )
 from pocketmt.cli.streams import warn
 from pocketmt.progress import ProgressLine
@@ -112,8 +113,8 @@ def _show_recipe(recipe: "Recipe") -> None:
     "RECIPE must only quantize, as log4-compensated does.",
 )
 @entropy_coding_option
-@click.option("--licence", type=EncodableText(), default="", help="Licence to store in the file.")
-@click.option("--description", type=EncodableText(), default="", help="Description to store in the file.")
+@licence_option
+@description_option
 @click.option(
     "--list",
     is_flag=True,

@@ -13,6 +13,7 @@ from pocketmt.cli.local_copies import local_copies
 from pocketmt.cli.options import (
     FILE,
     beam_size_option,
+    check_n_best,
     check_replaces_nothing,
     device_option,
     parallel_output_option,
@@ -153,5 +154,4 @@ def _check(texts: Sequence[Path | str], parallel: Sequence[object], beam_size: i
         )
     if n_best > 1 and not parallel:
         raise click.UsageError("--n-best goes with --parallel: the references choose among the translations.")
-    if n_best > beam_size:
-        raise click.UsageError(f"--n-best {n_best} needs a beam of at least that size: --beam-size {n_best}")
+    check_n_best(n_best, beam_size)

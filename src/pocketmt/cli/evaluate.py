@@ -160,7 +160,7 @@ def _is_model(name: str) -> bool:
 def _model_table(record: "QualityRecord") -> str:
     tables = [_scores_table([record.quality])]
     if record.differences:
-        tables.append(_differences_table([("this model", record.differences)]))
+        tables.append(_differences_table([("this model", record.differences)], record.quality.lines))
     return "\n\n".join(tables)
 
 
@@ -172,7 +172,7 @@ def _systems_table(record: "TranslationsRecord") -> str:
     compared = zip(names, (system.differences for system in record.systems), strict=True)
     differences = [(name, found) for name, found in compared if found]
     if differences:
-        tables.append(_differences_table(differences))
+        tables.append(_differences_table(differences, record.systems[0].quality.lines))
     return "\n\n".join(tables)
 
 
@@ -190,13 +190,15 @@ def _scores_table(qualities: "Sequence[Quality]", names: Sequence[str] = ()) -> 
     return plain_table(rows, [Column.parse(column) for column in columns])
 
 
-def _differences_table(systems: "Sequence[tuple[str, Sequence[Difference]]]") -> str:
+def _differences_table(systems: "Sequence[tuple[str, Sequence[Difference]]]", lines: int) -> str:
     from dataclasses import asdict
 
+    from pocketmt.evaluation.quality import few_lines_warning
     from pocketmt.evaluation.tables import Column, plain_table
 
     rows = [
         {"compared": name, **asdict(each), "gain": each.gain} for name, differences in systems for each in differences
     ]
     columns = ("compared=system", "name=score", "baseline:.2f", "system:.2f=value", "gain:+.2f=difference")
-    return plain_table(rows, [Column.parse(column) for column in (*columns, "p_value:.4f=p")])
+    table = plain_table(rows, [Column.parse(column) for column in (*columns, "p_value:.4f=p")])
+    return f"{table}\n{few_lines_warning(lines)}".rstrip()

@@ -8,7 +8,7 @@ import click
 
 from pocketmt.atomic_file import check_not_read
 from pocketmt.cli.endings import quoted, show_model_file
-from pocketmt.cli.options import FILE, EncodableText, warn_of_languages
+from pocketmt.cli.options import FILE, EncodableText, description_option, licence_option, warn_of_languages
 
 if TYPE_CHECKING:
     from pocketmt.model_file.metadata import ModelMetadata
@@ -17,10 +17,22 @@ if TYPE_CHECKING:
 @click.command("import", short_help="Make a model file from a model of another toolkit.")
 @click.argument("source", type=FILE)
 @click.option("--output", "-o", type=FILE, required=True, help="The model file to write (*.pocketmt).")
-@click.option("--source-language", default="", help="Language code of the source; replaces what the model says.")
-@click.option("--target-language", default="", help="Language code of the target; replaces what the model says.")
-@click.option("--licence", type=EncodableText(), default="", help="Licence to store in the file.")
-@click.option("--description", type=EncodableText(), default="", help="Description to store in the file.")
+@click.option(
+    "--source-language",
+    type=EncodableText(),
+    metavar="CODE",
+    default="",
+    help="Language code of the source; replaces what the model says.",
+)
+@click.option(
+    "--target-language",
+    type=EncodableText(),
+    metavar="CODE",
+    default="",
+    help="Language code of the target; replaces what the model says.",
+)
+@licence_option
+@description_option
 @click.option(
     "--text",
     "texts",
@@ -71,9 +83,9 @@ def import_(
     from pocketmt.trimming.model import trimming_to
 
     if keep_languages and not texts:
-        raise click.UsageError("--keep-languages needs --text, in the languages that stay")
+        raise click.UsageError("--keep-languages needs --text, in the languages that stay.")
     if (held_out is not None and not texts) or (references is not None and held_out is None):
-        raise click.UsageError("--references needs --held-out, and --held-out needs --text")
+        raise click.UsageError("--references needs --held-out, and --held-out needs --text.")
     check_not_read([output], [path for path in (*texts, held_out, references) if path is not None])
     languages = [code.strip() for codes in keep_languages for code in codes.split(",") if code.strip()]
     warn_of_languages(language for language in (source_language, target_language) if language)

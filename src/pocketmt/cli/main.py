@@ -81,7 +81,7 @@ def pocketmt_command(context: click.Context) -> None:
     if processes != "1" and context.invoked_subcommand != "train":
         raise click.UsageError(
             f"torchrun has started {processes} processes, which all would do the same work: only train shares its work "
-            f"among them, so run pocketmt {context.invoked_subcommand} without torchrun"
+            f"among them, so run pocketmt {context.invoked_subcommand} without torchrun."
         )
 
 

@@ -179,6 +179,10 @@ parallel_output_option = click.option(
 entropy_coding_option = click.option(
     "--entropy-coding", is_flag=True, help="Make the file smaller without loss. Loading takes slightly longer."
 )
+licence_option = click.option("--licence", type=EncodableText(), default="", help="Licence to store in the file.")
+description_option = click.option(
+    "--description", type=EncodableText(), default="", help="Description to store in the file."
+)
 shortlist_option = click.option(
     "--shortlist/--no-shortlist",
     default=True,
@@ -239,6 +243,12 @@ def check_run(run: Path) -> None:
 def is_given(parameter: str) -> bool:
     """Return whether an option of the command that runs, by the name of its parameter, was typed."""
     return click.get_current_context().get_parameter_source(parameter) is ParameterSource.COMMANDLINE
+
+
+def check_n_best(n_best: int, beam_size: int) -> None:
+    """Raise click.UsageError if a beam has fewer translations than --n-best asks for."""
+    if n_best > beam_size:
+        raise click.UsageError(f"--n-best {n_best} needs a beam of at least that size: --beam-size {n_best}.")
 
 
 def check_model(name: str) -> None:

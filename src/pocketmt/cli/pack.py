@@ -5,7 +5,14 @@ from pathlib import Path
 import click
 
 from pocketmt.cli.endings import quoted, show_model_file
-from pocketmt.cli.options import FILE, EncodableText, check_replaces_nothing, check_run, entropy_coding_option
+from pocketmt.cli.options import (
+    FILE,
+    check_replaces_nothing,
+    check_run,
+    description_option,
+    entropy_coding_option,
+    licence_option,
+)
 
 
 @click.command(short_help="Pack a trained model into one file.")
@@ -20,8 +27,8 @@ from pocketmt.cli.options import FILE, EncodableText, check_replaces_nothing, ch
 )
 @click.option("--output", "-o", type=FILE, required=True, help="The model file to write (*.pocketmt).")
 @entropy_coding_option
-@click.option("--licence", type=EncodableText(), default="", help="Licence to store in the file.")
-@click.option("--description", type=EncodableText(), default="", help="Description to store in the file.")
+@licence_option
+@description_option
 def pack(run: Path, scheme: str, output: Path, entropy_coding: bool, licence: str, description: str) -> None:
     """Pack a trained model into one file for `pocketmt translate`, without retraining.
 

@@ -12,6 +12,7 @@ from pocketmt.cli.options import (
     FILE,
     EncodableText,
     beam_size_option,
+    check_n_best,
     is_given,
     shortlist_option,
     source_language_option,
@@ -247,19 +248,19 @@ def _choices(
 ) -> SearchChoices:
     if given["sampling"]:
         if is_given("beam_size"):
-            raise click.UsageError("--sample does not search with a beam: leave out --beam-size")
+            raise click.UsageError("--sample does not search with a beam: leave out --beam-size.")
         del given["beam_size"]
-    elif n_best > given["beam_size"]:
-        raise click.UsageError(f"--n-best {n_best} needs a beam of at least that size: --beam-size {n_best}")
+    else:
+        check_n_best(n_best, given["beam_size"])
     for name in _OF_SAMPLING:
         if given[name] is not None and not given["sampling"]:
-            raise click.UsageError(f"--{name.replace('_', '-')} needs --sample")
+            raise click.UsageError(f"--{name.replace('_', '-')} needs --sample.")
     if token_scores and not as_json:
-        raise click.UsageError("--token-scores needs --json")
+        raise click.UsageError("--token-scores needs --json.")
     terms_file = given["terms"]
     if terms_file is not None:
         if given["sampling"]:
-            raise click.UsageError("--terms need a beam search: leave out --sample")
+            raise click.UsageError("--terms need a beam search: leave out --sample.")
         from pocketmt.text.terms import read_terms
 
         given["terms"] = read_terms(terms_file)

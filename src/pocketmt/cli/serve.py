@@ -185,7 +185,7 @@ def _serve_page(places: Sequence[Path], host: str, port: int, allow_origin: str)
 
     for parameter in click.get_current_context().command.params:
         if is_given(parameter.name or "") and parameter.name not in _OPTIONS_OF_WEB:
-            raise click.UsageError(f"{parameter.opts[0]} is for the API, which --web does not serve: leave it out")
+            raise click.UsageError(f"{parameter.opts[0]} is for the API, which --web does not serve: leave it out.")
     folder = page_folder()
     # A large model may take minutes to download.
     settings = ServerSettings(allowed_origin=allow_origin, send_seconds=_SECONDS_OF_DOWNLOAD)

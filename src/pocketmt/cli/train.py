@@ -42,9 +42,16 @@ def train(configuration: Path, output: Path) -> None:
     if not is_first_process():
         return
     click.echo(f"{output}: validation BLEU {progress.best_bleu:.1f} at update {progress.best_update:,}", err=True)
-    if progress.update < resolved.training.maximum_updates:
-        patience = resolved.training.patience
-        click.echo(f"stopped early: no better BLEU for {patience} validations; raise patience to go on", err=True)
+    training = resolved.training
+    if progress.update < training.maximum_updates:
+        undecayed = training.decay_updates and progress.update <= training.maximum_updates - training.decay_updates
+        when = f", before the last {training.decay_updates:,} updates, in which the learning rate falls" * bool(
+            undecayed
+        )
+        click.echo(
+            f"stopped early{when}: no better BLEU for {training.patience} validations; raise patience to go on",
+            err=True,
+        )
     name = quoted(Path(f"{output.absolute().name}.pocketmt"))
     show_next(
         f"pocketmt compress {quoted(output)} affine4-distilled --output {name}",

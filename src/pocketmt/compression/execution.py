@@ -13,10 +13,10 @@ from pocketmt.compression.plan import Plan
 from pocketmt.compression.stage import StageRun
 from pocketmt.compression.stage_context import CompressionProgress, StageContext, TrainingDefaults, piece_counts
 from pocketmt.compression.stage_result import StageResult, load_result
-from pocketmt.compression.teacher_translations import TranslationProgress
 from pocketmt.compression.texts import Texts, parallel_text, teacher_of, with_translations
 from pocketmt.errors import DataError
 from pocketmt.models.networks import make_network
+from pocketmt.progress import Progress, no_progress
 from pocketmt.quantization.row_groups import RowGroup
 from pocketmt.recipes.schema import Recipe, extendable_updates, recipe_without_changeable_settings
 from pocketmt.training.checkpoints import load_checkpoint
@@ -52,7 +52,7 @@ def execute(
     plan: Plan,
     folder: Path,
     source_text: Path | None = None,
-    translated: TranslationProgress = lambda done, total: None,
+    translated: Progress = no_progress,
     warn: Callable[[str], None] = lambda message: None,
 ) -> tuple[StageResult, dict[str, tuple[RowGroup, ...]]]:
     """Execute a plan on the model that it was made for, or resume an earlier call with the same arguments.

@@ -5,7 +5,7 @@ What memory holds at most besides the model is stated by MOST_WORKING_BYTES.
 """
 
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Final
 
@@ -17,7 +17,7 @@ from pocketmt.compression.activations.estimation import check_outcome
 from pocketmt.compression.error_compensation import collect_hessians
 from pocketmt.compression.plan import Plan, PlannedStage
 from pocketmt.compression.planning import make_plan
-from pocketmt.compression.run import CompressionTask, compression_folder, training_before
+from pocketmt.compression.run import CompressionTask, compression_folder, configured, training_before
 from pocketmt.compression.stage import sample_pairs
 from pocketmt.compression.stage_context import piece_counts
 from pocketmt.compression.texts import parallel_text, teacher_of, with_translations
@@ -32,6 +32,7 @@ from pocketmt.packing.encoding import EncodedParameter, encode_float32
 from pocketmt.packing.model_file import parameter_members
 from pocketmt.packing.scheme_choice import choose_row_groups
 from pocketmt.packing.spooled_matrix import SpooledMatrix
+from pocketmt.progress import Progress, no_progress
 from pocketmt.quantization.error_compensation import ErrorCompensation
 from pocketmt.quantization.row_groups import QuantizedGroup, RowGroup
 from pocketmt.recipes.schema import Recipe
@@ -43,11 +44,10 @@ HESSIAN_BYTES: Final = 512 << 20  # of the matrices whose inputs are observed in
 # Most memory of a compression beyond the bytes of the weights in fp32: Python, PyTorch and the engine, the
 # translations, and the cross-attention caches and sums of one pass.
 MOST_WORKING_BYTES: Final = 1 << 30
-Progress = Callable[[int, int], None]  # matrices done, of how many
 
 
 def compress_matrix_by_matrix(
-    task: CompressionTask, recipe: Recipe, output: Path, progress: Progress = lambda done, total: None
+    task: CompressionTask, recipe: Recipe, output: Path, progress: Progress = no_progress
 ) -> int:
     """Quantize the weights of a model file by a recipe that does nothing else; returns the new file's size in bytes.
 
@@ -61,14 +61,15 @@ def compress_matrix_by_matrix(
 
     Raises:
         ConfigurationError: the recipe or the task asks for more, or a scheme whose memory is not bounded; and as
-            `mapped_model` and `make_plan` do.
+            `mapped_model`, `configured` and `make_plan` do.
         DataError, ModelFileError: as `compress_run` does.
     """
     check_outcome(recipe)
     check_output(output)
     if task.entropy_coding:
         raise ConfigurationError("entropy coding needs the whole file in memory: leave out --entropy-coding")
-    with compression_folder(task.folder), mapped_model(str(task.run)) as (model, file):
+    with compression_folder(task.folder), mapped_model(str(task.run)) as (mapped, file):
+        model = configured(mapped, task.configuration)
         plan = make_plan(recipe, model.architecture)
         stage = _only_stage(plan)
         corpus = _corpus(task, model, plan)

@@ -17,12 +17,12 @@ from pocketmt.compression.execution import CHECKPOINT, LOG, SETTINGS, RunFingerp
 from pocketmt.compression.planning import make_plan
 from pocketmt.compression.pruning.sublayers import architecture_of
 from pocketmt.compression.stage_result import StageResult
-from pocketmt.compression.teacher_translations import TranslationProgress
 from pocketmt.errors import ConfigurationError
 from pocketmt.packing.activation_ranges import check_storable
 from pocketmt.packing.contents import FLOAT32, PackingOptions, TrainedRanges, contents_of
 from pocketmt.packing.decoded import read_model
 from pocketmt.packing.model_file import pack
+from pocketmt.progress import Progress, no_progress
 from pocketmt.recipes.schema import Recipe
 from pocketmt.text.languages import check_same_languages
 from pocketmt.training.configuration import Configuration
@@ -58,7 +58,7 @@ class CompressionTask:
     folder: Path
     configuration: Configuration | None = None
     source_text: Path | None = None
-    translated: TranslationProgress = lambda done, total: None
+    translated: Progress = no_progress
     warn: Callable[[str], None] = lambda message: None
     licence: str = ""
     description: str = ""
@@ -71,7 +71,7 @@ class CompressionTask:
 
 
 def configured(model: TrainedModel, configuration: Configuration | None) -> TrainedModel:
-    """Return a model with another configuration, if one is given, and without scores on other text than it names.
+    """Return a model with another configuration, if one is given, and without scores on other or unknown text.
 
     Raises ConfigurationError if the configuration has other languages than the model.
     """
@@ -81,7 +81,7 @@ def configured(model: TrainedModel, configuration: Configuration | None) -> Trai
     if model.language_pieces is None:
         languages = model.languages["source"], model.languages["target"]
         check_same_languages(model.name, languages, "the configuration", data.languages)
-    if model.configuration is not None and model.configuration.data.validation_files != data.validation_files:
+    if model.configuration is None or model.configuration.data.validation_files != data.validation_files:
         training = _without_scores(training)
     return dataclasses.replace(model, configuration=configuration, training=training)
 
@@ -167,7 +167,8 @@ def training_before(model: TrainedModel) -> dict[str, Any]:
 
 
 def _without_scores(training: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in training.items() if name not in ("validation_bleu", "validation_loss")}
+    scores = ("validation_bleu", "validation_loss", "compression")
+    return {name: value for name, value in training.items() if name not in scores}
 
 
 def score_run(task: CompressionTask, recipe: Recipe) -> dict[str, float]:

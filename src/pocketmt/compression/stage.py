@@ -236,7 +236,8 @@ class StageRun:
             if self.context.texts.corpus is not None:
                 decoded = decoded_weights(self.network.state_dict(), quantized, self.groups)
                 scores = self._scores(self._cut(decoded) if self.prunings and settled else decoded)
-                reporter.event("validation", update, name=self.plan.name, **about, **scores)
+                logged = {name: value if math.isfinite(value) else None for name, value in scores.items()}
+                reporter.event("validation", update, name=self.plan.name, **about, **logged)  # JSON has no infinity.
             # The teacher's translations are not the references: a model that learns them moves away from these.
             loss = scores.get("distillation_loss", scores.get("loss", math.inf))
             if settled and (best is None or loss < best):

@@ -11,6 +11,7 @@ from pocketmt.engine import Translator
 from pocketmt.engine.devices import AUTOMATIC, choose_device, lines_at_once
 from pocketmt.engine.languages import ModelLanguages
 from pocketmt.errors import DataError
+from pocketmt.progress import Progress
 from pocketmt.text.cleaning import Cleaning
 from pocketmt.text.corpus import read_lines
 from pocketmt.text.formats.format import Languages
@@ -22,7 +23,6 @@ from pocketmt.training.translations import LINES, TextPair, translate_text
 BEAM_SIZE: Final = 4
 # Without validation text, a tenth of the plain text is held out for validation, up to this number of lines.
 MOST_HELD_OUT: Final = 1_000
-TranslationProgress = Callable[[int, int], None]  # lines translated, of how many
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Teacher:
         configuration: Configuration | None,
         start_engine: Callable[[Path, int], Translator],
         folder: Path,
-        progress: TranslationProgress,
+        progress: Progress,
         languages: ModelLanguages | None = None,
         text_languages: Languages | None = None,
     ) -> None:

@@ -6,10 +6,11 @@ from functools import partial
 from pathlib import Path
 
 from pocketmt.compression.plan import Plan
-from pocketmt.compression.teacher_translations import Teacher, TranslationProgress, Translations
+from pocketmt.compression.teacher_translations import Teacher, Translations
 from pocketmt.engine.languages import ModelLanguages
 from pocketmt.errors import ConfigurationError, DataError
 from pocketmt.packing.model_source import start_engine
+from pocketmt.progress import Progress
 from pocketmt.recipes.schema import SEQUENCE_OBJECTIVES
 from pocketmt.text.corpus import check_rereadable, read_lines
 from pocketmt.training.configuration import Data
@@ -98,7 +99,7 @@ def _corpus(model: TrainedModel, data: Data, plan: Plan, warn: Callable[[str], N
         return None
 
 
-def teacher_of(model: TrainedModel, folder: Path, progress: TranslationProgress) -> Teacher:
+def teacher_of(model: TrainedModel, folder: Path, progress: Progress) -> Teacher:
     """Return the uncompressed model as a teacher, which keeps its translations in a folder of `folder`."""
     engine = partial(start_engine, model)
     languages = None
@@ -117,12 +118,7 @@ def teacher_of(model: TrainedModel, folder: Path, progress: TranslationProgress)
     )
 
 
-def translated_text(
-    model: TrainedModel,
-    source_text: Path,
-    folder: Path,
-    progress: TranslationProgress = lambda done, total: None,
-) -> Corpus:
+def translated_text(model: TrainedModel, source_text: Path, folder: Path, progress: Progress) -> Corpus:
     """Return plain source text with the model's translations, some lines of it held out for validation.
 
     Raises as `parallel_text` and `Teacher.corpus_of_plain_text` do.
@@ -131,9 +127,7 @@ def translated_text(
     return teacher_of(model, folder, progress).corpus_of_plain_text(source_text)
 
 
-def scored_text(
-    model: TrainedModel, source_text: Path, folder: Path, most: int | None, progress: TranslationProgress
-) -> Corpus:
+def scored_text(model: TrainedModel, source_text: Path, folder: Path, most: int | None, progress: Progress) -> Corpus:
     """Return plain source text with the model's translations, all of it for validation.
 
     Args:

@@ -1,11 +1,12 @@
 """Blocks: consecutive rows of a text, which one worker handles at once and whose result is one shard."""
 
-import hashlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import islice
 from typing import Final, Protocol
+
+from pocketmt.chunks import in_chunks
+from pocketmt.line_digest import LineDigest
 
 Row = tuple[str, ...]  # A line of text, or the lines of several sides.
 # 16 cores translate this number of lines with a small model in seconds, and 100 million lines make 10,000 shards.
@@ -34,7 +35,10 @@ class Block:
     @cached_property
     def sha256(self) -> str:
         """Hexadecimal SHA-256 of the rows, each with its sides separated by a tab, and a line feed."""
-        return hashlib.sha256("".join("\t".join(row) + "\n" for row in self.rows).encode()).hexdigest()
+        digest = LineDigest()
+        for row in self.rows:
+            digest.add("\t".join(row))
+        return digest.hexdigest()
 
 
 @dataclass(frozen=True)
@@ -62,6 +66,5 @@ class Work(Protocol):
 
 def cut(rows: Iterable[Row], lines: int = LINES) -> Iterator[Block]:
     """Yield blocks of a number of rows, the last one smaller; rows are read when a block is asked for."""
-    remaining = iter(rows)
-    for number, block in enumerate(iter(lambda: tuple(islice(remaining, lines)), ())):
-        yield Block(number, number * lines + 1, block)
+    for number, block in enumerate(in_chunks(rows, lines)):
+        yield Block(number, number * lines + 1, tuple(block))

@@ -1,7 +1,7 @@
 """Quality and speed of a model file, measured with the engine."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -13,6 +13,7 @@ from pocketmt.evaluation.languages import languages_of
 from pocketmt.evaluation.quality import Difference, Quality, compare, metrics, score
 from pocketmt.evaluation.records import Provenance, memory_bytes, peak_memory_bytes, provenance
 from pocketmt.evaluation.speed import Mode, SpeedRecord, lengthened, measure_latency, measure_throughput
+from pocketmt.progress import Progress, no_progress
 from pocketmt.text.corpus import check_rereadable, read_lines, read_pairs
 from pocketmt.text.languages import check_same_languages
 
@@ -102,7 +103,7 @@ def measure_speed(
     instruction_set: str | None = None,
     shortlist: bool = True,
     languages: tuple[str | None, str | None] = (None, None),
-    progress: Callable[[int, int], None] = lambda done, total: None,
+    progress: Progress = no_progress,
 ) -> SpeedRecord:
     """Time a model file on a text, sentence by sentence or as a stream (Behnke et al. 2021, section 1.1).
 

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 # Of the paired bootstrap (Koehn 2004, https://aclanthology.org/W04-3250); the default of sacreBLEU.
 BOOTSTRAP_SAMPLES = 1000
+# With fewer lines, resamples say little about the lines of another text.
+FEW_LINES = 100
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,7 @@ class Difference:
     name: str
     baseline: float
     system: float
-    p_value: float  # by paired bootstrap; below 0.05 is commonly called significant
+    p_value: float  # by paired bootstrap, at least 2^(1 - lines); below 0.05 is commonly called significant
     signature: str
 
     @property
@@ -80,6 +82,8 @@ def compare(
     # metrics() has checked that sacreBLEU is installed.
     from sacrebleu.significance import PairedTest, Result
 
+    from pocketmt.compression.choosing.significance import p_value
+
     systems = [("baseline", baseline), ("system", system)]
     signatures, results = PairedTest(systems, compared, references, test_type="bs", n_samples=samples)()
     differences = []
@@ -88,10 +92,14 @@ def compare(
         before, after = results[key]
         if not isinstance(before, Result) or not isinstance(after, Result) or after.p_value is None:
             raise DataError(f"sacreBLEU gave no p-value of {name}")
-        scores = float(before.score), float(after.score)
-        p_value = 1.0 if scores[0] == scores[1] else float(after.p_value)  # sacreBLEU calls zero significant.
-        differences.append(Difference(name, *scores, p_value, str(signatures[key])))
+        found = p_value(before, after, len(system))
+        differences.append(Difference(name, float(before.score), float(after.score), found, str(signatures[key])))
     return differences
+
+
+def few_lines_warning(lines: int) -> str:
+    """Return a sentence about p-values on a number of lines; empty if there are at least FEW_LINES."""
+    return f"Fewer than {FEW_LINES} lines make p-values unreliable: give more." if lines < FEW_LINES else ""
 
 
 def metrics() -> dict[str, "Metric"]:

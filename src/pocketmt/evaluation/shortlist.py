@@ -25,6 +25,8 @@ class Recall:
 def measure_recall(model: Path, shortlist: Shortlist, source: Path, reference: Path, beam_size: int) -> Recall:
     """Translate a text without a shortlist, and measure how many output and reference pieces the shortlist contains.
 
+    Lines are not divided into sentences: there should be one in each.
+
     Raises DataError if the files cannot be read, are not parallel or have no lines, and ModelFileError for an invalid
     model file.
     """

@@ -6,20 +6,21 @@ Times are medians over repeated runs, with their range.
 import statistics
 import time
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import cycle, islice
 from typing import Literal
 
+from pocketmt.chunks import in_chunks
 from pocketmt.engine.devices import LINES_AT_ONCE
 from pocketmt.errors import ConfigurationError, DataError
 from pocketmt.evaluation.records import Provenance, memory_bytes
+from pocketmt.progress import Progress, no_progress
 
 # Sentences translated before timing: they load the weights into memory, and the CPU raises its clock rate.
 WARM_UP_SENTENCES = 16
 
 Mode = Literal["latency", "throughput"]
-Progress = Callable[[int, int], None]  # Called with the numbers of translated lines and of all lines.
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,7 @@ def measure_latency(
     translate: Callable[[Sequence[str]], object],
     lines: Sequence[str],
     repeats: int = 5,
-    progress: Progress = lambda done, total: None,
+    progress: Progress = no_progress,
 ) -> Timing:
     """Time `translate` on `lines`, one at a time, `repeats` times over.
 
@@ -126,7 +127,7 @@ def measure_throughput(
     stream: Callable[[Iterable[Sequence[str]]], Iterable[Sequence[str]]],
     lines: Sequence[str],
     repeats: int = 5,
-    progress: Progress = lambda done, total: None,
+    progress: Progress = no_progress,
 ) -> Timing:
     """Time `stream`, which translates chunks of lines, on all `lines`, `repeats` times over.
 
@@ -140,7 +141,7 @@ def measure_throughput(
     done, total = 0, repeats * len(lines)
     for _ in range(repeats):
         start = time.perf_counter()
-        for translated in stream(_chunks(lines)):
+        for translated in stream(in_chunks(lines, LINES_AT_ONCE)):
             watch.translated(len(translated))
             done += len(translated)
             progress(done, total)
@@ -174,11 +175,6 @@ def _check(lines: Sequence[str], repeats: int) -> None:
         raise DataError("there is nothing to time: the text has no lines")
     if repeats < 1:
         raise ConfigurationError(f"a text is timed at least once, not {repeats} times")
-
-
-def _chunks(lines: Sequence[str]) -> Iterator[Sequence[str]]:
-    for start in range(0, len(lines), LINES_AT_ONCE):
-        yield lines[start : start + LINES_AT_ONCE]
 
 
 def _latency(runs: Sequence[Sequence[float]]) -> Latency:

@@ -1,6 +1,6 @@
 """The manifest: the description of a model in its file, checked member by member."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pocketmt.errors import ConfigurationError, ModelFileError
@@ -19,6 +19,7 @@ from pocketmt.model_file.matrices.row_groups import StoredRowGroup
 from pocketmt.model_file.matrices.sparse import kept_layout, kept_name, sparse_from_json
 from pocketmt.model_file.matrices.stored_form import StoredForm, TensorLayout
 from pocketmt.model_file.matrices.stored_forms import form_from_json
+from pocketmt.model_file.members import check_members
 from pocketmt.model_file.shortlist import StoredShortlist, shortlist_from_json
 from pocketmt.model_file.vocabularies import TARGET_VOCABULARY, VocabularyEntries, vocabularies_from_json
 
@@ -132,24 +133,14 @@ def _check_version_and_members(manifest: Mapping[str, object]) -> None:
         raise ModelFileError(f"manifest: format_version is {version!r:.40}, expected a whole number of at least 1")
     if version > FORMAT_VERSION:
         raise NewerFileError(f"manifest: format version {version}, this PocketMT reads up to {FORMAT_VERSION}")
-    _check_members(manifest, ("format_version", *_MEMBERS, *(_OPTIONAL & set(manifest))), "manifest")
+    check_members(manifest, ("format_version", *_MEMBERS), "manifest", _OPTIONAL)
     if manifest.get("coding", CODING) != CODING:
         raise NewerFileError(f"manifest: coding {manifest['coding']!r:.40} is unknown here (known: {CODING!r})")
 
 
-def _check_members(value: object, members: Collection[str], where: str) -> None:
-    assert isinstance(value, dict)
-    for name in members:
-        if name not in value:
-            raise ModelFileError(f"{where}: {name} is missing")
-    for name in value:
-        if name not in members:
-            raise NewerFileError(f"{where}: unknown member {name!r:.80}")
-
-
 def _languages(value: object) -> tuple[str, str]:
-    _check_members(value, ("source", "target"), "manifest: languages")
     assert isinstance(value, dict)
+    check_members(value, ("source", "target"), "manifest: languages")
     source, target = value["source"], value["target"]
     if not isinstance(source, str) or not isinstance(target, str):
         raise ModelFileError("manifest: languages: source and target are not strings")

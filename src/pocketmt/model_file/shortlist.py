@@ -3,7 +3,7 @@
 from typing import Final, NamedTuple
 
 from pocketmt.errors import ModelFileError
-from pocketmt.model_file.container.xz_tensor import decompress
+from pocketmt.model_file.container.xz_tensor import ENCODING, check_encoding, decompress
 
 MOST_TARGETS: Final = 255  # of one source piece: the count is a byte
 SHORTLIST_TENSOR: Final = "shortlist"
@@ -18,7 +18,7 @@ class StoredShortlist(NamedTuple):
 
     def to_json(self) -> dict[str, object]:
         """Return the manifest's entry."""
-        return {"encoding": "xz", "bytes": self.bytes, "frequent": self.frequent}
+        return {"encoding": ENCODING, "bytes": self.bytes, "frequent": self.frequent}
 
 
 def shortlist_from_json(value: object, vocabulary_size: int) -> StoredShortlist:
@@ -26,8 +26,7 @@ def shortlist_from_json(value: object, vocabulary_size: int) -> StoredShortlist:
     where = "manifest: shortlist"
     if not isinstance(value, dict) or set(value) != {"encoding", "bytes", "frequent"}:
         raise ModelFileError(f"{where}: expected exactly encoding, bytes and frequent")
-    if value["encoding"] != "xz":
-        raise ModelFileError(f"{where}: encoding is {value['encoding']!r:.40}, expected 'xz'")
+    check_encoding(value["encoding"], where)
     highest = {"bytes": MAXIMUM_SHORTLIST_BYTES, "frequent": vocabulary_size}
     for name, most in highest.items():
         if type(value[name]) is not int or not 1 <= value[name] <= most:

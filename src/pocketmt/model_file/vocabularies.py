@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pocketmt.errors import ModelFileError
 from pocketmt.model_file.architecture import Architecture
-from pocketmt.model_file.container.xz_tensor import compress, decompress
-from pocketmt.model_file.errors import NewerFileError
+from pocketmt.model_file.container.xz_tensor import ENCODING, check_encoding, compress, decompress
+from pocketmt.model_file.members import check_members
 from pocketmt.text.stored_vocabulary import (
     NORMALIZATIONS,
     Normalization,
@@ -153,14 +153,8 @@ def _entry(value: object, name: str, size: int, source: VocabularyEntry | None) 
     where = f"manifest: {name}"
     if not isinstance(value, dict):
         raise ModelFileError(f"{where} is not an object")
-    for member in _REQUIRED:
-        if member not in value:
-            raise ModelFileError(f"{where}: {member} is missing")
-    for member in value:
-        if member not in (*_REQUIRED, *_OPTIONAL):
-            raise NewerFileError(f"{where}: unknown member {member!r:.80}")
-    if value["encoding"] != "xz":
-        raise ModelFileError(f"{where}: encoding is {value['encoding']!r:.40}, expected 'xz'")
+    check_members(value, _REQUIRED, where, _OPTIONAL)
+    check_encoding(value["encoding"], where)
     if value["normalization"] not in NORMALIZATIONS:
         expected = " or ".join(map(repr, NORMALIZATIONS))
         raise ModelFileError(f"{where}: normalization is {value['normalization']!r:.40}, expected {expected}")
@@ -189,8 +183,7 @@ def _table_entry(value: object, name: str, source: VocabularyEntry | None) -> tu
         return source.table_tensor, source.table_bytes
     if not isinstance(value, dict) or set(value) != {"encoding", "bytes"}:
         raise ModelFileError(f"{where}: expected exactly encoding and bytes")
-    if value["encoding"] != "xz":
-        raise ModelFileError(f"{where}: encoding is {value['encoding']!r:.40}, expected 'xz'")
+    check_encoding(value["encoding"], where)
     return table_name(name), _bytes(value["bytes"], where)
 
 
@@ -221,14 +214,14 @@ def _language_codes(value: object, where: str) -> bool:
 
 def _to_json(stored: StoredVocabulary, same_table: bool) -> dict[str, object]:
     entry: dict[str, object] = {
-        "encoding": "xz",
+        "encoding": ENCODING,
         "bytes": len(stored.model),
         "normalization": stored.normalization,
     }
     if same_table:
         entry["table"] = _SAME_TABLE
     elif stored.pieces is not None:
-        entry["table"] = {"encoding": "xz", "bytes": len(_table(stored.pieces))}
+        entry["table"] = {"encoding": ENCODING, "bytes": len(_table(stored.pieces))}
     if stored.verbatim:
         entry["verbatim"] = list(stored.verbatim)
     if stored.language_codes:

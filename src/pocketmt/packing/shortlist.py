@@ -1,7 +1,6 @@
 """Shortlists of model files: learnt from parallel text, read from a file, and added to a file."""
 
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -19,6 +18,7 @@ from pocketmt.model_file.shortlist_encoding import (
 )
 from pocketmt.model_file.writer import StoredTensor, write_model
 from pocketmt.packing.stored_shortlist import shortlist_of
+from pocketmt.progress import Progress, no_progress
 from pocketmt.text.corpus import check_rereadable, read_lines, read_pairs
 from pocketmt.text.pair_chunks import PairChunks
 from pocketmt.text.shortlist import choose_pieces, encode_pairs, read_links
@@ -35,7 +35,7 @@ def learn_shortlist(
     top_k: int,
     frequent: int,
     alignments: Path | None = None,
-    iterated: Callable[[int, int], None] = lambda done, total: None,
+    iterated: Progress = no_progress,
 ) -> Shortlist:
     """Learn a shortlist for a model's vocabulary from parallel text, by IBM model 1 or by given alignments.
 
@@ -62,7 +62,7 @@ def learn_shortlist(
         if alignments is None:
             table = estimate(chunks, size, ITERATIONS, iterated)
         else:
-            pairs = encode_pairs(vocabularies, read_pairs(source, target, languages))
+            pairs = read_pairs(source, target, languages)
             table = count_links(read_links(alignments, vocabularies, pairs), size)
         chosen = choose_pieces(table, chunks.target_counts, top_k, frequent, vocabularies)
         return Shortlist(*chosen, sides).without_repetition()
@@ -73,7 +73,7 @@ def translate_source(
     source: Path,
     folder: Path,
     beam_size: int,
-    progress: Callable[[int, int], None] = lambda done, total: None,
+    progress: Progress = no_progress,
 ) -> Path:
     """Return a file in a folder with the model's own translations of plain source text, to learn a shortlist from.
 

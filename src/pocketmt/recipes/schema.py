@@ -271,7 +271,7 @@ def limit_updates(recipe: Recipe, most: int) -> Recipe:
     for stage in recipe.stages:
         retraining, activations = stage.retraining, stage.activations
         if isinstance(retraining, Retraining) and retraining.updates > most:
-            retraining = msgspec.structs.replace(retraining, updates=most)
+            retraining = _limit_retraining(retraining, most)
             if isinstance(activations, Activations):
                 delay = DELAY if activations.delay is None else activations.delay
                 activations = msgspec.structs.replace(activations, delay=min(delay, most // 2))
@@ -283,6 +283,22 @@ def limit_updates(recipe: Recipe, most: int) -> Recipe:
             stage = msgspec.structs.replace(stage, prune=[limit_pruning(entry, updates, most) for entry in stage.prune])
         stages.append(msgspec.structs.replace(stage, retraining=retraining, activations=activations))
     return msgspec.structs.replace(recipe, stages=stages)
+
+
+def _limit_retraining(retraining: Retraining, most: int) -> Retraining:
+    """Return settings with `most` updates; periods of updates that do not fit into them keep their share."""
+    updates, rate = retraining.updates, retraining.learning_rate
+    if rate.schedule == "linear":
+        fitted = {
+            name: value * most // updates
+            for name in ("warmup_updates", "constant_updates")
+            if (value := getattr(rate, name)) >= most
+        }
+        rate = msgspec.structs.replace(rate, **fitted)
+    limited = msgspec.structs.replace(retraining, updates=most, learning_rate=rate)
+    if isinstance(limited, ErrorFeedback | Periodic) and limited.period > most:
+        return msgspec.structs.replace(limited, period=max(1, limited.period * most // updates))
+    return limited
 
 
 def change_retraining(recipe: Recipe, **settings: object) -> Recipe:

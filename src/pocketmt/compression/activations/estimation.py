@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import torch
 from torch import nn
 
-from pocketmt.compression.activations.fully_quantized import matches, places, quantize_activations, set_stage
+from pocketmt.compression.activations.fully_quantized import matches, places, quantize_activations, set_quantizing
 from pocketmt.errors import ConfigurationError
 from pocketmt.model_file.activations.activation_ranges import BUCKETED
 from pocketmt.model_file.architecture import Architecture
@@ -178,7 +178,7 @@ class DelayedQuantization(Hook):
     def before_forward(self, update: int) -> None:
         """Switch quantization on or off for the update; ranges are always estimated."""
         quantizing = update > self.delay
-        set_stage(self.network, observing=True, quantizing=quantizing)
+        set_quantizing(self.network, quantizing)
         for trainer in self.new:
             trainer.enabled = quantizing
 
@@ -209,11 +209,11 @@ def estimate_ranges(
         seed: of their order and of dropout.
     """
     network.train()
-    set_stage(network, observing=True, quantizing=False)
+    set_quantizing(network, False)
     torch.manual_seed(seed % SEED_LIMIT)
     draw = endless_batches(fabric, network.architecture, pairs, tokens, seed)
     with torch.no_grad():
         for _ in range(batches):
             batch = next(draw)
             network(batch.source, batch.target_inputs)
-    set_stage(network, observing=True, quantizing=True)
+    set_quantizing(network, True)

@@ -142,10 +142,9 @@ def ranges(model: nn.Module) -> Iterator[tuple[str, RunningRange]]:
     return ((name, module) for name, module in model.named_modules() if isinstance(module, RunningRange))
 
 
-def set_stage(model: nn.Module, *, observing: bool, quantizing: bool) -> None:
-    """Set whether ranges are estimated in training, and whether they and the norms' weights are quantized."""
+def set_quantizing(model: nn.Module, quantizing: bool) -> None:
+    """Set whether activations and the norms' weights are quantized; training always estimates the ranges."""
     for _, each in ranges(model):
-        each.observing = observing
         each.quantizing = quantizing
     for module in model.modules():
         if isinstance(module, QuantizedLayerNorm):

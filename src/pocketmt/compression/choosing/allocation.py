@@ -18,6 +18,7 @@ from pocketmt.errors import ConfigurationError
 from pocketmt.packing.contents import FLOAT32, PackingOptions, contents_of
 from pocketmt.packing.encoding import encode_matrix
 from pocketmt.packing.model_file import pack
+from pocketmt.progress import Progress, no_progress
 from pocketmt.quantization.row_groups import RowGroup, by_parameter, decode, grouped_rows, quantize
 from pocketmt.recipes.matrices import kinds_of
 from pocketmt.recipes.schema import LearningRate, Quantize, Recipe, Retraining, Stage, StraightThrough
@@ -51,7 +52,7 @@ class Choices:
         self,
         model: TrainedModel,
         corpus: Corpus,
-        progress: Callable[[int, int], None],
+        progress: Progress,
         *,
         entropy_coding: bool = False,
         size: int | None = None,
@@ -176,7 +177,7 @@ def choose_recipe(
     model: TrainedModel,
     folder: Path,
     target: Target,
-    progress: Callable[[int, int], None] = lambda done, total: None,
+    progress: Progress = no_progress,
     make_corpus: Callable[[], Corpus] | None = None,
     about: Mapping[str, str] = MappingProxyType({}),
 ) -> Recipe:

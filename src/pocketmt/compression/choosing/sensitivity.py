@@ -1,7 +1,7 @@
 """Sensitivity of each part of a network to few bits, without retraining (Chung et al. 2020, Table 1)."""
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -9,6 +9,7 @@ import torch
 
 from pocketmt.compression.choosing.significance import p_values
 from pocketmt.errors import ConfigurationError, DataError
+from pocketmt.progress import Progress, no_progress
 from pocketmt.quantization import Scheme
 from pocketmt.quantization.registry import scheme_from_options
 from pocketmt.quantization.row_groups import RowGroup, decode, quantize
@@ -78,7 +79,7 @@ def measure_sensitivity(
     options: Mapping[str, object] | None = None,
     bits: Sequence[int] = BITS,
     sentences: int | None = None,
-    progress: Callable[[int, int], None] = lambda done, total: None,
+    progress: Progress = no_progress,
     corpus: Corpus | None = None,
 ) -> Sensitivity:
     """Quantize one part of a trained model at a time, and score the model on validation text.

@@ -11,6 +11,7 @@ from pocketmt.compression.run import SMALLER, CompressionTask, compress_in_folde
 from pocketmt.compression.texts import translated_text
 from pocketmt.errors import ConfigurationError
 from pocketmt.model_file.writer import OversizedError
+from pocketmt.progress import Progress, no_progress
 from pocketmt.recipes.schema import Recipe, change_retraining
 
 
@@ -19,7 +20,7 @@ def compress_run_to(
     task: CompressionTask,
     output: Path,
     *,
-    scored: Callable[[int, int], None] = lambda done, total: None,
+    scored: Progress = no_progress,
     chosen: Callable[[Recipe], None] = lambda recipe: None,
 ) -> int:
     """Choose a recipe for the model of a run, execute it and pack the result; returns the file's size in bytes.
@@ -46,7 +47,7 @@ def _compress(
     target: Target,
     task: CompressionTask,
     output: Path,
-    scored: Callable[[int, int], None],
+    scored: Progress,
     chosen: Callable[[Recipe], None],
 ) -> int:
     size = target.size

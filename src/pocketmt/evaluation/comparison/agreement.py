@@ -1,6 +1,6 @@
 """Agreement of the next pieces of two models, by teacher forcing with the original's translations."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -8,6 +8,7 @@ import numpy as np
 
 from pocketmt.engine import TranslationOptions, Translator
 from pocketmt.evaluation.comparison.record import Agreement
+from pocketmt.progress import Progress
 
 MOST_LINES: Final = 300  # Logits of the whole vocabulary take longer than a translation.
 
@@ -47,7 +48,7 @@ def compare_line(translators: Sequence[Translator], line: str, options: Translat
     return LineAgreement(len(sentences), tokens, same, divergence)
 
 
-def chosen_lines(lines: Sequence[str], progress: Callable[[int, int], None]) -> Iterable[int]:
+def chosen_lines(lines: Sequence[str], progress: Progress) -> Iterable[int]:
     """Yield up to `MOST_LINES` places of lines with text, spread evenly."""
     places = [place for place, line in enumerate(lines) if line.strip()]
     step = max(1.0, len(places) / MOST_LINES)

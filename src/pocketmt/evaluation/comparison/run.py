@@ -6,8 +6,10 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
+from pocketmt.chunks import in_chunks
 from pocketmt.engine import TranslationOptions, Translator
 from pocketmt.engine.bundled import resolve_model
+from pocketmt.engine.devices import LINES_AT_ONCE
 from pocketmt.errors import ConfigurationError, DataError
 from pocketmt.evaluation.comparison import agreement, outputs
 from pocketmt.evaluation.comparison.agreement import LineAgreement
@@ -27,10 +29,9 @@ from pocketmt.text.language_tags import primary_subtag
 MOST_CHANGED: Final = 25
 # Lowest numbers of source words of the groups of lines.
 LENGTHS: Final = (0, 1, 6, 11, 16, 21, 31)
-LINES_AT_ONCE: Final = 256
 
 # Called with the name of a step, and the numbers of what is done of it and of all.
-Progress = Callable[[str, int, int], None]
+StepProgress = Callable[[str, int, int], None]
 
 
 def compare_models(
@@ -43,7 +44,7 @@ def compare_models(
     workers: int = 1,
     most_lines: int | None = None,
     speed: bool = True,
-    progress: Progress = lambda step, done, total: None,
+    progress: StepProgress = lambda step, done, total: None,
 ) -> Comparison:
     """Compare a smaller model with its original; both are files, names of bundled models, or of another toolkit.
 
@@ -51,7 +52,7 @@ def compare_models(
         original, small: the models, which the result names as they are given.
         text, references: one sentence a line; a text of a parallel format has references.
         search, workers: beam size, and languages where the models have several; threads of the engine.
-        most_lines, speed, progress: of the text, None: all; whether speed is measured; see `Progress`.
+        most_lines, speed, progress: of the text, None: all; whether speed is measured; see `StepProgress`.
 
     Raises:
         ModelFileError, InteropError: there is no such model, or it is broken.
@@ -123,19 +124,18 @@ def _read(
 
 
 def _translate(
-    translator: Translator, name: str, lines: list[str], search: TranslationOptions, progress: Progress
+    translator: Translator, name: str, lines: list[str], search: TranslationOptions, progress: StepProgress
 ) -> list[str]:
     translations: list[str] = []
-    chunks = (lines[start : start + LINES_AT_ONCE] for start in range(0, len(lines), LINES_AT_ONCE))
     options: TranslationOptions = {**search, "check": False}
-    for chunk in translator.translate_chunks(chunks, **options):
+    for chunk in translator.translate_chunks(in_chunks(lines, LINES_AT_ONCE), **options):
         translations += chunk
         progress(f"translated by {name}", len(translations), len(lines))
     return translations
 
 
 def _compare_pieces(
-    translators: Sequence[Translator], lines: list[str], search: TranslationOptions, progress: Progress
+    translators: Sequence[Translator], lines: list[str], search: TranslationOptions, progress: StepProgress
 ) -> dict[int, LineAgreement]:
     """Return the agreement of some lines, by their places."""
     places = agreement.chosen_lines(lines, partial(progress, "compared pieces of"))
@@ -164,7 +164,7 @@ def _with_speed(
     lines: list[str],
     search: TranslationOptions,
     workers: int,
-    progress: Progress,
+    progress: StepProgress,
 ) -> list[ComparedModel]:
     shown = partial(progress, "measured speed")
     speeds = compare_speed(paths, lines, search=search, workers=workers, progress=shown)

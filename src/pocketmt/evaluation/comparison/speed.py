@@ -8,7 +8,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,6 +18,7 @@ from pocketmt.evaluation.comparison.record import Speed
 from pocketmt.evaluation.model_file import measure_speed
 from pocketmt.evaluation.records import to_json
 from pocketmt.evaluation.speed import Mode
+from pocketmt.progress import Progress, no_progress
 
 MOST_LINES: Final = 200
 ROUNDS: Final = 3
@@ -30,8 +31,7 @@ def compare_speed(
     *,
     search: TranslationOptions,
     workers: int,
-    rounds: int = ROUNDS,
-    progress: Callable[[int, int], None] = lambda done, total: None,
+    progress: Progress = no_progress,
 ) -> list[Speed]:
     """Measure each model on up to 200 lines with text, in every round one after the other.
 
@@ -39,11 +39,11 @@ def compare_speed(
     """
     chosen = [line for line in lines if line.strip()][:MOST_LINES]
     records: dict[tuple[int, Mode], list[dict[str, Any]]] = {}
-    done, total = 0, rounds * len(models) * len(_MODES)
+    done, total = 0, ROUNDS * len(models) * len(_MODES)
     with tempfile.TemporaryDirectory(prefix="pocketmt-") as folder:
         text = Path(folder) / "text"
         text.write_text("".join(f"{line}\n" for line in chosen), encoding="utf-8")
-        for _ in range(rounds):
+        for _ in range(ROUNDS):
             for number, model in enumerate(models):
                 for mode in _MODES:
                     record = _measure(model, text, mode, search, workers)

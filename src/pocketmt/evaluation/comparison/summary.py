@@ -4,6 +4,7 @@ from statistics import median
 from typing import Final
 
 from pocketmt.evaluation.comparison.record import Comparison
+from pocketmt.evaluation.quality import few_lines_warning
 
 _SIGNIFICANT: Final = 0.05
 
@@ -59,11 +60,13 @@ def headline(comparison: Comparison) -> str:
     if bleu.p_value < _SIGNIFICANT:
         change = "gains" if bleu.gain > 0 else "loses"
         points = f"{abs(bleu.gain):.2f} {bleu.name} points on {comparison.lines:,} lines"
-        return f"{text}, and {change} {points} (p = {bleu.p_value:.3f})."
-    return (
-        f"{text}. Its {bleu.name} differs by {bleu.gain:+.2f} on {comparison.lines:,} lines, which may be chance "
-        f"(p = {bleu.p_value:.3f})."
-    )
+        found = f"{text}, and {change} {points} (p = {bleu.p_value:.3f})."
+    else:
+        found = (
+            f"{text}. Its {bleu.name} differs by {bleu.gain:+.2f} on {comparison.lines:,} lines, which may be chance "
+            f"(p = {bleu.p_value:.3f})."
+        )
+    return f"{found} {few_lines_warning(comparison.lines)}".rstrip()
 
 
 def _sizes(comparison: Comparison) -> str:

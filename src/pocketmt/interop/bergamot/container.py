@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from pocketmt.errors import InteropError
 from pocketmt.interop.file_content import mapped
 from pocketmt.interop.foreign_tensor import Float32
+from pocketmt.interop.marian.settings import MODEL_YML
 
 VERSION: Final = 1
 ALIGNMENT: Final = 256
@@ -189,9 +190,9 @@ def coded_item(name: str, shape: tuple[int, int], codes: NDArray[np.int8], multi
     return Item(name, INTGEMM8, shape, _padded(codes.tobytes() + _MULTIPLIER.pack(multiplier)))
 
 
-def settings_item(name: str, content: bytes) -> Item:
+def settings_item(content: bytes) -> Item:
     """Return the item of the settings, which is the last of a file."""
-    return Item(name, INT8, (len(content),), content)
+    return Item(MODEL_YML, INT8, (len(content),), content)
 
 
 def write_container(file: BinaryIO, items: Iterable[Item]) -> None:

@@ -18,7 +18,7 @@ from pocketmt.interop.foreign_tensor import Float32, ForeignTensor, Tensor
 from pocketmt.interop.left_out import Part, notes_of_left_out
 from pocketmt.interop.marian.description import NORMALIZATION_EPSILON, MarianNetwork
 from pocketmt.interop.marian.names import Place, place
-from pocketmt.interop.marian.settings import MODEL_YML, Setting, format_settings, settings_of
+from pocketmt.interop.marian.settings import Setting, format_settings, settings_of
 from pocketmt.interop.marian.vocabularies import never_generated
 from pocketmt.interop.reciprocal import reciprocal
 from pocketmt.model_file.architecture import TransformerArchitecture
@@ -44,7 +44,7 @@ def write_model(model: ForeignModel, folder: Path) -> tuple[str, ...]:
     notes = _notes(model)
     writer = _Items(model)
     items = sorted(writer.items(), key=lambda item: item.name)
-    items.append(settings_item(MODEL_YML, format_settings(settings)))
+    items.append(settings_item(format_settings(settings)))
     with (folder / MODEL).open("wb") as file:
         write_container(file, items)
     vocabularies = _write_vocabularies(model.vocabularies, folder)

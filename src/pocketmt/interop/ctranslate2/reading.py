@@ -96,7 +96,7 @@ class _Folder:
         )
 
     def _rules(self, source: tuple[str, ...], target: tuple[str, ...]) -> TextRules:
-        add_source_eos = self._flag("add_source_eos", "with_source_eos", False)
+        add_source_eos = self._flag("add_source_eos", "with_source_eos")
         if (self._folder / OWN).is_file():
             return own_rules(self._folder, self._own, source is target, add_source_eos)
         decoder = Decoder(self._start(), self._starts_from_zero(), self._configuration.get("eos_token", _USUAL["eos"]))
@@ -143,7 +143,7 @@ class _Folder:
         ]
         largest = max(inner[0] + inner[1])
         positions, offset = self._positions()
-        shared = self._held.is_same(DECODER_EMBEDDING, ENCODER_EMBEDDING)
+        shared = self._held.take_if_same(DECODER_EMBEDDING, ENCODER_EMBEDDING)
         fields: dict[str, Any] = {
             "model_dimension": embedding[1],
             "vocabulary_size": embedding[0],
@@ -163,7 +163,7 @@ class _Folder:
             "embedding_norm": "encoder/layernorm_embedding/gamma" in self._held.found,
             "scale_embeddings": self._scaled(embedding[1]),
             "embeddings": "shared" if shared else "separate",
-            "output_projection": "tied" if self._held.is_same(DECODER_EMBEDDING, PROJECTION) else "untied",
+            "output_projection": "tied" if self._held.take_if_same(DECODER_EMBEDDING, PROJECTION) else "untied",
             "output_bias": "decoder/projection/bias" in self._held.found,
             "normalization_epsilon": self._epsilon(),
             "vocabularies": "shared" if vocabularies.target is None else "separate",
@@ -191,7 +191,7 @@ class _Folder:
                 raise InteropError(f"{self._folder}: decoder_start_token {start!r:.40} is not in the vocabulary")
             ids["pad_id"] = target.index(start)
         first = "zero" if zero else "eos" if start == names["eos"] else "bos" if start == names["bos"] else "pad"
-        if self._flag("add_source_bos", "with_source_bos", False):
+        if self._flag("add_source_bos", "with_source_bos"):
             raise InteropError(f"{self._folder}: add_source_bos is true, which PocketMT does not have")
         fields: dict[str, Any] = {"pad_id": None, **ids, "ban_special_pieces": False, "first_decoder_input": first}
         fields |= {name: self._own[name] for name in _OWN_FIELDS if name in self._own}
@@ -212,10 +212,10 @@ class _Folder:
     def _starts_from_zero(self) -> bool:
         return bool(self._held.same("start_from_zero_embedding", 0, ("decoder",)))
 
-    def _flag(self, key: str, old: str, default: bool) -> bool:
+    def _flag(self, key: str, old: str) -> bool:
         value = self._configuration.get(key)
         if value is None:
-            value = bool(self._held.number(old, default))
+            value = bool(self._held.number(old, 0))
         if not isinstance(value, bool):
             raise InteropError(f"{self._folder / CONFIGURATION}: {key} is {value!r:.40}, expected true or false")
         return value

@@ -34,8 +34,8 @@ class TakenVariables:
             raise self.error(f"has no matrix {name}")
         return self.found[name].shape
 
-    def is_same(self, name: str, other: str) -> bool:
-        """Return whether two names stand for the same numbers; then the second is taken."""
+    def take_if_same(self, name: str, other: str) -> bool:
+        """Take the second of two names if both stand for the same numbers; returns whether they do."""
         scale, other_scale = f"{name}_scale", f"{other}_scale"
         same = self._equal(name, other)
         # Equal codes with other scales are other numbers. An alias without scales has those of its codes.

@@ -12,7 +12,6 @@ from typing import Any, BinaryIO, Final
 from pocketmt.errors import InteropError
 
 MOST_INSTRUCTIONS: Final = 1_000_000
-MOST_ITEMS: Final = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from typing import ClassVar, Final, Self
 
 from pocketmt.errors import ModelFileError
 from pocketmt.model_file.errors import NewerFileError
+from pocketmt.model_file.members import check_members
 
 _LARGEST_BITS: Final = 4
 _STATIC_BITS: Final = 8
@@ -88,12 +89,7 @@ def activation_quantization_from_json(value: object, where: str) -> StoredActiva
         known = ", ".join(repr(name) for name in _FORMS)
         raise NewerFileError(f"{where}: scheme {kind!r:.40} is unknown here (known: {known})")
     form = _FORMS[kind]
-    for name in form.members:
-        if name not in value:
-            raise ModelFileError(f"{where}: {name} is missing")
-    for name in value:
-        if name not in form.members:
-            raise NewerFileError(f"{where}: unknown member {name!r:.80}")
+    check_members(value, form.members, where)
     return form.from_json(value, where)
 
 

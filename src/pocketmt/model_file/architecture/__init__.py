@@ -20,14 +20,16 @@ _TYPES: Final = ("transformer", "lstm")
 
 
 def architecture_from_json(value: object) -> Architecture:
-    """Read the manifest's architecture object: every field without a default is required, unknown ones are refused.
+    """Read the manifest's architecture object: its type and all fields without a default; unknown ones are refused.
 
     Raises:
         ConfigurationError: naming the field that is missing, unknown or out of range.
     """
     if not isinstance(value, Mapping):
         raise ConfigurationError("architecture: expected an object")
-    kind = value.get("type", "transformer")
+    if "type" not in value:
+        raise ConfigurationError("architecture: missing field 'type'")
+    kind = value["type"]
     if not isinstance(kind, str) or kind not in _TYPES:
         raise ConfigurationError(f"architecture: type is {kind!r:.80}, expected {' or '.join(map(repr, _TYPES))}")
     if kind == "transformer":

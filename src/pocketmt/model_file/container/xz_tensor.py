@@ -5,10 +5,17 @@ from typing import Final
 
 from pocketmt.errors import ModelFileError
 
+ENCODING: Final = "xz"  # in the manifest's entry of such a tensor
 # The decoder keeps its window in memory: it is no larger than the content needs, and bounded when reading.
 DECODER_MEMORY_LIMIT: Final = 96 << 20  # bytes
 SMALLEST_WINDOW: Final = 1 << 12
 LARGEST_WINDOW: Final = 64 << 20
+
+
+def check_encoding(value: object, where: str) -> None:
+    """Raise ModelFileError, beginning with `where`, unless a manifest's entry names the encoding of such tensors."""
+    if value != ENCODING:
+        raise ModelFileError(f"{where}: encoding is {value!r:.40}, expected {ENCODING!r}")
 
 
 def compress(content: bytes, largest_window: int = LARGEST_WINDOW) -> bytes:

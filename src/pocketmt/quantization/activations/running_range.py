@@ -42,10 +42,9 @@ def _clamp(x: Tensor, minimum: Tensor, maximum: Tensor) -> Tensor:
 class RunningRange(nn.Module):
     """Quantizes an activation within an exponential moving average of its minimum and maximum.
 
-    Source: Prato et al. 2020, section 3.1. Ranges are updated in training mode while `observing` is set. Before the
-    first estimate, and while `quantizing` is not set, the activation passes unchanged. With buckets (section 3.3) each
-    element of one dimension has its own range. That dimension must not vary between batches: it is the last one, or the
-    heads of a softmax.
+    Source: Prato et al. 2020, section 3.1. Ranges are updated in training mode. Before the first estimate, and while
+    `quantizing` is not set, the activation passes unchanged. With buckets (section 3.3) each element of one dimension
+    has its own range. That dimension must not vary between batches: it is the last one, or the heads of a softmax.
     """
 
     minimum: Tensor  # [buckets], or [1]
@@ -74,7 +73,6 @@ class RunningRange(nn.Module):
         self.dimension = dimension
         self.fixed_minimum = fixed_minimum
         self.clamped_gradient = clamped_gradient
-        self.observing = True
         self.quantizing = True
         # Positions [B, T] that are not padding; None: all, or unknown.
         self.kept: Tensor | None = None
@@ -84,7 +82,7 @@ class RunningRange(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """[.., size] -> the same shape."""
-        if self.training and self.observing:
+        if self.training:
             self._observe(x.detach())
         if not self.quantizing or not self.estimates:
             return x
