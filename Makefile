@@ -65,7 +65,7 @@ PACKAGING := build/packages/environment
 
 .PHONY: help demo docs test wheel check sanitize benchmark marian bergamot ggml libretranslate javascript-client web
 .PHONY: sanitize-address sanitize-thread check-style check-types
-.PHONY: format lock clean engine always
+.PHONY: format lock clean engine always prerequisites stable-python
 
 help:
 	@sed -n 's/^#   make/make/p' Makefile
@@ -216,26 +216,17 @@ web/node_modules/.package-lock.json: web/package.json web/package-lock.json
 	npm ci --prefix web --no-audit --no-fund --ignore-scripts
 	touch $@
 
-$(WEB_PEERS)/.packages: benchmarks/web/package.json benchmarks/web/package-lock.json
-	mkdir -p $(WEB_PEERS)
-	cp $^ $(WEB_PEERS)
-	npm ci --prefix $(WEB_PEERS) --no-audit --no-fund --ignore-scripts
-	touch $@
-
 bergamot: $(BERGAMOT)/.packages
-
-$(BERGAMOT)/.packages: benchmarks/four_engines/package.json benchmarks/four_engines/package-lock.json
-	mkdir -p $(BERGAMOT)
-	cp $^ $(BERGAMOT)
-	npm ci --prefix $(BERGAMOT) --no-audit --no-fund --ignore-scripts
-	touch $@
 
 javascript-client: $(JAVASCRIPT_CLIENT)/.packages
 
-$(JAVASCRIPT_CLIENT)/.packages: tests/serve/javascript/package.json tests/serve/javascript/package-lock.json
-	mkdir -p $(JAVASCRIPT_CLIENT)
-	cp $^ $(JAVASCRIPT_CLIENT)
-	npm ci --prefix $(JAVASCRIPT_CLIENT) --no-audit --no-fund --ignore-scripts
+$(WEB_PEERS)/.packages: $(addprefix benchmarks/web/,package.json package-lock.json)
+$(BERGAMOT)/.packages: $(addprefix benchmarks/four_engines/,package.json package-lock.json)
+$(JAVASCRIPT_CLIENT)/.packages: $(addprefix tests/serve/javascript/,package.json package-lock.json)
+$(foreach folder,$(WEB_PEERS) $(BERGAMOT) $(JAVASCRIPT_CLIENT),$(folder)/.packages):
+	mkdir -p $(@D)
+	cp $^ $(@D)
+	npm ci --prefix $(@D) --no-audit --no-fund --ignore-scripts
 	touch $@
 
 libretranslate: $(LIBRETRANSLATE)/.packages
@@ -322,7 +313,6 @@ clean:
 	find $(PYTHON_FOLDERS) -name __pycache__ -type d -prune -exec rm -rf {} +
 	@if [ -d build ] && ! rmdir build 2> /dev/null; then echo "kept, not created by make:" build/*; fi
 
-.PHONY: prerequisites stable-python
 .SILENT: prerequisites stable-python wheel $(PACKAGING)/.packages $(PACKAGES) $(MODULES) $(ENGINE)
 prerequisites:
 	command -v $(PYTHON) > /dev/null || { \

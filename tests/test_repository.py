@@ -1,5 +1,6 @@
-"""The set-up: missing tools are named, pins are complete, links in the documentation work."""
+"""The set-up: missing tools are named, pins are complete, links in the documentation work, private names are used."""
 
+import ast
 import os
 import re
 import subprocess
@@ -97,6 +98,27 @@ def test_continuous_integration_runs_every_check() -> None:
     run = ROOT / ".ci" / "run"
     assert os.access(run, os.X_OK)
     assert "exec make test" in run.read_text(encoding="utf-8")
+
+
+def _unused(module: ast.Module) -> set[str]:
+    """The private constants, functions and classes that their module does not read; a decorator reads its function."""
+    defined: set[str] = set()
+    for statement in module.body:
+        if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            defined |= set() if statement.decorator_list else {statement.name}
+        else:
+            targets = (each for each in ast.walk(statement) if isinstance(each, ast.Name))
+            defined |= {each.id for each in targets if isinstance(each.ctx, ast.Store)}
+    names = (each for each in ast.walk(module) if isinstance(each, ast.Name))
+    read = {each.id for each in names if isinstance(each.ctx, ast.Load)}
+    return {name for name in defined - read if re.match("_[^_]", name)}
+
+
+def test_every_private_name_is_used() -> None:
+    modules = (ROOT / "src" / "pocketmt").rglob("*.py")
+    found = {str(path): _unused(ast.parse(path.read_text(encoding="utf-8"))) for path in modules}
+    assert {path: names for path, names in found.items() if names} == {}
+    assert _unused(ast.parse("_A: int = 1\n_B = 2\ndef _c(): return _B\n@d\nclass _E: pass\n")) == {"_A", "_c"}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

@@ -79,13 +79,17 @@ def test_the_unit_of_a_configuration_is_in_the_model_file(pocketmt: Run, tmp_pat
     assert split.stdout == b" ".join(alone[:2]) + b"\n"
 
 
-def test_a_run_that_stops_early_says_so(pocketmt: Run, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("decay_updates", "when"), [(0, ""), (3, ", before the last 3 updates, in which the learning rate falls")]
+)
+def test_a_run_that_stops_early_says_so(pocketmt: Run, tmp_path: Path, decay_updates: int, when: str) -> None:
     configuration = write_run(tmp_path, updates=9)
     settings = configuration.read_text().replace("validate_every = 9", "validate_every = 1\npatience = 2")
-    configuration.write_text(settings + "learning_rate = 1e-12\n")  # BLEU stays that of the first validation.
+    # BLEU stays that of the first validation.
+    configuration.write_text(f"{settings}learning_rate = 1e-12\nwarmup_updates = 1\ndecay_updates = {decay_updates}\n")
     answer = pocketmt("train", configuration, "--output", tmp_path / "run")
     assert answer.returncode == 0, answer.stderr
-    assert b"stopped early: no better BLEU for 2 validations; raise patience to go on\n" in answer.stderr
+    assert f"stopped early{when}: no better BLEU for 2 validations; raise patience to go on\n" in answer.stderr.decode()
 
 
 def test_an_unknown_unit_is_refused(pocketmt: Run, tmp_path: Path) -> None:

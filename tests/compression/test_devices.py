@@ -15,8 +15,7 @@ from pocketmt.recipes.catalogue import find_recipe
 from pocketmt.training.configuration import Training
 from pocketmt.training.steps import make_fabric, on_existing_devices
 from pocketmt.training.trained_model import TrainedModel, read_trained_model
-from tests.compression.test_run import assert_equal, one_stage
-from tests.compression.tiny_run import compress, write_tiny_run
+from tests.compression.tiny_run import assert_equal, compress, one_stage, write_tiny_run
 
 
 @pytest.fixture

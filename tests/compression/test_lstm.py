@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 import torch
 
@@ -19,11 +18,10 @@ from pocketmt.packing.model_file import pack
 from pocketmt.packing.reference.network import load_reference
 from pocketmt.quantization.row_groups import decoded_weights
 from pocketmt.recipes.matrices import kinds_of, matrix_names
-from pocketmt.recipes.schema import Recipe
 from pocketmt.training.data import corpus_for
 from pocketmt.training.trained_model import TrainedModel, read_trained_model
 from tests.compression.activations.test_matrix_inputs import loss_of
-from tests.compression.tiny_run import compress, lstm, write_tiny_run
+from tests.compression.tiny_run import compress, lstm, recipe, write_tiny_run
 
 METADATA = ModelMetadata(source_language="en", target_language="up")
 RETRAINING = {"method": "error_feedback", "updates": 4, "learning_rate": {"rate": 3e-3}}
@@ -33,10 +31,6 @@ STRAIGHT_THROUGH = {**RETRAINING, "method": "straight_through"}
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> TrainedModel:
     return read_trained_model(write_tiny_run(tmp_path_factory.mktemp("tiny"), network=lstm))
-
-
-def recipe(*stages: dict[str, Any]) -> Recipe:
-    return msgspec.convert({"name": "a test", "stages": list(stages)}, Recipe)
 
 
 def everything(scheme: str, bits: int) -> dict[str, Any]:

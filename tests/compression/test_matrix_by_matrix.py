@@ -1,10 +1,12 @@
 """Quantization matrix by matrix: the codes of an ordinary compression, and memory within its bound."""
 
+import dataclasses
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import msgspec
 import pytest
 import torch
 
@@ -16,7 +18,6 @@ from pocketmt.compression.matrix_by_matrix import compress_matrix_by_matrix
 from pocketmt.compression.run import CompressionTask, compress_run
 from pocketmt.engine import Translator
 from pocketmt.errors import ConfigurationError
-from pocketmt.model_file import open_model
 from pocketmt.model_file.metadata import ModelMetadata
 from pocketmt.models.networks import make_network
 from pocketmt.models.presets import preset
@@ -26,7 +27,7 @@ from pocketmt.packing.model_file import pack
 from pocketmt.packing.run import pack_run
 from pocketmt.recipes.catalogue import find_recipe
 from pocketmt.recipes.schema import limit_updates
-from tests.compression.tiny_run import write_tiny_run
+from tests.compression.tiny_run import tensors, write_tiny_run
 
 
 @pytest.fixture(scope="module")
@@ -43,11 +44,6 @@ def text(model_file: Path) -> Path:
     path = model_file.with_name("plain.en")
     path.write_text("".join(lines[:8]))
     return path
-
-
-def tensors(path: Path) -> dict[str, bytes]:
-    with open_model(path) as file:
-        return {name: bytes(file.data(name)) for name in file.tensors}
 
 
 @pytest.mark.parametrize("name", ["log4-compensated", "affine4-compensated"])
@@ -91,6 +87,21 @@ def test_the_scores_of_an_earlier_compression_are_those_before_this_one(
     assert "compression" not in training
     assert training.get("validation_bleu") == earlier.get("bleu")
     assert ("agreement_bleu" in earlier) == plain == ("validation_loss" not in training)
+
+
+def test_the_text_of_a_configuration_is_used(model_file: Path, tmp_path: Path) -> None:
+    recipe = find_recipe("affine4-compensated")  # needs text, and none is known of a model file
+    configuration = read_model(str(model_file.with_name("run"))).configuration
+    assert configuration is not None
+    task = CompressionTask(run=model_file, folder=tmp_path / "work", configuration=configuration)
+    compress_matrix_by_matrix(task, recipe, tmp_path / "small.pocketmt")
+    compress_run(task, recipe, tmp_path / "ordinary.pocketmt")
+    assert tensors(tmp_path / "small.pocketmt") == tensors(tmp_path / "ordinary.pocketmt")
+    assert "validation_bleu" not in read_model(str(tmp_path / "small.pocketmt")).training
+    data = msgspec.structs.replace(configuration.data, source_language="up", target_language="en")
+    reversed_task = dataclasses.replace(task, configuration=msgspec.structs.replace(configuration, data=data))
+    with pytest.raises(ConfigurationError, match="is en, that of the configuration is up"):
+        compress_matrix_by_matrix(reversed_task, recipe, tmp_path / "small.pocketmt")
 
 
 FREQUENCIES = """
@@ -139,10 +150,10 @@ MEASURED = """
 import sys
 import pocketmt.compression.matrix_by_matrix as matrix_by_matrix
 from pocketmt.cli.main import run
+from pocketmt.evaluation.records import peak_memory_bytes
 matrix_by_matrix.BLOCK_WEIGHTS = 1 << 18
 status = run(sys.argv[1:])
-lines = open("/proc/self/status").read().splitlines()
-print(1024 * next(int(line.split()[1]) for line in lines if line.startswith("VmHWM:")))
+print(peak_memory_bytes())
 sys.exit(status)
 """
 

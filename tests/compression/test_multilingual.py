@@ -10,6 +10,7 @@ from pocketmt.engine import Translator
 from pocketmt.errors import EngineError
 from pocketmt.model_file import open_model
 from pocketmt.packing.decoded import read_model
+from pocketmt.progress import no_progress
 from pocketmt.recipes.catalogue import find_recipe
 from tests.engine.text.test_languages import LINES, OF_SOURCE, OF_TRANSLATION, id_of, translator
 
@@ -23,7 +24,7 @@ def text(tmp_path: Path) -> Path:
 
 def test_sources_and_translations_begin_with_the_pieces_of_their_languages(tmp_path: Path, text: Path) -> None:
     loaded = translator(tmp_path, OF_TRANSLATION, "en", "cs")
-    corpus = translated_text(read_model(str(tmp_path / "model.pocketmt")), text, tmp_path / "work")
+    corpus = translated_text(read_model(str(tmp_path / "model.pocketmt")), text, tmp_path / "work", no_progress)
     assert {source[0] for source, _ in corpus.training} == {id_of("__en__")}
     assert {target[0] for _, target in corpus.training} == {id_of("__cs__")}
     sources = [source for source, _ in corpus.training[:3]]
@@ -36,7 +37,7 @@ def test_a_line_that_names_its_language_keeps_it(tmp_path: Path) -> None:
     translator(tmp_path, OF_SOURCE, "en", "fra")
     text = tmp_path / "plain.txt"
     text.write_text("".join(f">>deu<< {line}\n{line}\n" for line in LINES), encoding="utf-8")
-    corpus = translated_text(read_model(str(tmp_path / "model.pocketmt")), text, tmp_path / "work")
+    corpus = translated_text(read_model(str(tmp_path / "model.pocketmt")), text, tmp_path / "work", no_progress)
     pairs = [*corpus.training, *corpus.validation]
     assert {source[0] for source, _ in pairs} == {id_of(">>deu<<"), id_of(">>fra<<")}
     assert not any({id_of(">>deu<<"), id_of(">>fra<<")} & set(source[1:]) for source, _ in pairs)
@@ -58,4 +59,4 @@ def test_the_compressed_file_keeps_the_languages(tmp_path: Path, text: Path) -> 
 def test_a_model_without_default_languages_asks_for_them(tmp_path: Path, text: Path) -> None:
     translator(tmp_path, OF_SOURCE, "en")
     with pytest.raises(EngineError, match="give the target language, one of deu, fra"):
-        translated_text(read_model(str(tmp_path / "model.pocketmt")), text, tmp_path / "work")
+        translated_text(read_model(str(tmp_path / "model.pocketmt")), text, tmp_path / "work", no_progress)

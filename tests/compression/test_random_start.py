@@ -16,8 +16,7 @@ from pocketmt.models.networks import make_network
 from pocketmt.recipes.schema import Recipe
 from pocketmt.training.checkpoints import load_checkpoint, save_checkpoint
 from pocketmt.training.trained_model import TrainedModel, read_trained_model
-from tests.compression.test_run import assert_equal, events
-from tests.compression.tiny_run import compress, stop_at_update, write_tiny_run
+from tests.compression.tiny_run import assert_equal, compress, events, stop_at_update, write_tiny_run
 from tests.small_network import architecture
 
 LOG4 = [{"matrices": ["*"], "scheme": "logarithmic", "bits": 4}]

@@ -20,8 +20,7 @@ from pocketmt.recipes.catalogue import find_recipe
 from pocketmt.training.steps import DivergedError
 from pocketmt.training.trained_model import read_trained_model
 from pocketmt.training.validation import Validation
-from tests.compression.test_run import assert_equal, one_stage
-from tests.compression.tiny_run import compress, write_tiny_run
+from tests.compression.tiny_run import assert_equal, compress, one_stage, write_tiny_run
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,6 @@
 """Recipes on a small network: results are quantized, resuming is exact, controls train in full precision."""
 
 import dataclasses
-import json
 import math
 import os
 import shutil
@@ -17,7 +16,6 @@ import pocketmt.compression.stage as stage_module
 from pocketmt.compression.choosing.allocation import Target
 from pocketmt.compression.choosing.target import compress_run_to
 from pocketmt.compression.run import CompressionTask, compress_run, score_run
-from pocketmt.compression.stage_result import StageResult
 from pocketmt.cores import available_cores
 from pocketmt.errors import ConfigurationError, DataError, ModelFileError
 from pocketmt.folder_lock import LockedError, locked
@@ -29,9 +27,18 @@ from pocketmt.training.checkpoints import load_weights, save_weights
 from pocketmt.training.configuration import Model
 from pocketmt.training.trained_model import read_trained_model
 from pocketmt.training.validation import Validation
-from tests.compression.tiny_run import Uninterrupted, compress, stop_at_update, write_tiny_run
+from tests.compression.tiny_run import (
+    RATE,
+    Uninterrupted,
+    assert_equal,
+    compress,
+    events,
+    one_stage,
+    recipe,
+    stop_at_update,
+    write_tiny_run,
+)
 
-RATE = {"rate": 3e-3}
 MIXED_STAGES: list[dict[str, Any]] = [
     {
         "quantize": [
@@ -60,29 +67,6 @@ MIXED_STAGES: list[dict[str, Any]] = [
 @pytest.fixture(scope="module")
 def tiny_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_tiny_run(tmp_path_factory.mktemp("tiny"))
-
-
-def recipe(*stages: dict[str, Any]) -> Recipe:
-    return msgspec.convert({"name": "a test", "stages": list(stages)}, Recipe)
-
-
-def one_stage(scheme: str, bits: int, matrices: list[str] | None = None, **retraining: Any) -> Recipe:
-    quantize = {"matrices": matrices or ["*"], "scheme": scheme, "bits": bits}
-    return recipe({"quantize": [quantize], "retraining": {"updates": 4, "learning_rate": RATE, **retraining}})
-
-
-def events(folder: Path) -> list[dict[str, Any]]:
-    lines = [json.loads(line) for line in (folder / "log.jsonl").read_text().splitlines()]
-    return [{key: value for key, value in line.items() if key != "seconds"} for line in lines]
-
-
-def assert_equal(left: StageResult, right: StageResult) -> None:
-    assert left.scores == right.scores
-    assert all(torch.equal(tensor, right.weights[name]) for name, tensor in left.weights.items())
-    for name, matrix in left.quantized.items():
-        for mine, theirs in zip(matrix, right.quantized[name], strict=True):
-            assert torch.equal(mine.codes, theirs.codes), name
-            assert all(torch.equal(value, theirs.parameters[key]) for key, value in mine.parameters.items()), name
 
 
 def test_without_retraining_every_matrix_is_quantized_by_its_scheme(tiny_run: Path, tmp_path: Path) -> None:
@@ -183,12 +167,11 @@ def test_the_state_of_each_method_is_resumed(
     plan = one_stage("codebook", 2, updates=6, checkpoint_every=2, **retraining)
     whole, _ = compress(model, plan, tmp_path / "whole")
     validate = stage_module.StageRun.validate
-    monkeypatch.setattr(
-        stage_module.StageRun, "validate", lambda run: validate(run) if run.progress.update < 6 else 1 / 0
-    )
-    with pytest.raises(ZeroDivisionError):
+    with monkeypatch.context() as stopping, pytest.raises(ZeroDivisionError):
+        stopping.setattr(
+            stage_module.StageRun, "validate", lambda run: validate(run) if run.progress.update < 6 else 1 / 0
+        )
         compress(model, plan, tmp_path / "stopped")
-    monkeypatch.undo()
     resumed, _ = compress(model, plan, tmp_path / "stopped")
     assert_equal(whole, resumed)
 
@@ -205,6 +188,19 @@ def test_the_validation_with_the_lowest_loss_is_kept_whatever_its_bleu(
     plan = one_stage("uniform", 8, method="straight_through", validate_every=2)
     result, _ = compress(read_trained_model(tiny_run), plan, tmp_path / "work")
     assert result.scores["update"] == best
+
+
+def test_the_log_is_json_where_a_validation_is_not_finite(
+    tiny_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    validations = iter([Validation(math.nan, 0.0), Validation(math.inf, 0.0), Validation(2.0, 0.0)])
+    monkeypatch.setattr(stage_module, "validate", lambda *arguments: next(validations))
+    plan = one_stage("uniform", 8, method="straight_through", validate_every=2)
+    result, _ = compress(read_trained_model(tiny_run), plan, tmp_path / "work")
+    assert result.scores["loss"] == 2.0
+    log = (tmp_path / "work" / "log.jsonl").read_text()
+    assert "Infinity" not in log and "NaN" not in log
+    assert [event["loss"] for event in events(tmp_path / "work") if event["event"] == "validation"] == [None, None, 2.0]
 
 
 def test_a_finished_compression_is_not_repeated(tiny_run: Path, tmp_path: Path) -> None:

@@ -26,8 +26,7 @@ from pocketmt.training.data import Batch
 from pocketmt.training.objectives import TranslationObjective
 from pocketmt.training.trained_model import TrainedModel, read_trained_model
 from pocketmt.training.validation import Validation
-from tests.compression.test_run import assert_equal, events, one_stage
-from tests.compression.tiny_run import compress, write_tiny_run
+from tests.compression.tiny_run import assert_equal, compress, events, one_stage, write_tiny_run
 
 UPDATES: dict[str, Any] = {"method": "straight_through", "updates": 4, "validate_every": 2, "checkpoint_every": 1}
 REFERENCES = one_stage("logarithmic", 4, **UPDATES)

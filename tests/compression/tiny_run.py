@@ -1,5 +1,6 @@
-"""Writes the folder of a training run: an untrained network of a few thousand weights, with text."""
+"""The folder of a training run (an untrained network of a few thousand weights, with text), and its compression."""
 
+import json
 import random
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +15,7 @@ import pocketmt.training.steps as steps
 from pocketmt.compression.execution import execute
 from pocketmt.compression.planning import make_plan
 from pocketmt.compression.stage_result import StageResult
+from pocketmt.model_file import open_model
 from pocketmt.model_file.architecture import Architecture, TransformerArchitecture
 from pocketmt.model_file.architecture.lstm import LstmArchitecture
 from pocketmt.models.networks import make_network
@@ -25,6 +27,7 @@ from pocketmt.training.configuration import Configuration, Data, Model, Training
 from pocketmt.training.trained_model import TrainedModel
 
 WORDS = ["red", "blue", "green", "cat", "dog", "bird", "house", "tree"]
+RATE = {"rate": 3e-3}
 
 
 def _transformer(dimension: int, pieces: int) -> Architecture:
@@ -89,11 +92,44 @@ def write_tiny_run(
     return run
 
 
+def recipe(*stages: dict[str, Any], **about: Any) -> Recipe:
+    """A recipe of some stages, with further members of its file by name."""
+    return msgspec.convert({"name": "a test", "stages": list(stages), **about}, Recipe)
+
+
+def one_stage(scheme: str, bits: int, matrices: list[str] | None = None, **retraining: Any) -> Recipe:
+    """A recipe that quantizes matrices (by default all) and retrains them for four updates."""
+    quantize = {"matrices": matrices or ["*"], "scheme": scheme, "bits": bits}
+    return recipe({"quantize": [quantize], "retraining": {"updates": 4, "learning_rate": RATE, **retraining}})
+
+
 def compress(
     model: TrainedModel, recipe: Recipe, folder: Path, source_text: Path | None = None, **options: Any
 ) -> tuple[StageResult, dict[str, tuple[RowGroup, ...]]]:
     """Plan a recipe for a model, and execute it."""
     return execute(model, make_plan(recipe, model.architecture), folder, source_text, **options)
+
+
+def events(folder: Path) -> list[dict[str, Any]]:
+    """The events in the log of a compression, without their times."""
+    lines = [json.loads(line) for line in (folder / "log.jsonl").read_text().splitlines()]
+    return [{key: value for key, value in line.items() if key != "seconds"} for line in lines]
+
+
+def assert_equal(left: StageResult, right: StageResult) -> None:
+    """Assert that two compressions have the same scores, weights, codes and parameters."""
+    assert left.scores == right.scores
+    assert all(torch.equal(tensor, right.weights[name]) for name, tensor in left.weights.items())
+    for name, matrix in left.quantized.items():
+        for mine, theirs in zip(matrix, right.quantized[name], strict=True):
+            assert torch.equal(mine.codes, theirs.codes), name
+            assert all(torch.equal(value, theirs.parameters[key]) for key, value in mine.parameters.items()), name
+
+
+def tensors(path: Path) -> dict[str, bytes]:
+    """The bytes of each tensor of a model file."""
+    with open_model(path) as file:
+        return {name: bytes(file.data(name)) for name in file.tensors}
 
 
 class Uninterrupted:

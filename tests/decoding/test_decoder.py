@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 import torch
 
-from pocketmt.decoding import decoder as decoder_module
 from pocketmt.decoding.decoder import Decoder
 from pocketmt.decoding.requests import Request, SearchSettings, plain_requests
 from pocketmt.errors import EngineError
@@ -126,13 +125,6 @@ def test_shortlists_of_each_sentence() -> None:
     mixed = Decoder([network]).translate(some, SearchSettings(1))
     assert mixed[0][0].ids == Decoder([network]).translate(given, SearchSettings(1))[0][0].ids
     assert [list(best[0].ids) for best in mixed[1:]] == greedy_search(network, sources[1:], lambda _: LIMIT)
-
-
-@pytest.fixture
-def like_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let decoders choose shapes, and look at what is done, as on a GPU with room for about 50 sentences."""
-    monkeypatch.setattr(decoder_module, "unused_bytes", lambda device: 0)
-    monkeypatch.setattr(decoder_module, "free_bytes", lambda device: 4_000_000)
 
 
 @pytest.mark.usefixtures("like_a_gpu")

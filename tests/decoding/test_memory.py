@@ -124,13 +124,6 @@ def test_memory_that_runs_out_before_any_place_is_an_error_too(monkeypatch: pyte
         decoder.best(sentences(5), 2)
 
 
-@pytest.fixture
-def like_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let decoders choose shapes as on a GPU with room for about 50 sentences."""
-    monkeypatch.setattr(decoder_module, "unused_bytes", lambda device: 0)
-    monkeypatch.setattr(decoder_module, "free_bytes", lambda device: 4_000_000)
-
-
 @pytest.mark.usefixtures("like_a_gpu")
 def test_a_sentence_that_lacks_the_memory_of_kept_batches_gets_it(monkeypatch: pytest.MonkeyPatch) -> None:
     network, sources = ending_network(architecture()), [[5] * 40, *sentences(8, longest=6, seed=3)]

@@ -1,7 +1,8 @@
 import pytest
 
+from pocketmt.compression.choosing.significance import p_values
 from pocketmt.errors import ConfigurationError, DataError
-from pocketmt.evaluation.quality import compare, metrics, score
+from pocketmt.evaluation.quality import compare, few_lines_warning, metrics, score
 
 REFERENCES = [
     "Ein Mann fährt mit dem Fahrrad.",
@@ -78,6 +79,20 @@ def test_both_systems_must_be_parallel_to_the_references() -> None:
         compare(REFERENCES[1:], REFERENCES, REFERENCES)
     with pytest.raises(DataError, match="29 translations of the system"):
         compare(REFERENCES, REFERENCES[1:], REFERENCES)
+
+
+@pytest.mark.parametrize(("lines", "least"), [(1, 1.0), (2, 0.5), (5, 1 / 16), (6, 1 / 32)])
+def test_few_lines_are_hardly_significant(lines: int, least: float) -> None:
+    # Each resample differs by nearly as much, so the bootstrap alone has p < 0.01.
+    references = [f"{number} Frauen lesen ein Buch auf einer Bank." for number in range(lines)]
+    worse = [line.replace("Buch", "Heft") for line in references]
+    assert [each.p_value for each in compare(worse, references, references, samples=300)] == [least, least]
+    assert p_values(references, [worse, references], references) == [least, 1.0]
+
+
+def test_p_values_on_few_lines_have_a_warning() -> None:
+    assert few_lines_warning(99) == "Fewer than 100 lines make p-values unreliable: give more."
+    assert few_lines_warning(100) == ""
 
 
 @pytest.mark.parametrize("seed", ["x", "", "-5", "1.5", "99999999999"])

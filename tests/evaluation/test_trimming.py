@@ -1,5 +1,6 @@
 """The loss by trimming, of a random network whose own translations are the references."""
 
+import dataclasses
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from pocketmt.engine import Translator
 from pocketmt.evaluation.trimming import measure_trimming
 from pocketmt.interop.importing import write_foreign
+from pocketmt.model_file.vocabularies import load_checked
 from pocketmt.trimming.model import trim_model
 from tests.trimming.test_model import ENGLISH, GERMAN, SEEN, UNSEEN, joint_model
 
@@ -52,3 +54,15 @@ def test_without_references_there_is_no_score(files: tuple[Path, Path], tmp_path
     assert loss.bleu is None and loss.target is None
     pieces = f"0.00 % of {loss.source.pieces:,} pieces are divided otherwise; unknown pieces 0, now 0"
     assert [*loss.lines()] == [f"source: 0.0 % of 40 lines and {pieces}"]
+
+
+@pytest.mark.parametrize(("unit", "texts"), [("sentence", ["in。", "a dog！", "man"]), ("line", ["in。a dog！man"])])
+def test_what_the_engine_encodes_at_once_is_measured(tmp_path: Path, unit: str, texts: list[str]) -> None:
+    model = joint_model()
+    model = dataclasses.replace(model, metadata=dataclasses.replace(model.metadata, unit=unit))
+    path = tmp_path / "model.pocketmt"
+    write_foreign(model, path)
+    loss = measure_trimming(path, path, text(tmp_path / "source", ["in。a dog！man"]))
+    vocabulary = load_checked(model.vocabularies, model.architecture).source
+    assert loss.source.lines == 1
+    assert loss.source.pieces == sum(len(vocabulary.encode_as_pieces(each)) for each in texts)

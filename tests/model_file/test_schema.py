@@ -1,20 +1,17 @@
 """The published schema describes what is written, and refuses what the reader refuses."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 import jsonschema  # type: ignore[import-untyped]
 import pytest
 
-from pocketmt.errors import ModelFileError
+from pocketmt.errors import ConfigurationError, ModelFileError
+from pocketmt.model_file.architecture import Architecture, architecture_from_json
 from pocketmt.model_file.manifest import check_manifest
 from tests.model_file import sample
-
-REFERENCE = Path(__file__).parents[2] / "docs" / "reference"
-SCHEMA: dict[str, Any] = json.loads((REFERENCE / "model-file.schema.json").read_text())
-HEADER_SCHEMA = jsonschema.Draft202012Validator(SCHEMA)
-MANIFEST_SCHEMA = jsonschema.Draft202012Validator({"$ref": "#/$defs/manifest", "$defs": SCHEMA["$defs"]})
+from tests.model_file.architecture.test_description import LSTM, TRANSFORMER
+from tests.model_file.schemas import ARCHITECTURE_SCHEMA, MANIFEST_SCHEMA, SCHEMA, check_schema
 
 
 def test_the_schema_is_one() -> None:
@@ -22,9 +19,7 @@ def test_the_schema_is_one() -> None:
 
 
 def test_a_written_file_satisfies_it(tmp_path: Path) -> None:
-    header, _ = sample.split(sample.write_sample(tmp_path / "model.pocketmt"))
-    HEADER_SCHEMA.validate(header)
-    MANIFEST_SCHEMA.validate(sample.manifest_of(header))
+    check_schema(sample.write_sample(tmp_path / "model.pocketmt"))
 
 
 @pytest.mark.parametrize("name", sample.MANIFEST)
@@ -34,6 +29,17 @@ def test_it_asks_for_the_members_that_the_reader_asks_for(name: str) -> None:
     with pytest.raises(ModelFileError, match=name):
         check_manifest(about)
     assert not MANIFEST_SCHEMA.is_valid(about)
+
+
+@pytest.mark.parametrize("described", [TRANSFORMER, LSTM], ids=["transformer", "lstm"])
+def test_it_asks_for_the_fields_of_the_architecture_that_the_reader_asks_for(described: Architecture) -> None:
+    stated = described.to_json()
+    assert ARCHITECTURE_SCHEMA.is_valid(stated)
+    for name in stated:
+        without = {other: value for other, value in stated.items() if other != name}
+        with pytest.raises(ConfigurationError, match=f"architecture: missing field '{name}'"):
+            architecture_from_json(without)
+        assert not ARCHITECTURE_SCHEMA.is_valid(without), name
 
 
 @pytest.mark.parametrize("unit", ["sentence", "line", "document"])

@@ -2,7 +2,6 @@
 
 import lzma
 import random
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +16,8 @@ from pocketmt.model_file.shortlist import StoredShortlist
 from pocketmt.model_file.shortlist_encoding import Shortlist, decode_shortlist, encode_shortlist, own_sides
 from pocketmt.model_file.writer import StoredTensor, write_model
 from tests.model_file import sample
-from tests.model_file.attack import refused
-from tests.model_file.test_schema import HEADER_SCHEMA, MANIFEST_SCHEMA
+from tests.model_file.attack import Change, refuse_header, refused
+from tests.model_file.schemas import MANIFEST_SCHEMA, check_schema
 
 PIECES = sample.ARCHITECTURE.vocabulary_size  # 11
 NONE: list[list[int]] = [[] for _ in range(PIECES)]
@@ -97,9 +96,7 @@ def test_lists_that_cannot_be(frequent: list[int], targets: list[list[int]], rea
 
 
 def test_the_published_schema_describes_it(path: Path) -> None:
-    header, _ = sample.split(path.read_bytes())
-    HEADER_SCHEMA.validate(header)
-    MANIFEST_SCHEMA.validate(sample.manifest_of(header))
+    check_schema(path.read_bytes())
 
 
 def test_every_byte_is_counted_once(path: Path) -> None:
@@ -137,7 +134,7 @@ def test_the_schema_refuses_them(entry: object) -> None:
         MANIFEST_SCHEMA.validate({**MANIFEST, "shortlist": entry})
 
 
-DAMAGE: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
+DAMAGE: dict[str, tuple[Change, str]] = {
     "no tensor": (lambda header: header.update(other=header.pop("shortlist")), "'shortlist' is missing"),
     "another dtype": (lambda header: header["shortlist"].update(dtype="I8"), "'shortlist' is not a row of U8"),
 }
@@ -145,10 +142,7 @@ DAMAGE: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
 
 @pytest.mark.parametrize("damage", DAMAGE)
 def test_damaged_headers(path: Path, damage: str) -> None:
-    change, reason = DAMAGE[damage]
-    header, data = sample.split(path.read_bytes())
-    change(header)
-    refused(path, sample.join(header, data), reason)
+    refuse_header(path, *DAMAGE[damage])
 
 
 def test_a_tensor_that_the_manifest_does_not_name(path: Path) -> None:

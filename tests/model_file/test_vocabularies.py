@@ -17,7 +17,7 @@ from pocketmt.model_file.writer import StoredTensor, write_model
 from pocketmt.text.stored_vocabulary import StoredVocabularies, StoredVocabulary
 from tests.foreign_vocabularies import SIZE, ids_in, joint, separate
 from tests.model_file import sample
-from tests.model_file.test_schema import MANIFEST_SCHEMA
+from tests.model_file.schemas import MANIFEST_SCHEMA
 from tests.parallel_text import parallel_text
 
 

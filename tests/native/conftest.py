@@ -1,9 +1,12 @@
-"""Every test of a kernel runs once for each instruction set."""
+"""Every test of a kernel runs once for each instruction set; the vocabulary is that of the engine's tests."""
 
 import pytest
 
 from pocketmt.engine import _native_testing as native
+from tests.engine.conftest import vocabulary
 from tests.native.arrays import INSTRUCTION_SETS
+
+__all__ = ["instruction_set", "vocabulary"]
 
 
 @pytest.fixture(scope="session", params=INSTRUCTION_SETS)

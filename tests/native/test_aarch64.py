@@ -1,6 +1,5 @@
 """The engine on AArch64, compiled by Debian's cross compiler and run under emulation: the same bits as on this CPU."""
 
-import random
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,9 +13,8 @@ from pocketmt.packing.contents import ModelContents
 from pocketmt.packing.model_file import pack
 from pocketmt.text.stored_vocabulary import SpecialIds, StoredVocabularies, StoredVocabulary
 from pocketmt.text.vocabulary import OWN_IDS, Vocabulary
-from pocketmt.text.vocabulary_training import train_vocabulary
 from tests.engine import test_fully_quantized, test_lstm
-from tests.engine.conftest import WORDS, search_options, sentences
+from tests.engine.conftest import search_options, sentences
 from tests.engine.reference import architecture, mixed, random_network, write
 from tests.engine.test_schemes import GROUPS, METADATA, SHAPES, Groups
 
@@ -32,12 +30,6 @@ TEXT = ["A man rides a bike.", "Two dogs are running through the snow.", "A woma
 @pytest.fixture(scope="session")
 def program() -> Path:
     return build()
-
-
-@pytest.fixture(scope="module")
-def vocabulary() -> Vocabulary:
-    draw = random.Random(1)
-    return train_vocabulary([" ".join(draw.choices(WORDS, k=8)) + "." for _ in range(500)], 120)
 
 
 @pytest.mark.parametrize(

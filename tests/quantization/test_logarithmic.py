@@ -9,18 +9,12 @@ from torch import Tensor
 from pocketmt.quantization import Logarithmic, Scheme, fake_quantize
 from pocketmt.quantization.logarithmic import magnitude_levels
 from pocketmt.quantization.sorted_values import fitted_scale
+from tests.quantization.every_scheme import random_weight
 
 Granularity = Literal["row", "matrix"]
 GRANULARITIES: tuple[Granularity, ...] = ("row", "matrix")
 LEVELS = Logarithmic().levels
 MAGNITUDES = magnitude_levels(4)
-
-
-def random_weight(seed: int, rows: int = 4, columns: int = 24) -> Tensor:
-    """Normal weights with a few large ones, as trained matrices have them."""
-    generator = torch.Generator().manual_seed(seed)
-    weight = torch.randn(rows, columns, generator=generator)
-    return weight * (1 + 4 * (torch.rand(rows, columns, generator=generator) < 0.05))
 
 
 def fit_magnitudes(magnitudes: Tensor) -> Tensor:

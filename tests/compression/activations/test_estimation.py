@@ -19,14 +19,21 @@ from pocketmt.models.network import TranslationNetwork
 from pocketmt.models.networks import make_network
 from pocketmt.quantization.row_groups import decoded_weights
 from pocketmt.recipes.activations import NAIVE, STRATEGY
-from pocketmt.recipes.schema import Activations, Recipe, limit_updates
+from pocketmt.recipes.schema import Activations, limit_updates
 from pocketmt.training.data import Batch, corpus_for
 from pocketmt.training.objectives import TranslationObjective
 from pocketmt.training.steps import DivergedError
 from pocketmt.training.trained_model import TrainedModel, read_trained_model
 from pocketmt.training.validation import Validation, validate
-from tests.compression.test_run import assert_equal, events
-from tests.compression.tiny_run import Uninterrupted, compress, stop_at_update, write_tiny_run
+from tests.compression.tiny_run import (
+    Uninterrupted,
+    assert_equal,
+    compress,
+    events,
+    recipe,
+    stop_at_update,
+    write_tiny_run,
+)
 from tests.small_network import architecture
 
 QUANTIZE = [{"matrices": ["*"], "scheme": "affine", "bits": 8}]
@@ -43,10 +50,6 @@ RETRAINING = {
 @pytest.fixture(scope="module")
 def tiny_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_tiny_run(tmp_path_factory.mktemp("tiny"))
-
-
-def recipe(*stages: dict[str, Any]) -> Recipe:
-    return msgspec.convert({"name": "a test", "stages": list(stages)}, Recipe)
 
 
 def during_training(**activations: Any) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from pocketmt.compression.activations.fully_quantized import (
     places,
     quantize_activations,
     ranges,
-    set_stage,
+    set_quantizing,
 )
 from pocketmt.errors import ConfigurationError
 from pocketmt.model_file.architecture import TransformerArchitecture
@@ -131,11 +131,11 @@ def test_masked_positions_have_no_weight_with_any_number_of_bits() -> None:
 
 def test_padding_only_changes_ranges_of_attention_weights() -> None:
     model = _network(FullQuantization())
-    set_stage(model, observing=True, quantizing=False)
+    set_quantizing(model, False)
     model(SOURCE[1:, :2], TARGET[1:, :2])
     alone = {name: (each.minimum.clone(), each.maximum.clone()) for name, each in ranges(model)}
     model = _network(FullQuantization())
-    set_stage(model, observing=True, quantizing=False)
+    set_quantizing(model, False)
     model(SOURCE[1:], TARGET[1:])
     padded = {name: (each.minimum, each.maximum) for name, each in ranges(model)}
     assert alone.keys() == padded.keys()

@@ -6,7 +6,6 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 import torch
 from torch import Tensor, nn
@@ -29,12 +28,11 @@ from pocketmt.quantization.activations.logarithmic import LogarithmicActivations
 from pocketmt.quantization.activations.static import calibrated_scale
 from pocketmt.quantization.row_groups import QuantizedMatrix
 from pocketmt.recipes.matrices import matrix_names
-from pocketmt.recipes.schema import Recipe
 from pocketmt.text.vocabulary import EOS
 from pocketmt.training.data import Batch, Corpus, batches, corpus_for
 from pocketmt.training.objectives import TranslationObjective
 from pocketmt.training.trained_model import read_trained_model
-from tests.compression.tiny_run import compress, write_tiny_run
+from tests.compression.tiny_run import compress, recipe, write_tiny_run
 from tests.small_network import PIECES, architecture, random_transformer
 
 ALL: dict[str, Any] = {"matrices": ["*"], "scheme": "logarithmic", "bits": 4}
@@ -47,10 +45,6 @@ RETRAINING: dict[str, Any] = {"method": "error_feedback", "updates": 3, "learnin
 @pytest.fixture(scope="module")
 def tiny_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_tiny_run(tmp_path_factory.mktemp("tiny"))
-
-
-def recipe(*stages: dict[str, Any]) -> Recipe:
-    return msgspec.convert({"name": "a test", "stages": list(stages)}, Recipe)
 
 
 def inputs_of(model: TranslationNetwork, matrices: list[str]) -> dict[str, Tensor]:

@@ -26,12 +26,18 @@ from pocketmt.models.inputs import PADDING
 from pocketmt.packing.reference.network import load_reference
 from pocketmt.quantization import fake_quantize
 from pocketmt.quantization.row_groups import decoded_weights
-from pocketmt.recipes.schema import Recipe
 from pocketmt.training.checkpoints import load_weights, save_weights
 from pocketmt.training.data import make_batch
 from pocketmt.training.trained_model import TrainedModel, read_trained_model
-from tests.compression.test_run import assert_equal, events
-from tests.compression.tiny_run import Uninterrupted, compress, stop_at_update, write_tiny_run
+from tests.compression.tiny_run import (
+    Uninterrupted,
+    assert_equal,
+    compress,
+    events,
+    recipe,
+    stop_at_update,
+    write_tiny_run,
+)
 from tests.small_network import architecture, random_transformer
 
 DEAD = [0, 3, 4, 20, 23]  # of 24 nodes
@@ -52,10 +58,6 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def model(run: Path) -> TrainedModel:
     return read_trained_model(run)
-
-
-def recipe(*stages: dict[str, Any], **about: Any) -> Recipe:
-    return msgspec.convert({"name": "a test", "stages": list(stages), **about}, Recipe)
 
 
 def quantize(scheme: str, bits: int, **more: Any) -> dict[str, Any]:
@@ -222,10 +224,9 @@ def test_a_run_stopped_before_its_first_checkpoint_prunes_the_same_nodes(
 ) -> None:
     plan = recipe({"prune": [NODES], "retraining": {**TRAINED, "method": "none"}})
     whole, _ = compress(model, plan, tmp_path / "whole")
-    monkeypatch.setattr("pocketmt.compression.stage.StageRun.go", lambda run: 1 / 0)
-    with pytest.raises(ZeroDivisionError):
+    with monkeypatch.context() as stopping, pytest.raises(ZeroDivisionError):
+        stopping.setattr("pocketmt.compression.stage.StageRun.go", lambda run: 1 / 0)
         compress(model, plan, tmp_path / "stopped")
-    monkeypatch.undo()
     monkeypatch.setattr("pocketmt.compression.node_pruning.node_maxima", lambda *arguments: 1 / 0)  # must not run again
     resumed, _ = compress(model, plan, tmp_path / "stopped")
     assert_equal(whole, resumed)

@@ -24,9 +24,16 @@ from pocketmt.recipes.pruning import Magnitude
 from pocketmt.recipes.schema import Recipe, limit_updates
 from pocketmt.training.steps import DivergedError
 from pocketmt.training.trained_model import TrainedModel, read_trained_model
-from tests.compression.pruning.test_nodes import native_logits, quantize, recipe
-from tests.compression.test_run import assert_equal, events
-from tests.compression.tiny_run import Uninterrupted, compress, stop_at_update, write_tiny_run
+from tests.compression.pruning.test_nodes import native_logits, quantize
+from tests.compression.tiny_run import (
+    Uninterrupted,
+    assert_equal,
+    compress,
+    events,
+    recipe,
+    stop_at_update,
+    write_tiny_run,
+)
 from tests.small_network import architecture
 
 ENCODER = ["encoder.self_attention", "encoder.feed_forward"]

@@ -89,7 +89,7 @@ def test_a_model_in_full_precision_is_read(student: ForeignModel, folder: Path, 
         names = place(name, MarianNetwork(student.architecture, (1, 2)))
         for each, part in zip(names.names, np.split(student.tensors[name].read(), len(names.names)), strict=True):
             items.append(float_item(each, part.T if names.form == "matrix" else part))
-    items.append(settings_item(MODEL_YML, bytes(read_container(folder / "model.bin")[MODEL_YML].data)))
+    items.append(settings_item(bytes(read_container(folder / "model.bin")[MODEL_YML].data)))
     with (tmp_path / "model.bin").open("wb") as file:
         write_container(file, items)
     (tmp_path / "vocab.spm").write_bytes(student.vocabularies.source.model)

@@ -13,7 +13,7 @@ from pocketmt.model_file.manifest import check_manifest
 from pocketmt.model_file.report import inspect_model
 from pocketmt.model_file.writer import StoredTensor, write_model
 from tests.model_file import sample
-from tests.model_file.test_schema import MANIFEST_SCHEMA
+from tests.model_file.schemas import MANIFEST_SCHEMA
 
 ENTRY = StoredActivationRanges(8, tuple(OPERATIONS), BUCKETED).to_json()
 

@@ -14,7 +14,7 @@ from pocketmt.model_file.architecture import (
     architecture_from_json,
 )
 from pocketmt.model_file.architecture.lstm import LstmArchitecture
-from tests.model_file.test_schema import SCHEMA
+from tests.model_file.schemas import SCHEMA
 from tests.small_network import architecture
 
 ARCHITECTURE_SCHEMA = jsonschema.Draft202012Validator({"$ref": "#/$defs/architecture", "$defs": SCHEMA["$defs"]})

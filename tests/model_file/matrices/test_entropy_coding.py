@@ -19,9 +19,9 @@ from pocketmt.model_file.writer import StoredTensor, write_model
 from pocketmt.packing.entropy_coding import entropy_code
 from tests.model_file import sample, scheme_sample
 from tests.model_file.attack import refused
+from tests.model_file.schemas import check_schema
 from tests.model_file.scheme_sample import row_group
 from tests.model_file.test_hostile_random import refused_or_sound
-from tests.model_file.test_schema import HEADER_SCHEMA, MANIFEST_SCHEMA
 
 NAME = "matrix.0.codes.deflate"
 CODED_MANIFEST = {**scheme_sample.MANIFEST, "coding": "deflate"}
@@ -173,9 +173,7 @@ def coded_sample(path: Path) -> bytes:
 
 def test_a_coded_file(path: Path) -> None:
     content = coded_sample(path)
-    header, _ = sample.split(content)
-    HEADER_SCHEMA.validate(header)
-    MANIFEST_SCHEMA.validate(sample.manifest_of(header))
+    check_schema(content)
     with open_model(path) as file:
         assert len(file.coded) > 3
         for name, tensor in frequent_codes().items():

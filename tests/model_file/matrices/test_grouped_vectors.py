@@ -1,6 +1,5 @@
 """Grouped vectors: they are read as written and counted, and wrong lists are refused."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +13,8 @@ from pocketmt.model_file.matrices.stored_forms import LogarithmicForm
 from pocketmt.model_file.report import inspect_model
 from pocketmt.model_file.writer import write_model
 from tests.model_file import sample
-from tests.model_file.attack import refused
-from tests.model_file.test_schema import HEADER_SCHEMA, MANIFEST_SCHEMA
+from tests.model_file.attack import Change, refuse_header, refused
+from tests.model_file.schemas import MANIFEST_SCHEMA, check_schema
 
 BIASES = ["encoder.layers.0.feed_forward.inner.bias", "decoder.layers.0.feed_forward.inner.bias"]  # of 7 elements
 NORMS = ["encoder.norm.weight", "encoder.norm.bias", "decoder.norm.weight"]  # of 6
@@ -44,9 +43,7 @@ def test_what_was_written_is_read(path: Path) -> None:
 
 
 def test_the_published_schema_describes_it(path: Path) -> None:
-    header, _ = sample.split(path.read_bytes())
-    HEADER_SCHEMA.validate(header)
-    MANIFEST_SCHEMA.validate(sample.manifest_of(header))
+    check_schema(path.read_bytes())
 
 
 def test_every_byte_is_counted_once(path: Path) -> None:
@@ -110,7 +107,7 @@ def test_longer_vectors_than_the_engine_packs_are_refused() -> None:
         vector_groups_from_json([["output.bias"]], {"output.bias": (65537,)})
 
 
-DAMAGE: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
+DAMAGE: dict[str, tuple[Change, str]] = {
     "no codes": (lambda header: header.update(other=header.pop("vectors.0.0.codes")), "'vectors.0.0.codes' is missing"),
     "codes of another shape": (
         lambda header: header["vectors.0.0.codes"].update(shape=[4, 2]),
@@ -125,10 +122,7 @@ DAMAGE: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
 
 @pytest.mark.parametrize("damage", DAMAGE)
 def test_damaged_headers(path: Path, damage: str) -> None:
-    change, reason = DAMAGE[damage]
-    header, data = sample.split(path.read_bytes())
-    change(header)
-    refused(path, sample.join(header, data), reason)
+    refuse_header(path, *DAMAGE[damage])
 
 
 def test_a_scale_below_zero(path: Path) -> None:

@@ -1,7 +1,6 @@
 """fp32 matrices without their zeros: they are read as written and counted, and wrong ones are refused."""
 
 import struct
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +11,8 @@ from pocketmt.model_file import open_model
 from pocketmt.model_file.report import inspect_model
 from pocketmt.model_file.writer import StoredTensor, write_model
 from tests.model_file import sample
-from tests.model_file.attack import refused
-from tests.model_file.test_schema import HEADER_SCHEMA, MANIFEST_SCHEMA
+from tests.model_file.attack import Change, refuse_header, refused
+from tests.model_file.schemas import MANIFEST_SCHEMA, check_schema
 
 MATRIX = sample.PLAIN  # [7, 6]
 KEPT, WEIGHTS = f"{MATRIX}.kept", f"{MATRIX}.weights"
@@ -48,9 +47,7 @@ def test_what_was_written_is_read_with_its_zeros(path: Path) -> None:
 
 
 def test_the_published_schema_describes_it(path: Path) -> None:
-    header, _ = sample.split(path.read_bytes())
-    HEADER_SCHEMA.validate(header)
-    MANIFEST_SCHEMA.validate(sample.manifest_of(header))
+    check_schema(path.read_bytes())
 
 
 def test_every_byte_is_counted_once(path: Path) -> None:
@@ -86,7 +83,7 @@ def test_the_schema_refuses_what_are_no_lists(sparse: object) -> None:
         MANIFEST_SCHEMA.validate({**MANIFEST, "sparse": sparse})
 
 
-DAMAGE: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
+DAMAGE: dict[str, tuple[Change, str]] = {
     "no bits": (lambda header: header.update(other=header.pop(KEPT)), r"\.kept' is missing"),
     "no weights": (lambda header: header.update(other=header.pop(WEIGHTS)), r"\.weights' is missing"),
     "bits of another shape": (lambda header: header[KEPT].update(shape=[1, 7]), r"kept' is U8 of shape \[1, 7\], exp"),
@@ -97,10 +94,7 @@ DAMAGE: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
 
 @pytest.mark.parametrize("damage", DAMAGE)
 def test_tensors_that_are_not_as_they_should_be(path: Path, damage: str) -> None:
-    change, reason = DAMAGE[damage]
-    header, data = sample.split(path.read_bytes())
-    change(header)
-    refused(path, sample.join(header, data), reason)
+    refuse_header(path, *DAMAGE[damage])
 
 
 @pytest.mark.parametrize(

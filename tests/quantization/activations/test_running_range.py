@@ -54,10 +54,8 @@ def test_the_range_is_a_moving_average_of_momentum_nine_tenths() -> None:
 def test_ranges_do_not_change_outside_training() -> None:
     running = RunningRange(bits=8)
     running(torch.tensor([[-1.0, 3.0]]))
-    for stop in (running.eval(), running.train()):
-        stop.observing = stop.training is False
-        assert stop(torch.tensor([[-9.0, 9.0]])).tolist() == [[-1.0, 3.0]]
-        assert (running.minimum.item(), running.maximum.item()) == (-1.0, 3.0)
+    assert running.eval()(torch.tensor([[-9.0, 9.0]])).tolist() == [[-1.0, 3.0]]
+    assert (running.minimum.item(), running.maximum.item()) == (-1.0, 3.0)
 
 
 def test_activations_without_a_range_pass_unchanged() -> None:
