@@ -30,7 +30,7 @@ from benchmarks.multi30k.data import TESTS, VALIDATION, lines
 from benchmarks.record_files import write_record
 from benchmarks.stored_size import stored_bytes
 from pocketmt.compression.activations.estimation import DelayedQuantization
-from pocketmt.compression.activations.fully_quantized import quantize_activations, set_stage
+from pocketmt.compression.activations.fully_quantized import quantize_activations, set_quantizing
 from pocketmt.compression.retraining.factory import make_trainer
 from pocketmt.compression.retraining.trainer import MatrixTrainer
 from pocketmt.errors import DataError
@@ -318,7 +318,7 @@ def quantize_after_training(text: Text, full: Trained, bits: int, seed: int) -> 
     for trial in range(TRIALS):
         network = build(text, bits, with_dropout=True)
         network.load_state_dict(decoded)
-        set_stage(network, observing=True, quantizing=False)
+        set_quantizing(network, False)
         torch.manual_seed(seed * 1_009 + trial)
         for index in torch.randperm(len(batches))[:BATCHES].tolist():
             network(batches[index][0])

@@ -244,8 +244,8 @@ def _row(run: Run, final: bool, baseline: str) -> dict[str, Any]:
     return row
 
 
-def _perplexity(loss: float) -> float | None:
-    return math.exp(loss) if loss < LARGEST_LOSS else None
+def _perplexity(loss: float | None) -> float | None:
+    return math.exp(loss) if loss is not None and loss < LARGEST_LOSS else None
 
 
 def _times_smaller(outcome: StageResult, groups: dict[str, tuple[RowGroup, ...]]) -> float:
