@@ -13,7 +13,8 @@ from tools.documentation.tables import table
 OPENING: Final = """# Commands
 
 This page is generated from the help of each command, which `pocketmt COMMAND --help` prints. The exit status is 0 after
-success, 1 after an error, 2 after wrong usage, 130 after Ctrl-C and 143 after SIGTERM.
+success, 1 after an error or where nobody reads the output, 2 after wrong usage, 130 after Ctrl-C, 143 after SIGTERM and
+129 after SIGHUP.
 """
 
 
