@@ -3,7 +3,8 @@ declare const self: ServiceWorkerGlobalScope;
 declare const VERSION: string; // of the files, by the build
 declare const FILES: string[];
 
-// Pages in other folders of the server have caches, too.
+// Pages in other folders of the server have caches, too. Names without a folder are of versions that shared them.
+const OLD = /^pocketmt-page-[^ ]+$/;
 const CACHES = `pocketmt-page-${self.registration.scope} `;
 const CACHE = CACHES + VERSION;
 const KEPT = new Set(FILES.map(addressOf));
@@ -23,7 +24,7 @@ self.addEventListener("activate", (event) => {
   event.waitUntil(
     caches
       .keys()
-      .then((names) => Promise.all(names.filter((name) => name.startsWith(CACHES) && name !== CACHE).map((name) => caches.delete(name))))
+      .then((names) => Promise.all(names.filter((name) => (name.startsWith(CACHES) && name !== CACHE) || OLD.test(name)).map((name) => caches.delete(name))))
       .then(() => self.clients.claim()),
   );
 });

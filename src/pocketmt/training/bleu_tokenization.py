@@ -1,4 +1,4 @@
-"""What the BLEU of validation text counts: words, or characters where words are too few or not divided by spaces."""
+"""Tokenization for the BLEU of validation text: words, or characters where words are few or not divided by spaces."""
 
 import re
 from collections.abc import Sequence

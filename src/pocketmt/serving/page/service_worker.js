@@ -5,6 +5,6 @@ self.addEventListener("activate", (event) => event.waitUntil(retire()));
 async function retire() {
   const begin = `pocketmt-page-${self.registration.scope} `;
   const names = await caches.keys();
-  await Promise.all(names.filter((name) => name.startsWith(begin)).map((name) => caches.delete(name)));
+  await Promise.all(names.filter((name) => name.startsWith(begin) || /^pocketmt-page-[^ ]+$/.test(name)).map((name) => caches.delete(name)));
   await self.registration.unregister();
 }
