@@ -11,8 +11,11 @@ import pytest
 from benchmarks.record_files import read_record
 from pocketmt.cli.endings import BINARY_CODES, FOUR_BITS, SMALL, speed_note
 from pocketmt.cli.main import run
+from pocketmt.compression.run import training_before
 from pocketmt.model_file.report import inspect_model
+from pocketmt.packing.decoded import read_model
 from pocketmt.recipes.catalogue import RECOMMENDED, recipe_names
+from pocketmt.training.checkpoints import load_weights, save_weights
 from tests.compression.tiny_run import write_tiny_run
 
 RECORDS: Final = Path(__file__).parents[2] / "benchmarks" / "records"
@@ -40,7 +43,10 @@ def test_compress_ends_with_ratio_quality_and_the_next_command(
     report = json.loads(capsys.readouterr().out)
     ratio = report["float32_file_bytes"] / size
     assert ratio > 2
-    assert f"{output}: {size:,} bytes, {ratio:.1f} times smaller than in float32, validation BLEU " in messages
+    assert (
+        f"{output}: {size:,} bytes, {ratio:.1f} times smaller than in float32, validation BLEU (characters) "
+        in messages
+    )
     assert "(before compression 0.0)" in messages
     translate, shortlist = next_commands(messages)
     assert translate == ["pocketmt", "translate", "--model", str(output), "<", "TEXT"]
@@ -51,7 +57,10 @@ def test_compress_ends_with_ratio_quality_and_the_next_command(
     lines = {line.split(":")[0]: line.partition(":")[2].strip() for line in capsys.readouterr().out.splitlines()}
     assert lines["recipe"].startswith("log4-distilled: 4-bit logarithmic weights")
     assert lines["training"].startswith("update 0, ") and "retraining update" in lines["training"]
-    assert lines["scores"].startswith("validation BLEU ") and "before compression" in lines["scores"]
+    after, before = lines["scores"].split("; ")
+    assert after.startswith("validation BLEU (characters) ")
+    assert before == "validation BLEU (characters) 0, validation loss 4 before compression"
+    assert "tokenization" not in lines["training"]
     assert lines["licence"] == "CC0" and "to" in lines["languages"]
 
 
@@ -113,13 +122,32 @@ def test_compress_from_plain_text_names_what_it_is_scored_against(
     assert "scores: BLEU against the uncompressed model's translations" in " ".join(capsys.readouterr().out.split())
 
 
+def test_scores_of_words_and_of_characters_are_not_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run_folder, output = write_tiny_run(tmp_path), tmp_path / "small.pocketmt"
+    weights, metadata = load_weights(run_folder / "model.safetensors")
+    del metadata["training"]["bleu_tokenization"]  # as an earlier version trained it
+    save_weights(run_folder / "model.safetensors", weights, metadata)
+    arguments = ["compress", str(run_folder), "log4-distilled", "--limit-updates", "2", "--output", str(output)]
+    assert run(arguments) == 0
+    messages = capsys.readouterr().err
+    assert "validation BLEU (characters) " in messages and "before compression" not in messages
+    assert run(["inspect", str(output)]) == 0
+    (scores,) = (line for line in capsys.readouterr().out.splitlines() if line.startswith("scores:"))
+    assert scores.count("BLEU") == 1 and scores.endswith("; validation loss 4 before compression")
+    compression = read_model(str(output)).training["compression"]
+    earlier = training_before(read_model(str(output)))
+    assert (earlier["validation_bleu"], earlier["bleu_tokenization"]) == (compression["bleu"], "char")
+    assert run(["pack", str(run_folder), "--output", str(tmp_path / "packed.pocketmt")]) == 0
+    assert "validation BLEU 0.0 before packing" in capsys.readouterr().err
+
+
 def test_pack_ends_with_ratio_and_the_next_commands(
     tiny_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     output = tmp_path / "packed.pocketmt"
     assert run(["pack", str(tiny_run), "--output", str(output)]) == 0
     messages = capsys.readouterr().err
-    assert "times smaller than in float32, validation BLEU 0.0 before packing" in messages
+    assert "times smaller than in float32, validation BLEU (characters) 0.0 before packing" in messages
     translate, compress = next_commands(messages)
     assert translate[:4] == ["pocketmt", "translate", "--model", str(output)]
     assert compress[:4] == ["pocketmt", "compress", str(tiny_run), "affine4-distilled"]

@@ -75,7 +75,7 @@ def write_tiny_run(
     metadata = {
         "architecture": architecture.to_json(),
         "languages": {"source": "en", "target": "up"},
-        "training": {"update": 0, "validation_bleu": 0.0, "validation_loss": 4.0},
+        "training": {"update": 0, "validation_bleu": 0.0, "validation_loss": 4.0, "bleu_tokenization": "char"},
     }
     save_weights(run / "model.safetensors", make_network(architecture).state_dict(), metadata)
     data = Data(

@@ -294,6 +294,19 @@ def test_the_student_cannot_ask_for_another_vocabulary_than_that_of_a_trained_te
     assert (folder / "work").exists() == (message is None)
 
 
+@pytest.mark.parametrize("first", ["teacher.toml", "taught"])
+def test_the_students_vocabulary_is_that_of_the_first_teacher(
+    folder: Path, capsys: pytest.CaptureFixture[str], first: str
+) -> None:
+    assert run_here(["train", str(folder / "teacher.toml"), "--output", str(folder / "taught")]) == 0
+    of_first = "work/teacher1" if first == "teacher.toml" else "taught"
+    (folder / "student.toml").write_text(DATA.replace("vocabulary_size = 64", f'vocabulary = "{of_first}"') + STUDENT)
+    teachers = [first, "taught" if first == "teacher.toml" else "teacher.toml"]
+    (folder / "pipeline.toml").write_text(PIPELINE.replace('["teacher.toml", "teacher.toml"]', str(teachers)))
+    assert run_here(["pipeline", str(folder / "pipeline.toml"), "--output", str(folder / "work")]) == 0
+    assert "== student" in capsys.readouterr().err
+
+
 def test_validation_text_is_checked_where_the_training_text_has_no_target_side(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

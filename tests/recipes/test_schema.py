@@ -176,16 +176,16 @@ def test_updates_are_limited_and_the_rest_is_kept(tmp_path: Path) -> None:
     assert limited.stages[1] == recipe.stages[1]
 
 
-@pytest.mark.parametrize("most", [1, 3, 7])
-def test_periods_that_do_not_fit_into_the_limit_keep_their_share(tmp_path: Path, most: int) -> None:
+@pytest.mark.parametrize("most", [1, 3, 7, 19])
+def test_periods_and_warm_ups_are_fitted_into_the_limit(tmp_path: Path, most: int) -> None:
     rate = 'rate = 1e-3, schedule = "linear", warmup_updates = 4, constant_updates = 8'
     (tmp_path / "recipe.toml").write_text(RECIPE.replace("rate = 1e-3", rate).replace("updates = 10", "updates = 20"))
     retraining = limit_updates(read_recipe(tmp_path / "recipe.toml"), most).stages[0].retraining
     assert isinstance(retraining, Periodic)
-    warmup_updates = {1: 0, 3: 4 * 3 // 20, 7: 4}[most]
-    assert (retraining.period, retraining.refit_every) == ({1: 1, 3: 1, 7: 5}[most], 1)
+    warmup_updates = {1: 0, 3: 4 * 3 // 20, 7: 4, 19: 4}[most]
+    assert (retraining.period, retraining.refit_every) == (max(1, 5 * most // 20), 1)
     assert retraining.learning_rate.warmup_updates == warmup_updates
-    assert retraining.learning_rate.constant_updates == 8 * most // 20
+    assert retraining.learning_rate.constant_updates == (8 if most == 19 else 8 * most // 20)
     # As `read_recipe` demands.
     assert retraining.period <= most and max(warmup_updates, retraining.learning_rate.constant_updates) < most
 

@@ -3,15 +3,17 @@
 import math
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 import sacrebleu
 
 import pocketmt.training.run as run
 import pocketmt.training.validation as validation
+from pocketmt.cli.main import run as command
 from pocketmt.models.networks import make_network
 from pocketmt.training.bleu_tokenization import bleu_tokenization
-from pocketmt.training.checkpoints import load_checkpoint, save_checkpoint
+from pocketmt.training.checkpoints import load_checkpoint, load_weights, save_checkpoint
 from pocketmt.training.configuration import Data, Model, read_configuration
 from pocketmt.training.data import load_corpus
 from pocketmt.training.run import TrainingProgress, train
@@ -67,6 +69,7 @@ def test_bleu_rises_with_every_line_that_is_right(
         by_words.append(sacrebleu.corpus_bleu(texts, [lines]).score)
     assert found == sorted(set(found)) and found[0] > 50 and found[-1] == pytest.approx(100)
     assert by_words[0] == by_words[1] == 0
+    assert validate(network, corpus, 400, "13a").bleu == by_words[-1]
 
 
 def train_with_scores(
@@ -111,3 +114,36 @@ def test_a_checkpoint_of_an_earlier_version_has_no_loss(tmp_path: Path, monkeypa
     progress = train_with_scores(tmp_path, [(0, 3.0)], monkeypatch, maximum_updates=4)
     assert (progress.best_update, progress.best_loss) == (2, -math.inf)
     assert train_with_scores(tmp_path, [(1, 3.0)], monkeypatch, maximum_updates=6).best_update == 6
+
+
+def test_a_run_keeps_the_tokenization_of_its_first_validation(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    used: list[object] = []
+
+    def watching(*arguments: Any) -> Validation:
+        used.append(arguments[-1])
+        return validate(*arguments)
+
+    monkeypatch.setattr(run, "validate", watching)
+    write_corpus(tmp_path, pairs=20)
+    (tmp_path / "dev.en").write_text("red cat\nblue dog\n")
+    (tmp_path / "dev.up").write_text("CAT RED\nDOG BLUE\n")
+
+    def train_by_command(updates: int) -> tuple[str, dict[str, Any]]:
+        configuration = write_configuration(tmp_path, validate_every=2, warmup_updates=2, maximum_updates=updates)
+        assert command(["train", str(configuration), "--output", str(tmp_path / "run")]) == 0
+        return capsys.readouterr().err, load_weights(tmp_path / "run" / "model.safetensors")[1]["training"]
+
+    messages, training = train_by_command(2)
+    assert "validation BLEU (characters) " in messages and training["bleu_tokenization"] == "char"
+    train_by_command(4)
+    state = load_checkpoint(tmp_path / "run" / "checkpoint.pt")
+    # As an earlier version saved it, which counted words in all text.
+    del state["position"]["tokenization"]
+    state["position"] |= {"best_bleu": -1.0, "best_loss": -math.inf}
+    save_checkpoint(tmp_path / "run" / "checkpoint.pt", state)
+    messages, training = train_by_command(6)
+    assert "validation BLEU 0.0 at update 6" in messages and "bleu_tokenization" not in training
+    train_by_command(8)
+    assert used == ["char", "char", "13a", "13a"]

@@ -136,8 +136,27 @@ def test_segments_are_those_of_python(tmp_path: Path, normalization: Literal["nf
     (tmp_path / "model").write_bytes(model)
     vocabulary = Vocabulary(StoredVocabulary(model, normalization=normalization))
     draw = random.Random(2)
-    unspaced = ["今天", "公園", "。", "！", "？", "．", "｡", "?", ".」", "）", " ", "the", "…"]
-    spaced = [f"{word} " for word in WORDS]
+    unspaced = [
+        "今天",
+        "公園",
+        "。",
+        "！",
+        "？",
+        "．",
+        "｡",
+        "?",
+        ".」",
+        "）",
+        " ",
+        "the",
+        "…",
+        "「",
+        "》",
+        "３．１",
+        "U.S.",
+        "พ.ศ.",
+    ]
+    spaced = [f"{word} " for word in [*WORDS, "है।", "ነው።", "هنا؟", "ձեզ։\u3000", "\u00b4"]]
     lines = ["".join(draw.choices(words, k=600)) for words in (unspaced, spaced, unspaced + spaced) for _ in range(30)]
     lines += ["today" * 99, "dog." + " man" * 300 + ". " + "公園" * 300 + "。"]
     job = {"kind": "segments", "path": str(tmp_path / "model"), "nfkc": normalization == "nfkc", "lines": lines}

@@ -25,7 +25,7 @@ FOUR_BITS: Final = (
 
 def show_model_file(path: Path, *commands: str) -> None:
     """Print the size of a model file, how many times smaller it is, its validation BLEU, and the next commands."""
-    from pocketmt.model_file.report import inspect_model
+    from pocketmt.model_file.report import TOKENIZATION, bleu_title, equal_tokenization, inspect_model
 
     report = inspect_model(path)
     ratio = report.float32_file_bytes / report.file_bytes
@@ -34,14 +34,15 @@ def show_model_file(path: Path, *commands: str) -> None:
     compression = report.training.get("compression")
     scores = compression if isinstance(compression, dict) else {}
     agreement, compressed = scores.get("agreement_bleu"), scores.get("bleu")
+    before, after = bleu_title(report.training.get(TOKENIZATION)), bleu_title(scores.get(TOKENIZATION))
     if isinstance(agreement, float):
-        parts.append(f"BLEU {agreement:.1f} against the uncompressed model's translations")
-    elif isinstance(compressed, float) and isinstance(bleu, float):
-        parts.append(f"validation BLEU {compressed:.1f} (before compression {bleu:.1f})")
+        parts.append(f"{after} {agreement:.1f} against the uncompressed model's translations")
+    elif isinstance(compressed, float) and isinstance(bleu, float) and equal_tokenization(report.training, scores):
+        parts.append(f"validation {after} {compressed:.1f} (before compression {bleu:.1f})")
     elif isinstance(compressed, float):
-        parts.append(f"validation BLEU {compressed:.1f}")
+        parts.append(f"validation {after} {compressed:.1f}")
     elif isinstance(bleu, float):
-        parts.append(f"validation BLEU {bleu:.1f} before packing")
+        parts.append(f"validation {before} {bleu:.1f} before packing")
     click.echo(f"{path}: {', '.join(parts)}", err=True)
     if note := speed_note(report):
         click.echo(note, err=True)

@@ -34,6 +34,7 @@ def train(configuration: Path, output: Path) -> None:
     # A mistake in the configuration is reported before PyTorch is loaded, which takes seconds.
     resolved = read_configuration(configuration)
     warn_of_languages(resolved.data.languages)
+    from pocketmt.model_file.report import bleu_title
     from pocketmt.packing.model_source import AnyModel
     from pocketmt.training.run import train as run_training
     from pocketmt.training.steps import is_first_process
@@ -41,7 +42,8 @@ def train(configuration: Path, output: Path) -> None:
     progress = run_training(resolved, output, AnyModel)
     if not is_first_process():
         return
-    click.echo(f"{output}: validation BLEU {progress.best_bleu:.1f} at update {progress.best_update:,}", err=True)
+    bleu = f"{bleu_title(progress.tokenization)} {progress.best_bleu:.1f}"
+    click.echo(f"{output}: validation {bleu} at update {progress.best_update:,}", err=True)
     training = resolved.training
     if progress.update < training.maximum_updates:
         undecayed = training.decay_updates and progress.update <= training.maximum_updates - training.decay_updates

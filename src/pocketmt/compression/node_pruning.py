@@ -1,5 +1,6 @@
 """Pruning of feed-forward nodes before a stage begins (Prato et al. 2020, appendix B)."""
 
+import dataclasses
 from collections.abc import Mapping
 from itertools import islice
 
@@ -51,7 +52,7 @@ def cut_result(result: StageResult, groups: Mapping[str, tuple[RowGroup, ...]], 
         name: _cut_matrix(groups[name], matrix, cuts[name]) if name in cuts else matrix
         for name, matrix in result.quantized.items()
     }
-    return StageResult(weights, quantized, result.scores, result.ranges)
+    return dataclasses.replace(result, weights=weights, quantized=quantized)
 
 
 def _cut_matrix(groups: tuple[RowGroup, ...], quantized: QuantizedMatrix, cut: Cut) -> QuantizedMatrix:

@@ -25,6 +25,7 @@ from pocketmt.packing.model_file import pack
 from pocketmt.progress import Progress, no_progress
 from pocketmt.recipes.schema import Recipe
 from pocketmt.text.languages import check_same_languages
+from pocketmt.training.bleu_tokenization import tokenization_metadata
 from pocketmt.training.configuration import Configuration
 from pocketmt.training.run_folder import run_folder
 from pocketmt.training.steps import DivergedError
@@ -141,7 +142,7 @@ def compress_in_folder(task: CompressionTask, recipe: Recipe, output: Path) -> i
     result, groups = execute(model, plan, task.folder, task.source_text, task.translated, task.warn)
     _check_finite(result, model, recipe)
     about = {"licence": task.licence, "description": task.description, "recipe": msgspec.to_builtins(recipe)}
-    training = {**training_before(model), "compression": result.scores}
+    training = {**training_before(model), "compression": result.scores | tokenization_metadata(result.tokenization)}
     contents = dataclasses.replace(
         contents_of(model, {**groups, "*": FLOAT32}, **about, training=training),
         weights=result.weights,
@@ -163,11 +164,14 @@ def training_before(model: TrainedModel) -> dict[str, Any]:
     if not isinstance(scores, dict) or not scores.keys() & {"bleu", "agreement_bleu"}:
         return training
     known = [name for name in ("bleu", "loss") if name in scores and "bleu" in scores]
-    return _without_scores(training) | {f"validation_{name}": scores[name] for name in known}
+    before = {f"validation_{name}": scores[name] for name in known}
+    if known and "bleu_tokenization" in scores:
+        before["bleu_tokenization"] = scores["bleu_tokenization"]
+    return _without_scores(training) | before
 
 
 def _without_scores(training: Mapping[str, Any]) -> dict[str, Any]:
-    scores = ("validation_bleu", "validation_loss", "compression")
+    scores = ("validation_bleu", "validation_loss", "bleu_tokenization", "compression")
     return {name: value for name, value in training.items() if name not in scores}
 
 

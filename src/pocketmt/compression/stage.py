@@ -24,6 +24,7 @@ from pocketmt.models.network import TranslationNetwork
 from pocketmt.quantization.activations.static import StaticActivations
 from pocketmt.quantization.row_groups import QuantizedMatrix, by_parameter, decoded_weights
 from pocketmt.recipes.schema import SEQUENCE_OBJECTIVES, Retraining
+from pocketmt.training.bleu_tokenization import WORDS, bleu_tokenization
 from pocketmt.training.checkpoints import Weights, save_checkpoint
 from pocketmt.training.data import Batch, Corpus, Pair
 from pocketmt.training.hooks import Hook
@@ -277,7 +278,9 @@ class StageRun:
         if any(pruning.cuts() for pruning in self.prunings):
             weights = self._cut(weights)
             self._report_sizes(weights)
-        result = StageResult(weights, quantized, scores, _ranges(self.network))
+        corpus = self.context.texts.corpus
+        tokenization = WORDS if corpus is None else bleu_tokenization(corpus.validation_references)
+        result = StageResult(weights, quantized, scores, _ranges(self.network), tokenization)
         result.save(self.context.result_file(self.progress.stage))
 
     def save(self) -> None:

@@ -117,9 +117,10 @@ def _check(pipeline: Pipeline, folder: Path) -> None:
     if names := [each for each in pipeline.teachers if isinstance(each, str)]:
         settings = pipeline.settings.distillation
         models = Teachers(names, folder, beam_size=settings.beam_size, n_best=settings.n_best).models
-        _check_vocabulary(student, models[0])
+        if pipeline.teachers[0] == names[0]:
+            _check_vocabulary(student, models[0])
         languages |= {model.name: (model.languages["source"], model.languages["target"]) for model in models}
-    else:
+    if "teacher1" in trained:
         _check_learnt_vocabulary(student.data, trained["teacher1"].data, folder)
     by = student.training.teacher
     if by is not None and not any(Path(by).resolve() == (folder / made).resolve() for made in trained):

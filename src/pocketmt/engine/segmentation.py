@@ -6,11 +6,14 @@ from functools import cache
 from itertools import chain, pairwise
 from typing import Final
 
-from pocketmt.sentences.scripts import WITHOUT_SPACES
+from pocketmt.sentences.boundaries import SPACED_MARKS
+from pocketmt.sentences.scripts import CHINESE_JAPANESE, WITHOUT_SPACES
 from pocketmt.text.normalization import replace_surrogates
 from pocketmt.text.vocabulary import Vocabulary
 
-_CLOSING: Final = r"[\"'”’»)\]」』）】]*"
+_CLOSING: Final = r"[\"'”’»)\]」』）】》〉]*"
+_OPENING: Final = "「『（【《〈"
+_LATIN: Final = "A-Za-z\u00c0-\u024f\uff21-\uff3a\uff41-\uff5a"
 _WORD: Final = re.compile("[^ ]+ ?")
 
 
@@ -37,17 +40,23 @@ def _sentence_end() -> re.Pattern[str]:
 
     No run of the same characters is searched from more than its start, so that the time is proportional to the text.
     """
-    # Chinese and Japanese marks need no space after them. In Unicode form NFKC, some are those of other scripts.
-    unspaced = rf"(?:[。！？．｡]|[.!?](?={_CLOSING}[{WITHOUT_SPACES}]))+{_CLOSING} ?"
-    return re.compile(rf"{unspaced}|[.!?…]{_CLOSING} ")
+    # Chinese and Japanese marks need no space after them, nor do those of other scripts before letters of such scripts.
+    # Full stops are also those of initials ("U.S."), decimals ("３．１４") and Thai abbreviations ("พ.ศ.").
+    not_initial = rf"(?<!(?<![{_LATIN}])[{_LATIN}])"
+    stop = rf"{not_initial}(?:．(?!(?<=\d．)\d)|\.(?={_CLOSING}[{CHINESE_JAPANESE}{_OPENING}]))"
+    unspaced = rf"(?:[。！？｡]|{stop}|[!?](?={_CLOSING}[{WITHOUT_SPACES}{_OPENING}]))+{_CLOSING}\s*"
+    return re.compile(rf"{unspaced}|[{SPACED_MARKS}]{_CLOSING}\s+")
 
 
 def _units(vocabulary: Vocabulary, line: str, limit: int) -> Iterator[str]:
     """Yield the sentences of a line, normalized, and the words of a sentence that is too long; spaces follow them."""
-    text = vocabulary.normalize(line)
-    ends = (match.end() for match in _sentence_end().finditer(text))
-    for start, end in pairwise(chain((0,), ends, (len(text),))):
-        sentence = text[start:end]
+    line = line.strip()
+    # Normalization makes "！" the same as "!", so the ends are found before.
+    ends = (match.end() for match in _sentence_end().finditer(line))
+    for start, end in pairwise(chain((0,), ends, (len(line),))):
+        sentence = vocabulary.normalize(line[start:end])
+        if line[start:end][-1:].isspace():
+            sentence += " "
         yield from [sentence] if len(vocabulary.encode(sentence)) <= limit else _WORD.findall(sentence)
 
 

@@ -24,6 +24,7 @@ _COMPRESSION_SCORES: Final = {
     "agreement_bleu": "BLEU against the uncompressed model's translations",
     "loss": "validation loss",
 }
+TOKENIZATION: Final = "bleu_tokenization"  # beside the scores, where BLEU does not count words
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +192,16 @@ def printable(text: str) -> str:
     )
 
 
+def bleu_title(tokenization: object) -> str:
+    """Return the name of a BLEU for messages, by the name of its tokens in sacreBLEU; None: words."""
+    return "BLEU (characters)" if tokenization == "char" else "BLEU"
+
+
+def equal_tokenization(scores: Mapping[str, object], others: Mapping[str, object]) -> bool:
+    """Return whether the BLEU in two parts of a manifest counts the same tokens."""
+    return scores.get(TOKENIZATION) == others.get(TOKENIZATION)
+
+
 def _report(path: str, file: ModelFile) -> ModelReport:
     shapes = file.architecture.parameter_shapes()
     matrices = tuple(_matrix(file, name, shape) for name, shape in shapes.items() if len(shape) == 2)
@@ -252,21 +263,29 @@ def _recipe(recipe: Mapping[str, object]) -> str:
 
 def _facts(training: Mapping[str, object]) -> str:
     compression = training.get("compression")
-    facts = {name: value for name, value in training.items() if name not in _SCORES and name != "compression"}
+    facts = {name: value for name, value in training.items() if name not in (*_SCORES, TOKENIZATION, "compression")}
     if isinstance(compression, dict) and "update" in compression:
         facts["retraining update"] = compression["update"]
     return _named_values(facts)
 
 
 def _scores(training: Mapping[str, object]) -> str:
-    """Return the scores on validation text, of the model before compression and of this file."""
-    before = {title: training[name] for name, title in _SCORES.items() if name in training}
+    """Return the scores on validation text, of the model before compression and of this file.
+
+    BLEU before compression is left out where it counts other tokens than that of this file.
+    """
     compression = training.get("compression")
-    after = {}
-    if isinstance(compression, dict):
-        after = {title: compression[name] for name, title in _COMPRESSION_SCORES.items() if name in compression}
+    scores = compression if isinstance(compression, dict) else {}
+    if "bleu" in scores and not equal_tokenization(training, scores):
+        training = {name: value for name, value in training.items() if name != "validation_bleu"}
+    before, after = _titled(training, _SCORES), _titled(scores, _COMPRESSION_SCORES)
     parts = [_named_values(after), _named_values(before) + (" before compression" if before and after else "")]
     return "; ".join(part for part in parts if part)
+
+
+def _titled(scores: Mapping[str, object], titles: Mapping[str, str]) -> dict[str, object]:
+    bleu = bleu_title(scores.get(TOKENIZATION))
+    return {title.replace("BLEU", bleu): scores[name] for name, title in titles.items() if name in scores}
 
 
 def _named_values(values: Mapping[str, object]) -> str:

@@ -286,7 +286,7 @@ def limit_updates(recipe: Recipe, most: int) -> Recipe:
 
 
 def _limit_retraining(retraining: Retraining, most: int) -> Retraining:
-    """Return settings with `most` updates; periods of updates that do not fit into them keep their share."""
+    """Return settings with `most` updates: `period`, and what does not fit into them, keep their share."""
     updates, rate = retraining.updates, retraining.learning_rate
     if rate.schedule == "linear":
         fitted = {
@@ -296,7 +296,7 @@ def _limit_retraining(retraining: Retraining, most: int) -> Retraining:
         }
         rate = msgspec.structs.replace(rate, **fitted)
     limited = msgspec.structs.replace(retraining, updates=most, learning_rate=rate)
-    if isinstance(limited, ErrorFeedback | Periodic) and limited.period > most:
+    if isinstance(limited, ErrorFeedback | Periodic):
         return msgspec.structs.replace(limited, period=max(1, limited.period * most // updates))
     return limited
 

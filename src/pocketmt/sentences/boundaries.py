@@ -8,14 +8,14 @@ from typing import Final
 from pocketmt.sentences.abbreviations import ORDINAL_LANGUAGES, words
 
 # Final punctuation of scripts with spaces; a space must follow, after closing quotation marks and brackets.
-_SPACED_MARKS: Final = ".!?…‥։؟۔।॥።፧။៕"
-_SPACED: Final = rf"(?<![{_SPACED_MARKS}])[{_SPACED_MARKS}]+"
+SPACED_MARKS: Final = ".!?…‥։؟۔।॥።፧။៕"
+_SPACED: Final = rf"(?<![{SPACED_MARKS}])[{SPACED_MARKS}]+"
 _CLOSING: Final = r"""(?:["'”’»«)\]›“」』）】]|[ \u00a0\u202f]»)*"""
 # Final punctuation of Chinese and Japanese, which needs no space.
 _UNSPACED_MARKS: Final = "。！？｡．"
 _UNSPACED: Final = f"(?<![{_UNSPACED_MARKS}])[{_UNSPACED_MARKS}]+"
 _BREAK: Final = r"(?<!\s)\s*[\n\r]\s*"
-_MARK: Final = re.compile(rf"[\n\r{_SPACED_MARKS}{_UNSPACED_MARKS}]")
+_MARK: Final = re.compile(rf"[\n\r{SPACED_MARKS}{_UNSPACED_MARKS}]")
 _OPENING_BRACKETS: Final = "「『（【"
 _CLOSING_BRACKETS: Final = "」』）】"
 # After a quotation in Japanese, these letters continue the sentence that quotes it.

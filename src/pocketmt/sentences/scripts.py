@@ -2,7 +2,7 @@
 
 from typing import Final
 
-# Thai, Lao, Burmese, Khmer, Chinese and Japanese, for a character class of a regular expression.
-WITHOUT_SPACES: Final = (
-    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f"
-)
+# For a character class of a regular expression.
+CHINESE_JAPANESE: Final = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f"
+# Thai, Lao, Burmese, Khmer, Chinese and Japanese.
+WITHOUT_SPACES: Final = f"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff{CHINESE_JAPANESE}"

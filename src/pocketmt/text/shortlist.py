@@ -112,6 +112,8 @@ def _words(vocabulary: Vocabulary, line: str) -> list[list[int]]:
             "the text has white space other than spaces and tabs, where not every aligner divides words: replace it by "
             "spaces, and align the text again"
         )
+    if WORD_BEGINS in line:  # which the pieces cannot tell from a space
+        return [vocabulary.encode(word) for word in words]
     found = _normalized_words(vocabulary, line)
     if len(found) == len(words):
         return found

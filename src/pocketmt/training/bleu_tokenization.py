@@ -6,10 +6,12 @@ from typing import Final, Literal
 
 from pocketmt.sentences.scripts import WITHOUT_SPACES
 
+Tokenization = Literal["13a", "char"]
+WORDS: Final = "13a"  # sacreBLEU's default, and that of all scores of earlier versions
 _LONGEST_N_GRAM: Final = 4  # of BLEU
 
 
-def bleu_tokenization(references: Sequence[str]) -> Literal["13a", "char"]:
+def bleu_tokenization(references: Sequence[str]) -> Tokenization:
     """Return sacreBLEU's name of the tokens whose n-grams the BLEU of validation text counts.
 
     They are words, sacreBLEU's default. They are characters where most text is of a script without spaces, or a
@@ -18,4 +20,9 @@ def bleu_tokenization(references: Sequence[str]) -> Literal["13a", "char"]:
     text = "".join("".join(line.split()) for line in references)
     unspaced = sum(map(len, re.findall(rf"[{WITHOUT_SPACES}]+", text)))
     words = sum(len(line.split()) for line in references)
-    return "char" if 2 * unspaced > len(text) or words < _LONGEST_N_GRAM * len(references) else "13a"
+    return "char" if 2 * unspaced > len(text) or words < _LONGEST_N_GRAM * len(references) else WORDS
+
+
+def tokenization_metadata(tokenization: Tokenization) -> dict[str, str]:
+    """Return what metadata holds beside a BLEU of these tokens; nothing for words."""
+    return {} if tokenization == WORDS else {"bleu_tokenization": tokenization}

@@ -18,6 +18,7 @@ from pocketmt.models.networks import make_network
 from pocketmt.text.corpus import read_lines
 from pocketmt.text.languages import check_same_languages
 from pocketmt.text.vocabulary import Vocabularies
+from pocketmt.training.bleu_tokenization import WORDS, Tokenization, bleu_tokenization, tokenization_metadata
 from pocketmt.training.checkpoints import Snapshots, load_checkpoint, save_checkpoint, save_weights
 from pocketmt.training.configuration import Configuration, Training, without_changeable_settings, without_locations
 from pocketmt.training.data import Batch, Corpus, check_teacher, load_corpus
@@ -60,6 +61,7 @@ class TrainingProgress(Progress):
     """Progress of a training run."""
 
     best_bleu: float = -1.0
+    tokenization: Tokenization = WORDS  # Of BLEU, for the whole run; checkpoints of earlier versions do not have it.
     best_loss: float = -math.inf  # With `best_bleu`; checkpoints of earlier versions do not have it.
     best_update: int = 0
     validated_update: int = 0  # The last one; checkpoints of earlier versions do not have it.
@@ -324,7 +326,7 @@ class TrainingRun:
 
     def _load_checkpoint(self, checkpoint: Path) -> TrainingProgress:
         if not checkpoint.exists():
-            return TrainingProgress()
+            return TrainingProgress(tokenization=bleu_tokenization(self.corpus.validation_references))
         state = load_checkpoint(checkpoint)
         self.network.load_state_dict(state["weights"])
         self.optimizer.load_state_dict(state["optimizer"])
@@ -342,7 +344,7 @@ class TrainingRun:
             average = self.snapshots.add(update, self.network.state_dict())
             averaged = make_network(self.network.architecture).to(self.fabric.device)
             averaged.load_state_dict(average)
-            scores = validate(averaged, self.corpus, self.settings.batch_tokens * 4)
+            scores = validate(averaged, self.corpus, self.settings.batch_tokens * 4, progress.tokenization)
             finite = math.isfinite(scores.loss)
             loss = scores.loss if finite else None  # JSON has no NaN.
             self.reporter.event("validation", update, epoch=self.progress.epoch, loss=loss, bleu=scores.bleu)
@@ -358,6 +360,7 @@ class TrainingRun:
                         "training_pairs": len(self.corpus.training),
                         "validation_bleu": round(scores.bleu, 3),
                         "validation_loss": round(scores.loss, 5),
+                        **tokenization_metadata(progress.tokenization),
                     },
                 }
                 save_weights(self.folder / MODEL, average, metadata)

@@ -9,7 +9,7 @@ import torch
 
 from pocketmt.decoding.decoder import Decoder
 from pocketmt.models.network import TranslationNetwork
-from pocketmt.training.bleu_tokenization import bleu_tokenization
+from pocketmt.training.bleu_tokenization import Tokenization, bleu_tokenization
 from pocketmt.training.data import Corpus, batches
 from pocketmt.training.objectives import drop_padding, output_cross_entropy
 
@@ -19,7 +19,7 @@ class Validation:
     """Scores on the validation text."""
 
     loss: float  # Cross-entropy without label smoothing, in nats per target token, with eos.
-    bleu: float  # Cased sacreBLEU of greedy search, with the tokens of `bleu_tokenization`.
+    bleu: float  # Cased sacreBLEU of greedy search, with the tokens that `validate` is given or chooses.
     translations: Sequence[str] = ()  # The output of greedy search, a line for each pair.
 
     def better_than(self, bleu: float, loss: float) -> bool:
@@ -28,8 +28,17 @@ class Validation:
 
 
 @torch.inference_mode()
-def validate(model: TranslationNetwork, corpus: Corpus, token_budget: int) -> Validation:
-    """Score a network on the validation pairs of a corpus; `token_budget` limits batches."""
+def validate(
+    model: TranslationNetwork, corpus: Corpus, token_budget: int, tokenization: Tokenization | None = None
+) -> Validation:
+    """Score a network on the validation pairs of a corpus.
+
+    Args:
+        model: to score.
+        corpus: has the pairs.
+        token_budget: limits batches.
+        tokenization: of BLEU; None: as `bleu_tokenization` chooses.
+    """
     loss = validation_loss(model, corpus, token_budget)
     model.eval()
     sources = corpus.validation_sources
@@ -39,7 +48,8 @@ def validate(model: TranslationNetwork, corpus: Corpus, token_budget: int) -> Va
     )
     texts = [corpus.vocabularies.target.decode(output) for output in outputs]
     references = corpus.validation_references
-    bleu = sacrebleu.corpus_bleu(texts, [references], tokenize=bleu_tokenization(references)).score
+    tokens = tokenization or bleu_tokenization(references)
+    bleu = sacrebleu.corpus_bleu(texts, [references], tokenize=tokens).score
     model.train()
     return Validation(loss, bleu, texts)
 

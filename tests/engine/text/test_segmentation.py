@@ -1,5 +1,6 @@
 """Long lines are divided, and nothing is dropped."""
 
+import unicodedata
 from collections.abc import Sequence
 from typing import Literal
 
@@ -14,6 +15,7 @@ from tests.foreign_vocabularies import sentencepiece_model
 
 SENTENCE = "the man reads a book."
 WORDS = ("man", "a.", "b!)", "。", "book", "。。", "red。", "?", ".", "woman")
+CHARACTERS = (*"今日a1３.．!！?？。｡」）\"' \u3000।…\u0301\u3099\u00b4ﾞ>\u0338", "U.S.", "พ.ศ.", "\x1f")
 
 
 def test_a_short_line_is_one_segment(vocabulary: Vocabulary) -> None:
@@ -51,6 +53,62 @@ def test_lines_without_spaces_are_cut_between_sentences(
     for text in texts:
         assert text.startswith(("我", "天气")), texts
         assert text.endswith((*"。.!?」)", "...")), texts
+
+
+def vocabulary_of_characters(line: str, normalization: Literal["nfkc", "none"] = "nfkc") -> Vocabulary:
+    lines = (line, unicodedata.normalize("NFKC", line))
+    model = sentencepiece_model(lines, 200, "char", pad_id=0, bos_id=1, eos_id=2, unk_id=3)
+    return Vocabulary(StoredVocabulary(model, normalization=normalization))
+
+
+@pytest.mark.parametrize("normalization", ["nfkc", "none"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "「やった！」|「すごい！」|「本当に来たの？」|「うん！」|（やった！）|《本当？》|“はい。”",
+        "すごい！|2024年は雨だった！|3人が来た！|OKだ！|やった．|OK",
+        "「やった!」|「すごい!」|「本当に来たの?」|「うん!」",
+        "値は３．１４と２．７１だった．|値は１．２３だった．",
+        "我们在U.S.中国.|今天很好.|我们去公园!|他在U.S.日本.|好.",
+        "यह अच्छा है। |वह बुरा है॥ |ठीक",
+        "هل أنت هنا؟ |أنا هنا۔ |نعم أنا",
+        "ሰላም ነው። |ደህና ነው፧ |አዎ ነው",
+        "Բարեւ ձեզ։ |Լավ եմ։ |Այո եմ",
+    ],
+)
+def test_ends_of_sentences_in_many_scripts(text: str, normalization: Literal["nfkc", "none"]) -> None:
+    sentences = text.split("|")
+    line = "".join(sentences)
+    vocabulary = vocabulary_of_characters(line, normalization)
+    ends = {vocabulary.decode(vocabulary.encode("".join(sentences[:count]))) for count in range(len(sentences) + 1)}
+    longest = max(len(vocabulary.encode(sentence)) for sentence in sentences)
+    for limit in range(longest, len(vocabulary.encode(line))):
+        texts = [vocabulary.decode(ids) for ids in encode_line(vocabulary, line, limit)]
+        found = {"".join(texts[:count]).replace(" ", "") for count in range(len(texts))}
+        assert found <= {end.replace(" ", "") for end in ends}, limit
+
+
+@pytest.mark.parametrize("line", ["พ.ศ.๒๕๖๐", "ม.ค.นี้", "３．１４", "U.S.中国", "Ｕ．Ｓ．中国"])
+def test_full_stops_inside_a_word_end_no_sentence(line: str) -> None:
+    """A word that is too long is cut at the limit, wherever its full stops are."""
+    vocabulary = vocabulary_of_characters(line)
+    ids = vocabulary.encode(line)
+    limit = len(ids) - 1
+    assert encode_line(vocabulary, line, limit) == [ids[:limit], ids[limit:]]
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.sampled_from(CHARACTERS), min_size=1), st.integers(1, 12), st.sampled_from(["nfkc", "none"]))
+def test_nothing_is_dropped_without_spaces(
+    characters: list[str], limit: int, normalization: Literal["nfkc", "none"]
+) -> None:
+    """Sentences are normalized one by one; that gives the text of the whole line."""
+    vocabulary = vocabulary_of_characters("".join(CHARACTERS), normalization)
+    line = "".join(characters)
+    segments = encode_line(vocabulary, line, limit)
+    assert all(1 <= len(ids) <= limit for ids in segments)
+    pieces = [piece for ids in segments for piece in vocabulary.pieces(ids)]
+    assert "".join(pieces).replace("▁", "") == "".join(vocabulary.pieces(vocabulary.encode(line))).replace("▁", "")
 
 
 def test_a_long_sentence_is_cut_between_words(vocabulary: Vocabulary) -> None:

@@ -2,7 +2,8 @@
 import { WHITE, WORD, isLower, trimEnd, trimStart } from "../text/unicode.js";
 import { ORDINAL_LANGUAGES, abbreviations } from "./abbreviations.js";
 
-const SPACED_MARKS = ".!?…‥։؟۔।॥።፧។៕";
+/** Final punctuation of scripts with spaces; a space must follow, after closing quotation marks and brackets. */
+export const SPACED_MARKS = ".!?…‥։؟۔।॥።፧។៕";
 const SPACED = `(?<![${SPACED_MARKS}])[${SPACED_MARKS}]+`;
 const CLOSING = `(?:["'”’»«)\\]›“」』）】]|[ \\u00a0\\u202f]»)*`;
 const UNSPACED_MARKS = "。！？｡．";

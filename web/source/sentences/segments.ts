@@ -1,12 +1,19 @@
 /** Division of long sentences into segments, since models are trained on short ones; nothing is dropped. */
+import { WHITE, trimEnd, trimStart } from "../text/unicode.js";
 import type { Vocabulary } from "../text/vocabulary.js";
-import { WITHOUT_SPACES } from "./spans.js";
+import { SPACED_MARKS } from "./boundaries.js";
+import { CHINESE_JAPANESE, WITHOUT_SPACES } from "./spans.js";
 
 const LONGEST_SEGMENT = 200; // pieces
-const CLOSING = `["'”’»)\\]」』）】]*`;
-// Chinese and Japanese marks need no space after them. In Unicode form NFKC, some are those of other scripts.
-const UNSPACED_END = `(?:[。！？．｡]|[.!?](?=${CLOSING}[${WITHOUT_SPACES}]))+${CLOSING} ?`;
-const SENTENCE_END = new RegExp(`${UNSPACED_END}|[.!?…]${CLOSING} `, "gu");
+const CLOSING = `["'”’»)\\]」』）】》〉]*`;
+const OPENING = "「『（【《〈";
+const LATIN = "A-Za-z\\u00c0-\\u024f\\uff21-\\uff3a\\uff41-\\uff5a";
+// Chinese and Japanese marks need no space after them, nor do those of other scripts before letters of such scripts.
+// Full stops are also those of initials ("U.S."), decimals ("３．１４") and Thai abbreviations ("พ.ศ.").
+const NOT_INITIAL = `(?<!(?<![${LATIN}])[${LATIN}])`;
+const STOP = `${NOT_INITIAL}(?:．(?!(?<=\\p{Nd}．)\\p{Nd})|\\.(?=${CLOSING}[${CHINESE_JAPANESE}${OPENING}]))`;
+const UNSPACED_END = `(?:[。！？｡]|${STOP}|[!?](?=${CLOSING}[${WITHOUT_SPACES}${OPENING}]))+${CLOSING}[${WHITE}]*`;
+const SENTENCE_END = new RegExp(`${UNSPACED_END}|[${SPACED_MARKS}]${CLOSING}[${WHITE}]+`, "gu");
 const SPACED_WORD = /[^ ]+ ?/gu;
 
 /** The ids of a line's segments: one, unless it is longer than the limit; none for a line without text. */
@@ -27,12 +34,14 @@ function fits(vocabulary: Vocabulary, text: string): boolean {
 }
 
 /** Yields the sentences of a line, normalized, and the words of a sentence that is too long; spaces follow them. */
-function* divided(vocabulary: Vocabulary, line: string): Generator<string> {
-  const text = vocabulary.normalize(line);
-  const ends = [...text.matchAll(SENTENCE_END)].map((match) => match.index + match[0].length);
+function* divided(vocabulary: Vocabulary, given: string): Generator<string> {
+  const line = trimStart(trimEnd(given));
+  // Normalization makes "！" the same as "!", so the ends are found before.
+  const ends = [...line.matchAll(SENTENCE_END)].map((match) => match.index + match[0].length);
   let start = 0;
-  for (const end of [...ends, text.length]) {
-    const sentence = text.slice(start, end);
+  for (const end of [...ends, line.length]) {
+    const text = line.slice(start, end);
+    const sentence = vocabulary.normalize(text) + (trimEnd(text) === text ? "" : " ");
     yield* fits(vocabulary, sentence) ? [sentence] : (sentence.match(SPACED_WORD) ?? []);
     start = end;
   }

@@ -5,9 +5,10 @@ import { hasWords } from "./protected.js";
 
 const LONGEST_SENTENCE = 50_000;
 const LONGEST_WORD = 1000;
+/** Letters, for a character class. */
+export const CHINESE_JAPANESE = "\\u3040-\\u30ff\\u3400-\\u4dbf\\u4e00-\\u9fff\\uf900-\\ufaff\\uff66-\\uff9f";
 /** Letters of scripts without spaces between words, for a character class. */
-export const WITHOUT_SPACES =
-  "\\u0e00-\\u0eff\\u1000-\\u109f\\u1780-\\u17ff\\u3040-\\u30ff\\u3400-\\u4dbf\\u4e00-\\u9fff\\uf900-\\ufaff\\uff66-\\uff9f";
+export const WITHOUT_SPACES = `\\u0e00-\\u0eff\\u1000-\\u109f\\u1780-\\u17ff${CHINESE_JAPANESE}`;
 const LONG_WORD = new RegExp(`(?<![^\\s${WITHOUT_SPACES}])[^\\s${WITHOUT_SPACES}]{${LONGEST_WORD + 1},}`, "gu");
 const LEAST_UNREADABLE = 8;
 const MOST_UNREADABLE = 0.3;
