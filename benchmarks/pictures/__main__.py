@@ -11,6 +11,7 @@ from typing import Final
 
 from benchmarks.command import run
 from benchmarks.data import ROOT
+from benchmarks.pictures.attention import draw_attention_weights
 from benchmarks.pictures.kernels import draw_kernels
 from benchmarks.pictures.overview import draw_overview
 from benchmarks.pictures.peers import draw_base, draw_students
@@ -27,6 +28,8 @@ PICTURES: Final[Mapping[str, tuple[Callable[..., str], tuple[str, ...]]]] = {
     "speed.svg": (draw_base, ("peer",)),
     "students.svg": (draw_students, ("peer-students", "peer-deep-students")),
     "kernels.svg": (draw_kernels, ("kernels",)),
+    "attention-cross.svg": (draw_attention_weights, ("attention-cross",)),
+    "attention-encoder.svg": (draw_attention_weights, ("attention-encoder",)),
     "sensitivity.svg": (draw_sensitivity, ("multi30k/sensitivity",)),
 }
 

@@ -1,6 +1,7 @@
 """Attention in one sentence before and after compression (as Cheong and Daniel 2019, figures 1 and 2)."""
 
 from collections.abc import Mapping, Sequence
+from math import ceil
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,10 +18,11 @@ TITLES: Final = {
     "binarization-attention-flexible": "1 bit, BS-Flexible",
 }
 HEADINGS: Final = {
-    "cross": "Attention of the translation's pieces (rows) to the source's (columns)",
-    "encoder": "Attention of the source's pieces (rows) to one another (columns)",
+    "cross": "Attention of the translation (rows) to the source (columns)",
+    "encoder": "Attention within the source, from rows to columns",
 }
-_PANELS_IN_A_ROW: Final = 3
+_PANELS_IN_A_ROW: Final = 2
+_CELL: Final = 22.0  # at most; a line of text fits into it
 _GAP: Final = 16.0
 _TITLE: Final = 2 * SMALL + 14  # height of a panel's two lines
 _LEAST_SHARE: Final = 0.02  # of the strongest weight; lighter cells are not drawn
@@ -32,19 +34,20 @@ def draw_attention_weights(record: Mapping[str, Any]) -> str:
     titles = [_title(str(look_up(model, "model"))) for model in models]
     queries, keys = ([_plain(piece) for piece in look_up(record, side)] for side in ("queries", "keys"))
     beside = max(text_width(piece, SMALL) for piece in queries) + 10
-    cell = ((WIDTH - 2 * MARGIN - beside - (_PANELS_IN_A_ROW - 1) * _GAP) / _PANELS_IN_A_ROW) / len(keys)
+    panel_width = (WIDTH - 2 * MARGIN - beside - (_PANELS_IN_A_ROW - 1) * _GAP) / _PANELS_IN_A_ROW
+    cell = min(_CELL, panel_width / len(keys))
     below = max(text_width(piece, SMALL) for piece in keys) + 10
     panel_height = _TITLE + cell * len(queries)
     rows = -(-len(models) // _PANELS_IN_A_ROW)
     top = MARGIN + 2 * FONT_SIZE + 8
     heading = HEADINGS[look_up(record, "kind")]
-    height = top + rows * panel_height + (rows - 1) * _GAP + below + MARGIN
+    height = ceil(top + rows * panel_height + (rows - 1) * _GAP + below + MARGIN)
     drawing = Drawing(height, heading, f"Models: {', '.join(titles)}. Darker cells have larger weights.")
     drawing.text((MARGIN, MARGIN + FONT_SIZE), heading, bold=True)
     strongest = max(weight for model in models for weights in look_up(model, "weights") for weight in weights)
     for number, (model, title) in enumerate(zip(models, titles, strict=True)):
         row, column = divmod(number, _PANELS_IN_A_ROW)
-        left = MARGIN + beside + column * (cell * len(keys) + _GAP)
+        left = MARGIN + beside + column * (panel_width + _GAP)
         panel_top = top + row * (panel_height + _GAP)
         drawing.text((left, panel_top + SMALL), title, size=SMALL, bold=True)
         if number:

@@ -31,6 +31,8 @@ def text_box(element: Element) -> Box:
     size = float(element.get("font-size", FONT_SIZE))
     width = text_width(element.text or "", size, "font-weight" in element.attrib)
     left = x - {"start": 0, "middle": width / 2, "end": width}[element.get("text-anchor", "start")]
+    if "rotate(-90" in element.get("transform", ""):
+        return Box(x - 0.73 * size, base + x - left - width, x + 0.22 * size, base + x - left)
     return Box(left, base - 0.73 * size, left + width, base + 0.22 * size)
 
 

@@ -57,6 +57,11 @@ def everyday() -> dict[str, Any]:
     return {"rows": [whole, trained_on, *best], "frontier": [*best, whole, trained_on]}
 
 
+def attention(kind: str) -> dict[str, Any]:
+    models = [{"model": "codebook-4bit.pocketmt", "difference": 0.0, "weights": [[0.25, 0.75]]}]
+    return {"kind": kind, "queries": ["▁Ein"], "keys": ["▁A", "</s>"], "models": models}
+
+
 def made_up() -> dict[str, dict[str, Any]]:
     sizes = {"rows": [scored(name, 2_000_000 * (number + 1), 36.0) for number, name in enumerate(RECIPES)]}
     kernel_places = [(name, place, count) for name in ("newest", "oldest") for place in PLACES for count in (1, 32)]
@@ -71,6 +76,7 @@ def made_up() -> dict[str, dict[str, Any]]:
             "rows": [{"part": part, "bleu2": 35.0, "bleu1": 10.0} for part in PARTS],
             "whole": {"bleu": 39.0},
         },
+        **{f"attention-{kind}": attention(kind) for kind in ("cross", "encoder")},
         "kernels": {
             "rows": [
                 {
