@@ -2,8 +2,8 @@
 
     python -m benchmarks.floor --core 1
 
-Multiply-adds are those of int8 (vpdpbusd of AVX-512 VNNI; of AVX2 three instructions) and of float32 (fused), in sums
-that do not wait for each other. Memory is read over and over by plain loads. The record, benchmarks/records/floor.json,
+Multiply-adds are those of int8 (vpdpbusd of AVX-512 VNNI and AVX-VNNI; of AVX2 three instructions) and of float32
+(fused), in sums that do not wait for each other. Memory is read over and over by plain loads. The record, benchmarks/records/floor.json,
 has a row for each instruction set and type, and for each and size; the rows are printed as tables.
 """
 
@@ -24,7 +24,7 @@ from pocketmt.evaluation.records import provenance
 from pocketmt.evaluation.tables import Column
 
 RECORD: Final = Path(__file__).parent / "records" / "floor.json"
-INSTRUCTION_SETS: Final = ("avx512_vnni", "avx2")  # that limits are known of
+INSTRUCTION_SETS: Final = ("avx512_vnni", "avx_vnni", "avx2")  # that limits are known of
 TYPES: Final = ("int8", "float32")
 MEBIBYTES: Final = tuple(2.0**power for power in range(-2, 9))  # 256 KiB to 256 MiB
 PEAK_COLUMNS: Final = (
@@ -78,7 +78,7 @@ def timed_instruction_sets() -> list[str]:
     if not found:
         raise ConfigurationError(
             f"this processor has {', '.join(native.instruction_sets())}: limits are measured for "
-            f"{' and '.join(INSTRUCTION_SETS)} alone"
+            f"{', '.join(INSTRUCTION_SETS)} alone"
         )
     return found
 

@@ -16,7 +16,12 @@ HELD: Final[Mapping[str, Mapping[str, Mapping[str, str]]]] = {
     "avx2": {
         "CTranslate2": {"ONEDNN_MAX_CPU_ISA": "AVX2", "MKL_ENABLE_INSTRUCTIONS": "AVX2"},
         "Marian": {"INTGEMM_CPUID": "AVX2", "MKL_ENABLE_INSTRUCTIONS": "AVX2"},
-    }
+    },
+    # CTranslate2's own kernels and intgemm have no form for it: they use AVX2.
+    "avx_vnni": {
+        "CTranslate2": {"ONEDNN_MAX_CPU_ISA": "AVX2_VNNI", "MKL_ENABLE_INSTRUCTIONS": "AVX2_E1"},
+        "Marian": {"INTGEMM_CPUID": "AVX2", "MKL_ENABLE_INSTRUCTIONS": "AVX2_E1"},
+    },
 }
 
 
@@ -56,16 +61,16 @@ def _held(side: Side, instruction_set: str) -> Side:
     settings = tuple(
         replace(setting, environment={**setting.environment, **environment})
         for setting in side.settings
-        if _keeps_to(setting, instruction_set, supported)
+        if _keeps_to(setting, supported)
     )
     return replace(side, settings=settings, instruction_set=instruction_set)
 
 
-def _keeps_to(setting: Setting, instruction_set: str, supported: Sequence[str]) -> bool:
-    """Return whether a peer with the setting can be held to the instruction set."""
+def _keeps_to(setting: Setting, supported: Sequence[str]) -> bool:
+    """Return whether a peer with the setting can be held to an instruction set of `HELD`, all with 256-bit registers."""
     kernels = setting.environment.get("CT2_FORCE_CPU_ISA")
     if kernels is not None:
-        return CTRANSLATE2_KERNELS.get(kernels) == instruction_set
+        return CTRANSLATE2_KERNELS.get(kernels) == "avx2"
     return "packed8" not in setting.name or "avx512f" not in supported
 
 

@@ -60,20 +60,23 @@ def test_an_unknown_instruction_set_is_refused(program: str, capsys: pytest.Capt
     with pytest.raises(SystemExit) as exit:
         import_module(program).main(["--instruction-set", "mmx"])
     assert exit.value.code == 2
-    assert "argument --instruction-set: invalid choice: 'mmx' (choose from 'avx2')" in capsys.readouterr().err
+    assert "argument --instruction-set: invalid choice: 'mmx' (choose from 'avx2', 'avx_vnni')" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("supported", [("avx2",), ("avx2", "avx512f")])
-def test_every_side_is_held_to_avx2(supported: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("supported", [("avx2", "avx_vnni"), ("avx2", "avx512f", "avx_vnni")])
+@pytest.mark.parametrize(("instruction_set", "onednn"), [("avx2", "AVX2"), ("avx_vnni", "AVX2_VNNI")])
+def test_every_side_is_held_to_256_bit_registers(
+    instruction_set: str, onednn: str, supported: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
     processor(monkeypatch, *supported)
     peers = [ctranslate2_side("int8", "folder", "python"), marian_side("int8", "folder", "python", 1.0)]
-    ctranslate2, marian, ours = held([*peers, our_side("uniform8", "file", "python")], "avx2")
+    ctranslate2, marian, ours = held([*peers, our_side("uniform8", "file", "python")], instruction_set)
     assert len(ctranslate2.settings) == 3
-    for setting in ctranslate2.settings:
-        assert setting.environment["CT2_FORCE_CPU_ISA"] == setting.environment["ONEDNN_MAX_CPU_ISA"] == "AVX2"
+    assert {setting.environment["CT2_FORCE_CPU_ISA"] for setting in ctranslate2.settings} == {"AVX2"}
+    assert {setting.environment["ONEDNN_MAX_CPU_ISA"] for setting in ctranslate2.settings} == {onednn}
     assert {setting.environment["INTGEMM_CPUID"] for setting in marian.settings} == {"AVX2"}
     assert ("packed8" in {setting.name for setting in marian.settings}) == ("avx512f" not in supported)
-    assert ours.options(ours.settings[0]) == {"instruction_set": "avx2"}
+    assert ours.options(ours.settings[0]) == {"instruction_set": instruction_set}
 
 
 def test_a_side_has_the_instruction_set_that_it_reports_or_is_held_to(monkeypatch: pytest.MonkeyPatch) -> None:
