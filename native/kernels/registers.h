@@ -7,6 +7,7 @@
 //   integer_rows                 rows of activations of a tile of the integer products
 //   whole_panel_rows             tiles of more rows hold sums for half a panel, so that weights that must be prepared
 //                                serve more rows
+//   whole_decoded_panel_rows     the same of weights of fewer than 8 bits
 //   expanding_rows               at least this many rows are multiplied by SignedWeights that were prepared first
 //                                (integer_product/expanded.h); 0: never
 //   expanding_six_bit_rows       the same of 6-bit weights

@@ -22,7 +22,7 @@ struct SharedAhead {
 template <size_t rows, class Weights, size_t highest, size_t lines>
 void multiply_prepared_tile(const IntegerCall& call, const TileRange& range) {
     constexpr size_t step_lines = Weights::step_bytes / cache_line;
-    static_assert(tile_parts<rows> == parts);
+    static_assert(tile_parts<rows, Weights> == parts);
     const size_t tile = ceil_divide(range.first_row, highest);
     const size_t first_line = smaller(tile * lines, step_lines);
     if (first_line < step_lines) {

@@ -14,6 +14,7 @@ template <class Chosen>
 struct ByteWeights {
     using Products = Chosen;
     static constexpr size_t step_bytes = 2 * group_bytes, read_ahead = step_bytes;
+    static constexpr bool decoded = false;
 
     explicit ByteWeights(const IntegerCall&) {}
     template <size_t group, size_t part>
@@ -31,6 +32,7 @@ struct ByteWeights {
 struct SixBitWeights {
     using Products = Registers::SixBitWeights;
     static constexpr size_t step_bytes = six_bit_step_bytes, read_ahead = step_bytes;
+    static constexpr bool decoded = true;
 
     explicit SixBitWeights(const IntegerCall&) {}
     template <size_t group, size_t part>

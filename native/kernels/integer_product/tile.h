@@ -10,8 +10,9 @@ namespace {
 constexpr size_t parts = panel_outputs / Registers::lanes;
 constexpr size_t part_bytes = Registers::lanes * group_inputs;
 // Parts whose sums a tile of `rows` holds at once: all of a panel, or half of it where the registers are few.
-template <size_t rows>
-constexpr size_t tile_parts = rows <= Registers::whole_panel_rows ? parts : parts / 2;
+template <size_t rows, class Weights>
+constexpr size_t tile_parts =
+    rows <= (Weights::decoded ? Registers::whole_decoded_panel_rows : Registers::whole_panel_rows) ? parts : parts / 2;
 
 // How far ahead of the product weights are asked for. Few rows read weights in their order, which processors read ahead
 // by themselves; they only need the next step early. More rows come back to a panel after other tiles.
@@ -33,7 +34,7 @@ POCKETMT_INLINE void prefetch_panel(const IntegerCall& call, const uint8_t* weig
 template <size_t rows, class Weights, size_t first_part>
 struct UsualAhead {
     POCKETMT_INLINE void operator()(const IntegerCall& call, const uint8_t* step) const {
-        constexpr size_t held = tile_parts<rows>, bytes = Weights::step_bytes;
+        constexpr size_t held = tile_parts<rows, Weights>, bytes = Weights::step_bytes;
         if constexpr (held == parts) {
             prefetch<bytes, read_ahead<Weights, rows>>(step);
         } else {
@@ -50,8 +51,8 @@ POCKETMT_INLINE void multiply_parts(const IntegerCall& call, const TileRange& ra
                                     const uint8_t* weights, size_t apart = 0, Ahead ask_ahead = {}) {
     using Products = typename Weights::Products;
     constexpr size_t chains = rows <= Registers::two_chain_rows ? 2 : 1;
-    constexpr size_t held = tile_parts<rows>;
-    constexpr size_t at_once = smaller(ceil_divide(Registers::parts_at_once, streams), held);
+    constexpr size_t held = tile_parts<rows, Weights>;
+    constexpr size_t at_once = held < parts ? held : smaller(ceil_divide(Registers::parts_at_once, streams), held);
     const Weights source(call);
     const size_t stride = call.activations.stride * input_bytes<Products>;
     const auto output = [&](size_t stream, size_t part) {
@@ -102,6 +103,7 @@ POCKETMT_INLINE void multiply_parts(const IntegerCall& call, const TileRange& ra
 //   Products                     what the registers multiply by: SignedWeights or one of the other types of weights
 //   step_bytes                   bytes of a step
 //   read_ahead                   how far ahead few rows ask for weights, in bytes
+//   decoded                      whether `load` calculates, which takes registers
 //   load<group, part>(step)      the weights of a group of inputs and of the outputs of one register
 template <size_t rows, class Weights>
 void multiply_tile(const IntegerCall& call, const TileRange& range) {
@@ -120,8 +122,9 @@ void multiply_tile(const IntegerCall& call, const TileRange& range) {
                 multiply_pairs<Registers, rows, Weights, index() * pair_parts<rows>>(call, range, panel, weights);
             });
         } else {
-            unrolled<parts / tile_parts<rows>>([&](auto index) POCKETMT_INLINE_LAMBDA {
-                multiply_parts<rows, Weights, index() * tile_parts<rows>>(call, range, panel, weights);
+            constexpr size_t held = tile_parts<rows, Weights>;
+            unrolled<parts / held>([&](auto index) POCKETMT_INLINE_LAMBDA {
+                multiply_parts<rows, Weights, index() * held>(call, range, panel, weights);
             });
         }
     }

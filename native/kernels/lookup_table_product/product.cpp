@@ -11,6 +11,7 @@ template <class Chosen>
 struct LookupTableWeights {
     using Products = Chosen;
     static constexpr size_t step_bytes = group_bytes, read_ahead = page;
+    static constexpr bool decoded = true;
     Registers::Bytes table;
 
     explicit LookupTableWeights(const IntegerCall& call)

@@ -15,6 +15,9 @@ struct Registers : Registers256 {
         {has_avx, has_fma, has_avx2, has_avx512f, has_avx512vl, has_avx512_vnni}, saves_avx512};
 #endif
 
+    static constexpr size_t expanding_six_bit_rows = 20;
+    static constexpr size_t whole_decoded_panel_rows = 2;  // GCC 12 keeps sums of 3 rows in memory.
+
     // 32 weights, stored as weight + offset, which is not negative.
     template <int32_t offset>
     struct OffsetWeights {

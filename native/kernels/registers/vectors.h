@@ -31,6 +31,7 @@ struct VectorRegisters {
     static constexpr bool expands_tables = false;
     static constexpr size_t batch_rows = 12;
     static constexpr size_t whole_panel_rows = static_cast<size_t>(-1);
+    static constexpr size_t whole_decoded_panel_rows = whole_panel_rows;
     static constexpr size_t two_stream_rows = 0;
 
     POCKETMT_INLINE static Floats load(const float* from) { return loaded<Floats>(from); }

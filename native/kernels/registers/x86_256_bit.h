@@ -20,6 +20,7 @@ struct Registers256 : VectorRegisters<8> {
     static constexpr size_t float_rows = 3;
     static constexpr size_t integer_rows = 5;
     static constexpr size_t whole_panel_rows = 3;
+    static constexpr size_t whole_decoded_panel_rows = 3;
     static constexpr size_t row_lookup_rows = 2;
     static constexpr size_t parts_at_once = 1;
     static constexpr size_t two_chain_rows = 0;
