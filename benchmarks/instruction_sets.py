@@ -67,7 +67,7 @@ def _held(side: Side, instruction_set: str) -> Side:
 
 
 def _keeps_to(setting: Setting, supported: Sequence[str]) -> bool:
-    """Return whether a peer with the setting can be held to an instruction set of `HELD`, all with 256-bit registers."""
+    """Return whether a peer with the setting can be held to one of `HELD`, all of which have 256-bit registers."""
     kernels = setting.environment.get("CT2_FORCE_CPU_ISA")
     if kernels is not None:
         return CTRANSLATE2_KERNELS.get(kernels) == "avx2"

@@ -4,7 +4,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-from pocketmt.evaluation.records import memory_bytes, peak_memory_bytes, provenance, to_json
+import pytest
+
+from pocketmt.evaluation import records
+from pocketmt.evaluation.records import machine, memory_bytes, peak_memory_bytes, provenance, to_json
 
 
 def test_the_provenance_says_machine_command_and_seed() -> None:
@@ -14,6 +17,20 @@ def test_the_provenance_says_machine_command_and_seed() -> None:
     assert record["machine"]["cores"] >= 1
     assert record["machine"]["memory_bytes"] > 0
     assert record["machine"]["processor"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        ({"model name": "AMD EPYC", "cpu family": "26", "model": "2"}, "AMD EPYC (family 26, model 2)"),
+        ({"model name": "a processor"}, "a processor"),
+    ],
+)
+def test_the_family_and_model_follow_the_name_of_a_processor(
+    lines: dict[str, str], expected: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(records, "_lines_by_name", lambda path: lines)
+    assert machine().processor == expected
 
 
 def test_the_command_can_be_run_again(tmp_path: Path) -> None:

@@ -15,10 +15,16 @@ constexpr size_t tile_parts =
     rows <= (Weights::decoded ? Registers::whole_decoded_panel_rows : Registers::whole_panel_rows) ? parts : parts / 2;
 
 // How far ahead of the product weights are asked for. Few rows read weights in their order, which processors read ahead
-// by themselves; they only need the next step early. More rows come back to a panel after other tiles.
-constexpr size_t sequential_rows = 4;
+// by themselves; they only need the next step early. More rows come back to a panel after other tiles. Registers that
+// multiply fast wait for a matrix that the second-level cache does not keep, so they ask for it earlier.
+constexpr size_t sequential_rows = 4, large_matrix = 256 * 1024;
 template <class Weights, size_t rows>
-constexpr size_t read_ahead = rows <= sequential_rows ? Weights::read_ahead : page;
+POCKETMT_INLINE size_t read_ahead(const IntegerCall& call) {
+    if constexpr (Registers::reads_far_ahead) {
+        if (panel_count(call.rows) * call.panel_bytes >= large_matrix) return 4 * page;
+    }
+    return rows <= sequential_rows ? Weights::read_ahead : page;
+}
 
 // Asks for the next panel, to be kept in the second-level cache. Processors do not read ahead while several tiles of
 // rows take turns at a panel.
@@ -33,10 +39,13 @@ POCKETMT_INLINE void prefetch_panel(const IntegerCall& call, const uint8_t* weig
 // of the next panel.
 template <size_t rows, class Weights, size_t first_part>
 struct UsualAhead {
+    size_t distance;
+
+    explicit UsualAhead(const IntegerCall& call) : distance(read_ahead<Weights, rows>(call)) {}
     POCKETMT_INLINE void operator()(const IntegerCall& call, const uint8_t* step) const {
         constexpr size_t held = tile_parts<rows, Weights>, bytes = Weights::step_bytes;
         if constexpr (held == parts) {
-            prefetch<bytes, read_ahead<Weights, rows>>(step);
+            prefetch<bytes, 0>(step + distance);
         } else {
             prefetch_panel<bytes * held / parts>(call, step + first_part * bytes / parts);
         }
@@ -45,10 +54,9 @@ struct UsualAhead {
 
 // Computes parts of `streams` panels at once: of `panel`, whose weights are given, and of those `apart` and more panels
 // on.
-template <size_t rows, class Weights, size_t first_part, size_t streams = 1,
-          class Ahead = UsualAhead<rows, Weights, first_part>>
+template <size_t rows, class Weights, size_t first_part, size_t streams, class Ahead>
 POCKETMT_INLINE void multiply_parts(const IntegerCall& call, const TileRange& range, size_t panel,
-                                    const uint8_t* weights, size_t apart = 0, Ahead ask_ahead = {}) {
+                                    const uint8_t* weights, size_t apart, Ahead ask_ahead) {
     using Products = typename Weights::Products;
     constexpr size_t chains = rows <= Registers::two_chain_rows ? 2 : 1;
     constexpr size_t held = tile_parts<rows, Weights>;
@@ -112,7 +120,7 @@ void multiply_tile(const IntegerCall& call, const TileRange& range) {
     if constexpr (rows <= Registers::two_stream_rows) {
         const size_t half = (range.last_panel - panel) / 2;
         for (const size_t end = panel + half; panel < end; ++panel, weights += call.panel_bytes)
-            multiply_parts<rows, Weights, 0, 2>(call, range, panel, weights, half);
+            multiply_parts<rows, Weights, 0, 2>(call, range, panel, weights, half, UsualAhead<rows, Weights, 0>(call));
         panel += half;
         weights += half * call.panel_bytes;
     }
@@ -124,7 +132,9 @@ void multiply_tile(const IntegerCall& call, const TileRange& range) {
         } else {
             constexpr size_t held = tile_parts<rows, Weights>;
             unrolled<parts / held>([&](auto index) POCKETMT_INLINE_LAMBDA {
-                multiply_parts<rows, Weights, index() * held>(call, range, panel, weights);
+                constexpr size_t first_part = index() * held;
+                multiply_parts<rows, Weights, first_part, 1>(call, range, panel, weights, 0,
+                                                             UsualAhead<rows, Weights, first_part>(call));
             });
         }
     }

@@ -30,6 +30,7 @@ struct Registers : VectorRegisters<16> {
     static constexpr size_t row_lookup_rows = 6;
     static constexpr size_t parts_at_once = 2;
     static constexpr size_t two_chain_rows = 4;
+    static constexpr bool reads_far_ahead = true;
 
     POCKETMT_INLINE static Floats load_first(const float* from, size_t valid) {
         return _mm512_maskz_loadu_ps(mask(valid), from);

@@ -33,6 +33,7 @@ struct VectorRegisters {
     static constexpr size_t whole_panel_rows = static_cast<size_t>(-1);
     static constexpr size_t whole_decoded_panel_rows = whole_panel_rows;
     static constexpr size_t two_stream_rows = 0;
+    static constexpr bool reads_far_ahead = false;
 
     POCKETMT_INLINE static Floats load(const float* from) { return loaded<Floats>(from); }
     POCKETMT_INLINE static Integers load(const int32_t* from) { return loaded<Integers>(from); }

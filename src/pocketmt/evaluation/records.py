@@ -51,12 +51,20 @@ def machine() -> Machine:
     processor_lines = _lines_by_name(Path("/proc/cpuinfo"))
     flags = processor_lines.get("flags", processor_lines.get("Features", "")).split()  # the second on AArch64
     return Machine(
-        processor=processor_lines.get("model name", platform.processor() or platform.machine()),
+        processor=_processor(processor_lines),
         cores=available_cores(),
         memory_bytes=os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
         instruction_sets=tuple(name for name in _INSTRUCTION_SETS if name in flags),
         system=platform.platform(),
     )
+
+
+def _processor(lines: Mapping[str, str]) -> str:
+    """Return the name of the processor. Virtual machines cut it short, so its family and model follow on x86."""
+    name = lines.get("model name", platform.processor() or platform.machine())
+    if {"cpu family", "model"} <= lines.keys():
+        name += f" (family {lines['cpu family']}, model {lines['model']})"
+    return name
 
 
 def provenance(command: str | None = None, seed: int | None = None) -> Provenance:
