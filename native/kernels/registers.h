@@ -18,8 +18,9 @@
 //   parts_at_once                registers of weights that are multiplied by a row before the next row's turn
 //   two_stream_rows              tiles of at most this many rows read two panels of weights at once: some processors
 //                                read memory faster in two streams
-//   reads_far_ahead              whether tiles ask for the weights of large matrices earlier (integer_product/tile.h)
-//   two_chain_rows               tiles of at most this many rows have two sums for each output, one for each half of a
+//   reads_far_ahead              whether tiles ask for weights that are far from the core earlier
+//   (integer_product/tile.h) two_chain_rows               tiles of at most this many rows have two sums for each
+//   output, one for each half of a
 //                                step, to hide the latency of the multiplication
 //   to_floats(integers)          32-bit integers, rounded to floats
 //   positive(floats)             the positive values, and 0 instead of the others and of NaN

@@ -3,6 +3,7 @@
 #include "float_product/call.h"
 #include "float_product/panels.h"
 #include "instruction_set.h"
+#include "integer_product/prefetch.h"
 #include "registers.h"
 
 namespace pocketmt {
@@ -21,6 +22,11 @@ POCKETMT_INLINE void multiply_panel(const FloatCall& call, const FloatTileRange&
     Registers::Floats sums[rows][streams * parts] = {};
     const float* activations = call.activations + range.first_row * stride;
     for (size_t column = 0; column < call.columns; ++column, weights += width) {
+        if constexpr (Registers::reads_far_ahead && rows > 1) {
+            unrolled<streams>([&](auto stream) POCKETMT_INLINE_LAMBDA {
+                prefetch<width * sizeof(float), 4 * page>(weights + stream() * apart * call.columns);
+            });
+        }
         unrolled<rows>([&](auto row) POCKETMT_INLINE_LAMBDA {
             const auto activation = Registers::broadcast(activations[row() * stride + column]);
             unrolled<streams * parts>([&](auto part) POCKETMT_INLINE_LAMBDA {

@@ -17,6 +17,7 @@ struct Registers : Registers256 {
 
     static constexpr size_t expanding_six_bit_rows = 20;
     static constexpr bool reads_far_ahead = true;
+    static constexpr size_t batch_rows = 24;
     static constexpr size_t whole_decoded_panel_rows = 2;  // GCC 12 keeps sums of 3 rows in memory.
 
     // 32 weights, stored as weight + offset, which is not negative.
