@@ -11,7 +11,8 @@ from pocketmt.errors import ConfigurationError
 from pocketmt.evaluation.records import machine
 
 # What holds each peer, and the libraries that it calls, to an instruction set, so that a processor with more is timed
-# like one without. FBGEMM has no such setting: Marian's forms for it are left out where it would use AVX-512.
+# like one without. MKL heeds its setting on Intel's processors alone. FBGEMM has no such setting: Marian's forms for it
+# are left out where it would use AVX-512.
 HELD: Final[Mapping[str, Mapping[str, Mapping[str, str]]]] = {
     "avx2": {
         "CTranslate2": {"ONEDNN_MAX_CPU_ISA": "AVX2", "MKL_ENABLE_INSTRUCTIONS": "AVX2"},

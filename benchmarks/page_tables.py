@@ -86,7 +86,10 @@ def render_provenance(record: str, records: Path) -> str:
     cores = look_up(provenance, "machine.cores")
     supported = look_up(provenance, "machine.instruction_sets")
     best = next((text for name, text in INSTRUCTION_SETS.items() if name in supported), None)
+    held = INSTRUCTION_SETS.get(found.get("instruction_set") or "", best)
     processor = look_up(provenance, "machine.processor") + (f" with {best}" if best else "")
+    if held != best:
+        processor += f", held to {held}"
     gpu = f"{found['gpu']} with " if "gpu" in found else ""
     return (
         f"Measured on {gpu}{processor}, {cores} core{'' if cores == 1 else 's'}, "

@@ -120,7 +120,7 @@ def build_wheel(folder: Path) -> Path:
     command: list[str | Path] = [sys.executable, *PIP, "wheel", "--no-deps", "--no-build-isolation"]
     settings = ["build-dir=build/editable", "cmake.define.POCKETMT_TESTING=ON", "install.components=engine"]
     for setting in settings:
-        command += ["-C", setting]
+        command += ["--config-settings", setting]  # pip before 23.1 has no short form
     subprocess.run([*command, "--wheel-dir", folder, ROOT], check=True)
     (wheel,) = folder.glob("pocketmt-*.whl")
     for_tests = [name for name in zipfile.ZipFile(wheel).namelist() if "_native_testing" in name]

@@ -7,7 +7,7 @@
 //   integer_rows                 rows of activations of a tile of the integer products
 //   whole_panel_rows             tiles of more rows hold sums for half a panel, so that weights that must be prepared
 //                                serve more rows
-//   whole_decoded_panel_rows     the same of weights of fewer than 8 bits
+//   whole_decoded_panel_rows     the same of weights that are decoded: those of 6 bits and of lookup tables
 //   expanding_rows               at least this many rows are multiplied by SignedWeights that were prepared first
 //                                (integer_product/expanded.h); 0: never
 //   expanding_six_bit_rows       the same of 6-bit weights
@@ -15,12 +15,13 @@
 //   row_lookup_rows              the same of the product with a lookup table for each row
 //   expands_tables, batch_rows   see kernels.h
 //   unrolls_rows                 whether loops over a tile's rows are unrolled, so that its sums stay in registers
-//   parts_at_once                registers of weights that are multiplied by a row before the next row's turn
+//   parts_at_once                registers of weights that are multiplied by a row before the next row's turn, in tiles
+//                                that hold sums for whole panels; other tiles take all of theirs at once
 //   two_stream_rows              tiles of at most this many rows read two panels of weights at once: some processors
 //                                read memory faster in two streams
-//   reads_far_ahead              whether tiles ask for weights that are far from the core earlier
-//   (integer_product/tile.h) two_chain_rows               tiles of at most this many rows have two sums for each
-//   output, one for each half of a
+//   reads_far_ahead              whether tiles ask for weights several pages ahead: those of large matrices
+//                                (integer_product/tile.h), and in float32 those of several rows
+//   two_chain_rows               tiles of at most this many rows have two sums for each output, one for each half of a
 //                                step, to hide the latency of the multiplication
 //   to_floats(integers)          32-bit integers, rounded to floats
 //   positive(floats)             the positive values, and 0 instead of the others and of NaN

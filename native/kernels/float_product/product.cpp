@@ -22,10 +22,9 @@ POCKETMT_INLINE void multiply_panel(const FloatCall& call, const FloatTileRange&
     Registers::Floats sums[rows][streams * parts] = {};
     const float* activations = call.activations + range.first_row * stride;
     for (size_t column = 0; column < call.columns; ++column, weights += width) {
+        // Processors read ahead by themselves for one row, which reads weights in their order.
         if constexpr (Registers::reads_far_ahead && rows > 1) {
-            unrolled<streams>([&](auto stream) POCKETMT_INLINE_LAMBDA {
-                prefetch<width * sizeof(float), 4 * page>(weights + stream() * apart * call.columns);
-            });
+            prefetch<width * sizeof(float), far_ahead>(weights);
         }
         unrolled<rows>([&](auto row) POCKETMT_INLINE_LAMBDA {
             const auto activation = Registers::broadcast(activations[row() * stride + column]);

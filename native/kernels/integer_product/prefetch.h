@@ -11,6 +11,7 @@ namespace {
 constexpr size_t cache_line = 64;
 
 constexpr size_t page = 4096;
+constexpr size_t far_ahead = 4 * page;  // For registers that multiply fast; measured on Zen 5.
 
 // Asks for `bytes` of weights `distance` before they are read.
 template <size_t bytes, size_t distance = page>

@@ -16,12 +16,14 @@ constexpr size_t tile_parts =
 
 // How far ahead of the product weights are asked for. Few rows read weights in their order, which processors read ahead
 // by themselves; they only need the next step early. More rows come back to a panel after other tiles. Registers that
-// multiply fast wait for a matrix that the second-level cache does not keep, so they ask for it earlier.
-constexpr size_t sequential_rows = 4, large_matrix = 256 * 1024;
+// multiply fast ask earlier for the weights of a large matrix, because other matrices have displaced it from the
+// second-level cache.
+constexpr size_t sequential_rows = 4;
+constexpr size_t large_matrix = 256 * 1024;  // Bytes.
 template <class Weights, size_t rows>
 POCKETMT_INLINE size_t read_ahead(const IntegerCall& call) {
     if constexpr (Registers::reads_far_ahead) {
-        if (panel_count(call.rows) * call.panel_bytes >= large_matrix) return 4 * page;
+        if (panel_count(call.rows) * call.panel_bytes >= large_matrix) return far_ahead;
     }
     return rows <= sequential_rows ? Weights::read_ahead : page;
 }
@@ -60,6 +62,7 @@ POCKETMT_INLINE void multiply_parts(const IntegerCall& call, const TileRange& ra
     using Products = typename Weights::Products;
     constexpr size_t chains = rows <= Registers::two_chain_rows ? 2 : 1;
     constexpr size_t held = tile_parts<rows, Weights>;
+    // Half a panel is loaded at once: GCC 12 keeps sums in memory otherwise, with AVX-VNNI.
     constexpr size_t at_once = held < parts ? held : smaller(ceil_divide(Registers::parts_at_once, streams), held);
     const Weights source(call);
     const size_t stride = call.activations.stride * input_bytes<Products>;
@@ -111,7 +114,7 @@ POCKETMT_INLINE void multiply_parts(const IntegerCall& call, const TileRange& ra
 //   Products                     what the registers multiply by: SignedWeights or one of the other types of weights
 //   step_bytes                   bytes of a step
 //   read_ahead                   how far ahead few rows ask for weights, in bytes
-//   decoded                      whether `load` calculates, which takes registers
+//   decoded                      whether `load` decodes weights of fewer than 8 bits, which takes registers
 //   load<group, part>(step)      the weights of a group of inputs and of the outputs of one register
 template <size_t rows, class Weights>
 void multiply_tile(const IntegerCall& call, const TileRange& range) {

@@ -15,6 +15,7 @@ struct Registers : Registers256 {
         {has_avx, has_fma, has_avx2, has_avx512f, has_avx512vl, has_avx512_vnni}, saves_avx512};
 #endif
 
+    // Measured on Zen 5.
     static constexpr size_t expanding_six_bit_rows = 20;
     static constexpr bool reads_far_ahead = true;
     static constexpr size_t batch_rows = 24;

@@ -115,8 +115,8 @@ def _expected(activations: Integers, factors: Floats, weights: Weights, bias: Fl
     return np.where(value > 0, value, np.float32(0)) if relu else value
 
 
-# With AVX2, weights are prepared once for all rows: from 5, 16 or 48 rows on, depending on the family.
-counts_drawn = st.one_of(st.integers(1, 30), st.integers(46, 60))
+# Weights are prepared once for all rows: with AVX2 from 5, 16 or 64 rows on, with AVX-VNNI those of 6 bits from 20 on.
+counts_drawn = st.one_of(st.integers(1, 30), st.integers(60, 70))
 
 
 @settings(max_examples=100, deadline=None)
@@ -166,7 +166,7 @@ def test_more_rows_than_a_block(instruction_set: str, family: Family, count: int
 
 
 # Weights of many rows are prepared for 512 inputs at a time.
-@pytest.mark.parametrize("count", [15, 16, 18, 63, 64, 67])
+@pytest.mark.parametrize("count", [15, 16, 18, 19, 20, 21, 63, 64, 67])
 @pytest.mark.parametrize("columns", [512, 513, 1500])
 def test_many_rows_of_many_columns(instruction_set: str, family: Family, count: int, columns: int) -> None:
     generator = np.random.default_rng(columns)
