@@ -22,7 +22,7 @@ from typing import Any, Final
 
 from benchmarks.command import run
 from benchmarks.data import ROOT
-from benchmarks.instruction_sets import HELD, add_instruction_set_option, our_instruction_set
+from benchmarks.instruction_sets import add_instruction_set_option, our_instruction_set
 from benchmarks.kernels.__main__ import STREAMED_BYTES
 from benchmarks.low_bit_peers.ggml import TYPES, Ggml, Products
 from benchmarks.markdown import markdown_table
@@ -34,8 +34,8 @@ from pocketmt.evaluation.records import provenance
 from pocketmt.evaluation.tables import Column
 
 RECORD: Final = ROOT / "benchmarks" / "records" / "low-bit-peers.json"
-# Instruction set -> ggml's libraries that are compiled for it; None: those for this processor.
-LIBRARIES: Final = {name: ROOT / "build" / "ggml" / (name or "build") / "src" for name in (None, *HELD)}
+# Instruction set -> ggml's libraries that are compiled for it; None: those for this processor's best.
+LIBRARIES: Final = {name: ROOT / "build" / "ggml" / (name or "build") / "src" for name in (None, "avx2")}
 SEED: Final = 1
 SHAPES: Final = ((2048, 512), (32000, 512), (4096, 4096))  # [outputs, inputs]; ggml's blocks have 256 inputs
 # The first of each side is the one that its others are compared with.
@@ -90,7 +90,7 @@ def libraries(folder: Path | None, instruction_set: str | None) -> Ggml:
         folder: the folder of its libraries; None: the one of `make ggml`.
         instruction_set: ConfigurationError if the libraries are compiled for another one.
     """
-    folder = LIBRARIES[instruction_set] if folder is None else folder
+    folder = folder or LIBRARIES.get(instruction_set, LIBRARIES[None])
     ggml = Ggml(folder)
     if instruction_set not in (None, ggml.instruction_set):
         compiled = ggml.instruction_set or "none of them"

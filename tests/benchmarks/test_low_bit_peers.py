@@ -65,6 +65,16 @@ def test_libraries_for_other_instructions_are_refused(monkeypatch: pytest.Monkey
         libraries(tmp_path, "avx2")
 
 
+def test_an_instruction_set_without_its_own_libraries_needs_those_for_this_processor(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(Ggml, "__init__", lambda ggml, _: setattr(ggml, "instruction_set", "avx_vnni"))
+    assert libraries(None, "avx_vnni").instruction_set == "avx_vnni"
+    monkeypatch.setattr(Ggml, "__init__", lambda ggml, _: setattr(ggml, "instruction_set", "avx512_vnni"))
+    with pytest.raises(ConfigurationError, match="ggml is compiled for avx512_vnni, not for avx_vnni"):
+        libraries(None, "avx_vnni")
+
+
 def test_both_sides_are_held_to_avx2(tmp_path: Path) -> None:
     if "avx2" not in native.instruction_sets():
         pytest.skip("this processor has no AVX2")

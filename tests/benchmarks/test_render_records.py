@@ -86,6 +86,14 @@ def test_a_provenance_names_machine_instructions_commit_and_command(tmp_path: Pa
     assert (status, text) == (0, f"<!-- measured: quality -->\n\n{sentence}\n\n<!-- /measured -->")
 
 
+def test_a_provenance_names_the_instruction_set_that_a_measurement_was_held_to(tmp_path: Path) -> None:
+    records = tmp_path / "benchmarks" / "records"
+    records.mkdir(parents=True)
+    (records / "held.json").write_text(json.dumps({**RECORD, "instruction_set": "avx2"}))
+    _, text, _ = _render(tmp_path, "<!-- measured: held --><!-- /measured -->", "")
+    assert "Measured on A processor with AVX-512 VNNI, held to AVX2, 2 cores" in text
+
+
 def test_recipes_are_shown_with_the_names_of_today(tmp_path: Path) -> None:
     (tmp_path / "benchmarks").mkdir()
     (tmp_path / "benchmarks" / "recipe_names.json").write_text('{"tiny, 8 bit": "tiny, int8", "bleu": "chrf"}')
