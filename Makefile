@@ -4,6 +4,7 @@
 #   make docs        the documentation as a site in build/docs
 #   make check       format, lint, types, layers, lengths of functions and files, tables of the documentation
 #   make test        `make check`, the tests, and an installation in a fresh environment
+#   make test-gpu    the tests that need a GPU, and PyTorch for it
 #   make sanitize    tests of the engine and of hostile model files under AddressSanitizer, UBSan and ThreadSanitizer
 #   make benchmark   the measurements of benchmarks/: speed compared with CTranslate2, all schemes, threads, all kernels
 #   make wheel       builds the source distribution and the wheels into dist and checks them (ten minutes on two cores)
@@ -92,6 +93,9 @@ test: $(ENGINE) $(if $(and $(shell command -v npm),$(shell command -v node)),$(B
 	wait $$types || failed+=" types"; wait $$installation || failed+=" installation"; \
 	cat build/types.log build/install.log; \
 	[ -z "$$failed" ] || { echo "error: failed:$$failed" >&2; exit 1; }
+
+test-gpu: $(ENGINE)
+	TRITON_INTERPRET=0 $(BIN)/python -m pytest -n 0 tests/gpu
 
 # One wheel for Python 3.11, one by the stable ABI for 3.12 and later.
 wheel: $(PACKAGING)/.packages

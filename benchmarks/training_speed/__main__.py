@@ -2,6 +2,7 @@
 
     python -m benchmarks.training_speed
     python -m benchmarks.training_speed --short
+    python -m benchmarks.training_speed --compiled --presets base
     python -m benchmarks.training_speed --quick
 
 Random pairs of 5 to 60 pieces, in batches of about the same number of pieces. Target tokens a second, padding not
@@ -10,8 +11,9 @@ Each ratio is to the fastest row of Hugging Face's for the same model. Its Maria
 so both systems train `12-1.tiny` with one; PocketMT trains it with its SSRU, too, which is compared with those rows. On
 a GPU, the losses of the first updates are compared with those of the processor, too. Writes
 benchmarks/records/training-speed.json after each row, and prints the rows at the end; "complete" in the record says
-whether all were measured. `--short` measures bfloat16 alone, without compilation, with half the updates. Without a
-GPU it ends in one line; `--quick` runs the same code on the processor, with a small network and no ratios to publish.
+whether all were measured. `--short` measures bfloat16 alone, without compilation, with half the updates; `--compiled`
+measures it with compilation, too, and compares no losses with the processor. Without a GPU it ends in one line;
+`--quick` runs the same code on the processor, with a small network and no ratios to publish.
 Needs transformers and accelerate, which are among the development packages.
 """
 
@@ -83,6 +85,7 @@ SHORT: Final = replace(
     ways=(("bfloat16-mixed", False),),
     training=replace(ON_GPU.training, updates=60),
 )
+COMPILED: Final = replace(SHORT, ways=(("bfloat16-mixed", False), ("bfloat16-mixed", True)), compared=0)
 QUICK: Final = Plan(
     presets=("6-1.nano",),
     ways=(("float32", False), ("bfloat16-mixed", False)),
@@ -95,11 +98,15 @@ def main(arguments: Sequence[str]) -> int:
     """Measure; return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--output", type=Path, default=RECORD, help="the record (default: %(default)s)")
+    parser.add_argument("--presets", nargs="+", help=f"networks (default: {' '.join(ON_GPU.presets)})")
     shorter = parser.add_mutually_exclusive_group()
     shorter.add_argument("--short", action="store_true", help="bfloat16 alone, not compiled")
+    shorter.add_argument("--compiled", action="store_true", help="bfloat16 alone, not compiled and compiled")
     shorter.add_argument("--quick", action="store_true", help="a smoke test on the processor, no record")
     options = parser.parse_args(arguments)
-    plan = QUICK if options.quick else SHORT if options.short else ON_GPU
+    plan = QUICK if options.quick else SHORT if options.short else COMPILED if options.compiled else ON_GPU
+    if options.presets is not None:
+        plan = replace(plan, presets=tuple(options.presets))
     device = torch_device(plan.training.device)
     if options.quick:
         torch.set_num_threads(1)
