@@ -82,21 +82,28 @@ def test_places_that_are_used_again_after_an_interrupt(beam: int, monkeypatch: p
 
 @pytest.mark.parametrize("beam", [1, 3])
 def test_memory_that_runs_out(beam: int) -> None:
-    """The decoder asks the device for the free memory, and the process may have only a part of it."""
+    """The decoder asks the device for the free memory, and the process may have only a part of it.
+
+    Sums of smaller batches may have another order, so that hypotheses of nearly equal scores change places.
+    """
     network = ending_network(architecture(model_dimension=256, attention_dimension=256, feed_forward_dimension=1024))
     settings = SearchSettings(beam, min_length=LONG + 1)
-    sources = sentences(4000, longest=20)
-    expected = pieces(on_gpu(network), sources, settings)
+    requests = [Request(source, LONG + 20) for source in sentences(4000, longest=20)]
+    expected = on_gpu(network).translate(requests, settings)
     decoder = on_gpu(network)
     torch.cuda.empty_cache()
     limit = torch.cuda.memory_reserved(GPU) + (64 << 20)
     torch.cuda.set_per_process_memory_fraction(limit / torch.cuda.get_device_properties(GPU).total_memory, GPU)
     whole = decoder.batch_tokens
     try:
-        assert pieces(decoder, sources, settings) == expected
+        found = decoder.translate(requests, settings)
     finally:
         torch.cuda.set_per_process_memory_fraction(1.0, GPU)
     assert decoder.batch_tokens < whole
+    scores = [[best[0].score for best in each] for each in (found, expected)]
+    assert scores[0] == pytest.approx(scores[1], abs=1e-4)
+    same = sum(ours[0].ids == theirs[0].ids for ours, theirs in zip(found, expected, strict=True))
+    assert same >= 0.99 * len(requests)
 
 
 def test_two_models_in_two_threads() -> None:
