@@ -85,8 +85,8 @@ def evaluate(
 ) -> None:
     """Score translations against references with sacreBLEU: those of a model, or existing ones in files.
 
-    The signature of each score says how it was computed. --source may be a TSV, JSONL or TMX file, which holds the
-    references too. Requires pip install 'pocketmt[train]'.
+    The signature of each score says how it was computed: BLEU counts words, and characters in scripts without spaces.
+    --source may be a TSV, JSONL or TMX file, which holds the references too. Requires pip install 'pocketmt[train]'.
 
     \b
     Examples:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pocketmt.errors import ConfigurationError, DataError
+from pocketmt.evaluation.tokenization import evaluation_tokenization
 
 if TYPE_CHECKING:
     from sacrebleu.metrics.base import Metric
@@ -34,7 +35,7 @@ class Quality:
     """Scores of translations with one reference or several for each line."""
 
     lines: int
-    bleu: Score  # cased, sacreBLEU's default tokenization (13a)
+    bleu: Score  # cased, of the tokens of `evaluation_tokenization`
     bleu_lowercased: Score  # lowercased before tokenization, as papers on Multi30k report it
     chrf: Score  # chrF2, of characters only
 
@@ -62,7 +63,7 @@ def score(translations: Sequence[str], *references: Sequence[str]) -> Quality:
     """
     _check(translations, references, "translations")
     scores = {}
-    for name, metric in metrics().items():
+    for name, metric in metrics(references[0]).items():
         result = metric.corpus_score(translations, references)
         scores[name] = Score(name, float(result.score), str(metric.get_signature()))
     return Quality(len(translations), scores["BLEU"], scores["BLEU, lowercased"], scores["chrF"])
@@ -78,7 +79,7 @@ def compare(
     """
     _check(baseline, references, "translations of the baseline")
     _check(system, references, "translations of the system")
-    compared = {name: metric for name, metric in metrics().items() if name in ("BLEU", "chrF")}
+    compared = {name: metric for name, metric in metrics(references[0]).items() if name in ("BLEU", "chrF")}
     # metrics() has checked that sacreBLEU is installed.
     from sacrebleu.significance import PairedTest, Result
 
@@ -102,8 +103,8 @@ def few_lines_warning(lines: int) -> str:
     return f"Fewer than {FEW_LINES} lines make p-values unreliable: give more." if lines < FEW_LINES else ""
 
 
-def metrics() -> dict[str, "Metric"]:
-    """Return the metrics by their names in this module.
+def metrics(references: Sequence[str] = ()) -> dict[str, "Metric"]:
+    """Return the metrics by their names in this module, for a text with these references.
 
     Raises ConfigurationError if sacreBLEU is not installed, or the environment's SACREBLEU_SEED is not one.
     """
@@ -117,7 +118,9 @@ def metrics() -> dict[str, "Metric"]:
         from sacrebleu.metrics.chrf import CHRF
     except ImportError as error:
         raise ConfigurationError(f"scores need sacreBLEU ({error}): pip install 'pocketmt[train]'") from error
-    return {"BLEU": BLEU(), "BLEU, lowercased": BLEU(lowercase=True), "chrF": CHRF()}
+    tokens = evaluation_tokenization(references)
+    lowercased = BLEU(lowercase=True, tokenize=tokens)
+    return {"BLEU": BLEU(tokenize=tokens), "BLEU, lowercased": lowercased, "chrF": CHRF()}
 
 
 def _check(translations: Sequence[str], references: Sequence[Sequence[str]], what: str) -> None:

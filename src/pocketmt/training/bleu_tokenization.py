@@ -1,10 +1,9 @@
 """Tokenization for the BLEU of validation text: words, or characters where words are few or not divided by spaces."""
 
-import re
 from collections.abc import Sequence
 from typing import Final, Literal
 
-from pocketmt.sentences.scripts import WITHOUT_SPACES
+from pocketmt.sentences.scripts import is_without_spaces
 
 Tokenization = Literal["13a", "char"]
 WORDS: Final = "13a"  # sacreBLEU's default, and that of all scores of earlier versions
@@ -17,10 +16,8 @@ def bleu_tokenization(references: Sequence[str]) -> Tokenization:
     They are words, sacreBLEU's default. They are characters where most text is of a script without spaces, or a
     reference has on average fewer words than BLEU's longest n-gram: BLEU of words is then 0 or noise.
     """
-    text = "".join("".join(line.split()) for line in references)
-    unspaced = sum(map(len, re.findall(rf"[{WITHOUT_SPACES}]+", text)))
     words = sum(len(line.split()) for line in references)
-    return "char" if 2 * unspaced > len(text) or words < _LONGEST_N_GRAM * len(references) else WORDS
+    return "char" if is_without_spaces(references) or words < _LONGEST_N_GRAM * len(references) else WORDS
 
 
 def tokenization_metadata(tokenization: Tokenization) -> dict[str, str]:

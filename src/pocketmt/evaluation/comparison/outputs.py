@@ -59,7 +59,7 @@ def agree(originals: Sequence[str], others: Sequence[str]) -> OutputAgreement:
     """Compare at least one line."""
     scores = {
         name: 100.0 if list(originals) == list(others) else float(metric.corpus_score(others, [originals]).score)
-        for name, metric in metrics().items()
+        for name, metric in metrics(originals).items()
     }
     identical = sum(original == other for original, other in zip(originals, others, strict=True))
     return OutputAgreement(len(others), identical / len(others), scores["BLEU"], scores["chrF"])
