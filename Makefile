@@ -95,6 +95,7 @@ test: $(ENGINE) $(if $(and $(shell command -v npm),$(shell command -v node)),$(B
 	[ -z "$$failed" ] || { echo "error: failed:$$failed" >&2; exit 1; }
 
 test-gpu: $(ENGINE)
+	$(BIN)/python -c 'import torch, triton; raise SystemExit(None if torch.cuda.is_available() else "error: PyTorch finds no GPU")'
 	TRITON_INTERPRET=0 $(BIN)/python -m pytest -n 0 tests/gpu
 
 # One wheel for Python 3.11, one by the stable ABI for 3.12 and later.

@@ -17,21 +17,23 @@ lines differ by faults alone. The native engine adds in float32: a line may diff
 nearly equal. How many lines differ for the reference itself, with batches of another size, is in another column. Writes
 benchmarks/records/device-parity.json and prints its rows.
 
-With `--device cuda` there are fewer rows and lines. The reference search then runs on the GPU, too, on the same
+With `--device cuda` there are fewer rows and lines, and the reference search runs on the GPU, too, on the same
 networks. Where nothing is rounded (decoded weights and random weights, in float32), lines are also compared with the
-reference on the processor. Three more cases are for GPUs: one decoder is called with different numbers of sentences, so
-that it uses its places again; two models translate at the same time in two threads, each compared with itself alone;
-and networks with random weights have translations much longer than their sources, so that places move to longer tensors
-(a GPU begins with about as many positions as the longest source of a batch has, at least 32, which is enough for most
-joined lines). The GPU adds in float32 or less, in an order that depends on the shapes, so some lines may differ;
-compare with those of the reference alone. Writes benchmarks/records/device-parity-gpu.json after each row; "complete"
-in the record says whether all were measured. `--device torch-cpu` runs these cases on the processor, without a record.
+reference on the processor. Three more cases are for GPUs:
+
+- one decoder is called with different numbers of sentences, so that it uses its places again;
+- two models translate at the same time in two threads, each compared with itself alone;
+- networks with random weights have translations much longer than their sources, so that places move to longer tensors.
+  A GPU begins with about as many positions as the longest source of a batch has, at least 32.
+
+The GPU adds in float32 or 16 bits, in an order that depends on the shapes, so some lines may differ; compare with the
+column "the reference alone". Writes benchmarks/records/device-parity-gpu.json after each row; "complete" in the record
+says whether all were measured. `--device torch-cpu` runs these cases on the processor, without a record.
 """
 
 import argparse
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -44,13 +46,13 @@ import torch
 
 from benchmarks.command import run
 from benchmarks.data import ROOT, corpus
-from benchmarks.record_files import GrowingRecord, write_record
+from benchmarks.gpu_record import about_gpu
+from benchmarks.record_files import GrowingRecord
 from pocketmt.decoding.decoder import Decoder
 from pocketmt.decoding.requests import Request, SearchSettings, Translation
 from pocketmt.decoding.slots import Slots, SlotShape
 from pocketmt.engine import Translator
 from pocketmt.engine.bundled import resolve_model
-from pocketmt.evaluation.records import provenance
 from pocketmt.evaluation.tables import Column, plain_table
 from pocketmt.models.network import TranslationNetwork
 from pocketmt.models.networks import make_network
@@ -96,7 +98,7 @@ CALL_SIZES: Final = (100, 1, 20, 100, 5, 64, 2, 100)  # Sentences of each call o
 BESIDE: Final = {"two threads": ("captions-en-de", "everyday-en-de")}
 LONG: Final = {f"{name}, long translations": name for name in ("self-attention, norms before", "SSRU")}
 # What is translated on a GPU: the number of lines, and the precisions.
-ON_GPU: Final[dict[str, tuple[int, tuple[str, ...]]]] = {
+FOR_GPUS: Final[dict[str, tuple[int, tuple[str, ...]]]] = {
     "captions-en-de": (
         300,
         ("float32", "float16", "bfloat16", "packed_float16", "packed_bfloat16", "int8_float16"),
@@ -113,7 +115,7 @@ ON_GPU: Final[dict[str, tuple[int, tuple[str, ...]]]] = {
 VOCABULARY: Final = 4000
 # Sentences of a batch of the reference search, in the order of the text, and of the batches of another size.
 TOGETHER: Final = (20, 60)
-TOGETHER_ON_GPU: Final = (300, 64)
+TOGETHER_ON_GPU: Final = (300, 20)
 LONGEST: Final = 30  # Pieces of a translation by random weights.
 BEAMS: Final = (1, 4)
 COLUMNS: Final = (
@@ -138,7 +140,7 @@ class Case:
         name: of the networks.
         precision: of the networks.
         device: of the networks.
-        on_gpu: whether it is one of the cases for GPUs, which may also run on the processor.
+        for_gpus: whether it is one of the cases for GPUs, which may also run on the processor.
         folder: of files with decoded weights.
         lines: of the text.
     """
@@ -146,7 +148,7 @@ class Case:
     name: str
     precision: str
     device: torch.device
-    on_gpu: bool
+    for_gpus: bool
     folder: Path
     lines: Sequence[str]
 
@@ -156,47 +158,45 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--lines", type=int, help="lines of each text (default: all, fewer with --device)")
     names = [*TRAINED, *JOINED, *ENSEMBLES, *RANDOM]
-    all_names = [*dict.fromkeys([*names, *ON_GPU])]
+    all_names = [*dict.fromkeys([*names, *FOR_GPUS])]
     parser.add_argument("--models", nargs="+", choices=all_names, metavar="NAME")
     parser.add_argument("--quick", action="store_true", help="a smoke test: three lines, no record")
+    parser.add_argument("--output", type=Path, help="the record (default: in benchmarks/records)")
     parser.add_argument("--device", choices=("cuda", "torch-cpu"), help="run the cases for GPUs on a GPU or here")
     options = parser.parse_args(arguments)
-    on_gpu = options.device is not None
-    device = torch_device(options.device) if on_gpu else CPU
-    chosen = options.models or (list(ON_GPU) if on_gpu else names)
-    unknown = [name for name in chosen if name not in (ON_GPU if on_gpu else names)]
+    for_gpus = options.device is not None
+    device = torch_device(options.device) if for_gpus else CPU
+    chosen = options.models or (list(FOR_GPUS) if for_gpus else names)
+    unknown = [name for name in chosen if name not in (FOR_GPUS if for_gpus else names)]
     if unknown:
-        parser.error(f"--models: {unknown[0]!r} is {'not' if on_gpu else 'only'} compared with --device")
+        parser.error(f"--models: {unknown[0]!r} is {'not' if for_gpus else 'only'} compared with --device")
     torch.set_num_threads(1)
-    record = GrowingRecord(GPU_RECORD if device.type == "cuda" and not options.quick else None, _about(device))
+    whole = options.models is None and options.lines is None
+    path = options.output or (GPU_RECORD if device.type == "cuda" else None if for_gpus else RECORD)
+    record = GrowingRecord(None if options.quick else path, about_gpu("benchmarks.device_parity", device, SEED))
     rows: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory() as folder:
-        for case in _cases(chosen, device, on_gpu, 3 if options.quick else options.lines, Path(folder)):
+        for case in _cases(chosen, device, for_gpus, 3 if options.quick else options.lines, Path(folder)):
             for row in _rows_beside(case) if case.name in BESIDE else _rows(case):
                 rows.append(row)
                 print(*row.values(), file=sys.stderr, flush=True)
                 record.write({"rows": rows})
-    record.write({"rows": rows}, complete=True)
-    print(plain_table(rows, [Column.parse(each) for each in (GPU_COLUMNS if on_gpu else COLUMNS)]))
-    if not options.quick and not on_gpu:
-        write_record({"rows": rows, "provenance": provenance(seed=SEED)}, RECORD)
+    record.write({"rows": rows}, complete=whole)
+    print(plain_table(rows, [Column.parse(each) for each in (GPU_COLUMNS if for_gpus else COLUMNS)]))
     return 0
 
 
-def _about(device: torch.device) -> dict[str, Any]:
-    gpu = torch.cuda.get_device_name(device) if device.type == "cuda" else "none"
-    return {"program": "benchmarks.device_parity", "gpu": gpu, "provenance": provenance(seed=SEED)}
-
-
-def _cases(names: Sequence[str], device: torch.device, on_gpu: bool, count: int | None, folder: Path) -> Iterator[Case]:
+def _cases(
+    names: Sequence[str], device: torch.device, for_gpus: bool, count: int | None, folder: Path
+) -> Iterator[Case]:
     """Yield the cases of some names, with a number of lines of each text; None: as many as usual."""
     for name in names:
-        usual, precisions = ON_GPU[name] if on_gpu else (None, PRECISIONS)
+        usual, precisions = FOR_GPUS[name] if for_gpus else (None, PRECISIONS)
         lines = _lines(name, usual if count is None else count)
         for precision in precisions:
-            yield Case(name, precision, device, on_gpu, folder, lines)
+            yield Case(name, precision, device, for_gpus, folder, lines)
         if name in TRAINED:
-            yield Case(f"{name}{DECODED}", "float32", device, on_gpu, folder, lines)
+            yield Case(f"{name}{DECODED}", "float32", device, for_gpus, folder, lines)
 
 
 def _lines(name: str, count: int | None) -> list[str]:
@@ -213,8 +213,8 @@ def _rows(case: Case) -> Iterator[dict[str, Any]]:
     networks = _networks(case, case.device)
     limit = _short if name in RANDOM else default_maximum_length
     translator, sources = _sources(case)
-    processor = _networks(case, CPU) if case.on_gpu and _rounds_nothing(case) else None
-    together, other = TOGETHER_ON_GPU if case.on_gpu else TOGETHER
+    processor = _networks(case, CPU) if case.for_gpus and _rounds_nothing(case) else None
+    together, other = TOGETHER_ON_GPU if case.for_gpus else TOGETHER
     sizes = CALL_SIZES if name in CALLS else (len(sources),)
 
     def reference(models: Sequence[TranslationNetwork], beam: int, together: int) -> Ids:
@@ -223,9 +223,7 @@ def _rows(case: Case) -> Iterator[dict[str, Any]]:
 
     for beam in BEAMS:
         decoder = CountingDecoder(networks)
-        start = time.perf_counter()
         found = [each for part in _parts(sources, sizes) for each in _found(decoder, part, beam, limit)]
-        seconds = time.perf_counter() - start
         expected = reference(networks, beam, together)
         row = _row(name, case.precision, beam, len(found))
         row["same"] = _equal(found, expected)
@@ -233,9 +231,8 @@ def _rows(case: Case) -> Iterator[dict[str, Any]]:
             row["engine"] = _equal(found, translator.translate_ids(sources, beam_size=beam))
         if beam == 1:
             row["alone"] = _equal(expected, reference(networks, beam, other))
-        if case.on_gpu:
+        if case.for_gpus:
             row |= {"processor": None, "itself": None, "longest": max(map(len, found)), "moves": decoder.moves}
-            row["seconds"] = seconds
         if processor is not None:
             row["processor"] = _equal(found, reference(processor, beam, together))
         yield row
@@ -258,15 +255,13 @@ def _rows_beside(case: Case) -> Iterator[dict[str, Any]]:
 
     for beam in BEAMS:
         alone = [found(number, beam) for number in range(len(cases))]
-        start = time.perf_counter()
         with ThreadPoolExecutor(len(cases)) as threads:
             futures = [threads.submit(found_beside, number, beam) for number in range(len(cases))]
             beside = [future.result() for future in futures]
-        seconds = time.perf_counter() - start
         for name, ours, expected in zip(names, beside, alone, strict=True):
             row = _row(f"{name}, {case.name}", case.precision, beam, len(ours))
             row |= {"processor": None, "itself": _equal(ours, expected), "longest": max(map(len, ours)), "moves": None}
-            yield row | {"seconds": seconds}
+            yield row
 
 
 def _row(name: str, precision: str, beam: int, lines: int) -> dict[str, Any]:
@@ -278,7 +273,7 @@ def _has_engine(case: Case) -> bool:
     """Return whether lines are compared with the native engine, on the same model file."""
     if case.precision != "float32" or _is_random(case) or case.name in ENSEMBLES or case.name in CALLS:
         return False
-    return case.on_gpu or case.name not in JOINED
+    return case.for_gpus or case.name not in JOINED
 
 
 def _rounds_nothing(case: Case) -> bool:

@@ -37,10 +37,10 @@ from benchmarks.gpu_decoding.ensemble import time_ensemble
 from benchmarks.gpu_decoding.plan import ON_GPU, QUICK, SHORT, Plan
 from benchmarks.gpu_decoding.systems import COMPILED, Translate, ctranslate2, ours
 from benchmarks.gpu_decoding.workload import SEED, Workload, random_workloads, trained_workload
+from benchmarks.gpu_record import about_gpu
 from benchmarks.peer.models import SELF_ATTENTION
 from benchmarks.record_files import GrowingRecord
 from pocketmt.errors import ConfigurationError
-from pocketmt.evaluation.records import provenance
 from pocketmt.evaluation.tables import Column, plain_table
 from pocketmt.packing.device.model import torch_device
 
@@ -95,8 +95,7 @@ def main(arguments: Sequence[str]) -> int:
         torch.set_num_threads(1)
     trained = [_trained(name, options.text, plan.sentences) for name in options.models]
     members = [_trained(name, options.text, plan.ensemble_sentences) for name in options.ensemble]
-    gpu = torch.cuda.get_device_name(device) if device.type == "cuda" else "none"
-    about = {"program": "benchmarks.gpu_decoding", "gpu": gpu, "provenance": provenance(seed=SEED)}
+    about = about_gpu("benchmarks.gpu_decoding", device, SEED)
     path = None if options.quick and options.output == RECORD else options.output
     rows, ensembles = measure(plan, trained, members, device, GrowingRecord(path, about))
     print(plain_table(rows, [Column.parse(each) for each in COLUMNS]))

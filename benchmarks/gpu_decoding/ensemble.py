@@ -27,6 +27,9 @@ def time_ensemble(
 ) -> dict[str, Any]:
     """Translate lines, those of the first member again and again, with all members; returns a row of the record."""
     first = members[0]
+    if device.type == "cuda":  # The peak of what was measured before would count.
+        torch.cuda.empty_cache()
+        torch.cuda.reset_peak_memory_stats(device)
     networks = []
     for member in members:
         network = make_network(member.architecture)

@@ -30,6 +30,8 @@ OURS: Final = {
 }
 LEFT_OUT: Final = "uniform7"  # as fast as 8 bits with AVX-512 VNNI
 PEERS: Final = {"CTranslate2": "peer-1", "Marian": "peer-2"}
+DECODERS: Final = "decoder: 6-2.tiny self-attention, 12-1.tiny SSRUs"
+STAR: Final = " *"  # Marks a peer that is faster without a shortlist.
 CONDITIONS: Final = "random weights, forced length, one core"
 RATIO: Final = "in brackets: times as fast as the fastest other engine; 4 bit: log scale"
 
@@ -72,8 +74,9 @@ def draw_students(record: Mapping[str, Any], deep_record: Mapping[str, Any]) -> 
         for case in CASES
         for of_model, model, decoder, name in columns
     ]
-    notes = [f"{CONDITIONS}; *: faster without a shortlist", RATIO]
-    return draw_panels("Milliseconds a sentence of students with a shortlist", notes, panels)
+    marked = any(bar.name.endswith(STAR) for panel in panels for bar in panel.bars)
+    conditions = f"{CONDITIONS};{STAR}: faster without a shortlist" if marked else CONDITIONS
+    return draw_panels("Milliseconds a sentence of students with a shortlist", [conditions, DECODERS, RATIO], panels)
 
 
 def bars(record: Mapping[str, Any], place: Place) -> list[list[Bar]]:
@@ -103,7 +106,7 @@ def _peer(side: Mapping[str, Any], unlisted: Mapping[tuple[str, str], float]) ->
     engine, weights = _key(side)
     milliseconds = float(look_up(side, MEDIAN))
     faster = unlisted.get((engine, weights), milliseconds)
-    star = " *" if faster < milliseconds else ""
+    star = STAR if faster < milliseconds else ""
     least = min(milliseconds, faster)
     return Bar(f"{engine} {WEIGHTS[weights]} bit{star}", PEERS[engine], least, _written(least))
 

@@ -12,8 +12,8 @@ so both systems train `12-1.tiny` with one; PocketMT trains it with its SSRU, to
 a GPU, the losses of the first updates are compared with those of the processor, too. Writes
 benchmarks/records/training-speed.json after each row, and prints the rows at the end; "complete" in the record says
 whether all were measured. `--short` measures bfloat16 alone, without compilation, with half the updates; `--compiled`
-measures it with compilation, too, and compares no losses with the processor. Without a GPU it ends in one line;
-`--quick` runs the same code on the processor, with a small network and no ratios to publish.
+measures it with compilation, too, compares no losses with the processor, and writes training-compiled.json. Without a
+GPU it ends in one line; `--quick` runs the same code on the processor, with a small network and no ratios to publish.
 Needs transformers and accelerate, which are among the development packages.
 """
 
@@ -29,12 +29,12 @@ import torch
 
 from benchmarks.command import run
 from benchmarks.data import ROOT
+from benchmarks.gpu_record import about_gpu
 from benchmarks.peer.models import RANDOM_VOCABULARY, SELF_ATTENTION
 from benchmarks.record_files import GrowingRecord
 from benchmarks.training_speed.hugging_face import train_theirs
 from benchmarks.training_speed.ours import train_ours
 from benchmarks.training_speed.plan import TrainingPlan, random_pairs
-from pocketmt.evaluation.records import provenance
 from pocketmt.evaluation.tables import Column, plain_table
 from pocketmt.model_file import Architecture, TransformerArchitecture
 from pocketmt.models.networks import make_network
@@ -43,6 +43,7 @@ from pocketmt.packing.device.model import torch_device
 from pocketmt.training.configuration import Precision
 
 RECORD: Final = ROOT / "benchmarks" / "records" / "training-speed.json"
+COMPILED_RECORD: Final = RECORD.with_name("training-compiled.json")
 COLUMNS: Final = (
     "model",
     "decoder",
@@ -97,7 +98,7 @@ QUICK: Final = Plan(
 def main(arguments: Sequence[str]) -> int:
     """Measure; return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--output", type=Path, default=RECORD, help="the record (default: %(default)s)")
+    parser.add_argument("--output", type=Path, help="the record (default: in benchmarks/records)")
     parser.add_argument("--presets", nargs="+", help=f"networks (default: {' '.join(ON_GPU.presets)})")
     shorter = parser.add_mutually_exclusive_group()
     shorter.add_argument("--short", action="store_true", help="bfloat16 alone, not compiled")
@@ -105,18 +106,13 @@ def main(arguments: Sequence[str]) -> int:
     shorter.add_argument("--quick", action="store_true", help="a smoke test on the processor, no record")
     options = parser.parse_args(arguments)
     plan = QUICK if options.quick else SHORT if options.short else COMPILED if options.compiled else ON_GPU
-    if options.presets is not None:
+    if options.presets is not None and not options.quick:
         plan = replace(plan, presets=tuple(options.presets))
     device = torch_device(plan.training.device)
     if options.quick:
         torch.set_num_threads(1)
-    gpu = torch.cuda.get_device_name(device) if device.type == "cuda" else "none"
-    about = {
-        "program": "benchmarks.training_speed",
-        "gpu": gpu,
-        "provenance": provenance(seed=plan.training.seed),
-    }
-    path = None if options.quick and options.output == RECORD else options.output
+    about = about_gpu("benchmarks.training_speed", device, plan.training.seed)
+    path = options.output or (None if options.quick else COMPILED_RECORD if options.compiled else RECORD)
     print(plain_table(_measure(plan, GrowingRecord(path, about)), [Column.parse(each) for each in COLUMNS]))
     return 0
 

@@ -52,7 +52,7 @@ def gpu_rows(capsys: pytest.CaptureFixture[str], *names: str) -> list[list[str]]
 def test_cases_for_gpus_compare_decoded_weights_with_the_processor(capsys: pytest.CaptureFixture[str]) -> None:
     name = "captions-en-de"
     rows = gpu_rows(capsys, name)
-    precisions = [*device_parity.ON_GPU[name][1], "float32"]
+    precisions = [*device_parity.FOR_GPUS[name][1], "float32"]
     assert [row[1] for row in rows] == [each for each in precisions for _ in device_parity.BEAMS]
     assert all(row[3:5] == ["3", "3"] for row in rows)
     assert [row[0] for row in rows[-2:]] == [f"{name}{device_parity.DECODED}"] * 2
@@ -113,7 +113,12 @@ def test_a_record_of_a_gpu_names_it_and_is_written_after_each_row(
         seen.append(json.loads(record.read_text())["complete"])
 
     monkeypatch.setattr(device_parity, "_rows", rows)
-    assert main(["--device", "cuda", "--lines", "3", "--models", "SSRU"]) == 0
+    monkeypatch.setattr(device_parity, "FOR_GPUS", {"SSRU": device_parity.FOR_GPUS["SSRU"]})
+    assert main(["--device", "cuda"]) == 0
     written = json.loads(record.read_text())
     assert (written["gpu"], written["complete"], written["rows"]) == ("a GPU", True, [row] * 3)
     assert seen == [False] * 3 and written["provenance"]["seed"] == device_parity.SEED
+    part = tmp_path / "part.json"
+    assert main(["--device", "cuda", "--lines", "3", "--output", str(part)]) == 0
+    assert not json.loads(part.read_text())["complete"]
+    assert json.loads(record.read_text()) == written

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from benchmarks.command import run
+from benchmarks.record_files import GrowingRecord
 from benchmarks.training_speed import __main__ as program
 from benchmarks.training_speed.__main__ import main
 
@@ -44,3 +45,22 @@ def test_without_a_gpu_it_ends_in_one_line(monkeypatch: pytest.MonkeyPatch, caps
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     assert run(main, []) == 1
     assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_compiled_training_has_a_record_of_its_kind(monkeypatch: pytest.MonkeyPatch) -> None:
+    measured = []
+
+    def measure(plan: program.Plan, record: GrowingRecord) -> list[dict[str, object]]:
+        measured.append((plan.presets, plan.ways, plan.compared, record.path and record.path.name))
+        return []
+
+    monkeypatch.setattr(program, "_measure", measure)
+    monkeypatch.setattr(program, "torch_device", lambda name: torch.device("cpu"))
+    for arguments in (["--compiled", "--presets", "base"], ["--short"], ["--quick", "--presets", "base"]):
+        assert main(arguments) == 0
+    bfloat16 = ("bfloat16-mixed", False)
+    assert measured == [
+        (("base",), (bfloat16, ("bfloat16-mixed", True)), 0, "training-compiled.json"),
+        (("base", "12-1.tiny"), (bfloat16,), 5, "training-speed.json"),
+        (("6-1.nano",), (("float32", False), bfloat16), 0, None),
+    ]

@@ -15,10 +15,11 @@ _HERE = Path(__file__).parent
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Skip the tests of this folder where they cannot run, and say why."""
-    if not torch.cuda.is_available():
-        reason = "PyTorch finds no GPU"
-    elif os.environ.get("TRITON_INTERPRET") == "1":
+    # The interpreter first: asking for a GPU would make tests that fork unable to use it.
+    if os.environ.get("TRITON_INTERPRET") == "1":
         reason = "Triton's interpreter runs the kernels: `make test-gpu` compiles them"
+    elif not torch.cuda.is_available():
+        reason = "PyTorch finds no GPU"
     else:
         return
     for item in items:

@@ -28,7 +28,7 @@ def on_gpu(*networks: TranslationNetwork, device: torch.device = GPU) -> Decoder
 
 
 def pieces(decoder: Decoder, sources: Sequence[Sequence[int]], settings: SearchSettings) -> list[list[list[int]]]:
-    """Return the translations of sources that have `LONG` pieces and more."""
+    """Return the ids of all hypotheses of each source, of at most `LONG` + 20 pieces."""
     found = decoder.translate([Request(source, LONG + 20) for source in sources], settings)
     return [[[*each.ids] for each in hypotheses] for hypotheses in found]
 
@@ -71,12 +71,13 @@ def test_places_that_are_used_again(beam: int) -> None:
 
 
 @pytest.mark.parametrize("beam", [1, 3])
-def test_places_that_are_used_again_after_an_interrupt(beam: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_places_that_are_used_again_after_an_interrupt(beam: int) -> None:
     network = ending_network(architecture(decoder_layers=1))
     decoder, settings = on_gpu(network), SearchSettings(beam, min_length=LONG + 1)
     sources, looks = sentences(30, longest=20), iter(range(1000))
     requests = [Request(source, LONG + 20) for source in sources]
-    decoder.translate(requests, settings, lambda: next(looks) == 6)
+    # It is asked once more at the end, so that it keeps the places with the sentences that were not done.
+    assert not any(decoder.translate(requests, settings, lambda: next(looks) == 6))
     assert pieces(decoder, sources, settings) == pieces(Decoder([network]), sources, settings)
 
 
@@ -102,8 +103,10 @@ def test_memory_that_runs_out(beam: int) -> None:
     assert decoder.batch_tokens < whole
     scores = [[best[0].score for best in each] for each in (found, expected)]
     assert scores[0] == pytest.approx(scores[1], abs=1e-4)
-    same = sum(ours[0].ids == theirs[0].ids for ours, theirs in zip(found, expected, strict=True))
-    assert same >= 0.99 * len(requests)
+    clear = [len(best) == 1 or best[0].score - best[1].score > 1e-3 for best in expected]
+    assert sum(clear) > len(clear) // 2
+    for ours, theirs, is_clear in zip(found, expected, clear, strict=True):
+        assert not is_clear or ours[0].ids == theirs[0].ids
 
 
 def test_two_models_in_two_threads() -> None:
