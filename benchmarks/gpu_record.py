@@ -1,4 +1,4 @@
-"""What the records of programs that run on GPUs have in common."""
+"""The common part of the records of programs that run on GPUs."""
 
 from typing import Any
 
